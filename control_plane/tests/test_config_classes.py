@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import pytest
+from click.testing import CliRunner
 from eeon_control import config, plan, topology
+from eeon_control.cli import main
 from eeon_control.errors import InputError
 from eeon_control.fabric.describe import describe
 from eeon_control.fabric.diff import difference
@@ -101,3 +103,52 @@ def test_a_summary_of_what_a_switch_has():
     assert classes.summary(entries("{}")) == ""
     found = entries("{gold: {priority: 5, dscp: [46, 26], pcp: [5]}, low: {priority: 1, dscp: [8]}}")
     assert classes.summary(found) == "DSCP 26, 46 -> 5; DSCP 8 -> 1; PCP 5 -> 5; others -> 0"
+
+
+SHARED = "{bulk: {priority: 1, dscp: [10], quantum: 1500B}, storage: {priority: 3, dscp: [26], quantum: 6KB}}"
+
+
+def problems(text: str) -> list[str]:
+    return [problem.rule for problem in config.check(with_classes(text), FABRIC, TICK)]
+
+
+def test_quanta_are_of_queues_the_highest_first():
+    found = with_classes(SHARED)
+    assert list(found.quanta.items()) == [(3, 6000), (1, 1500)]
+    assert with_classes("{gold: {priority: 5, dscp: [46]}}").quanta == {}
+    assert problems(SHARED) == []
+
+
+def test_an_explanation_of_a_port_has_the_quanta_of_its_queues():
+    port = FABRIC.port("leaf1:1")
+    settings = {one.key: one.value for one in config.explain(with_classes(SHARED), port).settings}
+    assert (settings["quantum.1"], settings["quantum.3"]) == ("1.5KB", "6KB")
+    host = config.explain(with_classes(SHARED), FABRIC.hosts["h1"].port).settings
+    assert not [one for one in host if one.key.startswith("quantum")]
+
+
+def test_a_queue_has_one_quantum():
+    of = "{a: {priority: 1, dscp: [10], quantum: 3KB}, b: {priority: 1, dscp: [12]%s}}"
+    assert problems(of % "") == problems(of % ", quantum: 3KB") == []
+    (problem,) = problems(of % ", quantum: 4KB")
+    assert problem.startswith("the queue of priority 1 has quantum 3KB by class a and 4KB here")
+
+
+def test_the_switches_own_frames_wait_for_no_turn():
+    (problem,) = problems("{a: {priority: 7, dscp: [10], quantum: 3KB}}")
+    assert problem.startswith("priority 7 is for the switches' own frames")
+
+
+@pytest.mark.parametrize(("quantum", "error"), [("0B", "above zero"), ("5GB", "32 bits"), ("3", "unit")])
+def test_a_quantum_is_a_size(quantum, error):
+    with pytest.raises(InputError, match=error):
+        with_classes(f"{{a: {{priority: 1, dscp: [1], quantum: {quantum}}}}}")
+
+
+def test_plans_say_that_quanta_are_not_set(tmp_path):
+    (tmp_path / "c.yaml").write_text(f"classes: {SHARED}\n")
+    place = ["-t", "leaf-spine-4", "--tick", "1ns", "-c", "mark_threshold", "-c", str(tmp_path / "c.yaml")]
+    place += [part for name in FABRIC.switches for part in ("--target", f"{name}=127.0.0.1:1")]
+    for verb in (["plan"], ["apply", "--dry-run"]):
+        warned = CliRunner().invoke(main, ["config", *verb, *place]).stderr
+        assert "start eeon-switch with --queue-quantum 3=6KB --queue-quantum 1=1.5KB" in warned, warned

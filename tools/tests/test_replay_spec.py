@@ -43,6 +43,13 @@ def test_coalescing_reaches_switch_ports_and_nics() -> None:
     }
 
 
+def test_quanta_of_classes_reach_the_switches() -> None:
+    classes = {"bulk": {"priority": 1, "dscp": [10], "quantum": "1500B"}}
+    config = configs.overridden(configs.load("drop_tail"), {"classes": classes})
+    assert fabric_spec(TOPOLOGY, config, seed=1)["quanta"] == [{"priority": 1, "bytes": 1500}]
+    assert "quanta" not in fabric_spec(TOPOLOGY, configs.load("drop_tail"), seed=1)
+
+
 def test_eee_at_a_speed_without_known_power_is_refused() -> None:
     slow = topologies.load("flow-chasing-36")
     text = """

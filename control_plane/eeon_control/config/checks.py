@@ -36,6 +36,7 @@ def check(config: FabricConfig, topology: Topology, tick: Duration) -> list[Prob
             *_eee(config, topology, used, tick),
             *_qcn(config, topology, used),
             *_pfc(config, topology),
+            *_quanta(config),
             *_target_settings(config, topology, used),
         ]
     )
@@ -243,6 +244,28 @@ def _thresholds(config: FabricConfig, port: Port, priority: int, name: str) -> I
             name,
             severity=Severity.WARNING,
         )
+
+
+def _quanta(config: FabricConfig) -> Iterator[Problem]:
+    """Queues that share a port by weight: one quantum each, and none for the switches' own frames."""
+    owners: dict[int, str] = {}
+    for name, one in config.classes.items():
+        if one.quantum is None:
+            continue
+        path: KeyPath = ("classes", name, "quantum")
+        if one.priority == CONTROL_PRIORITY:
+            yield config.document.problem(
+                path,
+                f"priority {one.priority} is for the switches' own frames, which wait for no turn; "
+                f"take one from 0 to {CONTROL_PRIORITY - 1}, or leave the quantum out",
+            )
+        other = owners.setdefault(one.priority, name)
+        if config.classes[other].quantum != one.quantum:
+            yield config.document.problem(
+                path,
+                f"the queue of priority {one.priority} has quantum {config.classes[other].quantum} by class "
+                f"{other} and {one.quantum} here; give both one, or different priorities",
+            )
 
 
 def _target_settings(config: FabricConfig, topology: Topology, used: list[_Used]) -> Iterator[Problem]:

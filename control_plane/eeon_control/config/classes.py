@@ -6,7 +6,8 @@ from typing import Annotated
 
 from pydantic import AfterValidator, Field
 
-from eeon_control.model_base import Strict, whole
+from eeon_control.model_base import BYTES_SCHEMA, Strict, in_bytes, of_text, whole
+from eeon_control.units import Bytes
 
 PRIORITIES = 8
 """Queues of a port, numbered from 0: what v1model's `priority` field of 3 bits can name."""
@@ -25,6 +26,10 @@ class TrafficClass(Strict):
     """PCPs of tagged frames (IEEE 802.1Q) whose DSCP no class names."""
     pfc: str | None = None
     """Name of a PFC profile: the class is lossless on every link of the fabric. Not for priority 7."""
+    quantum: Annotated[Bytes, *of_text(in_bytes("quantum", above_zero=True), BYTES_SCHEMA)] | None = None
+    """What the queue may send at each of its turns: queues that have a quantum share a port by weight
+    (deficit round robin), where the highest of them stands. Others are strict. Not for priority 7. A setting
+    of twins; P4Runtime cannot set it."""
 
 
 def _consistent(classes: dict[str, TrafficClass]) -> dict[str, TrafficClass]:

@@ -51,7 +51,7 @@ def explain(config: FabricConfig, port: Port) -> Explanation:
     """Why a switch port, or a host's NIC, is set as it is."""
     queue = () if port.role is PortRole.HOST else tuple(_levels(config, port, "queue"))
     eee = tuple(_levels(config, port, "eee"))
-    settings = (*_queue(config, port), *_eee(config, port), *_pfc(config, port))
+    settings = (*_queue(config, port), *_eee(config, port), *_quanta(config, port), *_pfc(config, port))
     return Explanation(port, queue, eee, settings)
 
 
@@ -149,6 +149,15 @@ def _eee(config: FabricConfig, port: Port) -> Iterator[Setting]:
             yield setting(key, str(span))
         else:
             yield _phy_time(config, port, key, str(span), eee)
+
+
+def _quanta(config: FabricConfig, port: Port) -> Iterator[Setting]:
+    """What each queue that shares the port by weight may send at its turn."""
+    if port.role is PortRole.HOST:
+        return
+    for name, one in config.classes.items():
+        if one.quantum is not None:
+            yield _written(config, f"quantum.{one.priority}", str(one.quantum), ("classes", name, "quantum"))
 
 
 def _pfc(config: FabricConfig, port: Port) -> Iterator[Setting]:

@@ -17,7 +17,7 @@ from eeon_control.model_base import U32_MAX, RateText, Strict, no_speed_twice, w
 from eeon_control.port_settings.eee import Eee, PhyTimes
 from eeon_control.sources import Document, KeyPath
 from eeon_control.topology.model import Port, PortRole
-from eeon_control.units import DataRate, Duration
+from eeon_control.units import Bytes, DataRate, Duration
 
 Kind = Literal["queue", "eee"]
 
@@ -189,6 +189,13 @@ class FabricConfig(Strict):
         if self.classes and "default" not in self.classes:
             found.setdefault(default_priority(self.classes), []).append("default")
         return found
+
+    @cached_property
+    def quanta(self) -> dict[int, Bytes]:
+        """What queues that share a port by weight may send at each turn, by priority, the highest first; the
+        other queues are strict. `check` refuses two quanta for one queue."""
+        found = {one.priority: one.quantum for one in self.classes.values() if one.quantum is not None}
+        return dict(sorted(found.items(), reverse=True))
 
     def pfc_at(self, port: Port, priority: int) -> Thresholds:
         """The thresholds of a lossless priority at a switch port. Raises PlanError when they contradict each

@@ -11,7 +11,7 @@ use bm::Executable;
 use parking_lot::Mutex;
 use port_io::{Interface, Interfaces, IoCounts, IoError, Poller, PortInfo, PortIo};
 use serde::Serialize;
-use simple_switch::{PortConfig, Switch, SwitchConfig};
+use simple_switch::{PortConfig, Quanta, Switch, SwitchConfig};
 use units::{Bytes, DataRate, Time};
 
 use crate::clock::Clock;
@@ -41,13 +41,15 @@ pub struct PortDefaults {
     pub queue_limit_packets: Option<usize>,
     /// Maximum number of bytes in one queue.
     pub queue_limit_bytes: Option<Bytes>,
+    /// Which queues of a port share its link by weight.
+    pub quanta: Quanta,
 }
 
 impl PortDefaults {
     fn port(&self, port: u16) -> PortConfig {
-        let Self { rate, ref port_rates, overhead, queue_limit_packets, queue_limit_bytes } = *self;
+        let Self { rate, ref port_rates, overhead, queue_limit_packets, queue_limit_bytes, quanta } = *self;
         let rate = port_rates.get(&port).copied().or(rate);
-        PortConfig { port, rate, overhead, queue_limit_packets, queue_limit_bytes }
+        PortConfig { port, rate, overhead, queue_limit_packets, queue_limit_bytes, quanta }
     }
 }
 

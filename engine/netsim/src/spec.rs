@@ -44,12 +44,13 @@
 //!   `buffer_packets` is in place of it, `held_outside` beside it. `aqm` is absent, or one of
 //!   `{"mode": "mark_threshold", ...}`, `{"mode": "red", ...}`, `{"mode": "codel", ...}` with the fields of [`NicAqm`].
 //! * `nic_classes` is absent, or gives all NICs queues by DSCP; those in `pausable` obey pause frames (`docs/models/pfc.md`).
+//! * `quanta` is absent, or lets queues of switch ports share their links by weight: `[{"priority": 1, "bytes": 6000}]`.
 //! * `scheduler` is absent, or gives flows of applications their rates: `docs/models/flow_chasing.md`.
 //! * `phy` says power and timings by link rate. A transmitter without an entry has no energy account, and EEE
 //!   at that rate is refused.
 
 use std::net::{Ipv4Addr, Ipv6Addr};
-use std::num::NonZeroU64;
+use std::num::{NonZeroU32, NonZeroU64};
 
 use serde::{Deserialize, Serialize};
 
@@ -87,9 +88,13 @@ pub struct FabricSpec {
     /// bytes itself. BMv2's is 64.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub queue_limit_packets: Option<usize>,
-    /// Strict priority queues of each switch port, 1 to 8; the highest number is served first. Default 1, as BMv2's.
+    /// Queues of each switch port, 1 to 8; the highest number is served first, unless it has a quantum. Default 1, as BMv2's.
     #[serde(default = "default_priorities")]
     pub priorities: usize,
+    /// Queues of each switch port that share its link in deficit-weighted round robin. The others are strict: served before these where
+    /// their priority is above the highest of these, and after them otherwise. Default: all are strict, as BMv2's.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub quanta: Vec<QueueQuantum>,
     /// The switches.
     pub switches: Vec<SwitchSpec>,
     /// The hosts; each has exactly one link.
@@ -114,6 +119,17 @@ pub struct FabricSpec {
     /// Who gives flows of applications their rates; nobody when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scheduler: Option<SchedulerSpec>,
+}
+
+/// The quantum of a queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct QueueQuantum {
+    /// Its priority.
+    pub priority: usize,
+    /// What it may send at each of its turns, in bytes of frames.
+    pub bytes: NonZeroU32,
 }
 
 /// Which scheduler.

@@ -450,6 +450,8 @@ class Port:
     overflow.
 
     `overhead_bytes` is added to each frame's time on the wire: 24 for Ethernet's preamble, FCS and gap.
+    `quanta_bytes` are those of queues that share the link in deficit round robin, by priority; other queues
+    are strict.
     """
 
     def __new__(
@@ -460,6 +462,7 @@ class Port:
         overhead_bytes: int = 0,
         queue_limit_packets: int | None = None,
         queue_limit_bytes: int | None = None,
+        quanta_bytes: dict[int, int] | None = None,
     ) -> Port: ...
     @property
     def port(self) -> int:
@@ -548,6 +551,7 @@ class LiveSwitch(SwitchHandle):
         queue_limit_packets: int | None = 64,
         queue_limit_bytes: int | None = None,
         port_rates_bps: dict[int, int] | None = None,
+        quanta_bytes: dict[int, int] | None = None,
     ) -> LiveSwitch: ...
     def start(self) -> None:
         """Begins to take frames. Once."""

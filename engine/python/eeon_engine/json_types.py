@@ -980,6 +980,17 @@ class QcnSettings(TypedDict):
 
 
 @final
+class QueueQuantum(TypedDict):
+    """The quantum of a queue."""
+
+    priority: int
+    """Its priority."""
+
+    bytes: int
+    """What it may send at each of its turns, in bytes of frames."""
+
+
+@final
 class QueueSamples(TypedDict):
     """Depth of one queue over time."""
 
@@ -2720,7 +2731,13 @@ class FabricSpec(TypedDict):
     """Power and timings of PHYs by rate."""
 
     priorities: NotRequired[int]
-    """Strict priority queues of each switch port, 1 to 8; the highest number is served first. Default 1, as BMv2's."""
+    """Queues of each switch port, 1 to 8; the highest number is served first, unless it has a quantum. Default 1, as BMv2's."""
+
+    quanta: NotRequired[list[QueueQuantum]]
+    """
+    Queues of each switch port that share its link in deficit-weighted round robin. The others are strict: served before these where
+    their priority is above the highest of these, and after them otherwise. Default: all are strict, as BMv2's.
+    """
 
     queue_limit_packets: NotRequired[int | None]
     """

@@ -14,6 +14,7 @@ use units::{Bytes, DataRate, Duration, Time};
 use crate::error::Error;
 use crate::handle::SwitchHandle;
 use crate::program::Program;
+use crate::switch::quanta;
 use crate::switch_host::SwitchHost;
 
 impl From<LiveError> for Error {
@@ -115,7 +116,7 @@ impl LiveSwitch {
         program=None, *, interfaces=None, packet_in=None, files=None, wait_s=0.0, capture=None,
         device_id=0, tick_ps=1_000_000, cpu_port=None, drop_port=511, gate_register=None,
         class_gate_register=None, seed=0, priorities=1, recirculation_delay_ps=10_000_000, rate_bps=None, overhead_bytes=0, queue_limit_packets=64,
-        queue_limit_bytes=None, port_rates_bps=None,
+        queue_limit_bytes=None, port_rates_bps=None, quanta_bytes=None,
     ))]
     #[allow(clippy::too_many_arguments)] // Keyword arguments, one for each setting of the switch.
     fn new(
@@ -140,6 +141,7 @@ impl LiveSwitch {
         queue_limit_packets: Option<usize>,
         queue_limit_bytes: Option<u64>,
         port_rates_bps: Option<BTreeMap<u16, u64>>,
+        quanta_bytes: Option<BTreeMap<usize, u32>>,
     ) -> PyResult<PyClassInitializer<Self>> {
         let port_rates = port_rates_bps.unwrap_or_default();
         if let Some((port, _)) = port_rates.iter().find(|(_, rate)| **rate == 0) {
@@ -173,6 +175,7 @@ impl LiveSwitch {
                 overhead: Bytes::new(overhead_bytes),
                 queue_limit_packets,
                 queue_limit_bytes: queue_limit_bytes.map(Bytes::new),
+                quanta: quanta(quanta_bytes)?,
             },
             capture,
         };

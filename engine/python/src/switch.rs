@@ -1,12 +1,13 @@
 //! One switch by itself, with a virtual clock that its user moves.
 
 use std::collections::BTreeMap;
+use std::num::NonZeroU32;
 use std::sync::Arc;
 
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::{PyBytes, PyList};
-use simple_switch::{PortConfig, SwitchConfig, PORT_COUNT};
+use simple_switch::{PortConfig, Quanta, SwitchConfig, MAX_PRIORITIES, PORT_COUNT};
 use units::{Bytes, DataRate, Duration, Time};
 
 use crate::error::Error;
@@ -203,6 +204,24 @@ impl SwitchHost for StandaloneSwitchHost {
     }
 }
 
+/// Quanta of a port, of their bytes by priority.
+pub(crate) fn quanta(of: Option<BTreeMap<usize, u32>>) -> Result<Quanta, Error> {
+    let mut quanta = Quanta::default();
+    for (priority, bytes) in of.unwrap_or_default() {
+        let queue = quanta.get_mut(priority).ok_or_else(|| {
+            Error::Config(format!(
+                "quanta_bytes: priority {priority}; priorities are 0 to {}",
+                MAX_PRIORITIES - 1
+            ))
+        })?;
+        let bytes = NonZeroU32::new(bytes).ok_or_else(|| {
+            Error::Config(format!("quanta_bytes: 0 for priority {priority}; leave it out for a strict queue"))
+        })?;
+        *queue = Some(bytes);
+    }
+    Ok(quanta)
+}
+
 /// One port and its link.
 #[pyclass(frozen, module = "eeon_engine._engine")]
 #[derive(Clone)]
@@ -211,13 +230,14 @@ pub(crate) struct Port(PortConfig);
 #[pymethods]
 impl Port {
     #[new]
-    #[pyo3(signature = (port, *, rate_bps=None, overhead_bytes=0, queue_limit_packets=None, queue_limit_bytes=None))]
+    #[pyo3(signature = (port, *, rate_bps=None, overhead_bytes=0, queue_limit_packets=None, queue_limit_bytes=None, quanta_bytes=None))]
     fn new(
         port: u16,
         rate_bps: Option<u64>,
         overhead_bytes: u64,
         queue_limit_packets: Option<usize>,
         queue_limit_bytes: Option<u64>,
+        quanta_bytes: Option<BTreeMap<usize, u32>>,
     ) -> PyResult<Self> {
         if rate_bps == Some(0) {
             return Err(Error::Config(format!(
@@ -231,6 +251,7 @@ impl Port {
             overhead: Bytes::new(overhead_bytes),
             queue_limit_packets,
             queue_limit_bytes: queue_limit_bytes.map(Bytes::new),
+            quanta: quanta(quanta_bytes)?,
         }))
     }
 

@@ -142,6 +142,17 @@ def test_settings_that_contradict_each_other_are_refused(
         Switch(program, **settings)  # type: ignore[arg-type]
 
 
+@pytest.mark.parametrize(
+    ("quanta_bytes", "reason"),
+    [({0: 0}, "0 for priority 0"), ({8: 1500}, "priority 8"), ({2: 1500}, "the switch has 2 queues")],
+)
+def test_a_quantum_is_above_zero_and_of_a_queue_of_the_switch(
+    program: Program, quanta_bytes: dict[int, int], reason: str
+) -> None:
+    with pytest.raises(ConfigError, match=reason):
+        Switch(program, ports=[Port(0, quanta_bytes=quanta_bytes)], priorities=2)
+
+
 def test_a_port_without_speed_is_refused() -> None:
     with pytest.raises(ConfigError, match="rate_bps 0"):
         Port(1, rate_bps=0)

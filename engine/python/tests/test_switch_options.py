@@ -81,6 +81,11 @@ def test_unknown_flags_are_refused_by_name() -> None:
         (["--port-rate", "3=10", "x.json"], "needs a number and one of the units"),
         (["--port-rate", "three=10Gbps", "x.json"], "not RATE or PORT=RATE"),
         (["--port-buffer", "many", "x.json"], "units"),
+        (["--queue-quantum", "6KB", "x.json"], "is not PRIORITY=SIZE"),
+        (["--queue-quantum", "0=6", "x.json"], "units"),
+        (["--queue-quantum", "0=0B", "x.json"], "from 1 byte"),
+        (["--queue-quantum", "0=4294967296B", "x.json"], "from 1 byte"),
+        (["--queue-quantum", "0=1KB", "--queue-quantum", "0=2KB", "x.json"], "given twice"),
         (["-L", "loud", "x.json"], "invalid choice"),
     ],
 )
@@ -105,6 +110,11 @@ def test_a_rate_is_of_every_port_or_of_the_one_before_its_equals_sign() -> None:
     given = options("--port-rate", "1Gbps", "--port-rate", "3=10Gbps", "--port-rate", "0=5Mbps", "x.json")
     assert given.rate_bps == 1_000_000_000
     assert given.port_rates_bps == {3: 10_000_000_000, 0: 5_000_000}
+
+
+def test_quanta_are_by_priority() -> None:
+    given = options("--queue-quantum", "1=6KB", "--queue-quantum", "3=1500B", "x.json")
+    assert given.quanta_bytes == {1: 6_000, 3: 1_500}
 
 
 def test_timestamps_are_microseconds_unless_nanoseconds_are_asked_for() -> None:

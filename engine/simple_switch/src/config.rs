@@ -1,5 +1,7 @@
 //! What a switch is told when it is made, and what is refused.
 
+use std::num::NonZeroU32;
+
 use units::{Bytes, DataRate, Duration};
 
 /// Ports are 9 bits wide in v1model: 0 to 511.
@@ -7,6 +9,11 @@ pub const PORT_COUNT: usize = 512;
 
 /// v1model's `priority` field is 3 bits wide.
 pub const MAX_PRIORITIES: usize = 8;
+
+/// By priority the quantum of a queue, in bytes: what it may send at each of its turns with the other queues that have one, in
+/// deficit-weighted round robin. Queues without one are strict. They are served before the others where their priority is above the highest with a quantum,
+/// and after them otherwise.
+pub type Quanta = [Option<NonZeroU32>; MAX_PRIORITIES];
 
 /// Settings of one switch, fixed for its life except for the ports.
 #[derive(Clone, Debug)]
@@ -32,7 +39,7 @@ pub struct SwitchConfig {
     /// What the switch's clock shows at [`units::Time::ZERO`], in ticks. BMv2 starts at 0; other values let
     /// tests see timestamps wrap.
     pub clock_start: u64,
-    /// Strict priority queues per port, 1 to 8; the highest number is served first. BMv2's default is 1.
+    /// Queues per port, 1 to 8; the highest number is served first, unless a port has quanta. BMv2's default is 1.
     pub priorities: usize,
     /// Time from a recirculated packet's egress to its next ingress. More than zero, so that a packet that
     /// circulates while it waits lets time pass. A hold by recirculation is this exact and no better.
@@ -77,12 +84,21 @@ pub struct PortConfig {
     pub queue_limit_packets: Option<usize>,
     /// Maximum number of bytes waiting in one queue; a packet that would exceed it is dropped and counted.
     pub queue_limit_bytes: Option<Bytes>,
+    /// Which of its queues share the link by weight. All `None`, as in BMv2: strict priority.
+    pub quanta: Quanta,
 }
 
 impl PortConfig {
     /// A port that sends without delay and queues without limit.
     pub fn unlimited(port: u16) -> Self {
-        Self { port, rate: None, overhead: Bytes::ZERO, queue_limit_packets: None, queue_limit_bytes: None }
+        Self {
+            port,
+            rate: None,
+            overhead: Bytes::ZERO,
+            queue_limit_packets: None,
+            queue_limit_bytes: None,
+            quanta: [None; MAX_PRIORITIES],
+        }
     }
 
     /// A port with a link of `rate`, Ethernet's 24 bytes of overhead and no queue limit.
@@ -111,6 +127,18 @@ pub enum ConfigError {
         /// The number given.
         priority: usize,
         /// How many there are.
+        priorities: usize,
+    },
+    /// A quantum of a queue that the switch was not made with.
+    #[error(
+        "port {port}: a quantum for priority {priority}; the switch has {priorities} queues per port, from 0"
+    )]
+    QuantumOfNoQueue {
+        /// The port.
+        port: u16,
+        /// The number given.
+        priority: usize,
+        /// How many queues there are.
         priorities: usize,
     },
     /// The number does not fit v1model's port fields.
@@ -194,13 +222,25 @@ impl SwitchConfig {
             }
         }
         let mut seen = [false; PORT_COUNT];
-        for PortConfig { port, .. } in &self.ports {
+        for port in &self.ports {
+            check_quanta(port, self.priorities)?;
+            let PortConfig { port, .. } = port;
             check_port("port", *port)?;
             if std::mem::replace(&mut seen[usize::from(*port)], true) {
                 return Err(ConfigError::DuplicatePort(*port));
             }
         }
         Ok(())
+    }
+}
+
+/// Checks that only queues of the switch have a quantum.
+pub(crate) fn check_quanta(port: &PortConfig, priorities: usize) -> Result<(), ConfigError> {
+    match port.quanta.iter().rposition(Option::is_some) {
+        Some(priority) if priority >= priorities => {
+            Err(ConfigError::QuantumOfNoQueue { port: port.port, priority, priorities })
+        }
+        _ => Ok(()),
     }
 }
 
@@ -248,5 +288,14 @@ mod tests {
         assert_eq!(with(|c| c.ports = vec![port(3), port(3)]), Err(ConfigError::DuplicatePort(3)));
         assert_eq!(with(|c| c.cpu_port = Some(511)), Err(ConfigError::CpuPortIsDropPort(511)));
         assert_eq!(with(|c| c.priorities = 9), Err(ConfigError::Priorities(9)));
+        let mut quanta = [None; MAX_PRIORITIES];
+        quanta[2] = NonZeroU32::new(1500);
+        let with_queues =
+            |count| with(|c| (c.priorities, c.ports) = (count, vec![PortConfig { quanta, ..port(3) }]));
+        assert_eq!(with_queues(3), Ok(()));
+        assert_eq!(
+            with_queues(2).unwrap_err().to_string(),
+            "port 3: a quantum for priority 2; the switch has 2 queues per port, from 0"
+        );
     }
 }

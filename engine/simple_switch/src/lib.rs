@@ -26,12 +26,13 @@ mod limits;
 mod mirroring;
 mod packet;
 mod pre;
+mod round_robin;
 mod stats;
 mod switch;
 mod traffic_manager;
 mod v1model;
 
-pub use config::{ConfigError, PortConfig, SwitchConfig, MAX_PRIORITIES, PORT_COUNT};
+pub use config::{ConfigError, PortConfig, Quanta, SwitchConfig, MAX_PRIORITIES, PORT_COUNT};
 pub use digest::Digest;
 pub use frame::Frame;
 pub use journey::{Journey, Step, What, MAX_STEPS};

@@ -1,7 +1,7 @@
 //! Queues and links: what waits at each port, and how long the wire is busy.
 //!
-//! A port has one queue per priority; the highest priority that has a packet is served first, first come first
-//! served within it. A frame occupies the link for its bytes plus overhead at the link's rate, and the next one
+//! A port has one queue per priority; the highest priority that has a packet is served first, unless queues of the port share it
+//! in turns ([`RoundRobin`]). A queue is served first come first served. A frame occupies the link for its bytes plus overhead at the link's rate, and the next one
 //! leaves its queue when the last bit has left. A packet on the wire is not in the queue.
 //!
 //! A queue may be paced, as BMv2's `set_queue_rate` does: packets of whatever size leave it at least the inverse of its rate
@@ -16,6 +16,7 @@ use units::{Bytes, DataRate, Duration, Time};
 
 use crate::config::{PortConfig, PORT_COUNT};
 use crate::packet::{PacketId, QueuePosition};
+use crate::round_robin::RoundRobin;
 use crate::stats::PortStats;
 
 /// The link of an attached port.
@@ -52,6 +53,8 @@ struct Port {
     link: Option<Link>,
     limit_bytes: u64,
     queues: Vec<Queue>,
+    /// The turns of queues that have a quantum; `None`: all are strict.
+    turns: Option<Box<RoundRobin>>,
     /// Whether one of the queues has, or had, a rate: without one the packets need not be asked when they may leave.
     is_paced: bool,
     packets: usize,
@@ -113,6 +116,7 @@ impl TrafficManager {
             link: None,
             limit_bytes: u64::MAX,
             queues: (0..priorities).map(|_| Queue::default()).collect(),
+            turns: None,
             is_paced: false,
             packets: 0,
             bytes: 0,
@@ -128,13 +132,14 @@ impl TrafficManager {
         }
     }
 
-    /// Attaches a port or changes its link. What is queued stays, as does a transmission under way.
+    /// Attaches a port or changes its link. What is queued stays, as does a transmission under way; turns begin again.
     pub(crate) fn attach(&mut self, config: &PortConfig) {
         let limit_packets = config.queue_limit_packets.unwrap_or(self.default_limit_packets);
         let port = &mut self.ports[usize::from(config.port)];
         port.link = Some(Link { rate: config.rate, overhead: config.overhead });
         port.queues.iter_mut().for_each(|queue| queue.limit_packets = limit_packets);
         port.limit_bytes = config.queue_limit_bytes.map_or(u64::MAX, Bytes::get);
+        port.turns = RoundRobin::new(&config.quanta).map(Box::new);
     }
 
     /// Sets how many packets the queues of a port, or one of them, may hold. What waits stays.
@@ -302,13 +307,28 @@ impl TrafficManager {
             queue.waiting.front().is_some_and(|first| first.not_before <= now)
                 && class_gate.as_ref().is_none_or(|gate| gate(priority) <= now)
         };
-        let (priority, queue) =
-            port.queues.iter_mut().enumerate().rev().find(|(priority, queue)| is_ready(*priority, queue))?;
+        let (priority, queue) = match &mut port.turns {
+            None => {
+                let mut queues = port.queues.iter_mut().enumerate().rev();
+                queues.find(|(priority, queue)| is_ready(*priority, queue))?
+            }
+            Some(turns) => {
+                let first = |priority: usize| {
+                    let queue = port.queues.get(priority).filter(|queue| is_ready(priority, queue))?;
+                    queue.waiting.front().map(|first| first.bytes)
+                };
+                let priority = turns.next(first)?;
+                (priority, &mut port.queues[priority])
+            }
+        };
         let Waiting { packet, bytes, .. } = queue.waiting.pop_front()?;
         queue.bytes -= u64::from(bytes);
         port.packets -= 1;
         port.bytes -= u64::from(bytes);
         let depth = queue.waiting.len();
+        if let Some(turns) = port.turns.as_mut().filter(|_| depth == 0) {
+            turns.emptied(priority);
+        }
         self.note_change(number);
         Some(Dequeued { packet, priority, depth })
     }
@@ -353,10 +373,14 @@ impl TrafficManager {
 
 #[cfg(test)]
 mod tests {
+    use std::num::NonZeroU32;
+
+    use proptest::prelude::*;
+
     use super::*;
+    use crate::config::{Quanta, MAX_PRIORITIES};
 
     const NO_CLASS_GATE: Option<fn(usize) -> Time> = None;
-    use proptest::prelude::*;
 
     const OPEN: Time = Time::ZERO;
     const NOW: Time = Time::ZERO;
@@ -546,6 +570,142 @@ mod tests {
                 }
             }
             prop_assert_eq!(sent, departures_of_a_fifo_link(&arrivals, bps, 24));
+        }
+    }
+    /// A manager of 8 queues a port, some of which have a quantum.
+    fn with_quanta(of: &[(usize, u32)], port: PortConfig) -> TrafficManager {
+        let mut quanta = Quanta::default();
+        of.iter().for_each(|(priority, bytes)| quanta[*priority] = NonZeroU32::new(*bytes));
+        let mut tm = TrafficManager::new(MAX_PRIORITIES);
+        tm.attach(&PortConfig { quanta, ..port });
+        tm
+    }
+
+    #[test]
+    fn a_queue_whose_gate_closes_in_its_turn_loses_the_rest_of_it() {
+        let mut tm = with_quanta(&[(1, 1_000), (0, 100)], PortConfig::unlimited(1));
+        for packet in 0..60 {
+            tm.enqueue(1, usize::from(packet < 30), packet, 100, NOW).unwrap();
+        }
+        let mut turn = |closed: usize| {
+            let gate = |priority| if priority == closed { Time::from_ps(1) } else { Time::ZERO };
+            tm.dequeue(1, NOW, Some(gate)).unwrap().priority
+        };
+        // Nine of ten frames are left of the first turn when its gate closes; the next one is of ten again.
+        assert_eq!([9, 1, 1].map(&mut turn), [1, 0, 0]);
+        assert_eq!([9; 12].map(&mut turn), [1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 0, 1]);
+    }
+
+    #[test]
+    fn a_queue_that_has_run_empty_in_its_turn_waits_for_the_next_one() {
+        let mut tm = with_quanta(&[(1, 1_000), (0, 100)], PortConfig::unlimited(1));
+        let add = |tm: &mut TrafficManager, priority| tm.enqueue(1, priority, 7, 100, NOW).unwrap();
+        [1, 0, 0].iter().for_each(|priority| add(&mut tm, *priority));
+        let mut next = |come: Option<usize>| {
+            let left = tm.dequeue(1, NOW, NO_CLASS_GATE).unwrap().priority;
+            come.into_iter().for_each(|priority| add(&mut tm, priority));
+            left
+        };
+        assert_eq!([Some(1), None, Some(1), None].map(&mut next), [1, 0, 1, 0]);
+    }
+
+    fn quanta() -> impl Strategy<Value = Vec<(usize, u32)>> {
+        let one = prop_oneof![1..100_u32, 100..10_000_u32, 10_000..100_000_u32];
+        prop::collection::btree_map(0..MAX_PRIORITIES, one, 1..MAX_PRIORITIES)
+            .prop_map(|of| of.into_iter().collect())
+    }
+
+    const LONGEST: u64 = 1_514;
+
+    proptest! {
+        /// Shreedhar and Varghese's lemma 2 and theorem 3, from the beginning to any time.
+        #[test]
+        fn bytes_of_queues_that_always_wait_are_in_the_ratio_of_their_quanta(
+            of in quanta(),
+            mut lengths in prop::collection::vec(1..=LONGEST as u32, 1..50),
+            count in 1..2_000_usize,
+        ) {
+            let mut tm = with_quanta(&of, PortConfig::unlimited(1));
+            let mut add = |tm: &mut TrafficManager, priority| {
+                let bytes = lengths[0];
+                lengths.rotate_left(1);
+                tm.enqueue(1, priority, bytes, bytes, NOW).unwrap();
+            };
+            for (priority, _) in &of {
+                (0..2).for_each(|_| add(&mut tm, *priority));
+            }
+            let mut sent = [0_u64; MAX_PRIORITIES];
+            for _ in 0..count {
+                let Dequeued { packet: bytes, priority, .. } = tm.dequeue(1, NOW, NO_CLASS_GATE).unwrap();
+                sent[priority] += u64::from(bytes);
+                add(&mut tm, priority);
+                for (a, b) in of.iter().flat_map(|a| of.iter().map(move |b| (*a, *b))) {
+                    let (quantum_a, quantum_b) = (u64::from(a.1), u64::from(b.1));
+                    // In rounds: one is ahead by its turn, and the other has kept less than a frame.
+                    let most = quantum_a * quantum_b + LONGEST * quantum_a;
+                    prop_assert!(sent[a.0] * quantum_b <= sent[b.0] * quantum_a + most, "{:?} {:?} {:?}", a, b, sent);
+                }
+            }
+        }
+
+        /// A packet leaves whenever one may, the first of its queue, and a strict queue above all turns goes first.
+        #[test]
+        fn with_turns_a_port_is_never_idle_and_each_queue_keeps_its_order(
+            of in quanta(),
+            steps in prop::collection::vec((any::<bool>(), 0..MAX_PRIORITIES, 0..3_000_u32, any::<u8>()), 1..300),
+        ) {
+            let mut tm = with_quanta(&of, PortConfig::unlimited(1));
+            let mut waiting = vec![VecDeque::new(); MAX_PRIORITIES];
+            let highest = of.iter().map(|(priority, _)| *priority).max().unwrap();
+            for (packet, (is_arrival, priority, bytes, closed)) in steps.into_iter().enumerate() {
+                if is_arrival {
+                    tm.enqueue(1, priority, packet as PacketId, bytes, NOW).unwrap();
+                    waiting[priority].push_back(packet as PacketId);
+                    continue;
+                }
+                let gate = |priority: usize| if closed >> priority & 1 == 1 { Time::MAX } else { Time::ZERO };
+                let may_leave = |priority: &usize| closed >> priority & 1 == 0 && !waiting[*priority].is_empty();
+                let any = (0..MAX_PRIORITIES).any(|priority| may_leave(&priority));
+                let strict = (highest + 1..MAX_PRIORITIES).rev().find(may_leave);
+                let left = tm.dequeue(1, NOW, Some(gate));
+                prop_assert_eq!(left.is_some(), any);
+                let Some(Dequeued { packet, priority, depth }) = left else { continue };
+                prop_assert!(closed >> priority & 1 == 0);
+                prop_assert!(strict.is_none_or(|strict| strict == priority));
+                prop_assert_eq!(Some(packet), waiting[priority].pop_front());
+                prop_assert_eq!(depth, waiting[priority].len());
+            }
+        }
+
+        /// One class alone: every packet leaves when it would on a port whose queues are strict.
+        #[test]
+        fn a_class_alone_gets_the_whole_link_whatever_its_quantum(
+            arrivals in prop::collection::vec((0..20_000_000_u64, 0..3_000_u32), 1..60),
+            priority in 0..MAX_PRIORITIES,
+            of in quanta(),
+        ) {
+            let link = PortConfig::ethernet(1, DataRate::from_bps(1_000_000_000));
+            let departures = |mut tm: TrafficManager| {
+                let (mut now, mut left) = (Time::ZERO, Vec::new());
+                let mut serve = |tm: &mut TrafficManager, now: Time, until: Time| {
+                    let mut now = now;
+                    while let Some(due) = tm.due(1, now, OPEN, NO_CLASS_GATE).filter(|due| *due < until) {
+                        now = due;
+                        let packet = tm.dequeue(1, now, NO_CLASS_GATE).unwrap().packet;
+                        tm.transmit(1, now, arrivals[packet as usize].1 as usize, None);
+                        left.push((now, packet));
+                    }
+                };
+                for (packet, (gap, bytes)) in arrivals.iter().enumerate() {
+                    let at = now + Duration::from_ps(*gap);
+                    serve(&mut tm, now, at);
+                    now = at;
+                    tm.enqueue(1, priority, packet as PacketId, *bytes, now).unwrap();
+                }
+                serve(&mut tm, now, Time::MAX);
+                left
+            };
+            prop_assert_eq!(departures(with_quanta(&of, link.clone())), departures(with_quanta(&[], link)));
         }
     }
 }

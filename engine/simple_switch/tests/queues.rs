@@ -2,6 +2,8 @@
 
 mod support;
 
+use std::num::NonZeroU32;
+
 use proptest::prelude::*;
 use simple_switch::{ConfigError, DropCause, PortConfig, Switch, SwitchConfig};
 use support::*;
@@ -91,6 +93,33 @@ fn the_highest_priority_waits_only_for_the_packet_on_the_wire() {
     run_to_idle(&mut switch, Time::MAX);
     assert_eq!(transmits(&mut switch).iter().map(|t| t.tag).collect::<Vec<_>>(), [0, 3, 2, 4, 1]);
     assert_eq!(switch.port_stats(1).reordered, 0, "order holds within a priority");
+}
+
+#[test]
+fn queues_of_a_port_with_quanta_take_turns_until_it_is_told_otherwise() {
+    let mut config = slow_port(GBPS);
+    config.priorities = 8;
+    let strict = config.ports[1].clone();
+    for priority in [3, 5] {
+        config.ports[1].quanta[priority] = NonZeroU32::new(60);
+    }
+    let mut switch = Switch::new(probe(), config).unwrap();
+    let send = |switch: &mut Switch, at| {
+        for (tag, priority) in [0, 3, 3, 3, 5, 5, 5, 7].into_iter().enumerate() {
+            let request = Request { priority, payload: 20, ..Request::to(1) };
+            switch.handle_packet(at, 0, &request.bytes(), tag as u64);
+        }
+        run_to_idle(switch, Time::MAX);
+        transmits(switch).iter().map(|t| t.tag).collect::<Vec<_>>()
+    };
+    // A turn is of two frames of 30 bytes. The first frame was on the wire when the others came.
+    assert_eq!(send(&mut switch, us(0)), [0, 7, 4, 5, 1, 2, 6, 3]);
+    switch.set_port(strict.clone()).unwrap();
+    assert_eq!(send(&mut switch, us(1_000)), [0, 7, 4, 5, 6, 1, 2, 3]);
+    let mut wrong = strict;
+    wrong.quanta[7] = NonZeroU32::new(60);
+    let error = switch_with(|c| c.priorities = 7).set_port(wrong).unwrap_err();
+    assert_eq!(error, ConfigError::QuantumOfNoQueue { port: 1, priority: 7, priorities: 7 });
 }
 
 #[test]

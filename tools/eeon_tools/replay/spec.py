@@ -67,6 +67,10 @@ def fabric_spec(
     }
     if config.classes:
         spec["class_gate_register"] = CLASS_GATE_REGISTER
+    if config.quanta:
+        spec["quanta"] = [
+            {"priority": priority, "bytes": int(quantum)} for priority, quantum in config.quanta.items()
+        ]
     if config.lossless:
         spec["nic_classes"] = _nic_classes(config)
     return spec

@@ -36,11 +36,29 @@ revision_argument = click.argument(
 
 def warn(loaded: FabricConfig, topology: Topology, targets: Targets) -> None:
     """Show warnings; raise InputError with the errors."""
-    problems = [*configs.check(loaded, topology, targets.tick), *_other_rates(topology, targets)]
+    problems = [
+        *configs.check(loaded, topology, targets.tick),
+        *_other_rates(topology, targets),
+        *_unset(loaded),
+    ]
     printing.print_problems(problem for problem in problems if problem.severity is Severity.WARNING)
     errors = [problem for problem in problems if problem.severity is Severity.ERROR]
     if errors:
         raise InputError(errors)
+
+
+def _unset(loaded: FabricConfig) -> Iterator[Problem]:
+    """What the configuration says and P4Runtime cannot set."""
+    if not loaded.quanta:
+        return
+    owner = next(name for name, one in loaded.classes.items() if one.quantum is not None)
+    flags = " ".join(f"--queue-quantum {priority}={quantum}" for priority, quantum in loaded.quanta.items())
+    yield loaded.document.problem(
+        ("classes", owner, "quantum"),
+        f"P4Runtime cannot set how a port serves its queues: start eeon-switch with {flags}; BMv2 serves "
+        "them by strict priority",
+        severity=Severity.WARNING,
+    )
 
 
 def _other_rates(topology: Topology, targets: Targets) -> Iterator[Problem]:

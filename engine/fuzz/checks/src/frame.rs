@@ -3,11 +3,13 @@
 //! | bytes | meaning |
 //! |---|---|
 //! | 1 | program |
-//! | 1 | bits: 1 no gate, 2 no entries, 4 and 8 rate, 16 short queues, 32 and 64 queues per port |
+//! | 1 | bits: 1 no gate, 2 no entries, 4 and 8 rate, 16 short queues, 32 and 64 queues per port, 128 quanta |
 //! | 1 | what the clock shows at first |
 //! | … | events: see `Run::event` |
 
-use simple_switch::{PortConfig, SwitchConfig};
+use std::num::NonZeroU32;
+
+use simple_switch::{PortConfig, Quanta, SwitchConfig};
 use units::{Bytes, DataRate, Duration};
 
 use crate::calls::Call;
@@ -67,11 +69,18 @@ fn config(program: usize, flags: u8, clock: u8) -> SwitchConfig {
             _ => None,
         };
         let short = flags & 16 != 0;
+        // Bit 7: the two lowest queues share the link, by a quantum that is shorter than most frames and a longer one.
+        let mut quanta = Quanta::default();
+        if flags & 0x80 != 0 {
+            let longer = if flags >> 5 & 3 == 0 { None } else { NonZeroU32::new(3000) };
+            (quanta[0], quanta[1]) = (NonZeroU32::new(7), longer);
+        }
         PortConfig {
             rate,
             overhead: Bytes::new(24),
             queue_limit_packets: short.then_some(3),
             queue_limit_bytes: short.then_some(Bytes::new(2000)),
+            quanta,
             ..PortConfig::unlimited(number)
         }
     };

@@ -15,7 +15,7 @@ use crate::network::link::Link;
 use crate::network::nic::Nic;
 use crate::network::phy::{Phy, PhyType};
 use crate::network::switch::{SwitchNode, Wire, NO_WIRE};
-use crate::network::wiring::{Direction, NicSettings, Node, Wiring};
+use crate::network::wiring::{quanta, Direction, NicSettings, Node, Wiring};
 use crate::network::{Listener, Network};
 use crate::report::measures::Measures;
 use crate::report::queue_depth::QueueDepth;
@@ -80,6 +80,7 @@ fn switch_node(
     queue_count: &mut usize,
 ) -> Result<SwitchNode, FabricError> {
     let named = &spec.switches[index];
+    let quanta = quanta(spec)?;
     let mut wire_by_port = vec![NO_WIRE; simple_switch::PORT_COUNT];
     let mut ports = Vec::new();
     for (wire, direction) in downlinks.iter().enumerate() {
@@ -97,6 +98,7 @@ fn switch_node(
             // The E-EON program enforces a limit in bytes; a drop here would leave its account wrong. Other programs have none.
             queue_limit_packets: spec.queue_limit_packets,
             queue_limit_bytes: None,
+            quanta,
         });
     }
     ports.sort_by_key(|port| port.port);

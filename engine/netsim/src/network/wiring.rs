@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use simple_switch::Quanta;
 use units::{Bytes, DataRate, Duration};
 
 use crate::limits::MAX_SPEC_TIME_PS;
@@ -237,10 +238,26 @@ fn check_numbers(spec: &FabricSpec) -> Result<(), SpecError> {
     if !(1..=simple_switch::MAX_PRIORITIES).contains(&spec.priorities) {
         return Err(wrong("priorities", spec.priorities, "must be from 1 to 8, v1model's priorities"));
     }
+    quanta(spec)?;
     if !(2..=65_536).contains(&samples.max) || samples.max % 2 != 0 {
         return Err(wrong("queue_samples.max", samples.max, "must be an even number from 2 to 65536"));
     }
     Ok(())
+}
+
+/// The quanta of every switch port.
+pub(crate) fn quanta(spec: &FabricSpec) -> Result<Quanta, SpecError> {
+    let mut quanta = Quanta::default();
+    for (index, one) in spec.quanta.iter().enumerate() {
+        let place = || format!("quanta[{index}].priority");
+        let slot = quanta[..spec.priorities].get_mut(one.priority).ok_or_else(|| {
+            wrong(place(), one.priority, format!("there are {} queues, from 0", spec.priorities))
+        })?;
+        if slot.replace(one.bytes).is_some() {
+            return Err(wrong(place(), one.priority, "has a quantum already"));
+        }
+    }
+    Ok(quanta)
 }
 
 fn nodes(spec: &FabricSpec) -> Result<BTreeMap<&str, Node>, SpecError> {
@@ -542,6 +559,17 @@ mod tests {
             ),
             (r#""seed": 1"#, r#""seed": 1, "priorities": 0"#, "priorities: 0: must be from 1 to 8"),
             (r#""seed": 1"#, r#""seed": 1, "priorities": 9"#, "priorities: 9: must be from 1 to 8"),
+            (
+                r#""seed": 1"#,
+                r#""seed": 1, "priorities": 2, "quanta": [{"priority": 2, "bytes": 1}]"#,
+                "quanta[0].priority: 2: there are 2 queues",
+            ),
+            (
+                r#""seed": 1"#,
+                r#""seed": 1, "quanta": [{"priority": 0, "bytes": 1}, {"priority": 0, "bytes": 1}]"#,
+                "quanta[1].priority: 0: has a quantum already",
+            ),
+            (r#""seed": 1"#, r#""seed": 1, "quanta": [{"priority": 0, "bytes": 0}]"#, "a nonzero u32"),
             (
                 r#""seed": 1"#,
                 r#""seed": 1, "host_delay": {"rx_ps": 1000000000000001}"#,

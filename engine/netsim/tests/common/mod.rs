@@ -139,6 +139,7 @@ impl LeafSpine {
             recirculation_delay_ps: 1_000_000,
             queue_limit_packets: None,
             priorities: 1,
+            quanta: Vec::new(),
             switches,
             hosts,
             links,

@@ -162,6 +162,7 @@ def _make(options: Options) -> LiveSwitch:
         overhead_bytes=ETHERNET_OVERHEAD_BYTES if options.rate_bps or options.port_rates_bps else 0,
         queue_limit_packets=options.queue_limit_packets,
         queue_limit_bytes=options.queue_limit_bytes,
+        quanta_bytes=options.quanta_bytes,
     )
 
 

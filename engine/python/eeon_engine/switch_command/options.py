@@ -100,6 +100,8 @@ class Options:
     queue_limit_bytes: int | None = None
     gate_register: str | None = None
     class_gate_register: str | None = None
+    quanta_bytes: dict[int, int] = field(default_factory=dict)
+    """By priority, of the queues that share a port by weight."""
     seed: int = 0
     notes: list[str] = field(default_factory=list)
     """Flags that were accepted and do nothing, each with the reason."""
@@ -162,6 +164,9 @@ def _options(
         raise UsageError("--log-console and --log-file are exclusive")
     if given.use_files is not None and given.packet_in is not None:
         raise UsageError("--use-files and --packet-in are exclusive")
+    quanta = dict(given.queue_quantum)
+    if len(quanta) < len(given.queue_quantum):
+        raise UsageError("--queue-quantum: a priority is given twice; a queue has one quantum")
     if given.log_file_max_size <= 0:
         raise UsageError("--log-file-max-size must be greater than 0")
     interfaces = given.interface
@@ -217,6 +222,7 @@ def _options(
         queue_limit_bytes=given.port_buffer,
         gate_register=given.port_gate,
         class_gate_register=given.queue_gate,
+        quanta_bytes=quanta,
         seed=given.seed,
         notes=notes,
     )
@@ -356,6 +362,16 @@ def _port_rate(text: str) -> tuple[int | None, int]:
         raise argparse.ArgumentTypeError(str(error)) from None
 
 
+def _queue_quantum(text: str) -> tuple[int, int]:
+    priority, separator, size = text.partition("=")
+    if not separator or not priority.strip().isdecimal():
+        raise argparse.ArgumentTypeError(f"'{text}' is not PRIORITY=SIZE, such as 1=6KB")
+    quantum = _size(size)
+    if not 0 < quantum < 1 << 32:
+        raise argparse.ArgumentTypeError(f"'{text}': a quantum is from 1 byte to {(1 << 32) - 1}")
+    return int(priority), quantum
+
+
 def _last(values: list[int]) -> int | None:
     return values[-1] if values else None
 
@@ -435,6 +451,15 @@ def _common_parser() -> _Parser:
         "--queue-gate",
         metavar="REGISTER",
         help="register with the tick before which a queue sends nothing: port << 3 | priority",
+    )
+    add(
+        "--queue-quantum",
+        type=_queue_quantum,
+        action="append",
+        default=[],
+        metavar="PRIORITY=SIZE",
+        help="queue that shares each port by weight with the others that have a quantum, such as 1=6KB: what "
+        "it may send at each of its turns; repeatable (default: strict priority)",
     )
     servers = parser.add_argument_group("control")
     add = servers.add_argument

@@ -19,7 +19,9 @@ use units::{Bytes, Duration, Time};
 
 use crate::agenda::Agenda;
 use crate::clock::Clock;
-use crate::config::{check_port, ConfigError, PortConfig, SwitchConfig, MAX_PRIORITIES, PORT_COUNT};
+use crate::config::{
+    check_port, check_quanta, ConfigError, PortConfig, SwitchConfig, MAX_PRIORITIES, PORT_COUNT,
+};
 use crate::digest::{Digest, Digests};
 use crate::effects::Effects;
 use crate::frame::{Frame, FramePool};
@@ -324,6 +326,7 @@ impl Switch {
     /// Attaches a port, or changes the link of one that is attached.
     pub fn set_port(&mut self, port: PortConfig) -> Result<(), ConfigError> {
         check_port("port", port.port)?;
+        check_quanta(&port, self.config.priorities)?;
         find_gate(&self.program, &self.config, std::slice::from_ref(&port))?;
         find_class_gate(&self.program, &self.config, std::slice::from_ref(&port))?;
         let number = port.port;
