@@ -105,6 +105,17 @@ MEASURED = (
     Column("queue_max_bytes_host_facing", "whole", "deepest queue of a leaf's ports to hosts"),
     Column("queue_max_bytes_uplink", "whole", "deepest queue of a leaf's ports to spines"),
     Column("queue_max_bytes_spine", "whole", "deepest queue of a spine's ports"),
+    Column(
+        "queue_level_share",
+        "number",
+        "with queue_samples: of the samples of the deepest host-facing queue above half of its maximum, the "
+        "share above 0.77 of it",
+    ),
+    Column(
+        "queue_falls",
+        "whole",
+        "with queue_samples: how often that queue fell from above three quarters of its maximum below a half",
+    ),
     Column("flows", "whole", "connections that were opened"),
     Column("fct_mean_seconds", "number", "completion time of transfers"),
     Column("fct_p50_seconds", "number", "median of the same"),

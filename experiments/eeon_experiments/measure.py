@@ -59,6 +59,7 @@ def measured(
         **_latencies(report),
         **_packets(packets),
         **_queues(topology, report),
+        **(_shape(topology, report) if settings.queue_samples else dict.fromkeys(_SHAPE)),
         **_flows(workload["flows"]),
         **_rpc(workload["applications"]),
         **_queries(workload["applications"]),
@@ -190,6 +191,35 @@ def _queues(topology: Topology, report: Report) -> dict[str, Value]:
             column = _QUEUES[roles[switch["name"], port["port"]]]
             deepest[column] = max(deepest.get(column, 0), port["max_queue_bytes"])
     return dict(deepest)
+
+
+_SHAPE = ("queue_level_share", "queue_falls")
+_HALF, _HIGH, _LEVEL = 0.5, 0.75, 0.77
+
+
+def _shape(topology: Topology, report: Report) -> dict[str, Value]:
+    """Step or sawtooth: of the deepest queue of a leaf's ports to hosts."""
+    roles = {(port.node, port.number): port.role for port in topology.ports()}
+    host_facing = (
+        queue["max_bytes"]
+        for queue in report["queue_depth"]["queues"]
+        if roles[queue["switch"], queue["port"]] is PortRole.HOST_FACING
+    )
+    depths = max(host_facing, key=max, default=[])
+    deepest = max(depths, default=0)
+    above = [depth for depth in depths if depth > _HALF * deepest]
+    if not above:
+        return dict.fromkeys(_SHAPE)
+    falls, is_high = 0, False
+    for depth in [*depths, 0]:
+        if depth > _HIGH * deepest:
+            is_high = True
+        elif is_high and depth < _HALF * deepest:
+            falls, is_high = falls + 1, False
+    return {
+        "queue_level_share": sum(depth > _LEVEL * deepest for depth in above) / len(above),
+        "queue_falls": falls,
+    }
 
 
 def _flows(flows: TransfersReport) -> dict[str, Value]:

@@ -9,7 +9,10 @@ from eeon_control.errors import DataNotFound
 FILE = "experiment.yaml"
 _PACKAGE = Path(__file__).resolve().parent
 _PLACES = (_PACKAGE / "_data" / "experiments", _PACKAGE.parent)
-_PAPERS = ("marking", "aqm", "eee", "eee_ecn", "flow_chasing")
+_PAPERS = (
+    *("marking", "aqm", "eee", "eee_ecn", "flow_chasing"),
+    *("cee_queue", "cee_commercial", "cee_scientific"),
+)
 """Experiments with claims of papers, in the order of pages."""
 
 

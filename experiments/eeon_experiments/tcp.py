@@ -70,6 +70,9 @@ class Tcp(Strict):
     algorithm: Literal["newreno", "ecn", "dctcp", "cubic", "vegas", "prague"] = "newreno"
     """`newreno`, `ecn` (NewReno that answers to marks, RFC 3168), `dctcp`, `cubic`, `vegas` or `prague` (L4S:
     with `accecn`, `l4s` and `pacing` unless they are set)."""
+    ecn: Annotated[bool, Field(strict=True)] | None = None
+    """Classic ECN (RFC 3168) or not; default what the algorithm does: `newreno`, `cubic` and `vegas` do
+    without."""
     accecn: Annotated[bool, Field(strict=True)] = False
     """With an algorithm that uses ECN: AccECN (RFC 9768), which counts marked packets in every ACK."""
     dctcp_ect: Literal["data_only", "ns2", "linux"] = "ns2"

@@ -233,3 +233,47 @@ def test_a_wrong_option_is_named(tmp_path: Path, words: list[str], message: str)
     assert done.exit_code != 0
     assert message in done.output
     assert not (tmp_path / "out").exists()
+
+
+HOT = """\
+name: hot
+title: three hosts into one, with and without PFC
+base:
+  topology: leaf-spine-4
+  config:
+    - drop_tail
+    - {profiles: {queue: {edge: {buffer: 60KB, aqm: drop_tail}}}, roles: {host_facing: {queue: edge}}, classes: {default: {priority: 3}}}
+  nic: {eee: "off"}
+  tcp: {min_rto: 10ms, delayed_ack: "off"}
+  queue_samples: true
+  workload:
+    applications:
+      - name: hot
+        kind: coflows
+        coflows:
+          - {name: two, transfers: [{source: h2, destination: h1, size: 4MB}]}
+          - {name: three, transfers: [{source: h3, destination: h1, size: 4MB}]}
+          - {name: four, transfers: [{source: h4, destination: h1, size: 4MB}]}
+  time_limit: 10s
+axes:
+  pfc:
+    without: {}
+    lossless: {config: [{profiles: {pfc: {p: {limit: 60KB}}}, classes: {default: {pfc: p}}}]}
+seeds: [1]
+"""
+
+
+def test_a_queue_falls_where_packets_are_dropped_and_stays_level_under_pfc(tmp_path: Path) -> None:
+    without, lossless = (numbers(tmp_path, HOT, pfc=pfc) for pfc in ("without", "lossless"))
+    assert without["tail_dropped_data"] > 0 == lossless["tail_dropped_data"]
+    assert without["queue_falls"] > lossless["queue_falls"] >= 1
+    assert lossless["queue_level_share"] > 0.9
+
+
+def test_cubic_with_ecn_is_marked_and_slows_down(tmp_path: Path) -> None:
+    text = HOT.replace("aqm: drop_tail", "aqm: {mark_threshold: 15KB}").replace(
+        "tcp: {", "tcp: {algorithm: cubic, ecn: true, "
+    )
+    found = numbers(tmp_path, text, pfc="without")
+    assert found["mark_reductions"] > 0 < found["marked_data"]
+    assert numbers(tmp_path, text.replace("ecn: true, ", ""), pfc="without")["mark_reductions"] == 0

@@ -22,6 +22,7 @@ ROOT = HERE.parents[1]
 
 _EXPERIMENTS = (
     *("marking", "aqm", "eee", "eee_ecn", "flow_chasing"),
+    *("cee_queue", "cee_commercial", "cee_scientific"),
     *("setup", "setup_eee", "setup_energy", "setup_ns2", "threshold"),
 )
 """Those that ship, in the order of pages."""

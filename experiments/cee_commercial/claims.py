@@ -1,0 +1,153 @@
+"""C2, C4, C5 and C6: what the short-and-fat paper says of commercial traffic (Crisan et al., HotI 2011).
+
+The completion of queries is compared seed by seed, each setting with its like under the same TCP.
+"""
+
+from __future__ import annotations
+
+from eeon_experiments.claims.model import (
+    Check,
+    Checks,
+    Claim,
+    Point,
+    Spread,
+    by_seed,
+    change,
+    claim,
+    level,
+    mean,
+    percent,
+)
+from eeon_experiments.results import Results
+
+TCPS = ("newreno", "cubic", "vegas")
+QUEUES = ("drop_tail", "red", "qcn_20", "qcn_66")
+_QUERY = "query_mean_us"
+_NAMES = {"newreno": "NewReno", "cubic": "CUBIC", "vegas": "Vegas"}
+_QUEUE_NAMES = {"drop_tail": "drop tail", "red": "RED", "qcn_20": "QCN/20", "qcn_66": "QCN/66"}
+_LEAST_WITHOUT_GAIN = 0.98
+_VEGAS_DEEPEST_BYTES = 80_000
+_VEGAS_CHANGE = 0.05
+# Half of 131 % to twice 311 %.
+_WORSE = (0.65, 6.22)
+
+
+def at(tcp: str, queue: str, pfc: str) -> Point:
+    """A point with what is assumed of the unknowns."""
+    return {"tcp": tcp, "queue": queue, "pfc": pfc, "unknown": None}
+
+
+def by_pfc(results: Results, tcp: str, queue: str) -> Spread:
+    """How much PFC changes the mean query. Raises Missing."""
+    return change(results, _QUERY, at(tcp, queue, "headroom"), at(tcp, queue, "off"))
+
+
+def _c2(results: Results) -> Checks:
+    checks: list[Check] = []
+    numbers: dict[str, float] = {}
+    for tcp in TCPS:
+        for queue in QUEUES:
+            found = by_pfc(results, tcp, queue)
+            holds = found.mean >= _LEAST_WITHOUT_GAIN - 1 if queue == "qcn_20" else found.mean < 0
+            checks.append(Check(f"{_NAMES[tcp]}, {_QUEUE_NAMES[queue]}: {found.text(percent)}", holds))
+            numbers[f"{tcp}_{queue}"] = found.mean
+    return Checks(checks, numbers)
+
+
+def _mean_over(results: Results, points: list[Point]) -> Spread:
+    """The mean of the mean queries of several points, by seed. Raises Missing."""
+    found = [by_seed(results, _QUERY, point) for point in points]
+    seeds = set.intersection(*(set(one) for one in found))
+    return Spread.of([sum(one[seed] for one in found) / len(found) for seed in sorted(seeds)])
+
+
+def _us(value: float) -> str:
+    return f"{value:,.0f} us"
+
+
+def _c4(results: Results) -> Checks:
+    deepest = level(results, "queue_max_bytes_host_facing", at("vegas", "drop_tail", "off"))
+    lost = level(results, "tail_dropped_data", at("vegas", "drop_tail", "off"))
+    changed = by_pfc(results, "vegas", "drop_tail")
+    means = {
+        tcp: _mean_over(results, [at(tcp, "drop_tail", pfc) for pfc in ("off", "headroom")]) for tcp in TCPS
+    }
+    best = min(means, key=lambda tcp: means[tcp].mean)
+    return Checks(
+        [
+            Check(f"queues of {deepest} bytes at most", deepest.high < _VEGAS_DEEPEST_BYTES),
+            Check(f"{lost} packets dropped", lost.high == 0),
+            Check(f"PFC changes queries by {changed.text(percent)}", abs(changed.mean) < _VEGAS_CHANGE),
+            Check(
+                "queries take " + ", ".join(f"{means[tcp].text(_us)} with {_NAMES[tcp]}" for tcp in TCPS),
+                best == "vegas",
+            ),
+        ],
+        {"deepest_bytes": deepest.mean, "by_pfc": changed.mean}
+        | {tcp: one.mean for tcp, one in means.items()},
+    )
+
+
+def _c5(results: Results) -> Checks:
+    checks: list[Check] = []
+    numbers: dict[str, float] = {}
+    for queue in ("drop_tail", "red"):
+        means = {tcp: level(results, _QUERY, at(tcp, queue, "off")) for tcp in TCPS}
+        words = ", ".join(f"{means[tcp].text(_us)} with {_NAMES[tcp]}" for tcp in TCPS)
+        worst = max(means, key=lambda tcp: means[tcp].mean)
+        checks.append(Check(f"{_QUEUE_NAMES[queue]}: {words}", worst == "cubic"))
+        numbers |= {f"{queue}_{tcp}": one.mean for tcp, one in means.items()}
+    return Checks(checks, numbers)
+
+
+def _c6(results: Results) -> Checks:
+    checks: list[Check] = []
+    numbers: dict[str, float] = {}
+    for pfc, words in (("off", "without PFC"), ("headroom", "with PFC")):
+        means = {queue: _mean_over(results, [at(tcp, queue, pfc) for tcp in TCPS]) for queue in QUEUES[1:]}
+        text = ", ".join(f"{means[queue].text(_us)} with {_QUEUE_NAMES[queue]}" for queue in QUEUES[1:])
+        best = min(means, key=lambda queue: means[queue].mean)
+        checks.append(Check(f"{words}: {text}", best == "red"))
+        numbers |= {f"{queue}_{pfc}": one.mean for queue, one in means.items()}
+    changes = [change(results, _QUERY, at(tcp, "qcn_20", "off"), at(tcp, "drop_tail", "off")) for tcp in TCPS]
+    worse = mean(changes)
+    low, high = _WORSE
+    checks.append(
+        Check(f"QCN/20 without PFC against no QCN: {worse.text(percent)}", low <= worse.mean <= high)
+    )
+    return Checks(checks, numbers | {"qcn_20_against_none": worse.mean})
+
+
+CLAIMS: tuple[Claim, ...] = (
+    claim(
+        "C2",
+        "PFC improves the completion time in all tests but those with QCN/20.",
+        "Short-and-fat paper, results (notes)",
+        "The mean query is shorter with PFC under each TCP and queue; under QCN/20 not by more than 2 %.",
+        _c2,
+    ),
+    claim(
+        "C4",
+        "Vegas bounds the queue, so that PFC hardly matters for it, and is the best of the three given fine "
+        "fine timers.",
+        "Short-and-fat paper, results and conclusion (notes)",
+        "With drop tail: no queue before a host reaches 80 KB, nothing is dropped, PFC changes the mean "
+        "query by less than 5 %, and the mean over both is the lowest of the three.",
+        _c4,
+    ),
+    claim(
+        "C5",
+        "CUBIC without PFC is worse than NewReno and Vegas.",
+        "Short-and-fat paper, results (notes)",
+        "The mean query with CUBIC is the longest, with drop tail and with RED.",
+        _c5,
+    ),
+    claim(
+        "C6",
+        "With commercial traffic RED is better than QCN; QCN/20 without PFC is 131 to 311 % worse.",
+        "Short-and-fat paper, results and conclusion (notes)",
+        "Mean over the three TCPs: RED's mean query is shorter than that of QCN/20 and QCN/66, with and "
+        "without PFC; QCN/20's without PFC is 65 to 622 % longer than without QCN.",
+        _c6,
+    ),
+)

@@ -1,0 +1,98 @@
+"""C1 and C3: what the short-and-fat paper says of one hot spot (Crisan et al., HotI 2011)."""
+
+from __future__ import annotations
+
+import json
+
+from eeon_experiments.claims.model import Check, Checks, Claim, Missing, Point, Spread, claim, level, share
+from eeon_experiments.results import Results
+
+_EPISODES = ("episode", "short_episode")
+_LONG = {"second": 250_000_000, "tenth": 25_000_000}
+_LEAST_LEVEL, _LEAST_FALLS, _LEAST_SHARE = 0.8, 3, 0.4
+# Payload of a full frame with everything that it takes on the wire.
+_PAYLOAD_BPS = 10e9 * 1460 / 1538
+
+
+def _there(results: Results, cases: tuple[str, ...], **point: str) -> str:
+    """The first case that was run. Raises Missing."""
+    for case in cases:
+        if results.select(case=case, **point).finished:
+            return case
+    raise Missing(f"no run of {' or '.join(cases)}")
+
+
+def _shape(results: Results, point: Point) -> tuple[Spread, Spread, Spread]:
+    return (
+        level(results, "queue_level_share", point),
+        level(results, "queue_falls", point),
+        level(results, "tail_dropped_data", point),
+    )
+
+
+def _c1(results: Results) -> Checks:
+    case = _there(results, _EPISODES, tcp="newreno", queue="drop_tail")
+
+    def at(pfc: str) -> Point:
+        return {"case": case, "tcp": "newreno", "queue": "drop_tail", "pfc": pfc}
+
+    with_pfc, _, lost_with = _shape(results, at("headroom"))
+    _, falls, lost = _shape(results, at("off"))
+    step = with_pfc.low >= _LEAST_LEVEL and lost_with.high == 0
+    sawtooth = falls.low >= _LEAST_FALLS and lost.low > 0
+    return Checks(
+        [
+            Check(
+                f"with PFC {with_pfc.text(share)} of a congested queue's samples are near its maximum, "
+                f"{lost_with.high:.0f} packets dropped",
+                step,
+            ),
+            Check(f"without it it falls by half {falls} times, and {lost} packets are dropped", sawtooth),
+        ],
+        {"level_with_pfc": with_pfc.mean, "falls_without": falls.mean, "dropped_without": lost.mean},
+    )
+
+
+def largest_share(results: Results, case: str, queue: str, pfc: str) -> Spread:
+    """What the first flow to end has had of the link until then, over seeds. Raises Missing."""
+    rows = results.select(case=case, tcp="newreno", queue=queue, pfc=pfc).finished
+    shares = []
+    for row in rows:
+        told = row.get("coflow_completions_json")
+        if isinstance(told, str) and (ended := [seconds for seconds in json.loads(told).values() if seconds]):
+            shares.append(8 * _LONG[case] / min(ended) / _PAYLOAD_BPS)
+    if not shares:
+        raise Missing(f"no completions of {case} with {queue} and PFC {pfc}")
+    return Spread.of(shares)
+
+
+def _c3(results: Results) -> Checks:
+    case = _there(results, tuple(_LONG), queue="qcn_66")
+    largest = largest_share(results, case, "qcn_66", "headroom")
+    without = largest_share(results, case, "qcn_66", "off")
+    return Checks(
+        [
+            Check(f"the largest share of five flows is {largest.text(share)}", largest.low >= _LEAST_SHARE),
+            Check(f"without PFC {without.text(share)}", holds=True, part=False),
+        ],
+        {"largest_share": largest.mean, "largest_share_without_pfc": without.mean},
+    )
+
+
+CLAIMS: tuple[Claim, ...] = (
+    claim(
+        "C1",
+        "Without PFC the queue of a hot spot is a sawtooth, with PFC a step.",
+        "Short-and-fat paper, queue dynamics (notes)",
+        "With PFC at least 80 % of the samples above half of the maximum are above 0.77 of it, and nothing "
+        "is dropped; without, at least three falls below half, and drops. In every seed.",
+        _c1,
+    ),
+    claim(
+        "C3",
+        "QCN with a set point of 66 KB is unfair: one flow has more than 40 % of the capacity.",
+        "Short-and-fat paper, QCN/66 (notes)",
+        "The largest share of five flows is at least 40 % in every seed.",
+        _c3,
+    ),
+)

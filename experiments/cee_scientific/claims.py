@@ -1,0 +1,60 @@
+"""C7: what the short-and-fat paper says of scientific traffic (Crisan et al., HotI 2011)."""
+
+from __future__ import annotations
+
+from eeon_experiments.claims.model import Check, Checks, Claim, Missing, Spread, by_seed, claim
+from eeon_experiments.results import Results
+
+BENCHMARKS = ("is", "ft", "cg", "mg", "bt")
+QUEUES = ("drop_tail", "red", "qcn_20", "qcn_66")
+_NAMES = {"drop_tail": "drop tail", "red": "RED", "qcn_20": "QCN/20", "qcn_66": "QCN/66"}
+_RUNTIME = "runtime_seconds"
+
+
+def sums(results: Results, queue: str, pfc: str) -> Spread:
+    """The sum of the benchmarks' runtimes in seconds, by seed. Raises Missing."""
+    there = [one for one in BENCHMARKS if results.select(benchmark=one, unknown=None).finished]
+    if not there:
+        raise Missing("no benchmark")
+    found = [
+        by_seed(results, _RUNTIME, {"benchmark": one, "queue": queue, "pfc": pfc, "unknown": None})
+        for one in there
+    ]
+    seeds = set.intersection(*(set(one) for one in found))
+    if not seeds:
+        raise Missing(f"the benchmarks with {queue} and PFC {pfc} have no seed in common")
+    return Spread.of([sum(one[seed] for one in found) for seed in sorted(seeds)])
+
+
+def _ms(value: float) -> str:
+    return f"{value * 1e3:.1f} ms"
+
+
+def _c7(results: Results) -> Checks:
+    found = {(queue, pfc): sums(results, queue, pfc) for queue in QUEUES for pfc in ("off", "headroom")}
+    best = min(found, key=lambda one: found[one].mean)
+    without = {queue: found[queue, "off"] for queue in QUEUES}
+    best_without = min(without, key=lambda queue: without[queue].mean)
+
+    def told(pfc: str) -> str:
+        return ", ".join(f"{_NAMES[queue]} {found[queue, pfc].text(_ms)}" for queue in QUEUES)
+
+    return Checks(
+        [
+            Check(f"with PFC {told('headroom')}", best == ("red", "headroom")),
+            Check(f"without {told('off')}", best_without == "qcn_20"),
+        ],
+        {f"{queue}_{pfc}": one.mean for (queue, pfc), one in found.items()},
+    )
+
+
+CLAIMS: tuple[Claim, ...] = (
+    claim(
+        "C7",
+        "With scientific traffic RED with PFC is the best; without PFC, QCN/20 is.",
+        "Short-and-fat paper, results and conclusion (notes)",
+        "The sum of the runtimes of IS, FT, CG, MG and BT is lowest for RED with PFC among all, and for "
+        "QCN/20 among those without PFC.",
+        _c7,
+    ),
+)
