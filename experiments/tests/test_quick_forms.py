@@ -24,6 +24,9 @@ PART = {
     "setup": ("--only", "buffer=shallow,queue=drop_tail"),
     "setup_eee": ("--only", "scenario=batch_24,buffer=deep,window=tuned,fetches=5"),
     "setup_energy": ("--only", "scenario=chapter7,buffer=shallow,control=tcp,eee=120us100"),
+    "setup_chasing": ("--only", "set_up=maps_first"),
+    "setup_held": ("--only", "buffer=shallow,window=tuned"),
+    "setup_packets": ("--only", "buffer=shallow,transport=ecn"),
     "setup_ns2": ("--only", "buffer=shallow,transport=ecn"),
 }
 """What is run of experiments that judge other experiments' claims, with their first seed."""

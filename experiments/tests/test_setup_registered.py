@@ -16,6 +16,9 @@ NAMES_IN_AQM = {"drops": "newreno"}
         ("setup_energy", "eee_ecn", ("control",)),
         ("setup_eee", "eee", ("buffer", "window", "eee")),
         ("setup_ns2", "marking", ("buffer", "transport", "queue", "protect")),
+        ("setup_packets", "marking", ("transport", "queue", "protect")),
+        ("setup_held", "eee", ("buffer", "window", "eee")),
+        ("setup_chasing", "flow_chasing", ("case", "size", "scheduler")),
     ],
 )
 def test_a_value_means_what_it_means_where_its_judge_is(
@@ -53,7 +56,9 @@ def test_what_is_varied_is_varied_around_the_base_of_the_judged_experiment(name:
         assert mine == theirs
 
 
-@pytest.mark.parametrize("name", ["setup", "setup_eee", "setup_energy"])
+@pytest.mark.parametrize(
+    "name", ["setup", "setup_eee", "setup_energy", "setup_packets", "setup_held", "setup_chasing"]
+)
 def test_seeds_begin_after_those_of_the_pilot(name: str) -> None:
     file = files.load(name).file
     assert file.quick is not None and file.quick.seeds is not None

@@ -23,7 +23,8 @@ ROOT = HERE.parents[1]
 _EXPERIMENTS = (
     *("marking", "aqm", "eee", "eee_ecn", "flow_chasing"),
     *("cee_queue", "cee_commercial", "cee_scientific"),
-    *("setup", "setup_eee", "setup_energy", "setup_ns2", "threshold"),
+    *("setup", "setup_chasing", "setup_eee", "setup_energy", "setup_held", "setup_ns2", "setup_packets"),
+    "threshold",
 )
 """Those that ship, in the order of pages."""
 SECTIONS: dict[str, tuple[str, tuple[str, ...]]] = {
