@@ -129,9 +129,9 @@ CLAIMS: tuple[Claim, ...] = (
     claim(
         "C4",
         "Vegas bounds the queue, so that PFC hardly matters for it, and is the best of the three given fine "
-        "fine timers.",
+        "timers.",
         "Short-and-fat paper, results and conclusion (notes)",
-        "With drop tail: no queue before a host reaches 80 KB, nothing is dropped, PFC changes the mean "
+        "With drop tail: no queue before a host ever reaches 80 KB, nothing is dropped, PFC changes the mean "
         "query by less than 5 %, and the mean over both is the lowest of the three.",
         _c4,
     ),

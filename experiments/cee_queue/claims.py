@@ -92,7 +92,7 @@ CLAIMS: tuple[Claim, ...] = (
         "C3",
         "QCN with a set point of 66 KB is unfair: one flow has more than 40 % of the capacity.",
         "Short-and-fat paper, QCN/66 (notes)",
-        "The largest share of five flows is at least 40 % in every seed.",
+        "With PFC the largest share of five flows is at least 40 % in every seed.",
         _c3,
     ),
 )

@@ -211,7 +211,7 @@ def _shape(topology: Topology, report: Report) -> dict[str, Value]:
     if not above:
         return dict.fromkeys(_SHAPE)
     falls, is_high = 0, False
-    for depth in [*depths, 0]:
+    for depth in depths:
         if depth > _HIGH * deepest:
             is_high = True
         elif is_high and depth < _HALF * deepest:

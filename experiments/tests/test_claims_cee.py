@@ -50,14 +50,16 @@ def query_us(tcp: str, queue: str, pfc: str) -> float:
     return base * factor * helped
 
 
-def queries(of: Callable[[str, str, str], float] = query_us, deepest: int = 70_000) -> list[Row]:
+def queries(
+    of: Callable[[str, str, str], float] = query_us, deepest: int = 70_000, dropped: int = 0
+) -> list[Row]:
     return [
         row(
             {"tcp": tcp, "queue": queue, "pfc": pfc, "unknown": None},
             {
                 "query_mean_us": of(tcp, queue, pfc) * (1 + 0.01 * seed),
                 "queue_max_bytes_host_facing": deepest,
-                "tail_dropped_data": 0,
+                "tail_dropped_data": dropped,
             },
             seed,
         )
@@ -119,14 +121,21 @@ def slower(tcp: str, queue: str, pfc: str, factor: float) -> Callable[[str, str,
         ("C2", queries(slower("cubic", "red", "headroom", 1.1))),
         ("C2", queries(slower("newreno", "qcn_20", "headroom", 0.9))),
         ("C4", queries(deepest=80_000)),
+        ("C4", queries(dropped=1)),
         ("C4", queries(slower("vegas", "drop_tail", "headroom", 1.1))),
         ("C4", queries(slower("newreno", "drop_tail", "off", 0.5))),
         ("C5", queries(slower("vegas", "red", "off", 2))),
         ("C6", queries(slower("cubic", "red", "headroom", 3))),
         ("C6", queries(lambda *point: query_us(*point) * (0.5 if point[1] == "qcn_20" else 1))),
+        ("C6", queries(lambda *point: query_us(*point) * (2.5 if point[1] == "qcn_20" else 1))),
         ("C7", phases(best=("drop_tail", "headroom"))),
         ("C7", phases(best_without="qcn_66")),
     ],
 )
 def test_rows_beyond_a_band_differ(name: str, rows: list[Row]) -> None:
     assert outcome(name, rows) == "differs"
+
+
+def test_benchmarks_of_which_one_is_missing_are_not_judged() -> None:
+    rows = [row for row in phases() if row["axis_benchmark"] != "bt"]
+    assert outcome("C7", rows) == "not measured"

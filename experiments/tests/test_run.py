@@ -242,7 +242,9 @@ base:
   topology: leaf-spine-4
   config:
     - drop_tail
-    - {profiles: {queue: {edge: {buffer: 60KB, aqm: drop_tail}}}, roles: {host_facing: {queue: edge}}, classes: {default: {priority: 3}}}
+    - profiles: {queue: {edge: {buffer: 60KB, aqm: drop_tail}}}
+      roles: {host_facing: {queue: edge}}
+      classes: {default: {priority: 3}}
   nic: {eee: "off"}
   tcp: {min_rto: 10ms, delayed_ack: "off"}
   queue_samples: true
@@ -266,7 +268,7 @@ seeds: [1]
 def test_a_queue_falls_where_packets_are_dropped_and_stays_level_under_pfc(tmp_path: Path) -> None:
     without, lossless = (numbers(tmp_path, HOT, pfc=pfc) for pfc in ("without", "lossless"))
     assert without["tail_dropped_data"] > 0 == lossless["tail_dropped_data"]
-    assert without["queue_falls"] > lossless["queue_falls"] >= 1
+    assert without["queue_falls"] > lossless["queue_falls"]
     assert lossless["queue_level_share"] > 0.9
 
 
