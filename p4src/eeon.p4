@@ -63,8 +63,10 @@ control eeon_ingress(inout headers_t hdr, inout metadata_t meta, inout standard_
                         if (meta.has_priorities == 1) {
                             choose_priority.apply(hdr, meta, standard_metadata);
                             choose_pausable.apply(meta);
-                            congestion_point.apply(meta);
-                            lossless_limit.apply(meta, standard_metadata);
+                            if (meta.verdict == verdict_t.FORWARDED) {
+                                congestion_point.apply(meta);
+                                lossless_limit.apply(meta, standard_metadata);
+                            }
                         }
                         if (meta.lossless == 0) {
                             buffer_limit.apply(meta);

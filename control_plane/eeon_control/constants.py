@@ -55,6 +55,7 @@ CONTROL_PRIORITY: int = _CONSTANTS["CONTROL_PRIORITY"]
 """The queue of frames that the switch makes; a paused class there would hold its own pauses."""
 PRIORITY_BITS: int = _ALL["type_bits"]["priority_t"]
 """A queue is numbered `port << PRIORITY_BITS | priority`."""
+TICKET_BITS: int = _ALL["type_bits"]["ticket_t"]
 PAUSE_FRAME_BYTES: int = _CONSTANTS["PAUSE_FRAME_BYTES"]
 
 TICK_VALUES: int = 1 << _ALL["type_bits"]["tick_t"]

@@ -247,6 +247,7 @@ def test_switches_hold_it_pause_their_neighbours_show_it_and_lose_it_again():
                 "pauses_received": 0,
                 "lossless_dropped": 1,
                 "control_ignored": 0,
+                "storm": None,
             }
         ]
         apply_sync(FABRIC, config.load("mark_threshold"), targets, int(TICK))

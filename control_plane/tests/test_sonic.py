@@ -121,10 +121,10 @@ def test_everything_that_cannot_be_mapped_is_told_at_once_with_the_next_step():
         "limit in bytes. Give static_th, or --buffer 300KB for all such ports",
         "DSCP_TO_TC_MAP|AZURE: sends packets to several classes; a port here has one queue, for all. "
         "--without DSCP_TO_TC_MAP leaves it out",
-        "PFC_WD: cannot be mapped: the PFC watchdog, and this program does not have PFC. --without PFC_WD "
-        "leaves it out",
+        "PFC_WD: cannot be mapped: the PFC watchdog, which is not taken over: write `watchdog` into a pfc profile. "
+        "--without PFC_WD leaves it out",
         f"PORT|Ethernet4.speed: 400000: leaf1:2 of the topology has {SPEEDS[1]} (Mbps)",
-        "PORT_QOS_MAP|Ethernet0.pfc_enable: 3,4: cannot be mapped: this program does not have PFC. "
+        "PORT_QOS_MAP|Ethernet0.pfc_enable: 3,4: cannot be mapped: lossless classes are not taken over; write a pfc profile. "
         "--without PORT_QOS_MAP leaves it out",
         "QUEUE|Ethernet0: has settings for the queues 0, 3; a port here has one queue. --queue N takes one of "
         "them and leaves out the others",

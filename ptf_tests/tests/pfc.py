@@ -101,6 +101,27 @@ class XoffStopsTheQueueAndXonOpensIt(_Pfc):
         self.assertEqual((self.pauses(), self.ignored()), (1, 0))
 
 
+class QueueThatDiscardsTakesNothingMoreAndLosesNothing(_Pfc):
+    """What the watchdog writes: what waits leaves when the pause is over, what comes is dropped, and others
+    go on."""
+
+    def runTest(self) -> None:
+        held, late = [lossless(n) for n in range(4)], [lossless(n) for n in range(4, 7)]
+        other = packets.data(PORT, dscp=EF)
+        self.send(PORT, XOFF)
+        self.switch.advance(ms=1)
+        self.send(1, *held)
+        key = {"queue": PORT * PRIORITIES + LOSSLESS}
+        entry = self.client.table_entry("pausable_queue", key, "discard")
+        self.client.write(self.client.update("MODIFY", entry))
+        self.send(1, *late, other)
+        self.send(PORT, XON)
+        self.drain()
+        left = sorted(departure.frame for departure in self.departures(PORT))
+        self.assertEqual(left, sorted(packets.forwarded(frame, PORT) for frame in (*held, other)))
+        self.assertEqual(self.verdicts(PORT)[PacketClass.DATA, Verdict.TAIL_DROPPED], len(late))
+
+
 class OtherClassesGoOn(_Pfc):
     def runTest(self) -> None:
         other = [packets.data(PORT, dscp=dscp) for dscp in (EF, 0)]

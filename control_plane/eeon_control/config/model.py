@@ -9,7 +9,7 @@ from typing import Annotated, Literal, Self
 from pydantic import BeforeValidator, Field, PrivateAttr, WithJsonSchema, model_validator
 
 from eeon_control.config.classes import Classes, default_priority
-from eeon_control.config.pfc import PfcProfiles, Thresholds, thresholds
+from eeon_control.config.pfc import PfcProfiles, Thresholds, Watchdog, thresholds
 from eeon_control.config.presets import EEE_PRESETS
 from eeon_control.config.queues import Queue
 from eeon_control.config.target_settings import Bmv2Queue, Bmv2QueueValues, TargetSettings, bmv2_values
@@ -173,6 +173,13 @@ class FabricConfig(Strict):
         if found is None:
             found = self._at_speed[name, rate] = self.profiles.eee[name].at(rate, self.phy.get(rate))
         return found
+
+    @cached_property
+    def watchdogs(self) -> dict[int, Watchdog]:
+        """By lossless priority, what the controller does about pauses without end; those that nobody looks
+        after are left out."""
+        found = {priority: self.profiles.pfc[name].watchdog for priority, name in self.lossless.items()}
+        return {priority: one for priority, one in found.items() if one is not None}
 
     @cached_property
     def lossless(self) -> dict[int, str]:

@@ -34,6 +34,19 @@ def _auto_or_bytes(what: str) -> tuple[PlainValidator, WithJsonSchema]:
     return of_text(lambda text: None if text == "auto" else read(text), _AUTO_SCHEMA)
 
 
+class Watchdog(Strict):
+    """What the controller does about a neighbour that pauses without end (a storm). `eeon controller run`
+    looks."""
+
+    detect: PositiveDurationText = Duration(200 * 10**9)
+    """A storm is a queue in which packets wait and from which none leaves, while pauses come, for so long."""
+    restore: PositiveDurationText = Duration(200 * 10**9)
+    """It is over when no pause has come for so long."""
+    action: Literal["drop", "forward", "alert"] = "drop"
+    """`drop`: pauses of the class are not obeyed at the port, and what comes for the queue is dropped;
+    `forward`: they are not obeyed; `alert`: a line in the log."""
+
+
 class Pfc(Strict):
     """A PFC profile: the thresholds of what came in by one port for one lossless class."""
 
@@ -51,6 +64,8 @@ class Pfc(Strict):
     loop: PositiveDurationText = Duration(1_000_000)
     """What a recirculation takes on the switches, a part of the time that a pause takes to be made: 1us in a
     twin; `eeon-switch` and BMv2 need more."""
+    watchdog: Watchdog | None = None
+    """Look for pauses without end; `{}` has SONiC's times. Without it nobody looks."""
     headroom: Literal["checked", "unchecked"] = "checked"
     """`unchecked`: a limit without enough headroom is a warning and no error."""
 

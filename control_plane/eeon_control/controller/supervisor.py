@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from finsy import P4Schema
 
 from eeon_control import program as programs
+from eeon_control.config.pfc import Watchdog
 from eeon_control.controller import contenders, unfinished
 from eeon_control.controller import messages as m
 from eeon_control.controller.contenders import Contenders
@@ -23,6 +24,7 @@ from eeon_control.controller.link import Link
 from eeon_control.controller.log import say
 from eeon_control.controller.machine import State, SwitchMachine, Timing
 from eeon_control.controller.wanted import Wanted, load
+from eeon_control.controller.watchdog import Rules, StormWatch
 from eeon_control.errors import EeonError
 from eeon_control.fabric import thrift
 from eeon_control.plan import dead_ends
@@ -79,6 +81,7 @@ class Supervisor:
         self._ports_by = 0.0
         self._ports_changed = asyncio.Event()
         self._unfinished = unfinished.Finisher(store, self.counts)
+        self.storm_watch = StormWatch(self._watched, self._storm)
 
     @property
     def in_charge(self) -> bool:
@@ -98,6 +101,7 @@ class Supervisor:
             self.store.write_bids(self._registration, rank, {})
             say(logging.INFO, "started", state=str(self.store.folder), election_id=rank)
             routes = asyncio.create_task(self._keep_routes(), name="routes")
+            storms = asyncio.create_task(self.storm_watch.run(), name="storms")
             try:
                 while True:
                     await self._look()
@@ -108,6 +112,7 @@ class Supervisor:
                     self._nudge.clear()
             finally:
                 routes.cancel()
+                storms.cancel()
                 for name in list(self.links):
                     await self._stop(name)
                 say(logging.INFO, "stopped")
@@ -158,7 +163,7 @@ class Supervisor:
                 return
             before, self.wanted = self.wanted, wanted
             self._dead = dead_ends(wanted.topology, self._down)
-            self._meant = await asyncio.to_thread(wanted.around, self._dead)
+            self._meant = await asyncio.to_thread(wanted.around, self._dead, self._storms())
             say(
                 logging.INFO,
                 "revision",
@@ -235,11 +240,31 @@ class Supervisor:
             if wanted is None or dead == self._dead:
                 return
             before, self._dead = self._meant, dead
-            self._meant = await asyncio.to_thread(wanted.around, dead)
+            self._meant = await asyncio.to_thread(wanted.around, dead, self._storms())
         say(logging.WARNING if dead else logging.INFO, "links", down=" ".join(sorted(dead)) or "none")
         for name, link in self.links.items():
             if self._meant[name] is not before[name]:
                 link.tell(m.IntendedIs(0, self._meant[name]))
+
+    # -- pauses without end ----------------------------------------------------------------------------------
+
+    def _watched(self) -> tuple[Rules, Mapping[str, Link]]:
+        if self.wanted is None or not self.in_charge:
+            return {}, self.links
+        return self.wanted.watchdogs, self.links
+
+    def _storms(self) -> dict[str, dict[int, Watchdog]]:
+        return {name: dict(queues) for name, queues in self.storm_watch.storms.items()}
+
+    async def _storm(self, name: str) -> None:
+        """A queue of a switch has got into a storm, or out of one."""
+        async with self._loading:
+            if self.wanted is None:
+                return
+            self._meant = await asyncio.to_thread(self.wanted.around, self._dead, self._storms())
+        link = self.links.get(name)
+        if link is not None:
+            link.tell(m.IntendedIs(0, self._meant[name]))
 
     # -- for the links ---------------------------------------------------------------------------------------
 

@@ -8,11 +8,12 @@ from dataclasses import dataclass, replace
 from finsy import P4Schema
 
 from eeon_control.config import Routing
+from eeon_control.config.pfc import Watchdog
 from eeon_control.controller.messages import Intended
 from eeon_control.fabric.bmv2_queues import Queues, of_fabric
 from eeon_control.fabric.planning import with_defaults
 from eeon_control.fabric.targets import Target, resolve
-from eeon_control.plan import around, intended
+from eeon_control.plan import around, intended, pfc
 from eeon_control.state import Revision, StateStore
 from eeon_control.topology import Topology
 
@@ -22,7 +23,8 @@ class Wanted:
     """The revision, and what it means: for every switch its target and its entries, in topology order.
 
     `queues`: switch -> port -> what is set over Thrift and cannot be read back. A switch whose Thrift server
-    is not in the targets file has none: the engine's switches need none.
+    is not in the targets file has none: the engine's switches need none. `watchdogs`: switch -> lossless
+    queue -> what is done about pauses without end.
     """
 
     revision: Revision
@@ -32,11 +34,18 @@ class Wanted:
     targets: Mapping[str, Target]
     switches: Mapping[str, Intended]
     queues: Queues
+    watchdogs: Mapping[str, Mapping[int, Watchdog]]
 
-    def around(self, dead: frozenset[str]) -> Mapping[str, Intended]:
-        """What switches are meant to hold while links, named by the ports at their ends, are down."""
+    def around(
+        self, dead: frozenset[str], storms: Mapping[str, Mapping[int, Watchdog]]
+    ) -> Mapping[str, Intended]:
+        """What switches are meant to hold while links, named by the ports at their ends, are down, and queues
+        are paused without end."""
         entries = {name: of.entries for name, of in self.switches.items()}
-        left = around(self.topology, self.routing, entries, dead)
+        left = dict(around(self.topology, self.routing, entries, dead))
+        for name, of_switch in storms.items():
+            if of_switch and name in left:
+                left[name] = pfc.around_storms(left[name], of_switch)
         return {
             name: of if left[name] is of.entries else replace(of, entries=left[name])
             for name, of in self.switches.items()
@@ -61,4 +70,7 @@ def load(store: StateStore, schema: P4Schema) -> Wanted | None:
         targets,
         {name: Intended(revision.number, of, name in queues) for name, of in entries.items()},
         queues,
+        {name: pfc.watchdogs(meant.config, switch) for name, switch in meant.topology.switches.items()}
+        if meant.config.watchdogs
+        else {},
     )

@@ -374,6 +374,49 @@ async def pfc_values(
     return found | registers
 
 
+@dataclass(frozen=True)
+class QueueLook:
+    """Of a queue that takes pauses: packets that wait, and since the switch started packets that left, pauses
+    that were obeyed, and control frames of its port that were not."""
+
+    waiting: int
+    departed: int
+    pauses: int
+    ignored: int
+
+
+async def look_at_queues(
+    session: P4RuntimeSession, target: Target, queues: Sequence[int], program: Program
+) -> dict[int, QueueLook]:
+    """Queues that take pauses; each of their packets has a ticket, by which those that wait and left are
+    told.
+
+    Raises FabricError, also where the switch has registers neither over P4Runtime nor over Thrift.
+    """
+    ports = {queue: queue >> constants.PRIORITY_BITS for queue in queues}
+    cells = [("pauses_received", queue) for queue in queues]
+    cells += [("control_ignored", port) for port in dict.fromkeys(ports.values())]
+    counts = await _packets(session, cells)
+    names = ("ticket_next", "ticket_serving")
+    try:
+        registers = await _registers(session, [(name, queue) for name in names for queue in queues])
+    except NoRegisters as error:
+        if target.thrift is None:
+            raise FabricError(f"{error}; give `thrift` in the targets file") from None
+        reading = await thrift.read(session.name, target, program, queues, names)
+        registers = {(name, queue): reading.registers[queue][name] for name in names for queue in queues}
+    values = 1 << constants.TICKET_BITS
+    return {
+        queue: QueueLook(
+            (registers["ticket_next", queue] - registers["ticket_serving", queue]) % values,
+            registers["ticket_serving", queue],
+            counts.get(("pauses_received", queue), 0),
+            counts.get(("control_ignored", ports[queue]), 0),
+        )
+        for queue in queues
+    }
+
+
 PFC_COUNTERS = ("pauses_sent", "pauses_received", "lossless_dropped")
 PFC_REGISTERS = ("ingress_bytes", "pause_sent_at")
 

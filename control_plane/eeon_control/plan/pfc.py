@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 from eeon_control.config import FabricConfig
+from eeon_control.config.pfc import Watchdog
 from eeon_control.constants import PRIORITY_BITS, TICK_VALUES
 from eeon_control.entries import Action, Entry, Exact
 from eeon_control.errors import PlanError
@@ -51,3 +54,37 @@ def _quantum(port: Port, tick: Duration) -> int:
     if not 0 < ticks < TICK_VALUES:
         raise PlanError(f"{port.name}: 512 bit times at {port.rate} are no number of ticks of {tick}")
     return ticks
+
+
+def watchdogs(config: FabricConfig, switch: Switch) -> dict[int, Watchdog]:
+    """By queue of a switch, what is done about pauses without end; none that nobody looks after."""
+    return {
+        port.number << PRIORITY_BITS | priority: one
+        for port in switch.ports
+        for priority, one in config.watchdogs.items()
+    }
+
+
+def around_storms(entries: Sequence[Entry], storms: Mapping[int, Watchdog]) -> tuple[Entry, ...]:
+    """The entries of a switch, with queues in a storm that pauses no longer stop, and into which with `drop`
+    nothing more comes."""
+    acted = {queue: one for queue, one in storms.items() if one.action != "alert"}
+    if not acted:
+        return tuple(entries)
+    return tuple(_around(entry, acted) for entry in entries)
+
+
+def _around(entry: Entry, storms: Mapping[int, Watchdog]) -> Entry:
+    if entry.is_default or entry.table not in ("port_pfc", "pausable_queue"):
+        return entry
+    assert isinstance(entry.match[0], Exact)
+    number = entry.match[0].value
+    if entry.table == "pausable_queue":
+        drops = number in storms and storms[number].action == "drop"
+        return entry._replace(actions=(Action("discard"),)) if drops else entry
+    (action,) = entry.actions
+    params = dict(action.params)
+    for queue in storms:
+        if queue >> PRIORITY_BITS == number:
+            params["priorities"] &= ~(1 << queue % (1 << PRIORITY_BITS))
+    return entry._replace(actions=(Action(action.name, tuple(params.items())),))

@@ -14,14 +14,14 @@ UNMAPPED = {
     "BUFFER_PG": "ingress buffers by priority group; a port here has one buffer, at the egress",
     "BUFFER_PORT_EGRESS_PROFILE_LIST": "buffers of a whole port; give BUFFER_QUEUE",
     "BUFFER_PORT_INGRESS_PROFILE_LIST": "ingress buffers; a port here has one buffer, at the egress",
-    "DEFAULT_LOSSLESS_BUFFER_PARAMETER": "PFC, which this program does not have",
+    "DEFAULT_LOSSLESS_BUFFER_PARAMETER": "lossless classes, which are not taken over: write a pfc profile",
     "DOT1P_TO_TC_MAP": "classes by 802.1p priority, which this program does not read",
     "DSCP_TO_FC_MAP": "forwarding classes, which this program does not have",
-    "LOSSLESS_TRAFFIC_PATTERN": "PFC, which this program does not have",
-    "MAP_PFC_PRIORITY_TO_QUEUE": "PFC, which this program does not have",
+    "LOSSLESS_TRAFFIC_PATTERN": "lossless classes, which are not taken over: write a pfc profile",
+    "MAP_PFC_PRIORITY_TO_QUEUE": "lossless classes, which are not taken over: write a pfc profile",
     "MPLS_TC_TO_TC_MAP": "MPLS, which this program does not have",
-    "PFC_PRIORITY_TO_PRIORITY_GROUP_MAP": "PFC, which this program does not have",
-    "PFC_WD": "the PFC watchdog, and this program does not have PFC",
+    "PFC_PRIORITY_TO_PRIORITY_GROUP_MAP": "lossless classes, which are not taken over: write a pfc profile",
+    "PFC_WD": "the PFC watchdog, which is not taken over: write `watchdog` into a pfc profile",
     "SCHEDULER": "scheduling of several queues; a port here has one",
     "TC_TO_DSCP_MAP": "remarking, which this program does not do",
     "TC_TO_PRIORITY_GROUP_MAP": "ingress buffers by priority group; a port here has one buffer",
@@ -106,7 +106,11 @@ class _Import:
             for key, value in row.items():
                 if key in ("dscp_to_tc_map", "tc_to_queue_map") or value == "":
                     continue
-                reason = ": this program does not have PFC" if key.startswith("pfc") else ""
+                reason = (
+                    ": lossless classes are not taken over; write a pfc profile"
+                    if key.startswith("pfc")
+                    else ""
+                )
                 self.problems.add(
                     f"PORT_QOS_MAP|{port}.{key}",
                     f"cannot be mapped{reason}. --without PORT_QOS_MAP leaves it out",

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 from eeon_control.config.classes import PRIORITIES
-from eeon_control.entries import Exact
+from eeon_control.entries import Entry, Exact
 from eeon_control.fabric.read import FabricObservation
 from eeon_control.plan.pfc import GROUPS
 from eeon_control.topology import Topology
@@ -21,6 +23,7 @@ def pfc(topology: Topology, observed: FabricObservation) -> View:
             for entry in found.entries
             if entry.table == GROUPS and not entry.is_default and isinstance(entry.match[0], Exact)
         }
+        obeyed, discarded = _obeyed(found.entries), _discarded(found.entries)
         for port in topology.switches[name].ports:
             ignored = found.pfc.get(("control_ignored", port.number), 0)
             queues = sorted(queue for queue in groups if queue // PRIORITIES == port.number)
@@ -37,6 +40,7 @@ def pfc(topology: Topology, observed: FabricObservation) -> View:
                         "neighbour": None if told_at is None else "paused" if told_at else "sends",
                         **{key: found.pfc.get((key, queue), 0) for key in _COUNTS},
                         "control_ignored": ignored,
+                        "storm": _storm(queue, obeyed, discarded),
                     }
                 )
     columns = [
@@ -52,11 +56,39 @@ def pfc(topology: Topology, observed: FabricObservation) -> View:
         packets("lossless_dropped", "dropped", alarm=Style.BAD),
         packets("control_ignored", "ignored", alarm=Style.NOTICE),
     ]
+    if any(row.get("storm") is not None for row in rows):
+        columns.append(Column("storm", "storm", none, right=False, style=lambda _: Style.BAD))
     notes = [
         "held: bytes that came in by the port and wait; neighbour: paused by this switch, or not; "
         "sent, received: pause frames; ignored: control frames that came by the port, not obeyed"
     ]
     return View("pfc", "lossless classes", columns, rows, key=("port", "priority"), notes=notes)
+
+
+def _obeyed(entries: Sequence[Entry]) -> dict[int, int]:
+    """Bits of the priorities whose pauses a port obeys, by port."""
+    return {
+        entry.match[0].value: dict(entry.actions[0].params).get("priorities", 0)
+        for entry in entries
+        if entry.table == "port_pfc" and not entry.is_default and isinstance(entry.match[0], Exact)
+    }
+
+
+def _discarded(entries: Sequence[Entry]) -> set[int]:
+    """Queues into which nothing comes."""
+    return {
+        entry.match[0].value
+        for entry in entries
+        if entry.table == "pausable_queue" and not entry.is_default and entry.actions[0].name == "discard"
+    }
+
+
+def _storm(queue: int, obeyed: Mapping[int, int], discarded: set[int]) -> str | None:
+    """What the controller's watchdog has done about the queue."""
+    if queue in discarded:
+        return "drop"
+    ignores = queue // PRIORITIES in obeyed and not obeyed[queue // PRIORITIES] >> queue % PRIORITIES & 1
+    return "forward" if ignores else None
 
 
 def _paused(value: object) -> Style | None:
@@ -65,4 +97,4 @@ def _paused(value: object) -> Style | None:
 
 _THRESHOLDS = ("xoff_bytes", "xon_bytes", "limit_bytes")
 _COUNTS = ("pauses_sent", "pauses_received", "lossless_dropped")
-_NOTHING: Row = dict.fromkeys(("priority", *_THRESHOLDS, "held_bytes", "neighbour", *_COUNTS))
+_NOTHING: Row = dict.fromkeys(("priority", *_THRESHOLDS, "held_bytes", "neighbour", *_COUNTS, "storm"))

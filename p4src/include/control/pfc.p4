@@ -95,10 +95,17 @@ control choose_pausable(inout metadata_t meta) {
         meta.ticketed = 1;
     }
 
+    // The controller's watchdog has found pauses without end: nothing more comes in, and what is there leaves when the last
+    // pause that was obeyed is over.
+    action discard() {
+        meta.verdict = verdict_t.TAIL_DROPPED;
+    }
+
     table pausable_queue {
         key = { meta.queue: exact @name("queue"); }
         actions = {
             take_pauses;
+            discard;
             @defaultonly NoAction;
         }
         default_action = NoAction;

@@ -1,0 +1,125 @@
+"""The edge of the PFC watchdog: looks at the lossless queues of all switches, and says which are in a storm.
+
+What is done about a storm is part of what a switch is meant to hold (`plan.pfc.around_storms`), so that it is
+written, and put right, like everything else.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Awaitable, Callable, Mapping
+
+from eeon_control import program as programs
+from eeon_control.config.pfc import Watchdog
+from eeon_control.constants import PRIORITY_BITS
+from eeon_control.controller.link import Link
+from eeon_control.controller.log import say
+from eeon_control.controller.storms import QueueWatch
+from eeon_control.errors import EeonError
+from eeon_control.fabric.read import QueueLook, look_at_queues
+
+Rules = Mapping[str, Mapping[int, Watchdog]]
+"""Switch -> queue -> what the configuration says of it."""
+_IDLE_SECONDS = 1.0
+
+
+class StormWatch:
+    """One for a supervisor, on its event loop; `run` it as a task.
+
+    `watched`: rules and links of the switches to look at now. `changed` is called with a switch of which a
+    queue has got into a storm, or out of one. `storms`: switch -> queue -> the rules of those in one.
+    """
+
+    def __init__(
+        self,
+        watched: Callable[[], tuple[Rules, Mapping[str, Link]]],
+        changed: Callable[[str], Awaitable[None]],
+    ) -> None:
+        self.storms: dict[str, dict[int, Watchdog]] = {}
+        self.found: dict[tuple[str, int], int] = {}
+        """Storms found so far, by switch and queue."""
+        self._watched = watched
+        self._changed = changed
+        self._queues: dict[str, dict[int, QueueWatch]] = {}
+        self._looking: dict[str, asyncio.Task[None]] = {}
+        self._unseen: set[str] = set()
+        self._program = programs.load()
+
+    async def run(self) -> None:
+        """Look until cancelled."""
+        try:
+            while True:
+                await asyncio.sleep(self._look())
+        finally:
+            for task in list(self._looking.values()):
+                task.cancel()
+
+    def _look(self) -> float:
+        """Begin a look at every switch that has none under way; for how long to sleep then."""
+        rules, links = self._watched()
+        for name in [*self._queues]:
+            if name not in rules:
+                self._queues.pop(name)
+                self.storms.pop(name, None)
+        gap = _IDLE_SECONDS
+        for name, of_switch in rules.items():
+            known = self._queues.setdefault(name, {})
+            for queue, one in of_switch.items():
+                if queue not in known or known[queue].rules != one:
+                    known[queue] = QueueWatch(one)
+                    self.storms.get(name, {}).pop(queue, None)
+                gap = min(gap, known[queue].gap_seconds())
+            link = links.get(name)
+            if link is not None and link.machine.is_primary and name not in self._looking:
+                self._looking[name] = asyncio.create_task(self._see(link, known), name=f"pauses {name}")
+        return gap
+
+    async def _see(self, link: Link, known: Mapping[int, QueueWatch]) -> None:
+        try:
+            found = await self._read(link, known)
+        finally:
+            del self._looking[link.name]
+        if found is None:
+            return
+        now = time.monotonic()
+        changes = [self._judge(link.name, queue, watch, found[queue], now) for queue, watch in known.items()]
+        if any(changes):
+            await self._changed(link.name)
+
+    async def _read(self, link: Link, known: Mapping[int, QueueWatch]) -> Mapping[int, QueueLook] | None:
+        session = link.session
+        if session is None:
+            return None
+        try:
+            found = await look_at_queues(session, link.target, list(known), self._program)
+        except EeonError as error:
+            if link.name not in self._unseen:
+                self._unseen.add(link.name)
+                say(logging.WARNING, "pauses_unread", switch=link.name, reason=str(error))
+            return None
+        self._unseen.discard(link.name)
+        return found
+
+    def _judge(self, switch: str, queue: int, watch: QueueWatch, found: QueueLook, now: float) -> bool:
+        change = watch.look(found, now)
+        if change is None:
+            return False
+        storms = self.storms.setdefault(switch, {})
+        where = {"port": queue >> PRIORITY_BITS, "priority": queue % (1 << PRIORITY_BITS)}
+        if change == "storm":
+            storms[queue] = watch.rules
+            self.found[switch, queue] = self.found.get((switch, queue), 0) + 1
+            say(
+                logging.WARNING,
+                "pause_storm",
+                switch=switch,
+                **where,
+                action=watch.rules.action,
+                waiting=found.waiting,
+            )
+        else:
+            storms.pop(queue, None)
+            say(logging.INFO, "pause_storm_over", switch=switch, **where)
+        return True

@@ -1,0 +1,271 @@
+"""The PFC watchdog: when a queue is in a storm, what is written then, and a neighbour that pauses for ever."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import time
+from itertools import product
+
+import pytest
+import yaml
+from eeon_control import config, plan, topology, views
+from eeon_control.config.pfc import Watchdog
+from eeon_control.controller import Options, State, Supervisor
+from eeon_control.controller.storms import QueueWatch
+from eeon_control.errors import InputError
+from eeon_control.fabric import Target
+from eeon_control.fabric.read import QueueLook, Wanted, observe
+from eeon_control.plan import Action, pfc
+from eeon_control.units import Duration
+from scapy.layers.inet import IP, UDP
+from scapy.layers.l2 import Ether
+from supervised import committed, until
+
+FABRIC = topology.load("leaf-spine-4")
+TICK = Duration(1000)
+DETECT, RESTORE = 2, 3
+RULES = Watchdog(detect=f"{DETECT}s", restore=f"{RESTORE}s")
+
+
+def with_watchdog(watchdog: str = "{}"):
+    values = {
+        "profiles": {"pfc": {"p": {"limit": "20KB", "watchdog": yaml.safe_load(watchdog)}}},
+        "classes": {"gold": {"priority": 3, "dscp": [26], "pfc": "p"}, "default": {"priority": 0}},
+    }
+    return config.overridden(config.load("drop_tail"), values)
+
+
+def judged(looks: list[tuple[bool, bool, bool]]) -> list[str | None]:
+    """Changes at looks a second apart, the first of which finds nothing; each says whether packets wait, one has left
+    and a pause has come since the look before. In a storm pauses are not obeyed, but counted."""
+    watch = QueueWatch(RULES)
+    watch.look(QueueLook(0, 0, 0, 0), 0)
+    departed = pauses = ignored = 0
+    found = []
+    for number, (waits, leaves, pause) in enumerate(looks, 1):
+        departed += leaves
+        pauses, ignored = (pauses, ignored + pause) if watch.in_storm else (pauses + pause, ignored)
+        found.append(watch.look(QueueLook(int(waits), departed, pauses, ignored), number))
+    return found
+
+
+def expected(looks: list[tuple[bool, bool, bool]]) -> list[str | None]:
+    """The same by the words of the rule, from all looks so far."""
+    found: list[str | None] = []
+    changed, storm = 0, False
+    for now in range(1, len(looks) + 1):
+        since_change = looks[changed:now]
+        change = None
+        if storm:
+            quiet = since_change[-RESTORE:]
+            if len(quiet) == RESTORE and not any(pause for _, _, pause in quiet):
+                change = "over"
+        else:
+            stuck = since_change[-(DETECT + 1) :]
+            heard = looks[max(0, now - 1 - DETECT // 2) : now]
+            if (
+                len(stuck) == DETECT + 1
+                and all(waits and not leaves for waits, leaves, _ in stuck)
+                and (any(pause for _, _, pause in heard))
+            ):
+                change = "storm"
+        if change is not None:
+            storm, changed = change == "storm", now
+        found.append(change)
+    return found
+
+
+def test_every_short_history_is_judged_as_the_rule_says():
+    """All 65,536 of eight looks at which packets wait, leave, or are gone, and pauses come or do not."""
+    kinds = [(True, False, True), (True, False, False), (True, True, True), (False, False, True)]
+    for looks in product(kinds, repeat=8):
+        assert judged(list(looks)) == expected(list(looks)), looks
+
+
+def test_a_switch_that_was_restarted_begins_anew():
+    watch = QueueWatch(RULES)
+    for number in range(1, 4):
+        assert watch.look(QueueLook(1, 0, 5 + number, 0), number) is None
+    assert watch.look(QueueLook(1, 0, 1, 0), 4) is None
+    assert [watch.look(QueueLook(1, 0, number, 0), number) for number in range(5, 9)] == [
+        None,
+        None,
+        "storm",
+        None,
+    ]
+
+
+def entries_of(storms: dict[int, Watchdog], switch: str = "leaf1"):
+    held = plan.intended(FABRIC, with_watchdog(), TICK)[switch]
+    return held, pfc.around_storms(held, storms)
+
+
+def params(entries, table: str, key: int) -> Action:
+    (found,) = (one.actions[0] for one in entries if one.table == table and one.match[0].value == key)
+    return found
+
+
+def test_in_a_storm_pauses_are_not_obeyed_and_nothing_more_comes_in():
+    queue = 3 << 3 | 3
+    held, around = entries_of({queue: Watchdog()})
+    assert dict(params(held, "port_pfc", 3).params)["priorities"] == 1 << 3
+    assert dict(params(around, "port_pfc", 3).params)["priorities"] == 0
+    assert params(around, "pausable_queue", queue) == Action("discard")
+    changed = [one.key for one, other in zip(held, around, strict=True) if one != other]
+    assert len(changed) == 2
+
+
+@pytest.mark.parametrize(("action", "changes"), [("forward", ["port_pfc"]), ("alert", [])])
+def test_what_is_written_is_what_the_action_says(action: str, changes: list[str]):
+    held, around = entries_of({3 << 3 | 3: Watchdog(action=action)})
+    assert [other.table for one, other in zip(held, around, strict=True) if one != other] == changes
+
+
+def test_every_lossless_queue_of_a_switch_is_looked_after_and_only_where_the_profile_says_so():
+    leaf1 = FABRIC.switches["leaf1"]
+    assert pfc.watchdogs(with_watchdog(), leaf1) == {port.number << 3 | 3: Watchdog() for port in leaf1.ports}
+    assert pfc.watchdogs(with_watchdog("null"), leaf1) == {}
+
+
+@pytest.mark.parametrize(
+    ("watchdog", "says"),
+    [
+        ("{detect: 0s}", "above zero"),
+        ("{action: reboot}", "one of 'drop', 'forward'"),
+        ("{poll: 1s}", "unknown key"),
+    ],
+)
+def test_a_watchdog_that_cannot_be_is_refused(watchdog: str, says: str):
+    with pytest.raises(InputError, match=says):
+        with_watchdog(watchdog)
+
+
+QUEUE, GROUP = 1 << 3 | 3, 2 << 3 | 3
+DETECT_SECONDS = RESTORE_SECONDS = 0.3
+# IEEE 802.1Q-2022 36: priority 3 is paused for 65,535 quanta.
+STORM_FRAME = bytes.fromhex("0180c2000001020000000009880801010008000000000000ffff").ljust(60, b"\0")
+
+
+class _Leaf1:
+    """The engine's switch, with a host that pauses priority 3 of port 1 for as long as `storming` is set, and another
+    that sends into that port and into port 3 while it may. Real time goes by as virtual time."""
+
+    def __init__(self, switch) -> None:
+        self.switch = switch
+        self.storming = False
+        self.sent = {1: 0, 3: 0}
+        host, far, sender = FABRIC.hosts["h1"], FABRIC.hosts["h3"], FABRIC.hosts["h2"]
+        self._frames = {
+            port: bytes(
+                Ether(src=sender.mac, dst=sender.gateway_mac)
+                / IP(src=str(sender.ipv4), dst=str(to.ipv4), tos=26 << 2)
+                / UDP()
+                / bytes(1472)
+            )
+            for port, to in ((1, host), (3, far))
+        }
+
+    def register(self, name: str, cell: int) -> int:
+        return int.from_bytes(self.switch.register_read(name, cell), "big")
+
+    async def run(self) -> None:
+        begin = time.monotonic()
+        while True:
+            now_ps = max(self.switch.now_ps + 1, int((time.monotonic() - begin) * 1e12))
+            if self.storming:
+                self.switch.inject(1, STORM_FRAME, now_ps)
+            # PFC of the sender's own: it obeys what leaf1 has told it.
+            if self.register("pause_sent_at", GROUP) == 0:
+                for port in (1, 3):
+                    self.switch.inject(2, self._frames[port], now_ps + 20_000_000 * port)
+            for _, port, frame in self.switch.advance_to(now_ps + 100_000_000):
+                if len(frame) > len(STORM_FRAME):
+                    self.sent[port] += 1
+            await asyncio.sleep(0.002)
+
+
+@contextlib.asynccontextmanager
+async def kept(tmp_path, watchdog: str):
+    """leaf1 of the engine among four switches, kept by a supervisor whose configuration has this watchdog."""
+    engine = pytest.importorskip("eeon_engine._engine", reason="the engine's extension is not installed")
+    p4runtime = pytest.importorskip("eeon_engine.p4runtime")
+    gates = {"gate_register": "gate_open_at", "class_gate_register": "class_gate_open_at"}
+    with contextlib.ExitStack() as stack:
+        targets, switches = {}, {}
+        for switch in FABRIC.switches.values():
+            ports = [engine.Port(port.number, rate_bps=int(port.rate)) for port in switch.ports]
+            running = engine.Switch(
+                device_id=switch.device_id, tick_ps=1000, ports=ports, priorities=8, **gates
+            )
+            switches[switch.name] = running
+            targets[switch.name] = Target(stack.enter_context(p4runtime.serve(running)).address)
+        store = committed(tmp_path / "state", targets, with_watchdog(watchdog))
+        supervisor = Supervisor(store, Options())
+        leaf1 = _Leaf1(switches["leaf1"])
+        tasks = [asyncio.create_task(supervisor.run())]
+        try:
+            await until(lambda: set(supervisor.states().values()) == {State.IN_SYNC})
+            tasks.append(asyncio.create_task(leaf1.run()))
+            yield supervisor, leaf1
+        finally:
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+
+
+RULES_TEXT = f"{{detect: {DETECT_SECONDS}s, restore: {RESTORE_SECONDS}s}}"
+
+
+def test_a_host_that_pauses_for_ever_stops_its_port_alone_and_is_served_again_when_it_stops(tmp_path):
+    async def work() -> None:
+        async with kept(tmp_path, RULES_TEXT) as (supervisor, leaf1):
+            await until(lambda: leaf1.sent[1] > 10 and leaf1.sent[3] > 10)
+            leaf1.storming = True
+            # The sender is told to pause, and the other port starves with it.
+            await until(lambda: leaf1.register("pause_sent_at", GROUP) != 0)
+            starved = leaf1.sent[3]
+            await until(lambda: supervisor.storm_watch.storms.get("leaf1") is not None)
+            assert list(supervisor.storm_watch.storms["leaf1"]) == [QUEUE]
+            await until(lambda: leaf1.sent[3] > starved + 50)
+            held = {entry.key: entry.actions for entry in supervisor.links["leaf1"].machine.intended.entries}
+            assert (Action("discard"),) in held.values()
+            targets = {name: link.target for name, link in supervisor.links.items()}
+            seen = await observe(FABRIC, targets, Wanted(entries=True, pfc=True))
+            storms = {row["port"]: row["storm"] for row in views.pfc(FABRIC, seen).rows}
+            assert {port: storm for port, storm in storms.items() if storm} == {"leaf1:1": "drop"}
+            leaf1.storming = False
+            await until(lambda: not supervisor.storm_watch.storms["leaf1"])
+            served = leaf1.sent[1]
+            await until(lambda: leaf1.sent[1] > served + 10)
+            assert supervisor.storm_watch.found == {("leaf1", QUEUE): 1}
+
+    asyncio.run(work())
+
+
+def test_without_a_watchdog_the_storm_stops_the_tree_behind_it(tmp_path):
+    async def work() -> None:
+        async with kept(tmp_path, "null") as (supervisor, leaf1):
+            await until(lambda: leaf1.sent[1] > 10 and leaf1.sent[3] > 10)
+            leaf1.storming = True
+            await until(lambda: leaf1.register("pause_sent_at", GROUP) != 0)
+            await asyncio.sleep(0.2)
+            starved = leaf1.sent[3]
+            await asyncio.sleep(3 * DETECT_SECONDS)
+            assert leaf1.sent[3] == starved
+            assert supervisor.storm_watch.found == {}
+
+    asyncio.run(work())
+
+
+def test_alert_tells_and_changes_nothing(tmp_path):
+    async def work() -> None:
+        async with kept(tmp_path, RULES_TEXT[:-1] + ", action: alert}") as (supervisor, leaf1):
+            before = supervisor.links["leaf1"].machine.intended.entries
+            leaf1.storming = True
+            await until(lambda: supervisor.storm_watch.found.get(("leaf1", QUEUE)) == 1)
+            assert supervisor.links["leaf1"].machine.intended.entries == before
+            leaf1.storming = False
+            await until(lambda: not supervisor.storm_watch.storms["leaf1"])
+
+    asyncio.run(work())
