@@ -63,6 +63,7 @@ def test_a_fabric_is_read_with_every_member_that_its_type_has(fabric_program: Pr
         "priorities": 8,
         "class_gate_register": None,
         "nic_classes": {"dscp": [{"dscp": 26, "priority": 3}], "default_priority": 0, "pausable": [3]},
+        "quanta": [{"priority": 3, "bytes": 6_000}],
     }
     full |= {"queue_samples": {"period_ps": 1000, "max": 2}}
     eee = {"stall_ps": 0, "hold_ps": 0, "trigger_packets": 0, "trigger_bytes": 0}
