@@ -54,6 +54,11 @@ def spec_of(settings: RunSettings, topology: Topology, config: FabricConfig, see
             nic = host.get("nic")
             assert nic is not None, "fabric_spec gives each host a NIC"
             nic["qcn"] = settings.nic.qcn.engine()
+    if settings.nic.dcqcn is not None:
+        for host in spec["hosts"]:
+            nic = host.get("nic")
+            assert nic is not None, "fabric_spec gives each host a NIC"
+            nic["dcqcn"] = settings.nic.dcqcn.engine()
     if settings.scheduler is not None:
         _check_awake(spec)
         spec["scheduler"] = settings.scheduler.engine()

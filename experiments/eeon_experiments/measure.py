@@ -65,6 +65,7 @@ def measured(
         **_queries(workload["applications"]),
         **_steps(workload["applications"]),
         **_qcn(report),
+        **_dcqcn(report),
         **_coflows(settings, workload["applications"]),
         **_scheduler(workload),
         **_energy(topology, spec, report),
@@ -291,6 +292,18 @@ def _qcn(report: Report) -> dict[str, Value]:
             for one in found
         ),
         "limiters_max": max(one["max_limiters"] for one in found),
+    }
+
+
+def _dcqcn(report: Report) -> dict[str, Value]:
+    """Of all hosts that have it."""
+    found = [one for host in report["hosts"] if (one := host.get("dcqcn")) is not None]
+    if not found:
+        return dict.fromkeys(("cnps_sent", "cnps", "cnp_limiters_max"))
+    return {
+        "cnps_sent": sum(one["cnps_sent"] for one in found),
+        "cnps": sum(one["cnps"] for one in found),
+        "cnp_limiters_max": max(one["max_limiters"] for one in found),
     }
 
 

@@ -1,4 +1,4 @@
-"""What hosts' NICs do with congestion notification messages; docs/models/qcn.md has the algorithm."""
+"""What hosts' NICs do with congestion notifications; docs/models/qcn.md and dcqcn.md have the algorithms."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from eeon_control.units import Bytes, DataRate, Duration
 from pydantic import Field
 
 if TYPE_CHECKING:
-    from eeon_engine.json_types import QcnSettings
+    from eeon_engine.json_types import NicDcqcnSpec, QcnSettings
 
 # What netsim's reaction points allow.
 _LEAST_CYCLE = Bytes(1000)
@@ -81,4 +81,47 @@ class Qcn(Strict):
             "min_bps": int(self.min_rate),
             "extra_fast_recovery": self.extra_fast_recovery,
             "halved_cycles": self.halved_cycles,
+        }
+
+
+class Dcqcn(Strict):
+    """DCQCN of every host, as sender and as receiver (Zhu et al., SIGCOMM 2015). The defaults are what they
+    deployed at 40 Gbit/s, as far as they are printed."""
+
+    byte_limit: CycleBytesText = Bytes(10_000_000)
+    """Bytes of a cycle (B)."""
+    timer: CycleTimeText = Duration.parse("55us")
+    """Time of a cycle (T)."""
+    fast_cycles: Annotated[int, Field(strict=True, ge=1, le=1000)] = 5
+    """Cycles until the target rises (F)."""
+    active_increase: RateText = DataRate(40_000_000)
+    """What a cycle of additive increase adds to the target (R_AI)."""
+    hyper_increase: RateText = DataRate(400_000_000)
+    """What one of hyper increase adds, times how many there have been (R_HAI); not printed."""
+    gain_shift: Annotated[int, Field(strict=True, ge=1, le=16)] = 8
+    """The gain g of the estimate of congestion is 2^-n."""
+    alpha_timer: CycleTimeText = Duration.parse("55us")
+    """Time without notification after which the estimate decays (K)."""
+    min_rate: RateText = DataRate(5_000_000)
+    """No rate is lower."""
+    cnp_interval: CycleTimeText = Duration.parse("50us")
+    """Least time between two notifications about a flow (N)."""
+    cnp_dscp: Annotated[int, Field(strict=True, ge=0, le=63)] = 48
+    """DSCP of the notifications, which `classes` may give a queue of their own. 48 is CS6."""
+
+    def engine(self) -> NicDcqcnSpec:
+        """As the engine reads it."""
+        return {
+            "reaction": {
+                "cycle_bytes": int(self.byte_limit),
+                "timer_ps": int(self.timer),
+                "fast_cycles": self.fast_cycles,
+                "active_bps": int(self.active_increase),
+                "hyper_bps": int(self.hyper_increase),
+                "gain_shift": self.gain_shift,
+                "alpha_timer_ps": int(self.alpha_timer),
+                "min_bps": int(self.min_rate),
+            },
+            "cnp_interval_ps": int(self.cnp_interval),
+            "cnp_dscp": self.cnp_dscp,
         }

@@ -3,15 +3,15 @@ the table."""
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
 from eeon_control.config import EEE_PRESETS, Eee
 from eeon_control.model_base import Strict
 from eeon_control.units import Duration
 from eeon_control.validation import did_you_mean
-from pydantic import BeforeValidator, Field, WithJsonSchema
+from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
 
-from eeon_experiments.qcn import Qcn
+from eeon_experiments.qcn import Dcqcn, Qcn
 from eeon_experiments.quantities import DurationText, PositiveDurationText
 from eeon_experiments.scheduler import Scheduler
 from eeon_experiments.tcp import Tcp
@@ -45,6 +45,16 @@ class Nic(Strict):
     qcn: Annotated[Qcn | None, BeforeValidator(_or_off)] = None
     """Obey the switches' congestion notification messages (docs/models/qcn.md; `{}` has the standard's
     values), or `off`, the default. A flow that a scheduler limits keeps that limiter."""
+    dcqcn: Annotated[Dcqcn | None, BeforeValidator(_or_off)] = None
+    """DCQCN: receivers answer marked packets with notifications, which limit the senders' flows
+    (docs/models/dcqcn.md; `{}` has the published values), or `off`, the default. Not with `qcn`. Data leaves
+    with ECT(0): with a TCP that knows no ECN, such as `newreno`, the NICs alone answer marks."""
+
+    @model_validator(mode="after")
+    def _one_reaction_point(self) -> Self:
+        if self.qcn is not None and self.dcqcn is not None:
+            raise ValueError("qcn and dcqcn both limit flows; leave one of them out")
+        return self
 
 
 class Host(Strict):

@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 from eeon_control.errors import InputError
 from eeon_experiments.fabric import spec_of, workload_of
-from eeon_experiments.qcn import Qcn
+from eeon_experiments.qcn import Dcqcn, Qcn
 from eeon_experiments.run import run_one
+from eeon_experiments.settings import Nic
 from eeon_experiments.versions import versions
 from eeon_experiments.workloads.phases import Step
 from made_experiments import points
@@ -174,4 +175,75 @@ def test_hosts_obey_congestion_messages_only_where_told(tmp_path: Path) -> None:
     assert limited["status"] == free["status"] == "finished"
     assert limited["cnms"] > 10 and limited["limiters_max"] >= 1
     assert free["cnms"] is None
+    assert limited["queue_max_bytes_host_facing"] < free["queue_max_bytes_host_facing"]
+
+
+NOTIFIED = """\
+name: notified
+title: two senders and one queue under DCQCN
+base:
+  topology: leaf-spine-4
+  config: [mark_threshold, {classes: {notifications: {priority: 6, dscp: [48]}}}]
+  nic: {dcqcn: {active_increase: 2Mbps, hyper_increase: 20Mbps, min_rate: 1Mbps}}
+  tcp: {algorithm: newreno}
+  workload:
+    applications:
+      - name: two
+        kind: coflows
+        coflows:
+          - name: two
+            transfers:
+              - {source: h1, destination: h2, size: 5MB}
+              - {source: h3, destination: h2, size: 5MB}
+  time_limit: 10s
+axes:
+  hosts:
+    obey: {}
+    ignore: {nic: {dcqcn: "off"}}
+seeds: [1]
+"""
+
+
+def test_users_units_of_dcqcn_become_the_engines() -> None:
+    assert Dcqcn().engine() == {
+        "reaction": {
+            "cycle_bytes": 10_000_000,
+            "timer_ps": 55_000_000,
+            "fast_cycles": 5,
+            "active_bps": 40_000_000,
+            "hyper_bps": 400_000_000,
+            "gain_shift": 8,
+            "alpha_timer_ps": 55_000_000,
+            "min_bps": 5_000_000,
+        },
+        "cnp_interval_ps": 50_000_000,
+        "cnp_dscp": 48,
+    }
+    told = Dcqcn.model_validate({"cnp_interval": "4us", "cnp_dscp": 0, "alpha_timer": "1ms"}).engine()
+    assert (told["cnp_interval_ps"], told["cnp_dscp"]) == (4_000_000, 0)
+    assert told["reaction"]["alpha_timer_ps"] == 10**9
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [("gain_shift", 0), ("gain_shift", 17), ("alpha_timer", "1ns"), ("cnp_interval", "0s"), ("cnp_dscp", 64)],
+)
+def test_what_dcqcn_cannot_be_set_to_is_refused(key: str, value: object) -> None:
+    with pytest.raises(ValidationError, match=key):
+        Dcqcn.model_validate({key: value})
+
+
+def test_a_flow_has_one_reaction_point() -> None:
+    with pytest.raises(ValidationError, match="qcn and dcqcn both limit flows"):
+        Nic.model_validate({"qcn": {}, "dcqcn": {}})
+
+
+def test_hosts_notify_senders_only_where_told(tmp_path: Path) -> None:
+    obeying, ignoring = points(tmp_path, NOTIFIED, versions=versions())
+    assert all("dcqcn" not in host["nic"] for host in spec_of(*ignoring.run.parts(), seed=1)["hosts"])
+    limited, free = (run_one(point.run).measured for point in (obeying, ignoring))
+    assert limited["status"] == free["status"] == "finished"
+    assert limited["cnps"] == limited["cnps_sent"] > 10 and limited["cnp_limiters_max"] == 1
+    assert free["cnps"] is None
+    assert limited["mark_reductions"] == free["mark_reductions"] == 0
     assert limited["queue_max_bytes_host_facing"] < free["queue_max_bytes_host_facing"]

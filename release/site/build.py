@@ -53,6 +53,7 @@ SECTIONS: dict[str, tuple[str, tuple[str, ...]]] = {
             *("docs/models/marking.md", "docs/models/codel.md", "docs/models/eee_hold.md"),
             "docs/models/pfc.md",
             "docs/models/qcn.md",
+            "docs/models/dcqcn.md",
             *(
                 "docs/models/shuffle.md",
                 "docs/models/tcp.md",

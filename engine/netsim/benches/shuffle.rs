@@ -21,7 +21,7 @@ mod common;
 use std::process::Command;
 
 use common::{eee_values, LeafSpine, PortSettings, GIGABIT};
-use netsim::spec::{NicEeeSpec, NicSpec};
+use netsim::spec::{NicDcqcnSpec, NicEeeSpec, NicSpec};
 use netsim::{Fabric, FlowSpec};
 use rand_core::{RngCore, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -50,25 +50,28 @@ struct Case {
     leaves: usize,
     spines: usize,
     eee: bool,
+    /// Marks are answered by limiters of NICs, too.
+    dcqcn: bool,
     load: Load,
     /// Share of the transfers, or of the bytes, that the bench runs.
     share: f64,
 }
 
 const fn case(name: &'static str, leaves: usize, eee: bool) -> Case {
-    Case { name, leaves, spines: 2, eee, load: Load::Transfers, share: 0.1 }
+    Case { name, leaves, spines: 2, eee, dcqcn: false, load: Load::Transfers, share: 0.1 }
 }
 
 const S1: Load = Load::Terasort { maps: 100, reducers: 159, bytes: 6.4e9 };
 const S2: Load = Load::Terasort { maps: 158, reducers: 158, bytes: 20.224e9 };
 const S3: Load = Load::Terasort { maps: 79, reducers: 79, bytes: 4.9e9 };
 
-const CASES: [Case; 7] = [
+const CASES: [Case; 8] = [
     Case { load: S1, share: 1.0, ..case("S1", 4, false) },
     Case { load: S2, spines: 1, ..case("S2, a tenth", 2, true) },
     Case { load: S3, spines: 1, share: 0.2, ..case("S3, a fifth", 2, true) },
     case("shuffle-160", 4, false),
     case("shuffle-160-coalescing", 4, true),
+    Case { dcqcn: true, ..case("shuffle-160-dcqcn", 4, false) },
     case("shuffle-1600", 40, false),
     case("shuffle-1600-coalescing", 40, true),
 ];
@@ -76,7 +79,11 @@ const CASES: [Case; 7] = [
 impl Case {
     fn fabric(&self) -> Fabric {
         let nic_eee = NicEeeSpec { hold_ps: 12_000_000, trigger_packets: 10, ..NicEeeSpec::default() };
-        let nic = NicSpec { eee: self.eee.then_some(nic_eee), ..NicSpec::default() };
+        let nic = NicSpec {
+            eee: self.eee.then_some(nic_eee),
+            dcqcn: self.dcqcn.then(NicDcqcnSpec::default),
+            ..NicSpec::default()
+        };
         let size = LeafSpine {
             leaves: self.leaves,
             hosts_per_leaf: 40,

@@ -55,7 +55,7 @@ use std::num::{NonZeroU32, NonZeroU64};
 use serde::{Deserialize, Serialize};
 
 use crate::mac::Mac;
-use crate::reaction::QcnSettings;
+use crate::reaction::{DcqcnSettings, QcnSettings};
 
 /// A fabric. See the module for the format.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -318,6 +318,29 @@ pub struct NicSpec {
     /// QCN: reaction points for flows that switches send messages about; none when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub qcn: Option<QcnSettings>,
+    /// DCQCN: reaction points for flows that receivers send notifications about, and such notifications for what arrives with CE;
+    /// none when absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dcqcn: Option<NicDcqcnSpec>,
+}
+
+/// DCQCN at a NIC, in both of its parts. Data that leaves without ECN codepoint gets ECT(0).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(default, deny_unknown_fields)]
+pub struct NicDcqcnSpec {
+    /// The reaction point of each flow that this NIC sends.
+    pub reaction: DcqcnSettings,
+    /// Least time between two notifications about a flow that this NIC receives. Default 50 us.
+    pub cnp_interval_ps: u64,
+    /// DSCP of the notifications, by which switches may serve them first. Default 48 (CS6).
+    pub cnp_dscp: u8,
+}
+
+impl Default for NicDcqcnSpec {
+    fn default() -> Self {
+        Self { reaction: DcqcnSettings::default(), cnp_interval_ps: 50_000_000, cnp_dscp: 48 }
+    }
 }
 
 /// Queues of NICs: which frames wait where, and which of them a pause frame stops.

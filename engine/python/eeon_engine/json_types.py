@@ -136,6 +136,61 @@ class Count(TypedDict):
 
 
 @final
+class DcqcnReport(TypedDict):
+    """What DCQCN has done at a host, as receiver and as sender."""
+
+    marked: int
+    """Packets that have arrived with CE."""
+
+    cnps_sent: int
+    """Notifications sent for them."""
+
+    cnps: int
+    """Notifications that have arrived."""
+
+    malformed: int
+    """Of them: not well-formed, or about a flow that another host sends."""
+
+    without_limiter: int
+    """Of them: for a flow without limiter, when there were as many as a NIC has."""
+
+    max_limiters: int
+    """Maximum number of flows that were limited at a time."""
+
+
+@final
+class DcqcnSettings(TypedDict):
+    """Settings of DCQCN at a sender, with the values that Zhu et al. (SIGCOMM 2015) deployed, as far as they are printed."""
+
+    active_bps: NotRequired[int]
+    """What a cycle of additive increase adds to the target. Default 40 Mb/s."""
+
+    alpha_timer_ps: NotRequired[int]
+    """K: time without notification after which the estimate of congestion decays. Default 55 us."""
+
+    cycle_bytes: NotRequired[int]
+    """B: bytes of a cycle. Default 10 MB."""
+
+    fast_cycles: NotRequired[int]
+    """F: cycles until the target rises. Default 5."""
+
+    gain_shift: NotRequired[int]
+    """g is 2^-n. Default 8."""
+
+    hyper_bps: NotRequired[int]
+    """
+    What one of hyper increase adds, times how many there have been. Not printed; default 400 Mb/s, ten times
+    `active_bps` as in QCN.
+    """
+
+    min_bps: NotRequired[int]
+    """No rate is lower. Default 5 Mb/s."""
+
+    timer_ps: NotRequired[int]
+    """T: time of a cycle. Default 55 us."""
+
+
+@final
 class DelayedAckSpec(TypedDict):
     """When data in order is acknowledged."""
 
@@ -798,6 +853,20 @@ class NicClassesSpec(TypedDict):
 
     pausable: NotRequired[list[int]]
     """Priorities that pause frames of the switch stop."""
+
+
+@final
+class NicDcqcnSpec(TypedDict):
+    """DCQCN at a NIC, in both of its parts. Data that leaves without ECN codepoint gets ECT(0)."""
+
+    cnp_dscp: NotRequired[int]
+    """DSCP of the notifications, by which switches may serve them first. Default 48 (CS6)."""
+
+    cnp_interval_ps: NotRequired[int]
+    """Least time between two notifications about a flow that this NIC receives. Default 50 us."""
+
+    reaction: NotRequired[DcqcnSettings]
+    """The reaction point of each flow that this NIC sends."""
 
 
 @final
@@ -2044,6 +2113,9 @@ class HostReport(TypedDict):
     eee: EeeAccount | None
     """The NIC's own account of its EEE: absent when off."""
 
+    dcqcn: NotRequired[DcqcnReport | None]
+    """DCQCN of the host: absent when off."""
+
     pauses: NotRequired[PauseAccount | None]
     """Pause frames of its switch: absent where NICs have no classes."""
 
@@ -2349,6 +2421,12 @@ class NicSpec(TypedDict):
 
     buffer_packets: NotRequired[int | None]
     """Maximum number of waiting frames, in place of `buffer_bytes`."""
+
+    dcqcn: NotRequired[NicDcqcnSpec | None]
+    """
+    DCQCN: reaction points for flows that receivers send notifications about, and such notifications for what arrives with CE;
+    none when absent.
+    """
 
     eee: NotRequired[NicEeeSpec | None]
     """EEE, with the timings of `phy`; off when absent."""

@@ -30,7 +30,7 @@ pub mod vlan;
 pub use class::{classify, classify_snapped, PacketClass};
 pub use error::Error;
 pub use flow::FiveTuple;
-pub use mark::mark_ce;
+pub use mark::{mark_ce, set_dscp, set_ect0};
 pub use network::{ecn, Ecn, Network};
 
 /// Two bytes of `data` at `at` in network order; the caller has checked the length.

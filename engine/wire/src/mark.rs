@@ -1,14 +1,29 @@
-//! Setting CE, as a switch or a queueing discipline does.
+//! Setting the ECN codepoint or the DSCP of a packet, as a switch, a queueing discipline or a NIC does.
 
 use crate::network::{Ecn, Network};
+
+const ECN_BITS: u8 = 0b11;
 
 /// Sets CE in an ECT packet and updates the IPv4 header's checksum (RFC 1624, 3). Nothing else changes. Whether the packet was
 /// ECT: another one is left as it is.
 pub fn mark_ce(frame: &mut [u8]) -> bool {
+    let is_ect = |class: u8| class & ECN_BITS == Ecn::Ect0.bits() || class & ECN_BITS == Ecn::Ect1.bits();
+    rewrite(frame, |class| is_ect(class).then_some(class | ECN_BITS))
+}
+
+/// Sets ECT(0) in a packet that is not ECT. Whether it was not: another one is left as it is.
+pub fn set_ect0(frame: &mut [u8]) -> bool {
+    rewrite(frame, |class| (class & ECN_BITS == 0).then_some(class | Ecn::Ect0.bits()))
+}
+
+/// Sets the DSCP (RFC 2474), of which the lower six bits count. Whether the frame is an IP packet.
+pub fn set_dscp(frame: &mut [u8], dscp: u8) -> bool {
+    rewrite(frame, |class| Some(dscp << 2 | class & ECN_BITS))
+}
+
+/// Replaces the traffic class by what `change` makes of it, and updates the IPv4 header's checksum. Whether it did.
+fn rewrite(frame: &mut [u8], change: impl FnOnce(u8) -> Option<u8>) -> bool {
     let Ok(network) = Network::of(frame) else { return false };
-    if !matches!(network.ecn(), Some(Ecn::Ect0 | Ecn::Ect1)) {
-        return false;
-    }
     let room = match network {
         Network::Ipv4(packet) => packet.as_bytes().len(),
         Network::Ipv6(packet) => packet.as_bytes().len(),
@@ -18,22 +33,25 @@ pub fn mark_ce(frame: &mut [u8]) -> bool {
     let start = frame.len() - room;
     let header = &mut frame[start..];
     if is_ipv4 {
+        let Some(class) = change(header[1]) else { return false };
         let before = u16::from_be_bytes([header[0], header[1]]);
-        header[1] |= 0b11;
+        header[1] = class;
         let after = u16::from_be_bytes([header[0], header[1]]);
         let checksum = u16::from_be_bytes([header[10], header[11]]);
         let sum = u32::from(!checksum) + u32::from(!before) + u32::from(after);
         header[10..12].copy_from_slice(&crate::checksum::finish(sum).to_be_bytes());
     } else {
-        // The traffic class lies across the first two bytes; its two lowest bits are in the second.
-        header[1] |= 0b11 << 4;
+        // The traffic class lies across the first two bytes.
+        let Some(class) = change(header[0] << 4 | header[1] >> 4) else { return false };
+        header[0] = header[0] & 0xF0 | class >> 4;
+        header[1] = header[1] & 0x0F | class << 4;
     }
     true
 }
 
 #[cfg(test)]
 mod tests {
-    use super::mark_ce;
+    use super::{mark_ce, set_dscp, set_ect0};
     use crate::build::{tcp_headers, Addresses, TcpFields};
     use crate::{ecn, Ecn, Network};
 
@@ -74,5 +92,36 @@ mod tests {
             assert_eq!(same, frame("10.0.0.1", "10.0.0.2", codepoint));
         }
         assert!(!mark_ce(&mut [0; 10]));
+    }
+    #[test]
+    fn ect0_is_set_where_nothing_is() {
+        for (source, destination) in [("10.0.0.1", "10.0.0.2"), ("fd00::1", "fd00::2")] {
+            let mut changed = frame(source, destination, Ecn::NotEct);
+            assert!(set_ect0(&mut changed));
+            assert_eq!(changed, frame(source, destination, Ecn::Ect0));
+            for codepoint in [Ecn::Ect0, Ecn::Ect1, Ecn::Ce] {
+                let mut same = frame(source, destination, codepoint);
+                assert!(!set_ect0(&mut same));
+                assert_eq!(same, frame(source, destination, codepoint));
+            }
+        }
+    }
+
+    #[test]
+    fn a_dscp_is_set_and_the_codepoint_stays() {
+        for (source, destination) in [("10.0.0.1", "10.0.0.2"), ("fd00::1", "fd00::2")] {
+            for dscp in 0..64 {
+                let mut changed = frame(source, destination, Ecn::Ect1);
+                assert!(set_dscp(&mut changed, 63) && set_dscp(&mut changed, dscp));
+                let network = Network::of(&changed).unwrap();
+                assert_eq!((network.dscp(), network.ecn()), (Some(dscp), Some(Ecn::Ect1)));
+                if let Network::Ipv4(packet) = network {
+                    assert!(packet.checksum_ok());
+                }
+                assert!(set_dscp(&mut changed, 0));
+                assert_eq!(changed, frame(source, destination, Ecn::Ect1));
+            }
+        }
+        assert!(!set_dscp(&mut [0; 60], 1));
     }
 }

@@ -9,6 +9,7 @@ use simple_switch::{PortConfig, Switch, SwitchConfig};
 use units::Duration;
 
 use crate::errors::FabricError;
+use crate::network::cnp::NotificationPoint;
 use crate::network::frame::Buffers;
 use crate::network::host::Host;
 use crate::network::link::Link;
@@ -30,17 +31,18 @@ impl Network {
         let hosts = hosts.map(|(index, ((host, settings), direction))| {
             // Streams of their own, unlike the switches', which are seeded with a device id.
             let seed = spec.seed ^ (index as u64 + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-            let NicSettings { limit, eee, aqm, qcn } = *settings;
+            let NicSettings { limit, eee, aqm, reactions, notifications } = *settings;
             let own = [host.ipv4.map(IpAddr::V4), host.ipv6.map(IpAddr::V6)];
             let nic = Nic::new(direction.rate, direction.overhead, limit, eee)
                 .with_aqm(aqm, seed)
                 .with_classes(classes.clone())
-                .with_qcn(qcn, own);
+                .with_reactions(reactions, own);
             let phy = phy(direction, Duration::from_ps(1));
             let (Node::Switch(switch), port) = direction.to else {
                 unreachable!("a host's link leads to a switch; the wiring has checked it");
             };
-            Host::new(host, nic, phy, Link::new(direction.delay), (switch, port))
+            let notification_point = notifications.map(NotificationPoint::new);
+            Host::new(host, nic, phy, Link::new(direction.delay), (switch, port), notification_point)
         });
         let mut switches = Vec::with_capacity(spec.switches.len());
         let mut queue_count = 0;

@@ -10,6 +10,7 @@ use wire::build::Addresses;
 use wire::{ethernet, Ecn, Network};
 
 use crate::mac::Mac;
+use crate::network::cnp::NotificationPoint;
 use crate::network::frame::HostFrame;
 use crate::network::hops::Recorder;
 use crate::network::link::Link;
@@ -17,7 +18,7 @@ use crate::network::nic::Nic;
 use crate::network::phy::Phy;
 use crate::network::reactions;
 use crate::network::LeftNic;
-use crate::report::Count;
+use crate::report::{Count, DcqcnReport};
 use crate::spec::HostSpec;
 
 /// One host.
@@ -34,6 +35,8 @@ pub(crate) struct Host {
     pub(super) attached_to: (usize, u16),
     pub(super) received: Count,
     pub(super) misdelivered: u64,
+    /// DCQCN: what arrives with CE is answered, and what leaves may be marked; `None` without.
+    pub(super) notification_point: Option<Box<NotificationPoint>>,
     /// Somebody outside wants what arrives.
     pub(super) is_listened_to: bool,
 }
@@ -45,6 +48,7 @@ impl Host {
         phy: Phy,
         uplink: Link<HostFrame>,
         attached_to: (usize, u16),
+        notification_point: Option<NotificationPoint>,
     ) -> Self {
         Self {
             name: spec.name.clone(),
@@ -57,6 +61,7 @@ impl Host {
             attached_to,
             received: Count::default(),
             misdelivered: 0,
+            notification_point: notification_point.map(Box::new),
             is_listened_to: false,
         }
     }
@@ -117,6 +122,19 @@ impl Host {
         self.received.packets += 1;
         self.received.bytes += len as u64;
         Some(network.and_then(|network| network.ecn()))
+    }
+
+    /// What DCQCN has counted, where it is on.
+    pub(super) fn dcqcn(&self) -> Option<DcqcnReport> {
+        let (point, reactions) = self.notification_point.as_ref().zip(self.nic.dcqcn())?;
+        Some(DcqcnReport {
+            marked: point.marked,
+            cnps_sent: point.sent,
+            cnps: reactions.messages,
+            malformed: reactions.malformed + reactions.unknown_flow,
+            without_limiter: reactions.without_limiter,
+            max_limiters: reactions.max_limiters,
+        })
     }
 
     /// Whether the frame is a congestion notification message for this host's NIC. It counts as received, too.

@@ -5,6 +5,7 @@
 //! of a spec that [`wiring`] has checked; [`report`] fills in its part of the report.
 
 mod build;
+mod cnp;
 pub mod eee;
 pub(crate) mod frame;
 mod hops;
@@ -28,7 +29,7 @@ use std::num::NonZeroU32;
 use simple_switch::{Frame, Switch, Transmit};
 use units::{Bytes, Time};
 use wire::build::Addresses;
-use wire::{FiveTuple, PacketClass};
+use wire::{Ecn, FiveTuple, PacketClass};
 
 use crate::events::{Event, EventQueue};
 use crate::limits::LATEST;
@@ -174,16 +175,43 @@ impl Network {
 
     /// A host offers a frame to its NIC.
     pub(crate) fn offer(&mut self, events: &mut EventQueue, host: usize, mut frame: HostFrame) {
-        self.measures.sent(frame.class(), frame.wire_len as usize);
-        self.offered = self.offered.wrapping_add(1);
-        frame.number = self.offered;
-        if let Some(hops) = &mut self.hops {
-            hops.offered(events.now(), host, &frame);
+        if self.hosts[host].notification_point.is_some() && frame.class() == PacketClass::Data {
+            wire::set_ect0(&mut frame.captured);
         }
+        self.note_offered(events, host, &mut frame);
         match self.hosts[host].nic.enqueue(events.now(), frame) {
             Ok(()) => self.schedule_nic(events, host),
             Err(dropped) => self.drop_in_nic(events, host, dropped),
         }
+    }
+
+    #[inline]
+    fn note_offered(&mut self, events: &EventQueue, host: usize, frame: &mut HostFrame) {
+        self.measures.sent(frame.class(), frame.wire_len as usize);
+        self.offered = self.offered.wrapping_add(1);
+        frame.number = self.offered;
+        if let Some(hops) = &mut self.hops {
+            hops.offered(events.now(), host, frame);
+        }
+    }
+
+    /// DCQCN at a host: a notification changes a flow's rate, and a packet with CE is answered with one.
+    fn dcqcn(&mut self, events: &mut EventQueue, host: usize, frame: &[u8], ecn: Option<Ecn>) {
+        let now = events.now();
+        if let Some(flow) = cnp::flow_of_cnp(frame) {
+            self.hosts[host].nic.handle_notification(now, flow);
+            return self.schedule_nic(events, host);
+        }
+        if ecn != Some(Ecn::Ce) {
+            return;
+        }
+        let point = self.hosts[host].notification_point.as_mut();
+        let Some(cnp) = point.and_then(|point| point.marked(now, frame)) else { return };
+        let len = cnp.len();
+        let mut cnp = HostFrame::new(now, cnp, len);
+        self.note_offered(events, host, &mut cnp);
+        self.hosts[host].nic.enqueue_cnp(now, cnp);
+        self.schedule_nic(events, host);
     }
 
     /// A host's NIC gets a limiter of this rate, in bits per second on the wire; `None` when it has as many as it may.
@@ -300,6 +328,9 @@ impl Network {
                 };
                 if let (Some(hops), Some(packet)) = (&mut self.hops, packet) {
                     hops.delivered(events.now(), host, packet, &arrival.frame);
+                }
+                if self.hosts[host].notification_point.is_some() {
+                    self.dcqcn(events, host, &arrival.frame, ecn);
                 }
                 // A message has the tag of the frame of which it was copied, and no host has sent it.
                 if !is_message {

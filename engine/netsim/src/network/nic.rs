@@ -1,7 +1,8 @@
 //! A host's network interface: a FIFO with a limit and an AQM, the speed of its link, and the EEE hold of its PHY.
 //!
 //! Flows that were given a rate wait in limiters beside the FIFO (`limiter`), and round robin chooses among those whose time has come.
-//! Under QCN (`reactions`), switches' messages give flows limiters as well.
+//! Under QCN or DCQCN (`reactions`), switches' messages or receivers' notifications give flows limiters as well. Notifications that
+//! this NIC sends go before all else that waits, whatever is paused.
 //! The limit is for all that waits; the AQM is the FIFO's. Where there are classes, the FIFO is a queue for each priority
 //! (`nic_classes`), which the switch may pause; what leaves a limiter while its queue is paused waits there.
 //!
@@ -15,16 +16,16 @@ use std::num::NonZeroU32;
 
 use units::{Bytes, DataRate, Duration, Time};
 
-use wire::PacketClass;
+use wire::{FiveTuple, PacketClass};
 
 use crate::network::eee::{Eee, EeeParams, EeeState};
 use crate::network::frame::HostFrame;
 use crate::network::limiter::{Limiters, Next};
 use crate::network::nic_aqm::{Aqm, Decision};
 use crate::network::nic_classes::{Lanes, NicClasses};
+pub use crate::network::reactions::ReactionSettings;
 use crate::network::reactions::{Change, Message, Reactions};
 use crate::network::tag;
-use crate::reaction::QcnSettings;
 use crate::report::measures::ClassCounts;
 use crate::report::QcnReport;
 use crate::spec::NicAqm;
@@ -104,8 +105,10 @@ pub struct Nic {
     queued_bytes: u64,
     /// Of flows that were given a rate; `None` until the first is, so that others pay nothing for it.
     limiters: Option<Box<Limiters>>,
-    /// Of QCN, when the NIC has it.
+    /// Of QCN or DCQCN, when the NIC has it.
     reactions: Option<Box<Reactions>>,
+    /// Notifications that wait for the wire.
+    cnps: VecDeque<HostFrame>,
     changes: Vec<Change>,
     /// When the wire is free for the next frame.
     free_at: Time,
@@ -129,6 +132,7 @@ impl Nic {
             queued_bytes: 0,
             limiters: None,
             reactions: None,
+            cnps: VecDeque::new(),
             changes: Vec::new(),
             free_at: Time::ZERO,
             stats: NicStats::default(),
@@ -167,21 +171,34 @@ impl Nic {
     /// Frames that wait beside limiters.
     #[inline]
     fn fifo_len(&self) -> usize {
-        self.lanes.as_ref().map_or(self.queue.len(), |lanes| lanes.len())
+        self.cnps.len() + self.lanes.as_ref().map_or(self.queue.len(), |lanes| lanes.len())
     }
 
-    /// The same with QCN, whose settings have been checked, for flows from `own` addresses.
+    /// The same with reaction points, whose settings have been checked, for flows from `own` addresses.
     #[must_use]
-    pub fn with_qcn(mut self, qcn: Option<QcnSettings>, own: [Option<IpAddr>; 2]) -> Self {
-        self.reactions = qcn.map(|settings| Box::new(Reactions::new(settings, self.rate, own)));
+    pub fn with_reactions(mut self, settings: Option<ReactionSettings>, own: [Option<IpAddr>; 2]) -> Self {
+        self.reactions = settings.map(|settings| Box::new(Reactions::new(settings, self.rate, own)));
         self
     }
 
     /// A congestion notification message for this NIC has come. One that changes nothing is counted.
     pub fn handle_message(&mut self, now: Time, frame: &[u8]) {
+        if self.reactions.as_ref().is_some_and(|reactions| reactions.is_qcn()) {
+            self.react(now, Message::of(frame));
+        }
+    }
+
+    /// A congestion notification packet has come, about a flow of this host unless it is malformed.
+    pub fn handle_notification(&mut self, now: Time, flow: Option<FiveTuple>) {
+        if self.reactions.as_ref().is_some_and(|reactions| !reactions.is_qcn()) {
+            self.react(now, flow.map(|flow| Message { flow, feedback: 1 }));
+        }
+    }
+
+    fn react(&mut self, now: Time, message: Option<Message>) {
         let Some(reactions) = &mut self.reactions else { return };
         reactions.counts.messages += 1;
-        let Some(message) = Message::of(frame) else {
+        let Some(message) = message else {
             reactions.counts.malformed += 1;
             return;
         };
@@ -271,7 +288,27 @@ impl Nic {
 
     /// What QCN has counted, when the NIC has it.
     pub fn qcn(&self) -> Option<QcnReport> {
-        self.reactions.as_ref().map(|reactions| reactions.counts)
+        self.reactions.as_ref().filter(|reactions| reactions.is_qcn()).map(|reactions| reactions.counts)
+    }
+
+    /// What DCQCN's reaction points have counted, when the NIC has them.
+    pub fn dcqcn(&self) -> Option<QcnReport> {
+        self.reactions.as_ref().filter(|reactions| !reactions.is_qcn()).map(|reactions| reactions.counts)
+    }
+
+    /// The host offers a notification, for which there is always room and which no AQM sees.
+    pub fn enqueue_cnp(&mut self, now: Time, frame: HostFrame) {
+        self.stats.offered += 1;
+        let (limited_bytes, limited_frames) =
+            self.limiters.as_ref().map_or((0, 0), |limiters| (limiters.queued_bytes, limiters.queued_frames));
+        let is_empty = self.fifo_len() == 0 && limited_frames == 0;
+        if let Some(eee) = &mut self.eee {
+            eee.admit(now.as_ps(), frame.wire_len, is_empty);
+        }
+        self.hold_outside(now, frame.wire_len);
+        self.queued_bytes += u64::from(frame.wire_len);
+        self.stats.max_queue_bytes = self.stats.max_queue_bytes.max(self.queued_bytes + limited_bytes);
+        self.cnps.push_back(frame);
     }
 
     /// The host offers a frame; one that does not fit or is dropped early comes back.
@@ -359,6 +396,9 @@ impl Nic {
     pub fn next_departure(&self) -> Option<Time> {
         let gate = Time::from_ps(self.eee.as_ref().map_or(0, Eee::gate_open_at));
         let wire = self.free_at.max(gate);
+        if !self.cnps.is_empty() {
+            return Some(wire);
+        }
         if let Some(lanes) = &self.lanes {
             let limited = self.limiters.as_ref().and_then(|limiters| limiters.next());
             return lanes.next().into_iter().chain(limited).min().map(|due| due.max(wire));
@@ -403,6 +443,10 @@ impl Nic {
     /// # Panics
     /// When `now` is before [`Nic::next_departure`].
     pub fn depart(&mut self, now: Time) -> Option<(HostFrame, Duration)> {
+        if let Some(frame) = self.cnps.pop_front() {
+            self.queued_bytes -= u64::from(frame.wire_len);
+            return Some(self.put_on_wire(now, frame));
+        }
         loop {
             if let Some(limiters) = &mut self.limiters {
                 let fifo_waits = match &self.lanes {
@@ -518,6 +562,7 @@ fn in_ticks(eee: NicEee, rate: DataRate, overhead: Bytes) -> EeeParams {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::reaction::{DcqcnSettings, QcnSettings};
 
     fn frame(wire_len: u32) -> HostFrame {
         HostFrame { wire_len, ..HostFrame::default() }
@@ -742,7 +787,92 @@ mod tests {
     }
 
     fn with_qcn(settings: QcnSettings) -> Nic {
-        gigabit(None, None).with_qcn(Some(settings), [Some(IpAddr::from([10, 0, 0, 1])), None])
+        let own = [Some(IpAddr::from([10, 0, 0, 1])), None];
+        gigabit(None, None).with_reactions(Some(ReactionSettings::Qcn(settings)), own)
+    }
+
+    fn with_dcqcn() -> Nic {
+        let own = [Some(IpAddr::from([10, 0, 0, 1])), None];
+        gigabit(None, None).with_reactions(Some(ReactionSettings::Dcqcn(DcqcnSettings::default())), own)
+    }
+
+    #[test]
+    fn a_notification_halves_the_rate_of_its_flow_and_a_cycle_wins_half_of_that_back() {
+        let mut nic = with_dcqcn();
+        let flow = FiveTuple::of_beginning(&of_flow(7, 0).captured);
+        for wire_len in [1476; 8] {
+            nic.enqueue(us(0), of_flow(7, wire_len)).unwrap();
+        }
+        nic.handle_notification(us(0), flow);
+        // A message of QCN is not for this NIC.
+        nic.handle_message(us(0), &message(&of_flow(7, 0), 63));
+        let mut left = Vec::new();
+        while nic.queue_packets() > 0 {
+            let at = nic.next_event().unwrap();
+            if !nic.reacts(at) {
+                nic.depart(at).unwrap();
+                left.push(at.as_ps() / 1_000_000);
+            }
+        }
+        // 12 us on the wire: 24 at half of the rate. After 55 us it is three quarters: of the frame that left at 48, 8500 bits are
+        // owed, which take 11.3 us, and then one takes 16 us; after 110 us 7/8, of 13.7 us.
+        assert_eq!(left, [0, 24, 48, 66, 82, 98, 113, 127]);
+        let counts = QcnReport { messages: 1, max_limiters: 1, ..QcnReport::default() };
+        assert_eq!((nic.dcqcn(), nic.qcn()), (Some(counts), None));
+    }
+
+    #[test]
+    fn the_bytes_that_a_limited_flow_sends_win_its_rate_back_as_well() {
+        let settings =
+            DcqcnSettings { cycle_bytes: 3_000, timer_ps: 1_000_000_000_000, ..DcqcnSettings::default() };
+        let own = [Some(IpAddr::from([10, 0, 0, 1])), None];
+        let mut nic = gigabit(None, None).with_reactions(Some(ReactionSettings::Dcqcn(settings)), own);
+        for wire_len in [1476; 6] {
+            nic.enqueue(us(0), of_flow(7, wire_len)).unwrap();
+        }
+        nic.handle_notification(us(0), FiveTuple::of_beginning(&of_flow(7, 0).captured));
+        let left: Vec<u64> = departures(&mut nic).into_iter().map(|(at, _)| at).collect();
+        // Two frames at 1/2, two at 3/4, two at 7/8: 24, 16 and 13.7 us.
+        assert_eq!(left, [0, 24, 40, 56, 69, 83]);
+    }
+
+    #[test]
+    fn notifications_that_name_no_flow_of_this_host_are_counted() {
+        let mut nic = with_dcqcn();
+        let flow = FiveTuple::of_beginning(&of_flow(7, 0).captured).unwrap();
+        nic.handle_notification(us(0), None);
+        nic.handle_notification(us(0), Some(FiveTuple { source: IpAddr::from([10, 0, 0, 9]), ..flow }));
+        let counts = QcnReport { messages: 2, malformed: 1, unknown_flow: 1, ..QcnReport::default() };
+        assert_eq!((nic.dcqcn().unwrap(), nic.next_event()), (counts, None));
+        let mut other = with_qcn(QcnSettings::default());
+        other.handle_notification(us(0), Some(flow));
+        assert_eq!(other.qcn().unwrap(), QcnReport::default());
+    }
+
+    #[test]
+    fn a_notification_leaves_before_all_that_waits_and_needs_no_room() {
+        let mut nic = gigabit(Some(1_476), None).with_classes(Some(NicClasses {
+            priority: [7; 64],
+            default_priority: 7,
+            pausable: 1 << 7,
+        }));
+        nic.enqueue(us(0), of_flow(7, 1476)).unwrap();
+        nic.enqueue_cnp(us(0), of_flow(8, 74));
+        nic.enqueue_cnp(us(0), of_flow(9, 75));
+        assert_eq!((nic.queue_packets(), nic.stats().max_queue_bytes), (3, 1476 + 74 + 75));
+        let lengths: Vec<_> = departures(&mut nic).into_iter().map(|(_, length)| length).collect();
+        assert_eq!(lengths, [74, 75, 1476]);
+        assert_eq!((nic.stats().offered, nic.stats().sent), (3, 3));
+        // It wakes a PHY, and its coming ends no hold but by its count.
+        let eee = NicEee {
+            sleep: Duration::from_us(182),
+            wake: Duration::from_us(16),
+            hold: Duration::from_us(500),
+            ..NicEee::default()
+        };
+        let mut nic = gigabit(None, Some(eee));
+        nic.enqueue_cnp(us(1_000), frame(74));
+        assert_eq!(nic.next_departure(), Some(us(1_516)));
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! QCN at a NIC: messages of switches, and the limiters of the flows that they name.
+//! QCN or DCQCN at a NIC: messages of switches, or notifications of receivers, and the limiters of the flows that they name.
 //!
 //! A flow is a 5-tuple, as the bytes that a message carries have it. The first message makes a limiter for it and takes the flow's
 //! frames out of the FIFO; its reaction point sets the limiter's rate until that is the link's again. Flows that have a limiter of
@@ -11,7 +11,7 @@ use std::num::NonZeroU32;
 use units::{DataRate, Time};
 use wire::FiveTuple;
 
-use crate::reaction::{Qcn, QcnSettings};
+use crate::reaction::{Dcqcn, DcqcnSettings, Qcn, QcnSettings};
 use crate::report::QcnReport;
 
 /// IEEE 802.1Q-2022 table 30-1.
@@ -24,7 +24,76 @@ const MAX_CARRIED_BYTES: usize = 64;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Message {
     pub(super) flow: FiveTuple,
+    /// Of QCN. A notification of DCQCN has no strength: 1.
     pub(super) feedback: u8,
+}
+
+/// Which reaction points a NIC has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ReactionSettings {
+    /// Those of IEEE 802.1Q.
+    Qcn(QcnSettings),
+    /// Those of Zhu et al.
+    Dcqcn(DcqcnSettings),
+}
+
+/// The reaction point of a flow.
+enum Point {
+    Qcn(Qcn),
+    Dcqcn(Dcqcn),
+}
+
+impl Point {
+    fn new(settings: ReactionSettings, line: DataRate) -> Self {
+        match settings {
+            ReactionSettings::Qcn(settings) => Self::Qcn(Qcn::new(settings, line)),
+            ReactionSettings::Dcqcn(settings) => Self::Dcqcn(Dcqcn::new(settings, line)),
+        }
+    }
+
+    fn handle(&mut self, now: Time, feedback: u8) {
+        match self {
+            Self::Qcn(point) => point.handle_feedback(now, feedback),
+            Self::Dcqcn(point) => point.handle_notification(now),
+        }
+    }
+
+    fn sent(&mut self, now: Time, bytes: u64) {
+        match self {
+            Self::Qcn(point) => point.sent(now, bytes),
+            Self::Dcqcn(point) => point.sent(now, bytes),
+        }
+    }
+
+    fn advance(&mut self, now: Time) {
+        match self {
+            Self::Qcn(point) => point.advance(now),
+            Self::Dcqcn(point) => point.advance(now),
+        }
+    }
+
+    /// When the rate may change by itself.
+    fn next_timeout(&self) -> Time {
+        let due = match self {
+            Self::Qcn(point) => point.next_timeout(),
+            Self::Dcqcn(point) => point.next_timeout(),
+        };
+        due.unwrap_or(Time::MAX)
+    }
+
+    fn rate_bps(&self) -> u64 {
+        match self {
+            Self::Qcn(point) => point.rate_bps(),
+            Self::Dcqcn(point) => point.rate_bps(),
+        }
+    }
+
+    fn is_at_line_rate(&self) -> bool {
+        match self {
+            Self::Qcn(point) => point.is_at_line_rate(),
+            Self::Dcqcn(point) => point.is_at_line_rate(),
+        }
+    }
 }
 
 impl Message {
@@ -47,12 +116,12 @@ impl Message {
 /// A flow with a limiter.
 struct Limited {
     flow: FiveTuple,
-    point: Qcn,
+    point: Point,
 }
 
 /// The reaction points of a NIC.
 pub(super) struct Reactions {
-    settings: QcnSettings,
+    settings: ReactionSettings,
     line: DataRate,
     /// Addresses of the host.
     own: [Option<IpAddr>; 2],
@@ -74,7 +143,7 @@ pub(super) enum Change {
 }
 
 impl Reactions {
-    pub(super) fn new(settings: QcnSettings, line: DataRate, own: [Option<IpAddr>; 2]) -> Self {
+    pub(super) fn new(settings: ReactionSettings, line: DataRate, own: [Option<IpAddr>; 2]) -> Self {
         Self {
             settings,
             line,
@@ -84,6 +153,11 @@ impl Reactions {
             due: Time::MAX,
             counts: QcnReport::default(),
         }
+    }
+
+    /// Whether it obeys messages of switches.
+    pub(super) fn is_qcn(&self) -> bool {
+        matches!(self.settings, ReactionSettings::Qcn(_))
     }
 
     /// The limiter in which a flow's frames wait.
@@ -111,7 +185,7 @@ impl Reactions {
         if self.limited.len() <= place {
             self.limited.resize_with(place + 1, || None);
         }
-        self.limited[place] = Some(Limited { flow, point: Qcn::new(self.settings, self.line) });
+        self.limited[place] = Some(Limited { flow, point: Point::new(self.settings, self.line) });
         self.numbers.insert(flow, number);
         self.counts.max_limiters = self.counts.max_limiters.max(self.numbers.len() as u64);
     }
@@ -120,8 +194,8 @@ impl Reactions {
     pub(super) fn handle(&mut self, now: Time, message: &Message) -> Option<Change> {
         let number = *self.numbers.get(&message.flow)?;
         let limited = self.limited[number.get() as usize - 1].as_mut()?;
-        limited.point.handle_feedback(now, message.feedback);
-        self.due = self.due.min(limited.point.next_timeout().unwrap_or(Time::MAX));
+        limited.point.handle(now, message.feedback);
+        self.due = self.due.min(limited.point.next_timeout());
         Some(Change::Rate(number, limited.point.rate_bps()))
     }
 
@@ -133,7 +207,7 @@ impl Reactions {
         Self::change(number, &limited.point, before)
     }
 
-    fn change(number: NonZeroU32, point: &Qcn, before: u64) -> Option<Change> {
+    fn change(number: NonZeroU32, point: &Point, before: u64) -> Option<Change> {
         if point.is_at_line_rate() {
             return Some(Change::Release(number));
         }
@@ -152,7 +226,7 @@ impl Reactions {
             let Some(limited) = limited else { continue };
             let before = limited.point.rate_bps();
             limited.point.advance(now);
-            self.due = self.due.min(limited.point.next_timeout().unwrap_or(Time::MAX));
+            self.due = self.due.min(limited.point.next_timeout());
             let number = NonZeroU32::MIN.saturating_add(place as u32);
             changes.extend(Self::change(number, &limited.point, before));
         }

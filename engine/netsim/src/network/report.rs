@@ -240,6 +240,7 @@ fn host_report(host: &Host) -> HostReport {
         misdelivered: host.misdelivered,
         max_queue_bytes: nic.max_queue_bytes,
         qcn: host.nic.qcn(),
+        dcqcn: host.dcqcn(),
         eee: host.nic.eee().map(|eee| EeeAccount { wakes: eee.wakes(), lpi_ps: eee.lpi_ticks() }),
         pauses: host
             .nic

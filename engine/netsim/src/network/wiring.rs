@@ -6,13 +6,15 @@ use simple_switch::Quanta;
 use units::{Bytes, DataRate, Duration};
 
 use crate::limits::MAX_SPEC_TIME_PS;
+use crate::network::cnp::Notifications;
 use crate::network::nic::{NicEee, NicLimit};
 use crate::network::nic_classes::{NicClasses, PRIORITIES};
 use crate::network::phy::PhyType;
-use crate::reaction::QcnSettings;
+use crate::network::reactions::ReactionSettings;
+use crate::reaction::SettingsError;
 use crate::spec::{
-    EndSpec, FabricSpec, LinkSpec, NicAqm, NicClassesSpec, NicSpec, SchedulerKind, SchedulerOrder,
-    SchedulerSpec, SpecError,
+    EndSpec, FabricSpec, LinkSpec, NicAqm, NicClassesSpec, NicDcqcnSpec, NicSpec, SchedulerKind,
+    SchedulerOrder, SchedulerSpec, SpecError,
 };
 
 /// A node, by its place in the spec's list.
@@ -76,7 +78,8 @@ pub(crate) struct NicSettings {
     pub(crate) limit: Option<NicLimit>,
     pub(crate) eee: Option<NicEee>,
     pub(crate) aqm: Option<NicAqm>,
-    pub(crate) qcn: Option<QcnSettings>,
+    pub(crate) reactions: Option<ReactionSettings>,
+    pub(crate) notifications: Option<Notifications>,
 }
 
 /// The fabric's directions: those that leave hosts first, in the order of the hosts, then those that leave
@@ -156,17 +159,9 @@ impl Wiring {
             let eee = nic_eee(&format!("hosts[{index}] {}", host.name), nic, &uplink)?;
             uplink.stall = eee.map(|eee| eee.stall);
             check_aqm(&format!("hosts[{index}] {}", host.name), nic)?;
-            if let Some(qcn) = nic.qcn {
-                qcn.check().map_err(|error| {
-                    wrong(
-                        format!("hosts[{index}] {} nic.qcn.{}", host.name, error.name),
-                        error.value,
-                        error.reason,
-                    )
-                })?;
-            }
+            let (reactions, notifications) = reactions(&format!("hosts[{index}] {}", host.name), nic)?;
             let limit = nic_limit(&format!("hosts[{index}] {}", host.name), nic)?;
-            wiring.nics.push(NicSettings { limit, eee, aqm: nic.aqm, qcn: nic.qcn });
+            wiring.nics.push(NicSettings { limit, eee, aqm: nic.aqm, reactions, notifications });
             wiring.directions.push(uplink);
         }
         wiring.directions.extend(downlinks);
@@ -174,6 +169,38 @@ impl Wiring {
             check_scheduler(scheduler, &wiring)?;
         }
         Ok(wiring)
+    }
+}
+
+/// Reaction points of a NIC, and how its host notifies senders.
+fn reactions(
+    place: &str,
+    nic: &NicSpec,
+) -> Result<(Option<ReactionSettings>, Option<Notifications>), SpecError> {
+    let wrong_setting = |of: &str, error: SettingsError| {
+        wrong(format!("{place} nic.{of}.{}", error.name), error.value, error.reason)
+    };
+    match (nic.qcn, nic.dcqcn) {
+        (None, None) => Ok((None, None)),
+        (Some(_), Some(_)) => {
+            let reason = "is with qcn; a flow has one reaction point: leave one of them out";
+            Err(wrong(format!("{place} nic.dcqcn"), "given", reason))
+        }
+        (Some(qcn), None) => {
+            qcn.check().map_err(|error| wrong_setting("qcn", error))?;
+            Ok((Some(ReactionSettings::Qcn(qcn)), None))
+        }
+        (None, Some(dcqcn)) => {
+            let NicDcqcnSpec { reaction, cnp_interval_ps, cnp_dscp } = dcqcn;
+            reaction.check().map_err(|error| wrong_setting("dcqcn.reaction", error))?;
+            let interval = check_time(format!("{place} nic.dcqcn.cnp_interval_ps"), cnp_interval_ps)?;
+            if cnp_dscp > 63 {
+                let reason = "is no DSCP; there are 0 to 63";
+                return Err(wrong(format!("{place} nic.dcqcn.cnp_dscp"), cnp_dscp, reason));
+            }
+            let notifications = Notifications { interval, dscp: cnp_dscp };
+            Ok((Some(ReactionSettings::Dcqcn(reaction)), Some(notifications)))
+        }
     }
 }
 
@@ -579,6 +606,26 @@ mod tests {
                 r#""seed": 1"#,
                 r#""seed": 1, "host_delay": {"tx_ps": 1}, "scheduler": {"kind": "fair"}"#,
                 "host_delay.tx_ps: 1: is with a scheduler",
+            ),
+            (
+                r#""seed": 1"#,
+                r#""seed": 1, "nic": {"qcn": {}, "dcqcn": {}}"#,
+                "nic.dcqcn: given: is with qcn",
+            ),
+            (
+                r#""seed": 1"#,
+                r#""seed": 1, "nic": {"dcqcn": {"reaction": {"gain_shift": 0}}}"#,
+                "nic.dcqcn.reaction.gain_shift: 0: must be",
+            ),
+            (
+                r#""seed": 1"#,
+                r#""seed": 1, "nic": {"dcqcn": {"cnp_dscp": 64}}"#,
+                "nic.dcqcn.cnp_dscp: 64: is no DSCP",
+            ),
+            (
+                r#""seed": 1"#,
+                r#""seed": 1, "nic": {"dcqcn": {"cnp_interval_ps": 1000000000000001}}"#,
+                "nic.dcqcn.cnp_interval_ps: 1000000000000001: is longer",
             ),
             (r#""seed": 1"#, r#""sed": 1"#, "unknown field `sed`"),
             (

@@ -157,6 +157,9 @@ pub struct HostReport {
     /// QCN of the NIC: absent when off.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub qcn: Option<QcnReport>,
+    /// DCQCN of the host: absent when off.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub dcqcn: Option<DcqcnReport>,
 }
 
 /// What became of the frames of MAC control that came to a NIC.
@@ -181,6 +184,24 @@ pub struct QcnReport {
     pub unknown_flow: u64,
     /// Of them: with feedback 0.
     pub without_effect: u64,
+    /// Of them: for a flow without limiter, when there were as many as a NIC has.
+    pub without_limiter: u64,
+    /// Maximum number of flows that were limited at a time.
+    pub max_limiters: u64,
+}
+
+/// What DCQCN has done at a host, as receiver and as sender.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct DcqcnReport {
+    /// Packets that have arrived with CE.
+    pub marked: u64,
+    /// Notifications sent for them.
+    pub cnps_sent: u64,
+    /// Notifications that have arrived.
+    pub cnps: u64,
+    /// Of them: not well-formed, or about a flow that another host sends.
+    pub malformed: u64,
     /// Of them: for a flow without limiter, when there were as many as a NIC has.
     pub without_limiter: u64,
     /// Maximum number of flows that were limited at a time.
