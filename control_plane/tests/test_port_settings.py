@@ -149,6 +149,14 @@ def test_a_probability_by_size_is_that_of_the_line_for_a_mean_packet():
     assert at == pytest.approx({500: 0.25, 50: 0.025, 1500: 0.75}, rel=1e-6)
 
 
+@pytest.mark.parametrize("idle", [(0x8000, 0), (0x8001, 5), (0xFFFF, 1), (0xFFFF, 63), (0x8000, 63)])
+def test_the_age_of_an_idle_average_is_read_back_at_both_ends_of_its_bits(idle):
+    names = [param.name for param in SCHEMA.tables["port_aqm"].actions["red"].params]
+    params = dict.fromkeys(names, 0) | dict(zip(("idle_halvings", "idle_shift"), idle, strict=True))
+    action = Action("red", tuple(params.items()))
+    assert TABLES["port_aqm"].from_action(action, Duration(1000)).to_action(Duration(1000)) == action
+
+
 @given(st.data(), TICKS)
 def test_eee_is_read_back_but_for_half_a_step_of_its_byte_time(data, tick):
     settings = data.draw(eee_settings(tick))

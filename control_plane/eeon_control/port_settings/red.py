@@ -259,8 +259,10 @@ class RedSettings(Settings):
         if a_tick >= IDLE_HALVINGS_MAX:
             return IDLE_HALVINGS_MAX, 0
         for shift in range(IDLE_SHIFT_LIMIT + 1):
-            halvings = round(a_tick * (1 << shift))
-            if halvings > IDLE_HALVINGS_MAX >> 1:
+            exact = a_tick * (1 << shift)
+            # Not rounded: what is just below has one bit more with the next shift.
+            if exact >= 1 << (IDLE_FRACTION_BITS - 1):
+                halvings = round(exact)
                 # The next power of two, rounded to, is the same with a shift less.
                 return (halvings, shift) if halvings <= IDLE_HALVINGS_MAX else (halvings >> 1, shift - 1)
         return round(a_tick * (1 << IDLE_SHIFT_LIMIT)), IDLE_SHIFT_LIMIT
