@@ -4,7 +4,7 @@
 //! Under QCN or DCQCN (`reactions`), switches' messages or receivers' notifications give flows limiters as well. Notifications that
 //! this NIC sends go before all else that waits, whatever is paused.
 //! The limit is for all that waits; the AQM is the FIFO's. Where there are classes, the FIFO is a queue for each priority
-//! (`nic_classes`), which the switch may pause; what leaves a limiter while its queue is paused waits there.
+//! (`nic_classes`), which the switch may pause; what leaves a limiter joins its queue there.
 //!
 //! A frame on the wire is not in the queue. What does not fit the limit, or is dropped by the AQM, is counted. The NIC's
 //! clock for EEE ticks in picoseconds. It sends and does not receive: the other direction belongs to the
@@ -438,7 +438,7 @@ impl Nic {
     }
 
     /// The first waiting frame leaves; with it comes its time on the wire. `None` when there is none, when the AQM dropped
-    /// all that waited, or when what left a limiter has to wait for the end of a pause.
+    /// all that waited, or when what left a limiter has to wait in its queue.
     ///
     /// # Panics
     /// When `now` is before [`Nic::next_departure`].
@@ -447,21 +447,16 @@ impl Nic {
             self.queued_bytes -= u64::from(frame.wire_len);
             return Some(self.put_on_wire(now, frame));
         }
+        self.move_to_lanes(now);
         loop {
-            if let Some(limiters) = &mut self.limiters {
-                let fifo_waits = match &self.lanes {
-                    None => !self.queue.is_empty(),
-                    Some(lanes) => lanes.next().is_some_and(|due| due <= now),
-                };
-                match (limiters.take(now, fifo_waits, self.overhead), &mut self.lanes) {
-                    (Next::Nothing, _) => return None,
-                    (Next::Frame(frame), Some(lanes)) if lanes.holds(now, &frame) => {
-                        self.queued_bytes += u64::from(frame.wire_len);
-                        lanes.push(frame);
-                        continue;
+            if let (Some(limiters), None) = (&mut self.limiters, &self.lanes) {
+                match limiters.take(now, !self.queue.is_empty(), self.overhead) {
+                    Next::Nothing => return None,
+                    Next::Frame(frame) => {
+                        self.leaves_limiter(now, frame.limiter, frame.wire_len);
+                        return Some(self.put_on_wire(now, frame));
                     }
-                    (Next::Frame(frame), _) => return Some(self.put_on_wire(now, frame)),
-                    (Next::Fifo, _) => {}
+                    Next::Fifo => {}
                 }
             }
             let mut frame = match &mut self.lanes {
@@ -496,13 +491,31 @@ impl Nic {
         self.free_at = now + wire_time;
         self.stats.sent += 1;
         self.stats.sent_bytes += u64::from(frame.wire_len);
-        if let (Some(reactions), Some(limiter)) = (&mut self.reactions, frame.limiter) {
-            let bytes = u64::from(frame.wire_len) + self.overhead.get();
+        (frame, wire_time)
+    }
+
+    /// Where there are classes, what leaves a limiter joins its queue: frames of a flow stay in order whatever is paused, and a
+    /// higher class goes first.
+    fn move_to_lanes(&mut self, now: Time) {
+        while let (Some(limiters), Some(lanes)) = (&mut self.limiters, &mut self.lanes) {
+            let Next::Frame(mut frame) = limiters.take(now, false, self.overhead) else { return };
+            // The number may be another flow's before the frame leaves.
+            let (limiter, wire_len) = (frame.limiter.take(), frame.wire_len);
+            self.queued_bytes += u64::from(wire_len);
+            lanes.push(frame);
+            self.leaves_limiter(now, limiter, wire_len);
+        }
+    }
+
+    /// A frame has left its limiter: its reaction point counts the bytes.
+    #[inline]
+    fn leaves_limiter(&mut self, now: Time, limiter: Option<NonZeroU32>, wire_len: u32) {
+        if let (Some(reactions), Some(limiter)) = (&mut self.reactions, limiter) {
+            let bytes = u64::from(wire_len) + self.overhead.get();
             if let Some(change) = reactions.sent(now, limiter, bytes) {
                 self.apply(now, change);
             }
         }
-        (frame, wire_time)
     }
 
     /// A frame that [`Nic::depart`] dropped.

@@ -88,11 +88,6 @@ impl Lanes {
         waiting.map(|(_, open_at)| open_at).min()
     }
 
-    /// Whether the frame's queue is paused.
-    pub(super) fn holds(&self, now: Time, frame: &HostFrame) -> bool {
-        self.open_at[self.priority_of(frame)] > now
-    }
-
     /// The first frame of the highest queue that is not paused.
     pub(super) fn pop(&mut self, now: Time) -> Option<HostFrame> {
         let queues = self.queues.iter_mut().zip(self.open_at).rev();
@@ -235,6 +230,33 @@ mod tests {
         nic.receive_control(us(0), &pause(1 << 3, [0, 0, 0, 100, 0, 0, 0, 0]));
         assert_eq!(departures(&mut nic), [(0, 0), (51, 26), (63, 26)]);
         assert_eq!(nic.queue_packets(), 0);
+    }
+
+    #[test]
+    fn a_flow_of_which_frames_wait_for_the_end_of_a_pause_stays_in_order() {
+        let mut nic = nic();
+        let limiter = nic.add_limiter(us(0), 1_000_000_000);
+        for number in 0..6 {
+            nic.enqueue(us(0), HostFrame { limiter, number, ..frame(26, false) }).unwrap();
+        }
+        // Three join their queue, which is paused; when it opens, the next one is due as well.
+        nic.receive_control(us(0), &pause(1 << 3, [0, 0, 0, 60, 0, 0, 0, 0]));
+        let mut left = Vec::new();
+        while let Some(at) = nic.next_departure() {
+            left.extend(nic.depart(at).map(|(frame, _)| frame.number));
+        }
+        assert_eq!(left, [0, 1, 2, 3, 4, 5]);
+    }
+
+    #[test]
+    fn a_higher_class_goes_before_what_leaves_a_limiter() {
+        let mut nic = nic();
+        let limiter = nic.add_limiter(us(0), 1_000_000_000);
+        for _ in 0..2 {
+            nic.enqueue(us(0), HostFrame { limiter, ..frame(26, false) }).unwrap();
+            nic.enqueue(us(0), frame(46, false)).unwrap();
+        }
+        assert_eq!(departures(&mut nic), [(0, 46), (12, 46), (24, 26), (36, 26)]);
     }
 
     proptest::proptest! {
