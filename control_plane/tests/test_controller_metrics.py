@@ -143,11 +143,52 @@ def test_restores_are_counted_by_cause_and_their_times_make_a_histogram():
     assert found["eeon_switch_restore_seconds_count", "leaf1"] == 2
 
 
+PFC = {
+    ("pauses_sent", 1 << 3 | 3): 5,
+    ("pauses_received", 1 << 3 | 3): 6,
+    ("lossless_dropped", 1 << 3 | 3): 7,
+    ("control_ignored", 1): 8,
+    ("ingress_bytes", 1 << 3 | 3): 9_000,
+    ("pause_sent_at", 1 << 3 | 3): 123_456,
+    ("pause_sent_at", 2 << 3 | 3): 0,
+}
+QCN = {("qcn_samples", 2 << 3 | 1): 10, ("cnms_made", 2 << 3 | 1): 11, ("cnms_ignored", 2): 12}
+
+
+def test_lossless_classes_and_congestion_points_are_told_by_port_and_priority():
+    storms = {1 << 3 | 3: (2, True), 2 << 3 | 3: (0, False)}
+    found = exported(sample(switch(observation=observation(pfc=PFC, qcn=QCN), storms=storms)))
+    of_queue = {
+        "pauses_sent_total": 5,
+        "pauses_received_total": 6,
+        "lossless_dropped_packets_total": 7,
+        "lossless_bytes": 9_000,
+        "neighbour_paused": 1,
+        "pause_storms_total": 2,
+        "pause_storm": 1,
+    }
+    assert {name: found[f"eeon_port_{name}", "leaf1", "1", "3"] for name in of_queue} == of_queue
+    assert found["eeon_port_neighbour_paused", "leaf1", "2", "3"] == 0
+    assert found["eeon_port_pause_storm", "leaf1", "2", "3"] == 0
+    assert found["eeon_port_control_ignored_packets_total", "leaf1", "1"] == 8
+    assert found["eeon_port_qcn_samples_total", "leaf1", "2", "1"] == 10
+    assert found["eeon_port_cnms_total", "leaf1", "2", "1"] == 11
+    assert found["eeon_port_cnms_ignored_packets_total", "leaf1", "2"] == 12
+
+
+def test_a_port_whose_buffer_counts_packets_has_a_speed_and_no_limit_in_bytes():
+    found = exported(sample(switch(buffers={1: 300_000, 2: None})))
+    assert found["eeon_port_speed_bytes", "leaf1", "2"] == found["eeon_port_speed_bytes", "leaf1", "1"]
+    assert found["eeon_port_buffer_bytes", "leaf1", "1"] == 300_000
+    assert ("eeon_port_buffer_bytes", "leaf1", "2") not in found
+
+
 def test_whole_sample_has_every_metric_of_the_catalogue_and_no_other():
     full = sample(
         switch(
-            observation=observation(),
+            observation=observation(pfc=PFC, qcn=QCN),
             buffers={1: 300_000},
+            storms={1 << 3 | 3: (2, True)},
             accounts={1: PortAccount(1, 1, 1.0, 1.0)},
             restores=Restores(Counter(program=1), 1, 1.0),
         ),
@@ -164,7 +205,8 @@ def test_names_follow_the_conventions_of_prometheus(family):
     assert family.name.endswith("_total") == (family.kind is Kind.COUNTER)
     assert not re.search(r"_(ms|us|ns|ps|kb|mb|bits|percent)(_|$)", family.name)
     assert family.help.endswith(".") and set(family.labels) <= {
-        *("switch", "port", "class", "verdict", "cause", "result", "what", "version", "election_id")
+        *("switch", "port", "class", "priority", "verdict", "cause", "result", "what", "version"),
+        "election_id",
     }
     assert bool(family.resets) == (family.kind is not Kind.GAUGE)
 

@@ -28,6 +28,18 @@ NEED_EVENTS = {"Applies", "Left to confirm", "Marked", "Drops by class"}
 """Panels of which a line has no data until an apply was finished or waits for a confirmation, or a packet was
 marked or dropped."""
 RATE_SECONDS = 8
+CLASSES = {
+    "profiles": {
+        "pfc": {"lossless": {"limit": "100KB", "watchdog": {}}},
+        "queue": {"fabric": {"qcn": {"set_point": "66KB", "classes": ["slow"]}}},
+    },
+    "classes": {
+        "gold": {"priority": 3, "dscp": [26], "pfc": "lossless"},
+        "slow": {"priority": 2, "dscp": [10]},
+        "default": {"priority": 0},
+    },
+}
+"""A lossless class that is looked after and one under QCN, so that their panels have data."""
 
 
 class Prometheus:
@@ -92,7 +104,9 @@ def prometheus(tmp_path_factory) -> Iterator[Prometheus]:
     with running("engine", fabric) as switches:
         targets = {name: Target(one.address) for name, one in switches.items()}
         wanted = state.Intended(
-            fabric, config.load("mark_threshold"), Targets(Duration(switches["leaf1"].tick_ps), targets)
+            fabric,
+            config.overridden(config.load("drop_tail"), CLASSES),
+            Targets(Duration(switches["leaf1"].tick_ps), targets),
         )
         with store.lock("a test") as lock:
             run(operations.apply(operations.Work(store, lock), wanted))

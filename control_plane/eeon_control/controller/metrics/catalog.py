@@ -34,6 +34,7 @@ class Family:
 _SWITCH = ("switch",)
 _PORT = ("switch", "port")
 _CLASS = (*_PORT, "class")
+_PRIORITY = (*_PORT, "priority")
 _CAUSE = (*_CLASS, "verdict")
 
 _WITH_SWITCH = "when the switch restarts or its program is loaded"
@@ -181,6 +182,45 @@ _FAMILIES = (
         "port_held_packets",
         _PORT,
         "Packets that the EEE hold keeps back at the time of the reading, while the link sleeps.",
+    ),
+    # Lossless classes and congestion points, where the configuration has them.
+    _counter(
+        "port_pauses_sent_total",
+        _PRIORITY,
+        "Pause frames that told the port's neighbour to stop or to go on.",
+        _WITH_SWITCH,
+    ),
+    _counter("port_pauses_received_total", _PRIORITY, "Pauses of the port that were obeyed.", _WITH_SWITCH),
+    _counter(
+        "port_lossless_dropped_packets_total",
+        _PRIORITY,
+        "Packets that came in by the port and did not fit the limit of their lossless class.",
+        _WITH_SWITCH,
+    ),
+    _counter(
+        "port_control_ignored_packets_total",
+        _PORT,
+        "MAC control frames that came by the port and stopped nothing.",
+        _WITH_SWITCH,
+    ),
+    _gauge("port_lossless_bytes", _PRIORITY, "Bytes of a lossless class that came in by the port and wait."),
+    _gauge("port_neighbour_paused", _PRIORITY, "Whether the port's neighbour is told to pause: 1, else 0."),
+    _counter(
+        "port_pause_storms_total",
+        _PRIORITY,
+        "Times that the watchdog found the port's neighbour to pause it without end.",
+        _WITH_CONTROLLER,
+    ),
+    _gauge("port_pause_storm", _PRIORITY, "Whether the port is in such a storm: 1, else 0."),
+    _counter("port_qcn_samples_total", _PRIORITY, "Frames that a congestion point sampled.", _WITH_SWITCH),
+    _counter(
+        "port_cnms_total", _PRIORITY, "Congestion notification messages of a congestion point.", _WITH_SWITCH
+    ),
+    _counter(
+        "port_cnms_ignored_packets_total",
+        _PORT,
+        "Congestion notification messages that came by a port that is not trusted.",
+        _WITH_SWITCH,
     ),
     _gauge("port_buffer_bytes", _PORT, "The port's buffer limit, as intended; none where it counts packets."),
     _gauge("port_speed_bytes", _PORT, "The link's speed in bytes per second, each way."),

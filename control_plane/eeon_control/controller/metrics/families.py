@@ -11,6 +11,7 @@ from prometheus_client.core import (
     Metric,
 )
 
+from eeon_control.constants import PRIORITY_BITS
 from eeon_control.controller.counts import RESTORE_BUCKETS
 from eeon_control.controller.metrics.catalog import CATALOG, Family, Kind
 from eeon_control.controller.metrics.sample import FabricSample, PortAccount, SwitchSample
@@ -53,6 +54,7 @@ def families(sample: FabricSample, *, zeros: bool = True) -> Iterator[Metric]:
         if one.observation is not None:
             _counters(made, one, zeros)
             _registers(made, one)
+            _lossless(made, one)
             for port, account in one.accounts.items():
                 _energy(made, one.switch.name, str(port), account)
     return iter(made)
@@ -94,7 +96,11 @@ def _switch(made: _Families, one: SwitchSample) -> None:
     speeds = {port.number: int(port.rate) / 8 for port in one.switch.ports}
     for number, limit in one.buffers.items():
         made.add("port_speed_bytes", speeds[number], name, str(number))
-        made.add("port_buffer_bytes", limit, name, str(number))
+        if limit is not None:
+            made.add("port_buffer_bytes", limit, name, str(number))
+    for queue, (count, now) in one.storms.items():
+        made.add("port_pause_storms_total", count, name, *_queue(queue))
+        made.add("port_pause_storm", now, name, *_queue(queue))
     if one.observation is not None:
         made.add("switch_reading_age_seconds", one.age_seconds, name)
         made.add("switch_reading_seconds", one.reading_seconds, name)
@@ -137,6 +143,38 @@ def _registers(made: _Families, one: SwitchSample) -> None:
         held = values["held_packets"] if values["eee_state"] == _HOLD else 0
         made.add("port_held_packets", held, *labels)
         made.add("port_wakes_total", values["wakes"], *labels)
+
+
+# Counters and registers of PFC and QCN, and what they are called; a cell is a queue, or a port.
+_OF_QUEUES = {
+    "pauses_sent": "port_pauses_sent_total",
+    "pauses_received": "port_pauses_received_total",
+    "lossless_dropped": "port_lossless_dropped_packets_total",
+    "ingress_bytes": "port_lossless_bytes",
+    "qcn_samples": "port_qcn_samples_total",
+    "cnms_made": "port_cnms_total",
+}
+_OF_PORTS = {
+    "control_ignored": "port_control_ignored_packets_total",
+    "cnms_ignored": "port_cnms_ignored_packets_total",
+}
+
+
+def _lossless(made: _Families, one: SwitchSample) -> None:
+    assert one.observation is not None
+    name = one.switch.name
+    for (cells, index), value in [*one.observation.pfc.items(), *one.observation.qcn.items()]:
+        if cells in _OF_QUEUES:
+            made.add(_OF_QUEUES[cells], value, name, *_queue(index))
+        elif cells in _OF_PORTS:
+            made.add(_OF_PORTS[cells], value, name, str(index))
+        elif cells == "pause_sent_at":
+            made.add("port_neighbour_paused", value != 0, name, *_queue(index))
+
+
+def _queue(number: int) -> tuple[str, str]:
+    """Port and priority of a queue."""
+    return str(number >> PRIORITY_BITS), str(number % (1 << PRIORITY_BITS))
 
 
 def _energy(made: _Families, switch: str, port: str, account: PortAccount) -> None:

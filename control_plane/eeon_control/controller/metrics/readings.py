@@ -6,7 +6,7 @@ import asyncio
 import logging
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from eeon_control import __version__, energy
 from eeon_control import program as programs
@@ -17,7 +17,8 @@ from eeon_control.controller.machine import State
 from eeon_control.controller.metrics.sample import FabricSample, PortAccount, SwitchSample
 from eeon_control.controller.supervisor import Supervisor
 from eeon_control.errors import EeonError
-from eeon_control.fabric.read import Observation, Wanted, observe_switch
+from eeon_control.fabric.read import Observation, Wanted, observe_switch, pfc_values, qcn_counts
+from eeon_control.plan import pfc, qcn
 from eeon_control.topology import Switch
 
 # Registers that the energy account needs, and those that are shown.
@@ -83,6 +84,13 @@ class Readings:
         started = time.monotonic()
         try:
             observation = await observe_switch(session, switch, link.target, _WANTED, self._program)
+            entries = link.machine.intended.entries
+            tables = {entry.table for entry in entries if not entry.is_default}
+            observation = replace(
+                observation,
+                pfc=await pfc_values(session, switch, entries) if pfc.GROUPS in tables else {},
+                qcn=await qcn_counts(session, switch, entries) if qcn.POINTS in tables else {},
+            )
         except EeonError as error:
             say(logging.WARNING, "unread", switch=link.name, reason=str(error))
             return
@@ -135,6 +143,13 @@ class Readings:
             switches=tuple(self._of_switch(one, now) for one in switches if one.name in of.links),
         )
 
+    def _storms(self, name: str) -> dict[int, tuple[int, bool]]:
+        """By queue of a switch that a watchdog looks after: storms so far, and whether it is in one."""
+        of = self._supervisor
+        watched = {} if of.wanted is None else of.wanted.watchdogs.get(name, {})
+        storms = of.storm_watch.storms.get(name, {})
+        return {queue: (of.storm_watch.found.get((name, queue), 0), queue in storms) for queue in watched}
+
     def _of_switch(self, switch: Switch, now: float) -> SwitchSample:
         link = self._supervisor.links[switch.name]
         known = self._known.get(switch.name, _Known())
@@ -151,6 +166,7 @@ class Readings:
             refusals=link.machine.refusals,
             restores=self._supervisor.counts.restores.get(switch.name, Restores()),
             buffers=_buffers(link) if in_charge else {},
+            storms=self._storms(switch.name) if in_charge else {},
             observation=known.observation if fresh else None,
             age_seconds=age,
             reading_seconds=known.seconds,
@@ -158,11 +174,10 @@ class Readings:
         )
 
 
-def _buffers(link: Link) -> Mapping[int, int]:
-    """Buffer limits in bytes as intended, by port; a port whose limit counts packets has none."""
-    limits = {
+def _buffers(link: Link) -> Mapping[int, int | None]:
+    """Buffer limits in bytes as intended, by port; None where the limit counts packets."""
+    return {
         entry.match[0].value: dict(entry.actions[0].params).get("buffer_bytes")
         for entry in link.machine.intended.entries
         if entry.table == "port_buffer" and not entry.is_default
     }
-    return {port: limit for port, limit in limits.items() if limit is not None}

@@ -32,7 +32,10 @@ class SwitchSample:
     connections_lost: int
     refusals: int
     restores: Restores
-    buffers: Mapping[int, int] = field(default_factory=dict)
+    buffers: Mapping[int, int | None] = field(default_factory=dict)
+    """By port, the limit in bytes; None where it counts packets."""
+    storms: Mapping[int, tuple[int, bool]] = field(default_factory=dict)
+    """By queue that a watchdog looks after: storms so far, and whether it is in one."""
     observation: Observation | None = None
     age_seconds: float = 0.0
     reading_seconds: float = 0.0
