@@ -248,12 +248,29 @@ def test_without_a_watchdog_the_storm_stops_the_tree_behind_it(tmp_path):
         async with kept(tmp_path, "null") as (supervisor, leaf1):
             await until(lambda: leaf1.sent[1] > 10 and leaf1.sent[3] > 10)
             leaf1.storming = True
-            await until(lambda: leaf1.register("pause_sent_at", GROUP) != 0)
-            await asyncio.sleep(0.2)
-            starved = leaf1.sent[3]
-            await asyncio.sleep(3 * DETECT_SECONDS)
-            assert leaf1.sent[3] == starved
+            # Nothing leaves for three times as long as a watchdog needs.
+            starved, since = -1, leaf1.switch.now_ps
+            async with asyncio.timeout(60):
+                while leaf1.switch.now_ps - since < 3 * DETECT_SECONDS * 1e12:
+                    await asyncio.sleep(0.01)
+                    if leaf1.sent[3] != starved:
+                        starved, since = leaf1.sent[3], leaf1.switch.now_ps
             assert supervisor.storm_watch.found == {}
+
+    asyncio.run(work())
+
+
+@pytest.mark.parametrize("then", ["null", "{detect: 60s, restore: 60s}"])
+def test_a_storm_ends_with_the_rules_under_which_it_was_found(tmp_path, then: str):
+    async def work() -> None:
+        async with kept(tmp_path, RULES_TEXT) as (supervisor, leaf1):
+            before = supervisor.links["leaf1"].machine.intended.entries
+            leaf1.storming = True
+            await until(lambda: supervisor.links["leaf1"].machine.intended.entries != before)
+            targets = {name: link.target for name, link in supervisor.links.items()}
+            committed(tmp_path / "state", targets, with_watchdog(then))
+            await until(lambda: supervisor.links["leaf1"].machine.intended.entries == before)
+            await until(lambda: not supervisor.storm_watch.storms.get("leaf1"))
 
     asyncio.run(work())
 

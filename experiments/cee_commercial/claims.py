@@ -61,6 +61,10 @@ def _mean_over(results: Results, points: list[Point]) -> Spread:
     return Spread.of([sum(one[seed] for one in found) / len(found) for seed in sorted(seeds)])
 
 
+def _kilobytes(value: float) -> str:
+    return f"{value / 1000:.1f} KB"
+
+
 def _us(value: float) -> str:
     return f"{value:,.0f} us"
 
@@ -75,7 +79,7 @@ def _c4(results: Results) -> Checks:
     best = min(means, key=lambda tcp: means[tcp].mean)
     return Checks(
         [
-            Check(f"queues of {deepest} bytes at most", deepest.high < _VEGAS_DEEPEST_BYTES),
+            Check(f"queues of {deepest.text(_kilobytes)} at most", deepest.high < _VEGAS_DEEPEST_BYTES),
             Check(f"{lost} packets dropped", lost.high == 0),
             Check(f"PFC changes queries by {changed.text(percent)}", abs(changed.mean) < _VEGAS_CHANGE),
             Check(

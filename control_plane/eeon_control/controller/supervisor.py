@@ -254,7 +254,14 @@ class Supervisor:
         return self.wanted.watchdogs, self.links
 
     def _storms(self) -> dict[str, dict[int, Watchdog]]:
-        return {name: dict(queues) for name, queues in self.storm_watch.storms.items()}
+        """Storms under the rules that are in force now: what was found under others is looked for anew."""
+        wanted = {} if self.wanted is None else self.wanted.watchdogs
+        return {
+            name: {
+                queue: rules for queue, rules in queues.items() if wanted.get(name, {}).get(queue) == rules
+            }
+            for name, queues in self.storm_watch.storms.items()
+        }
 
     async def _storm(self, name: str) -> None:
         """A queue of a switch has got into a storm, or out of one."""

@@ -51,30 +51,38 @@ class StormWatch:
         """Look until cancelled."""
         try:
             while True:
-                await asyncio.sleep(self._look())
+                rules, links = self._watched()
+                for name in self._follow(rules):
+                    await self._changed(name)
+                await asyncio.sleep(self._look(links))
         finally:
             for task in list(self._looking.values()):
                 task.cancel()
 
-    def _look(self) -> float:
-        """Begin a look at every switch that has none under way; for how long to sleep then."""
-        rules, links = self._watched()
-        for name in [*self._queues]:
-            if name not in rules:
-                self._queues.pop(name)
-                self.storms.pop(name, None)
-        gap = _IDLE_SECONDS
-        for name, of_switch in rules.items():
+    def _follow(self, rules: Rules) -> list[str]:
+        """Watch what the rules say and nothing else; the switches that have lost a storm by that."""
+        lost = []
+        for name in {**self._queues, **rules}:
+            of_switch = rules.get(name, {})
             known = self._queues.setdefault(name, {})
+            for queue in [queue for queue, one in known.items() if of_switch.get(queue) != one.rules]:
+                del known[queue]
+                if self.storms.get(name, {}).pop(queue, None) is not None and name not in lost:
+                    lost.append(name)
             for queue, one in of_switch.items():
-                if queue not in known or known[queue].rules != one:
-                    known[queue] = QueueWatch(one)
-                    self.storms.get(name, {}).pop(queue, None)
-                gap = min(gap, known[queue].gap_seconds())
+                known.setdefault(queue, QueueWatch(one))
+            if not known:
+                del self._queues[name]
+        return lost
+
+    def _look(self, links: Mapping[str, Link]) -> float:
+        """Begin a look at every switch that has none under way; for how long to sleep then, in seconds."""
+        for name, known in self._queues.items():
             link = links.get(name)
             if link is not None and link.machine.is_primary and name not in self._looking:
                 self._looking[name] = asyncio.create_task(self._see(link, known), name=f"pauses {name}")
-        return gap
+        gaps = [watch.gap_seconds() for known in self._queues.values() for watch in known.values()]
+        return min(gaps, default=_IDLE_SECONDS)
 
     async def _see(self, link: Link, known: Mapping[int, QueueWatch]) -> None:
         try:
@@ -84,7 +92,9 @@ class StormWatch:
         if found is None:
             return
         now = time.monotonic()
-        changes = [self._judge(link.name, queue, watch, found[queue], now) for queue, watch in known.items()]
+        # The rules may have changed since the look began.
+        looked = [(queue, known[queue], one) for queue, one in found.items() if queue in known]
+        changes = [self._judge(link.name, queue, watch, one, now) for queue, watch, one in looked]
         if any(changes):
             await self._changed(link.name)
 
