@@ -14,7 +14,7 @@ from xml.etree import ElementTree
 
 import pytest
 from eeon_experiments.claims.model import Claim, Judgment
-from eeon_experiments.report import markdown, output
+from eeon_experiments.report import document, markdown, output
 from eeon_experiments.report.draw import draw
 from eeon_experiments.report.drawing import Drawing, Panel, Rule, Series, paper
 from eeon_experiments.report.family import Failure, Family, judged, runs_of, with_scaled_down
@@ -364,3 +364,10 @@ def test_the_number_that_a_paper_names_is_drawn_and_named_in_the_legend() -> Non
         "RED",
         "the paper: at worst, +35 %",
     ]
+
+
+def test_rows_of_points_that_the_file_does_not_have_are_counted_by_themselves() -> None:
+    found = rows("eee_ecn", (1,))
+    one = family("eee_ecn", found, beyond=2, planned=len(found))
+    assert document._count(one) == f"{len(found) - 2} of {len(found)} and 2 more"
+    assert document._count(replace(one, beyond=0)) == f"{len(found)} of {len(found)}"

@@ -137,6 +137,14 @@ def _headlines(families: Sequence[Family]) -> list[Block]:
     return [Heading("What matters", anchor="findings"), Bullets(told)] if told else []
 
 
+def _count(family: Family) -> str:
+    """Points that were run, of those that the file has; others are counted by themselves."""
+    if family.planned is None:
+        return f"{len(family.runs):,}"
+    beyond = f" and {family.beyond:,} more" if family.beyond else ""
+    return f"{len(family.runs) - family.beyond:,} of {family.planned:,}{beyond}"
+
+
 def _experiments(families: Sequence[Family], page: Callable[[Family], str]) -> list[Block]:
     """Where each experiment is told of, unless it is here."""
     if not any(page(family) for family in families):
@@ -145,7 +153,7 @@ def _experiments(families: Sequence[Family], page: Callable[[Family], str]) -> l
         [
             Link(family.name, f"experiment-{family.name}", page(family)),
             family.title,
-            f"{len(family.runs):,}{f' of {family.planned:,}' if family.planned is not None else ''}",
+            _count(family),
             f"`{_run(family)}`",
         ]
         for family in families

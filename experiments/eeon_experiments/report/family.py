@@ -62,7 +62,8 @@ class Family:
     """Everything about one experiment that the page shows.
 
     `results`: the folder that its rows were read from. `planned`: points by the experiment's file, None when
-    that could not be told. `scaled_down`: the folder of the quick form's results, where the page tells of
+    that could not be told. `beyond`: rows of points that the file does not have; the judges may read them.
+    `scaled_down`: the folder of the quick form's results, where the page tells of
     both. `not_run`: those without a row, in words. `base`: the file's own text of what every run starts from.
     `refused`: rows of other versions that were left out, in words.
     """
@@ -80,6 +81,7 @@ class Family:
     setup: Setup = field(default_factory=Setup)
     draw: Draw | None = None
     planned: int | None = None
+    beyond: int = 0
     not_run: Sequence[str] = ()
     failures: Sequence[Failure] = ()
     refused: Sequence[str] = ()

@@ -49,7 +49,7 @@ def family(name: str, results_folder: Path, form: str = FULL) -> Family:
     results, manifest = _results(place)
     quick = bool(manifest["quick"]) if manifest is not None else form == QUICK
     declared = {axis: list(values) for axis, values in experiment.file.axes.items()}
-    planned, not_run = _planned(experiment, results, quick)
+    planned, not_run, beyond = _planned(experiment, results, quick)
     parts = _parts(experiment)
     judgments = judged(parts.claims, results, parts.findings)
     scaled_down = place.with_name(place.name + QUICK) if not quick else None
@@ -76,6 +76,7 @@ def family(name: str, results_folder: Path, form: str = FULL) -> Family:
         draw=parts.draw,
         planned=planned,
         not_run=not_run,
+        beyond=beyond,
         failures=[Failure(_used(row.axes), row.seed, str(row.get("error") or "")) for row in results.failed],
         refused=results.refused,
         program_digest=str((manifest and manifest["program_digest"]) or ""),
@@ -109,19 +110,22 @@ def _results(place: Path) -> tuple[Results, store.Manifest | None]:
     return store.load(place), store.read_manifest(place)
 
 
-def _planned(experiment: files.Experiment, results: Results, quick: bool) -> tuple[int | None, list[str]]:
-    """How many points the file has, and which of them have no row."""
+def _planned(
+    experiment: files.Experiment, results: Results, quick: bool
+) -> tuple[int | None, list[str], int]:
+    """How many points the file has, which of them have no row, and how many rows are of other points."""
     try:
         points = expand(experiment, versions(), quick=quick)
     except (ToolsError, EeonError):
-        return None, []
+        return None, [], 0
     there = {(tuple(sorted(_used(row.axes).items())), row.seed) for row in results.rows}
     planned = [{**_used(point.axes), "seed": str(point.run.seed)} for point in points]
+    wanted = {(_key(one), int(one["seed"])) for one in planned}
     missing = [one for one in planned if (_key(one), int(one["seed"])) not in there]
     shown = list(_in_words(missing, planned))
     if len(shown) > _NAMED:
         shown[_NAMED:] = [f"and {len(shown) - _NAMED} more"]
-    return len(points), shown
+    return len(points), shown, len(there - wanted)
 
 
 def _key(point: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
