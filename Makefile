@@ -11,7 +11,7 @@ CARGO  := cargo
 ENGINE := --manifest-path engine/Cargo.toml
 # cargo-fuzz: the one on PATH, or one that is built into this folder. It needs a C++ compiler and no nightly Rust.
 CARGO_FUZZ   := $(or $(shell command -v cargo-fuzz),$(CURDIR)/.tools/bin/cargo-fuzz)
-FUZZ_TARGETS ?= frame edited_program runtime_api load wire pcap peer workload schedule
+FUZZ_TARGETS ?= frame edited_program runtime_api load wire pcap peer workload schedule nic
 FUZZ_SECONDS ?= 60
 SERVER_TARGETS ?= p4runtime_write p4runtime_bytes p4runtime_pipeline thrift_calls thrift_bytes
 SERVER_FUZZ  := PYTHONPATH=engine/python/fuzz $(PY) -m server_fuzz

@@ -14,6 +14,7 @@ mod input;
 mod load;
 mod model;
 pub mod mutation;
+mod nic;
 mod pcap;
 mod peer;
 pub mod programs;
@@ -27,6 +28,7 @@ mod workload;
 
 pub use crate::frame::frame;
 pub use crate::load::{edited_program, load};
+pub use crate::nic::nic;
 pub use crate::pcap::pcap;
 pub use crate::peer::peer;
 pub use crate::runtime_api::runtime_api;
@@ -43,7 +45,7 @@ pub struct Target {
 }
 
 /// Every target.
-pub const TARGETS: [Target; 9] = [
+pub const TARGETS: [Target; 10] = [
     Target { name: "frame", run: frame },
     Target { name: "load", run: load },
     Target { name: "edited_program", run: edited_program },
@@ -53,4 +55,5 @@ pub const TARGETS: [Target; 9] = [
     Target { name: "peer", run: peer },
     Target { name: "workload", run: workload },
     Target { name: "schedule", run: schedule },
+    Target { name: "nic", run: nic },
 ];

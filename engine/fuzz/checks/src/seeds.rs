@@ -5,6 +5,7 @@ use port_io::{message, pcap};
 
 use crate::frame::kind;
 use crate::mutation::Draws;
+use crate::nic::kind as nic;
 use crate::programs::sources;
 use crate::schedule;
 use crate::workload::TEMPLATES;
@@ -21,8 +22,68 @@ pub fn seeds(target: &str) -> Vec<Vec<u8>> {
         "peer" => peer_seeds(),
         "workload" => workload_seeds(),
         "schedule" => schedule_seeds(),
+        "nic" => nic_seeds(),
         _ => Vec::new(),
     }
+}
+
+/// Frames of all flows, each kind of message about each, whole and changed, and times of all lengths.
+fn nic_seeds() -> Vec<Vec<u8>> {
+    const WHOLE: [u8; 3] = [u8::MAX; 3];
+    let mut seeds = Vec::new();
+    for flags in 0..32 {
+        let mut seed = vec![flags];
+        for round in 0..4_u8 {
+            for flow in (0..6).chain(0..6) {
+                seed.extend([nic::FRAME, flow, 0xEA, 5]);
+            }
+            for flow in 0..6 {
+                seed.extend([nic::MESSAGE, flow, 63 - 7 * flow]);
+                seed.extend(WHOLE);
+                seed.extend([nic::NOTIFICATION, flow]);
+                seed.extend(WHOLE);
+            }
+            seed.extend([nic::PAUSE, 0xFF >> round, 100, 0]);
+            seed.extend(WHOLE);
+            seed.extend([nic::SENDS_CNP, nic::PASS, 20 << round, round]);
+        }
+        seeds.push(seed);
+    }
+    // Flows that wait so long that their limiters are given up meanwhile, with pauses of their class and others beside them.
+    for flags in 0..8 {
+        let mut seed = vec![flags];
+        for number in 0..200 {
+            seed.extend([nic::FRAME, 1 + number % 2, 0xEA, 5]);
+        }
+        for flow in [1, 2, 1, 1] {
+            seed.extend([nic::MESSAGE, flow, 63]);
+            seed.extend(WHOLE);
+            seed.extend([nic::NOTIFICATION, flow]);
+            seed.extend(WHOLE);
+        }
+        for pass in 0..40 {
+            seed.extend([nic::PAUSE, 0xFF, 100, pass % 2]);
+            seed.extend(WHOLE);
+            seed.extend([nic::FRAME, pass % 6, 100, 0, nic::PASS, 37 + 5 * pass, 0]);
+        }
+        seeds.push(seed);
+    }
+    // Changed where their fields are, and cut.
+    for at in 12..80 {
+        let mut seed = vec![at & 31, nic::FRAME, 1, 0xEA, 5];
+        for change in [[at, 0, 255], [at, 0xFF, 255], [255, 255, at]] {
+            seed.extend([nic::MESSAGE, 1, 40]);
+            seed.extend(change);
+            seed.extend([nic::NOTIFICATION, 1]);
+            seed.extend(change);
+            seed.extend([nic::PAUSE, 0xFF, 9, 0]);
+            seed.extend(change);
+        }
+        seed.extend([nic::RAW, at]);
+        seed.extend((0..at).map(|byte| byte.wrapping_mul(at)));
+        seeds.push(seed);
+    }
+    seeds
 }
 
 fn template(which: u8) -> Vec<u8> {

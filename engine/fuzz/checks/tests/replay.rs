@@ -76,6 +76,11 @@ fn any_events_of_flows_are_refused_or_leave_every_link_within_its_capacity() {
 }
 
 #[test]
+fn any_bytes_and_messages_to_a_nic_keep_its_frames_and_their_order() {
+    replay("nic", MUTATIONS);
+}
+
+#[test]
 fn inputs_that_once_found_a_fault_find_none() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../regressions");
     let mut names: Vec<_> = fs::read_dir(&folder)

@@ -198,8 +198,7 @@ impl Network {
     /// DCQCN at a host: a notification changes a flow's rate, and a packet with CE is answered with one.
     fn dcqcn(&mut self, events: &mut EventQueue, host: usize, frame: &[u8], ecn: Option<Ecn>) {
         let now = events.now();
-        if let Some(flow) = cnp::flow_of_cnp(frame) {
-            self.hosts[host].nic.handle_notification(now, flow);
+        if self.hosts[host].nic.handle_notification(now, frame) {
             return self.schedule_nic(events, host);
         }
         if ecn != Some(Ecn::Ce) {

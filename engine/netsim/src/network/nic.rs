@@ -16,13 +16,15 @@ use std::num::NonZeroU32;
 
 use units::{Bytes, DataRate, Duration, Time};
 
-use wire::{FiveTuple, PacketClass};
+use wire::PacketClass;
 
+use crate::network::cnp;
 use crate::network::eee::{Eee, EeeParams, EeeState};
 use crate::network::frame::HostFrame;
 use crate::network::limiter::{Limiters, Next};
 use crate::network::nic_aqm::{Aqm, Decision};
-use crate::network::nic_classes::{Lanes, NicClasses};
+use crate::network::nic_classes::Lanes;
+pub use crate::network::nic_classes::NicClasses;
 pub use crate::network::reactions::ReactionSettings;
 use crate::network::reactions::{Change, Message, Reactions};
 use crate::network::tag;
@@ -188,11 +190,13 @@ impl Nic {
         }
     }
 
-    /// A congestion notification packet has come, about a flow of this host unless it is malformed.
-    pub fn handle_notification(&mut self, now: Time, flow: Option<FiveTuple>) {
+    /// A frame for this host has come; whether it is a congestion notification packet. One that changes nothing is counted.
+    pub fn handle_notification(&mut self, now: Time, frame: &[u8]) -> bool {
+        let Some(flow) = cnp::flow_of_cnp(frame) else { return false };
         if self.reactions.as_ref().is_some_and(|reactions| !reactions.is_qcn()) {
             self.react(now, flow.map(|flow| Message { flow, feedback: 1 }));
         }
+        true
     }
 
     fn react(&mut self, now: Time, message: Option<Message>) {
@@ -799,6 +803,12 @@ mod tests {
         message
     }
 
+    /// What the receiver of a frame says when it comes marked.
+    fn notification(about: &HostFrame) -> Vec<u8> {
+        let settings = cnp::Notifications { interval: Duration::from_us(50), dscp: 48 };
+        cnp::NotificationPoint::new(settings).marked(us(0), &about.captured).unwrap()
+    }
+
     fn with_qcn(settings: QcnSettings) -> Nic {
         let own = [Some(IpAddr::from([10, 0, 0, 1])), None];
         gigabit(None, None).with_reactions(Some(ReactionSettings::Qcn(settings)), own)
@@ -812,11 +822,11 @@ mod tests {
     #[test]
     fn a_notification_halves_the_rate_of_its_flow_and_a_cycle_wins_half_of_that_back() {
         let mut nic = with_dcqcn();
-        let flow = FiveTuple::of_beginning(&of_flow(7, 0).captured);
         for wire_len in [1476; 8] {
             nic.enqueue(us(0), of_flow(7, wire_len)).unwrap();
         }
-        nic.handle_notification(us(0), flow);
+        assert!(nic.handle_notification(us(0), &notification(&of_flow(7, 0))));
+        assert!(!nic.handle_notification(us(0), &of_flow(7, 0).captured));
         // A message of QCN is not for this NIC.
         nic.handle_message(us(0), &message(&of_flow(7, 0), 63));
         let mut left = Vec::new();
@@ -843,7 +853,7 @@ mod tests {
         for wire_len in [1476; 6] {
             nic.enqueue(us(0), of_flow(7, wire_len)).unwrap();
         }
-        nic.handle_notification(us(0), FiveTuple::of_beginning(&of_flow(7, 0).captured));
+        nic.handle_notification(us(0), &notification(&of_flow(7, 0)));
         let left: Vec<u64> = departures(&mut nic).into_iter().map(|(at, _)| at).collect();
         // Two frames at 1/2, two at 3/4, two at 7/8: 24, 16 and 13.7 us.
         assert_eq!(left, [0, 24, 40, 56, 69, 83]);
@@ -852,13 +862,15 @@ mod tests {
     #[test]
     fn notifications_that_name_no_flow_of_this_host_are_counted() {
         let mut nic = with_dcqcn();
-        let flow = FiveTuple::of_beginning(&of_flow(7, 0).captured).unwrap();
-        nic.handle_notification(us(0), None);
-        nic.handle_notification(us(0), Some(FiveTuple { source: IpAddr::from([10, 0, 0, 9]), ..flow }));
+        let whole = notification(&of_flow(7, 0));
+        nic.handle_notification(us(0), &whole[..60]);
+        let mut of_another = whole.clone();
+        of_another[33] = 9;
+        nic.handle_notification(us(0), &of_another);
         let counts = QcnReport { messages: 2, malformed: 1, unknown_flow: 1, ..QcnReport::default() };
         assert_eq!((nic.dcqcn().unwrap(), nic.next_event()), (counts, None));
         let mut other = with_qcn(QcnSettings::default());
-        other.handle_notification(us(0), Some(flow));
+        assert!(other.handle_notification(us(0), &whole));
         assert_eq!(other.qcn().unwrap(), QcnReport::default());
     }
 
