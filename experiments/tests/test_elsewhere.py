@@ -116,14 +116,14 @@ def test_a_row_names_what_a_claim_comes_out_with_first_and_what_was_tried() -> N
     out = Elsewhere("three copies", "setup", "reproduced", "", 2, 2, (4,))
     not_out = Elsewhere("five fetches", "setup-quick", "differs", "", 1, 2, (4,))
     page = _page(elsewhere=[not_out, out], holding=1, parts=2)
-    assert "| comes out with three copies; tried: five fetches (1 of 2, scaled down) |" in _row_of(page, "M2")
+    assert "| comes out with three copies; tried: five fetches† (1 of 2) |" in _row_of(page, "M2")
     assert _row_of(page, "M3").endswith("| none tried |"), "it differs, and no other set-up was tried"
     assert _row_of(page, "M1").endswith("|  |"), "it does not differ"
 
 
 def test_what_a_set_up_makes_worse_is_told() -> None:
     there = Elsewhere("five fetches", "setup", "differs", "", 1, 4, (4,))
-    told = "With five fetches, fewer parts hold of M2; more of none."
+    told = "With five fetches, fewer parts hold of M2."
     worse = _page(elsewhere=[there], holding=3, parts=4)
     assert "tried: five fetches (1 of 4, worse) |" in worse and told in worse
     better = _page(elsewhere=[there], holding=0, parts=4)
@@ -135,9 +135,11 @@ def test_what_a_set_up_makes_worse_is_told() -> None:
 def test_a_scaled_down_set_up_is_held_against_the_scaled_down_form() -> None:
     there = Elsewhere("five fetches", "setup-quick", "differs", "", 1, 4, (4,))
     quick = ScaledDown("differs", "", 2, 4)
-    assert "(1 of 4, scaled down, worse) |" in _page(elsewhere=[there], holding=0, parts=4, scaled_down=quick)
+    assert "five fetches† (1 of 4, worse) |" in _page(
+        elsewhere=[there], holding=0, parts=4, scaled_down=quick
+    )
     as_many = replace(quick, holding=1)
-    assert "(1 of 4, scaled down) |" in _page(elsewhere=[there], holding=4, parts=4, scaled_down=as_many)
+    assert "five fetches† (1 of 4) |" in _page(elsewhere=[there], holding=4, parts=4, scaled_down=as_many)
 
 
 def test_of_a_set_up_the_largest_form_with_results_is_shown_first(tmp_path: Path) -> None:

@@ -33,6 +33,7 @@ _KINDS = {REPRODUCED: "good", DIFFERS: "bad", NOT_MEASURED: "none"}
 _TITLE = "What the papers say, and what we measured"
 _UNEXPLAINED = "not yet explained"
 _BETTER, _WORSE = "better", "worse"
+_SCALED_DOWN = "†"
 _PAPERS = (
     "Thesis: R. Fischer e Silva, E-EON: Energy-Efficient and Optimized Networks for Hadoop, PhD thesis, "
     "Universitat Politècnica de Catalunya.",
@@ -41,6 +42,8 @@ _PAPERS = (
     "EEE paper, also EEE-MapReduce paper: R. Fischer e Silva, P. Carpenter, Exploring Interconnect "
     "Energy Savings Under East-West Traffic Pattern of MapReduce Clusters, 2015.",
     "Flow-chasing paper: C. Ren, S. Wang, KSII Transactions on Internet and Information Systems 10(4), 2016.",
+    "Short-and-fat paper: D. Crisan et al., Short and Fat: TCP Performance in CEE Datacenter Networks, HotI "
+    "2011, by a reader's notes.",
 )
 
 
@@ -93,7 +96,8 @@ def _front(
             "that was written down before the results were seen: when every one of its parts holds. A claim "
             "that differs is published as such, with what was found by looking. Other set-ups were "
             "registered before they ran, with the same judges and bands; what comes out there changes no "
-            "outcome. “Worse”: fewer parts hold there than in the published set-up of the same size."
+            "outcome. ✔ is reproduced, ✘ differs; “worse”: fewer parts hold there than in the published "
+            "set-up of the same size."
         ),
         *_quick_warning(families),
         *_scaled_down(families),
@@ -122,7 +126,7 @@ def _data_again(families: Sequence[Family], page: Callable[[Family], str]) -> li
     if any(page(family) for family in families):
         return [
             Paragraph(
-                "The data, which takes hours: the command of each experiment above, and then "
+                "The data, which takes hours: the command above for each experiment, and then "
                 "`eeon experiment report`."
             )
         ]
@@ -154,12 +158,15 @@ def _experiments(families: Sequence[Family], page: Callable[[Family], str]) -> l
             Link(family.name, f"experiment-{family.name}", page(family)),
             family.title,
             _count(family),
-            f"`{_run(family)}`",
         ]
         for family in families
     ]
-    head = ("experiment", "what", "points", "made by")
-    return [Heading("Experiments", anchor="experiments"), Table(head, rows, numeric=False)]
+    quick = " --quick" if all(family.quick for family in families) else ""
+    return [
+        Heading("Experiments", anchor="experiments"),
+        Paragraph(f"Each is made by `eeon experiment run NAME{quick}`."),
+        Table(("experiment", "what", "points"), rows, numeric=False),
+    ]
 
 
 def _run(family: Family) -> str:
@@ -195,12 +202,17 @@ def _scaled_down(families: Sequence[Family]) -> list[Block]:
     names = [family.name for family in families if family.scaled_down is not None]
     if not names:
         return []
-    which = "all experiments" if len(names) == len(families) > 1 else ", ".join(names)
+    without = [family.name for family in families if family.scaled_down is None]
+    if len(names) > 1 >= len(without):
+        which = f"all experiments{f' but {without[0]}' if without else ''}"
+    else:
+        which = ", ".join(names)
     return [
         Paragraph(
             f"Of {which} the quick forms were run as well: the same questions on a smaller fabric "
             "with a smaller job, which take minutes. What a claim comes to there stands beside it as "
-            "“scaled down”; it is about that form only."
+            f"“scaled down”, and {_SCALED_DOWN} at a set-up that was run in that form alone; it is about "
+            "that form only."
         )
     ]
 
@@ -209,13 +221,12 @@ def _overview(families: Sequence[Family], page: Callable[[Family], str]) -> Bloc
     claims = [claim for family in families for claim in family.claims]
     if not claims:
         return Paragraph("None of the experiments shown here has claims.")
-    head = ["claim", "what the paper says", "outcome", "parts"]
+    head = ["claim", "what the paper says", "parts that hold"]
     rows: list[list[Cell]] = [
         [
             Link(claim.id, anchor(claim), page(family)),
             claim.statement,
-            _status(claim.outcome),
-            _parts(claim.holding, claim.parts),
+            _outcome(claim.outcome, claim.holding, claim.parts),
         ]
         for family in families
         for claim in family.claims
@@ -223,12 +234,18 @@ def _overview(families: Sequence[Family], page: Callable[[Family], str]) -> Bloc
     if any(claim.scaled_down for claim in claims):
         head.append("scaled down")
         for row, claim in zip(rows, claims, strict=True):
-            row.append(_status(claim.scaled_down.outcome) if claim.scaled_down else "")
+            small = claim.scaled_down
+            row.append(_outcome(small.outcome, small.holding, small.parts) if small else "")
     if any(claim.elsewhere for claim in claims):
         head.append("other registered set-ups")
         for row, claim in zip(rows, claims, strict=True):
             row.append(_tried(claim))
     return Table(head, rows, numeric=False)
+
+
+def _outcome(outcome: str, holding: int, parts: int) -> Status:
+    """The outcome as a sign, and what it rests on."""
+    return Status(_parts(holding, parts) or outcome, _KINDS[outcome])
 
 
 def _parts(holding: int, parts: int) -> str:
@@ -252,9 +269,12 @@ def _tried(claim: Judged) -> str:
 def _came(claim: Judged, one: Elsewhere) -> str:
     """Another set-up in a few words: which, how many parts hold there, and whether that is worse."""
     notes = [_parts(one.holding, one.parts)] if one.outcome != REPRODUCED else []
-    notes += ["scaled down"] * one.is_quick
     notes += [_WORSE] * (_change(claim, one) == _WORSE)
-    return f"{one.words} ({', '.join(notes)})" if notes else one.words
+    return f"{_named(one)} ({', '.join(notes)})" if notes else _named(one)
+
+
+def _named(one: Elsewhere) -> str:
+    return f"{one.words}{_SCALED_DOWN * one.is_quick}"
 
 
 def _change(claim: Judged, one: Elsewhere) -> str:
@@ -275,14 +295,13 @@ def _worse(families: Sequence[Family]) -> list[Block]:
     for family in families:
         for claim in family.claims:
             for one in _full(claim):
-                name = f"{one.words}{' (scaled down)' if one.is_quick else ''}"
-                found.setdefault(name, {}).setdefault(_change(claim, one), []).append(claim.id)
-    told = [
-        f"With {words}, fewer parts hold of {', '.join(changes[_WORSE])}; more of "
-        f"{', '.join(changes.get(_BETTER, ())) or 'none'}."
-        for words, changes in found.items()
-        if _WORSE in changes
-    ]
+                found.setdefault(_named(one), {}).setdefault(_change(claim, one), []).append(claim.id)
+    same: dict[str, list[str]] = {}
+    for words, changes in found.items():
+        if _WORSE in changes:
+            better = f"; more of {', '.join(changes[_BETTER])}" if _BETTER in changes else ""
+            same.setdefault(f"{', '.join(changes[_WORSE])}{better}", []).append(words)
+    told = [f"With {' or '.join(words)}, fewer parts hold of {changed}." for changed, words in same.items()]
     return [Paragraph("What another set-up makes worse:"), Bullets(told)] if told else []
 
 
