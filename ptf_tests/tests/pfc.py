@@ -64,6 +64,13 @@ class _Pfc(FabricTest):
         """Let time pass up to and including `time_ns`."""
         self.switch.advance(ns=time_ns - self.switch.now_ns)
 
+    def await_queued(self, count: int) -> None:
+        """Let time pass until so many packets are in the queues of port 2."""
+        deadline = time.monotonic() + 20
+        while self.register("occupancy_packets", PORT) != count and time.monotonic() < deadline:
+            self.switch.advance(ms=5)
+        self.assertEqual(self.register("occupancy_packets", PORT), count)
+
     def ignored(self) -> int:
         """MAC control frames of port 2 that moved no gate."""
         return self.counter("control_ignored", PORT)
@@ -91,8 +98,8 @@ class XoffStopsTheQueueAndXonOpensIt(_Pfc):
         self.switch.advance(ms=1)
         self.send(1, *frames)
         self.switch.advance(ms=5)
+        self.await_queued(len(frames))
         self.assert_silent(PORT)
-        self.assertEqual(self.register("occupancy_packets", PORT), len(frames))
         self.send(PORT, XON)
         self.drain()
         self.assert_frames(self.departures(PORT), [packets.forwarded(frame, PORT) for frame in frames])
@@ -111,6 +118,7 @@ class QueueThatDiscardsTakesNothingMoreAndLosesNothing(_Pfc):
         self.send(PORT, XOFF)
         self.switch.advance(ms=1)
         self.send(1, *held)
+        self.await_queued(len(held))
         key = {"queue": PORT * PRIORITIES + LOSSLESS}
         entry = self.client.table_entry("pausable_queue", key, "discard")
         self.client.write(self.client.update("MODIFY", entry))

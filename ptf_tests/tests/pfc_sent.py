@@ -38,6 +38,7 @@ XON = bytes.fromhex(
 class _PfcSent(FabricTest):
     """See the module."""
 
+    xoff_bytes = XOFF_BYTES
     refresh_ns = 10**12
     """Longer than any case; on BMv2 a busy machine must not bring a refresh about."""
 
@@ -54,7 +55,7 @@ class _PfcSent(FabricTest):
         self.table_add("port_pfc", {"port": OUT}, "obey_pauses", params)
         self.table_add("pausable_queue", {"queue": OUT * PRIORITIES + LOSSLESS}, "take_pauses")
         thresholds = {
-            "xoff_bytes": XOFF_BYTES,
+            "xoff_bytes": self.xoff_bytes,
             "xon_bytes": XON_BYTES,
             "limit_bytes": LIMIT_BYTES,
             "pause_quanta": QUANTA,
@@ -211,6 +212,24 @@ class WhatDoesNotFitTheLimitIsDroppedAndCounted(_PfcSent):
         self.await_frames(OUT, 5)
 
 
+class GroupThatIsFullBelowXoffPausesItsNeighbour(_PfcSent):
+    """Its limit is no larger than its XOFF, so that no packet ever passes that."""
+
+    xoff_bytes = LIMIT_BYTES
+
+    def runTest(self) -> None:
+        self.hold_out()
+        self.send(IN, *(lossless(n) for n in range(5)))
+        self.switch.advance(us=100)
+        self.assertEqual((self.group_bytes(), self.pauses_sent()), (LIMIT_BYTES, 0))
+        self.send(IN, lossless(5), lossless(6))
+        self.assert_frames(self.await_frames(IN, 1), [XOFF])
+        self.assertEqual((self.dropped(), self.pauses_sent()), (2, 1))
+        self.send(OUT, LET_OUT_GO)
+        self.await_frames(OUT, 5)
+        self.assert_frames(self.await_frames(IN, 1), [XON])
+
+
 class PacketsOfAnotherPortOrClassAreInNoGroup(_PfcSent):
     def runTest(self) -> None:
         self.hold_out()
@@ -257,7 +276,7 @@ class WithoutItsSessionThePauseIsNotSent(_PfcSent):
 
 @virtual_time_only
 class PauseIsSaidAgainWhenHalfOfItIsOver(_PfcSent):
-    """When a packet of the group comes, and when one leaves."""
+    """When a packet of the group comes, also one that does not fit, and when one leaves."""
 
     refresh_ns = REFRESH_NS
 
@@ -271,10 +290,13 @@ class PauseIsSaidAgainWhenHalfOfItIsOver(_PfcSent):
         self.send(IN, lossless(4))
         self.assertEqual(self.departures(IN), [])
         self.switch.advance(ns=1)
-        self.send(IN, lossless(5))
+        comes = self.switch.now_ns
+        self.send(IN, lossless(5), lossless(6))
         self.switch.advance(us=2)
-        self.assertEqual(self.dropped(), 1, "it did not fit, and so it is nobody's news")
-        self.assert_silent(IN)
+        self.assertEqual(self.dropped(), 2)
+        self.assert_frames(self.departures(IN), [XOFF])
+        self.assertEqual(self.queue_register("pause_sent_at", IN, LOSSLESS), comes)
+        self.switch.advance(ns=comes + REFRESH_NS - self.switch.now_ns)
         self.send(OUT, LET_OUT_GO)
         leaves = self.switch.now_ns
         self.switch.advance(ns=ROUND_NS)
@@ -282,7 +304,7 @@ class PauseIsSaidAgainWhenHalfOfItIsOver(_PfcSent):
         self.assertEqual(self.queue_register("pause_sent_at", IN, LOSSLESS), leaves)
         self.drain()
         self.assert_frames(self.departures(IN), [XON])
-        self.assertEqual(self.pauses_sent(), 2)
+        self.assertEqual(self.pauses_sent(), 3)
         self.departures(OUT)
 
 

@@ -3,8 +3,8 @@
 //
 // A group is what came in by one port for one priority. Its bytes enter with those of the queue (control/eee.p4) and leave
 // with them (control/hold.p4). Above `xoff_bytes` the neighbour is told to pause, at `xon_bytes` to go on; in between it is
-// told again when half of the pause is over and a packet of the group comes or leaves. The frame that says so is made of a
-// copy of that packet (control/copies.p4).
+// told again when half of the pause is over and a packet of the group comes, fits or not, or leaves. The frame that says so
+// is made of a copy of that packet (control/copies.p4).
 
 #ifndef EEON_LOSSLESS_P4_
 #define EEON_LOSSLESS_P4_
@@ -24,6 +24,13 @@ register<tick_t, queue_id_t>(QUEUE_CELLS) pause_sent_at;
 @name("lossless_dropped")
 counter<queue_id_t>(QUEUE_CELLS, CounterType.packets) lossless_dropped;
 
+// The neighbour is to pause from now on.
+action ask_pause(in metadata_t meta, in tick_t now, inout copy_t copy, inout bit<16> copy_quanta) {
+    pause_sent_at.write(meta.ingress_queue, GATE_AT(now));
+    copy = copy_t.PAUSE;
+    copy_quanta = meta.pause_quanta;
+}
+
 // Part of the action that admits a packet of a group.
 action lossless_enter(in metadata_t meta, in tick_t now, inout copy_t copy, inout bit<16> copy_quanta) {
     byte_count_t bytes;
@@ -33,9 +40,7 @@ action lossless_enter(in metadata_t meta, in tick_t now, inout copy_t copy, inou
     ingress_bytes.write(meta.ingress_queue, bytes);
     pause_sent_at.read(sent, meta.ingress_queue);
     if ((sent == 0 && bytes > meta.xoff_bytes) || (sent != 0 && now - sent >= meta.pause_refresh_ticks)) {
-        pause_sent_at.write(meta.ingress_queue, GATE_AT(now));
-        copy = copy_t.PAUSE;
-        copy_quanta = meta.pause_quanta;
+        ask_pause(meta, now, copy, copy_quanta);
         clone_preserving_field_list(CloneType.I2E, COPY_SESSION, COPY_FIELDS);
     }
 }
@@ -55,9 +60,7 @@ action lossless_leave(in metadata_t meta, in tick_t now, inout copy_t copy, inou
             copy_quanta = 0;
             clone_preserving_field_list(CloneType.E2E, COPY_SESSION, COPY_FIELDS);
         } else if (now - sent >= meta.pause_refresh_ticks) {
-            pause_sent_at.write(meta.ingress_queue, GATE_AT(now));
-            copy = copy_t.PAUSE;
-            copy_quanta = meta.pause_quanta;
+            ask_pause(meta, now, copy, copy_quanta);
             clone_preserving_field_list(CloneType.E2E, COPY_SESSION, COPY_FIELDS);
         }
     }
@@ -83,6 +86,14 @@ control lossless_limit(inout metadata_t meta, in standard_metadata_t standard_me
         if ((bit<33>)bytes + (bit<33>)meta.queued_bytes > (bit<33>)limit_bytes) {
             meta.verdict = verdict_t.TAIL_DROPPED;
             lossless_dropped.count(meta.ingress_queue);
+            // A neighbour that was not told, or whose pause has run out while nothing left, would go on for nothing.
+            tick_t now = standard_metadata.ingress_global_timestamp;
+            tick_t sent;
+            pause_sent_at.read(sent, meta.ingress_queue);
+            if (sent == 0 || now - sent >= meta.pause_refresh_ticks) {
+                ask_pause(meta, now, meta.copy, meta.copy_quanta);
+                clone_preserving_field_list(CloneType.I2E, COPY_SESSION, COPY_FIELDS);
+            }
         }
     }
 
