@@ -26,6 +26,8 @@ FABRIC = topology.load("leaf-spine-4")
 TICK = Duration(1000)
 DETECT, RESTORE = 2, 3
 RULES = Watchdog(detect=f"{DETECT}s", restore=f"{RESTORE}s")
+# No pause runs out, and a packet that leaves moves its queue.
+EVERY_PACKET_COUNTS = pfc.Watched(RULES, Duration(10**15), 0)
 
 
 def with_watchdog(watchdog: str = "{}"):
@@ -39,7 +41,7 @@ def with_watchdog(watchdog: str = "{}"):
 def judged(looks: list[tuple[bool, bool, bool]]) -> list[str | None]:
     """Changes at looks a second apart, the first of which finds nothing; each says whether packets wait, one has left
     and a pause has come since the look before. In a storm pauses are not obeyed, but counted."""
-    watch = QueueWatch(RULES)
+    watch = QueueWatch(EVERY_PACKET_COUNTS)
     watch.look(QueueLook(0, 0, 0, 0), 0)
     departed = pauses = ignored = 0
     found = []
@@ -62,10 +64,11 @@ def expected(looks: list[tuple[bool, bool, bool]]) -> list[str | None]:
             if len(quiet) == RESTORE and not any(pause for _, _, pause in quiet):
                 change = "over"
         else:
-            stuck = since_change[-(DETECT + 1) :]
+            first, *stuck = [(False, False, False), *since_change][-(DETECT + 1) :]
             heard = looks[max(0, now - 1 - DETECT // 2) : now]
             if (
-                len(stuck) == DETECT + 1
+                len(stuck) == DETECT
+                and first[0]
                 and all(waits and not leaves for waits, leaves, _ in stuck)
                 and (any(pause for _, _, pause in heard))
             ):
@@ -84,7 +87,7 @@ def test_every_short_history_is_judged_as_the_rule_says():
 
 
 def test_a_switch_that_was_restarted_begins_anew():
-    watch = QueueWatch(RULES)
+    watch = QueueWatch(EVERY_PACKET_COUNTS)
     for number in range(1, 4):
         assert watch.look(QueueLook(1, 0, 5 + number, 0), number) is None
     assert watch.look(QueueLook(1, 0, 1, 0), 4) is None
@@ -94,6 +97,29 @@ def test_a_switch_that_was_restarted_begins_anew():
         "storm",
         None,
     ]
+
+
+SHORT_PAUSES = pfc.Watched(RULES, Duration(10**12 // 2), 3)
+"""Half a second each: within two seconds five may run out, and let go fifteen packets."""
+
+
+@pytest.mark.parametrize(
+    ("left_a_look", "pauses_a_look", "changes"),
+    [
+        (7, 5, [None, None, "storm"]),
+        (8, 5, [None, None, None]),
+        (7, 6, [None, None, None]),
+        (0, 9, [None, None, "storm"]),
+    ],
+    ids=["what pauses let go", "more than that", "pauses that do not run out", "nothing, and many pauses"],
+)
+def test_packets_that_leave_because_a_pause_has_run_out_do_not_move_a_queue(
+    left_a_look: int, pauses_a_look: int, changes: list[str | None]
+):
+    watch = QueueWatch(SHORT_PAUSES)
+    watch.look(QueueLook(5, 0, 0, 0), 0)
+    looks = [QueueLook(5, left_a_look * n, pauses_a_look * n, 0) for n in range(1, 4)]
+    assert [watch.look(seen, number) for number, seen in enumerate(looks, 1)] == changes
 
 
 def entries_of(storms: dict[int, Watchdog], switch: str = "leaf1"):
@@ -124,7 +150,12 @@ def test_what_is_written_is_what_the_action_says(action: str, changes: list[str]
 
 def test_every_lossless_queue_of_a_switch_is_looked_after_and_only_where_the_profile_says_so():
     leaf1 = FABRIC.switches["leaf1"]
-    assert pfc.watchdogs(with_watchdog(), leaf1) == {port.number << 3 | 3: Watchdog() for port in leaf1.ports}
+    found = pfc.watchdogs(with_watchdog(), leaf1)
+    assert {queue: one.rules for queue, one in found.items()} == {
+        port.number << 3 | 3: Watchdog() for port in leaf1.ports
+    }
+    # At 1 Gbit/s 65,535 quanta of 512 ns, and the 4,924 bytes of docs/models/pfc.md in frames of 84.
+    assert (found[QUEUE].pause, found[QUEUE].packets_a_pause) == (Duration(65_535 * 512_000), 59)
     assert pfc.watchdogs(with_watchdog("null"), leaf1) == {}
 
 

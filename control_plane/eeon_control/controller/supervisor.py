@@ -258,7 +258,9 @@ class Supervisor:
         wanted = {} if self.wanted is None else self.wanted.watchdogs
         return {
             name: {
-                queue: rules for queue, rules in queues.items() if wanted.get(name, {}).get(queue) == rules
+                queue: watched.rules
+                for queue, watched in queues.items()
+                if wanted.get(name, {}).get(queue) == watched
             }
             for name, queues in self.storm_watch.storms.items()
         }

@@ -34,7 +34,7 @@ class Wanted:
     targets: Mapping[str, Target]
     switches: Mapping[str, Intended]
     queues: Queues
-    watchdogs: Mapping[str, Mapping[int, Watchdog]]
+    watchdogs: Mapping[str, Mapping[int, pfc.Watched]]
 
     def around(
         self, dead: frozenset[str], storms: Mapping[str, Mapping[int, Watchdog]]

@@ -12,15 +12,15 @@ import time
 from collections.abc import Awaitable, Callable, Mapping
 
 from eeon_control import program as programs
-from eeon_control.config.pfc import Watchdog
 from eeon_control.constants import PRIORITY_BITS
 from eeon_control.controller.link import Link
 from eeon_control.controller.log import say
 from eeon_control.controller.storms import QueueWatch
 from eeon_control.errors import EeonError
 from eeon_control.fabric.read import QueueLook, look_at_queues
+from eeon_control.plan.pfc import Watched
 
-Rules = Mapping[str, Mapping[int, Watchdog]]
+Rules = Mapping[str, Mapping[int, Watched]]
 """Switch -> queue -> what the configuration says of it."""
 _IDLE_SECONDS = 1.0
 
@@ -29,7 +29,7 @@ class StormWatch:
     """One for a supervisor, on its event loop; `run` it as a task.
 
     `watched`: rules and links of the switches to look at now. `changed` is called with a switch of which a
-    queue has got into a storm, or out of one. `storms`: switch -> queue -> the rules of those in one.
+    queue has got into a storm, or out of one. `storms`: switch -> queue -> what is known of those in one.
     """
 
     def __init__(
@@ -37,7 +37,7 @@ class StormWatch:
         watched: Callable[[], tuple[Rules, Mapping[str, Link]]],
         changed: Callable[[str], Awaitable[None]],
     ) -> None:
-        self.storms: dict[str, dict[int, Watchdog]] = {}
+        self.storms: dict[str, dict[int, Watched]] = {}
         self.found: dict[tuple[str, int], int] = {}
         """Storms found so far, by switch and queue."""
         self._watched = watched
@@ -65,7 +65,7 @@ class StormWatch:
         for name in {**self._queues, **rules}:
             of_switch = rules.get(name, {})
             known = self._queues.setdefault(name, {})
-            for queue in [queue for queue, one in known.items() if of_switch.get(queue) != one.rules]:
+            for queue in [queue for queue, one in known.items() if of_switch.get(queue) != one.watched]:
                 del known[queue]
                 if self.storms.get(name, {}).pop(queue, None) is not None and name not in lost:
                     lost.append(name)
@@ -119,14 +119,14 @@ class StormWatch:
         storms = self.storms.setdefault(switch, {})
         where = {"port": queue >> PRIORITY_BITS, "priority": queue % (1 << PRIORITY_BITS)}
         if change == "storm":
-            storms[queue] = watch.rules
+            storms[queue] = watch.watched
             self.found[switch, queue] = self.found.get((switch, queue), 0) + 1
             say(
                 logging.WARNING,
                 "pause_storm",
                 switch=switch,
                 **where,
-                action=watch.rules.action,
+                action=watch.watched.rules.action,
                 waiting=found.waiting,
             )
         else:

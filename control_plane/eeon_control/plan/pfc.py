@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from eeon_control.config import FabricConfig
-from eeon_control.config.pfc import Watchdog
+from eeon_control.config.pfc import PAUSE_FRAME, Thresholds, Watchdog
 from eeon_control.constants import PRIORITY_BITS, TICK_VALUES
 from eeon_control.entries import Action, Entry, Exact
 from eeon_control.errors import PlanError
@@ -56,13 +57,30 @@ def _quantum(port: Port, tick: Duration) -> int:
     return ticks
 
 
-def watchdogs(config: FabricConfig, switch: Switch) -> dict[int, Watchdog]:
-    """By queue of a switch, what is done about pauses without end; none that nobody looks after."""
+@dataclass(frozen=True)
+class Watched:
+    """A queue that the watchdog looks at."""
+
+    rules: Watchdog
+    pause: Duration
+    """How long a pause of this fabric stops it."""
+    packets_a_pause: int
+    """Packets that may leave from the end of a pause until the next one is there: of the shortest frames as
+    many as there is headroom for."""
+
+
+def watchdogs(config: FabricConfig, switch: Switch) -> dict[int, Watched]:
+    """By queue of a switch, what is done about pauses without end; none that nobody looks after. Raises
+    PlanError."""
     return {
-        port.number << PRIORITY_BITS | priority: one
+        port.number << PRIORITY_BITS | priority: _watched(config.pfc_at(port, priority), port, one)
         for port in switch.ports
         for priority, one in config.watchdogs.items()
     }
+
+
+def _watched(at: Thresholds, port: Port, rules: Watchdog) -> Watched:
+    return Watched(rules, at.pause_time, -(-at.headroom.total // (PAUSE_FRAME + port.overhead)))
 
 
 def around_storms(entries: Sequence[Entry], storms: Mapping[int, Watchdog]) -> tuple[Entry, ...]:
