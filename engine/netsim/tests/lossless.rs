@@ -25,6 +25,7 @@ const OVERHEAD: u64 = 24;
 const PAUSE_FRAME: u64 = 60;
 /// What a recirculation takes: a part of the time that a pause takes to be made.
 const LOOP_PS: u64 = 1_000_000;
+const HOLD_PACKETS: u64 = 10;
 
 #[derive(Clone, Debug)]
 struct Case {
@@ -33,7 +34,8 @@ struct Case {
     hosts_per_leaf: usize,
     uplink_bps: u64,
     delay_ps: u64,
-    eee: bool,
+    /// How long a sleeping port holds packets, unless ten wait; none where it does not sleep.
+    hold_us: Option<u64>,
     /// What XOFF allows a group beside its headroom.
     xoff_bytes: u64,
     /// Packets of each host to the first one: gap before it in ns, payload.
@@ -50,14 +52,16 @@ impl Case {
             hosts_per_leaf: self.hosts_per_leaf,
             uplink_bps: self.uplink_bps,
             delay_ps: self.delay_ps,
-            eee: self.eee,
+            eee: self.hold_us.is_some(),
             ..LeafSpine::default()
         }
     }
 
     /// Bytes that may still come after a group has passed XOFF, and those by which it may have passed it.
     fn headroom(&self, bps: u64) -> u64 {
-        let sleep_ps = if self.eee { eee_values(bps, 0, 0)[..2].iter().sum::<u64>() * 1_000 } else { 0 };
+        // A hold does not count: the pause ends it.
+        let sleep_ns = self.hold_us.map_or(0, |_| eee_values(bps, 0, 0)[..2].iter().sum());
+        let sleep_ps: u64 = sleep_ns * 1_000;
         let away = u128::from(2 * self.delay_ps + LOOP_PS + sleep_ps) * u128::from(bps);
         let away = u64::try_from(away.div_ceil(8_000_000_000_000)).unwrap();
         away + 2 * (LONGEST + OVERHEAD) + PAUSE_FRAME + OVERHEAD + LONGEST
@@ -83,7 +87,7 @@ fn fabric(case: &Case, share: u64) -> Fabric {
         ..NicClassesSpec::default()
     });
     let settings = |bps| {
-        let eee = case.eee.then(|| eee_values(bps, 0, 0));
+        let eee = case.hold_us.map(|hold_us| eee_values(bps, hold_us, HOLD_PACKETS));
         PortSettings { eee, ..PLAIN }
     };
     let mut fabric = size.fabric(spec, settings);
@@ -193,18 +197,12 @@ fn cases() -> impl Strategy<Value = Case> {
     let size = (1..4_usize, 1..3_usize, 2..5_usize, prop_oneof![Just(GIGABIT), Just(TEN_GIGABIT)]);
     let load = prop::collection::vec((prop_oneof![3 => Just(0), 1 => 0..40_000_u64], 0..1_461_usize), 1..80);
     let reverse = prop::collection::vec(0..13_000_u64, 0..200);
-    let other = (0..5_000_000_u64, any::<bool>(), 0..20_000_u64);
+    // A pause of 65,535 quanta lasts 3.4 ms at 10 Gbit/s; a hold is to be below half of it.
+    let hold_us = prop_oneof![Just(None), Just(Some(0)), (1..1_600_u64).prop_map(Some)];
+    let other = (0..5_000_000_u64, hold_us, 0..20_000_u64);
     (size, other, load, reverse).prop_map(
-        |((leaves, spines, hosts_per_leaf, uplink_bps), (delay_ps, eee, xoff_bytes), load, reverse)| Case {
-            leaves,
-            spines,
-            hosts_per_leaf,
-            uplink_bps,
-            delay_ps,
-            eee,
-            xoff_bytes,
-            load,
-            reverse,
+        |((leaves, spines, hosts_per_leaf, uplink_bps), (delay_ps, hold_us, xoff_bytes), load, reverse)| {
+            Case { leaves, spines, hosts_per_leaf, uplink_bps, delay_ps, hold_us, xoff_bytes, load, reverse }
         },
     )
 }
@@ -231,7 +229,7 @@ fn adversarial() -> Case {
         hosts_per_leaf: 4,
         uplink_bps: GIGABIT,
         delay_ps: 500_000,
-        eee: false,
+        hold_us: None,
         xoff_bytes: 3 * LONGEST,
         load: vec![(0, 1460); 400],
         reverse: (0..3_000).map(|number| 12_304 + number % 7).collect(),
@@ -255,7 +253,7 @@ fn leaf_spine_160() -> Case {
         hosts_per_leaf: 40,
         uplink_bps: TEN_GIGABIT,
         delay_ps: 500_000,
-        eee: false,
+        hold_us: None,
         xoff_bytes: 3 * LONGEST,
         load: Vec::new(),
         reverse: Vec::new(),
