@@ -92,7 +92,7 @@ def test_what_came_of_a_claim_elsewhere_stands_beside_it_and_changes_no_outcome(
     whole = family("marking", rows("marking", (1,)))
     claims = [replace(one, elsewhere=[there]) if one.id == "M2" else one for one in whole.claims]
     page = output.files([replace(whole, claims=claims)], "x")["README.md"]
-    assert "comes out with five fetches |" in page
+    assert "✔ five fetches |" in page
     assert "**With five fetches:** comes out (`setup`, seeds 4): it fell by 9 %" in page
     assert "#### M2: ✘ differs" in page
     told = {one["id"]: one["elsewhere"] for one in summary([replace(whole, claims=claims)])["claims"]}
@@ -116,7 +116,7 @@ def test_a_row_names_what_a_claim_comes_out_with_first_and_what_was_tried() -> N
     out = Elsewhere("three copies", "setup", "reproduced", "", 2, 2, (4,))
     not_out = Elsewhere("five fetches", "setup-quick", "differs", "", 1, 2, (4,))
     page = _page(elsewhere=[not_out, out], holding=1, parts=2)
-    assert "| comes out with three copies; tried: five fetches† (1 of 2) |" in _row_of(page, "M2")
+    assert "| ✔ three copies; ✘ five fetches† (1 of 2) |" in _row_of(page, "M2")
     assert _row_of(page, "M3").endswith("| none tried |"), "it differs, and no other set-up was tried"
     assert _row_of(page, "M1").endswith("|  |"), "it does not differ"
 
@@ -125,7 +125,7 @@ def test_what_a_set_up_makes_worse_is_told() -> None:
     there = Elsewhere("five fetches", "setup", "differs", "", 1, 4, (4,))
     told = "With five fetches, fewer parts hold of M2."
     worse = _page(elsewhere=[there], holding=3, parts=4)
-    assert "tried: five fetches (1 of 4, worse) |" in worse and told in worse
+    assert "✘ five fetches (1 of 4, worse) |" in worse and told in worse
     better = _page(elsewhere=[there], holding=0, parts=4)
     assert "(1 of 4) |" in better and "fewer parts hold of" not in better
     other_parts = _page(elsewhere=[there], holding=3, parts=5)

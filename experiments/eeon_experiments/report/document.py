@@ -260,9 +260,9 @@ def _tried(claim: Judged) -> str:
         return "none tried" if claim.outcome == DIFFERS else ""
     out = [_came(claim, one) for one in there if one.outcome == REPRODUCED]
     tried = [_came(claim, one) for one in there if one.outcome != REPRODUCED]
-    told = [f"comes out with {'; '.join(out)}"] if out else []
+    told = [f"✔ {'; '.join(out)}"] if out else []
     if tried:
-        told.append(f"tried: {'; '.join(tried)}")
+        told.append(f"✘ {'; '.join(tried)}")
     return "; ".join(told)
 
 
