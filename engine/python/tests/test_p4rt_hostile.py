@@ -5,13 +5,14 @@ the switch.
 import random
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 
 import grpc
 import pytest
 from eeon_engine import Program, Switch
 from eeon_engine.p4runtime import Server, serve
+from eeon_engine.p4runtime.server.rooms import Room
 from finsy.proto import p4r, p4r_grpc, rpc_code
 from google.protobuf.descriptor import FieldDescriptor
 from google.protobuf.message import Message
@@ -268,7 +269,17 @@ def test_a_request_that_never_comes_is_given_up_when_its_time_is_over(
         channel.close()
 
 
-def test_clients_that_do_not_take_their_answers_keep_nobody_out(names: Names) -> None:
+def test_clients_that_do_not_take_their_answers_keep_nobody_out(
+    monkeypatch: pytest.MonkeyPatch, names: Names
+) -> None:
+    entered = [0.0]
+
+    class TimedRoom(Room):
+        def enter(self, give_up: Callable[[], object]) -> object:
+            entered[0] = time.monotonic()
+            return super().enter(give_up)
+
+    monkeypatch.setattr("eeon_engine.p4runtime.server.calls.Room", TimedRoom)
     served = Served(200_000)
     try:
         # Each has an answer of megabytes under way and takes none of it.
@@ -279,6 +290,11 @@ def test_clients_that_do_not_take_their_answers_keep_nobody_out(names: Names) ->
             slow.append((reader, reader.stub.Read(request, timeout=120)))
         for _, answer in slow:
             answer.initial_metadata()
+        # Messages go on until buffers on the way are full; then each waits for longer than any that is taken.
+        deadline = time.monotonic() + 60
+        while time.monotonic() - entered[0] < 1.5:
+            assert time.monotonic() < deadline
+            time.sleep(0.1)
         index = p4r.RegisterEntry(register_id=served.register.register_id, index=p4r.Index(index=1))
         for _ in range(5):
             assert len(served.client.read(index)) == 1
