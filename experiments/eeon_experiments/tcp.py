@@ -137,6 +137,11 @@ class Tcp(Strict):
     """Smallest retransmission time-out; default 200ms."""
     max_rto: PositiveDurationText | None = None
     """Largest retransmission time-out; default 60s."""
+    rto_slop: DurationText | None = None
+    """What every time-out is longer by; default 0s; FreeBSD's `rexmit_slop` is 200ms."""
+    metrics_cache: Annotated[bool, Field(strict=True)] = False
+    """Connections begin with what earlier ones between their hosts have learned, round-trip time and slow
+    start threshold (FreeBSD's host cache)."""
     clock_granularity: PositiveDurationText | None = None
     """Least that a time-out exceeds the smoothed round-trip time by (RFC 6298, 2.2); default 1us; Linux
     200ms."""
@@ -192,7 +197,15 @@ class Tcp(Strict):
                 return "hystart", thresholds
             case "timestamps" | "tsq":
                 return f"{key}_ps", None if value is None else int(value)
-            case "initial_rto" | "syn_lost_rto" | "min_rto" | "max_rto" | "clock_granularity" | "time_wait":
+            case (
+                "initial_rto"
+                | "syn_lost_rto"
+                | "min_rto"
+                | "max_rto"
+                | "rto_slop"
+                | "clock_granularity"
+                | "time_wait"
+            ):
                 return f"{key}_ps", int(value)
             case "close":
                 return "fin", value == "fin"

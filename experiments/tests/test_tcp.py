@@ -39,8 +39,20 @@ from pydantic import ValidationError
             {"quick_acks": 16, "prr": True, "syn_retries": 0},
         ),
         (
-            {"syn_lost_rto": "20ms", "clock_granularity": "200ms", "time_wait": "1s"},
-            {"syn_lost_rto_ps": 2 * 10**10, "clock_granularity_ps": 2 * 10**11, "time_wait_ps": 10**12},
+            {
+                "syn_lost_rto": "20ms",
+                "rto_slop": "200ms",
+                "metrics_cache": True,
+                "clock_granularity": "200ms",
+                "time_wait": "1s",
+            },
+            {
+                "syn_lost_rto_ps": 2 * 10**10,
+                "rto_slop_ps": 2 * 10**11,
+                "metrics_cache": True,
+                "clock_granularity_ps": 2 * 10**11,
+                "time_wait_ps": 10**12,
+            },
         ),
     ],
 )

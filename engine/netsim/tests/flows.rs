@@ -146,6 +146,31 @@ fn every_algorithm_gets_everything_through_a_buffer_that_is_too_small() {
     }
 }
 
+/// Two flows into one port go through slow start together and lose packets; a second later they do it again.
+#[test]
+fn later_flows_start_where_earlier_ones_of_their_hosts_have_ended_if_metrics_are_kept() {
+    let lost = |metrics_cache: bool| {
+        let size = LeafSpine { leaves: 1, hosts_per_leaf: 3, ..LeafSpine::default() };
+        let port = PortSettings { buffer_bytes: Some(30_000), ..PLAIN };
+        let mut fabric = size.fabric(size.spec(), |_| port.clone());
+        let settings = tcp::Config { metrics_cache, ..tcp::Config::default() }.check().unwrap();
+        for (source, start) in [(1, 0), (2, 0), (1, 1_000_000), (2, 1_000_000)] {
+            let flow = FlowSpec { source, destination: 0, bytes: 300_000, start: us(start) };
+            fabric.start_flow(&settings, flow).unwrap();
+        }
+        let report = finish(&mut fabric);
+        let lost = |flows: &[netsim::report::FlowReport]| {
+            flows.iter().map(|flow| flow.retransmitted_segments).sum::<u64>()
+        };
+        [lost(&report.flows[..2]), lost(&report.flows[2..])]
+    };
+    let [first, again] = lost(false);
+    assert_eq!(first, again);
+    let [same, later] = lost(true);
+    assert_eq!(first, same);
+    assert!(first > 10 && 3 * later < 2 * first, "{first}, then {later}");
+}
+
 #[test]
 fn the_same_flows_give_the_same_report_whatever_the_batches() {
     let size = LeafSpine::default();

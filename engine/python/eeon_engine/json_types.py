@@ -1393,6 +1393,9 @@ class TcpSpec(TypedDict):
     max_rto_ps: NotRequired[int | None]
     """Largest RTO."""
 
+    metrics_cache: NotRequired[bool | None]
+    """Connections begin with what earlier ones of their hosts have learned: round-trip time and slow start threshold (FreeBSD's host cache)."""
+
     min_rto_ps: NotRequired[int | None]
     """Smallest RTO."""
 
@@ -1419,6 +1422,9 @@ class TcpSpec(TypedDict):
 
     restart_after_idle: NotRequired[bool | None]
     """After an idle time longer than the RTO start from the initial window (RFC 5681, 4.1)."""
+
+    rto_slop_ps: NotRequired[int | None]
+    """What every RTO is longer by (FreeBSD's `rexmit_slop`)."""
 
     sack: NotRequired[bool | None]
     """Offer and accept SACK (RFC 2018)."""

@@ -142,6 +142,12 @@ pub struct Config {
     pub min_rto: Duration,
     /// Largest RTO. Default 60 s (RFC 6298, 2.5).
     pub max_rto: Duration,
+    /// What every RTO is longer by, back-off included (FreeBSD's `rexmit_slop`, `TCPT_RANGESET` of its tcp_timer.h). Default 0.
+    pub rto_slop: Duration,
+    /// A host's connections begin with what earlier ones have learned of the peer ([`Metrics`](crate::Metrics)), as with FreeBSD's host
+    /// cache: the caller keeps it, with [`Connection::metrics`](crate::Connection::metrics) and
+    /// [`Connection::recall`](crate::Connection::recall). Default off.
+    pub metrics_cache: bool,
     /// Granularity G of the clock in RFC 6298, 2.2. Default 1 us.
     pub clock_granularity: Duration,
     /// SYNs or SYN-ACKs sent again before giving up. Default 6, as Linux.
@@ -195,6 +201,8 @@ impl Default for Config {
             syn_lost_rto: Duration::from_secs(3),
             min_rto: Duration::from_ms(200),
             max_rto: Duration::from_secs(60),
+            rto_slop: Duration::ZERO,
+            metrics_cache: false,
             clock_granularity: Duration::from_us(1),
             syn_retries: 6,
             retries: 15,

@@ -23,10 +23,20 @@ impl RttEstimator {
         self.srtt
     }
 
+    pub(crate) fn rttvar(&self) -> Duration {
+        self.rttvar
+    }
+
+    /// What an earlier connection has measured. The SYN's RTO stays the initial one.
+    pub(crate) fn recall(&mut self, srtt: Duration, rttvar: Duration) {
+        (self.srtt, self.rttvar) = (Some(srtt), rttvar);
+    }
+
     /// The timeout with its back-off.
     #[inline]
     pub(crate) fn rto(&self, config: &Config) -> Duration {
-        self.rto.saturating_mul(1 << self.backoff.min(32)).min(config.max_rto)
+        let backed_off = self.rto.saturating_mul(1 << self.backoff.min(32));
+        backed_off.saturating_add(config.rto_slop).min(config.max_rto)
     }
 
     /// RFC 6298, 5.5: the timer has fired. The RTO stays doubled until there is a measurement (section 5, last note).
@@ -34,9 +44,20 @@ impl RttEstimator {
         self.backoff += 1;
     }
 
-    /// RFC 6298, 5.7: the timer fired for a SYN, so data starts with an RTO of at least 3 s, or what is set instead.
+    /// RFC 6298, 5.7: the timer fired for a SYN, so data starts with an RTO of at least 3 s, or what is set instead, unless an
+    /// earlier connection has measured.
     pub(crate) fn after_lost_syn(&mut self, config: &Config) {
-        (self.rto, self.backoff) = (self.rto.max(config.syn_lost_rto).min(config.max_rto), 0);
+        self.rto = match self.srtt {
+            Some(srtt) => self.computed(srtt, config),
+            None => self.rto.max(config.syn_lost_rto).min(config.max_rto),
+        };
+        self.backoff = 0;
+    }
+
+    #[inline]
+    fn computed(&self, srtt: Duration, config: &Config) -> Duration {
+        let spread = self.rttvar.saturating_mul(4).max(config.clock_granularity);
+        srtt.saturating_add(spread).max(config.min_rto).min(config.max_rto)
     }
 
     /// RFC 6298, 2.2 to 2.5: a measurement `r`, of a segment that was sent once (Karn).
@@ -51,11 +72,10 @@ impl RttEstimator {
                 (srtt - srtt / 8 + r / 8, rttvar - rttvar / 4 + srtt.abs_diff(r) / 4)
             }
         };
-        self.srtt = Some(Duration::from_ps(srtt));
+        let srtt = Duration::from_ps(srtt);
+        self.srtt = Some(srtt);
         self.rttvar = Duration::from_ps(rttvar);
-        let spread = self.rttvar.saturating_mul(4).max(config.clock_granularity);
-        let rto = Duration::from_ps(srtt).saturating_add(spread);
-        self.rto = rto.max(config.min_rto).min(config.max_rto);
+        self.rto = self.computed(srtt, config);
         self.backoff = 0;
     }
 }
@@ -94,6 +114,37 @@ mod tests {
         assert_eq!(rtt.rto(&config), Duration::from_secs(60));
         rtt.sample(Duration::MAX, &config);
         assert_eq!(rtt.rto(&config), Duration::from_secs(60));
+    }
+
+    /// FreeBSD's `TCPT_RANGESET` adds it to what is backed off, and bounds the sum.
+    #[test]
+    fn slop_is_added_once_after_the_back_off_and_never_beyond_the_largest_rto() {
+        let config = Config { rto_slop: Duration::from_ms(20), ..Config::default() };
+        let mut rtt = RttEstimator::new(&config);
+        assert_eq!(rtt.rto(&config), Duration::from_ms(1_020));
+        rtt.sample(Duration::from_us(100), &config);
+        assert_eq!(rtt.rto(&config), Duration::from_ms(220));
+        rtt.back_off();
+        assert_eq!(rtt.rto(&config), Duration::from_ms(420));
+        for _ in 0..100 {
+            rtt.back_off();
+        }
+        assert_eq!(rtt.rto(&config), Duration::from_secs(60));
+    }
+
+    #[test]
+    fn what_was_recalled_is_averaged_with_the_first_measurement_and_spares_the_wait_after_a_lost_syn() {
+        let config = config();
+        let mut rtt = RttEstimator::new(&config);
+        rtt.recall(Duration::from_ms(100), Duration::from_ms(10));
+        assert_eq!(rtt.rto(&config), Duration::from_secs(1), "the SYN's");
+        let mut lost = rtt;
+        lost.back_off();
+        lost.after_lost_syn(&config);
+        assert_eq!(lost.rto(&config), Duration::from_ms(140)); // 100 + 4 * 10
+        rtt.sample(Duration::from_ms(180), &config);
+        // RTTVAR = 7.5 + 20 = 27.5 ms, SRTT = 87.5 + 22.5 = 110 ms.
+        assert_eq!(rtt.rto(&config), Duration::from_ms(220));
     }
 
     /// RFC 6298, 5.5 and the note at the end of section 5.

@@ -11,6 +11,7 @@ use crate::accecn::{self, Feedback};
 use crate::config::Config;
 use crate::congestion::{Ack, Congestion, Window};
 use crate::hystart::{Growth, HyStart};
+use crate::metrics::Metrics;
 use crate::pacing;
 use crate::rack::{Rack, TailProbe};
 use crate::ranges::Ranges;
@@ -247,6 +248,18 @@ impl Sender {
         self.rtt.srtt()
     }
 
+    pub(crate) fn rttvar(&self) -> Duration {
+        self.rtt.rttvar()
+    }
+
+    /// What earlier connections have learned.
+    pub(crate) fn recall(&mut self, metrics: Metrics) {
+        self.rtt.recall(metrics.srtt, metrics.rttvar);
+        if let Some(ssthresh) = metrics.ssthresh {
+            self.congestion_window.ssthresh = ssthresh.get();
+        }
+    }
+
     pub(crate) fn rto(&self, config: &Config) -> Duration {
         self.rtt.rto(config)
     }
@@ -350,7 +363,11 @@ impl Sender {
         if let Some(rtt) = rtt {
             self.rtt.sample(rtt, config);
         }
+        let recalled = self.congestion_window.ssthresh;
         self.congestion_window = Window::new(config, mss);
+        if config.metrics_cache {
+            self.congestion_window.ssthresh = recalled.max(2 * mss);
+        }
         self.initial_window = self.congestion_window.cwnd;
         self.rack = (config.rack && self.sack).then(Rack::new);
         if self.timeouts > 0 {

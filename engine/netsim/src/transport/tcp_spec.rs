@@ -81,6 +81,10 @@ pub(crate) struct TcpSpec {
     min_rto_ps: Option<u64>,
     /// Largest RTO.
     max_rto_ps: Option<u64>,
+    /// What every RTO is longer by (FreeBSD's `rexmit_slop`).
+    rto_slop_ps: Option<u64>,
+    /// Connections begin with what earlier ones of their hosts have learned: round-trip time and slow start threshold (FreeBSD's host cache).
+    metrics_cache: Option<bool>,
     /// Granularity G of the clock (RFC 6298, 2.2).
     clock_granularity_ps: Option<u64>,
     /// SYNs or SYN-ACKs sent again before giving up.
@@ -197,6 +201,8 @@ pub(crate) fn settings(place: &str, json: Option<&str>) -> Result<Settings, Work
         syn_lost_rto: ps(spec.syn_lost_rto_ps, base.syn_lost_rto),
         min_rto: ps(spec.min_rto_ps, base.min_rto),
         max_rto: ps(spec.max_rto_ps, base.max_rto),
+        rto_slop: ps(spec.rto_slop_ps, base.rto_slop),
+        metrics_cache: spec.metrics_cache.unwrap_or(base.metrics_cache),
         clock_granularity: ps(spec.clock_granularity_ps, base.clock_granularity),
         syn_retries: spec.syn_retries.unwrap_or(base.syn_retries),
         time_wait: ps(spec.time_wait_ps, base.time_wait),
@@ -219,7 +225,7 @@ mod tests {
             Some(
                 r#"{"algorithm": "cubic", "ecn": true, "initial_window_segments": 3, "slow_start_limit": null,
                     "timestamps_ps": 1000000, "quick_acks": 16, "prr": true, "frto": true, "dsack": true, "rack": true, "cwr_growth": false, "dctcp_initial_alpha": 0.25, "ect_retransmissions": true, "fin": false, "max_ack_delay_ps": 6, "syn_lost_rto_ps": 7, "initial_rto_ps": 8,
-                    "min_rto_ps": 9, "max_rto_ps": 10, "clock_granularity_ps": 11, "syn_retries": 12, "time_wait_ps": 13, "tsq_ps": 0, "tso_segments": 4}"#,
+                    "min_rto_ps": 9, "max_rto_ps": 10, "rto_slop_ps": 14, "metrics_cache": true, "clock_granularity_ps": 11, "syn_retries": 12, "time_wait_ps": 13, "tsq_ps": 0, "tso_segments": 4}"#,
             ),
         )
         .unwrap();
@@ -242,6 +248,8 @@ mod tests {
             initial_rto: Duration::from_ps(8),
             min_rto: Duration::from_ps(9),
             max_rto: Duration::from_ps(10),
+            rto_slop: Duration::from_ps(14),
+            metrics_cache: true,
             clock_granularity: Duration::from_ps(11),
             syn_retries: 12,
             time_wait: Duration::from_ps(13),
