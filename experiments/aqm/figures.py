@@ -150,7 +150,6 @@ def _normalised(
         x_label,
         "",
         _panels(runs, name, queues, positions),
-        columns=3,
         share_y=False,
         panel_height=2.6,
     )

@@ -52,7 +52,6 @@ def _queries(runs: Runs) -> Drawing:
             Panel(title, names, _series(runs, queues, tcp=tcp, unknown=None), "bars")
             for tcp, title in _TCPS.items()
         ],
-        columns=3,
         unit="{:.3f}",
     )
 

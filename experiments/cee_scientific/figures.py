@@ -41,7 +41,6 @@ def drawings(runs: Runs) -> list[Drawing]:
             "queue",
             "drop tail without PFC = 1",
             panels,
-            columns=3,
             unit="{:.3f}",
         )
     ]

@@ -82,7 +82,6 @@ def _fixed_latency(runs: Runs) -> Drawing:
         "runtime, no added latency = 1",
         [panel],
         from_zero=False,
-        columns=1,
     )
 
 
@@ -108,7 +107,6 @@ def _stall(runs: Runs) -> list[Drawing]:
             "energy, % of never asleep",
             [Panel("small jobs, 24 nodes", positions, energy)],
             unit="{:.1f}",
-            columns=1,
         ),
         Drawing(
             "eee-stall-runtime",
@@ -120,7 +118,6 @@ def _stall(runs: Runs) -> list[Drawing]:
             [Panel("small jobs, 24 nodes", positions, [Series("runtime", runtime, BLUE)], rules=[_ONE])],
             unit="{:.3f}",
             from_zero=False,
-            columns=1,
         ),
     ]
 
@@ -166,7 +163,6 @@ def _legacy(runs: Runs, scenarios: Sequence[str]) -> Drawing:
         "",
         "energy, Standard EEE = 1",
         [Panel("", [_SCENARIOS[name] for name in scenarios], series, "bars")],
-        columns=1,
     )
 
 
@@ -227,7 +223,6 @@ def _plus(runs: Runs, scenarios: Sequence[str]) -> Drawing:
         "",
         "energy, Standard EEE = 1",
         [Panel("", [_SCENARIOS[name] for name in scenarios], series, "bars", [_ONE])],
-        columns=1,
     )
 
 

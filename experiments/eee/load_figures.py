@@ -94,7 +94,6 @@ def _load_sweep(runs: Runs) -> list[Drawing]:
                 )
             ],
             from_zero=from_zero,
-            columns=1,
         )
         for name, title, number, (metric, ideal), label, from_zero in rows
     ]
@@ -143,7 +142,6 @@ def _power(runs: Runs) -> Drawing:
         "power, % of full",
         [panel],
         unit="{:.1f}",
-        columns=1,
     )
 
 

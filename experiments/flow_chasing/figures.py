@@ -69,7 +69,6 @@ def _sizes(runs: Runs) -> Drawing:
         "job",
         "TCP alone = 1",
         panels,
-        columns=3,
         unit="{:.3f}",
     )
 

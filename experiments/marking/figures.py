@@ -204,6 +204,5 @@ def _ecn_against_dctcp(runs: Runs, short: Runs) -> Drawing:
         "threshold as delay",
         "",
         panels,
-        columns=3,
         share_y=False,
     )

@@ -96,7 +96,6 @@ def _sweep(runs: Runs) -> Drawing:
         "threshold, frames of 1514 bytes",
         "",
         panels,
-        columns=3,
         share_y=False,
         panel_height=2.5,
         from_zero=False,
@@ -135,7 +134,6 @@ def _beside(runs: Runs) -> Drawing:
         "",
         "",
         panels,
-        columns=3,
         share_y=False,
         panel_height=2.8,
     )

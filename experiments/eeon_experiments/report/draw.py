@@ -20,43 +20,34 @@ from eeon_experiments.report.runs import Spread
 Handle: TypeAlias = Any
 """What a legend shows."""
 
-_WIDTH = 9.5
+_WIDTH = 5.6
+"""Inches: on a phone 390 pixels wide, letters of 9 points are 8.7 pixels high."""
 _BESIDE = 0.7
 """Inches of a panel that are left of its axis."""
 _LETTER = 0.078
 """Inches that a letter of an axis takes, about."""
+_LEGEND_LETTERS = 76
+"""Letters that fit on a line of the legend."""
 _GROUP = 0.82
 """Share of a position's width that its bars take."""
 
 
 def draw(drawing: Drawing) -> Figure:
-    """The figure; panels without a number are left out, and a drawing without any says so."""
+    """The figure, one panel below the other; panels without a number are left out, and a drawing without any
+    says so."""
     drawing = drawing.of_panels_measured()
-    columns = min(drawing.columns, len(drawing.panels))
-    rows = math.ceil(len(drawing.panels) / columns)
-    # Few bars alone on a whole line would be beams.
-    few = (
-        len(drawing.panels) == 1
-        and sum(map(len, (drawing.panels[0].positions, drawing.panels[0].series))) < 6
-    )
-    width = _WIDTH * 0.6 if few else _WIDTH
+    rows = len(drawing.panels)
     names = _legend_names(drawing)
     lines = math.ceil(len(names) / _legend_columns(names))
     with styled():
-        figure = new_figure(width, drawing.panel_height * rows + 0.35 + 0.19 * lines)
-        grid = figure.subplots(rows, columns, sharey=drawing.share_y, squeeze=False)
+        figure = new_figure(_WIDTH, drawing.panel_height * rows + 0.35 + 0.19 * lines)
+        axes = list(figure.subplots(rows, 1, sharey=drawing.share_y, squeeze=False).flat)
         handles: dict[str, Handle] = {}
-        for index, axis in enumerate(grid.flat):
-            if index >= len(drawing.panels):
-                axis.remove()
-                continue
-            panel = drawing.panels[index]
-            first = index % columns == 0
-            _axes(axis, drawing, panel, first or panel.y_label is not None or not drawing.share_y)
+        for axis, panel in zip(axes, drawing.panels, strict=True):
+            _axes(axis, drawing, panel)
             if panel.numeric is None:
-                _name_positions(axis, panel, width / columns)
-            last = index % columns == columns - 1 or panel is drawing.panels[-1]
-            for name, handle in _fill(axis, panel, drawing, last).items():
+                _name_positions(axis, panel)
+            for name, handle in _fill(axis, panel, drawing).items():
                 handles.setdefault(name, handle)
         # A shared axis is at its final limits only when every panel is drawn.
         for axis in figure.axes:
@@ -70,7 +61,7 @@ def draw(drawing: Drawing) -> Figure:
                 # The margin below was that of what is cut away.
                 lowest = min(value.low for panel in drawing.panels for value in panel.values() if value)
                 axis.set_ylim(min(lowest, 0.95) - 0.05, drawing.cut)
-        for axis, panel in zip(grid.flat, drawing.panels, strict=False):
+        for axis, panel in zip(axes, drawing.panels, strict=True):
             if panel.y_limits is not None:
                 axis.set_ylim(*panel.y_limits)
         shown = [name for name in names if name in handles]
@@ -97,14 +88,13 @@ def _legend_names(drawing: Drawing) -> list[str]:
 
 def _legend_columns(names: Sequence[str]) -> int:
     longest = max((len(name) for name in names), default=1)
-    return max(1, min(len(names), int(130 / (longest + 7))))
+    return max(1, min(len(names), int(_LEGEND_LETTERS / (longest + 7))))
 
 
-def _axes(axis: Axes, drawing: Drawing, panel: Panel, labelled: bool) -> None:
+def _axes(axis: Axes, drawing: Drawing, panel: Panel) -> None:
     axis.set_title(panel.title)
     axis.set_xlabel(drawing.x_label)
-    if labelled:
-        axis.set_ylabel(panel.y_label or drawing.y_label)
+    axis.set_ylabel(panel.y_label or drawing.y_label)
     if drawing.scale == "linear":
         axis.ticklabel_format(axis="y", useOffset=False)
     else:
@@ -124,11 +114,11 @@ class _Minor(LogFormatter):
         return f"{x:,g}" if super().__call__(x, pos) else ""
 
 
-def _name_positions(axis: Axes, panel: Panel, inches: float) -> None:
+def _name_positions(axis: Axes, panel: Panel) -> None:
     """Names below the positions: on one line where they fit, wrapped where their words do, otherwise
     slanted."""
     count = max(1, len(panel.positions))
-    fitting = int((inches - _BESIDE) / count / _LETTER) - 1
+    fitting = int((_WIDTH - _BESIDE) / count / _LETTER) - 1
     names = [textwrap.fill(name, max(1, fitting), break_long_words=False) for name in panel.positions]
     slanted = any(len(line) > fitting for name in names for line in name.split("\n"))
     axis.set_xticks(
@@ -141,7 +131,7 @@ def _name_positions(axis: Axes, panel: Panel, inches: float) -> None:
     axis.set_xlim(-0.5, count - 0.5)
 
 
-def _fill(axis: Axes, panel: Panel, drawing: Drawing, last: bool) -> dict[str, Handle]:
+def _fill(axis: Axes, panel: Panel, drawing: Drawing) -> dict[str, Handle]:
     handles: dict[str, Handle] = {}
     if not panel.measured():
         axis.text(0.5, 0.5, "not measured", transform=axis.transAxes, ha="center", color=INK, style="italic")
@@ -167,8 +157,7 @@ def _fill(axis: Axes, panel: Panel, drawing: Drawing, last: bool) -> dict[str, H
         right = axis.twinx()
         right.grid(visible=False)
         right.spines["right"].set_visible(True)
-        if last:
-            right.set_ylabel(panel.overlay_label)
+        right.set_ylabel(panel.overlay_label)
         handles |= _lines(right, panel, panel.overlay)
         highest = max(
             (

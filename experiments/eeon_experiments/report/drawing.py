@@ -106,7 +106,6 @@ class Drawing:
     scale: str = "linear"
     from_zero: bool = True
     cut: float | None = None
-    columns: int = 2
     panel_height: float = 2.9
     notes: Sequence[str] = field(default_factory=tuple)
 
