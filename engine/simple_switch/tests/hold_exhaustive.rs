@@ -9,6 +9,7 @@
 //! A case is one run of one form of the hold. What a test covers are the values in it; how many cases that makes it
 //! counts itself, in its last line.
 //! Not seen here: settings changed during a hold, lost packets, and packets whose wire time is not whole ticks.
+//! Pauses of the neighbour are, before, during and after each part of a hold.
 
 #[path = "support/hold_reference.rs"]
 mod reference;
@@ -48,10 +49,11 @@ impl Form {
     ///
     /// In a loop of one tick every packet comes by at every tick. In a longer one the first comes by up to a delay
     /// after the gate, less a tick, and the others gather in the queue while it is on the wire, unless they are on
-    /// their way for longer than that. One that has just set out when a trigger opens the gate is away for all of it.
+    /// their way for longer than that. One that has just set out when a trigger, or the end of a pause, opens the gate is
+    /// away for all of it.
     fn lateness(self, is_first: bool, opened_at_once: bool, shortest_wire: u64) -> u64 {
         match self {
-            Form::Loop(delay) if is_first && opened_at_once => delay,
+            Form::Loop(delay) if opened_at_once => delay,
             Form::Loop(delay) if is_first || delay > shortest_wire => delay - 1,
             Form::Gate | Form::Loop(_) => 0,
         }
@@ -87,6 +89,13 @@ macro_rules! ensure {
     };
 }
 
+/// A pause frame of the neighbour: when it comes, and for how long; 0 ends a pause.
+#[derive(Clone, Copy, Debug)]
+struct Pause {
+    at: u64,
+    ticks: u16,
+}
+
 /// A switch in which one case runs after the other, each at the time that its clock should show.
 struct Bench {
     form: Form,
@@ -98,11 +107,13 @@ struct Bench {
 }
 
 impl Bench {
-    fn new(form: Form) -> Self {
+    fn new(form: Form, is_pausable: bool) -> Self {
         let rate = DataRate::from_bps(BITS_PER_SECOND);
         let config = SwitchConfig {
             tick: Duration::from_ps(1),
             gate_register: (form == Form::Gate).then(|| eeon::GATE.to_owned()),
+            class_gate_register: (form == Form::Gate && is_pausable).then(|| eeon::CLASS_GATE.to_owned()),
+            priorities: if is_pausable { 8 } else { 1 },
             recirculation_delay: Duration::from_ps(if let Form::Loop(delay) = form { delay } else { 1 }),
             recirculation_limit: 200, // What would never leave is dropped.
             ports: [1, PORT].map(|port| PortConfig::ethernet(port, rate)).to_vec(),
@@ -111,6 +122,10 @@ impl Bench {
         let mut switch = Switch::new(eeon::program(), config).expect("the configuration is sound");
         let registers = REGISTERS.map(|name| switch.program().register_index(name).expect(name));
         eeon::route(&mut switch.state_mut(), 2, &[PORT]);
+        if is_pausable {
+            eeon::priorities(&mut switch.state_mut(), &[]);
+            eeon::pausable(&mut switch.state_mut(), PORT, 1, 1);
+        }
         let frames = [SMALL, LARGE].map(|(bytes, _)| eeon::tcp_frame(2, 9, 0, 1000, bytes as usize));
         let mut bench = Self { form, switch, registers, frames, settings: None, now: 0 };
         // Accounts and tickets run over their ends soon.
@@ -136,11 +151,18 @@ impl Bench {
         }
     }
 
-    /// Runs `packets` at a port whose wire went idle when the clock showed `origin`, checks everything, and returns
-    /// what happened. After an error the bench is not to be used again.
-    fn run(&mut self, settings: Settings, packets: &[Packet], origin: u64) -> Result<Case, String> {
+    /// Runs `packets` and `pauses` at a port whose wire went idle when the clock showed `origin`, checks everything, and
+    /// returns what happened. After an error the bench is not to be used again.
+    fn run(
+        &mut self,
+        settings: Settings,
+        packets: &[Packet],
+        pauses: &[Pause],
+        origin: u64,
+    ) -> Result<Case, String> {
         self.set(settings);
         self.write("busy_until", origin);
+        self.write(eeon::CLASS_GATE, 0);
         // The switch's time at tick 0 of the case. It may lie before the switch's start: only the clock matters.
         let earliest = self.now + 100;
         let first = earliest + origin.wrapping_add(packets[0].at).wrapping_sub(earliest) % CLOCK;
@@ -153,14 +175,15 @@ impl Bench {
             departures: Vec::with_capacity(packets.len()),
             opened_at_once: false,
             was_late: false,
+            was_paused: false,
             gate_at_zero: false,
         };
+        let mut pauses = pauses.iter().peekable();
         for (tag, packet) in packets.iter().enumerate() {
-            let now = Time::from_ps(case.zero.wrapping_add(packet.at));
-            while let Some(due) = self.switch.next_wakeup().filter(|due| *due < now) {
-                self.switch.handle_wakeup(due);
-                self.follow(&mut case)?;
+            while let Some(pause) = pauses.next_if(|pause| pause.at <= packet.at) {
+                self.pause(&mut case, *pause)?;
             }
+            let now = self.advance(&mut case, packet.at)?;
             // A packet comes before what else is due at its instant.
             let was_shut = case.gate().is_some_and(|gate| gate > packet.at);
             case.port.admit(*packet);
@@ -171,6 +194,9 @@ impl Bench {
             self.follow(&mut case)?;
             self.compare(&case, &format!("after packet {tag} at {}", packet.at))?;
         }
+        for pause in pauses {
+            self.pause(&mut case, *pause)?;
+        }
         while let Some(due) = self.switch.next_wakeup() {
             self.switch.handle_wakeup(due);
             self.follow(&mut case)?;
@@ -180,6 +206,34 @@ impl Bench {
         self.now = case.zero.wrapping_add(case.port.busy_until);
         check_properties(settings, packets, &case)?;
         Ok(case)
+    }
+
+    /// All that is due before a tick of the case; the switch's time then.
+    fn advance(&mut self, case: &mut Case, tick: u64) -> Result<Time, String> {
+        let now = Time::from_ps(case.zero.wrapping_add(tick));
+        while let Some(due) = self.switch.next_wakeup().filter(|due| *due < now) {
+            self.switch.handle_wakeup(due);
+            self.follow(case)?;
+        }
+        Ok(now)
+    }
+
+    /// The neighbour pauses the queue, or ends its pause.
+    fn pause(&mut self, case: &mut Case, Pause { at, ticks }: Pause) -> Result<(), String> {
+        let now = self.advance(case, at)?;
+        let was_paused = case.port.paused_until > at;
+        // One that was late may be caught by the pause.
+        case.was_late |= case.port.next_departure().is_some_and(|ideal| ideal < at);
+        self.switch.handle_packet(now, PORT, &eeon::pause_frame(&[(0, ticks)]), u64::MAX);
+        case.port.paused_until = at + u64::from(ticks);
+        case.opened_at_once |= was_paused && ticks == 0;
+        self.follow(case)?;
+        self.compare(case, &format!("after a pause at {at}"))?;
+        let paused_until = case.port.paused_until;
+        let found = eeon::register(self.switch.state(), eeon::CLASS_GATE, PORT << 3);
+        let expected = if ticks == 0 { NO_GATE } else { case.clock(paused_until) };
+        ensure!(found == expected, "the pause at {at} ends at {found}, expected {expected}");
+        Ok(())
     }
 
     /// Whatever the switch has sent leaves the reference too, in its turn and in time.
@@ -197,6 +251,7 @@ impl Bench {
             ensure!((due..=due + late).contains(&at), "packet {number} left at {at}, due {due} (+ {late})");
             case.opened_at_once = false;
             case.was_late |= at > ideal;
+            case.was_paused |= case.port.paused_until > case.port.unpaused_departure();
             case.port.depart(at);
             case.departures.push(at);
             self.switch.recycle(sent.frame);
@@ -255,6 +310,8 @@ struct Case {
     opened_at_once: bool,
     /// A packet has left later than the rules have it.
     was_late: bool,
+    /// A packet has left later than without pauses.
+    was_paused: bool,
     /// A gate was to open at the tick that says that there is none.
     gate_at_zero: bool,
 }
@@ -274,8 +331,8 @@ impl Case {
 /// What must hold of a finished case, seen from outside.
 fn check_properties(settings: Settings, packets: &[Packet], case: &Case) -> Result<(), String> {
     let Case { port, departures, .. } = case;
-    if case.was_late {
-        return Ok(()); // An onlooker cannot tell a late departure from a late wake.
+    if case.was_late || case.was_paused {
+        return Ok(()); // An onlooker cannot tell a late departure, or a pause, from a late wake.
     }
     for (number, (packet, departure)) in packets.iter().zip(departures).enumerate() {
         let longest = longest_wait(settings, packets, departures, number);
@@ -324,11 +381,13 @@ fn all_settings(values: [&[u64]; 6]) -> Vec<Settings> {
 }
 
 /// What a sweep has seen.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, Default, PartialEq, Eq)]
 struct Seen {
     cases: usize,
     /// In which a packet was on its way round when it could have left, or its gate opened a tick late.
     late: usize,
+    /// In which a pause held up a packet.
+    paused: usize,
     /// In which the clock went round at the very tick of a gate, which then opens at the next: 0 means no gate.
     gate_at_zero: usize,
 }
@@ -338,14 +397,27 @@ struct Seen {
 /// # Panics
 /// With the first case that is wrong, and how many are.
 fn sweep(forms: &[Form], settings: &[Settings], patterns: &[Vec<Packet>], origins: &[u64]) -> Seen {
-    let mut benches: Vec<_> = forms.iter().map(|form| Bench::new(*form)).collect();
-    let (mut seen, mut wrong, mut first) = (Seen { cases: 0, late: 0, gate_at_zero: 0 }, 0, None);
-    let mut run = |settings: Settings, pattern: &[Packet], origin: u64| {
+    sweep_with_pauses(forms, settings, patterns, &[Vec::new()], origins)
+}
+
+/// The same with every list of pauses.
+fn sweep_with_pauses(
+    forms: &[Form],
+    settings: &[Settings],
+    patterns: &[Vec<Packet>],
+    pauses: &[Vec<Pause>],
+    origins: &[u64],
+) -> Seen {
+    let is_pausable = pauses.iter().any(|pauses| !pauses.is_empty());
+    let mut benches: Vec<_> = forms.iter().map(|form| Bench::new(*form, is_pausable)).collect();
+    let (mut seen, mut wrong, mut first) = (Seen::default(), 0, None);
+    let mut run = |settings: Settings, pattern: &[Packet], pauses: &[Pause], origin: u64| {
         let mut departures: Option<Vec<u64>> = None;
         for bench in &mut benches {
             seen.cases += 1;
-            let result = bench.run(settings, pattern, origin).and_then(|case| {
+            let result = bench.run(settings, pattern, pauses, origin).and_then(|case| {
                 seen.late += usize::from(case.was_late);
+                seen.paused += usize::from(case.was_paused);
                 seen.gate_at_zero += usize::from(case.gate_at_zero);
                 let others = departures.get_or_insert_with(|| case.departures.clone());
                 let is_alike = *others == case.departures;
@@ -355,17 +427,21 @@ fn sweep(forms: &[Form], settings: &[Settings], patterns: &[Vec<Packet>], origin
             let form = bench.form;
             if let Err(what) = &result {
                 wrong += 1;
-                let which = || format!("{what}\n{form:?}, idle since {origin}, {settings:?}, {pattern:?}");
+                let which = || {
+                    format!("{what}\n{form:?}, idle since {origin}, {settings:?}, {pattern:?}, {pauses:?}")
+                };
                 first.get_or_insert_with(which);
             }
             if result.is_err() || bench.now > u64::MAX / 2 {
-                *bench = Bench::new(form);
+                *bench = Bench::new(form, is_pausable);
             }
         }
     };
     for settings in settings {
         for pattern in patterns {
-            origins.iter().for_each(|origin| run(*settings, pattern, *origin));
+            for pauses in pauses {
+                origins.iter().for_each(|origin| run(*settings, pattern, pauses, *origin));
+            }
         }
     }
     assert!(
@@ -390,7 +466,7 @@ fn every_small_timing_departs_and_is_accounted_for_as_the_rules_say() {
     let patterns: Vec<_> = gaps.iter().map(|gaps| arrivals(gaps, &[SMALL; 3])).collect();
     assert_eq!(
         sweep(&BOTH, &settings, &patterns, &[SOMEWHERE]),
-        Seen { cases: 34_560, late: 360, gate_at_zero: 0 }
+        Seen { cases: 34_560, late: 360, gate_at_zero: 0, ..Seen::default() }
     );
 }
 
@@ -406,7 +482,7 @@ fn packets_of_two_sizes_trigger_by_their_bytes_and_take_their_time() {
         gaps.iter().flat_map(|gaps| sizes.iter().map(|sizes| arrivals(gaps, sizes))).collect();
     assert_eq!(
         sweep(&BOTH, &settings, &patterns, &[SOMEWHERE]),
-        Seen { cases: 6912, late: 0, gate_at_zero: 0 }
+        Seen { cases: 6912, late: 0, gate_at_zero: 0, ..Seen::default() }
     );
 }
 
@@ -424,7 +500,7 @@ fn wherever_the_clock_stands_a_case_goes_the_same() {
     let origins = [before(CLOCK, &[10, 8, 6, 5, 4, 3, 2, 1]), before(CLOCK / 2, &[6, 3])].concat();
     assert_eq!(
         sweep(&BOTH, &settings, &patterns, &origins),
-        Seen { cases: 17_280, late: 718, gate_at_zero: 862 }
+        Seen { cases: 17_280, late: 718, gate_at_zero: 862, ..Seen::default() }
     );
 }
 
@@ -441,7 +517,7 @@ fn bursts_keep_their_order() {
         .collect();
     assert_eq!(
         sweep(&BOTH, &settings, &patterns, &[SOMEWHERE]),
-        Seen { cases: 2880, late: 184, gate_at_zero: 0 }
+        Seen { cases: 2880, late: 184, gate_at_zero: 0, ..Seen::default() }
     );
 }
 
@@ -455,6 +531,26 @@ fn a_longer_loop_is_late_by_its_delay_and_no_more() {
         gaps.iter().flat_map(|gaps| [SMALL, LARGE].map(|size| arrivals(gaps, &[size; 3]))).collect();
     assert_eq!(
         sweep(&[Form::Gate, Form::Loop(2), Form::Loop(5)], &settings, &patterns, &[SOMEWHERE]),
-        Seen { cases: 15_552, late: 7722, gate_at_zero: 0 }
+        Seen { cases: 15_552, late: 7722, gate_at_zero: 0, ..Seen::default() }
+    );
+}
+
+/// One pause, two of which the second replaces the first, and one that is ended early: before the first packet, in each
+/// part of its hold and of the wake, while packets leave, and after all of them.
+#[test]
+fn a_pause_at_any_moment_of_a_hold_stops_what_leaves_and_nothing_else() {
+    let settings = all_settings([&[0, 3], &[0, 2], &[0], &[0, 1, 5], &[0, 2], &[0]]);
+    let gaps = product(&[&[0, 2, 9], &[0, 1, 4, 8], &[0, 3]]);
+    let patterns: Vec<_> = gaps.iter().map(|gaps| arrivals(gaps, &[SMALL; 3])).collect();
+    let mut pauses = vec![Vec::new()];
+    for at in [0, 1, 3, 6, 9, 13, 17] {
+        pauses.extend([1, 4, 30].map(|ticks| vec![Pause { at, ticks }]));
+        for (after, ticks) in [(1, 0), (2, 1), (3, 9)] {
+            pauses.push(vec![Pause { at, ticks: 12 }, Pause { at: at + after, ticks }]);
+        }
+    }
+    assert_eq!(
+        sweep_with_pauses(&BOTH, &settings, &patterns, &pauses, &[SOMEWHERE]),
+        Seen { cases: 49_536, late: 7407, paused: 25_597, gate_at_zero: 0 }
     );
 }

@@ -52,6 +52,8 @@ pub struct Port {
     pub lpi: u64,
     pub wakes: u64,
     pub queue: VecDeque<Packet>,
+    /// The neighbour's pause: nothing leaves before, and nothing else changes.
+    pub paused_until: u64,
 }
 
 impl Port {
@@ -66,6 +68,7 @@ impl Port {
             lpi: 0,
             wakes: 0,
             queue: VecDeque::new(),
+            paused_until: 0,
         }
     }
 
@@ -74,9 +77,17 @@ impl Port {
         self.sleep.filter(|_| self.state != State::Active).map(|sleep| sleep.gate)
     }
 
-    /// When the first of the queue may leave: it is there, the wire is free, the gate is open.
+    /// When the first of the queue may leave: it is there, the wire is free, the gate is open, and no pause goes on.
     pub fn next_departure(&self) -> Option<u64> {
-        self.queue.front().map(|first| first.at.max(self.busy_until).max(self.gate().unwrap_or(0)))
+        (!self.queue.is_empty()).then(|| self.unpaused_departure().max(self.paused_until))
+    }
+
+    /// When it might leave without pauses.
+    ///
+    /// # Panics
+    /// Without a packet in the queue.
+    pub fn unpaused_departure(&self) -> u64 {
+        self.queue[0].at.max(self.busy_until).max(self.gate().unwrap_or(0))
     }
 
     pub fn admit(&mut self, packet: Packet) {
