@@ -20,7 +20,11 @@ mod common;
 
 use std::process::Command;
 
-use common::{eee_values, LeafSpine, PortSettings, GIGABIT};
+use common::{
+    classes, congestion_point, copies, eee_values, lossless, pausable, LeafSpine, PortSettings, GIGABIT,
+    TEN_GIGABIT,
+};
+use netsim::reaction::QcnSettings;
 use netsim::spec::{NicDcqcnSpec, NicEeeSpec, NicSpec};
 use netsim::{Fabric, FlowSpec};
 use rand_core::{RngCore, SeedableRng};
@@ -52,26 +56,32 @@ struct Case {
     eee: bool,
     /// Marks are answered by limiters of NICs, too.
     dcqcn: bool,
+    /// All traffic is of one lossless class, whose queues are congestion points, and NICs obey pauses and messages.
+    lossless: bool,
     load: Load,
     /// Share of the transfers, or of the bytes, that the bench runs.
     share: f64,
 }
 
 const fn case(name: &'static str, leaves: usize, eee: bool) -> Case {
-    Case { name, leaves, spines: 2, eee, dcqcn: false, load: Load::Transfers, share: 0.1 }
+    Case { name, leaves, spines: 2, eee, dcqcn: false, lossless: false, load: Load::Transfers, share: 0.1 }
 }
 
 const S1: Load = Load::Terasort { maps: 100, reducers: 159, bytes: 6.4e9 };
 const S2: Load = Load::Terasort { maps: 158, reducers: 158, bytes: 20.224e9 };
 const S3: Load = Load::Terasort { maps: 79, reducers: 79, bytes: 4.9e9 };
 
-const CASES: [Case; 8] = [
+/// The lossless class's: hosts send with DSCP 0.
+const PRIORITY: u8 = 3;
+
+const CASES: [Case; 9] = [
     Case { load: S1, share: 1.0, ..case("S1", 4, false) },
     Case { load: S2, spines: 1, ..case("S2, a tenth", 2, true) },
     Case { load: S3, spines: 1, share: 0.2, ..case("S3, a fifth", 2, true) },
     case("shuffle-160", 4, false),
     case("shuffle-160-coalescing", 4, true),
     Case { dcqcn: true, ..case("shuffle-160-dcqcn", 4, false) },
+    Case { lossless: true, ..case("shuffle-160-everything", 4, true) },
     case("shuffle-1600", 40, false),
     case("shuffle-1600-coalescing", 40, true),
 ];
@@ -82,6 +92,7 @@ impl Case {
         let nic = NicSpec {
             eee: self.eee.then_some(nic_eee),
             dcqcn: self.dcqcn.then(NicDcqcnSpec::default),
+            qcn: self.lossless.then(QcnSettings::default),
             ..NicSpec::default()
         };
         let size = LeafSpine {
@@ -92,11 +103,37 @@ impl Case {
             nic,
             ..LeafSpine::default()
         };
-        size.fabric(size.spec(), |rate_bps| PortSettings {
-            buffer_bytes: Some(300_000),
+        let mut spec = size.spec();
+        if self.lossless {
+            pausable(&mut spec, 0, PRIORITY);
+        }
+        let mut fabric = size.fabric(spec, |rate_bps| PortSettings {
+            // A lossless class is limited where it comes in.
+            buffer_bytes: (!self.lossless).then_some(300_000),
             aqm: Some(("mark_threshold", vec![97_500, 0xffff_ffff, 0])),
             eee: self.eee.then(|| eee_values(rate_bps, if rate_bps == GIGABIT { 12 } else { 120 }, 10)),
-        })
+        });
+        if self.lossless {
+            self.make_lossless(&mut fabric, &size);
+        }
+        fabric
+    }
+
+    /// XOFF at 40 KB of a port, above it 64 KB: more than comes before a pause is obeyed, at both rates.
+    fn make_lossless(&self, fabric: &mut Fabric, size: &LeafSpine) {
+        for switch in 0..self.leaves + self.spines {
+            classes(fabric, switch, &[(0, PRIORITY)]);
+            copies(fabric, switch);
+            let rates = if switch < self.leaves {
+                [vec![GIGABIT; size.hosts_per_leaf], vec![TEN_GIGABIT; self.spines]].concat()
+            } else {
+                vec![TEN_GIGABIT; self.leaves]
+            };
+            for (port, bps) in (1..).zip(rates) {
+                lossless(fabric, switch, port, bps, PRIORITY, [40_000, 37_000, 104_000]);
+                congestion_point(fabric, switch, port, PRIORITY, 26_000);
+            }
+        }
     }
 
     /// Starts a Terasort with the share of its bytes.

@@ -3,28 +3,22 @@
 
 mod common;
 
-use bm::MatchKeyParam;
 use common::{
-    classes, eee_values, finish, register, send, with_dscp, LeafSpine, PortSettings, GIGABIT, PLAIN,
-    TEN_GIGABIT,
+    classes, copies, eee_values, finish, lossless, pausable, register, send, with_dscp, LeafSpine,
+    PortSettings, GIGABIT, LOOP_PS, PLAIN, TEN_GIGABIT,
 };
-use netsim::spec::{DscpPriority, NicClassesSpec};
 use netsim::{Fabric, Report};
 use proptest::prelude::*;
-use simple_switch::MirroringSession;
 use units::{Duration, Time};
 use wire::tcp::ACK;
 use wire::Ecn;
 
 const DSCP: u8 = 26;
 const PRIORITY: u8 = 3;
-const COPY_PORT: u16 = 509;
 /// The longest frame, and what is added to one on the wire.
 const LONGEST: u64 = 1514;
 const OVERHEAD: u64 = 24;
 const PAUSE_FRAME: u64 = 60;
-/// What a recirculation takes: a part of the time that a pause takes to be made.
-const LOOP_PS: u64 = 1_000_000;
 const HOLD_PACKETS: u64 = 10;
 
 #[derive(Clone, Debug)]
@@ -68,24 +62,11 @@ impl Case {
     }
 }
 
-fn add(fabric: &mut Fabric, switch: usize, table: &str, action: &str, key: u16, data: &[u64]) {
-    let control = table.rsplit_once('.').map_or("", |(control, _)| control);
-    let key = [MatchKeyParam::Exact(key.to_be_bytes().to_vec())];
-    let data: Vec<_> = data.iter().map(|value| value.to_be_bytes().to_vec()).collect();
-    let mut state = fabric.switch_mut(switch).state_mut();
-    state.mt_add_entry(table, &key, &format!("{control}.{action}"), &data, 0).unwrap();
-}
-
 /// Makes priority 3 lossless at every port of every switch; `share` of the headroom, in quarters.
 fn fabric(case: &Case, share: u64) -> Fabric {
     let size = case.size();
     let mut spec = size.spec();
-    (spec.priorities, spec.class_gate_register) = (8, Some("class_gate_open_at".to_owned()));
-    spec.nic_classes = Some(NicClassesSpec {
-        dscp: vec![DscpPriority { dscp: DSCP, priority: PRIORITY }],
-        pausable: vec![PRIORITY],
-        ..NicClassesSpec::default()
-    });
+    pausable(&mut spec, DSCP, PRIORITY);
     let settings = |bps| {
         let eee = case.hold_us.map(|hold_us| eee_values(bps, hold_us, HOLD_PACKETS));
         PortSettings { eee, ..PLAIN }
@@ -93,33 +74,16 @@ fn fabric(case: &Case, share: u64) -> Fabric {
     let mut fabric = size.fabric(spec, settings);
     for switch in 0..case.leaves + case.spines {
         classes(&mut fabric, switch, &[(DSCP, PRIORITY)]);
-        let session = MirroringSession { egress_port: Some(COPY_PORT), ..MirroringSession::default() };
-        fabric.switch_mut(switch).mirroring_mut().add(1, session).unwrap();
+        copies(&mut fabric, switch);
         let rates = if switch < case.leaves {
             [vec![GIGABIT; case.hosts_per_leaf], vec![case.uplink_bps; case.spines]].concat()
         } else {
             vec![case.uplink_bps; case.leaves]
         };
         for (port, bps) in (1..).zip(rates) {
-            let queue = port << 3 | u16::from(PRIORITY);
-            let quantum_ticks_q16 = (512_000_000_000_u64 << 16) / bps;
-            let pause_ticks = 65_535 * 512_000_000_000 / bps;
-            let limit = case.xoff_bytes + case.headroom(bps) * share / 4;
-            let quantum = [quantum_ticks_q16, 1 << PRIORITY];
-            add(&mut fabric, switch, "eeon_ingress.receive_pause.port_pfc", "obey_pauses", port, &quantum);
-            add(
-                &mut fabric,
-                switch,
-                "eeon_ingress.choose_pausable.pausable_queue",
-                "take_pauses",
-                queue,
-                &[],
-            );
-            let xon = case.xoff_bytes.saturating_sub(2 * LONGEST);
-            let group = [case.xoff_bytes, xon, limit, 65_535, pause_ticks / 2];
-            add(&mut fabric, switch, "eeon_ingress.lossless_limit.lossless_group", "lossless", queue, &group);
-            let frame = [0x0201_0000_0000 + switch as u64, LOOP_PS / 1_000];
-            add(&mut fabric, switch, "eeon_ingress.send_made.made_pause", "send_pause", port, &frame);
+            let (xoff, xon) = (case.xoff_bytes, case.xoff_bytes.saturating_sub(2 * LONGEST));
+            let limit = xoff + case.headroom(bps) * share / 4;
+            lossless(&mut fabric, switch, port, bps, PRIORITY, [xoff, xon, limit]);
         }
     }
     fabric

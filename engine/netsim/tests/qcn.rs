@@ -3,11 +3,10 @@
 mod common;
 
 use bm::MatchKeyParam;
-use common::{classes, finish, register, send, us, LeafSpine, PLAIN, TEN_GIGABIT};
+use common::{classes, congestion_point, copies, finish, register, send, us, LeafSpine, PLAIN, TEN_GIGABIT};
 use netsim::reaction::QcnSettings;
 use netsim::spec::NicSpec;
 use netsim::{Fabric, Report};
-use simple_switch::MirroringSession;
 use units::{Duration, Time};
 use wire::tcp::ACK;
 use wire::Ecn;
@@ -16,19 +15,6 @@ const FRAME: usize = 1514;
 const HEADERS: usize = 54;
 /// Of a full frame with 24 bytes around it, at 10 Gb/s.
 const FRAME_PS: u64 = 1_230_400;
-
-fn entry(fabric: &mut Fabric, table: &str, key: Option<&[u8]>, action: &str, data: &[u64]) {
-    let data: Vec<_> = data.iter().map(|value| value.to_be_bytes().to_vec()).collect();
-    let (table, action) = (format!("eeon_{table}"), format!("eeon_{action}"));
-    let mut state = fabric.switch_mut(0).state_mut();
-    match key {
-        None => state.mt_set_default_action(&table, &action, &data).unwrap(),
-        Some(key) => {
-            let key = [MatchKeyParam::Exact(key.to_vec())];
-            state.mt_add_entry(&table, &key, &action, &data, 0).map(drop).unwrap();
-        }
-    }
-}
 
 /// A star at 10 Gb/s, whose last host is behind a congestion point, if there is a set point.
 fn star(senders: usize, set_point: Option<u64>, qcn: QcnSettings) -> (LeafSpine, Fabric) {
@@ -43,16 +29,9 @@ fn star(senders: usize, set_point: Option<u64>, qcn: QcnSettings) -> (LeafSpine,
     };
     let mut fabric = size.fabric(size.spec(), |_| PLAIN);
     classes(&mut fabric, 0, &[]);
-    let session = MirroringSession { egress_port: Some(509), ..MirroringSession::default() };
-    fabric.switch_mut(0).mirroring_mut().add(1, session).unwrap();
+    copies(&mut fabric, 0);
     if let Some(set_point) = set_point {
-        let range = 5 * set_point;
-        let scale = (64_u128 << 56).div_ceil(range.into()) as u64;
-        let queue = ((senders as u16 + 1) << 3).to_be_bytes();
-        let table = "ingress.congestion_point.port_qcn";
-        // 15 % of jitter.
-        let data = [set_point, 1, range, scale, 150_000, 9_830];
-        entry(&mut fabric, table, Some(&queue), "ingress.congestion_point.qcn", &data);
+        congestion_point(&mut fabric, 0, senders as u16 + 1, 0, set_point);
     }
     (size, fabric)
 }
@@ -141,7 +120,9 @@ fn a_message_that_a_host_sends_reaches_nobody_unless_its_port_is_trusted() {
     for trusted in [false, true] {
         let (size, mut fabric) = star(2, None, QcnSettings::default());
         if trusted {
-            entry(&mut fabric, "ingress.take_cnm.port_cnm", Some(&[1]), "ingress.take_cnm.trust_cnms", &[]);
+            let (table, action) = ("eeon_ingress.take_cnm.port_cnm", "eeon_ingress.take_cnm.trust_cnms");
+            let key = [MatchKeyParam::Exact(vec![1])];
+            fabric.switch_mut(0).state_mut().mt_add_entry(table, &key, action, &[], 0).unwrap();
         }
         // About a flow of the second host.
         let flow = size.segment(1, 2, ACK, 20, Ecn::NotEct);

@@ -9,10 +9,14 @@ use std::net::{IpAddr, Ipv4Addr};
 use std::sync::{Arc, OnceLock};
 
 use bm::{Executable, MatchKeyParam, Program};
-use netsim::spec::{EndSpec, HostSpec, LinkSpec, NicSpec, PhyEeeSpec, PhySpec, QueueSamplesSpec, SwitchSpec};
+use netsim::spec::{
+    DscpPriority, EndSpec, HostSpec, LinkSpec, NicClassesSpec, NicSpec, PhyEeeSpec, PhySpec,
+    QueueSamplesSpec, SwitchSpec,
+};
 use netsim::{Fabric, FabricSpec, Mac, Report};
 use rand_core::{RngCore, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
+use simple_switch::MirroringSession;
 use units::{Duration, Time};
 use wire::build::{Addresses, TcpFields};
 use wire::tcp::{ACK, SYN};
@@ -268,6 +272,65 @@ pub fn classes(fabric: &mut Fabric, switch: usize, of: &[(u8, u8)]) {
             ("eeon_ingress.choose_priority.dscp_priority", "eeon_ingress.choose_priority.set_priority");
         state.mt_add_entry(table, &key, action, &data, 0).unwrap();
     }
+}
+
+fn add_entry(fabric: &mut Fabric, switch: usize, table: &str, action: &str, key: u16, data: &[u64]) {
+    let control = table.rsplit_once('.').map_or("", |(control, _)| control);
+    let key = [MatchKeyParam::Exact(key.to_be_bytes().to_vec())];
+    let data: Vec<_> = data.iter().map(|value| value.to_be_bytes().to_vec()).collect();
+    let mut state = fabric.switch_mut(switch).state_mut();
+    state.mt_add_entry(table, &key, &format!("{control}.{action}"), &data, 0).unwrap();
+}
+
+/// What a recirculation takes: a part of the time that a pause takes to be made.
+pub const LOOP_PS: u64 = 1_000_000;
+
+/// Ports have a queue and a gate for each priority, and NICs, whose frames of `dscp` have `priority`, obey pauses of it.
+pub fn pausable(spec: &mut FabricSpec, dscp: u8, priority: u8) {
+    (spec.priorities, spec.class_gate_register) = (8, Some("class_gate_open_at".to_owned()));
+    spec.nic_classes = Some(NicClassesSpec {
+        dscp: vec![DscpPriority { dscp, priority }],
+        pausable: vec![priority],
+        ..NicClassesSpec::default()
+    });
+}
+
+/// Copies, of which pauses and messages about congestion are made, have a port.
+pub fn copies(fabric: &mut Fabric, switch: usize) {
+    let session = MirroringSession { egress_port: Some(509), ..MirroringSession::default() };
+    fabric.switch_mut(switch).mirroring_mut().add(1, session).unwrap();
+}
+
+/// Makes a priority of a port of `bps` lossless, in both directions; `bytes`: XOFF, XON and limit of what came by the port.
+pub fn lossless(
+    fabric: &mut Fabric,
+    switch: usize,
+    port: u16,
+    bps: u64,
+    priority: u8,
+    [xoff, xon, limit]: [u64; 3],
+) {
+    let queue = port << 3 | u16::from(priority);
+    let quantum = [(512_000_000_000_u64 << 16) / bps, 1 << priority];
+    let refresh_ticks = 65_535 * 512_000_000_000 / bps / 2;
+    let group = [xoff, xon, limit, 65_535, refresh_ticks];
+    let frame = [0x0201_0000_0000 + switch as u64, LOOP_PS / 1_000];
+    let mut add = |table: &str, action: &str, key: u16, data: &[u64]| {
+        add_entry(fabric, switch, &format!("eeon_ingress.{table}"), action, key, data);
+    };
+    add("receive_pause.port_pfc", "obey_pauses", port, &quantum);
+    add("choose_pausable.pausable_queue", "take_pauses", queue, &[]);
+    add("lossless_limit.lossless_group", "lossless", queue, &group);
+    add("send_made.made_pause", "send_pause", port, &frame);
+}
+
+/// The queue of a port's priority samples what comes into it, on average each 150 KB with 15 % of jitter, and tells its source.
+pub fn congestion_point(fabric: &mut Fabric, switch: usize, port: u16, priority: u8, set_point_bytes: u64) {
+    let range = 5 * set_point_bytes;
+    let scale = (64_u128 << 56).div_ceil(range.into()) as u64;
+    let queue = port << 3 | u16::from(priority);
+    let data = [set_point_bytes, 1, range, scale, 150_000, 9_830];
+    add_entry(fabric, switch, "eeon_ingress.congestion_point.port_qcn", "qcn", queue, &data);
 }
 
 /// A frame of IPv4 without options, with another DSCP and the header checksum of it.
