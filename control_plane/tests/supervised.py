@@ -24,10 +24,12 @@ async def until(what: Callable[[], bool]) -> None:
             await asyncio.sleep(0.01)
 
 
-def committed(folder, targets: dict[str, Target], wanted: config.FabricConfig) -> state.StateStore:
+def committed(
+    folder, targets: dict[str, Target], wanted: config.FabricConfig, tick_ps: int = 1000
+) -> state.StateStore:
     """A state folder with one revision that no switch has seen yet."""
     store = state.StateStore.open(folder)
-    meant = state.Intended(TOPOLOGY, wanted, Targets(Duration(1000), targets))
+    meant = state.Intended(TOPOLOGY, wanted, Targets(Duration(tick_ps), targets))
     draft = state.Draft(made="", by="a test", action="apply", intent=state.Intent.of(meant))
     with store.lock("a test") as lock:
         store.commit(lock, draft)

@@ -15,7 +15,7 @@ import sys
 import tempfile
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 _START_SECONDS = 60.0
@@ -38,6 +38,7 @@ class SwitchProcess(ABC):
 
     def __init__(self, switch) -> None:
         self.switch = switch
+        self.interfaces: dict[int, str] = {}
         self.address = f"127.0.0.1:{free_port()}"
         self.process: subprocess.Popen | None = None
 
@@ -95,7 +96,6 @@ class Bmv2Switch(SwitchProcess):
     def __init__(self, switch) -> None:
         super().__init__(switch)
         self.folder = tempfile.TemporaryDirectory(prefix="eeon-bmv2-")
-        self.interfaces: dict[int, str] = {}
         self.thrift = f"127.0.0.1:{free_port()}"
 
     def command(self) -> list[str]:
@@ -104,7 +104,7 @@ class Bmv2Switch(SwitchProcess):
             *(word for port, name in self.interfaces.items() for word in ("-i", f"{port}@{name}")),
             *("--notifications-addr", f"ipc://{self.folder.name}/notifications.ipc"),
             *("--thrift-port", self.thrift.rpartition(":")[2]),
-            *("--", "--grpc-server-addr", self.address, "--cpu-port", "510"),
+            *("--", "--grpc-server-addr", self.address, "--cpu-port", "510", "--priority-queues", "8"),
         ]
 
     def wait(self) -> None:
@@ -125,9 +125,13 @@ TARGETS = {"engine": EngineSwitch, "bmv2": Bmv2Switch}
 
 
 @contextlib.contextmanager
-def running(target: str, topology) -> Iterator[dict[str, SwitchProcess]]:
-    """All switches of a topology, of one of TARGETS."""
+def running(
+    target: str, topology, interfaces: Mapping[str, Mapping[int, str]] | None = None
+) -> Iterator[dict[str, SwitchProcess]]:
+    """All switches of a topology, of one of TARGETS; `interfaces`: those of BMv2's ports, by switch and port."""
     found = {name: TARGETS[target](switch) for name, switch in topology.switches.items()}
+    for name, of_ports in (interfaces or {}).items():
+        found[name].interfaces.update(of_ports)
     try:
         for one in found.values():
             one.start()

@@ -5,15 +5,11 @@ On the engine, and on BMv2 where it is on PATH and the test is root, because its
 
 from __future__ import annotations
 
-import contextlib
 import json
-import os
-import shutil
 import signal
-import subprocess
-from collections.abc import Iterator
 
 import pytest
+from bmv2_ports import skip_without_bmv2_on_interfaces, veth_pairs
 from click.testing import CliRunner
 from controller_process import ControllerProcess
 from eeon_control import config, operations, state, topology
@@ -21,23 +17,12 @@ from eeon_control.cli import main
 from eeon_control.fabric import Target, Targets
 from eeon_control.fabric.sync import run
 from eeon_control.units import Duration
-from switch_processes import TARGETS, running
+from switch_processes import running
 
 TOPOLOGY = topology.load("leaf-spine-4")
 NAMES = list(TOPOLOGY.switches)
 LOST = 2  # spine1's port to leaf2
 TO_LEAF2 = "10.0.2.0/24"
-
-
-@contextlib.contextmanager
-def interface_of_spine1(name: str) -> Iterator[None]:
-    subprocess.run(("ip", "link", "add", name, "type", "veth", "peer", "name", f"{name}x"), check=True)
-    try:
-        for end in (name, f"{name}x"):
-            subprocess.run(("ip", "link", "set", end, "up"), check=True)
-        yield
-    finally:
-        subprocess.run(("ip", "link", "delete", name), check=True)
 
 
 @pytest.fixture(scope="module", params=["engine", "bmv2"])
@@ -47,22 +32,12 @@ def switches(request):
         with running("engine", TOPOLOGY) as found:
             yield found
         return
-    if shutil.which("simple_switch_grpc") is None:
-        pytest.skip("simple_switch_grpc (BMv2) is not on PATH")
-    if os.geteuid() != 0 or shutil.which("ip") is None:
-        pytest.skip("BMv2's ports need interfaces, which need root and `ip`")
-    name = f"eeonl{os.getpid() % 10_000}"
-
-    class WithInterface(TARGETS["bmv2"]):
-        def __init__(self, switch) -> None:
-            super().__init__(switch)
-            if switch.name == "spine1":
-                self.interfaces[LOST] = name
-
-    with interface_of_spine1(name), pytest.MonkeyPatch.context() as patch:
-        patch.setitem(TARGETS, "bmv2", WithInterface)
-        with running("bmv2", TOPOLOGY) as found:
-            yield found
+    skip_without_bmv2_on_interfaces()
+    with (
+        veth_pairs(1) as [(name, _)],
+        running("bmv2", TOPOLOGY, interfaces={"spine1": {LOST: name}}) as found,
+    ):
+        yield found
 
 
 @pytest.fixture

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import socket
+import threading
 import time
 from itertools import product
 
 import pytest
 import yaml
+from bmv2_ports import skip_without_bmv2_on_interfaces, veth_pairs
 from eeon_control import config, plan, topology, views
 from eeon_control.config.pfc import Watchdog
 from eeon_control.controller import Options, State, Supervisor
@@ -21,6 +24,7 @@ from eeon_control.units import Duration
 from scapy.layers.inet import IP, UDP
 from scapy.layers.l2 import Ether
 from supervised import committed, until
+from switch_processes import Bmv2Switch, running
 
 FABRIC = topology.load("leaf-spine-4")
 TICK = Duration(1000)
@@ -178,6 +182,17 @@ DETECT_SECONDS = RESTORE_SECONDS = 0.3
 STORM_FRAME = bytes.fromhex("0180c2000001020000000009880801010008000000000000ffff").ljust(60, b"\0")
 
 
+def _frame(to: str) -> bytes:
+    """A full frame of the lossless class, from h2."""
+    sender = FABRIC.hosts["h2"]
+    addresses = IP(src=str(sender.ipv4), dst=str(FABRIC.hosts[to].ipv4), tos=26 << 2)
+    return bytes(Ether(src=sender.mac, dst=sender.gateway_mac) / addresses / UDP() / bytes(1472))
+
+
+# h1 is at port 1 of leaf1, h3 behind port 3.
+FRAMES = {1: _frame("h1"), 3: _frame("h3")}
+
+
 class _Leaf1:
     """The engine's switch, with a host that pauses priority 3 of port 1 for as long as `storming` is set, and another
     that sends into that port and into port 3 while it may. Real time goes by as virtual time."""
@@ -186,16 +201,6 @@ class _Leaf1:
         self.switch = switch
         self.storming = False
         self.sent = {1: 0, 3: 0}
-        host, far, sender = FABRIC.hosts["h1"], FABRIC.hosts["h3"], FABRIC.hosts["h2"]
-        self._frames = {
-            port: bytes(
-                Ether(src=sender.mac, dst=sender.gateway_mac)
-                / IP(src=str(sender.ipv4), dst=str(to.ipv4), tos=26 << 2)
-                / UDP()
-                / bytes(1472)
-            )
-            for port, to in ((1, host), (3, far))
-        }
 
     def register(self, name: str, cell: int) -> int:
         return int.from_bytes(self.switch.register_read(name, cell), "big")
@@ -209,11 +214,79 @@ class _Leaf1:
             # PFC of the sender's own: it obeys what leaf1 has told it.
             if self.register("pause_sent_at", GROUP) == 0:
                 for port in (1, 3):
-                    self.switch.inject(2, self._frames[port], now_ps + 20_000_000 * port)
+                    self.switch.inject(2, FRAMES[port], now_ps + 20_000_000 * port)
             for _, port, frame in self.switch.advance_to(now_ps + 100_000_000):
                 if len(frame) > len(STORM_FRAME):
                     self.sent[port] += 1
             await asyncio.sleep(0.002)
+
+
+class _Hosts:
+    """Hosts at the interfaces of ports 1 to 3 of BMv2's leaf1, which do what those of `_Leaf1` do."""
+
+    def __init__(self, sockets: dict[int, socket.socket]) -> None:
+        self.storming = False
+        self.paused = False
+        self.sent = {1: 0, 3: 0}
+        self._sockets = sockets
+
+    async def run(self) -> None:
+        while True:
+            for port, of_port in self._sockets.items():
+                with contextlib.suppress(BlockingIOError):
+                    while True:
+                        self._take(port, of_port.recv(2048))
+            if not self.paused:
+                for frame in FRAMES.values():
+                    self._sockets[2].send(frame)
+            await asyncio.sleep(0.005)
+
+    def storm(self, is_over: threading.Event) -> None:
+        """In a thread: a pause lasts 33 ms, for which the supervisor's work may keep the event loop."""
+        while not is_over.wait(0.003):
+            if self.storming:
+                self._sockets[1].send(STORM_FRAME)
+
+    def _take(self, port: int, frame: bytes) -> None:
+        if port in self.sent and len(frame) > len(STORM_FRAME):
+            self.sent[port] += 1
+        if port == 2 and frame[12:16] == STORM_FRAME[12:16]:
+            self.paused = frame[24:26] != bytes(2)
+
+
+@contextlib.asynccontextmanager
+async def kept_bmv2(tmp_path, watchdog: str):
+    """As `kept`, with BMv2's switches."""
+    skip_without_bmv2_on_interfaces()
+    with contextlib.ExitStack() as stack:
+        pairs = dict(enumerate(stack.enter_context(veth_pairs(3)), 1))
+        interfaces = {"leaf1": {port: own for port, (own, _) in pairs.items()}}
+        switches = stack.enter_context(running("bmv2", FABRIC, interfaces=interfaces))
+        sockets = {}
+        for port, (_, far) in pairs.items():
+            sockets[port] = stack.enter_context(
+                socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(3))
+            )
+            sockets[port].bind((far, 0))
+            sockets[port].setblocking(False)
+        targets = {name: Target(one.address, thrift=one.thrift) for name, one in switches.items()}
+        store = committed(tmp_path / "state", targets, with_watchdog(watchdog), Bmv2Switch.tick_ps)
+        supervisor = Supervisor(store, Options())
+        hosts = _Hosts(sockets)
+        is_over = threading.Event()
+        storm = threading.Thread(target=hosts.storm, args=[is_over])
+        storm.start()
+        tasks = [asyncio.create_task(supervisor.run())]
+        try:
+            await until(lambda: set(supervisor.states().values()) == {State.IN_SYNC})
+            tasks.append(asyncio.create_task(hosts.run()))
+            yield supervisor, hosts
+        finally:
+            is_over.set()
+            storm.join()
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
 
 
 @contextlib.asynccontextmanager
@@ -269,6 +342,25 @@ def test_a_host_that_pauses_for_ever_stops_its_port_alone_and_is_served_again_wh
             await until(lambda: not supervisor.storm_watch.storms["leaf1"])
             served = leaf1.sent[1]
             await until(lambda: leaf1.sent[1] > served + 10)
+            assert supervisor.storm_watch.found == {("leaf1", QUEUE): 1}
+
+    asyncio.run(work())
+
+
+def test_bmv2_is_told_to_serve_the_others_while_a_host_pauses_for_ever(tmp_path):
+    async def work() -> None:
+        async with kept_bmv2(tmp_path, RULES_TEXT) as (supervisor, hosts):
+            await until(lambda: hosts.sent[1] > 10 and hosts.sent[3] > 10)
+            hosts.storming = True
+            await until(lambda: hosts.paused)
+            starved = hosts.sent[3]
+            await until(lambda: supervisor.storm_watch.storms.get("leaf1") is not None)
+            assert list(supervisor.storm_watch.storms["leaf1"]) == [QUEUE]
+            await until(lambda: hosts.sent[3] > starved + 50)
+            hosts.storming = False
+            await until(lambda: not supervisor.storm_watch.storms["leaf1"])
+            served = hosts.sent[1]
+            await until(lambda: hosts.sent[1] > served + 10)
             assert supervisor.storm_watch.found == {("leaf1", QUEUE): 1}
 
     asyncio.run(work())
