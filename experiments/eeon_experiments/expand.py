@@ -151,7 +151,9 @@ class _Expansion:
                 elif not isinstance(wanted, list) or not wanted:
                     self._refuse(place, "must be `all` or a list of values")
                 else:
-                    self._known(place, axis, wanted, list(self._file.axes[axis]) + list(overlays[axis]))
+                    # What a quick form leaves out is left out of the full sweeps, too; its own sweeps cannot have it.
+                    left_out = list(self._file.axes[axis]) if thinned else []
+                    self._known(place, axis, wanted, [*overlays[axis], *left_out])
                     values[axis] = [one for one in wanted if one in overlays[axis] or not thinned]
             if all(values.values()):
                 own = None if thinned else self._own_seeds(sweep, (*path, index, _SEEDS))

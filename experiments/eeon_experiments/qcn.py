@@ -67,10 +67,12 @@ class Qcn(Strict):
     """Cuts within the first cycle of bytes remember the target of the first."""
     halved_cycles: Annotated[bool, Field(strict=True)] = True
     """Cycles after fast recovery are half as long (Alizadeh et al., Allerton 2008)."""
+    per_host: Annotated[bool, Field(strict=True)] = False
+    """One reaction point for all that a host sends, in place of one for each flow."""
 
     def engine(self) -> QcnSettings:
         """As the engine reads it."""
-        return {
+        settings: QcnSettings = {
             "cycle_bytes": int(self.byte_limit),
             "timer_ps": int(self.timer),
             "fast_cycles": self.fast_cycles,
@@ -82,6 +84,9 @@ class Qcn(Strict):
             "extra_fast_recovery": self.extra_fast_recovery,
             "halved_cycles": self.halved_cycles,
         }
+        if self.per_host:
+            settings["per_host"] = True
+        return settings
 
 
 class Dcqcn(Strict):

@@ -278,6 +278,13 @@ def test_a_mistake_of_the_quick_form_is_named(tmp_path: Path) -> None:
     assert "has no quick form" in refusal(tmp_path, TINY[: TINY.index("quick:")], quick=True)
 
 
+def test_a_sweep_of_the_quick_form_that_names_a_value_which_it_leaves_out_is_refused(tmp_path: Path) -> None:
+    text = TINY.replace("axes: {queue: [mark]}", "axes: {queue: [mark]}\n  sweeps: [{queue: [droptail]}]")
+    assert "quick.sweeps[0].queue[0]: droptail: there is no value of axis queue" in refusal(
+        tmp_path, text, quick=True
+    )
+
+
 def test_a_product_that_is_too_large_is_refused_before_it_is_made(tmp_path: Path) -> None:
     values = ", ".join(f"v{index}: {{}}" for index in range(50))
     axes = "".join(f"  {name}: {{{values}}}\n" for name in ("a", "b", "c", "d"))

@@ -27,6 +27,7 @@ PART = {
     "setup_chasing": ("--only", "set_up=maps_first"),
     "setup_held": ("--only", "buffer=shallow,window=tuned"),
     "setup_packets": ("--only", "buffer=shallow,transport=ecn"),
+    "setup_reaction": ("--only", "queue=qcn_20"),
     "setup_ns2": ("--only", "buffer=shallow,transport=ecn"),
 }
 """What is run of experiments that judge other experiments' claims, with their first seed."""

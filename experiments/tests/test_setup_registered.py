@@ -19,6 +19,8 @@ NAMES_IN_AQM = {"drops": "newreno"}
         ("setup_packets", "marking", ("transport", "queue", "protect")),
         ("setup_held", "eee", ("buffer", "window", "eee")),
         ("setup_chasing", "flow_chasing", ("case", "size", "scheduler")),
+        ("setup_reaction", "cee_commercial", ("tcp", "pfc")),
+        ("setup_reaction", "cee_scientific", ("benchmark", "pfc")),
     ],
 )
 def test_a_value_means_what_it_means_where_its_judge_is(
@@ -31,6 +33,20 @@ def test_a_value_means_what_it_means_where_its_judge_is(
         assert {value: mine[axis][value] for value in shared} == {
             value: theirs[axis][value] for value in shared
         }
+
+
+@pytest.mark.parametrize("judged", ["cee_commercial", "cee_scientific"])
+def test_one_reaction_point_a_host_is_all_that_setup_reaction_changes(judged: str) -> None:
+    mine, theirs = files.load("setup_reaction").file, files.load(judged).file
+    for name in ("qcn_20", "qcn_66"):
+        there = theirs.axes["queue"][name]
+        qcn = {**there["nic"]["qcn"], "per_host": True}
+        assert mine.axes["queue"][name] == {**there, "nic": {"qcn": qcn}}
+    assert mine.axes["queue"].keys() == theirs.axes["queue"].keys()
+    for name in ("drop_tail", "red"):
+        assert mine.axes["queue"][name] == theirs.axes["queue"][name]
+    for key in mine.base.keys() & theirs.base.keys() - {"workload", "time_limit"}:
+        assert mine.base[key] == theirs.base[key], key
 
 
 def test_a_point_of_aqm_is_that_run_under_the_name_that_the_set_up_has_for_it() -> None:
@@ -57,7 +73,8 @@ def test_what_is_varied_is_varied_around_the_base_of_the_judged_experiment(name:
 
 
 @pytest.mark.parametrize(
-    "name", ["setup", "setup_eee", "setup_energy", "setup_packets", "setup_held", "setup_chasing"]
+    "name",
+    ["setup", "setup_eee", "setup_energy", "setup_packets", "setup_held", "setup_chasing", "setup_reaction"],
 )
 def test_seeds_begin_after_those_of_the_pilot(name: str) -> None:
     file = files.load(name).file

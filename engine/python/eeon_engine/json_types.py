@@ -1044,6 +1044,9 @@ class QcnSettings(TypedDict):
     min_decrease_percent: NotRequired[int]
     """`rpgMinDecFac`: what one cut leaves at least, in percent. Default 50."""
 
+    per_host: NotRequired[bool]
+    """One reaction point for all that a host sends, in place of one for each flow. Default false."""
+
     timer_ps: NotRequired[int]
     """`rpgTimeReset`: time of a cycle. Default 15 ms."""
 

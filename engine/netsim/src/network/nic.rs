@@ -223,11 +223,13 @@ impl Nic {
     /// Gives a flow a limiter, with its frames that wait in the FIFO.
     fn limit_flow(&mut self, now: Time, message: &Message) -> bool {
         let line = self.rate.as_bps();
-        let waits = |frame: &HostFrame| {
-            frame.limiter.is_none() && wire::FiveTuple::of_beginning(&frame.captured) == Some(message.flow)
-        };
         let number = self.add_limiter(now, line);
         let Some(reactions) = &mut self.reactions else { return false };
+        let scope = reactions.scope;
+        let waits = |frame: &HostFrame| {
+            let flow = wire::FiveTuple::of_beginning(&frame.captured);
+            frame.limiter.is_none() && flow.map(|flow| scope.of(flow)) == Some(scope.of(message.flow))
+        };
         let Some(number) = number else {
             reactions.counts.without_limiter += 1;
             return false;
@@ -913,6 +915,20 @@ mod tests {
         // 12 us each on the wire; 65/128 of its rate is 23.6 us. The first of them waited for the wire.
         assert_eq!(departures(&mut nic), [(0, 1473), (11, 1476), (23, 1475), (47, 1474), (70, 1472)]);
         assert_eq!(nic.qcn().unwrap(), QcnReport { messages: 1, max_limiters: 1, ..QcnReport::default() });
+    }
+
+    #[test]
+    fn with_a_reaction_point_per_host_a_message_slows_down_all_of_its_flows_together() {
+        let mut nic = with_qcn(QcnSettings { per_host: true, ..QcnSettings::default() });
+        nic.enqueue(us(0), of_flow(7, 1476)).unwrap();
+        nic.enqueue(us(0), of_flow(8, 1475)).unwrap();
+        nic.handle_message(us(0), &message(&of_flow(7, 0), 63));
+        nic.handle_message(us(0), &message(&of_flow(9, 0), 63));
+        nic.enqueue(us(0), of_flow(9, 1474)).unwrap();
+        // In the order in which they came. Each message cuts the rate to 65/128 of it, also that about a third flow.
+        assert_eq!(departures(&mut nic), [(0, 1476), (46, 1475), (93, 1474)]);
+        let counts = QcnReport { messages: 2, max_limiters: 1, ..QcnReport::default() };
+        assert_eq!(nic.qcn().unwrap(), counts);
     }
 
     #[test]

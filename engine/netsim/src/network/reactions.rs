@@ -2,10 +2,10 @@
 //!
 //! A flow is a 5-tuple, as the bytes that a message carries have it. The first message makes a limiter for it and takes the flow's
 //! frames out of the FIFO; its reaction point sets the limiter's rate until that is the link's again. Flows that have a limiter of
-//! somebody else's keep that one.
+//! somebody else's keep that one. With a reaction point per host a message about any flow is about all of them.
 
 use std::collections::BTreeMap;
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv4Addr};
 use std::num::NonZeroU32;
 
 use units::{DataRate, Time};
@@ -37,7 +37,39 @@ pub enum ReactionSettings {
     Dcqcn(DcqcnSettings),
 }
 
-/// The reaction point of a flow.
+impl ReactionSettings {
+    fn is_per_host(&self) -> bool {
+        matches!(self, Self::Qcn(settings) if settings.per_host)
+    }
+}
+
+/// Stands for all flows of a host.
+const ALL_FLOWS: FiveTuple = FiveTuple {
+    source: IpAddr::V4(Ipv4Addr::UNSPECIFIED),
+    destination: IpAddr::V4(Ipv4Addr::UNSPECIFIED),
+    protocol: 0,
+    source_port: 0,
+    destination_port: 0,
+};
+
+/// Of what a NIC has a reaction point each.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Scope {
+    Flow,
+    Host,
+}
+
+impl Scope {
+    /// What a flow shares its reaction point with: itself, or all.
+    pub(super) fn of(self, flow: FiveTuple) -> FiveTuple {
+        match self {
+            Self::Flow => flow,
+            Self::Host => ALL_FLOWS,
+        }
+    }
+}
+
+/// The reaction point of a flow, or of all.
 enum Point {
     Qcn(Qcn),
     Dcqcn(Dcqcn),
@@ -122,6 +154,7 @@ struct Limited {
 /// The reaction points of a NIC.
 pub(super) struct Reactions {
     settings: ReactionSettings,
+    pub(super) scope: Scope,
     line: DataRate,
     /// Addresses of the host.
     own: [Option<IpAddr>; 2],
@@ -146,6 +179,7 @@ impl Reactions {
     pub(super) fn new(settings: ReactionSettings, line: DataRate, own: [Option<IpAddr>; 2]) -> Self {
         Self {
             settings,
+            scope: if settings.is_per_host() { Scope::Host } else { Scope::Flow },
             line,
             own,
             numbers: BTreeMap::new(),
@@ -166,7 +200,7 @@ impl Reactions {
         if self.numbers.is_empty() {
             return None;
         }
-        self.numbers.get(&FiveTuple::of_beginning(frame)?).copied()
+        self.numbers.get(&self.scope.of(FiveTuple::of_beginning(frame)?)).copied()
     }
 
     /// Whether a message is about a flow of this host.
@@ -176,11 +210,12 @@ impl Reactions {
 
     /// Whether a message needs a limiter that is not there yet.
     pub(super) fn is_new(&self, message: &Message) -> bool {
-        message.feedback > 0 && !self.numbers.contains_key(&message.flow)
+        message.feedback > 0 && !self.numbers.contains_key(&self.scope.of(message.flow))
     }
 
-    /// A flow has a limiter from now on.
+    /// A flow, or all, have a limiter from now on.
     pub(super) fn add(&mut self, flow: FiveTuple, number: NonZeroU32) {
+        let flow = self.scope.of(flow);
         let place = number.get() as usize - 1;
         if self.limited.len() <= place {
             self.limited.resize_with(place + 1, || None);
@@ -192,7 +227,7 @@ impl Reactions {
 
     /// A message has come; what it does to the rate of its flow's limiter.
     pub(super) fn handle(&mut self, now: Time, message: &Message) -> Option<Change> {
-        let number = *self.numbers.get(&message.flow)?;
+        let number = *self.numbers.get(&self.scope.of(message.flow))?;
         let limited = self.limited[number.get() as usize - 1].as_mut()?;
         limited.point.handle(now, message.feedback);
         self.due = self.due.min(limited.point.next_timeout());

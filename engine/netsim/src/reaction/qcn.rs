@@ -34,6 +34,9 @@ pub struct QcnSettings {
     pub extra_fast_recovery: bool,
     /// Cycles after fast recovery are half as long (Alizadeh et al., Allerton 2008). Default true.
     pub halved_cycles: bool,
+    /// One reaction point for all that a host sends, in place of one for each flow. Default false.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub per_host: bool,
 }
 
 impl Default for QcnSettings {
@@ -49,6 +52,7 @@ impl Default for QcnSettings {
             min_bps: 5_000_000,
             extra_fast_recovery: true,
             halved_cycles: true,
+            per_host: false,
         }
     }
 }
