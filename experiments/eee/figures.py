@@ -14,7 +14,7 @@ from eeon_experiments.report.alternatives import (
     nanoseconds,
     percent,
 )
-from eeon_experiments.report.drawing import Drawing, Panel, Rule, Series
+from eeon_experiments.report.drawing import Drawing, Panel, Rule, Series, paper
 from eeon_experiments.report.runs import Runs, Spread
 from eeon_tools.svg import BLUE, INK, ORANGE, SKY
 
@@ -42,6 +42,20 @@ _CORNER_COLOURS = {
 }
 _COMPUTED = {"off": "legacy", "ideal": "ideal"}
 _ONE = Rule("Standard EEE = 1", 1.0, "#888888", ":")
+_OF_LEGACY = (
+    paper(5.0, "legacy, 5 to 8"),
+    paper(8.0, "legacy, 5 to 8"),
+    paper(0.5, "ideal, about 0.5", "--"),
+)
+_ON_AVERAGE = {
+    RUNTIME: [paper(1.01, "12us10 and 120us100, below +1 %", "--")],
+    USED: [paper(0.75, "12us10, 75 % of the energy"), paper(0.6, "120us100, 60 %", ":")],
+}
+_SAVED_BY_PLUS = (paper(0.8, "`+`, batch 4:1, 20 % saved"), paper(0.5, "`+`, small, 50 to 60 %", "--"))
+_SAVED = {
+    "1g": [paper(0.95, "1GbE, at most 5 % saved", "--")],
+    "10g": [paper(0.65, "10GbE, 35 to 75 % saved"), paper(0.25, "10GbE, 35 to 75 % saved")],
+}
 
 
 def drawings(runs: Runs) -> list[Drawing]:
@@ -162,7 +176,7 @@ def _legacy(runs: Runs, scenarios: Sequence[str]) -> Drawing:
         "wake in no time.",
         "",
         "energy, Standard EEE = 1",
-        [Panel("", [_SCENARIOS[name] for name in scenarios], series, "bars")],
+        [Panel("", [_SCENARIOS[name] for name in scenarios], series, "bars", _OF_LEGACY)],
     )
 
 
@@ -177,7 +191,7 @@ def _average(runs: Runs, scenarios: Sequence[str]) -> Drawing:
                 values.append(Spread.over(value.mean for value in found if value is not None))
             name = f"{BUFFERS[buffer]}, {_WINDOWS[window]}"
             series.append(Series(name, values, _CORNER_COLOURS[buffer, window]))
-        panels.append(Panel(word, list(_UNIFORM), series, "bars", [_ONE]))
+        panels.append(Panel(word, list(_UNIFORM), series, "bars", [_ONE, *_ON_AVERAGE[metric]]))
     return Drawing(
         "eee-average",
         "Runtime and energy, mean of the scenarios that were run",
@@ -222,7 +236,7 @@ def _plus(runs: Runs, scenarios: Sequence[str]) -> Drawing:
         "the named setting on 1GbE links.",
         "",
         "energy, Standard EEE = 1",
-        [Panel("", [_SCENARIOS[name] for name in scenarios], series, "bars", [_ONE])],
+        [Panel("", [_SCENARIOS[name] for name in scenarios], series, "bars", [_ONE, *_SAVED_BY_PLUS])],
     )
 
 
@@ -234,7 +248,7 @@ def _by_speed(runs: Runs, scenarios: Sequence[str]) -> Drawing:
             positions,
             _settings(runs, f"energy_{speed}_used_joules", (*_PLUS, "ideal"), scenarios, "deep", "tuned"),
             "bars",
-            [_ONE],
+            [_ONE, *_SAVED[speed]],
         )
         for speed, title in (("1g", "1GbE"), ("10g", "10GbE"))
     ]

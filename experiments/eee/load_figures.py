@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from eeon_experiments.report.alternatives import EEE, EEE_COLOURS, RUNTIME
-from eeon_experiments.report.drawing import Curve, Drawing, Panel, Rule, Series
+from eeon_experiments.report.drawing import Curve, Drawing, Panel, Rule, Series, paper
 from eeon_experiments.report.runs import Chosen, Metric, Run, Runs, Spread
 from eeon_experiments.results import Row
 
@@ -11,6 +11,8 @@ from . import closed_forms, load_claims
 
 _LOADED = ("standard", "12us10_10g", "120us100_10g", "1ms1000_10g")
 _COALESCING = ("12us10", "120us100")
+_PAPER = {"eee-load-runtime": (paper(1.2, "1ms1000 at 5 % load, +20 %"),)}
+_AT_FULL_POWER = (paper(50, "Standard EEE at 10 %, about 50 %"), paper(70, "at 20 %, 70 %", "--"))
 
 
 def load_drawings(runs: Runs) -> list[Drawing]:
@@ -89,7 +91,7 @@ def _load_sweep(runs: Runs) -> list[Drawing]:
                     "",
                     loads,
                     series(metric, ideal),
-                    rules=[Rule("1 = baseline", 1.0, "#888888", ":")],
+                    rules=[Rule("1 = baseline", 1.0, "#888888", ":"), *_PAPER.get(name, ())],
                     numeric=[float(load) for load in loads],
                 )
             ],
@@ -130,6 +132,7 @@ def _power(runs: Runs) -> Drawing:
         "10GBASE-T, frames of 1500 bytes",
         loads,
         series,
+        rules=_AT_FULL_POWER,
         numeric=[float(load) for load in loads],
         curves=curves,
     )

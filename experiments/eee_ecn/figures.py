@@ -12,7 +12,7 @@ from eeon_experiments.report.alternatives import (
     THROUGHPUT,
     along,
 )
-from eeon_experiments.report.drawing import Drawing, Panel, Rule, Series
+from eeon_experiments.report.drawing import Drawing, Panel, Rule, Series, paper
 from eeon_experiments.report.runs import Chosen, Metric, Run, Runs, Spread
 from eeon_tools.svg import BLUE, GREEN, INK, ORANGE, PURPLE, SKY
 
@@ -20,6 +20,10 @@ ENERGY = "energy_10g_used_joules"
 _BUFFER_COLOURS = {"shallow": SKY, "deep": BLUE}
 _CONTROLS = {"tcp": "TCP on DropTail", "red_ecn": "RED and ECN"}
 _BASE_LINE = Rule("1 = baseline", 1.0, "#888888", ":")
+_ADDED_LATENCY = (paper(1.12, "shallow buffers, +12 %"), paper(1.06, "deep buffers, +6 %", "--"))
+_LEGACY = paper(5.0, "legacy, above 5")
+_ASLEEP = (paper(1.8, "Standard EEE, nearly 1.8"), paper(1.1, "120us100, about 1.1", "--"))
+_SLOWER = (paper(1.25, "500us500, about +25 %"), paper(1.5, "1ms1000, above +50 %", "--"))
 
 
 def ideal(run: Run) -> float | None:
@@ -90,7 +94,7 @@ def _latency(runs: Runs, settings: Sequence[str]) -> Drawing:
         "TCP on DropTail; against the same buffers without EEE.",
         "10GbE links",
         "latency, no EEE = 1",
-        [Panel("TCP on DropTail", _names(settings), series, "bars", [_BASE_LINE])],
+        [Panel("TCP on DropTail", _names(settings), series, "bars", [_BASE_LINE, *_ADDED_LATENCY])],
     )
 
 
@@ -127,15 +131,17 @@ def _energy(runs: Runs, control: str, settings: Sequence[str], name: str, paper:
     asleep = [eee for eee in settings if eee != "off"]
     rule = Rule("ideal = 1", 1.0, GREEN, ":")
     panels = [
-        Panel("all", _names(settings), _against_ideal(runs, settings, control), "bars", [rule]),
-        Panel("without legacy", _names(asleep), _against_ideal(runs, asleep, control), "bars", [rule]),
+        Panel("all", _names(settings), _against_ideal(runs, settings, control), "bars", [rule, _LEGACY]),
+        Panel(
+            "without legacy", _names(asleep), _against_ideal(runs, asleep, control), "bars", [rule, *_ASLEEP]
+        ),
     ]
     return Drawing(
         name,
         "Energy of the 10GbE links",
         paper,
         f"{_CONTROLS[control]}; against links that sleep and wake in no time, in the run without EEE of the "
-        "same buffers. Right: the same without legacy links, on a scale of its own.",
+        "same buffers. Below: the same without legacy links, on a scale of its own.",
         "10GbE links",
         "energy, ideal = 1",
         panels,
@@ -166,14 +172,15 @@ def _four(runs: Runs, settings: Sequence[str]) -> Drawing:
     names = _names(settings)
     asleep = [eee for eee in settings if eee != "off"]
     panels = [
-        Panel("runtime", names, _by_buffer(runs, RUNTIME, settings, "red_ecn", shallow), "bars", [_BASE_LINE],
+        Panel("runtime", names, _by_buffer(runs, RUNTIME, settings, "red_ecn", shallow), "bars",
+              [_BASE_LINE, *_SLOWER],
               y_label="shallow DropTail, no EEE = 1"),
         Panel("latency", names, _by_buffer(runs, LATENCY, settings, "red_ecn", deep), "bars", [_BASE_LINE],
               y_label="deep DropTail, no EEE = 1"),
         Panel("throughput", names, _by_buffer(runs, THROUGHPUT, settings, "red_ecn", shallow), "bars",
               [_BASE_LINE], y_label="shallow DropTail, no EEE = 1"),
         Panel("energy of 10GbE links", _names(asleep), _against_ideal(runs, asleep, "red_ecn"), "bars",
-              [Rule("1 = baseline", 1.0, "#888888", ":")], y_label="ideal = 1"),
+              [_BASE_LINE, _ASLEEP[1]], y_label="ideal = 1"),
     ]  # fmt: skip
     return Drawing(
         "eee-ecn-four",

@@ -151,7 +151,7 @@ class _Expansion:
                 elif not isinstance(wanted, list) or not wanted:
                     self._refuse(place, "must be `all` or a list of values")
                 else:
-                    # What a quick form leaves out is left out of the full sweeps, too; its own sweeps cannot have it.
+                    # The full sweeps may name what a quick form leaves out; its own sweeps may not.
                     left_out = list(self._file.axes[axis]) if thinned else []
                     self._known(place, axis, wanted, [*overlays[axis], *left_out])
                     values[axis] = [one for one in wanted if one in overlays[axis] or not thinned]
