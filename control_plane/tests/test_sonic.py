@@ -119,7 +119,7 @@ def test_everything_that_cannot_be_mapped_is_told_at_once_with_the_next_step():
     for expected in (
         "BUFFER_PROFILE|q.dynamic_th: -1: cannot be mapped: a share (alpha) of what is free; a port here has a "
         "limit in bytes. Give static_th, or --buffer 300KB for all such ports",
-        "DSCP_TO_TC_MAP|AZURE: sends packets to several classes; a port here has one queue, for all. "
+        "DSCP_TO_TC_MAP|AZURE: sends packets to several classes, which are not taken over: write `classes`. "
         "--without DSCP_TO_TC_MAP leaves it out",
         "PFC_WD: cannot be mapped: the PFC watchdog, which is not taken over: write `watchdog` into a pfc profile. "
         "--without PFC_WD leaves it out",
@@ -131,8 +131,8 @@ def test_everything_that_cannot_be_mapped_is_told_at_once_with_the_next_step():
         "QUEUE|Ethernet0|0.scheduler: cannot be mapped: a port here has one queue. --without SCHEDULER leaves "
         "it out",
         "QUEUE|Ethernet99|3: names the port Ethernet99, which the table PORT does not have",
-        "SCHEDULER: cannot be mapped: scheduling of several queues; a port here has one. --without SCHEDULER "
-        "leaves it out",
+        "SCHEDULER: cannot be mapped: scheduling of several queues, which is not taken over: write `quantum` of "
+        "`classes`. --without SCHEDULER leaves it out",
         "WRED_PROFILE|AZURE_LOSSLESS.ecn: ecn_blue: is not one of ecn_all, ecn_green, ecn_green_red, "
         "ecn_green_yellow, ecn_none, ecn_red, ecn_yellow, ecn_yellow_red",
         "WRED_PROFILE|AZURE_LOSSLESS.green_ect_min_threshold: thresholds of ECT packets apart from others are "
@@ -340,6 +340,24 @@ roles: {{host_facing: {{queue: q, eee: standard}}, uplink: {{queue: q}}}}
         "leaf1:1.eee: standard: cannot be mapped: CONFIG_DB has no standard EEE. Attach eee: off to this port"
         in told
     )
+
+
+def test_classes_and_qcn_are_refused_and_not_left_out():
+    text = """
+profiles:
+  queue: {q: {buffer: 300KB, aqm: {mode: drop_tail}, qcn: {set_point: 26KB, classes: [storage]}}}
+  pfc: {lossless: {limit: 100KB}}
+roles: {host_facing: {queue: q}, uplink: {queue: q}}
+classes: {storage: {priority: 3, dscp: [26], pfc: lossless}, default: {priority: 0}}
+"""
+    with pytest.raises(InputError) as caught:
+        sonic.export(read(tables()), config.from_text(text), LEAF1, source="my.yaml")
+    told = [str(one).removeprefix("my.yaml: error: ") for one in caught.value.problems]
+    assert told == [
+        "classes: default, storage: cannot be mapped: one queue of a port is exported, for all packets. Leave "
+        "classes out, in a file for this purpose",
+        "profiles.queue.q.qcn: 26KB: cannot be mapped: CONFIG_DB has no QCN. Leave qcn out",
+    ]
 
 
 def test_the_commands_print_a_configuration_and_a_patch(tmp_path: Path):

@@ -35,6 +35,13 @@ def export(
     problems = Problems(database.source)
     ports = match_ports(database, switch, problems)
     refused = Problems(source)
+    if config.classes:
+        refused.add(
+            "classes",
+            "cannot be mapped: one queue of a port is exported, for all packets. Leave classes out, in a "
+            "file for this purpose",
+            ", ".join(sorted(config.classes)),
+        )
     patch: Patch = {"WRED_PROFILE": {}, "BUFFER_PROFILE": {}, "QUEUE": {}, "BUFFER_QUEUE": {}}
     for name, port in ports.items():
         settings = config.settings_of(port)
@@ -56,6 +63,12 @@ def export(
                 "cannot be mapped: SONiC's thresholds count bytes, and all that waits. Give a buffer in "
                 "bytes and leave held_packets out",
                 str(settings.queue.buffer),
+            )
+        if settings.queue.qcn is not None:
+            refused.add(
+                f"profiles.queue.{called}.qcn",
+                "cannot be mapped: CONFIG_DB has no QCN. Leave qcn out",
+                str(settings.queue.qcn.set_point),
             )
         wred = _wred(settings.queue, f"profiles.queue.{called}.aqm", refused)
         if wred is not None:
