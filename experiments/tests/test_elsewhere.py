@@ -53,6 +53,11 @@ def test_a_view_selects_rows_and_calls_them_what_the_judge_calls_them() -> None:
     assert ROWS.rows[0].axis("transport") == "drops", "the rows themselves stay as they are"
 
 
+def test_a_view_of_an_axis_that_the_judge_does_without_reads_as_runs_without_it() -> None:
+    view = View(claims="aqm", words="five", where={"fetches": "5"}, names={"fetches": {"5": None}})
+    assert [row.axis("fetches") for row in elsewhere.seen(ROWS, view).rows] == [None, None]
+
+
 def test_a_judgment_says_how_many_of_its_parts_hold() -> None:
     view = View(claims="aqm", words="five", where={"fetches": "5"}, names={"transport": {"drops": "newreno"}})
     judgment = _faster().judge(elsewhere.seen(ROWS, view))
@@ -71,7 +76,7 @@ def test_every_view_that_ships_names_claims_and_values_that_there_are() -> None:
             listed = values if isinstance(values, list) else [] if values is None else [values]
             assert set(listed) <= mine[axis].keys(), (name, axis)
         for axis, names in view.names.items():
-            assert names.keys() <= mine[axis].keys() and set(names.values()) <= theirs[axis].keys()
+            assert names.keys() <= mine[axis].keys() and set(names.values()) <= {*theirs[axis], None}
 
 
 def test_a_file_that_is_no_list_of_views_is_refused_with_its_place(tmp_path: Path) -> None:

@@ -1,7 +1,8 @@
 """Other set-ups than the published one in which claims are judged again: `judged.yaml` of an experiment.
 
-An experiment such as `setup` runs points of others in another set-up. Its rows are read as theirs: those that
-`where` selects, under the names that `names` gives. The judges and their bands are the claims' own.
+An experiment such as `setup` runs points of others in another set-up, and one such as `cee_commercial` its own with
+what its paper leaves open set otherwise. Their rows are read as those of the published set-up: those that `where`
+selects, under the names that `names` gives. The judges and their bands are the claims' own.
 """
 
 from __future__ import annotations
@@ -33,8 +34,8 @@ class View(Strict):
     """What the set-up is, to stand behind `with`."""
     where: dict[str, str | list[str] | None] = Field(default_factory=dict)
     """Values of axes that a row must have: one, one of several, or null for an axis that is not used."""
-    names: dict[str, dict[str, str]] = Field(default_factory=dict)
-    """By axis, what its values are called where the judge is."""
+    names: dict[str, dict[str, str | None]] = Field(default_factory=dict)
+    """By axis, what its values are called where the judge is; null: it reads runs that do not use the axis."""
 
 
 class Views(Strict):

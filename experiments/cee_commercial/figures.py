@@ -1,0 +1,86 @@
+"""Queries under each TCP and queue, with and without PFC, and what the notes leave unsaid."""
+
+from __future__ import annotations
+
+from eeon_experiments.report.drawing import Drawing, Panel, Rule, Series
+from eeon_experiments.report.runs import Runs, Spread
+from eeon_tools.svg import BLUE, ORANGE
+
+_QUEUES = {"drop_tail": "drop tail", "red": "RED", "qcn_20": "QCN/20", "qcn_66": "QCN/66"}
+_TCPS = {"newreno": "NewReno", "cubic": "CUBIC", "vegas": "Vegas"}
+_PFC = {"off": ("without PFC", ORANGE), "headroom": ("with PFC", BLUE)}
+_UNKNOWNS: dict[str | None, str] = {
+    None: "as assumed",
+    "load_60": "60 % background",
+    "answer_in_all": "20 KB in all",
+    "rto_slop": "time-outs of 20 ms",
+    "long_background": "answers of 1 MB",
+}
+_QUERY = "query_mean_us"
+_US_TO_MS = 1e-3
+
+
+def drawings(runs: Runs) -> list[Drawing]:
+    """Every figure of the experiment."""
+    return [_queries(runs), _unknowns(runs)]
+
+
+def _series(runs: Runs, queues: list[str], **point: str | None) -> list[Series]:
+    found = []
+    for pfc, (title, colour) in _PFC.items():
+        spreads = [runs.spread(_QUERY, queue=queue, pfc=pfc, **point) for queue in queues]
+        values = [None if one is None else one.scaled(_US_TO_MS) for one in spreads]
+        found.append(Series(title, values, colour))
+    return found
+
+
+def _there(runs: Runs) -> list[str]:
+    return [queue for queue in _QUEUES if queue in runs.values("queue")]
+
+
+def _queries(runs: Runs) -> Drawing:
+    queues = _there(runs)
+    names = [_QUEUES[queue] for queue in queues]
+    return Drawing(
+        "cee-commercial-queries",
+        "The mean query, with and without PFC",
+        "Short-and-fat paper, commercial traffic (notes)",
+        "Scatter and gather over a background of 30 %.",
+        "queue",
+        "ms",
+        [
+            Panel(title, names, _series(runs, queues, tcp=tcp, unknown=None), "bars")
+            for tcp, title in _TCPS.items()
+        ],
+        columns=3,
+        unit="{:.3f}",
+    )
+
+
+def _unknowns(runs: Runs) -> Drawing:
+    queues = _there(runs)
+    names = [_QUEUES[queue] for queue in queues]
+    one = Rule("1 = without PFC", 1.0, "#888888", ":")
+    colours = (BLUE, ORANGE, "#009e73", "#cc79a7", "#56b4e9")
+
+    def by_pfc(queue: str, tcp: str, unknown: str | None) -> Spread | None:
+        base = {"queue": queue, "pfc": "off", "tcp": tcp, "unknown": unknown}
+        return runs.ratio(_QUERY, base, queue=queue, pfc="headroom", tcp=tcp, unknown=unknown)
+
+    def panel(tcp: str, title: str) -> Panel:
+        series = [
+            Series(words, [by_pfc(queue, tcp, unknown) for queue in queues], colour)
+            for (unknown, words), colour in zip(_UNKNOWNS.items(), colours, strict=True)
+        ]
+        return Panel(title, names, series, "bars", [one])
+
+    return Drawing(
+        "cee-commercial-unknowns",
+        "What PFC changes where the notes are silent",
+        "Not in the paper",
+        "The mean query with PFC against that without, under the same setting.",
+        "queue",
+        "without PFC = 1",
+        [panel(tcp, title) for tcp, title in _TCPS.items()],
+        unit="{:.3f}",
+    )
