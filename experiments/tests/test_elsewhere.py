@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -99,11 +100,11 @@ def test_what_came_of_a_claim_elsewhere_stands_beside_it_and_changes_no_outcome(
     assert told["M2"][0]["holding"] == 2 and told["M1"] == []
 
 
-def _page(**changed: object) -> str:
+def _page(of: Sequence[str] = ("M2",), **changed: object) -> str:
     from eeon_experiments.report import output
 
     whole = family("marking", rows("marking", (1,)))
-    claims = [replace(one, **changed) if one.id == "M2" else one for one in whole.claims]  # type: ignore[arg-type]
+    claims = [replace(one, **changed) if one.id in of else one for one in whole.claims]  # type: ignore[arg-type]
     return output.files([replace(whole, claims=claims)], "x")["README.md"]
 
 
@@ -121,15 +122,26 @@ def test_a_row_names_what_a_claim_comes_out_with_first_and_what_was_tried() -> N
     assert _row_of(page, "M1").endswith("|  |"), "it does not differ"
 
 
-def test_what_a_set_up_makes_worse_is_told() -> None:
+def test_what_a_set_up_makes_worse_is_told_with_the_claim_and_where_it_changes_several_by_itself() -> None:
     there = Elsewhere("five fetches", "setup", "differs", "", 1, 4, (4,))
-    told = "With five fetches, fewer parts hold of M2."
+    told = "With five fetches, fewer parts hold of "
     worse = _page(elsewhere=[there], holding=3, parts=4)
-    assert "✘ five fetches (1 of 4, worse) |" in worse and told in worse
+    assert "✘ five fetches (1 of 4, worse) |" in _row_of(worse, "M2") and told not in worse
+    both = _page(("M2", "M3"), elsewhere=[there], holding=3, parts=4)
+    assert f"{told}M2, M3." in both
     better = _page(elsewhere=[there], holding=0, parts=4)
     assert "(1 of 4) |" in better and "fewer parts hold of" not in better
     other_parts = _page(elsewhere=[there], holding=3, parts=5)
     assert "(1 of 4) |" in other_parts, "of different parts none is fewer"
+
+
+def test_set_ups_in_which_the_same_came_out_stand_together() -> None:
+    ones = [
+        Elsewhere(words, "setup", "differs", "", 1, 4, (4,)) for words in ("five fetches", "three copies")
+    ]
+    other = Elsewhere("64 MB", "setup", "differs", "", 2, 4, (4,))
+    page = _page(elsewhere=[ones[0], other, ones[1]], holding=2, parts=4)
+    assert "✘ five fetches, three copies (1 of 4 each, worse); 64 MB (2 of 4) |" in _row_of(page, "M2")
 
 
 def test_a_scaled_down_set_up_is_held_against_the_scaled_down_form() -> None:

@@ -258,19 +258,23 @@ def _tried(claim: Judged) -> str:
     there = _full(claim)
     if not there:
         return "none tried" if claim.outcome == DIFFERS else ""
-    out = [_came(claim, one) for one in there if one.outcome == REPRODUCED]
-    tried = [_came(claim, one) for one in there if one.outcome != REPRODUCED]
-    told = [f"✔ {'; '.join(out)}"] if out else []
-    if tried:
-        told.append(f"✘ {'; '.join(tried)}")
+    told = []
+    for sign, is_out in (("✔", True), ("✘", False)):
+        alike: dict[tuple[str, str], list[Elsewhere]] = {}
+        for one in there:
+            if (one.outcome == REPRODUCED) is is_out:
+                parts = "" if is_out else _parts(one.holding, one.parts)
+                alike.setdefault((parts, _change(claim, one)), []).append(one)
+        if alike:
+            told.append(f"{sign} {'; '.join(_came(*what, ones) for what, ones in alike.items())}")
     return "; ".join(told)
 
 
-def _came(claim: Judged, one: Elsewhere) -> str:
-    """Another set-up in a few words: which, how many parts hold there, and whether that is worse."""
-    notes = [_parts(one.holding, one.parts)] if one.outcome != REPRODUCED else []
-    notes += [_WORSE] * (_change(claim, one) == _WORSE)
-    return f"{_named(one)} ({', '.join(notes)})" if notes else _named(one)
+def _came(parts: str, change: str, ones: Sequence[Elsewhere]) -> str:
+    """Set-ups in which the same came out: which, how many parts hold there, and whether that is worse."""
+    notes = [f"{parts} each" if parts and len(ones) > 1 else parts, change if change == _WORSE else ""]
+    told = ", ".join(note for note in notes if note)
+    return ", ".join(map(_named, ones)) + (f" ({told})" if told else "")
 
 
 def _named(one: Elsewhere) -> str:
@@ -290,7 +294,8 @@ def _change(claim: Judged, one: Elsewhere) -> str:
 
 
 def _worse(families: Sequence[Family]) -> list[Block]:
-    """By set-up, of which claims fewer parts hold there, beside those of which more do."""
+    """By set-up, of which claims fewer parts hold there, beside those of which more do. A set-up that changes
+    one claim alone is told of with that claim."""
     found: dict[str, dict[str, list[str]]] = {}
     for family in families:
         for claim in family.claims:
@@ -298,7 +303,7 @@ def _worse(families: Sequence[Family]) -> list[Block]:
                 found.setdefault(_named(one), {}).setdefault(_change(claim, one), []).append(claim.id)
     same: dict[str, list[str]] = {}
     for words, changes in found.items():
-        if _WORSE in changes:
+        if _WORSE in changes and sum(len(changes.get(one, ())) for one in (_WORSE, _BETTER)) > 1:
             better = f"; more of {', '.join(changes[_BETTER])}" if _BETTER in changes else ""
             same.setdefault(f"{', '.join(changes[_WORSE])}{better}", []).append(words)
     told = [f"With {' or '.join(words)}, fewer parts hold of {changed}." for changed, words in same.items()]
