@@ -87,6 +87,23 @@ def test_the_data_that_a_page_names_are_there(page: Page) -> None:
         assert all(there) if family.rows else not any(there)
 
 
+def test_every_commit_that_made_published_rows_can_be_checked_out() -> None:
+    """A recipe is one that others can follow: its commit is in this history, without changes beside it."""
+    git = ["git", "-C", str(ROOT)]
+    shallow = subprocess.run([*git, "rev-parse", "--is-shallow-repository"], capture_output=True, text=True)
+    if shallow.stdout.strip() != "false":
+        pytest.skip("this is no checkout with its history")
+    missing = {}
+    for manifest in sorted(DATA.glob("*/manifest.json")):
+        for commit in json.loads(manifest.read_text(encoding="utf-8"))["commits"]:
+            ancestor = subprocess.run(
+                [*git, "merge-base", "--is-ancestor", commit, "HEAD"], capture_output=True
+            )
+            if ancestor.returncode:
+                missing[manifest.parent.name] = commit
+    assert missing == {}
+
+
 def test_no_data_stand_twice_and_nothing_is_large() -> None:
     seen: dict[str, Path] = {}
     for path in sorted(path for path in RESULTS.rglob("*") if path.is_file()):
