@@ -7,6 +7,7 @@ import contextlib
 import socket
 import threading
 import time
+from collections.abc import AsyncIterator
 from itertools import product
 
 import pytest
@@ -202,8 +203,10 @@ class _Leaf1:
         self.storming = False
         self.sent = {1: 0, 3: 0}
 
-    def register(self, name: str, cell: int) -> int:
-        return int.from_bytes(self.switch.register_read(name, cell), "big")
+    @property
+    def paused(self) -> bool:
+        """leaf1 has told the sender to pause."""
+        return any(self.switch.register_read("pause_sent_at", GROUP))
 
     async def run(self) -> None:
         begin = time.monotonic()
@@ -212,7 +215,7 @@ class _Leaf1:
             if self.storming:
                 self.switch.inject(1, STORM_FRAME, now_ps)
             # PFC of the sender's own: it obeys what leaf1 has told it.
-            if self.register("pause_sent_at", GROUP) == 0:
+            if not self.paused:
                 for port in (1, 3):
                     self.switch.inject(2, FRAMES[port], now_ps + 20_000_000 * port)
             for _, port, frame in self.switch.advance_to(now_ps + 100_000_000):
@@ -229,6 +232,16 @@ class _Hosts:
         self.paused = False
         self.sent = {1: 0, 3: 0}
         self._sockets = sockets
+        self._is_over = threading.Event()
+        self._pausing = threading.Thread(target=self._pause)
+
+    def __enter__(self) -> _Hosts:
+        self._pausing.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._is_over.set()
+        self._pausing.join()
 
     async def run(self) -> None:
         while True:
@@ -241,9 +254,9 @@ class _Hosts:
                     self._sockets[2].send(frame)
             await asyncio.sleep(0.005)
 
-    def storm(self, is_over: threading.Event) -> None:
+    def _pause(self) -> None:
         """In a thread: a pause lasts 33 ms, for which the supervisor's work may keep the event loop."""
-        while not is_over.wait(0.003):
+        while not self._is_over.wait(0.003):
             if self.storming:
                 self._sockets[1].send(STORM_FRAME)
 
@@ -255,38 +268,18 @@ class _Hosts:
 
 
 @contextlib.asynccontextmanager
-async def kept_bmv2(tmp_path, watchdog: str):
-    """As `kept`, with BMv2's switches."""
-    skip_without_bmv2_on_interfaces()
-    with contextlib.ExitStack() as stack:
-        pairs = dict(enumerate(stack.enter_context(veth_pairs(3)), 1))
-        interfaces = {"leaf1": {port: own for port, (own, _) in pairs.items()}}
-        switches = stack.enter_context(running("bmv2", FABRIC, interfaces=interfaces))
-        sockets = {}
-        for port, (_, far) in pairs.items():
-            sockets[port] = stack.enter_context(
-                socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(3))
-            )
-            sockets[port].bind((far, 0))
-            sockets[port].setblocking(False)
-        targets = {name: Target(one.address, thrift=one.thrift) for name, one in switches.items()}
-        store = committed(tmp_path / "state", targets, with_watchdog(watchdog), Bmv2Switch.tick_ps)
-        supervisor = Supervisor(store, Options())
-        hosts = _Hosts(sockets)
-        is_over = threading.Event()
-        storm = threading.Thread(target=hosts.storm, args=[is_over])
-        storm.start()
-        tasks = [asyncio.create_task(supervisor.run())]
-        try:
-            await until(lambda: set(supervisor.states().values()) == {State.IN_SYNC})
-            tasks.append(asyncio.create_task(hosts.run()))
-            yield supervisor, hosts
-        finally:
-            is_over.set()
-            storm.join()
-            for task in tasks:
-                task.cancel()
-            await asyncio.gather(*tasks, return_exceptions=True)
+async def supervised(store, hosts) -> AsyncIterator[Supervisor]:
+    """A supervisor of the fabric of `store`, and `hosts`, which begin when it is in step."""
+    supervisor = Supervisor(store, Options())
+    tasks = [asyncio.create_task(supervisor.run())]
+    try:
+        await until(lambda: set(supervisor.states().values()) == {State.IN_SYNC})
+        tasks.append(asyncio.create_task(hosts.run()))
+        yield supervisor
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
 
 
 @contextlib.asynccontextmanager
@@ -304,64 +297,75 @@ async def kept(tmp_path, watchdog: str):
             )
             switches[switch.name] = running
             targets[switch.name] = Target(stack.enter_context(p4runtime.serve(running)).address)
-        store = committed(tmp_path / "state", targets, with_watchdog(watchdog))
-        supervisor = Supervisor(store, Options())
         leaf1 = _Leaf1(switches["leaf1"])
-        tasks = [asyncio.create_task(supervisor.run())]
-        try:
-            await until(lambda: set(supervisor.states().values()) == {State.IN_SYNC})
-            tasks.append(asyncio.create_task(leaf1.run()))
+        async with supervised(
+            committed(tmp_path / "state", targets, with_watchdog(watchdog)), leaf1
+        ) as supervisor:
             yield supervisor, leaf1
-        finally:
-            for task in tasks:
-                task.cancel()
-            await asyncio.gather(*tasks, return_exceptions=True)
+
+
+@contextlib.asynccontextmanager
+async def kept_bmv2(tmp_path, watchdog: str):
+    """As `kept`, with BMv2's switches."""
+    skip_without_bmv2_on_interfaces()
+    with contextlib.ExitStack() as stack:
+        pairs = dict(enumerate(stack.enter_context(veth_pairs(3)), 1))
+        interfaces = {"leaf1": {port: own for port, (own, _) in pairs.items()}}
+        switches = stack.enter_context(running("bmv2", FABRIC, interfaces=interfaces))
+        sockets = {}
+        for port, (_, far) in pairs.items():
+            sockets[port] = stack.enter_context(
+                socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(3))
+            )
+            sockets[port].bind((far, 0))
+            sockets[port].setblocking(False)
+        hosts = stack.enter_context(_Hosts(sockets))
+        targets = {name: Target(one.address, thrift=one.thrift) for name, one in switches.items()}
+        store = committed(tmp_path / "state", targets, with_watchdog(watchdog), Bmv2Switch.tick_ps)
+        async with supervised(store, hosts) as supervisor:
+            yield supervisor, hosts
 
 
 RULES_TEXT = f"{{detect: {DETECT_SECONDS}s, restore: {RESTORE_SECONDS}s}}"
 
 
+@contextlib.asynccontextmanager
+async def storm(supervisor: Supervisor, hosts: _Leaf1 | _Hosts) -> AsyncIterator[None]:
+    """While it lasts the queue is in a storm, is found, and others are served; after it the queue is served again."""
+    await until(lambda: hosts.sent[1] > 10 and hosts.sent[3] > 10)
+    hosts.storming = True
+    # The sender is told to pause, and the other port starves with it.
+    await until(lambda: hosts.paused)
+    starved = hosts.sent[3]
+    await until(lambda: supervisor.storm_watch.storms.get("leaf1") is not None)
+    assert list(supervisor.storm_watch.storms["leaf1"]) == [QUEUE]
+    await until(lambda: hosts.sent[3] > starved + 50)
+    yield
+    hosts.storming = False
+    await until(lambda: not supervisor.storm_watch.storms["leaf1"])
+    served = hosts.sent[1]
+    await until(lambda: hosts.sent[1] > served + 10)
+    assert supervisor.storm_watch.found == {("leaf1", QUEUE): 1}
+
+
 def test_a_host_that_pauses_for_ever_stops_its_port_alone_and_is_served_again_when_it_stops(tmp_path):
     async def work() -> None:
-        async with kept(tmp_path, RULES_TEXT) as (supervisor, leaf1):
-            await until(lambda: leaf1.sent[1] > 10 and leaf1.sent[3] > 10)
-            leaf1.storming = True
-            # The sender is told to pause, and the other port starves with it.
-            await until(lambda: leaf1.register("pause_sent_at", GROUP) != 0)
-            starved = leaf1.sent[3]
-            await until(lambda: supervisor.storm_watch.storms.get("leaf1") is not None)
-            assert list(supervisor.storm_watch.storms["leaf1"]) == [QUEUE]
-            await until(lambda: leaf1.sent[3] > starved + 50)
+        async with kept(tmp_path, RULES_TEXT) as (supervisor, leaf1), storm(supervisor, leaf1):
             held = {entry.key: entry.actions for entry in supervisor.links["leaf1"].machine.intended.entries}
             assert (Action("discard"),) in held.values()
             targets = {name: link.target for name, link in supervisor.links.items()}
             seen = await observe(FABRIC, targets, Wanted(entries=True, pfc=True))
             storms = {row["port"]: row["storm"] for row in views.pfc(FABRIC, seen).rows}
             assert {port: storm for port, storm in storms.items() if storm} == {"leaf1:1": "drop"}
-            leaf1.storming = False
-            await until(lambda: not supervisor.storm_watch.storms["leaf1"])
-            served = leaf1.sent[1]
-            await until(lambda: leaf1.sent[1] > served + 10)
-            assert supervisor.storm_watch.found == {("leaf1", QUEUE): 1}
 
     asyncio.run(work())
 
 
 def test_bmv2_is_told_to_serve_the_others_while_a_host_pauses_for_ever(tmp_path):
     async def work() -> None:
-        async with kept_bmv2(tmp_path, RULES_TEXT) as (supervisor, hosts):
-            await until(lambda: hosts.sent[1] > 10 and hosts.sent[3] > 10)
-            hosts.storming = True
-            await until(lambda: hosts.paused)
-            starved = hosts.sent[3]
-            await until(lambda: supervisor.storm_watch.storms.get("leaf1") is not None)
-            assert list(supervisor.storm_watch.storms["leaf1"]) == [QUEUE]
-            await until(lambda: hosts.sent[3] > starved + 50)
-            hosts.storming = False
-            await until(lambda: not supervisor.storm_watch.storms["leaf1"])
-            served = hosts.sent[1]
-            await until(lambda: hosts.sent[1] > served + 10)
-            assert supervisor.storm_watch.found == {("leaf1", QUEUE): 1}
+        async with kept_bmv2(tmp_path, RULES_TEXT) as (supervisor, hosts), storm(supervisor, hosts):
+            held = supervisor.links["leaf1"].machine.intended.entries
+            assert (Action("discard"),) in {entry.actions for entry in held}
 
     asyncio.run(work())
 
