@@ -129,3 +129,15 @@ def test_every_picture_that_a_page_shows_is_there_and_every_picture_is_shown() -
     pictures = {path for path in there if path.suffix in PICTURES and path.is_file()}
     assert pictures - shown == set(), "no page shows these; remove them"
     assert shown - pictures == set(), "pages show these, and they are not there"
+
+
+def test_letters_of_figures_can_be_read_on_a_phone() -> None:
+    """A picture as wide as a phone of 390 pixels has no letters smaller than 7.5 of them."""
+    small = {}
+    for path in sorted(RESULTS.rglob("*.svg")):
+        text = path.read_text(encoding="utf-8")
+        width = float(re.search(r'viewBox="0 0 ([\d.]+) ', text)[1])
+        smallest = min(map(float, re.findall(r"font(?:-size)?: ([\d.]+)px", text)))
+        if smallest * 390 / width < 7.5:
+            small[path.name] = smallest * 390 / width
+    assert small == {}
