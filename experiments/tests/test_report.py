@@ -355,6 +355,13 @@ def test_a_line_joins_points_of_as_many_seeds() -> None:
     assert [list(line.get_xdata()) for line in marked] == [[0, 1], [2, 3]]
 
 
+def test_bars_of_one_axis_have_the_seeds_that_all_its_values_were_run_with() -> None:
+    more = [row for row in rows("eee_ecn", (1, 2, 3)) if row["seed"] < 3 or row["axis_eee"] == "off"]
+    runs = runs_of([Row(row) for row in more], {})
+    assert runs.seeds() == [1, 2, 3]
+    assert runs.of_shared_seeds("eee").seeds() == [1, 2]
+
+
 def test_the_number_that_a_paper_names_is_drawn_and_named_in_the_legend() -> None:
     panel = _bars("shallow", Spread(1.5, 1.4, 1.6, 3), paper(1.35, "at worst, +35 %"))
     [axis] = draw(Drawing("some", "", "", "", "", "", [panel])).axes

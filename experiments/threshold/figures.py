@@ -58,7 +58,8 @@ def label(queue: str) -> str:
 def drawings(runs: Runs) -> list[Drawing]:
     """Every figure of the family."""
     plain = runs.where(eee=None)
-    return [_sweep(plain), _beside(plain), _ect(plain), _coalescing(runs)]
+    with_eee = runs.where(eee=[eee for eee in EEE if eee in runs.values("eee")])
+    return [_sweep(plain), _beside(plain), _ect(plain), _coalescing(with_eee.of_shared_seeds("eee"))]
 
 
 def _metrics(buffer: str) -> Sequence[tuple[Metric, str, str, dict[str, str | None]]]:

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from eeon_experiments.claims.model import Missing, Spread, by_seed, change, compare, percent
+from eeon_experiments.claims.bands import mean_change
+from eeon_experiments.claims.model import Missing, Spread, by_seed, change, compare, percent, share
 from eeon_experiments.report.family import Family
 from eeon_experiments.results import Results
 
@@ -53,15 +54,15 @@ def _threshold(known: Mapping[str, Results]) -> str:
     ]
     times = [by_seed(rows, _RUNTIME, one) for one in points]
     seeds = sorted(set.intersection(*(set(one) for one in times)))
-    between = Spread.of([max(one[seed] for one in times) / min(one[seed] for one in times) for seed in seeds])
-    gains = [change(rows, _RUNTIME, one, base) for one in points]
-    lowest, highest = min(one.low for one in gains), max(one.high for one in gains)
+    apart = Spread.of(
+        [max(one[seed] for one in times) / min(one[seed] for one in times) - 1 for seed in seeds]
+    )
+    gain = mean_change(rows, _RUNTIME, points, base)
     return (
         f"A marking threshold hardly needs tuning: from {frames[0]} to {frames[-1]} frames, with ECN and "
-        f"DCTCP on shallow buffers, runtimes of a seed lie within {100 * (between.high - 1):.1f} % of one "
-        f"another, {percent(lowest)} to {percent(highest)} against DropTail "
-        f"({'one seed' if len(seeds) == 1 else f'{len(seeds)} seeds'}; `threshold`). Ship it, at any setting "
-        "below a third of the buffer, in place of RED."
+        f"DCTCP on shallow buffers, runtimes of a seed are {apart.text(share)} apart, and their mean is "
+        f"{gain.text(percent)} against DropTail{_seeds(gain)} (`threshold`). Ship it, at any setting below a "
+        "third of the buffer, in place of RED."
     )
 
 
@@ -74,8 +75,8 @@ def _who_is_dropped(known: Mapping[str, Results]) -> str:
     )
     return (
         "RED that spares only ECT packets drops SYNs and ACKs, which are never ECT with classic ECN, and a "
-        f"job waits for their time-outs: runtime {harm.text(percent)} at a target of 100 us; with ACKs and "
-        f"SYNs spared {spared.text(percent)} (`marking`)."
+        f"job waits for their time-outs: runtime {harm.text(percent)} at a target of 100 us. With ACKs and "
+        f"SYNs spared it is {spared.text(percent)}: retransmissions are not ECT, either (`marking`)."
     )
 
 

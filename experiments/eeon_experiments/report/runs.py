@@ -91,6 +91,15 @@ class Runs:
         """Those that have one of the values on every axis named."""
         return Runs((run for run in self._runs if _fits(run, axes)), self._declared)
 
+    def of_shared_seeds(self, axis: str) -> Runs:
+        """Those whose seed was run with every value of one axis that these have: a mean over ten seeds does
+        not stand beside one over three."""
+        seeds: dict[str | None, set[int]] = {}
+        for run in self._runs:
+            seeds.setdefault(run.axes.get(axis), set()).add(run.seed)
+        shared = set.intersection(*seeds.values()) if seeds else set()
+        return Runs((run for run in self._runs if run.seed in shared), self._declared)
+
     def by_seed(self, metric: Metric, **axes: Chosen) -> dict[int, float]:
         """The number at one point, by seed; seeds where it is not known are left out.
 
