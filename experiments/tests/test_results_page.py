@@ -65,6 +65,18 @@ def test_the_first_page_prints_on_four_sheets(page: Page) -> None:
     assert lines <= 4 * 60
 
 
+def test_the_projects_readme_has_numbers_of_the_findings() -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    told = readme.split("## What came out")[1]
+    findings = (RESULTS / output.PAGE).read_text(encoding="utf-8").split("## Claims")[0]
+    numbers = re.findall(r"\d+(?:\.\d+)? %", told)
+    assert len(numbers) >= 3
+    for number in numbers:
+        assert re.search(rf"(?<![\d.]){re.escape(number)}", findings), f"README.md: {number}"
+    claims = json.loads((DATA / output.CLAIMS).read_text(encoding="utf-8"))["claims"]
+    assert f"hold {len(claims)} claims" in told
+
+
 def test_every_link_between_the_pages_leads_to_its_anchor(page: Page) -> None:
     links = re.findall(r"\]\(([\w-]+\.md)#([\w-]+)\)", page.text)
     assert len(links) > 30
