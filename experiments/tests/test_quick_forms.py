@@ -28,6 +28,7 @@ PART = {
     "setup_held": ("--only", "buffer=shallow,window=tuned"),
     "setup_packets": ("--only", "buffer=shallow,transport=ecn"),
     "setup_reaction": ("--only", "queue=qcn_20"),
+    "setup_scale": ("--only", "scenario=batch_24,small_80,fetches=5"),
     "setup_ns2": ("--only", "buffer=shallow,transport=ecn"),
 }
 """What is run of experiments that judge other experiments' claims, with their first seed."""

@@ -15,6 +15,7 @@ NAMES_IN_AQM = {"drops": "newreno"}
         ("setup", "marking", ("buffer", "transport", "queue", "protect", "workload")),
         ("setup_energy", "eee_ecn", ("control",)),
         ("setup_eee", "eee", ("buffer", "window", "eee")),
+        ("setup_scale", "eee", ("buffer", "window", "eee")),
         ("setup_ns2", "marking", ("buffer", "transport", "queue", "protect")),
         ("setup_packets", "marking", ("transport", "queue", "protect")),
         ("setup_held", "eee", ("buffer", "window", "eee")),
@@ -49,6 +50,16 @@ def test_one_reaction_point_a_host_is_all_that_setup_reaction_changes(judged: st
         assert mine.base[key] == theirs.base[key], key
 
 
+@pytest.mark.parametrize("name", ["setup_eee", "setup_scale"])
+def test_a_job_of_eee_is_that_job_under_the_name_that_the_set_up_has_for_it(name: str) -> None:
+    mine, theirs = files.load(name).file.axes["scenario"], files.load("eee").file.axes["scenario"]
+    for scenario, overlay in mine.items():
+        work = overlay["workload"]["applications"]["work"]
+        (job,) = theirs[scenario]["workload"]["applications"].values()
+        assert work == job, scenario
+        assert overlay["topology"] == theirs[scenario]["topology"]
+
+
 def test_a_point_of_aqm_is_that_run_under_the_name_that_the_set_up_has_for_it() -> None:
     mine, theirs = files.load("setup").file.axes, files.load("aqm").file.axes
     for axis in ("transport", "queue"):
@@ -62,7 +73,13 @@ def test_a_point_of_aqm_is_that_run_under_the_name_that_the_set_up_has_for_it() 
 
 @pytest.mark.parametrize(
     ("name", "judged"),
-    [("setup", "marking"), ("setup", "aqm"), ("setup_energy", "eee_ecn"), ("setup_eee", "eee")],
+    [
+        ("setup", "marking"),
+        ("setup", "aqm"),
+        ("setup_energy", "eee_ecn"),
+        ("setup_eee", "eee"),
+        ("setup_scale", "eee"),
+    ],
 )
 def test_what_is_varied_is_varied_around_the_base_of_the_judged_experiment(name: str, judged: str) -> None:
     mine, theirs = files.load(name).file.base, files.load(judged).file.base
@@ -74,7 +91,10 @@ def test_what_is_varied_is_varied_around_the_base_of_the_judged_experiment(name:
 
 @pytest.mark.parametrize(
     "name",
-    ["setup", "setup_eee", "setup_energy", "setup_packets", "setup_held", "setup_chasing", "setup_reaction"],
+    [
+        *("setup", "setup_chasing", "setup_eee", "setup_energy"),
+        *("setup_held", "setup_packets", "setup_reaction", "setup_scale"),
+    ],
 )
 def test_seeds_begin_after_those_of_the_pilot(name: str) -> None:
     file = files.load(name).file
