@@ -11,7 +11,7 @@ from eeon_control.errors import InputError
 from eeon_experiments import shipped, store
 from eeon_experiments.claims.model import Check, Checks, Claim, by_seed, claim
 from eeon_experiments.report import elsewhere
-from eeon_experiments.report.elsewhere import Elsewhere, View
+from eeon_experiments.report.elsewhere import Elsewhere, SamePoints, View
 from eeon_experiments.report.family import Judged, ScaledDown
 from eeon_experiments.report.output import summary
 from eeon_experiments.results import Results, Row
@@ -152,6 +152,51 @@ def test_a_scaled_down_set_up_is_held_against_the_scaled_down_form() -> None:
     )
     as_many = replace(quick, holding=1)
     assert "five fetches† (1 of 4) |" in _page(elsewhere=[there], holding=4, parts=4, scaled_down=as_many)
+
+
+def test_points_that_another_set_up_lacks_are_no_part_of_what_it_is_held_against() -> None:
+    def at(scenario: str, seed: int, **others: str) -> Row:
+        values = {"run_id": "", "seed": seed, "status": "finished", "axis_scenario": scenario}
+        return Row(values | {f"axis_{axis}": value for axis, value in others.items()})
+
+    published = Results([at("batch_24", 1), at("batch_80", 1), at("batch_24", 2)])
+    there = Results([at("batch_24", 4, fetches="5")])
+    assert [(row.axis("scenario"), row.seed) for row in elsewhere.on_points_of(there, published).rows] == [
+        ("batch_24", 1),
+        ("batch_24", 2),
+    ]
+
+
+def test_where_the_points_alone_make_the_difference_the_page_says_so() -> None:
+    out = Elsewhere("three copies", "setup", "reproduced", "", 2, 2, (4,), SamePoints("reproduced", 2, 2))
+    page = _page(elsewhere=[out], holding=1, parts=2)
+    assert "| ✔ three copies‡ |" in _row_of(page, "M2")
+    told = " ".join(page.split())
+    assert "‡: on those the published set-up comes to the same." in told
+    assert "comes out (`setup`, seeds 4; the published set-up on the same points: comes out)" in told
+
+
+def test_a_set_up_is_worse_than_the_published_one_on_its_own_points_not_on_all() -> None:
+    same = SamePoints("reproduced", 2, 2)
+    fewer = Elsewhere("three copies", "setup", "differs", "", 1, 2, (4,), same)
+    page = _page(elsewhere=[fewer], holding=1, parts=2)
+    assert "✘ three copies (1 of 2, worse) |" in _row_of(page, "M2")
+    assert "‡" not in page
+
+
+def test_the_claims_that_the_published_set_up_has_on_fewer_points_are_known() -> None:
+    """E6 differs by the fabrics of 50 and 80 nodes alone, F2 by the job of 200 GB."""
+    from eeon_experiments import folder
+
+    results = Path(__file__).parents[2] / "docs" / "results" / "data"
+    for name, claim_id, words in (
+        ("eee", "E6", "three copies of the input"),
+        ("flow_chasing", "F2", "maps before reducers"),
+    ):
+        claims = [one for one in folder.claims(shipped.folder() / name) if one.id == claim_id]
+        there = elsewhere.judged_elsewhere(name, claims, results, ("",))[claim_id]
+        (one,) = [one for one in there if one.words == words]
+        assert one.same_points is not None and one.same_points.outcome == one.outcome == "reproduced"
 
 
 def test_of_a_set_up_the_largest_form_with_results_is_shown_first(tmp_path: Path) -> None:

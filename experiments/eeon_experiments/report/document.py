@@ -23,7 +23,7 @@ from eeon_experiments.report.blocks import (
     Table,
 )
 from eeon_experiments.report.drawing import Drawing
-from eeon_experiments.report.elsewhere import Elsewhere
+from eeon_experiments.report.elsewhere import Elsewhere, SamePoints
 from eeon_experiments.report.family import DIFFERS, NOT_MEASURED, OUTCOMES, REPRODUCED, Family, Judged
 from eeon_experiments.report.headlines import headlines
 from eeon_experiments.report.numbers import drawing_table
@@ -34,6 +34,7 @@ _TITLE = "What the papers say, and what we measured"
 _UNEXPLAINED = "not yet explained"
 _BETTER, _WORSE = "better", "worse"
 _SCALED_DOWN = "†"
+_ALIKE = "‡"
 _PAPERS = (
     "Thesis: R. Fischer e Silva, E-EON: Energy-Efficient and Optimized Networks for Hadoop, PhD thesis, "
     "Universitat Politècnica de Catalunya.",
@@ -97,7 +98,7 @@ def _front(
             "that differs is published as such, with what was found by looking. Other set-ups were "
             "registered before they ran, with the same judges and bands; what comes out there changes no "
             "outcome. ✔ is reproduced, ✘ differs; “worse”: fewer parts hold there than in the published "
-            "set-up of the same size."
+            f"set-up on the same points{_alike_in_words(families)}."
         ),
         *_quick_warning(families),
         *_scaled_down(families),
@@ -119,6 +120,15 @@ def _front(
         Heading("Papers", anchor="papers"),
         Bullets(_PAPERS),
     ]
+
+
+def _alike_in_words(families: Sequence[Family]) -> str:
+    ones = (one for family in families for claim in family.claims for one in _full(claim))
+    return (
+        f"; {_ALIKE}: on those the published set-up comes to the same"
+        if any(_alike(one) for one in ones)
+        else ""
+    )
 
 
 def _data_again(families: Sequence[Family], page: Callable[[Family], str]) -> list[Block]:
@@ -274,17 +284,25 @@ def _came(parts: str, change: str, ones: Sequence[Elsewhere]) -> str:
     """Set-ups in which the same came out: which, how many parts hold there, and whether that is worse."""
     notes = [f"{parts} each" if parts and len(ones) > 1 else parts, change if change == _WORSE else ""]
     told = ", ".join(note for note in notes if note)
-    return ", ".join(map(_named, ones)) + (f" ({told})" if told else "")
+    named = ", ".join(f"{_named(one)}{_ALIKE * _alike(one)}" for one in ones)
+    return f"{named} ({told})" if told else named
 
 
 def _named(one: Elsewhere) -> str:
     return f"{one.words}{_SCALED_DOWN * one.is_quick}"
 
 
+def _alike(one: Elsewhere) -> bool:
+    """Whether what differs from the published set-up comes from the points alone."""
+    return one.same_points == SamePoints(one.outcome, one.holding, one.parts)
+
+
 def _change(claim: Judged, one: Elsewhere) -> str:
-    """Whether more or fewer parts hold in another set-up than in the published one of the same size; empty
-    where as many do, or where the two do not have the same parts."""
-    if one.is_quick and claim.scaled_down is not None:
+    """Whether more or fewer parts hold in another set-up than in the published one of the same size and
+    points; empty where as many do, or where the two do not have the same parts."""
+    if one.same_points is not None:
+        holding, parts = one.same_points.holding, one.same_points.parts
+    elif one.is_quick and claim.scaled_down is not None:
         holding, parts = claim.scaled_down.holding, claim.scaled_down.parts
     else:
         holding, parts = claim.holding, claim.parts
@@ -385,8 +403,10 @@ def _claim(claim: Judged) -> ClaimOutcome:
         facts.append(("Scaled down", f"{claim.scaled_down.outcome}: {claim.scaled_down.measured}"))
     for one in claim.elsewhere:
         seeds = ", ".join(map(str, one.seeds))
-        came = "comes out" if one.outcome == REPRODUCED else f"{_parts(one.holding, one.parts)} parts"
-        facts.append((f"With {one.words}", f"{came} (`{one.experiment}`, seeds {seeds}): {one.measured}"))
+        source = f"`{one.experiment}`, seeds {seeds}"
+        if one.same_points is not None:
+            source += f"; the published set-up on the same points: {_outcome_in_words(one.same_points)}"
+        facts.append((f"With {one.words}", f"{_outcome_in_words(one)} ({source}): {one.measured}"))
     if claim.finding is not None:
         facts.append(("Reason" if claim.outcome == DIFFERS else "Note", claim.finding.reason))
         if claim.finding.evidence:
@@ -394,6 +414,10 @@ def _claim(claim: Judged) -> ClaimOutcome:
     elif claim.outcome == DIFFERS:
         facts.append(("Reason", _UNEXPLAINED))
     return ClaimOutcome(anchor(claim), claim.id, _status(claim.outcome), facts)
+
+
+def _outcome_in_words(one: Elsewhere | SamePoints) -> str:
+    return "comes out" if one.outcome == REPRODUCED else f"{_parts(one.holding, one.parts)} parts"
 
 
 def _figure(one: Rendered, inline: bool) -> list[Block]:

@@ -3,6 +3,9 @@
 An experiment such as `setup` runs points of others in another set-up, and one such as `cee_commercial` its
 own with what its paper leaves open set otherwise. Their rows are read as those of the published set-up: those
 that `where` selects, under the names that `names` gives. The judges and their bands are the claims' own.
+
+Another set-up may have fewer points than the published one. Then what comes of a claim there is held against
+what comes of it in the published set-up on those points, not on all.
 """
 
 from __future__ import annotations
@@ -46,9 +49,19 @@ class Views(Strict):
 
 
 @dataclass(frozen=True)
+class SamePoints:
+    """What comes of a claim in the published set-up on the points of another."""
+
+    outcome: str
+    holding: int
+    parts: int
+
+
+@dataclass(frozen=True)
 class Elsewhere:
     """What came of a claim in another registered set-up; `experiment`, with `-quick` for its quick form, has
-    its rows."""
+    its rows. `same_points` is there where the published set-up comes to something else on the points of this
+    one than on all of its own."""
 
     words: str
     experiment: str
@@ -57,6 +70,7 @@ class Elsewhere:
     holding: int
     parts: int
     seeds: Sequence[int] = field(default_factory=tuple)
+    same_points: SamePoints | None = None
 
     @property
     def is_quick(self) -> bool:
@@ -97,6 +111,7 @@ def judged_elsewhere(
 ) -> dict[str, list[Elsewhere]]:
     """By claim, what came of the claims of experiment `name` in every other set-up that has results for them,
     the larger forms first. A claim that its rows do not suffice for is left out."""
+    published = {form: _rows(results_folder / f"{name}{form}") for form in forms}
     found: dict[str, list[Elsewhere]] = {}
     for other in shipped.names():
         for view in load(shipped.folder() / other):
@@ -104,15 +119,40 @@ def judged_elsewhere(
                 continue
             for form in forms:
                 place = results_folder / f"{other}{form}"
-                if not (place / store.ROWS).is_file():
-                    continue
-                rows = seen(store.load(place), view)
+                rows = seen(_rows(place), view)
+                there = on_points_of(rows, published[form])
                 for claim in claims:
                     if view.only and claim.id not in view.only:
                         continue
                     judgment = claim.judge(rows)
                     if judgment.outcome != "not measured":
                         told = (judgment.outcome, judgment.measured, judgment.holding, judgment.parts)
-                        there = Elsewhere(view.words, place.name, *told, tuple(rows.seeds))
-                        found.setdefault(claim.id, []).append(there)
+                        same = _same_points(claim, published[form], there)
+                        one = Elsewhere(view.words, place.name, *told, tuple(rows.seeds), same)
+                        found.setdefault(claim.id, []).append(one)
     return found
+
+
+def on_points_of(other: Results, published: Results) -> Results:
+    """The published rows at points that another set-up has as well, whatever its own axes and seeds are."""
+    axes = published.rows[0].axes.keys() if published.rows else ()
+
+    def point(row: Row) -> tuple[str | None, ...]:
+        return tuple(row.axis(axis) for axis in axes)
+
+    points = {point(row) for row in other.finished}
+    return Results([row for row in published.rows if point(row) in points], published.refused)
+
+
+def _same_points(claim: Claim, published: Results, there: Results) -> SamePoints | None:
+    """None where `there` has too little for the judge, or comes to what all points come to."""
+    on_all, on_these = claim.judge(published), claim.judge(there)
+    came = SamePoints(on_these.outcome, on_these.holding, on_these.parts)
+    if on_these.outcome == "not measured" or came == SamePoints(on_all.outcome, on_all.holding, on_all.parts):
+        return None
+    return came
+
+
+def _rows(place: Path) -> Results:
+    """Nothing where there is no file."""
+    return store.load(place) if (place / store.ROWS).is_file() else Results([])
