@@ -67,6 +67,8 @@ def folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Path, Path
     shutil.copy(shipped.folder() / "eee_ecn" / "figures.py", own)
     (own / "findings.yaml").write_text("J1: {reason: Ports are idle., evidence: busy 4 %}\n")
     monkeypatch.setattr(shipped, "_PLACES", (experiments,))
+    # A name is that of a folder here first, and there is one of this name where the experiments are.
+    monkeypatch.chdir(tmp_path)
     return experiments, results
 
 
