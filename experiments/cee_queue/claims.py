@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 
 from eeon_experiments.claims.model import Check, Checks, Claim, Missing, Point, Spread, claim, level, share
-from eeon_experiments.results import Results
+from eeon_experiments.results import Results, Value
 
 _EPISODES = ("episode", "short_episode")
 _LONG = {"second": 250_000_000, "tenth": 25_000_000}
@@ -53,14 +54,17 @@ def _c1(results: Results) -> Checks:
     )
 
 
+def first_share(row: Mapping[str, Value], case: str) -> float | None:
+    """What the first flow to end has had of the link until then; None where none has ended."""
+    told = row.get("coflow_completions_json")
+    ended = [seconds for seconds in json.loads(told).values() if seconds] if isinstance(told, str) else []
+    return 8 * _LONG[case] / min(ended) / _PAYLOAD_BPS if ended else None
+
+
 def largest_share(results: Results, case: str, queue: str, pfc: str) -> Spread:
     """What the first flow to end has had of the link until then, over seeds. Raises Missing."""
     rows = results.select(case=case, tcp="newreno", queue=queue, pfc=pfc, unknown=None).finished
-    shares = []
-    for row in rows:
-        told = row.get("coflow_completions_json")
-        if isinstance(told, str) and (ended := [seconds for seconds in json.loads(told).values() if seconds]):
-            shares.append(8 * _LONG[case] / min(ended) / _PAYLOAD_BPS)
+    shares = [one for row in rows if (one := first_share(row, case)) is not None]
     if not shares:
         raise Missing(f"no completions of {case} with {queue} and PFC {pfc}")
     return Spread.of(shares)

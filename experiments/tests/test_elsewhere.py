@@ -184,6 +184,24 @@ def test_a_set_up_is_worse_than_the_published_one_on_its_own_points_not_on_all()
     assert "‡" not in page
 
 
+def test_an_experiment_that_others_claims_are_judged_on_says_what_came_of_them() -> None:
+    from eeon_experiments.report import output
+
+    same = SamePoints("reproduced", 4, 4)
+    there = Elsewhere("five fetches", "setup", "differs", "", 1, 4, (4,), same)
+    plain = replace(there, words="five fetches and no FINs", same_points=None)
+    judged = family("marking", rows("marking", (1,)))
+    claims = [
+        replace(one, elsewhere=[there, plain], holding=3, parts=4) if one.id == "M2" else one
+        for one in judged.claims
+    ]
+    of_setup = replace(judged, name="setup", claims=[], results=Path("data/setup"))
+    pages = output.files([replace(judged, claims=claims), of_setup], "x")
+    assert "| [M2](marking.md#claim-m2) | five fetches | ✘ 1 of 4 | ✔ 4 of 4 |" in pages["setup.md"]
+    assert "| five fetches and no FINs | ✘ 1 of 4 | ✘ 3 of 4 |" in pages["setup.md"]
+    assert "Claims judged again" not in pages["marking.md"]
+
+
 def test_the_claims_that_the_published_set_up_has_on_fewer_points_are_known() -> None:
     """E6 differs by the fabrics of 50 and 80 nodes alone, F2 by the job of 200 GB."""
     from eeon_experiments import folder

@@ -145,6 +145,16 @@ def test_every_picture_that_a_page_shows_is_there_and_every_picture_is_shown() -
     assert shown - pictures == set(), "pages show these, and they are not there"
 
 
+def test_every_experiment_that_was_run_shows_its_numbers(page: Page) -> None:
+    """A page without a figure has no number of its runs."""
+    without = [
+        family.name
+        for family in page.families
+        if len(family.runs) and "![" not in (page.folder / f"{family.name}.md").read_text(encoding="utf-8")
+    ]
+    assert without == []
+
+
 def test_letters_of_figures_can_be_read_on_a_phone() -> None:
     """A picture as wide as a phone of 390 pixels has no letters smaller than 7.5 of them."""
     small = {}

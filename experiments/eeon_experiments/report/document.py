@@ -62,7 +62,7 @@ def document(
     blocks = _front(families, command, rows, claims, lambda family: "")
     for family in families:
         title = Heading(family.title or family.name, anchor=f"experiment-{family.name}")
-        blocks += [title, *_family(family, figures.get(family.name, ()), inline)]
+        blocks += [title, *_family(family, families, figures.get(family.name, ()), inline)]
     return Document(_TITLE, blocks)
 
 
@@ -71,9 +71,9 @@ def overview(families: Sequence[Family], command: str, rows: str, claims: str) -
     return Document(_TITLE, _front(families, command, rows, claims, page_of))
 
 
-def of_experiment(family: Family, figures: Sequence[Rendered]) -> Document:
-    """The page of one experiment beside the overview."""
-    return Document(family.title or family.name, _family(family, figures, inline=False, level=2))
+def of_experiment(family: Family, families: Sequence[Family], figures: Sequence[Rendered]) -> Document:
+    """The page of one experiment beside the overview. `families`: all that are told of."""
+    return Document(family.title or family.name, _family(family, families, figures, inline=False, level=2))
 
 
 def page_of(family: Family) -> str:
@@ -297,18 +297,23 @@ def _alike(one: Elsewhere) -> bool:
     return one.same_points == SamePoints(one.outcome, one.holding, one.parts)
 
 
+def _published(claim: Judged, one: Elsewhere) -> SamePoints:
+    """What the published set-up of the same size comes to on the points of another."""
+    if one.same_points is not None:
+        return one.same_points
+    small = claim.scaled_down
+    if one.is_quick and small is not None:
+        return SamePoints(small.outcome, small.holding, small.parts)
+    return SamePoints(claim.outcome, claim.holding, claim.parts)
+
+
 def _change(claim: Judged, one: Elsewhere) -> str:
     """Whether more or fewer parts hold in another set-up than in the published one of the same size and
     points; empty where as many do, or where the two do not have the same parts."""
-    if one.same_points is not None:
-        holding, parts = one.same_points.holding, one.same_points.parts
-    elif one.is_quick and claim.scaled_down is not None:
-        holding, parts = claim.scaled_down.holding, claim.scaled_down.parts
-    else:
-        holding, parts = claim.holding, claim.parts
-    if parts != one.parts or holding == one.holding:
+    there = _published(claim, one)
+    if there.parts != one.parts or there.holding == one.holding:
         return ""
-    return _BETTER if one.holding > holding else _WORSE
+    return _BETTER if one.holding > there.holding else _WORSE
 
 
 def _worse(families: Sequence[Family]) -> list[Block]:
@@ -345,7 +350,9 @@ def _status(outcome: str) -> Status:
     return Status(outcome, _KINDS[outcome])
 
 
-def _family(family: Family, figures: Sequence[Rendered], inline: bool, level: int = 3) -> list[Block]:
+def _family(
+    family: Family, families: Sequence[Family], figures: Sequence[Rendered], inline: bool, level: int = 3
+) -> list[Block]:
     """What is told of an experiment; its parts have headings of `level`."""
     blocks: list[Block] = []
     if level == 2:
@@ -358,6 +365,7 @@ def _family(family: Family, figures: Sequence[Rendered], inline: bool, level: in
     if family.claims:
         blocks.append(Heading("Claims", level))
         blocks += [_claim(claim) for claim in family.claims]
+    blocks += _judged_again(family, families, level)
     blocks.append(Heading("Figures", level))
     if not figures:
         blocks.append(Paragraph("No figure is drawn for this experiment."))
@@ -365,6 +373,24 @@ def _family(family: Family, figures: Sequence[Rendered], inline: bool, level: in
         blocks += _figure(one, inline)
     blocks += [Heading("Conditions", level), Bullets(_conditions(family))]
     return blocks
+
+
+def _judged_again(family: Family, families: Sequence[Family], level: int) -> list[Block]:
+    """Of an experiment that has rows for other experiments' judges, what came of their claims."""
+    rows: list[list[Cell]] = []
+    for other in families:
+        for claim in other.claims:
+            link = Link(claim.id, anchor(claim), page_of(other) if level == 2 else "")
+            for one in claim.elsewhere:
+                if one.experiment == family.results.name:
+                    there = _published(claim, one)
+                    here = _outcome(one.outcome, one.holding, one.parts)
+                    rows.append([link, one.words, here, _outcome(there.outcome, there.holding, there.parts)])
+    if not rows:
+        return []
+    told = "How many parts of each claim hold; what was measured stands with the claim."
+    head = ("claim", "with", "here", "published set-up, same points")
+    return [Heading("Claims judged again", level), Paragraph(told), Table(head, rows, numeric=False)]
 
 
 def _setup(family: Family) -> list[Block]:

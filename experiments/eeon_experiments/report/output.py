@@ -38,7 +38,7 @@ def pages(families: Sequence[Family], command: str, rows: str = _ROWS) -> dict[s
         return {PAGE: markdown.render(document(families, figures, command, rows, claims))}
     found = {PAGE: markdown.render(overview(families, command, rows, claims))}
     for family in families:
-        found[page_of(family)] = markdown.render(of_experiment(family, figures[family.name]))
+        found[page_of(family)] = markdown.render(of_experiment(family, families, figures[family.name]))
     return found
 
 

@@ -1,0 +1,72 @@
+"""The shape of a hot spot's queue, and what the first flow to end has had of the link."""
+
+from __future__ import annotations
+
+from eeon_experiments.report.drawing import Drawing, Panel, Series, paper
+from eeon_experiments.report.runs import Metric, Run, Runs
+from eeon_tools.svg import BLUE, ORANGE
+
+from .claims import first_share
+
+_TCPS = {"newreno": "NewReno", "cubic": "CUBIC", "vegas": "Vegas"}
+_QUEUES = {"drop_tail": "drop tail", "red": "RED", "qcn_20": "QCN/20", "qcn_66": "QCN/66"}
+_PFC = {"off": ("without PFC", ORANGE), "headroom": ("with PFC", BLUE)}
+_SHAPE: tuple[tuple[Metric, str, str, str], ...] = (
+    ("queue_falls", "falls of the queue below half of its maximum", "times", "{:,.0f}"),
+    ("tail_dropped_data", "dropped packets of data", "packets", "{:,.0f}"),
+)
+
+
+def drawings(runs: Runs) -> list[Drawing]:
+    """Every figure of the experiment."""
+    return [_queue(runs), _shares(runs)]
+
+
+def _queue(runs: Runs) -> Drawing:
+    (case,) = [one for one in ("episode", "short_episode") if len(runs.where(case=one))][:1] or ["episode"]
+    own = runs.where(case=case, queue="drop_tail", unknown=None)
+    panels = []
+    for metric, title, label, unit in _SHAPE:
+        series = [
+            Series(name, [own.spread(metric, tcp=tcp, pfc=pfc) for tcp in _TCPS], colour)
+            for pfc, (name, colour) in _PFC.items()
+        ]
+        panels.append(Panel(title, list(_TCPS.values()), series, "bars", y_label=label, unit=unit))
+    return Drawing(
+        "cee-queue-shape",
+        "A sawtooth without PFC, a step with it",
+        "Short-and-fat paper, queue dynamics (notes; C1)",
+        "One hot spot under drop tail. A sawtooth falls many times and loses packets at each peak; a step "
+        "does neither.",
+        "",
+        "",
+        panels,
+        share_y=False,
+    )
+
+
+def _shares(runs: Runs) -> Drawing:
+    (case,) = [one for one in ("second", "tenth") if len(runs.where(case=one))][:1] or ["second"]
+    own = runs.where(case=case, tcp="newreno", unknown=None)
+    queues = [one for one in _QUEUES if len(own.where(queue=one))]
+
+    def percent(run: Run) -> float | None:
+        share = first_share(run.row, case)
+        return None if share is None else 100 * share
+
+    series = [
+        Series(name, [own.spread(percent, queue=queue, pfc=pfc) for queue in queues], colour)
+        for pfc, (name, colour) in _PFC.items()
+    ]
+    rules = [paper(40, "QCN/66, one flow has more than 40 %")]
+    return Drawing(
+        "cee-queue-shares",
+        "The largest share of a link",
+        "Short-and-fat paper, QCN/66 (notes; C3)",
+        "Five flows of NewReno into one port: what the first to end has had of the link until then; a fifth "
+        "is fair.",
+        "queue",
+        "% of the link",
+        [Panel("five flows", [_QUEUES[queue] for queue in queues], series, "bars", rules)],
+        unit="{:.1f}",
+    )

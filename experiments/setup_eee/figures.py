@@ -1,0 +1,102 @@
+"""Energy and runtime of coalescing with three copies of the input (block D)."""
+
+from __future__ import annotations
+
+from eeon_experiments.report.alternatives import EEE, EEE_COLOURS, RUNTIME
+from eeon_experiments.report.drawing import Drawing, Panel, Rule, Series, paper
+from eeon_experiments.report.runs import Runs
+from eeon_tools.svg import BLUE, ORANGE, SKY, VERMILION
+
+_SCENARIOS = {"batch_24": "batch job", "small_24": "small jobs"}
+_FETCHES = {"all": "all fetches", "5": "five fetches"}
+_SETTINGS = ("12us10", "120us100", "1ms1000", "12us10+", "120us100+")
+_LOADS = ("5", "10", "25", "40")
+_USED = "energy_used_joules"
+_ONE = Rule("1 = Standard EEE", 1.0, "#888888", ":")
+_SAVED = (paper(0.75, "12us10, 75 %"), paper(0.6, "120us100, 60 %", ":"), paper(0.55, "1ms1000, 55 %", "--"))
+_COLOURS = {
+    ("batch_24", "all"): ORANGE,
+    ("batch_24", "5"): VERMILION,
+    ("small_24", "all"): BLUE,
+    ("small_24", "5"): SKY,
+}
+
+
+def drawings(runs: Runs) -> list[Drawing]:
+    """Every figure of the experiment."""
+    return [_energy(runs.where(load=None)), _shallow(runs.where(load=None)), _loads(runs)]
+
+
+def _energy(runs: Runs) -> Drawing:
+    panels = []
+    for fetches, title in _FETCHES.items():
+        own = runs.where(fetches=fetches, buffer="deep", window="tuned")
+        series = [
+            Series(
+                EEE[eee],
+                [
+                    own.ratio(_USED, {"scenario": one, "eee": "standard"}, scenario=one, eee=eee)
+                    for one in _SCENARIOS
+                ],
+                EEE_COLOURS[eee],
+            )
+            for eee in _SETTINGS
+        ]
+        ideal = [
+            own.quotient("energy_ideal_joules", _USED, scenario=one, eee="standard") for one in _SCENARIOS
+        ]
+        series.append(Series(EEE["ideal"], ideal, EEE_COLOURS["ideal"]))
+        panels.append(Panel(title, list(_SCENARIOS.values()), series, "bars", [_ONE, *_SAVED]))
+    return Drawing(
+        "setup-eee-energy",
+        "Energy with three copies of the input",
+        "Not in the papers: the set-up behind EEE paper, figures 7 and 9 (E3, E4, E7)",
+        "All ports of 24 nodes, deep buffers, 1 MB windows. The paper's numbers are means of its scenarios.",
+        "",
+        "energy, Standard EEE = 1",
+        panels,
+    )
+
+
+def _shallow(runs: Runs) -> Drawing:
+    settings = ("12us10", "120us100", "1ms1000", "10ms1000")
+    series = []
+    for (scenario, fetches), colour in _COLOURS.items():
+        own = runs.where(scenario=scenario, fetches=fetches, buffer="shallow", window="tuned")
+        values = [own.ratio(RUNTIME, {"eee": "standard"}, eee=eee) for eee in settings]
+        series.append(Series(f"{_SCENARIOS[scenario]}, {_FETCHES[fetches]}", values, colour))
+    rules = [_ONE, paper(1.25, "1ms1000, about +25 %")]
+    return Drawing(
+        "setup-eee-runtime",
+        "Runtime on shallow buffers with three copies of the input",
+        "Not in the papers: the set-up behind EEE paper, figure 7 (E3, E4)",
+        "24 nodes, 1 MB windows. The scale is logarithmic.",
+        "",
+        "runtime, Standard EEE = 1",
+        [Panel("shallow buffers", list(settings), series, "bars", rules)],
+        scale="log",
+    )
+
+
+def _loads(runs: Runs) -> Drawing:
+    panels = []
+    for fetches, title in _FETCHES.items():
+        own = runs.where(scenario="terasort_24", fetches=fetches)
+        series = []
+        for eee, colour in (("120us100_10g", BLUE), ("1ms1000_10g", ORANGE)):
+            values = [
+                own.ratio(RUNTIME, {"load": load, "eee": "standard"}, load=load, eee=eee) for load in _LOADS
+            ]
+            series.append(Series(eee.removesuffix("_10g"), values, colour))
+        rules = [_ONE, paper(1.2, "1ms1000 at 5 % load, +20 %")]
+        panels.append(Panel(title, [f"{load} %" for load in _LOADS], series, rules=rules))
+    return Drawing(
+        "setup-eee-loads",
+        "Runtime by CPU load with three copies of the input",
+        "Not in the papers: the set-up behind thesis, figure 4.11 (E9)",
+        "Terasort jobs on 24 nodes, shallow buffers; coalescing on 10GbE alone.",
+        "CPU load",
+        "runtime, Standard EEE = 1",
+        panels,
+        from_zero=False,
+    )

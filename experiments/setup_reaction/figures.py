@@ -1,0 +1,53 @@
+"""Queries and phases with one reaction point a host."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from eeon_experiments.report.drawing import Drawing, Panel, Rule, Series
+from eeon_experiments.report.runs import Runs
+from eeon_tools.svg import BLUE, ORANGE
+
+_QUEUES = {"drop_tail": "drop tail", "red": "RED", "qcn_20": "QCN/20", "qcn_66": "QCN/66"}
+_TCPS = {"newreno": "NewReno", "cubic": "CUBIC", "vegas": "Vegas"}
+_BENCHMARKS = {"is": "IS", "ft": "FT", "cg": "CG", "mg": "MG", "bt": "BT"}
+_PFC = {"off": ("without PFC", ORANGE), "headroom": ("with PFC", BLUE)}
+_ONE = Rule("1 = drop tail without PFC", 1.0, "#888888", ":")
+
+
+def drawings(runs: Runs) -> list[Drawing]:
+    """Every figure of the experiment."""
+    return [
+        Drawing(
+            "setup-reaction-queries",
+            "The mean query with one reaction point a host",
+            "Not in the paper: the set-up behind its commercial traffic (C2, C6)",
+            "Scatter and gather over a background of 30 %, against drop tail with the same TCP.",
+            "queue",
+            "drop tail without PFC = 1",
+            _panels(runs, "query_mean_us", "tcp", _TCPS),
+        ),
+        Drawing(
+            "setup-reaction-runtimes",
+            "Five benchmarks with one reaction point a host",
+            "Not in the paper: the set-up behind its scientific traffic (C7)",
+            "Runtime, NewReno.",
+            "queue",
+            "drop tail without PFC = 1",
+            _panels(runs, "runtime_seconds", "benchmark", _BENCHMARKS),
+            unit="{:.3f}",
+        ),
+    ]
+
+
+def _panels(runs: Runs, column: str, axis: str, titles: Mapping[str, str]) -> Sequence[Panel]:
+    panels = []
+    for value in (one for one in titles if one in runs.values(axis)):
+        own = runs.where(**{axis: value})
+        base = {"queue": "drop_tail", "pfc": "off"}
+        series = [
+            Series(title, [own.ratio(column, base, queue=queue, pfc=pfc) for queue in _QUEUES], colour)
+            for pfc, (title, colour) in _PFC.items()
+        ]
+        panels.append(Panel(titles[value], list(_QUEUES.values()), series, "bars", [_ONE]))
+    return panels
