@@ -22,8 +22,10 @@ from ptf_tests.run.options import parse
 
 def run(request: suite.Request) -> int:
     """Start simple_switch_grpc, run the cases, stop it."""
-    missing = [tool for tool in ("simple_switch_grpc", "simple_switch_CLI") if shutil.which(tool) is None]
-    if missing:
+    cli = switch_process.found("simple_switch_CLI")
+    needed = {"simple_switch_grpc": shutil.which("simple_switch_grpc"), "simple_switch_CLI": cli}
+    missing = [tool for tool, path in needed.items() if path is None]
+    if cli is None or missing:
         print(f"ptf bmv2: skipped: {' and '.join(missing)} not on PATH")
         return 0
     grpc_port, thrift_port = switch_process.free_ports(2)
@@ -37,21 +39,28 @@ def run(request: suite.Request) -> int:
             *("--priority-queues", str(PRIORITIES)),
         ]
         ports = f"0-{{{DATA_PORTS[0]}-{DATA_PORTS[-1]}}}@{packets}"
-        params = {"grpc_address": f"127.0.0.1:{grpc_port}", "thrift_port": thrift_port}
+        params = {"grpc_address": f"127.0.0.1:{grpc_port}", "thrift_port": thrift_port, "cli": cli}
         try:
             with switch_process.running(command, grpc_port, Path(folder, "output.txt")):
-                _deepen_queues(thrift_port)
+                _deepen_queues(cli, thrift_port)
                 return suite.run("bmv2", request, ("--platform", "nn", "--device-socket", ports), params)
-        except switch_process.DidNotStart as error:
+        except (switch_process.DidNotStart, _Refused) as error:
             print(f"ptf bmv2: {error}")
             return 1
 
 
-def _deepen_queues(thrift_port: int) -> None:
+class _Refused(Exception):
+    """The CLI did not do what it was told. The text says what it printed."""
+
+
+def _deepen_queues(cli: str, thrift_port: int) -> None:
     """The program keeps its own limits; a target's queue that overflows (BMv2: 64 packets) would do so
-    silently."""
-    cli = ("simple_switch_CLI", "--thrift-port", str(thrift_port))
-    subprocess.run(cli, input=b"set_queue_depth 100000\n", check=True, stdout=subprocess.DEVNULL)
+    silently. Raises _Refused."""
+    command = (cli, "--thrift-port", str(thrift_port))
+    done = subprocess.run(command, input="set_queue_depth 100000\n", capture_output=True, text=True)
+    if done.returncode:
+        why = (done.stderr.strip() or done.stdout.strip() or "no reason given").splitlines()[-1]
+        raise _Refused(f"{cli} ended with {done.returncode} and did not deepen the queues: {why}")
 
 
 if __name__ == "__main__":

@@ -6,7 +6,6 @@
 
 from __future__ import annotations
 
-import shutil
 import signal
 import sys
 import tempfile
@@ -36,8 +35,7 @@ _PLATFORM = (
 
 def run(request: suite.Request) -> int:
     """Make the pairs, start eeon-switch, run the cases, take everything down."""
-    commands = Path(sys.executable).parent
-    found = {name: _found(name, commands) for name in ("eeon-switch", "simple_switch_CLI")}
+    found = {name: switch_process.found(name) for name in ("eeon-switch", "simple_switch_CLI")}
     missing = [name for name, path in found.items() if path is None]
     if missing:
         print(f"{' and '.join(missing)} not installed here; `make setup` does it", file=sys.stderr)
@@ -71,11 +69,6 @@ def run(request: suite.Request) -> int:
     except (switch_process.DidNotStart, veth.Refused) as error:
         print(f"ptf engine-veth: {error}")
         return 1
-
-
-def _found(name: str, first: Path) -> str | None:
-    """A command of this environment, or of PATH."""
-    return shutil.which(name, path=str(first)) or shutil.which(name)
 
 
 def _with_short(arguments: list[str]) -> suite.Request:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import shutil
 import socket
 import subprocess
+import sys
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -33,6 +35,12 @@ def running(command: Sequence[str], grpc_port: int, output: Path) -> Iterator[No
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
+
+
+def found(name: str) -> str | None:
+    """A command of this environment, or of PATH: the environment's runs in the Python that has what it needs,
+    whether or not the environment is active."""
+    return shutil.which(name, path=str(Path(sys.executable).parent)) or shutil.which(name)
 
 
 def free_ports(count: int) -> list[int]:

@@ -25,4 +25,6 @@ class Bmv2Target(RealTimeTarget):
 
 def make() -> Bmv2Target:
     """The target that the test parameters describe."""
-    return Bmv2Target(test_param_get("grpc_address"), int(test_param_get("thrift_port")))
+    return Bmv2Target(
+        test_param_get("grpc_address"), int(test_param_get("thrift_port")), test_param_get("cli")
+    )

@@ -31,7 +31,7 @@ class RealTimeTarget(Target):
 
     virtual_time = False
 
-    def __init__(self, grpc_address: str, thrift_port: int, cli: str = "simple_switch_CLI") -> None:
+    def __init__(self, grpc_address: str, thrift_port: int, cli: str) -> None:
         self._address = grpc_address
         self._cli_command = [cli, "--thrift-port", str(thrift_port)]
         self._cli: subprocess.Popen[bytes] | None = None
