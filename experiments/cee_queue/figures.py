@@ -22,8 +22,13 @@ def drawings(runs: Runs) -> list[Drawing]:
     return [_queue(runs), _shares(runs)]
 
 
+def _there(runs: Runs, full: str, quick: str) -> str:
+    """The form of a case that was run."""
+    return full if len(runs.where(case=full)) else quick
+
+
 def _queue(runs: Runs) -> Drawing:
-    (case,) = [one for one in ("episode", "short_episode") if len(runs.where(case=one))][:1] or ["episode"]
+    case = _there(runs, "episode", "short_episode")
     own = runs.where(case=case, queue="drop_tail", unknown=None)
     panels = []
     for metric, title, label, unit in _SHAPE:
@@ -46,7 +51,7 @@ def _queue(runs: Runs) -> Drawing:
 
 
 def _shares(runs: Runs) -> Drawing:
-    (case,) = [one for one in ("second", "tenth") if len(runs.where(case=one))][:1] or ["second"]
+    case = _there(runs, "second", "tenth")
     own = runs.where(case=case, tcp="newreno", unknown=None)
     queues = [one for one in _QUEUES if len(own.where(queue=one))]
 

@@ -37,7 +37,7 @@ def drawings(runs: Runs) -> list[Drawing]:
             "setup-chasing-job",
             "Flow chasing against TCP alone in other set-ups",
             "Not in the paper: the set-ups behind its figures 9 to 11 (F1 to F3)",
-            "The job of 20 GB, seed by seed: 1 is TCP without a scheduler in the same set-up.",
+            "The same job, seed by seed: 1 is TCP without a scheduler in the same set-up.",
             "",
             "TCP alone = 1",
             panels,

@@ -21,7 +21,7 @@ def drawings(runs: Runs) -> list[Drawing]:
     """Every figure of the experiment."""
     own = runs.where(fetches="all", control="tcp")
     panels = [
-        _panel(own, "chapter7", "10GbE, one shuffle of 80 nodes, deep buffers", "deep", "10g_", _SHUFFLE),
+        _panel(own, "chapter7", "10GbE, one shuffle, deep buffers", "deep", "10g_", _SHUFFLE),
         _panel(own, "batch_24", "all ports, batch job of 24 nodes", "deep_10mb", "", _JOBS),
         _panel(own, "small_24", "all ports, small jobs of 24 nodes", "deep_10mb", "", _JOBS),
     ]

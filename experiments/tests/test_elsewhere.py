@@ -172,7 +172,7 @@ def test_where_the_points_alone_make_the_difference_the_page_says_so() -> None:
     page = _page(elsewhere=[out], holding=1, parts=2)
     assert "| ✔ three copies‡ |" in _row_of(page, "M2")
     told = " ".join(page.split())
-    assert "‡: on those the published set-up comes to the same." in told
+    assert "on the same points; ‡: the same." in told
     assert "comes out (`setup`, seeds 4; the published set-up on the same points: comes out)" in told
 
 
@@ -190,15 +190,17 @@ def test_an_experiment_that_others_claims_are_judged_on_says_what_came_of_them()
     same = SamePoints("reproduced", 4, 4)
     there = Elsewhere("five fetches", "setup", "differs", "", 1, 4, (4,), same)
     plain = replace(there, words="five fetches and no FINs", same_points=None)
+    lacking = replace(there, words="64 MB", same_points=SamePoints("not measured", 0, 0))
     judged = family("marking", rows("marking", (1,)))
     claims = [
-        replace(one, elsewhere=[there, plain], holding=3, parts=4) if one.id == "M2" else one
+        replace(one, elsewhere=[there, plain, lacking], holding=3, parts=4) if one.id == "M2" else one
         for one in judged.claims
     ]
     of_setup = replace(judged, name="setup", claims=[], results=Path("data/setup"))
     pages = output.files([replace(judged, claims=claims), of_setup], "x")
     assert "| [M2](marking.md#claim-m2) | five fetches | ✘ 1 of 4 | ✔ 4 of 4 |" in pages["setup.md"]
     assert "| five fetches and no FINs | ✘ 1 of 4 | ✘ 3 of 4 |" in pages["setup.md"]
+    assert "| 64 MB | ✘ 1 of 4 | – not measured |" in pages["setup.md"]
     assert "Claims judged again" not in pages["marking.md"]
 
 
@@ -208,7 +210,7 @@ def test_the_claims_that_the_published_set_up_has_on_fewer_points_are_known() ->
 
     results = Path(__file__).parents[2] / "docs" / "results" / "data"
     for name, claim_id, words in (
-        ("eee", "E6", "three copies of the input"),
+        ("eee", "E6", "three copies"),
         ("flow_chasing", "F2", "maps before reducers"),
     ):
         claims = [one for one in folder.claims(shipped.folder() / name) if one.id == claim_id]

@@ -59,11 +59,9 @@ def test_pages_are_what_their_data_give_and_there_are_no_others(page: Page) -> N
 
 
 def test_the_first_page_prints_on_four_sheets(page: Page) -> None:
-    # 60 lines of 100 characters a sheet; a table is taken as if it were text, a link as its words. What the
-    # file wraps within a paragraph or an item is one piece of text.
+    # 60 lines of 100 characters a sheet; a table is taken as if it were text, a link as its words.
     words = re.sub(r"\]\([^)]*\)", "]", page.text)
-    flowing = re.sub(r"(?<=[^\n|])\n(?: {2})?(?=[^\s|#*<`])", " ", words)
-    lines = sum(max(1, -(-len(line) // 100)) for line in flowing.splitlines())
+    lines = sum(max(1, -(-len(line) // 100)) for line in words.splitlines())
     assert lines <= 4 * 60
 
 

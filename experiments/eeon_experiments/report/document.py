@@ -124,11 +124,7 @@ def _front(
 
 def _alike_in_words(families: Sequence[Family]) -> str:
     ones = (one for family in families for claim in family.claims for one in _full(claim))
-    return (
-        f"; {_ALIKE}: on those the published set-up comes to the same"
-        if any(_alike(one) for one in ones)
-        else ""
-    )
+    return f"; {_ALIKE}: the same" if any(map(_alike, ones)) else ""
 
 
 def _data_again(families: Sequence[Family], page: Callable[[Family], str]) -> list[Block]:
@@ -136,8 +132,7 @@ def _data_again(families: Sequence[Family], page: Callable[[Family], str]) -> li
     if any(page(family) for family in families):
         return [
             Paragraph(
-                "The data, which takes hours: the command above for each experiment, and then "
-                "`eeon experiment report`."
+                "The data, which takes hours: each experiment's command above, then `eeon experiment report`."
             )
         ]
     return [
@@ -217,12 +212,13 @@ def _scaled_down(families: Sequence[Family]) -> list[Block]:
         which = f"all experiments{f' but {without[0]}' if without else ''}"
     else:
         which = ", ".join(names)
+    quick = any(one.is_quick for family in families for claim in family.claims for one in _full(claim))
+    alone = f", and {_SCALED_DOWN} at a set-up that was run in that form alone" if quick else ""
     return [
         Paragraph(
             f"Of {which} the quick forms were run as well: the same questions on a smaller fabric "
             "with a smaller job, which take minutes. What a claim comes to there stands beside it as "
-            f"“scaled down”, and {_SCALED_DOWN} at a set-up that was run in that form alone; it is about "
-            "that form only."
+            f"“scaled down”{alone}."
         )
     ]
 
@@ -443,6 +439,8 @@ def _claim(claim: Judged) -> ClaimOutcome:
 
 
 def _outcome_in_words(one: Elsewhere | SamePoints) -> str:
+    if one.outcome == NOT_MEASURED:
+        return one.outcome
     return "comes out" if one.outcome == REPRODUCED else f"{_parts(one.holding, one.parts)} parts"
 
 

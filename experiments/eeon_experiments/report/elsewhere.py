@@ -50,7 +50,7 @@ class Views(Strict):
 
 @dataclass(frozen=True)
 class SamePoints:
-    """What comes of a claim in the published set-up on the points of another."""
+    """What comes of a claim in the published set-up on the points of another, which it may not have."""
 
     outcome: str
     holding: int
@@ -112,6 +112,7 @@ def judged_elsewhere(
     """By claim, what came of the claims of experiment `name` in every other set-up that has results for them,
     the larger forms first. A claim that its rows do not suffice for is left out."""
     published = {form: _rows(results_folder / f"{name}{form}") for form in forms}
+    on_all = {form: {claim.id: _came(claim, rows) for claim in claims} for form, rows in published.items()}
     found: dict[str, list[Elsewhere]] = {}
     for other in shipped.names():
         for view in load(shipped.folder() / other):
@@ -127,7 +128,8 @@ def judged_elsewhere(
                     judgment = claim.judge(rows)
                     if judgment.outcome != "not measured":
                         told = (judgment.outcome, judgment.measured, judgment.holding, judgment.parts)
-                        same = _same_points(claim, published[form], there)
+                        came = _came(claim, there)
+                        same = None if came == on_all[form][claim.id] else came
                         one = Elsewhere(view.words, place.name, *told, tuple(rows.seeds), same)
                         found.setdefault(claim.id, []).append(one)
     return found
@@ -144,13 +146,9 @@ def on_points_of(other: Results, published: Results) -> Results:
     return Results([row for row in published.rows if point(row) in points], published.refused)
 
 
-def _same_points(claim: Claim, published: Results, there: Results) -> SamePoints | None:
-    """None where `there` has too little for the judge, or comes to what all points come to."""
-    on_all, on_these = claim.judge(published), claim.judge(there)
-    came = SamePoints(on_these.outcome, on_these.holding, on_these.parts)
-    if on_these.outcome == "not measured" or came == SamePoints(on_all.outcome, on_all.holding, on_all.parts):
-        return None
-    return came
+def _came(claim: Claim, rows: Results) -> SamePoints:
+    judgment = claim.judge(rows)
+    return SamePoints(judgment.outcome, judgment.holding, judgment.parts)
 
 
 def _rows(place: Path) -> Results:
