@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
+from eeon_experiments.report.alternatives import CEE_QUEUES, CEE_TCPS, PFC
 from eeon_experiments.report.drawing import Drawing, Panel, Rule, Series
 from eeon_experiments.report.runs import Runs, Spread
 from eeon_tools.svg import BLUE, ORANGE
 
-_QUEUES = {"drop_tail": "drop tail", "red": "RED", "qcn_20": "QCN/20", "qcn_66": "QCN/66"}
-_TCPS = {"newreno": "NewReno", "cubic": "CUBIC", "vegas": "Vegas"}
-_PFC = {"off": ("without PFC", ORANGE), "headroom": ("with PFC", BLUE)}
 _UNKNOWNS: dict[str | None, str] = {
     None: "as assumed",
     "load_60": "60 % background",
@@ -27,7 +25,7 @@ def drawings(runs: Runs) -> list[Drawing]:
 
 def _series(runs: Runs, queues: list[str], **point: str | None) -> list[Series]:
     found = []
-    for pfc, (title, colour) in _PFC.items():
+    for pfc, (title, colour) in PFC.items():
         spreads = [runs.spread(_QUERY, queue=queue, pfc=pfc, **point) for queue in queues]
         values = [None if one is None else one.scaled(_US_TO_MS) for one in spreads]
         found.append(Series(title, values, colour))
@@ -35,12 +33,12 @@ def _series(runs: Runs, queues: list[str], **point: str | None) -> list[Series]:
 
 
 def _there(runs: Runs) -> list[str]:
-    return [queue for queue in _QUEUES if queue in runs.values("queue")]
+    return [queue for queue in CEE_QUEUES if queue in runs.values("queue")]
 
 
 def _queries(runs: Runs) -> Drawing:
     queues = _there(runs)
-    names = [_QUEUES[queue] for queue in queues]
+    names = [CEE_QUEUES[queue] for queue in queues]
     return Drawing(
         "cee-commercial-queries",
         "The mean query, with and without PFC",
@@ -50,7 +48,7 @@ def _queries(runs: Runs) -> Drawing:
         "ms",
         [
             Panel(title, names, _series(runs, queues, tcp=tcp, unknown=None), "bars")
-            for tcp, title in _TCPS.items()
+            for tcp, title in CEE_TCPS.items()
         ],
         unit="{:.3f}",
     )
@@ -58,7 +56,7 @@ def _queries(runs: Runs) -> Drawing:
 
 def _unknowns(runs: Runs) -> Drawing:
     queues = _there(runs)
-    names = [_QUEUES[queue] for queue in queues]
+    names = [CEE_QUEUES[queue] for queue in queues]
     one = Rule("1 = without PFC", 1.0, "#888888", ":")
     colours = (BLUE, ORANGE, "#009e73", "#cc79a7", "#56b4e9")
 
@@ -80,6 +78,6 @@ def _unknowns(runs: Runs) -> Drawing:
         "The mean query with PFC against that without, under the same setting.",
         "queue",
         "without PFC = 1",
-        [panel(tcp, title) for tcp, title in _TCPS.items()],
+        [panel(tcp, title) for tcp, title in CEE_TCPS.items()],
         unit="{:.3f}",
     )

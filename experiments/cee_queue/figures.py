@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
+from eeon_experiments.report.alternatives import CEE_QUEUES, CEE_TCPS, PFC
 from eeon_experiments.report.drawing import Drawing, Panel, Series, paper
 from eeon_experiments.report.runs import Metric, Run, Runs
-from eeon_tools.svg import BLUE, ORANGE
 
 from .claims import first_share
 
-_TCPS = {"newreno": "NewReno", "cubic": "CUBIC", "vegas": "Vegas"}
-_QUEUES = {"drop_tail": "drop tail", "red": "RED", "qcn_20": "QCN/20", "qcn_66": "QCN/66"}
-_PFC = {"off": ("without PFC", ORANGE), "headroom": ("with PFC", BLUE)}
 _SHAPE: tuple[tuple[Metric, str, str, str], ...] = (
     ("queue_falls", "falls of the queue below half of its maximum", "times", "{:,.0f}"),
     ("tail_dropped_data", "dropped packets of data", "packets", "{:,.0f}"),
@@ -33,10 +30,10 @@ def _queue(runs: Runs) -> Drawing:
     panels = []
     for metric, title, label, unit in _SHAPE:
         series = [
-            Series(name, [own.spread(metric, tcp=tcp, pfc=pfc) for tcp in _TCPS], colour)
-            for pfc, (name, colour) in _PFC.items()
+            Series(name, [own.spread(metric, tcp=tcp, pfc=pfc) for tcp in CEE_TCPS], colour)
+            for pfc, (name, colour) in PFC.items()
         ]
-        panels.append(Panel(title, list(_TCPS.values()), series, "bars", y_label=label, unit=unit))
+        panels.append(Panel(title, list(CEE_TCPS.values()), series, "bars", y_label=label, unit=unit))
     return Drawing(
         "cee-queue-shape",
         "A sawtooth without PFC, a step with it",
@@ -53,7 +50,7 @@ def _queue(runs: Runs) -> Drawing:
 def _shares(runs: Runs) -> Drawing:
     case = _there(runs, "second", "tenth")
     own = runs.where(case=case, tcp="newreno", unknown=None)
-    queues = [one for one in _QUEUES if len(own.where(queue=one))]
+    queues = [one for one in CEE_QUEUES if len(own.where(queue=one))]
 
     def percent(run: Run) -> float | None:
         share = first_share(run.row, case)
@@ -61,7 +58,7 @@ def _shares(runs: Runs) -> Drawing:
 
     series = [
         Series(name, [own.spread(percent, queue=queue, pfc=pfc) for queue in queues], colour)
-        for pfc, (name, colour) in _PFC.items()
+        for pfc, (name, colour) in PFC.items()
     ]
     rules = [paper(40, "QCN/66, one flow has more than 40 %")]
     return Drawing(
@@ -72,6 +69,6 @@ def _shares(runs: Runs) -> Drawing:
         "is fair.",
         "queue",
         "% of the link",
-        [Panel("five flows", [_QUEUES[queue] for queue in queues], series, "bars", rules)],
+        [Panel("five flows", [CEE_QUEUES[queue] for queue in queues], series, "bars", rules)],
         unit="{:.1f}",
     )

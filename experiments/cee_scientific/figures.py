@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
+from eeon_experiments.report.alternatives import CEE_BENCHMARKS, CEE_QUEUES, PFC
 from eeon_experiments.report.drawing import Drawing, Panel, Rule, Series
 from eeon_experiments.report.runs import Runs
-from eeon_tools.svg import BLUE, ORANGE
 
-_QUEUES = {"drop_tail": "drop tail", "red": "RED", "qcn_20": "QCN/20", "qcn_66": "QCN/66"}
-_BENCHMARKS = {"is": "IS", "ft": "FT", "cg": "CG", "mg": "MG", "bt": "BT"}
-_PFC = {"off": ("without PFC", ORANGE), "headroom": ("with PFC", BLUE)}
 _ONE = Rule("1 = drop tail without PFC", 1.0, "#888888", ":")
 
 
 def drawings(runs: Runs) -> list[Drawing]:
     """Every figure of the experiment."""
-    there = [one for one in _BENCHMARKS if one in runs.values("benchmark")]
+    there = [one for one in CEE_BENCHMARKS if one in runs.values("benchmark")]
     panels = []
     for benchmark in there:
         base = {"benchmark": benchmark, "queue": "drop_tail", "pfc": "off", "unknown": None}
@@ -25,13 +22,13 @@ def drawings(runs: Runs) -> list[Drawing]:
                     runs.ratio(
                         "runtime_seconds", base, benchmark=benchmark, queue=queue, pfc=pfc, unknown=None
                     )
-                    for queue in _QUEUES
+                    for queue in CEE_QUEUES
                 ],
                 colour,
             )
-            for pfc, (title, colour) in _PFC.items()
+            for pfc, (title, colour) in PFC.items()
         ]
-        panels.append(Panel(_BENCHMARKS[benchmark], list(_QUEUES.values()), series, "bars", [_ONE]))
+        panels.append(Panel(CEE_BENCHMARKS[benchmark], list(CEE_QUEUES.values()), series, "bars", [_ONE]))
     return [
         Drawing(
             "cee-scientific-runtimes",

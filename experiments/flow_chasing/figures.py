@@ -4,21 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from eeon_experiments.report.alternatives import along
-from eeon_experiments.report.drawing import Drawing, Panel, Rule, Series, paper
+from eeon_experiments.report.alternatives import FLOW_CHASING, FLOW_CHASING_PAPER, along
+from eeon_experiments.report.drawing import Drawing, Panel, Rule, Series
 from eeon_experiments.report.runs import Runs
-from eeon_tools.svg import BLUE, GREEN, ORANGE
 
-_COLUMNS = (
-    ("reducer_shuffle_mean_seconds", "a reducer's shuffle, mean", BLUE),
-    ("shuffle_seconds", "the job's shuffle", GREEN),
-    ("runtime_seconds", "the job's runtime", ORANGE),
-)
-_PAPER = {
-    "reducer_shuffle_mean_seconds": paper(0.9376, "a reducer's shuffle, -6.24 %"),
-    "shuffle_seconds": paper(0.952, "the shuffle, -4.8 %", ":"),
-    "runtime_seconds": paper(0.98, "the job, -2.0 %", "--"),
-}
 _SCHEDULERS = {
     "fca": "flow chasing",
     "fca_remaining": "by what is left",
@@ -54,7 +43,7 @@ def drawings(runs: Runs) -> list[Drawing]:
 def _sizes(runs: Runs) -> Drawing:
     sizes = [size for size in ("200GB", "20GB", "5GB") if size in runs.values("size")]
     panels = []
-    for column, title, colour in _COLUMNS:
+    for column, title, colour in FLOW_CHASING:
         values = [
             runs.ratio(
                 column,
@@ -66,7 +55,13 @@ def _sizes(runs: Runs) -> Drawing:
             for size in sizes
         ]
         panels.append(
-            Panel(title, sizes, [Series("flow chasing", values, colour)], "bars", [_ONE, _PAPER[column]])
+            Panel(
+                title,
+                sizes,
+                [Series("flow chasing", values, colour)],
+                "bars",
+                [_ONE, FLOW_CHASING_PAPER[column]],
+            )
         )
     return Drawing(
         "flow-chasing-job",
@@ -85,7 +80,7 @@ def _schedulers(runs: Runs) -> Drawing:
     base = {"size": _TENTH, "scheduler": "none", "unknown": None}
     series = [
         Series(title, along(runs, column, "scheduler", schedulers, base, size=_TENTH, unknown=None), colour)
-        for column, title, colour in _COLUMNS
+        for column, title, colour in FLOW_CHASING
     ]
     names: Sequence[str] = [_SCHEDULERS[one] for one in schedulers]
     return Drawing(
@@ -119,7 +114,7 @@ def _unknowns(runs: Runs) -> Drawing:
                 ],
                 colour,
             )
-            for column, title, colour in _COLUMNS
+            for column, title, colour in FLOW_CHASING
         ]
         what = "job, TCP and buffers" if own_base else "the scheduler's own"
         panels.append(Panel(what, [unknowns[one] for one in present], series, "bars", [_ONE]))

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from eeon_experiments.report.alternatives import EEE, EEE_COLOURS, RUNTIME
+from eeon_experiments.report.alternatives import EEE, EEE_COLOURS, FETCHES, RUNTIME
 from eeon_experiments.report.drawing import Drawing, Panel, Rule, Series, paper
 from eeon_experiments.report.runs import Runs
 from eeon_tools.svg import BLUE, ORANGE, SKY, VERMILION
 
 _SCENARIOS = {"batch_24": "batch job", "small_24": "small jobs"}
-_FETCHES = {"all": "all fetches", "5": "five fetches"}
 _SETTINGS = ("12us10", "120us100", "1ms1000", "12us10+", "120us100+")
 _LOADS = ("5", "10", "25", "40")
 _USED = "energy_used_joules"
@@ -29,7 +28,7 @@ def drawings(runs: Runs) -> list[Drawing]:
 
 def _energy(runs: Runs) -> Drawing:
     panels = []
-    for fetches, title in _FETCHES.items():
+    for fetches, title in FETCHES.items():
         own = runs.where(fetches=fetches, buffer="deep", window="tuned")
         series = [
             Series(
@@ -64,7 +63,7 @@ def _shallow(runs: Runs) -> Drawing:
     for (scenario, fetches), colour in _COLOURS.items():
         own = runs.where(scenario=scenario, fetches=fetches, buffer="shallow", window="tuned")
         values = [own.ratio(RUNTIME, {"eee": "standard"}, eee=eee) for eee in settings]
-        series.append(Series(f"{_SCENARIOS[scenario]}, {_FETCHES[fetches]}", values, colour))
+        series.append(Series(f"{_SCENARIOS[scenario]}, {FETCHES[fetches]}", values, colour))
     rules = [_ONE, paper(1.25, "1ms1000, about +25 %")]
     return Drawing(
         "setup-eee-runtime",
@@ -80,7 +79,7 @@ def _shallow(runs: Runs) -> Drawing:
 
 def _loads(runs: Runs) -> Drawing:
     panels = []
-    for fetches, title in _FETCHES.items():
+    for fetches, title in FETCHES.items():
         own = runs.where(scenario="terasort_24", fetches=fetches)
         series = []
         for eee, colour in (("120us100_10g", BLUE), ("1ms1000_10g", ORANGE)):

@@ -4,14 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from eeon_experiments.report.alternatives import CEE_BENCHMARKS, CEE_QUEUES, CEE_TCPS, PFC
 from eeon_experiments.report.drawing import Drawing, Panel, Rule, Series
 from eeon_experiments.report.runs import Runs
-from eeon_tools.svg import BLUE, ORANGE
 
-_QUEUES = {"drop_tail": "drop tail", "red": "RED", "qcn_20": "QCN/20", "qcn_66": "QCN/66"}
-_TCPS = {"newreno": "NewReno", "cubic": "CUBIC", "vegas": "Vegas"}
-_BENCHMARKS = {"is": "IS", "ft": "FT", "cg": "CG", "mg": "MG", "bt": "BT"}
-_PFC = {"off": ("without PFC", ORANGE), "headroom": ("with PFC", BLUE)}
 _ONE = Rule("1 = drop tail without PFC", 1.0, "#888888", ":")
 
 
@@ -25,7 +21,7 @@ def drawings(runs: Runs) -> list[Drawing]:
             "Scatter and gather over a background of 30 %, against drop tail with the same TCP.",
             "queue",
             "drop tail without PFC = 1",
-            _panels(runs, "query_mean_us", "tcp", _TCPS),
+            _panels(runs, "query_mean_us", "tcp", CEE_TCPS),
         ),
         Drawing(
             "setup-reaction-runtimes",
@@ -34,7 +30,7 @@ def drawings(runs: Runs) -> list[Drawing]:
             "Runtime, NewReno.",
             "queue",
             "drop tail without PFC = 1",
-            _panels(runs, "runtime_seconds", "benchmark", _BENCHMARKS),
+            _panels(runs, "runtime_seconds", "benchmark", CEE_BENCHMARKS),
             unit="{:.3f}",
         ),
     ]
@@ -46,8 +42,8 @@ def _panels(runs: Runs, column: str, axis: str, titles: Mapping[str, str]) -> Se
         own = runs.where(**{axis: value})
         base = {"queue": "drop_tail", "pfc": "off"}
         series = [
-            Series(title, [own.ratio(column, base, queue=queue, pfc=pfc) for queue in _QUEUES], colour)
-            for pfc, (title, colour) in _PFC.items()
+            Series(title, [own.ratio(column, base, queue=queue, pfc=pfc) for queue in CEE_QUEUES], colour)
+            for pfc, (title, colour) in PFC.items()
         ]
-        panels.append(Panel(titles[value], list(_QUEUES.values()), series, "bars", [_ONE]))
+        panels.append(Panel(titles[value], list(CEE_QUEUES.values()), series, "bars", [_ONE]))
     return panels

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from eeon_experiments.report.alternatives import EEE, EEE_COLOURS
+from eeon_experiments.report.alternatives import EEE, EEE_COLOURS, FETCHES
 from eeon_experiments.report.drawing import Drawing, Panel, Rule, Series, paper
 from eeon_experiments.report.runs import Runs
 
@@ -12,7 +12,6 @@ _SCENARIOS = {
     "small_24": "small 1.2:1",
     "small_80": "small 4:1",
 }
-_FETCHES = {"all": "all fetches", "5": "five fetches"}
 _ONE = Rule("1 = Standard EEE", 1.0, "#888888", ":")
 _SAVED = (paper(0.65, "35 to 75 % saved"), paper(0.25, "35 to 75 % saved"))
 
@@ -20,7 +19,7 @@ _SAVED = (paper(0.65, "35 to 75 % saved"), paper(0.25, "35 to 75 % saved"))
 def drawings(runs: Runs) -> list[Drawing]:
     """Every figure of the experiment."""
     panels = []
-    for fetches, title in _FETCHES.items():
+    for fetches, title in FETCHES.items():
         own = runs.where(fetches=fetches)
         series = [
             Series(

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from eeon_tools.svg import BLUE, GREEN, GREY, INK, ORANGE, PURPLE, SKY, VERMILION, YELLOW
 
+from eeon_experiments.report.drawing import paper
 from eeon_experiments.report.runs import Chosen, Metric, Runs, Spread
 
 RUNTIME = "runtime_seconds"
@@ -42,6 +43,23 @@ EEE_COLOURS = {
     "12us10+": PURPLE,
     "120us100+": "#882255",
     "ideal": GREEN,
+}
+
+FETCHES = {"all": "all fetches", "5": "five fetches"}
+CEE_QUEUES = {"drop_tail": "drop tail", "red": "RED", "qcn_20": "QCN/20", "qcn_66": "QCN/66"}
+CEE_TCPS = {"newreno": "NewReno", "cubic": "CUBIC", "vegas": "Vegas"}
+CEE_BENCHMARKS = {"is": "IS", "ft": "FT", "cg": "CG", "mg": "MG", "bt": "BT"}
+PFC = {"off": ("without PFC", ORANGE), "headroom": ("with PFC", BLUE)}
+FLOW_CHASING = (
+    ("reducer_shuffle_mean_seconds", "a reducer's shuffle, mean", BLUE),
+    ("shuffle_seconds", "the job's shuffle", GREEN),
+    ("runtime_seconds", "the job's runtime", ORANGE),
+)
+"""Column, title and colour of what flow chasing is to shorten."""
+FLOW_CHASING_PAPER = {
+    "reducer_shuffle_mean_seconds": paper(0.9376, "a reducer's shuffle, -6.24 %"),
+    "shuffle_seconds": paper(0.952, "the shuffle, -4.8 %", ":"),
+    "runtime_seconds": paper(0.98, "the job, -2.0 %", "--"),
 }
 
 _DELAY = re.compile(r"(\d+(?:\.\d+)?)(ns|us|ms|s)$")
