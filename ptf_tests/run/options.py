@@ -17,12 +17,22 @@ def add_to(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--program", type=Path, default=suite.PROGRAM, help="BMv2 JSON to test")
     parser.add_argument("--p4info", type=Path, default=suite.P4INFO, help="its P4Info, text format")
     parser.add_argument("--output", type=Path, help="folder for logs (default: out/ptf/<target>)")
+    parser.add_argument(
+        "--workers",
+        type=int,
+        choices=range(1, 65),
+        default=1,
+        metavar="N",
+        help="processes side by side (default: 1); only on the engine, where each has a switch of its own",
+    )
 
 
 def request_from(arguments: argparse.Namespace) -> suite.Request:
     """What these arguments ask for."""
     output = arguments.output.resolve() if arguments.output else None
-    return suite.Request(arguments.cases, arguments.program.resolve(), arguments.p4info.resolve(), output)
+    return suite.Request(
+        arguments.cases, arguments.program.resolve(), arguments.p4info.resolve(), output, arguments.workers
+    )
 
 
 def parse(argv: Sequence[str]) -> suite.Request:

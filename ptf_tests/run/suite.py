@@ -11,7 +11,8 @@ import subprocess
 import sys
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from ptf_tests.lib.compiled import COMPILED, OUTPUT
@@ -35,6 +36,8 @@ class Request:
     p4info: Path = P4INFO
     output: Path | None = None
     """Folder for ptf's logs, one per case; default out/ptf/<target>."""
+    workers: int = 1
+    """How many processes of ptf run side by side; more than one only where each has a target of its own."""
 
 
 def run(target: str, request: Request, platform: Sequence[str], params: Mapping[str, object]) -> int:
@@ -51,10 +54,6 @@ def run(target: str, request: Request, platform: Sequence[str], params: Mapping[
     output.mkdir(parents=True, exist_ok=True)
     for old in output.glob("*.log"):
         old.unlink()
-    # ptf's name for all cases is "standard"; it must be said where only exceptions are.
-    cases = list(request.cases)
-    if all(case.startswith("^") for case in cases):
-        cases.insert(0, "standard")
     given = {"target": target, "program": str(request.program), "p4info": str(request.p4info), **params}
     command = [
         *(sys.executable, ptf, "--allow-user"),
@@ -65,36 +64,84 @@ def run(target: str, request: Request, platform: Sequence[str], params: Mapping[
         *("--random-seed", "1"),
         *("--test-params", ";".join(f"{key}={value!r}" for key, value in given.items())),
         *platform,
-        *cases,
     ]
     started = time.monotonic()
-    ran = skipped = 0
-    # By name: a case may fail in several subtests, and once more in the checks that end it.
-    bad: dict[str, str] = {}
-    with subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, cwd=output, errors="replace"
-    ) as process:
-        assert process.stdout is not None
+    if request.workers > 1 and params:
+        print(
+            f"{target}: --workers {request.workers}: the cases share one switch; leave it out",
+            file=sys.stderr,
+        )
+        return 1
+    shares = [[*command, *cases] for cases in _shares(request)]
+    running: list[subprocess.Popen[str]] = []
+    with ThreadPoolExecutor(len(shares)) as pool:
         try:
-            for line in process.stdout:
-                print(line, end="", flush=True)
-                if match := _RAN.match(line):
-                    ran = int(match[1])
-                elif match := _SKIPPED.match(line):
-                    skipped = int(match[1])
-                elif match := _BAD.match(line):
-                    bad.setdefault(match[2], match[1])
+            outcomes = list(pool.map(lambda words: _run_ptf(words, output, running), shares))
         except BaseException:
             # Interrupted: ptf, which may ignore what interrupted this process, must not run on.
-            process.kill()
+            for process in running:
+                process.kill()
             raise
+    ran, skipped = sum(one.ran for one in outcomes), sum(one.skipped for one in outcomes)
+    bad = {name: kind for one in outcomes for name, kind in one.bad.items()}
     failed = sum(kind == "FAIL" for kind in bad.values())
     passed = max(0, ran - skipped - len(bad))
     print(
         f"ptf {target}: {ran} cases: {passed} passed, {failed} failed, {len(bad) - failed} errors,"
         f" {skipped} skipped in {time.monotonic() - started:.1f} s; logs in {output}"
     )
+    status = max(one.status for one in outcomes)
     if ran == 0:
         print("no case was run", file=sys.stderr)
-        return process.returncode or 1
-    return process.returncode
+        return status or 1
+    return status
+
+
+@dataclass
+class _Outcome:
+    """What one process of ptf came to."""
+
+    ran: int = 0
+    skipped: int = 0
+    bad: dict[str, str] = field(default_factory=dict)
+    """FAIL or ERROR by name: a case may fail in several subtests, and once more in the checks that end it."""
+    status: int = 0
+
+
+def _shares(request: Request) -> list[list[str]]:
+    """Splits the cases among the workers. Groups are spread by the size of their files, the largest first."""
+    wanted = [case for case in request.cases if not case.startswith("^")]
+    left_out = [case for case in request.cases if case.startswith("^")]
+    if request.workers == 1:
+        # ptf's name for all cases is "standard"; it must be said where only exceptions are.
+        return [[*(wanted or ["standard"]), *left_out]]
+    files = {path.stem: path.stat().st_size for path in sorted((PTF_TESTS / "tests").glob("*.py"))}
+    if not wanted:
+        wanted = [name for name in files if f"^{name}" not in left_out]
+    shares: list[list[str]] = [[] for _ in range(request.workers)]
+    sizes = [0] * request.workers
+    for case in sorted(wanted, key=lambda case: files.get(case, 0), reverse=True):
+        lightest = sizes.index(min(sizes))
+        shares[lightest].append(case)
+        sizes[lightest] += files.get(case, 1)
+    return [[*share, *left_out] for share in shares if share]
+
+
+def _run_ptf(command: Sequence[str], output: Path, running: list[subprocess.Popen[str]]) -> _Outcome:
+    """Runs ptf, shows what it prints, and counts. Adds the process to `running`."""
+    outcome = _Outcome()
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, cwd=output, errors="replace"
+    ) as process:
+        running.append(process)
+        assert process.stdout is not None
+        for line in process.stdout:
+            print(line, end="", flush=True)
+            if match := _RAN.match(line):
+                outcome.ran = int(match[1])
+            elif match := _SKIPPED.match(line):
+                outcome.skipped = int(match[1])
+            elif match := _BAD.match(line):
+                outcome.bad.setdefault(match[2], match[1])
+    outcome.status = process.returncode
+    return outcome
