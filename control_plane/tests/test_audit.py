@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.system
+
 _PATH = Path(__file__).parents[2] / ".ci" / "audit.py"
 _spec = importlib.util.spec_from_file_location("audit", _PATH)
 assert _spec is not None and _spec.loader is not None

@@ -12,6 +12,8 @@ from eeon_control.fabric import sync
 from eeon_control.fabric.thrift import QueueSettings, ThriftClient
 from fake_p4runtime import FakeFabric
 
+pytestmark = pytest.mark.system
+
 SETTINGS = """
 target_settings:
   bmv2:

@@ -8,6 +8,8 @@ from eeon_control.errors import ApplyError, FabricError
 from eeon_control.fabric import Targets, sync, thrift
 from fake_p4runtime import FakeFabric
 
+pytestmark = pytest.mark.system
+
 FABRIC = topology.load("leaf-spine-4")
 
 

@@ -42,6 +42,7 @@ def write_targets(tmp_path, fabric) -> str:
     return str(path)
 
 
+@pytest.mark.system
 def test_plan_exits_2_with_changes_and_0_after_apply(tmp_path):
     with fakes() as fabric:
         targets = write_targets(tmp_path, fabric)
@@ -58,6 +59,7 @@ def test_plan_exits_2_with_changes_and_0_after_apply(tmp_path):
     assert applied_again.stdout == "no changes: 4 switches are as intended; this is revision 1\n"
 
 
+@pytest.mark.system
 def test_plan_as_json_lists_every_change(tmp_path):
     with fakes() as fabric:
         planned = eeon("config", "plan", *CONFIG, "-T", write_targets(tmp_path, fabric), "-o", "json")
@@ -73,6 +75,7 @@ def test_plan_as_json_lists_every_change(tmp_path):
     } in switches["leaf1"]["changes"]
 
 
+@pytest.mark.system
 def test_unreachable_switch_is_an_error_of_exit_code_1_without_a_traceback(tmp_path):
     path = tmp_path / "targets.yaml"
     path.write_text(

@@ -145,6 +145,7 @@ def test_a_quantum_is_a_size(quantum, error):
         with_classes(f"{{a: {{priority: 1, dscp: [1], quantum: {quantum}}}}}")
 
 
+@pytest.mark.system
 def test_plans_say_that_quanta_are_not_set(tmp_path):
     (tmp_path / "c.yaml").write_text(f"classes: {SHARED}\n")
     place = ["-t", "leaf-spine-4", "--tick", "1ns", "-c", "mark_threshold", "-c", str(tmp_path / "c.yaml")]

@@ -212,6 +212,7 @@ def test_an_explanation_has_the_headroom_and_what_it_is_the_sum_of():
     assert not [key for key in found if key.startswith("pfc.0")]
 
 
+@pytest.mark.system
 def test_switches_hold_it_pause_their_neighbours_show_it_and_lose_it_again():
     engine = pytest.importorskip("eeon_engine._engine", reason="the engine's extension is not installed")
     p4runtime = pytest.importorskip("eeon_engine.p4runtime")

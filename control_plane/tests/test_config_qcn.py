@@ -136,6 +136,7 @@ def test_a_plan_says_what_changes():
     ]
 
 
+@pytest.mark.system
 def test_switches_hold_it_show_it_and_lose_it_again():
     engine = pytest.importorskip("eeon_engine._engine", reason="the engine's extension is not installed")
     p4runtime = pytest.importorskip("eeon_engine.p4runtime")

@@ -216,6 +216,7 @@ def with_a_value_replaced(draw, text: str) -> str:
     return text
 
 
+@pytest.mark.slow
 @settings(max_examples=200, deadline=None)
 @given(text=with_a_value_replaced(EVERYTHING.replace(" 40Gbps: }", " 40Gbps: {}}")))
 def test_schema_of_configurations_is_never_stricter_than_the_loader(text):

@@ -8,8 +8,11 @@ import time
 from urllib.error import HTTPError
 from urllib.request import urlopen
 
+import pytest
 from eeon_control.controller.metrics import MetricsServer
 from supervised import supervised, until
+
+pytestmark = pytest.mark.system
 
 _BUSY_SECONDS = 8.0  # far more than the 0.8 s that a check waits, also for a thread that starts late
 

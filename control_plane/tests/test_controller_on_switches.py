@@ -20,6 +20,8 @@ from eeon_control.units import Duration
 from scraping import scrape
 from switch_processes import running
 
+pytestmark = pytest.mark.system
+
 ON_BOTH = pytest.mark.parametrize("switches", ["engine", "bmv2"], indirect=True)
 RED, THRESHOLD = "red_ack_syn", "mark_threshold"
 NAMES = ["leaf1", "leaf2", "spine1", "spine2"]

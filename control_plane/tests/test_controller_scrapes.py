@@ -6,6 +6,7 @@ import asyncio
 import itertools
 from dataclasses import replace
 
+import pytest
 from eeon_control.controller.metrics.families import families
 from eeon_control.controller.metrics.readings import Readings
 from eeon_control.fabric.read import observe_switch
@@ -13,6 +14,8 @@ from fake_p4runtime import FakeSwitch
 from prometheus_client import CollectorRegistry, generate_latest
 from scraping import parsed
 from supervised import TOPOLOGY, supervised, until
+
+pytestmark = pytest.mark.system
 
 
 class SlowSwitch(FakeSwitch):

@@ -18,6 +18,8 @@ from fake_p4runtime import FakeSwitch
 from finsy.proto import gnmi, gnmi_grpc, p4r_grpc
 from supervised import SECONDS, TOPOLOGY, committed, supervised, until
 
+pytestmark = pytest.mark.system
+
 
 class SwitchWithPorts(FakeSwitch, gnmi_grpc.gNMIServicer):
     """Also serves gNMI: tells the status of port 1, and every change of it."""

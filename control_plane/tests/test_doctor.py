@@ -119,6 +119,7 @@ def test_the_engine_is_not_needed_but_a_broken_one_is_told():
     assert found.level is Level.FAULT and "wrong ELF class" in found.found and "make setup" in found.mend
 
 
+@pytest.mark.system
 @pytest.mark.parametrize(
     ("check", "name", "text", "level", "says"),
     [
@@ -209,6 +210,7 @@ def by_check(findings) -> dict[str, Finding]:
     return {one.check: one for one in findings}
 
 
+@pytest.mark.system
 def test_each_switch_is_visited_and_the_one_that_is_down_told(fabric):
     targets = {name: Target(one.address, one.device_id) for name, one in fabric.switches.items()}
     sync.run(fabric.switches["spine2"].stop())
@@ -222,6 +224,7 @@ def test_each_switch_is_visited_and_the_one_that_is_down_told(fabric):
     assert found["leaf1 TLS"].level is Level.OK
 
 
+@pytest.mark.system
 def test_a_foreign_pipeline_is_told_with_both_digests(fabric):
     from finsy.proto import p4i, p4r
 
@@ -232,6 +235,7 @@ def test_a_foreign_pipeline_is_told_with_both_digests(fabric):
     assert found.found.startswith("another program, digest 44136fa355b3; expected ")
 
 
+@pytest.mark.system
 def test_a_switch_elsewhere_without_tls_is_a_warning(fabric):
     leaf = fabric.switches["leaf1"]
     found = list(switches._protection("leaf1", Target("192.0.2.1:9559", 1)))
@@ -239,6 +243,7 @@ def test_a_switch_elsewhere_without_tls_is_a_warning(fabric):
     assert only(switches._protection("leaf1", Target(leaf.address, 1))).level is Level.OK
 
 
+@pytest.mark.system
 def test_thrift_and_clock_of_a_switch():
     engine = pytest.importorskip("eeon_engine._engine", reason="the engine's extension is not installed")
     p4runtime, thrift = (pytest.importorskip(f"eeon_engine.{name}") for name in ("p4runtime", "thrift"))
@@ -254,6 +259,7 @@ def test_thrift_and_clock_of_a_switch():
     assert "the switch's clock runs at 0% of real time" in found["leaf1 clock"].found
 
 
+@pytest.mark.system
 def test_the_command_prints_findings_as_a_table_and_as_json(fabric, tmp_path):
     lines = [f"  {name}: {address}" for name, address in fabric.targets.items()]
     targets = tmp_path / "targets.yaml"

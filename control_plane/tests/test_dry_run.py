@@ -14,6 +14,8 @@ from eeon_control.state import Draft, Journal, StateStore
 from eeon_control.state.saved_snapshot import SavedSnapshot
 from fake_p4runtime import FakeFabric
 
+pytestmark = pytest.mark.system
+
 
 class Fabric:
     """Fake switches, a targets file and a state folder of their own."""

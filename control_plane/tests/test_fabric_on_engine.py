@@ -10,6 +10,8 @@ from eeon_control import config, fabric, program, topology
 from eeon_control.errors import ApplyError
 from other_program import check_failed_apply_brings_the_other_program_back
 
+pytestmark = pytest.mark.system
+
 engine = pytest.importorskip("eeon_engine._engine", reason="the engine's extension is not installed")
 p4runtime = pytest.importorskip("eeon_engine.p4runtime")
 

@@ -44,6 +44,8 @@ from fault_fabric import (
     write_behind_its_back,
 )
 
+pytestmark = pytest.mark.system
+
 SWITCHES = list(TOPOLOGY.switches)  # leaf1, leaf2, spine1
 UPDATES_OF_LEAF = 6  # from OLD to NEW: AQM and EEE of three ports
 

@@ -18,6 +18,8 @@ pytest.importorskip("eeon_engine._engine", reason="the engine's extension is not
 from controller_process import ControllerProcess
 from fault_fabric import NEW, OLD, FaultyFabric
 
+pytestmark = pytest.mark.system
+
 PAGE = 4096
 
 

@@ -17,6 +17,8 @@ pytest.importorskip("eeon_engine._engine", reason="the engine's extension is not
 
 from carried_frames import TICK_PS, Running, frame_of
 
+pytestmark = pytest.mark.system
+
 FLOWS = 200
 FOUR_SPINES = """
 name: four-spines

@@ -62,6 +62,7 @@ def test_a_list_of_commands_says_of_each_what_its_own_help_says(place):
     assert summary_of(place) == load(place).get_short_help_str(96)
 
 
+@pytest.mark.system
 @pytest.mark.parametrize(
     "arguments", [["--version"], ["--help"], ["config", "--help"], ["completion", "bash"]]
 )
@@ -91,6 +92,7 @@ def test_pages_for_man_are_written_one_a_command(tmp_path):
     assert page.startswith('.TH "EEON\\-CONFIG\\-PLAN" 1') and ".SH EXIT CODES" in page
 
 
+@pytest.mark.system
 @pytest.mark.skipif(shutil.which("groff") is None, reason="groff is not on PATH")
 def test_groff_has_nothing_to_say_against_the_pages(tmp_path):
     eeon("help", "--man", str(tmp_path))
@@ -107,6 +109,7 @@ def test_text_that_roff_would_take_for_commands_is_escaped():
     assert "a\\eb" in page.as_roff() and "it\\(aqs \\-n" in page.as_roff()
 
 
+@pytest.mark.system
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_the_completion_script_of_each_shell_asks_eeon(shell):
     result = eeon("completion", shell)
@@ -154,6 +157,7 @@ def test_revisions_are_offered_newest_first(tmp_path, monkeypatch):
     assert offered("config", "rollback", "-t", "leaf-spine-4") == ["3", "2", "1"]
 
 
+@pytest.mark.system
 @pytest.mark.skipif(shutil.which("bash") is None, reason="bash is not on PATH")
 def test_bash_gets_what_it_asks_for():
     environment = os.environ | {

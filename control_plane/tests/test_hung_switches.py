@@ -18,6 +18,8 @@ from eeon_control.fabric import Target
 from eeon_control.fabric.session import ANSWER_SECONDS, NO_ANSWER
 from supervised import TOPOLOGY, committed
 
+pytestmark = pytest.mark.system
+
 PLACE = ("-t", "leaf-spine-4", "-T", "targets.yaml")
 COMMANDS = [
     ("show", "fabric", *PLACE),

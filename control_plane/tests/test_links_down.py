@@ -19,6 +19,8 @@ from eeon_control.fabric.sync import run
 from eeon_control.units import Duration
 from switch_processes import running
 
+pytestmark = pytest.mark.system
+
 TOPOLOGY = topology.load("leaf-spine-4")
 NAMES = list(TOPOLOGY.switches)
 LOST = 2  # spine1's port to leaf2

@@ -14,6 +14,8 @@ from urllib.request import urlopen
 import pytest
 from eeon_control.controller.metrics import http
 
+pytestmark = pytest.mark.system
+
 # Generous: the machine may be busy with other tests.
 SECONDS = 60.0
 SAMPLES = 10_000

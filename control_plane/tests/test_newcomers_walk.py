@@ -24,6 +24,8 @@ pytest.importorskip("eeon_engine._engine", reason="the engine's extension is not
 
 from carried_frames import Running, frame_of
 
+pytestmark = pytest.mark.system
+
 TOPOLOGY = topology.load("leaf-spine-4")
 PACKETS = 5
 

@@ -348,6 +348,7 @@ async def storm(supervisor: Supervisor, hosts: _Leaf1 | _Hosts) -> AsyncIterator
     assert supervisor.storm_watch.found == {("leaf1", QUEUE): 1}
 
 
+@pytest.mark.system
 def test_a_host_that_pauses_for_ever_stops_its_port_alone_and_is_served_again_when_it_stops(tmp_path):
     async def work() -> None:
         async with kept(tmp_path, RULES_TEXT) as (supervisor, leaf1), storm(supervisor, leaf1):
@@ -370,6 +371,7 @@ def test_bmv2_is_told_to_serve_the_others_while_a_host_pauses_for_ever(tmp_path)
     asyncio.run(work())
 
 
+@pytest.mark.system
 def test_without_a_watchdog_the_storm_stops_the_tree_behind_it(tmp_path):
     async def work() -> None:
         async with kept(tmp_path, "null") as (supervisor, leaf1):
@@ -387,6 +389,7 @@ def test_without_a_watchdog_the_storm_stops_the_tree_behind_it(tmp_path):
     asyncio.run(work())
 
 
+@pytest.mark.system
 @pytest.mark.parametrize("then", ["null", "{detect: 60s, restore: 60s}"])
 def test_a_storm_ends_with_the_rules_under_which_it_was_found(tmp_path, then: str):
     async def work() -> None:
@@ -402,6 +405,7 @@ def test_a_storm_ends_with_the_rules_under_which_it_was_found(tmp_path, then: st
     asyncio.run(work())
 
 
+@pytest.mark.system
 def test_alert_tells_and_changes_nothing(tmp_path):
     async def work() -> None:
         async with kept(tmp_path, RULES_TEXT[:-1] + ", action: alert}") as (supervisor, leaf1):

@@ -423,6 +423,7 @@ def any_topology(draw):
 
 @settings(max_examples=150, deadline=None)
 @given(fabric=any_topology(), ecmp=st.booleans())
+@pytest.mark.slow
 def test_every_path_to_every_host_arrives_without_a_loop(fabric, ecmp):
     wanted = config.overridden(config.from_text(CONFIG), {"routing.ecmp": ecmp})
     entries = plan.intended(fabric, wanted, NS)

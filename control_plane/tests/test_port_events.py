@@ -19,6 +19,7 @@ engine = pytest.importorskip("eeon_engine._engine", reason="the engine's extensi
 p4runtime = pytest.importorskip("eeon_engine.p4runtime")
 
 
+@pytest.mark.system
 def test_ports_of_the_engine_that_are_down_at_the_beginning_and_that_go_down_and_up_are_heard_of():
     switch = engine.Switch(device_id=7, ports=[engine.Port(1), engine.Port(2)])
     switch.load_program(engine.Program(program.load().json))

@@ -119,6 +119,7 @@ COMMANDS = [
 ]
 
 
+@pytest.mark.system
 @pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
 def test_escape_sequences_of_a_switch_are_shown_and_forge_no_line(tmp_path, command):
     stdout, stderr, code = run_against_a_switch_that_forges(tmp_path, *command)
@@ -129,6 +130,7 @@ def test_escape_sequences_of_a_switch_are_shown_and_forge_no_line(tmp_path, comm
     assert not [line for line in both.splitlines() if line.startswith(("4 of 4", "applied;"))]
 
 
+@pytest.mark.system
 def test_on_a_terminal_the_colours_are_the_commands_own(tmp_path):
     shown, _, code = run_against_a_switch_that_forges(
         tmp_path, "config", "apply", "-c", "red_ack_syn", on_terminal=True

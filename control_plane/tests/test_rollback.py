@@ -10,6 +10,8 @@ from eeon_control.errors import StateError
 from eeon_control.fabric import Targets, sync
 from fake_p4runtime import FakeFabric
 
+pytestmark = pytest.mark.system
+
 FABRIC = topology.load("leaf-spine-4")
 
 

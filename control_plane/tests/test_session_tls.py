@@ -20,6 +20,8 @@ from eeon_control.errors import FabricError
 from eeon_control.fabric import Target
 from eeon_control.fabric.tls import Tls
 
+pytestmark = pytest.mark.system
+
 certificates = pytest.importorskip(
     "certificates", reason="cryptography is not installed; no keys can be made"
 )

@@ -19,6 +19,8 @@ from eeon_control.cli.show import baselines
 from eeon_control.fabric import sync
 from fake_p4runtime import FakeFabric
 
+pytestmark = pytest.mark.system
+
 WATCH = importlib.import_module("eeon_control.cli.show.watch")
 CONFIG = ["-c", "red_ack_syn", "-c", "eee_120us100"]
 VIEWS = ("fabric", "ports", "queues", "ecn", "eee", "counters")

@@ -8,6 +8,8 @@ pytest.importorskip("eeon_engine._engine", reason="the engine's extension is not
 
 from show_document import PAGE, agree, blocks, fabric, headings, typed
 
+pytestmark = pytest.mark.system
+
 
 def test_every_command_of_show_md_prints_what_the_page_shows():
     found = list(blocks(PAGE.read_text(encoding="utf-8")))

@@ -14,6 +14,8 @@ from eeon_control.fabric import sync
 from eeon_control.routing import Flow
 from fake_p4runtime import FakeFabric
 
+pytestmark = pytest.mark.system
+
 SPINE_PORT = 4  # of leaf1: to spine2
 
 

@@ -70,6 +70,7 @@ def test_folder_or_file_open_to_others_is_refused_with_the_command_that_mends_it
         state.StateStore.open(store.folder).current()
 
 
+@pytest.mark.system
 def test_second_process_is_told_who_holds_the_lock(store):
     script = (
         "import sys; from eeon_control import state\n"

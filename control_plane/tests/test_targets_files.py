@@ -199,6 +199,7 @@ switches: {{{}}}
 """
 
 
+@pytest.mark.system
 def test_a_configuration_for_links_of_other_rates_than_those_of_the_switches_is_warned_of(tmp_path):
     """As `eeon fabric up` scales a live fabric's."""
     whole = Path(__file__).parents[2] / "topologies" / "leaf-spine-4.yaml"

@@ -22,6 +22,8 @@ from eeon_control.fabric.thrift import QueueSettings, ThriftClient
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+pytestmark = pytest.mark.system
+
 ONE_SWITCH = """
 name: one-switch
 defaults: {delay: 1us, overhead: 24B}

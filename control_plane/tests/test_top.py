@@ -13,6 +13,8 @@ pytest.importorskip("eeon_engine._engine", reason="the engine's extension is not
 
 from show_document import carry, fabric
 
+pytestmark = pytest.mark.system
+
 MARKED, DROPPED, SENT = 452, 128, 472  # of leaf2:1 in one transfer, as docs/show.md has them
 
 

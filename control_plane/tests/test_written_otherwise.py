@@ -16,6 +16,8 @@ from eeon_control.cli import main
 from eeon_control.fabric import sync
 from fake_p4runtime import FakeFabric
 
+pytestmark = pytest.mark.system
+
 FABRIC = """
 name: one-leaf
 nodes: {leaf1: {kind: switch, role: leaf}, h1: {kind: host}, h2: {kind: host}}

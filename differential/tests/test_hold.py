@@ -19,6 +19,8 @@ import pytest
 
 from differential import bmv2, hold
 
+pytestmark = pytest.mark.system
+
 needs_bmv2 = pytest.mark.skipif(bmv2.why_not() is not None, reason=str(bmv2.why_not()))
 BURSTS = 30
 TICK_US = 1.0

@@ -89,6 +89,7 @@ def test_what_cannot_be_is_refused(tmp_path: Path, old: str, new: str, reason: s
     assert reason in str(caught.value)
 
 
+@pytest.mark.system
 def test_ranks_go_on_when_everything_has_arrived(tmp_path: Path) -> None:
     found = run_one(points(tmp_path, PHASES, versions=versions())[0].run).measured
     assert found["status"] == "finished", found["error"]
@@ -166,6 +167,7 @@ def test_what_no_reaction_point_can_have_is_refused(key: str, value: object) -> 
         Qcn.model_validate({key: value})
 
 
+@pytest.mark.system
 def test_hosts_obey_congestion_messages_only_where_told(tmp_path: Path) -> None:
     obeying, ignoring = points(tmp_path, CONGESTED, versions=versions())
     nics = [one["nic"] for one in spec_of(*obeying.run.parts(), seed=1)["hosts"]]
@@ -238,6 +240,7 @@ def test_a_flow_has_one_reaction_point() -> None:
         Nic.model_validate({"qcn": {}, "dcqcn": {}})
 
 
+@pytest.mark.system
 def test_hosts_notify_senders_only_where_told(tmp_path: Path) -> None:
     obeying, ignoring = points(tmp_path, NOTIFIED, versions=versions())
     assert all("dcqcn" not in host["nic"] for host in spec_of(*ignoring.run.parts(), seed=1)["hosts"])

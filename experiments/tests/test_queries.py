@@ -68,6 +68,7 @@ def test_what_cannot_be_is_refused(tmp_path: Path, old: str, new: str, reason: s
     assert reason.lower() in str(caught.value).lower()
 
 
+@pytest.mark.system
 def test_queries_are_answered_beside_background_traffic(tmp_path: Path) -> None:
     found = run_one(points(tmp_path, QUERIES, versions=versions())[0].run).measured
     assert found["status"] == "finished", found["error"]

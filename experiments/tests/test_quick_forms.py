@@ -12,6 +12,8 @@ from eeon_experiments.cli import experiment
 from eeon_experiments.results import Results
 from parts_of import claims_of
 
+pytestmark = pytest.mark.nightly
+
 HOLDS = {
     "marking": ("M8", "M9", "M11"),
     "aqm": ("Q5",),

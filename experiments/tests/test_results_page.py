@@ -46,6 +46,7 @@ def page(request: pytest.FixtureRequest) -> Page:
     return Page(folder, [gather.family(name, DATA, form) for name in claims["experiments"]])
 
 
+@pytest.mark.slow
 def test_pages_are_what_their_data_give_and_there_are_no_others(page: Page) -> None:
     # Who draws it again may have other versions of what draws.
     def without_versions(text: str) -> str:
@@ -99,6 +100,7 @@ def test_the_data_that_a_page_names_are_there(page: Page) -> None:
         assert all(there) if family.rows else not any(there)
 
 
+@pytest.mark.system
 def test_every_commit_that_made_published_rows_can_be_checked_out() -> None:
     """A recipe is one that others can follow: its commit is in this history, without changes beside it."""
     git = ["git", "-C", str(ROOT)]
@@ -124,6 +126,7 @@ def test_no_data_stand_twice_and_nothing_is_large() -> None:
         assert seen.setdefault(hashlib.sha256(content).hexdigest(), path) == path, f"{path} is there twice"
 
 
+@pytest.mark.system
 def test_every_picture_that_a_page_shows_is_there_and_every_picture_is_shown() -> None:
     listed = subprocess.run(
         ["git", "-C", str(ROOT), "ls-files", "--cached", "--others", "--exclude-standard"],

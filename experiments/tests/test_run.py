@@ -21,6 +21,8 @@ from eeon_experiments.versions import versions
 from eeon_tools.replay.result import CLASS_NAMES
 from made_experiments import TINY, points, write
 
+pytestmark = pytest.mark.system
+
 OF_THE_MACHINE = {"wall_seconds", "cpu_seconds", "peak_rss_bytes"}
 
 

@@ -53,6 +53,7 @@ def alive(pid: int) -> bool:
         return False
 
 
+@pytest.mark.slow
 def test_all_runs_are_done_in_a_few_processes_and_become_rows(tmp_path: Path) -> None:
     heard: list[str] = []
     results = sweep(tmp_path).run(count=2, work=made_work.at_once, ended=lambda one: heard.append(one.run_id))
@@ -62,6 +63,7 @@ def test_all_runs_are_done_in_a_few_processes_and_become_rows(tmp_path: Path) ->
     assert len(store.load(tmp_path / "results").rows) == 8
 
 
+@pytest.mark.slow
 def test_what_is_finished_is_not_run_again(tmp_path: Path, known_versions: Path) -> None:
     sweep(tmp_path).run(count=2, work=made_work.noted)
     for path in known_versions.iterdir():
@@ -71,6 +73,7 @@ def test_what_is_finished_is_not_run_again(tmp_path: Path, known_versions: Path)
     assert list(known_versions.iterdir()) == []
 
 
+@pytest.mark.slow
 def test_failed_runs_are_kept_with_their_error_and_tried_again(tmp_path: Path) -> None:
     results = sweep(tmp_path).run(count=2, work=made_work.seed_two_fails)
     assert [row.error for row in results.failed] == ["seed 2 is not liked"] * 4
@@ -80,6 +83,7 @@ def test_failed_runs_are_kept_with_their_error_and_tried_again(tmp_path: Path) -
     assert len(results.finished) == 8
 
 
+@pytest.mark.slow
 def test_a_worker_that_is_killed_takes_only_its_own_run_with_it(tmp_path: Path) -> None:
     results = sweep(tmp_path).run(count=2, work=made_work.seed_two_is_killed)
     assert sorted(row.seed for row in results.finished) == [1] * 4
@@ -107,6 +111,7 @@ def _sweep_in_a_process(tmp_path: Path) -> subprocess.Popen[bytes]:
     return subprocess.Popen([sys.executable, str(script)], start_new_session=True, stderr=subprocess.DEVNULL)
 
 
+@pytest.mark.system
 @pytest.mark.parametrize("how", ["kill -9 of the parent", "Ctrl-C"])
 def test_an_interrupted_sweep_loses_only_what_was_under_way_and_leaves_no_process(
     tmp_path: Path, known_versions: Path, how: str
@@ -129,6 +134,7 @@ def test_an_interrupted_sweep_loses_only_what_was_under_way_and_leaves_no_proces
     assert len(resumed.run(count=2, work=made_work.at_once).finished) == 8
 
 
+@pytest.mark.slow
 def test_only_and_seeds_select_points_and_results_add_up(tmp_path: Path) -> None:
     first = sweep(tmp_path, Selection(only={"queue": ["mark"], "transport": ["dctcp"]}))
     assert len(first.run(work=made_work.at_once).rows) == 2
@@ -165,6 +171,7 @@ def test_results_of_an_older_engine_are_run_again_and_left_aside(tmp_path: Path)
     assert again.collect().refused == ["8 results of engine eeeeeeeeeeee (not ffffffffffff)"]
 
 
+@pytest.mark.system
 def test_a_dask_cluster_gives_the_same_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     distributed = pytest.importorskip("distributed", reason="eeon-experiments[dask] is not installed")
     monkeypatch.setattr("eeon_experiments.dask_workers.versions", versions.versions)
@@ -183,6 +190,7 @@ def test_a_dask_cluster_gives_the_same_rows(tmp_path: Path, monkeypatch: pytest.
     ]
 
 
+@pytest.mark.system
 def test_a_dask_cluster_that_is_not_there_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("distributed", reason="eeon-experiments[dask] is not installed")
     monkeypatch.setattr("eeon_experiments.dask_workers._CONNECT_SECONDS", 1)

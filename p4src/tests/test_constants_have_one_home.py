@@ -86,6 +86,7 @@ def sources() -> Iterator[Path]:
                 yield path
 
 
+@pytest.mark.slow
 def test_no_source_types_a_number_of_the_program_again() -> None:
     found = [
         line

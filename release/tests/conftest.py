@@ -1,58 +1,14 @@
-"""Wheels, and an environment that has nothing but them and what registries have."""
+"""The wheels that were built, and environments that have them."""
 
 from __future__ import annotations
 
-import os
-import resource
 import subprocess
 import sys
 import venv
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-
-ROOT = Path(__file__).resolve().parents[2]
-WHEELS = ROOT / "out" / "wheels"
-FROM_WHEELS = ("--find-links", str(WHEELS), "--constraint", str(ROOT / "constraints.txt"), "eeon[ptf]")
-
-
-@dataclass(frozen=True)
-class Fresh:
-    """An environment without this repository, and a folder to be in."""
-
-    environment: Path
-    folder: Path
-    install_cpu_seconds: float
-
-    def run(self, *words: str) -> subprocess.CompletedProcess[str]:
-        """A command of the environment, with neither a compiler nor the repository in reach."""
-        return subprocess.run(
-            [str(self.environment / "bin" / words[0]), *words[1:]],
-            cwd=self.folder, env=_variables(), capture_output=True, text=True, timeout=600, check=False,
-        )  # fmt: skip
-
-
-def cpu_seconds() -> float:
-    """Processor time of all children that have ended, seconds."""
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return used.ru_utime + used.ru_stime
-
-
-def _variables() -> dict[str, str]:
-    """What a stranger's shell has; how pip and uv reach their registry is this machine's business."""
-    kept = {
-        name: value
-        for name, value in os.environ.items()
-        if name.startswith(("PIP_", "UV_", "SSL_", "http", "HTTP"))
-    }
-    return {
-        **kept,
-        "PATH": "/usr/bin:/bin",
-        "HOME": os.environ.get("HOME", "/"),
-        "LANG": "C.UTF-8",
-        "COLUMNS": "140",
-    }
+from fresh_environment import FROM_WHEELS, WHEELS, Fresh, cpu_seconds, variables
 
 
 @pytest.fixture(scope="session")
@@ -76,7 +32,7 @@ def fresh(wheels: list[Path], tmp_path_factory: pytest.TempPathFactory) -> Fresh
         ["pip", "install", "--python", str(environment / "bin" / "python"), *FROM_WHEELS],
     ):
         done = subprocess.run(
-            [*uv, *words], cwd=folder, env=_variables(), capture_output=True, text=True, check=False
+            [*uv, *words], cwd=folder, env=variables(), capture_output=True, text=True, check=False
         )
         assert done.returncode == 0, done.stderr
     return Fresh(environment, folder, cpu_seconds() - started)

@@ -10,7 +10,10 @@ import re
 import zipfile
 from pathlib import Path
 
-from conftest import ROOT, Fresh, cpu_seconds
+import pytest
+from fresh_environment import ROOT, Fresh, cpu_seconds
+
+pytestmark = pytest.mark.system
 
 DEMO_CPU_SECONDS = 60
 """Twice what docs/install.md promises: other work on the machine also makes processors slower."""
@@ -53,6 +56,7 @@ def test_installation_and_demo_take_less_than_a_minute_of_processor_and_no_compi
     assert fresh.install_cpu_seconds + demo < DEMO_CPU_SECONDS
 
 
+@pytest.mark.nightly
 def test_pip_installs_the_same(fresh_by_pip: Fresh, fresh: Fresh) -> None:
     listed = [
         one.run("eeon", "config", "list", "--json") for one in (fresh_by_pip, fresh)

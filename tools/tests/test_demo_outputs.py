@@ -75,6 +75,7 @@ def test_there_are_twelve_runs_of_four_aqms_and_three_eee_modes() -> None:
     assert {run.eee for run in RUNS} == {"off", "standard", "120us100"}
 
 
+@pytest.mark.system
 def test_what_the_page_shows_by_packet_is_the_run_of_the_table(small_trace: Path) -> None:
     pytest.importorskip("eeon_engine", reason="the engine is not built; `make setup` builds it")
     pytest.importorskip("bokeh")
@@ -199,6 +200,7 @@ def pages() -> dict[str, str]:
     return {"demo": demo_page(results, findings(results), MANIFEST), "run": run_page(run_result("a < b & c"))}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "drawings"), [("demo", 4), ("run", 4)])
 def test_a_page_needs_nothing_but_itself(pages: dict[str, str], name: str, drawings: int) -> None:
     parser = _Page()

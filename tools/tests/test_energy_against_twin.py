@@ -28,6 +28,8 @@ from eeon_tools.replay.spec import TICK_PS, fabric_spec
 from eeon_tools.replay.twin import RunningTwin
 from eeon_tools.trace import hosts as trace_hosts
 
+pytestmark = pytest.mark.system
+
 TICKS_OFF_PER_WAKE = 2
 FRAME_PS = 12_304_000  # 1538 bytes of wire at 1 Gbit/s
 

@@ -384,6 +384,7 @@ def test_a_file_that_is_no_program_is_answered_with_what_is_wrong_with_it(tmp_pa
     assert "the engine cannot run it" in result.output
 
 
+@pytest.mark.slow
 @settings(max_examples=30, deadline=None)
 @given(st.binary(max_size=200), st.sampled_from([0, 1, 2, 510]))
 def test_any_frame_is_explained(data: bytes, port: int) -> None:

@@ -177,6 +177,7 @@ def test_the_way_has_its_hosts_and_every_switch_in_order(small_trace: Path) -> N
     assert details.count("\n    parser\n") == 3
 
 
+@pytest.mark.system
 def test_the_first_marked_dropped_or_held_packet_is_found(incast: Path) -> None:
     held = (*MARK, "-c", "eee_120us100")
     found: list[Recording] = []

@@ -8,6 +8,8 @@ import pytest
 from guide_document import blocks
 from guide_reader import Reader
 
+pytestmark = pytest.mark.system
+
 pytest.importorskip("eeon_engine", reason="the engine is not installed; `make setup` builds it")
 
 DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "explain.md"

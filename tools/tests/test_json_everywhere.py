@@ -61,6 +61,7 @@ def test_both_spellings_are_the_same(asking):
     assert "drop_tail" in listed["examples"] and "leaf-spine-4" in listed["topologies"]
 
 
+@pytest.mark.slow
 def test_experiments_are_listed_shown_and_told_of_as_json(tmp_path):
     listed = json.loads(eeon("experiment", "list", "--json"))["experiments"]
     assert {"name", "runs", "quick_runs", "claims", "title"} == set(listed[0])

@@ -335,6 +335,7 @@ def test_the_command_runs_what_it_is_told_and_prints_json():
     assert printed["report"]["conservation"]["sent"] == 2
 
 
+@pytest.mark.system
 def test_typed_commands_are_answered_and_p4runtime_is_served():
     typed = "hosts\n\n# a comment\nh1 ping h3 -c 1\nreport\nexit\nh1 ping h2\n"
     done = CliRunner().invoke(command, ["up", TOPOLOGY, "--first-port", "0"], input=typed)
@@ -348,6 +349,7 @@ def test_typed_commands_are_answered_and_p4runtime_is_served():
     assert "deepest queue" in done.output
 
 
+@pytest.mark.system
 def test_a_wrong_line_in_a_script_ends_it_with_status_1():
     done = CliRunner().invoke(command, ["up", TOPOLOGY, "--first-port", "47321"], input="h1 pong h2\nhosts\n")
     assert done.exit_code == 1 and "write one of ping" in done.output and "10.0.1.1" not in done.stdout
@@ -369,6 +371,7 @@ def blocks(page: str) -> list[list[str]]:
     return ["\n".join(block).strip("\n").split("\n") for block in found if any(block)]
 
 
+@pytest.mark.system
 def test_the_page_shows_what_the_commands_print_and_its_python_runs(monkeypatch, capsys, eeon_switch):
     page = (EXAMPLE.parents[1] / "docs" / "lab.md").read_text(encoding="utf-8")
     monkeypatch.chdir(EXAMPLE)

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.system
+
 _WITHOUT = """\
 import sys
 from importlib import metadata

@@ -26,6 +26,8 @@ from eeon_tools.replay.feed import Offer
 from eeon_tools.replay.spec import TICK_PS, fabric_spec
 from eeon_tools.replay.twin import RunningTwin
 
+pytestmark = pytest.mark.system
+
 NAMES = ("s1", "s2", "s3")
 NEXT = 2
 """The port towards the next switch of the ring."""

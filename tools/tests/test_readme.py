@@ -11,6 +11,8 @@ import pytest
 from guide_document import blocks
 from guide_reader import Reader
 
+pytestmark = pytest.mark.system
+
 pytest.importorskip("eeon_engine", reason="the engine is not installed; `make setup` builds it")
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.system
+
 ROOT = Path(__file__).parents[2]
 PROGRAM = ROOT / "examples/own_program/router.json"
 READMES = ("engine/python/README.md", "tools/README.md")

@@ -43,6 +43,7 @@ def recorded(incast: Path) -> tuple[Recording, RunResult]:
     return found[0], run
 
 
+@pytest.mark.system
 def test_visits_agree_with_the_counters_of_the_switches(recorded: tuple[Recording, RunResult]) -> None:
     recording, run = recorded
     visits = list(recording.visits())
@@ -146,6 +147,7 @@ def test_a_perfetto_trace_has_queues_sleep_and_flows_by_its_schema(
     assert queue is not None and deepest == queue.highest
 
 
+@pytest.mark.system
 def test_a_recording_that_is_cut_says_so_everywhere(incast: Path, tmp_path: Path) -> None:
     path = tmp_path / "cut.pcapng"
     arguments = [str(incast), "-c", "mark_threshold", "--pcapng", str(path), "--hops", "500"]
@@ -156,6 +158,7 @@ def test_a_recording_that_is_cut_says_so_everywhere(incast: Path, tmp_path: Path
     assert said[0].encode() in path.read_bytes()
 
 
+@pytest.mark.system
 def test_settings_are_compared_in_one_table_and_one_page(incast: Path, tmp_path: Path) -> None:
     pytest.importorskip("bokeh")
     page, numbers = tmp_path / "both.html", tmp_path / "both.json"

@@ -47,6 +47,7 @@ def test_the_host_with_the_source_address_sends_and_time_starts_at_the_first_pac
     ]
 
 
+@pytest.mark.system
 def test_ipv6_and_vlan_tags_are_seen_through(tmp_path: Path, hosts: list[TraceHost]) -> None:
     six = Ether() / Dot1Q(vlan=3) / IPv6(src="fd00:0:0:2::2", dst="fd00:0:0:1::1") / UDP()
     assert [o.host for o in offers(write(tmp_path / "t.pcap", [(0, six)]), hosts)] == [3]
@@ -112,6 +113,7 @@ def test_packets_that_go_back_in_time_are_refused(tmp_path: Path, hosts: list[Tr
         offers(path, hosts)
 
 
+@pytest.mark.system
 def test_batches_are_bounded(tmp_path: Path, hosts: list[TraceHost]) -> None:
     path = write(
         tmp_path / "t.pcap", [(n, segment("10.0.1.1", "10.0.2.1")) for n in range(BATCH_PACKETS + 10)]
@@ -119,6 +121,7 @@ def test_batches_are_bounded(tmp_path: Path, hosts: list[TraceHost]) -> None:
     assert [len(batch) for batch in Feed(path, hosts, 1.0, AddressMap()).batches()] == [BATCH_PACKETS, 10]
 
 
+@pytest.mark.system
 @pytest.mark.parametrize(
     "packet",
     [
@@ -172,6 +175,7 @@ def test_an_address_mapped_twice_is_refused(hosts: list[TraceHost]) -> None:
         AddressMap.parse(["192.0.2.0/24=h1", "192.0.2.0/24=h2"], hosts)
 
 
+@pytest.mark.system
 def test_the_longest_prefix_has_an_address_after_single_ones_and_hosts_own(
     tmp_path: Path, hosts: list[TraceHost]
 ) -> None:

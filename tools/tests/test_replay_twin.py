@@ -25,6 +25,8 @@ from eeon_tools.trace.hosts import TraceHost
 from eeon_tools.trace.mapreduce import Shuffle
 from eeon_tools.trace.segments import Fetch, SegmentModel, TcpModel
 
+pytestmark = pytest.mark.system
+
 
 class Incast:
     """Every other host answers host 0 at once, while host 0 itself sends to all of them."""
@@ -210,6 +212,7 @@ replay(ReplaySettings("peak", Path(sys.argv[1]), "leaf-spine-4", ("mark_threshol
 """
 
 
+@pytest.mark.nightly
 def test_memory_of_a_replay_does_not_grow_with_its_length(tmp_path: Path, hosts: list[TraceHost]) -> None:
     def peak(maps: int) -> int:
         path = tmp_path / f"{maps}.pcap"

@@ -68,6 +68,7 @@ def test_a_pure_ack_is_padded_to_the_shortest_ethernet_frame() -> None:
 A_TO_B = Ether() / IP(src="10.0.1.1", dst="10.0.2.2")
 
 
+@pytest.mark.system
 @pytest.mark.parametrize(
     ("packet", "expected"),
     [

@@ -120,6 +120,8 @@ print(info.describe(read_packets(path)).packets)
 """
 
 
+@pytest.mark.nightly
+@pytest.mark.system
 def test_memory_does_not_grow_with_the_length_of_a_trace(tmp_path: Path) -> None:
     def packets_and_peak_kib(maps: int) -> tuple[int, int]:
         peak, printed = peak_kib(_PEAK_OF_A_TRACE, tmp_path / f"{maps}.pcap", maps)

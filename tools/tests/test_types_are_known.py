@@ -97,6 +97,7 @@ def test_a_line_counts_once_and_is_explained_by_a_comment(
     assert without_reason(source, lines) == unexplained
 
 
+@pytest.mark.slow
 def test_packages_say_any_on_fewer_than_sixty_lines_and_each_says_why() -> None:
     counts: dict[str, int] = {}
     unexplained = []

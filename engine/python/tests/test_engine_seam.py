@@ -61,6 +61,7 @@ def test_a_refused_control_call_tells_its_reason_and_bmv2s_name_of_it() -> None:
             assert (str(refusal), refusal.code) == ("table t: 16 entries", "TABLE_FULL")
 
 
+@pytest.mark.system
 def test_signatures_agree_with_the_stub() -> None:
     pytest.importorskip("mypy", reason="mypy is not installed; signatures of the stub are not checked")
     run = subprocess.run(

@@ -11,6 +11,8 @@ from eeon_engine.p4runtime import serve
 from finsy.proto import p4r
 from p4rt_client import INSERT, MODIFY, Client, Names, lpm, one_shot
 
+pytestmark = pytest.mark.system
+
 GIGABIT = 1_000_000_000
 
 

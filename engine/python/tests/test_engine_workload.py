@@ -10,6 +10,8 @@ from eeon_engine.p4runtime import serve
 from p4rt_client import INSERT, Client, Names, lpm, one_shot
 from test_engine_twin import gate_register
 
+pytestmark = pytest.mark.system
+
 GIGABIT = 1_000_000_000
 SECOND = 1_000_000_000_000
 HOSTS = 4

@@ -23,6 +23,7 @@ from server_fuzz.world import Finding
 _REPLAYED = 40
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", TARGETS)
 def test_committed_and_changed_inputs_find_nothing(name: str) -> None:
     target, corpus = TARGETS[name], corpora.committed(name)

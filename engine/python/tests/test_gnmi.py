@@ -15,6 +15,8 @@ from gnmi_client import GnmiClient, path, request, subscription, text, until_syn
 from p4rt_client import INSERT, Client, Names, lpm, one_shot
 from test_engine_twin import udp_frame
 
+pytestmark = pytest.mark.system
+
 COUNTERS = "interfaces/interface[name=port2]/state/counters"
 QUEUE = "qos/interfaces/interface[interface-id=port2]/output/queues/queue[name=all]/state"
 COMPILED = Path(__file__).parents[3] / "p4src" / "compiled"

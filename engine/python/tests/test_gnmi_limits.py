@@ -15,6 +15,8 @@ from gnmi_client import GnmiClient, request, subscription, until_sync
 from p4rt_client import Client, p4info
 from test_gnmi import STATUS, refused
 
+pytestmark = pytest.mark.system
+
 ON_CHANGE = request(subscription(STATUS, gnmi.ON_CHANGE))
 SECONDS = 60.0
 

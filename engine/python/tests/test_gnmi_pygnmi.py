@@ -18,6 +18,7 @@ pytestmark = pytest.mark.skipif(find_spec("pygnmi") is None, reason="pygnmi is n
 SESSION = Path(__file__).parent / "pygnmi_session.py"
 
 
+@pytest.mark.system
 @pytest.mark.parametrize("is_encrypted", [False, True], ids=["plain", "mutual TLS"])
 def test_pygnmi_reads_ports_and_hears_of_a_link_that_goes_down(
     program: Program, tmp_path: Path, is_encrypted: bool

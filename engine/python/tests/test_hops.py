@@ -9,6 +9,7 @@ VERDICT = "scalars.metadata_t.verdict"
 BYTES = "scalars.metadata_t.queued_bytes"
 
 
+@pytest.mark.system
 def test_a_twin_tells_the_way_of_each_packet_under_names(
     twin: Twin,  # noqa: F811
     client: Client,  # noqa: F811

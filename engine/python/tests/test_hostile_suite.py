@@ -25,6 +25,8 @@ from test_switch_command import NanomsgPeer, ethernet
 from test_switch_faults import COMMIT, Traffic, packet_counts, pipeline, traffic_through
 from veth import Link
 
+pytestmark = pytest.mark.system
+
 MEMORY_LIMIT_MB = 1024
 """What docs/security.md says that a switch needs at most, whatever its clients do."""
 WRITE_SECONDS = 1.0

@@ -27,6 +27,7 @@ def check(document: object, name: str) -> None:
     jsonschema.validate(document, {"$ref": f"#/$defs/{name}", "$defs": definitions})
 
 
+@pytest.mark.system
 def test_the_python_types_in_the_repository_are_those_of_the_schema() -> None:
     pytest.importorskip("datamodel_code_generator", reason="`make setup` installs it")
     sys.path.insert(0, str(ENGINE / "schema"))
@@ -36,6 +37,7 @@ def test_the_python_types_in_the_repository_are_those_of_the_schema() -> None:
     assert is_fresh, "json_types.py is not of engine/schema/schema.json: run `make reference` and commit both"
 
 
+@pytest.mark.system
 def test_a_report_with_every_kind_of_application_is_of_its_type(twin: Twin) -> None:
     applications = [coflow(1000), terasort(), rpc(), incast(), poisson()]
     workload: Any = {"seed": 1, "tcp": {"algorithm": "dctcp"}, "applications": applications}
@@ -90,6 +92,7 @@ def test_a_scheduler_is_read_with_every_member_that_its_type_has(fabric_program:
     json_documents.make_twin(fabric_program, full)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("program", "tells"), [(PROBE, {"action", "set"}), (EEON, {"table", "select"})])
 def test_a_journey_and_the_counts_of_a_switch_are_of_their_types(program: Path, tells: set[str]) -> None:
     switch = Switch(Program(program.read_bytes(), for_tracing=True), ports=[Port(n) for n in range(8)])

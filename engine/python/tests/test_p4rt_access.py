@@ -18,6 +18,8 @@ from p4rt_client import INSERT, Client, Failed, Names, exact, lpm, p4info, progr
 pytest.importorskip("cryptography", reason="cryptography is not installed; no certificates can be made")
 from test_p4rt_tls import Identity, identity
 
+pytestmark = pytest.mark.system
+
 RIGHTS = """
 [clients.controller]
 rights = ["read", "write", "pipeline"]

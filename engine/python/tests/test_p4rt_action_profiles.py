@@ -22,6 +22,8 @@ from p4rt_client import (
     program_json,
 )
 
+pytestmark = pytest.mark.system
+
 
 def member(names: Names, number: int, port: int, profile: str = "selector") -> p4r.ActionProfileMember:
     return p4r.ActionProfileMember(

@@ -7,6 +7,8 @@ from eeon_engine.p4runtime import Server
 from finsy.proto import U128, p4r, rpc_code
 from p4rt_client import INSERT, Client, Failed, Names, exact
 
+pytestmark = pytest.mark.system
+
 Connect = Callable[..., Client]
 
 

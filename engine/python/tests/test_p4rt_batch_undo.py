@@ -4,6 +4,7 @@ a switch that was never asked."""
 import json
 from typing import Any
 
+import pytest
 from eeon_engine import Program, Switch
 from eeon_engine.p4runtime import batch
 from eeon_engine.p4runtime.clients.roles import DEFAULT
@@ -180,6 +181,7 @@ class Subject:
         )
 
 
+@pytest.mark.slow
 @settings(max_examples=150, deadline=None)
 @given(history=updates(), attempt=updates(), after=updates())
 def test_a_batch_that_is_refused_leaves_everything_as_it_was(
@@ -199,6 +201,7 @@ def test_a_batch_that_is_refused_leaves_everything_as_it_was(
     assert asked.seen() == spared.seen()
 
 
+@pytest.mark.slow
 @settings(max_examples=100, deadline=None)
 @given(history=updates(), attempt=updates())
 def test_an_update_that_is_refused_leaves_everything_as_it_was(

@@ -19,6 +19,8 @@ from p4rt_client import (
     ports,
 )
 
+pytestmark = pytest.mark.system
+
 ROLLBACK = p4r.WriteRequest.ROLLBACK_ON_ERROR
 ATOMIC = p4r.WriteRequest.DATAPLANE_ATOMIC
 

@@ -5,6 +5,8 @@ from eeon_engine import Switch
 from finsy.proto import p4d, p4r, rpc_code
 from p4rt_client import DELETE, INSERT, MODIFY, Client, Names, bits, codes, exact, frame
 
+pytestmark = pytest.mark.system
+
 
 def counter(names: Names, alias: str, index: int | None = None, **data: int) -> p4r.CounterEntry:
     entry = p4r.CounterEntry(counter_id=names[alias])

@@ -5,6 +5,8 @@ from eeon_engine import Switch
 from finsy.proto import p4d, p4r, rpc_code
 from p4rt_client import DELETE, INSERT, MODIFY, Client, Names, codes, frame
 
+pytestmark = pytest.mark.system
+
 SECOND = 10**9
 
 

@@ -7,6 +7,8 @@ from eeon_engine import Switch
 from finsy.proto import p4r, rpc_code
 from p4rt_client import DELETE, INSERT, MODIFY, Client, Names, codes, exact, frame, ports
 
+pytestmark = pytest.mark.system
+
 CONFIG = p4r.MeterConfig(cir=1, cburst=1, pir=1, pburst=2)
 ASKED = {"counter_data": p4r.CounterData(), "meter_config": p4r.MeterConfig()}
 

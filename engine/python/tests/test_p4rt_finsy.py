@@ -13,6 +13,8 @@ from eeon_engine import Program, Switch, Twin
 from eeon_engine.p4runtime import serve
 from p4rt_client import PROGRAMS, frame, ports
 
+pytestmark = pytest.mark.system
+
 PROGRAM = (Path(PROGRAMS, "everything.p4info.txtpb"), Path(PROGRAMS, "everything.json"))
 
 

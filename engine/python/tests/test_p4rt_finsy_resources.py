@@ -6,9 +6,12 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 import finsy as fy
+import pytest
 from eeon_engine import Switch
 from eeon_engine.p4runtime import serve
 from p4rt_client import PROGRAMS, frame, ports
+
+pytestmark = pytest.mark.system
 
 MS_PS = 1_000_000_000
 

@@ -19,6 +19,8 @@ from google.protobuf.message import Message
 from p4rt_client import INSERT, Client, Failed, Names, codes, entity_of, exact, frame, p4info
 from test_p4rt_read_limits import Served
 
+pytestmark = pytest.mark.system
+
 # INTERNAL and UNKNOWN without details are what a bug looks like from outside.
 _BUGS = {13}
 

@@ -5,6 +5,8 @@ from eeon_engine import Switch
 from finsy.proto import p4r, rpc_code
 from p4rt_client import DELETE, INSERT, MODIFY, Client, Names, codes, exact, frame, lpm
 
+pytestmark = pytest.mark.system
+
 MS = 10**6
 PS = 1000
 

@@ -8,6 +8,8 @@ from eeon_engine.p4runtime.program.schema import Meter, MeterType
 from finsy.proto import p4r, rpc_code
 from p4rt_client import DELETE, INSERT, MODIFY, Client, Names, codes, frame, lpm, ports
 
+pytestmark = pytest.mark.system
+
 CONFIG = p4r.MeterConfig(cir=1000, cburst=100, pir=2000, pburst=200)
 
 

@@ -10,6 +10,8 @@ from eeon_engine.p4runtime import serve
 from finsy.proto import p4r, rpc_code
 from p4rt_client import INSERT, MODIFY, Client, Failed, Names, bits, exact, frame, p4info, ports, program_json
 
+pytestmark = pytest.mark.system
+
 Action = p4r.SetForwardingPipelineConfigRequest
 
 

@@ -258,6 +258,7 @@ _SETTINGS = settings(
 )
 
 
+@pytest.mark.system
 @_SETTINGS
 @given(data=st.data())
 def test_random_batches_are_accepted_or_refused_update_by_update(
@@ -274,6 +275,7 @@ def test_random_batches_are_accepted_or_refused_update_by_update(
         assert len(there) == len(switch.mt_get_entries(table.preamble.name)), table.preamble.name
 
 
+@pytest.mark.slow
 @_SETTINGS
 @given(data=st.data())
 def test_a_random_batch_that_is_taken_back_leaves_the_state_as_it_was_to_the_byte(
@@ -296,6 +298,7 @@ def test_a_random_batch_that_is_taken_back_leaves_the_state_as_it_was_to_the_byt
     client.write(*updates, atomicity=atomicity)
 
 
+@pytest.mark.slow
 @_SETTINGS
 @given(data=st.data())
 def test_random_reads_are_answered_or_refused(

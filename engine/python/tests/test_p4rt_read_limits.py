@@ -15,6 +15,8 @@ from eeon_engine.p4runtime.program.pipeline import Pipeline, config_from_files
 from finsy.proto import p4i, p4r, rpc_code
 from p4rt_client import INSERT, MODIFY, Client, Failed, Names, bits, entity_of, exact, p4info, program_json
 
+pytestmark = pytest.mark.system
+
 REGISTER, COUNTER = "EverythingIngress.wide_cells", "EverythingIngress.both"
 TABLE = "EverythingIngress.exact_table"
 # From BMv2's JSON limits: a program has no more cells than this.

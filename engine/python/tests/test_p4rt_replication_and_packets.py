@@ -6,6 +6,8 @@ from eeon_engine.p4runtime import serve
 from finsy.proto import p4r, rpc_code
 from p4rt_client import DELETE, INSERT, MODIFY, Client, Names, codes, exact, frame, p4info, ports
 
+pytestmark = pytest.mark.system
+
 
 def replicas(*pairs: tuple[int, int]) -> list[p4r.Replica]:
     return [p4r.Replica(port=bytes([port]), instance=instance) for port, instance in pairs]

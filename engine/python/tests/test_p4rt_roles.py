@@ -13,6 +13,8 @@ from eeon_engine.p4runtime import Server
 from finsy.proto import U128, p4r, rpc_code
 from p4rt_client import INSERT, MODIFY, Client, Failed, Names, codes, exact, frame, lpm, ternary
 
+pytestmark = pytest.mark.system
+
 Connect = Callable[[str], Client]
 
 

@@ -21,6 +21,8 @@ from p4rt_client import (
     ternary,
 )
 
+pytestmark = pytest.mark.system
+
 
 def send(switch: Switch, key: int, ether_type: int = 0x1234) -> list[int]:
     """Where a frame with this key goes."""

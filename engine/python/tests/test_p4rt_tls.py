@@ -20,6 +20,8 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
+pytestmark = pytest.mark.system
+
 # Certificates are for the tests' own minutes; the dates only have to lie around them.
 _BEGIN = datetime.datetime(2020, 1, 1, tzinfo=datetime.UTC)
 _END = datetime.datetime(2120, 1, 1, tzinfo=datetime.UTC)

@@ -17,6 +17,8 @@ from p4rt_client import (
     ternary,
 )
 
+pytestmark = pytest.mark.system
+
 
 def types(names: Names, *values: int) -> p4r.ValueSetEntry:
     members = [p4r.ValueSetMember(match=[exact(1, value)]) for value in values]

@@ -6,6 +6,8 @@ from finsy.proto import p4r, rpc_code
 from p4rt_client import DELETE, INSERT, MODIFY, Client, Names, codes, lpm, p4info, program_json
 from test_p4rt_action_profiles import member, spread, to_group
 
+pytestmark = pytest.mark.system
+
 ROUTE = lpm(1, 0x0A000000, 8)
 
 

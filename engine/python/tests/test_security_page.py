@@ -13,6 +13,8 @@ from pathlib import Path
 import pytest
 from switch_process import free_port, running
 
+pytestmark = pytest.mark.system
+
 PAGE = Path(__file__).resolve().parents[3] / "docs" / "security.md"
 HEADING = "## Who may do what at a switch"
 PROBE = Path(__file__).parent / "access_probe.py"

@@ -14,6 +14,8 @@ from p4rt_client import INSERT, Client
 from switch_process import PATCH, free_port, local_grpc, local_thrift, running
 from thrift_client import ThriftClient
 
+pytestmark = pytest.mark.system
+
 HEADER = struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 1)
 SECONDS = 60.0
 

@@ -24,6 +24,8 @@ from switch_process import PATCH, PATCH_P4INFO, SwitchProcess, free_port, local_
 from test_switch_command import NanomsgPeer, ethernet
 from thrift_client import ThriftClient
 
+pytestmark = pytest.mark.system
+
 SECONDS = 60.0
 COMMIT = p4r.SetForwardingPipelineConfigRequest.VERIFY_AND_COMMIT
 _QUIET_SECS = 1.0

@@ -11,12 +11,15 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
 from other_user import as_nobody
 from p4rt_client import Client
 from switch_process import PATCH, PATCH_P4INFO, SwitchProcess, local_grpc, local_thrift, running
 from test_switch_command import ethernet
 from thriftpy2.thrift import TException
 from veth import PACKET_AUXDATA, SOL_PACKET, Link, ip
+
+pytestmark = pytest.mark.system
 
 SECONDS = 60.0
 # From linux/if_packet.h; the socket module lacks it.

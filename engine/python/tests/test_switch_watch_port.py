@@ -17,6 +17,8 @@ from switch_process import local_grpc, local_thrift, running
 from test_p4rt_watch_port import one_shot
 from test_switch_interfaces import Link, ip
 
+pytestmark = pytest.mark.system
+
 SECONDS = 60.0
 FRAMES = 32
 

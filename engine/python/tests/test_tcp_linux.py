@@ -15,6 +15,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.system
+
 ROOT = Path(__file__).resolve().parents[3]
 CARGO = ("cargo", "build", "--quiet", "--manifest-path", str(ROOT / "engine" / "Cargo.toml"))
 NAMESPACE = ("unshare", "--net")
@@ -40,6 +42,7 @@ def rows() -> list[list[str]]:
     return [[cell.strip() for cell in line.split("|")[1:-1]] for line in done.stdout.splitlines()[2:]]
 
 
+@pytest.mark.nightly
 def test_each_side_sends_again_what_was_lost_and_nothing_for_a_mark(rows: list[list[str]]) -> None:
     lost = {"none": 0, "20": 1, "20, 22, 23": 3, "30 to 39": 10, "the last": 1}
     for algorithm, case, marked, sender, _ms, again, _flights in rows:

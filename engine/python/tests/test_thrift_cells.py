@@ -11,6 +11,8 @@ from p4rt_client import frame, ports, program_json
 from thrift_client import ThriftClient, exact, rate, standard
 from thriftpy2.thrift import TException
 
+pytestmark = pytest.mark.system
+
 BOTH = "EverythingIngress.both"
 WIDE = "EverythingIngress.wide_cells"
 SIGNED = "EverythingIngress.signed_cells"

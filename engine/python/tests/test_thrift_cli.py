@@ -49,6 +49,7 @@ def compare(name: str, ours: list[str], theirs: list[str]) -> None:
     assert not wrong, "\n".join(wrong)
 
 
+@pytest.mark.system
 @pytest.mark.parametrize("name", NAMES)
 def test_the_cli_of_pypi_shows_what_was_recorded_of_bmv2(name: str) -> None:
     compare(name, of_the_engine(pypi_cli(), name), recorded(name))

@@ -22,6 +22,8 @@ from p4rt_client import program_json
 from thrift_client import ThriftClient, exact, standard
 from thriftpy2.thrift import TApplicationException, TException, TType
 
+pytestmark = pytest.mark.system
+
 TABLE = "EverythingIngress.exact_table"
 
 

@@ -14,6 +14,8 @@ from p4rt_client import frame, ports, program_json
 from thrift_client import ThriftClient, exact, simple_pre_lag, simple_switch, standard
 from thriftpy2.thrift import TApplicationException
 
+pytestmark = pytest.mark.system
+
 EXACT = "EverythingIngress.exact_table"
 NO_OPTIONS = standard.BmAddEntryOptions()
 

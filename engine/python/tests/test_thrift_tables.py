@@ -9,6 +9,8 @@ from eeon_engine.thrift import serve
 from p4rt_client import frame, ports
 from thrift_client import ThriftClient, exact, lpm, standard, ternary
 
+pytestmark = pytest.mark.system
+
 Codes = standard.TableOperationErrorCode
 EXACT = "EverythingIngress.exact_table"
 TERNARY = "EverythingIngress.ternary_table"

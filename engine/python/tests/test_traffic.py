@@ -13,6 +13,8 @@ from collections.abc import Iterator
 import pytest
 from eeon_engine import ConfigError, InvalidValueError, Traffic
 
+pytestmark = pytest.mark.system
+
 _numbers = itertools.count()
 
 

@@ -25,6 +25,8 @@ from p4rt_client import exact as exactly
 from p4rt_client import lpm as prefix
 from thrift_client import ThriftClient, exact, lpm, rate, simple_switch, standard, ternary
 
+pytestmark = pytest.mark.system
+
 IN = "EverythingIngress."
 RESOURCES = "ResourcesIngress."
 NO_OPTIONS = standard.BmAddEntryOptions()

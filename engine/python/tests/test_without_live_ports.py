@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.system
+
 _LINUX_ALONE = {"port_io", "traffic"}
 
 

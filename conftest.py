@@ -1,0 +1,92 @@
+"""What holds for every test here: what it may do, and take, without a marker of `pytest.ini`.
+
+`make check` runs the tests without a marker. Such a test starts no program, opens no socket, and takes at
+most `CPU_SECONDS` of processor time, its fixtures included. Processor time, not the clock's: a busy machine
+fails no test.
+"""
+
+from __future__ import annotations
+
+import multiprocessing.process
+import os
+import sys
+from collections.abc import Callable, Generator
+from typing import Any
+
+import grpc
+import pytest
+
+CPU_SECONDS = 2.0
+_PROGRAMS = {"os.exec", "os.fork", "os.posix_spawn", "os.system", "subprocess.Popen"}
+_EVENTS = _PROGRAMS | {"socket.bind", "socket.connect"}
+_GRPC = ("insecure_channel", "secure_channel", "server")
+
+
+class _Watch:
+    """Collects what the running test does that only a marked test may do."""
+
+    def __init__(self) -> None:
+        self.running = False
+        self.done: set[str] = set()
+
+    def note(self, what: str) -> None:
+        if self.running:
+            self.done.add(what)
+
+    def event(self, name: str, _: tuple[object, ...]) -> None:
+        if self.running and name in _EVENTS:
+            self.done.add(name)
+
+    def wrap(self, owner: Any, name: str) -> None:
+        """Notes calls of a function that raises no audit event."""
+        original: Callable[..., object] = getattr(owner, name)
+
+        def noted(*args: object, **kwargs: object) -> object:
+            self.note(f"{owner.__name__}.{name}")
+            return original(*args, **kwargs)
+
+        setattr(owner, name, noted)
+
+
+_watch = _Watch()
+_STARTED = pytest.StashKey[float]()
+
+
+def pytest_configure() -> None:
+    """Begins to listen."""
+    sys.addaudithook(_watch.event)
+    _watch.wrap(multiprocessing.process.BaseProcess, "start")
+    for owner in (grpc, grpc.aio):
+        for name in _GRPC:
+            _watch.wrap(owner, name)
+
+
+def _cpu_seconds() -> float:
+    times = os.times()
+    return times.user + times.system + times.children_user + times.children_system
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
+    """Watches the test from its first fixture on."""
+    _watch.done.clear()
+    _watch.running = True
+    item.stash[_STARTED] = _cpu_seconds()
+    try:
+        return (yield)
+    finally:
+        _watch.running = False
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
+    """Fails a test that passed but does, or takes, more than its markers allow."""
+    result = yield
+    marks = {mark.name for mark in item.iter_markers()}
+    if _watch.done and not marks & {"system", "nightly"}:
+        pytest.fail(f"{', '.join(sorted(_watch.done))} without the marker `system`", pytrace=False)
+    taken = _cpu_seconds() - item.stash[_STARTED]
+    if taken > CPU_SECONDS and not marks & {"system", "slow", "nightly"}:
+        limit = f"the limit is {CPU_SECONDS} s"
+        pytest.fail(f"{taken:.1f} s of processor time without the marker `slow`; {limit}", pytrace=False)
+    return result

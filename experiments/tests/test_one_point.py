@@ -1,0 +1,54 @@
+"""One point of each experiment that ships, simulated again: every number is the published one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from eeon_experiments import columns, shipped, store
+from eeon_experiments.expand import expand
+from eeon_experiments.files import load
+from eeon_experiments.results import Row
+from eeon_experiments.run import run_one
+from eeon_experiments.versions import versions
+
+pytestmark = pytest.mark.slow
+
+DATA = Path(__file__).resolve().parents[2] / "docs" / "results" / "data"
+NO_RESULTS = {"wall_seconds", "cpu_seconds", "peak_rss_bytes", "events", "settings_json", "error"}
+"""Columns that another machine, another way to the same numbers, or a new option's default changes."""
+MOVED: dict[str, str] = {}
+"""Experiments whose published numbers are older than a change that moves them, and what moved them. The next
+run of the experiment takes its line away."""
+
+
+LARGE = {"setup_chasing"}
+"""Experiments whose smallest point takes half a minute."""
+
+
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=pytest.mark.nightly if name in LARGE else ()) for name in shipped.names()],
+)
+def test_the_quickest_point_gives_the_published_numbers(name: str) -> None:
+    published = store.load(DATA / f"{name}-quick").finished
+    row = min(published, key=lambda one: (one.whole("p4_passes"), one.text("run_id")))
+    axes = {key: row.axis(key) for key in _axes(row)}
+    points = expand(load(shipped.folder() / name), versions(), quick=True, seeds=[row.seed])
+    [run] = [point.run for point in points if {key: point.axes[key] for key in axes} == axes]
+    made = run_one(run).measured
+    assert made["status"] == "finished", made.get("error")
+    numbers = [one.name for one in columns.MEASURED if one.name not in NO_RESULTS]
+    changed = {
+        column: (row.get(column), made.get(column))
+        for column in numbers
+        if row.get(column) != made.get(column)
+    }
+    if name in MOVED:
+        assert changed, f"{name} gives its published numbers again: take it out of MOVED"
+    else:
+        assert not changed, f"published, and made now: {changed}"
+
+
+def _axes(row: Row) -> list[str]:
+    return [column.removeprefix(columns.AXIS) for column in row if column.startswith(columns.AXIS)]
