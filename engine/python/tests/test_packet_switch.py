@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 from eeon_engine import ConfigError, ProgramError
+from eeon_engine.p4runtime.program import p4info
 from eeon_engine.packet_test import PacketSwitch
 
 PROGRAMS = Path(__file__).parent / "programs"
@@ -26,6 +27,15 @@ def test_entries_are_written_by_name_and_packets_leave_as_they_say(eeon_switch, 
     assert departure == (3, departure.frame) and departure.frame[22] == 63
     switch.set_default("routes", "forward", next_hop=1, port=4)
     assert [out for out, _ in switch.send(1, frame.replace(b"\x0a\0\3\3", b"\x0a\0\4\4"))] == [4]
+
+
+def test_the_p4info_is_read_once_for_all_entries(eeon_switch, router, monkeypatch):
+    read = []
+    monkeypatch.setattr(p4info, "read", lambda info, of=p4info.read: (read.append(info), of(info))[1])
+    switch = eeon_switch(*router)
+    for number in range(20):
+        switch.insert("routes", {"hdr.ipv4.dst": f"10.0.{number}.0/24"}, "drop")
+    assert len(read) == 1
 
 
 @pytest.mark.parametrize(
