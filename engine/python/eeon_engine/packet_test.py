@@ -42,8 +42,8 @@ class Departure(NamedTuple):
 
 
 class PacketSwitch:
-    """A switch with ports 0 to 511 but the CPU port 510, none of which has a rate; its timestamps count microseconds, as BMv2's
-    do.
+    """A switch with ports 0 to 511 but the CPU port 510, none of which has a rate; its timestamps count
+    microseconds, as BMv2's do.
 
     `program` is a BMv2 JSON, `p4info` the P4Info in text format that p4c writes with `--p4runtime-files`.
     Without it entries can be written through `control` only. Raises `ProgramError` for a program that the

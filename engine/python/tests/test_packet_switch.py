@@ -67,6 +67,18 @@ def test_entries_without_a_p4info_and_files_that_are_no_programs_are_refused(eeo
         eeon_switch(tmp_path / "absent.json")
 
 
+def test_a_replica_to_the_number_of_the_drop_port_leaves_there(eeon_switch):
+    switch = eeon_switch(PROGRAMS / "everything.json", PROGRAMS / "everything.p4info.txtpb")
+    switch.multicast(7, [3, 511])
+    switch.clone_session(5, [511])
+    switch.insert("exact_table", {"value": 1}, "flood", group=7)
+    switch.insert("exact_table", {"value": 2}, "mirror", port=4, session=5)
+    switch.insert("exact_table", {"value": 3}, "forward", port=511)
+    frame = bytes.fromhex("0200000000010200000000021234")
+    sent = {value: switch.send(1, frame + value.to_bytes(4, "big")) for value in (1, 2, 3)}
+    assert [sorted(out for out, _ in sent[value]) for value in (1, 2, 3)] == [[3, 511], [4, 511], []]
+
+
 def test_groups_and_sessions_copy_to_their_ports(eeon_switch):
     switch = eeon_switch(PROGRAMS / "everything.json", PROGRAMS / "everything.p4info.txtpb")
     switch.multicast(7, [2, 3])
