@@ -56,6 +56,112 @@ def test_a_topology_of_the_tutorials_is_read_with_its_routes_delays_and_rates():
     assert [switch.device_id for switch in read.switches.values()] == [0, 1]
 
 
+def host_file(*commands: str, ip: str | None = "10.0.1.1/24") -> dict[str, object]:
+    return {"ip": ip, "mac": "02:00:00:00:01:01", "commands": list(commands)}
+
+
+ONE_HOST = {"switches": {"s1": {}}, "links": [["h1", "s1-p1"]]}
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "route add default gw 10.0.1.254 dev eth0",
+        "route add default gw 10.0.1.254 eth0",
+        "sudo ip route add default via 10.0.1.254",
+        "ip route replace default via 10.0.1.254 dev eth0",
+        "route add -net 0.0.0.0 netmask 0.0.0.0 gw 10.0.1.254",
+    ],
+)
+def test_a_default_route_is_followed_however_it_is_written(tmp_path, command):
+    read = read_topology(written(tmp_path, hosts={"h1": host_file(command)}, **ONE_HOST)).hosts["h1"]
+    assert (read.gateway, read.routes, read.ignored) == (IPv4Address("10.0.1.254"), (), ())
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "route add -net 10.0.0.0 netmask 255.255.0.0 gw 10.0.1.254 dev eth0",
+        "route add -net 10.0.0.0/16 gw 10.0.1.254",
+        "ip route add 10.0.0.0/16 via 10.0.1.254",
+    ],
+)
+def test_a_route_to_a_network_is_followed_and_others_have_none(tmp_path, command):
+    read = read_topology(written(tmp_path, hosts={"h1": host_file(command)}, **ONE_HOST)).hosts["h1"]
+    one = Host(read)
+    [asked] = one.send(IPv4Address("10.0.9.9"), b"")
+    assert Ether(asked)[ARP].pdst == "10.0.1.254"
+    with pytest.raises(InputError, match="has no route there"):
+        one.send(IPv4Address("10.1.0.1"), b"")
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "arp -i eth0 -s 10.0.1.254 02:00:00:00:01:FE",
+        "sudo arp -s 10.0.1.254 02:00:00:00:01:fe",
+        "ip neigh add 10.0.1.254 lladdr 02:00:00:00:01:fe dev eth0",
+        "ip neighbor replace 10.0.1.254 lladdr 02:00:00:00:01:fe nud permanent dev eth0",
+    ],
+)
+def test_a_neighbour_is_known_however_it_is_written(tmp_path, command):
+    read = read_topology(written(tmp_path, hosts={"h1": host_file(command)}, **ONE_HOST)).hosts["h1"]
+    assert read.neighbours == {IPv4Address("10.0.1.254"): "02:00:00:00:01:fe"} and not read.ignored
+
+
+def test_other_commands_and_unknown_keys_are_kept_to_be_told(tmp_path):
+    commands = ["echo hi", "ethtool -K eth0 tx off", "python3 recv.py &"]
+    changes = {**ONE_HOST, "switches": {"s1": {"commands": ["x"], "mirror": 1}}}
+    read = read_topology(written(tmp_path, hosts={"h1": {**host_file(*commands), "gw": 1}}, **changes))
+    assert list(read.hosts["h1"].ignored) == commands
+    assert read.unknown == ("hosts.h1.gw", "switches.s1.commands", "switches.s1.mirror")
+
+
+def test_a_host_without_an_address_receives_and_sends_frames_only(tmp_path):
+    for file in EXAMPLE.iterdir():
+        (tmp_path / file.name).write_bytes(file.read_bytes())
+    document = json.loads((tmp_path / "topology.json").read_text(encoding="utf-8"))
+    for name in ("h1", "h2"):
+        document["hosts"][name]["ip"] = None
+    (tmp_path / "topology.json").write_text(json.dumps(document), encoding="utf-8")
+    with Lab(str(tmp_path / "topology.json")) as lab:
+        assert lab.send("h1", b"\xff" * 60) == []
+        with pytest.raises(InputError, match="the host has no ip"):
+            run(lab, "h1 ping h3 -c 1")
+
+
+def test_hosts_of_a_list_have_the_addresses_and_ports_that_the_tutorials_gave_them(tmp_path):
+    links = [["s1", "s2", "0.1", "10"], ["s2", "h3"], ["h2", "s1"], ["h1", "s1", "5ms"]]
+    read = read_topology(written(tmp_path, hosts=["h1", "h2", "h3"], links=links))
+    assert [link.a + link.b for link in read.links] == [
+        ("s1", 3, "s2", 2),
+        ("h3", 0, "s2", 1),
+        ("h2", 0, "s1", 2),
+        ("h1", 0, "s1", 1),
+    ]
+    assert int(read.links[0].rate) == 10**7
+    h3 = read.hosts["h3"]
+    assert (str(h3.ipv4), h3.mac, str(h3.gateway)) == ("10.0.2.3/24", "00:00:00:00:02:03", "10.0.3.254")
+    assert h3.neighbours == {h3.gateway: h3.mac}
+    with pytest.raises(InputError, match="none follows from its name"):
+        read_topology(written(tmp_path, hosts=["client"], links=[["client", "s1"]]))
+
+
+@pytest.mark.parametrize("key", ["p4info", "bmv2_json"])
+def test_a_file_that_entries_name_and_is_nowhere_is_named(tmp_path, key):
+    for file in EXAMPLE.iterdir():
+        (tmp_path / file.name).write_bytes(file.read_bytes())
+    runtime = tmp_path / "s1-runtime.json"
+    document = json.loads(runtime.read_text(encoding="utf-8"))
+    document[key] = "build/nowhere.out"
+    runtime.write_text(json.dumps(document), encoding="utf-8")
+    with (
+        pytest.raises(InputError, match=rf"{key}: build/nowhere\.out is in none of"),
+        Lab(str(tmp_path / "topology.json")),
+    ):
+        pass
+
+
 @pytest.mark.parametrize(
     ("changes", "place", "problem"),
     [

@@ -1,6 +1,6 @@
 //! A switch with its clock, and what it needs before it has a program.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
 use port_io::PortInfo;
@@ -22,19 +22,27 @@ pub(crate) struct Engine {
     pub(crate) no_program: u64,
     /// Ports whose link is down, for a switch that is still to be made.
     down: BTreeSet<u16>,
+    /// Whether the link of a port that is not listed is up: an interface that has gone is not, but what a socket's peer has not
+    /// spoken of is, as in BMv2.
+    unlisted_are_up: bool,
 }
 
 impl Engine {
     /// Every link is up until [`Engine::set_links`] says otherwise. `config` is also that of a switch that is still to be made.
-    pub(crate) fn new(config: SwitchConfig, switch: Option<Switch>, clock: Clock) -> Self {
-        Self { config, switch, clock, no_program: 0, down: BTreeSet::new() }
+    pub(crate) fn new(
+        config: SwitchConfig,
+        switch: Option<Switch>,
+        clock: Clock,
+        unlisted_are_up: bool,
+    ) -> Self {
+        Self { config, switch, clock, no_program: 0, down: BTreeSet::new(), unlisted_are_up }
     }
 
-    /// Links change: those of these ports that are up, and of no others, are up.
+    /// Links change: those of these ports are as they say.
     pub(crate) fn set_links(&mut self, ports: &[PortInfo]) {
-        let up: BTreeSet<u16> = ports.iter().filter(|info| info.is_up).map(|info| info.port).collect();
-        self.down =
-            self.config.ports.iter().map(|port| port.port).filter(|port| !up.contains(port)).collect();
+        let listed: BTreeMap<u16, bool> = ports.iter().map(|info| (info.port, info.is_up)).collect();
+        let is_up = |port: &u16| listed.get(port).copied().unwrap_or(self.unlisted_are_up);
+        self.down = self.config.ports.iter().map(|port| port.port).filter(|port| !is_up(port)).collect();
         self.tell_links();
     }
 
@@ -93,7 +101,7 @@ mod tests {
         let config =
             SwitchConfig { ports: (0..3).map(PortConfig::unlimited).collect(), ..SwitchConfig::default() };
         let clock = Clock::new(Instant::now());
-        let mut engine = Engine::new(config, None, clock);
+        let mut engine = Engine::new(config, None, clock, false);
         // Port 2 has vanished.
         engine.set_links(&[port(0, true), port(1, false)]);
         engine.switch = Some(
@@ -104,6 +112,22 @@ mod tests {
         assert_eq!(up(&engine), [true, false, false]);
         engine.set_links(&[port(0, false), port(1, true), port(2, true)]);
         assert_eq!(up(&engine), [false, true, true]);
+    }
+
+    #[test]
+    fn ports_that_a_peer_has_not_spoken_of_are_up_and_those_that_it_removed_are_not() {
+        let json = include_bytes!("../../simple_switch/tests/p4/probe.json");
+        let port = |port: u16, is_up| PortInfo { port, name: "socket".into(), is_up };
+        let config =
+            SwitchConfig { ports: (0..3).map(PortConfig::unlimited).collect(), ..SwitchConfig::default() };
+        let program = Executable::new(Program::from_json(json).unwrap());
+        let switch = Switch::new(program, config.clone()).unwrap();
+        let mut engine = Engine::new(config, Some(switch), Clock::new(Instant::now()), true);
+        let up = |engine: &Engine| [0, 1, 2].map(|port| engine.switch.as_ref().unwrap().is_up(port));
+        engine.set_links(&[]);
+        assert_eq!(up(&engine), [true, true, true]);
+        engine.set_links(&[port(1, true), port(2, false)]);
+        assert_eq!(up(&engine), [true, true, false]);
     }
 
     #[test]
@@ -120,7 +144,7 @@ mod tests {
         let switch = Switch::new(Executable::new(Program::from_json(json).unwrap()), config.clone()).unwrap();
         // A clock that has run for a second, so that all rounds of a packet at time zero are due.
         let clock = Clock::new(Instant::now() - Duration::from_secs(1));
-        let mut engine = Engine::new(config, Some(switch), clock);
+        let mut engine = Engine::new(config, Some(switch), clock, false);
         let mut frame = [0; 64];
         (frame[0], frame[1], frame[3]) = (RECIRCULATE, ROUNDS, 1);
         engine.arrive(Time::ZERO, 0, &frame);

@@ -102,6 +102,7 @@ impl LiveSwitch {
     ) -> Result<Self, LiveError> {
         let LiveConfig { switch: mut switch_config, port_defaults, capture } = config;
         let mut events = VecDeque::new();
+        let unlisted_are_up = matches!(ports, Ports::Fixed(..));
         let (io, numbers): (Box<dyn PortIo>, Vec<u16>) = match ports {
             Ports::Interfaces(named) => {
                 let open = |(port, name): &(u16, String)| {
@@ -121,7 +122,7 @@ impl LiveSwitch {
         let (device_id, cpu_port) = (switch_config.device_id, switch_config.cpu_port);
         let poller = Poller::new()?;
         let clock = Clock::new(Instant::now());
-        let mut engine = Engine::new(switch_config, switch, clock);
+        let mut engine = Engine::new(switch_config, switch, clock, unlisted_are_up);
         engine.set_links(&io.ports());
         let shared = Arc::new(Shared::new(engine, io.ports(), events, poller.waker()));
         Ok(Self {

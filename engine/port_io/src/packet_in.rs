@@ -74,6 +74,8 @@ pub struct PacketIn {
     peer: Option<Peer>,
     /// Ports that the peer has added.
     ports: BTreeSet<i32>,
+    /// Those that it has removed.
+    removed: BTreeSet<i32>,
     room: Vec<u8>,
     events: VecDeque<String>,
     counts: IoCounts,
@@ -96,6 +98,7 @@ impl PacketIn {
             mapping,
             peer: None,
             ports: BTreeSet::new(),
+            removed: BTreeSet::new(),
             room: vec![0; READ_BYTES],
             events: VecDeque::new(),
             counts: IoCounts::default(),
@@ -146,6 +149,7 @@ impl PacketIn {
     fn lose_peer(&mut self, why: &str) {
         self.peer = None;
         self.ports.clear();
+        self.removed.clear();
         let text = format!("{}: the peer is gone: {why}", self.address);
         self.event(text);
     }
@@ -184,9 +188,12 @@ impl PacketIn {
                 Ok(Request::PacketIn(port, frame)) if PORTS.contains(&port) => deliver(port as u16, frame),
                 Ok(Request::PortAdd(port)) if PORTS.contains(&port) => {
                     self.ports.insert(port);
+                    self.removed.remove(&port);
                 }
                 Ok(Request::PortRemove(port)) => {
-                    self.ports.remove(&port);
+                    if self.ports.remove(&port) {
+                        self.removed.insert(port);
+                    }
                 }
                 Ok(Request::PortSetStatus(_)) => {}
                 Ok(Request::Info(port, kind)) => {
@@ -310,8 +317,9 @@ impl PortIo for PacketIn {
     }
 
     fn ports(&self) -> Vec<PortInfo> {
-        let info = |port: &i32| PortInfo { port: *port as u16, name: self.address.clone(), is_up: true };
-        self.ports.iter().map(info).collect()
+        let info = |port: &i32, is_up| PortInfo { port: *port as u16, name: self.address.clone(), is_up };
+        let added = self.ports.iter().map(|port| info(port, true));
+        added.chain(self.removed.iter().map(|port| info(port, false))).collect()
     }
 
     fn counts(&self) -> IoCounts {

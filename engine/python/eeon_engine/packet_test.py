@@ -26,7 +26,7 @@ from google.protobuf import text_format
 
 from ._engine import Program, Switch, SwitchHandle
 from .exceptions import ConfigError
-from .p4runtime import write
+from .p4runtime import Writer
 from .p4runtime.messages import p4i, p4r
 
 IDLE_LIMIT_PS = 60 * 10**12
@@ -42,8 +42,8 @@ class Departure(NamedTuple):
 
 
 class PacketSwitch:
-    """A switch with ports 0 to 510, none of which has a rate; its timestamps count microseconds, as BMv2's
-    do.
+    """A switch with ports 0 to 511 but the CPU port 510, none of which has a rate; its timestamps count
+    microseconds, as BMv2's do.
 
     `program` is a BMv2 JSON, `p4info` the P4Info in text format that p4c writes with `--p4runtime-files`.
     Without it entries can be written through `control` only. Raises `ProgramError` for a program that the
@@ -64,12 +64,13 @@ class PacketSwitch:
             seed=seed,
             priorities=priorities,
         )
-        self._p4info: p4i.P4Info | None = None
+        self._entries: tuple[P4Schema, Writer] | None = None
         if p4info is not None:
             try:
-                self._p4info = text_format.Parse(Path(p4info).read_text(encoding="utf-8"), p4i.P4Info())
+                info = text_format.Parse(Path(p4info).read_text(encoding="utf-8"), p4i.P4Info())
             except text_format.ParseError as error:
                 raise ConfigError(f"{p4info}: is no P4Info in text format: {error}") from error
+            self._entries = P4Schema(info), Writer(self._switch, info)
 
     @property
     def control(self) -> SwitchHandle:
@@ -124,13 +125,14 @@ class PacketSwitch:
         kind: p4r.Update.Type.ValueType,
         entity: P4TableEntry | P4MulticastGroupEntry | P4CloneSessionEntry,
     ) -> None:
-        if self._p4info is None:
+        if self._entries is None:
             raise ConfigError("entries need the program's P4Info; give it beside the program")
+        schema, writer = self._entries
         try:
-            update = p4r.Update(type=kind, entity=entity.encode(P4Schema(self._p4info)))
+            update = p4r.Update(type=kind, entity=entity.encode(schema))
         except (ValueError, TypeError, KeyError, OverflowError) as error:
             raise ConfigError(f"{entity}: {error}") from error
-        write(self._switch, self._p4info, p4r.WriteRequest(updates=[update]))
+        writer.write(p4r.WriteRequest(updates=[update]))
 
     # ---- packets
 

@@ -46,7 +46,7 @@ class Table(Object):
     type: str
     key: list[KeyField]
     actions: list[str]
-    action_ids: list[int]
+    action_ids: NotRequired[list[int]]
     with_counters: bool
     direct_meters: NotRequired[str | None]
     support_timeout: NotRequired[bool]
@@ -143,7 +143,7 @@ def objects(program: bytes) -> Objects:
     """The parsed JSON without the parts that no control plane names. Nothing of it is checked: who reads it
     must expect `LookupError`, `TypeError` and `AttributeError`. Raises `ValueError` when it is no JSON.
     """
-    found: Objects = json.loads(program, object_pairs_hook=_without)
+    found: Objects = json.loads(program, object_pairs_hook=_without, strict=False)
     return found
 
 

@@ -184,8 +184,7 @@ impl LiveSwitch {
             let ports = match (interfaces, packet_in, files) {
                 (interfaces, None, None) => Ports::Interfaces(interfaces.unwrap_or_default()),
                 (None, Some(address), None) => {
-                    let numbers =
-                        (0..PORT_COUNT as u16).filter(|port| *port != drop_port && Some(*port) != cpu_port);
+                    let numbers = (0..PORT_COUNT as u16).filter(|port| Some(*port) != cpu_port);
                     let socket = PacketIn::listen(&address).map_err(LiveError::from)?;
                     Ports::Fixed(Box::new(socket), numbers.collect())
                 }

@@ -294,7 +294,7 @@ impl Switch {
         let ports = match ports {
             Some(ports) => ports.iter().map(|port| port.0.clone()).collect(),
             None => (0..PORT_COUNT as u16)
-                .filter(|port| *port != drop_port && Some(*port) != cpu_port)
+                .filter(|port| Some(*port) != cpu_port)
                 .map(PortConfig::unlimited)
                 .collect(),
         };

@@ -46,15 +46,34 @@ def test_without_an_acknowledgement_time_out_repeats_are_sent_again() -> None:
     assert [made.add(b"a", at) for at in (0, 1)] == [[(1, [b"a"])], [(2, [b"a"])]]
 
 
+SECOND = 10**9
+
+
 def test_a_sent_message_is_held_back_until_acknowledged_or_forgotten() -> None:
-    made = lists(max_list_size=1, ack_timeout_ns=50)
+    made = lists(max_list_size=1, ack_timeout_ns=SECOND)
     assert made.add(b"a", 0) == [(1, [b"a"])]
-    assert made.add(b"a", 49) == []
-    assert made.add(b"a", 50) == [(2, [b"a"])]
+    assert made.add(b"a", 2 * SECOND - 1) == []
+    assert made.add(b"a", 2 * SECOND) == [(2, [b"a"])]
     made.acknowledge(1)
-    assert made.add(b"a", 60) == []
+    assert made.add(b"a", 2 * SECOND + 10) == []
     made.acknowledge(2)
-    assert made.add(b"a", 61) == [(3, [b"a"])]
+    assert made.add(b"a", 2 * SECOND + 11) == [(3, [b"a"])]
+
+
+def test_a_list_is_forgotten_at_the_second_look_after_it_was_sent_as_in_pi() -> None:
+    made = lists(max_list_size=1, ack_timeout_ns=SECOND)
+    assert made.due(0) == []
+    assert made.add(b"a", SECOND - 1) == [(1, [b"a"])]
+    assert made.add(b"a", 2 * SECOND - 1) == []
+    assert made.add(b"a", 2 * SECOND) == [(2, [b"a"])]
+    assert made.add(b"a", 4 * SECOND - 1) == []
+
+
+def test_time_outs_below_a_tenth_of_a_second_are_a_tenth_as_in_pi() -> None:
+    made = lists(max_list_size=1, ack_timeout_ns=1)
+    assert made.add(b"a", 0) == [(1, [b"a"])]
+    assert made.add(b"a", SECOND // 5 - 1) == []
+    assert made.add(b"a", SECOND // 5) == [(2, [b"a"])]
 
 
 def test_lists_without_acknowledgement_are_remembered_within_bounds() -> None:

@@ -68,6 +68,38 @@ def test_a_committed_pipeline_runs_and_is_read_back(client: Client, bare: Switch
     assert not client.pipeline(kinds.DEVICE_CONFIG_AND_COOKIE).HasField("p4info")
 
 
+def wrapped(program: bytes) -> bytes:
+    """A `p4.tmp.P4DeviceConfig` on the wire: `reassign`, empty extras, `device_data`."""
+    length, size = [], len(program)
+    while size >= 128:
+        length.append(size % 128 + 128)
+        size //= 128
+    return b"\x08\x01\x12\x00\x1a" + bytes([*length, size]) + program
+
+
+def test_an_old_message_around_the_program_is_taken_with_a_warning(
+    client: Client, bare: Switch, caplog: pytest.LogCaptureFixture
+) -> None:
+    old = config()
+    old.p4_device_config = wrapped(program_json())
+    client.push(Action.VERIFY_AND_COMMIT, old)
+    assert bare.program is not None
+    assert bare.program.digest == Program(program_json()).digest
+    assert client.pipeline() == old
+    assert "p4.tmp.P4DeviceConfig, which is deprecated" in caplog.text
+
+
+@pytest.mark.parametrize("device_config", [b"\x08\x01", wrapped(b"no JSON"), b"no JSON"])
+def test_what_is_neither_a_program_nor_an_old_message_around_one_is_refused(
+    client: Client, device_config: bytes
+) -> None:
+    wrong = config()
+    wrong.p4_device_config = device_config
+    with pytest.raises(Failed, match="p4_device_config") as caught:
+        client.push(Action.VERIFY_AND_COMMIT, wrong)
+    assert caught.value.code == rpc_code.INVALID_ARGUMENT
+
+
 def test_verify_changes_nothing(client: Client, bare: Switch) -> None:
     client.push(Action.VERIFY, config())
     assert bare.program is None

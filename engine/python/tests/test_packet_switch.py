@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 from eeon_engine import ConfigError, ProgramError
+from eeon_engine.p4runtime.program import p4info
 from eeon_engine.packet_test import PacketSwitch
 
 PROGRAMS = Path(__file__).parent / "programs"
@@ -26,6 +27,15 @@ def test_entries_are_written_by_name_and_packets_leave_as_they_say(eeon_switch, 
     assert departure == (3, departure.frame) and departure.frame[22] == 63
     switch.set_default("routes", "forward", next_hop=1, port=4)
     assert [out for out, _ in switch.send(1, frame.replace(b"\x0a\0\3\3", b"\x0a\0\4\4"))] == [4]
+
+
+def test_the_p4info_is_read_once_for_all_entries(eeon_switch, router, monkeypatch):
+    read = []
+    monkeypatch.setattr(p4info, "read", lambda info, of=p4info.read: (read.append(info), of(info))[1])
+    switch = eeon_switch(*router)
+    for number in range(20):
+        switch.insert("routes", {"hdr.ipv4.dst": f"10.0.{number}.0/24"}, "drop")
+    assert len(read) == 1
 
 
 @pytest.mark.parametrize(
@@ -55,6 +65,18 @@ def test_entries_without_a_p4info_and_files_that_are_no_programs_are_refused(eeo
         eeon_switch(wrong)
     with pytest.raises(FileNotFoundError):
         eeon_switch(tmp_path / "absent.json")
+
+
+def test_a_replica_to_the_number_of_the_drop_port_leaves_there(eeon_switch):
+    switch = eeon_switch(PROGRAMS / "everything.json", PROGRAMS / "everything.p4info.txtpb")
+    switch.multicast(7, [3, 511])
+    switch.clone_session(5, [511])
+    switch.insert("exact_table", {"value": 1}, "flood", group=7)
+    switch.insert("exact_table", {"value": 2}, "mirror", port=4, session=5)
+    switch.insert("exact_table", {"value": 3}, "forward", port=511)
+    frame = bytes.fromhex("0200000000010200000000021234")
+    sent = {value: switch.send(1, frame + value.to_bytes(4, "big")) for value in (1, 2, 3)}
+    assert [sorted(out for out, _ in sent[value]) for value in (1, 2, 3)] == [[3, 511], [4, 511], []]
 
 
 def test_groups_and_sessions_copy_to_their_ports(eeon_switch):

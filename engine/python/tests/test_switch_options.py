@@ -49,6 +49,61 @@ def test_a_bare_pcap_flag_does_not_swallow_the_program(tmp_path: Path) -> None:
     assert "does not exist" in refusal(f"--pcap={tmp_path}/none", "x.json")
 
 
+def test_the_folder_of_pcap_is_the_next_argument_unless_that_is_a_flag(tmp_path: Path) -> None:
+    mininet = [
+        "-i",
+        "1@s1-eth1",
+        "--pcap",
+        str(tmp_path),
+        "--nanolog",
+        "ipc:///l",
+        "--device-id",
+        "0",
+        "x.json",
+    ]
+    given = options(*mininet, "--log-console", "--thrift-port", "9091")
+    assert (given.program, given.capture, given.thrift_port) == (Path("x.json"), tmp_path, 9091)
+    assert options("x.json", "--pcap").capture == Path()
+    assert options("--pcap", "--log-console", "x.json").capture == Path()
+    assert options("--pcap", "-i", "1@a", "x.json").interfaces == [(1, "a")]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "field", "value"),
+    [
+        (["--thrift=9091"], "thrift_port", 9091),
+        (["--thrift", "9091"], "thrift_port", 9091),
+        (["--dev", "3"], "device_id", 3),
+        (["--device-id=3"], "device_id", 3),
+        (["--log-c"], "log_console", True),
+        (["--log-file", "f"], "log_file", "f"),
+        (["--log-lev", "warn"], "log_level", "warn"),
+        (["-Lwarn"], "log_level", "warn"),
+        (["-i1@a"], "interfaces", [(1, "a")]),
+        (["--inter=1@a", "-i", "2@b"], "interfaces", [(1, "a"), (2, "b")]),
+        (["--pack", "ipc:///x"], "packet_in", "ipc:///x"),
+        (["--use=1"], "files_wait_s", 1.0),
+    ],
+)
+def test_flags_are_spelled_as_boost_takes_them(arguments: list[str], field: str, value: object) -> None:
+    assert getattr(options(*arguments, "x.json"), field) == value
+    assert getattr(options("x.json", *arguments), field) == value
+
+
+def test_a_beginning_of_several_of_bmv2s_flags_is_refused_with_them() -> None:
+    assert refusal("--log", "x.json").startswith(
+        "flag --log is ambiguous: it begins --log-console, --log-file"
+    )
+    assert options("--max", "16", "x.json").max_message_bytes is None
+    assert options("x.json", "--", "--cpu", "255", "--drop=510").cpu_port == 255
+    assert "--max-mc-groups, --max-l1-entries" in refusal("x.json", "--", "--max", "1")
+
+
+def test_the_program_may_stand_behind_the_two_dashes() -> None:
+    given = options("--", "x.json", "--cpu-port", "255")
+    assert (given.program, given.cpu_port) == (Path("x.json"), 255)
+
+
 def test_target_flags_stand_behind_two_dashes() -> None:
     given = options(
         "x.json", "--", "--cpu-port", "255", "--grpc-server-addr", "127.0.0.1:1", "--drop-port", "510"

@@ -91,6 +91,8 @@ def up(
 
     loaded = read_topology(topology, rate)
     with Lab(loaded, program, p4info, seed=seed, queue_limit_packets=queue, pcap=pcap) as running:
+        for place in loaded.unknown:
+            click.echo(f"{topology}: {place}: a lab does not know this key; it is left out", err=True)
         for host in loaded.hosts.values():
             for command in host.ignored:
                 click.echo(
@@ -147,7 +149,9 @@ def _do(running: Lab, line: str, as_json: bool) -> Sequence[dict[str, object]]:
     elif word == "report":
         _report(running)
     else:
-        command = parse(line, list(running.topology.hosts))
+        hosts = running.topology.hosts
+        # A host without an address can neither ask nor answer.
+        command = parse(line, [name for name in hosts if word != "pingall" or hosts[name].has_address])
         if isinstance(command, Wait):
             running.wait(int(command.duration))
             return []

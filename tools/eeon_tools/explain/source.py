@@ -15,6 +15,10 @@ _STRUCT = re.compile(r"(\w+?)(_t)?\.(.+)")
 _PREFIX = {"not": "!", "~": "~", "-": "-"}
 _WORDS = {"and": "&&", "or": "||"}
 _CASTS = {"b2d", "d2b"}
+_COMPARED = ("||", "&&", "==", "!=", "<=", ">=", "<", ">")
+_TOKEN = re.compile(r"<<|>>|&&&|\|\||&&|[=!<>]=|[<>()\[\]]")
+_COPY = re.compile(r"_\d+$")
+"""What p4c adds to a name that it makes unique."""
 _MAX_DEPTH = 60
 
 
@@ -23,7 +27,8 @@ class Source:
     already accepted the program, and an explanation with a gap is better than none."""
 
     def __init__(self, text: bytes) -> None:
-        self._json: object = json.loads(text)
+        # Not strict: p4c writes line breaks of the source as they are.
+        self._json: object = json.loads(text, strict=False)
         self._actions = _list(self._json, "actions")
         self._pipelines = {_text(p, "name"): p for p in _list(self._json, "pipelines")}
         self._parsers = {_text(p, "name"): p for p in _list(self._json, "parsers")}
@@ -74,7 +79,7 @@ class Source:
         found = _at(_list(self._pipelines.get(pipeline, {}), "conditionals"), index)
         written = found.get("source_info") or {}
         text = _text(written, "source_fragment")
-        if not text or text.endswith("..."):
+        if not text or text.endswith("...") or not _says(text, found.get("expression")):
             text = self.expression(found.get("expression"), [])
         return text, _place(written)
 
@@ -217,6 +222,63 @@ def _valid_test(node: object) -> bool:
         node = node.get("right")
     value = node.get("value") if isinstance(node, dict) else None
     return isinstance(value, list) and value[-1:] == ["$valid$"]
+
+
+def _says(fragment: str, node: object) -> bool:
+    """Whether a text of the source holds when an expression holds, as far as can be seen: p4c also writes the
+    text of an `if` to the opposite condition, and to one on a variable of its own."""
+    holds, text = True, fragment.strip()
+    while True:
+        if _is_wrapped(text):
+            text = text[1:-1].strip()
+        elif text.startswith("!") and not _operator(text):
+            holds, text = not holds, text[1:].strip()
+        else:
+            break
+    asked, node = _peeled(node)
+    if holds != asked:
+        return False
+    operation = node.get("op")
+    operation = {"and": "&&", "or": "||"}.get(str(operation), operation)
+    if operation in _COMPARED:
+        return _operator(text) == operation
+    if node.get("type") != "field" or not node.get("value"):
+        return _operator(text) is None
+    name = str(node["value"][-1]) if isinstance(node["value"], list) else ""
+    name = "isValid" if name == "$valid$" else _COPY.sub("", name.rpartition(".")[2])
+    # What p4c keeps the value of a call or of && in has a name of its own.
+    return name == "tmp" or (name in text and _operator(text) is None)
+
+
+def _peeled(node: object) -> tuple[bool, dict[str, object]]:
+    """An expression without casts and negations around it, and whether it is asked whether it holds."""
+    holds = True
+    while isinstance(node, dict):
+        operation = node.get("op")
+        if node.get("type") == "expression":
+            node = node.get("value")
+        elif operation == "not":
+            holds, node = not holds, node.get("right")
+        elif operation in _CASTS:
+            node = node.get("right")
+        elif operation == "==" and _valid_test(node.get("left")):
+            right = node.get("right")
+            holds = holds if int(_text(right, "value") or "1", 16) else not holds
+            node = node.get("left")
+        else:
+            return holds, node
+    return holds, {}
+
+
+def _operator(text: str) -> str | None:
+    """The operator that an expression of the source applies last, of those that make a condition."""
+    depth = 0
+    found: list[str] = []
+    for one in _TOKEN.findall(text):
+        depth += (one in "([") - (one in ")]")
+        if depth == 0 and one in _COMPARED:
+            found.append(one)
+    return next((one for one in ("||", "&&", *_COMPARED) if one in found), None)
 
 
 def _number(value: object) -> str:

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 
 _ROUNDS_SHOWN = 3
 _EVENT_BITS = 128
+_MAX_PRIORITY = 2**31 - 1
 
 
 @dataclass
@@ -396,7 +397,7 @@ def _table(event: TableEvent) -> str:
     parts = [_match(part, wanted, hit) for part, wanted in zip(event["key"], hit["key"], strict=True)]
     tail = f"entry {hit['handle']}"
     if hit["priority"] is not None:
-        tail += f", priority {hit['priority']}"
+        tail += f", priority {_priority(hit['priority'])}"
     text = f"{head}: hit {', '.join(parts)} ({tail})"
     if event["group"] is not None:
         text += (
@@ -406,6 +407,12 @@ def _table(event: TableEvent) -> str:
     elif event["member"] is not None:
         text += f", member {event['member']} of {event['profile']}"
     return text
+
+
+def _priority(priority: int) -> int:
+    """A priority as it was written. Of P4Runtime the engine has the distance from the largest, because BMv2's
+    lower numbers win: those of a program's own entries are small."""
+    return _MAX_PRIORITY - priority if priority > _MAX_PRIORITY // 2 else priority
 
 
 def _match(part: NamedValue, wanted: NamedMatch, hit: TableHit) -> str:

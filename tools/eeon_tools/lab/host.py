@@ -48,6 +48,8 @@ class Host:
 
         Raises InputError where no route leads to `destination`.
         """
+        if not self._place.has_address:
+            raise InputError(self._place.name, str(destination), "cannot be sent to: the host has no ip")
         hop = self._next_hop(destination)
         mac = self._macs.get(hop)
         if mac is not None:
@@ -85,6 +87,9 @@ class Host:
     def _next_hop(self, destination: IPv4Address) -> IPv4Address:
         if destination in self._macs or destination in self._place.ipv4.network:
             return destination
+        ways = [way for way in self._place.routes if destination in way[0]]
+        if ways:
+            return max(ways, key=lambda way: way[0].prefixlen)[1]
         if self._place.gateway is None:
             raise InputError(
                 self._place.name,

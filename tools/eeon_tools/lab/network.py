@@ -300,9 +300,8 @@ class Lab:
         if switch.program is not None:
             program = switch.program
         if switch.entries is not None:
-            named = _named_in(switch.entries)
-            program = named.get("bmv2_json", program)
-            p4info = named.get("p4info", p4info)
+            program = _named_in(switch.entries, "bmv2_json", program)
+            p4info = _named_in(switch.entries, "p4info", p4info)
         if program is None:
             raise InputError(
                 self.topology.name, switch.name, "no program: neither its files name one nor --program"
@@ -310,24 +309,30 @@ class Lab:
         return _Files(program, p4info, switch.entries)
 
 
-def _named_in(entries: Path) -> dict[str, Path]:
-    """The program and the P4Info that a runtime file of the tutorials names, where they exist."""
+def _named_in(entries: Path, key: str, otherwise: Path | None) -> Path | None:
+    """The program or the P4Info that a runtime file of the tutorials names, or else `otherwise`. Raises
+    InputError for one that is named and nowhere, where there is no other."""
     if entries.suffix != ".json":
-        return {}
+        return otherwise
     try:
         document = json.loads(entries.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError):
         # Its reader says what is wrong with it.
-        return {}
-    found: dict[str, Path] = {}
-    for key in ("bmv2_json", "p4info"):
-        named = document.get(key) if isinstance(document, dict) else None
-        if isinstance(named, str):
-            for folder in (Path(), entries.parent, entries.parent.parent):
-                if (folder / named).is_file():
-                    found[key] = folder / named
-                    break
-    return found
+        return otherwise
+    named = document.get(key) if isinstance(document, dict) else None
+    if not isinstance(named, str):
+        return otherwise
+    candidates = [folder / named for folder in (Path(), entries.parent, entries.parent.parent)]
+    for candidate in candidates:
+        if candidate.is_file():
+            return candidate
+    if otherwise is None:
+        option = {"bmv2_json": "--program", "p4info": "--p4info"}[key]
+        places = ", ".join(str(one) for one in candidates)
+        raise InputError(
+            entries, key, f"{named} is in none of {places}; compile the program, or give {option}"
+        )
+    return otherwise
 
 
 def _load(path: Path) -> Program:

@@ -2,8 +2,9 @@
 
 The tutorials' form: `hosts` with `ip`, `mac` and `commands`, `switches` with `runtime_json` and `program`,
 and `links`, each of two ends and, where it is not as the others, a delay and a rate in Mbit/s. Of a host's
-commands those that say a default gateway or a neighbour's MAC address are followed; the others are kept as
-`ignored`, to be told.
+commands those that say a route or a neighbour's MAC address are followed; the others are kept as `ignored`,
+to be told, and so are keys that a lab does not know. Until 2018 `hosts` was a list of names and links named
+no ports: addresses and ports are then those that the tutorials' runner gave.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from ipaddress import AddressValueError, IPv4Address, IPv4Interface
+from ipaddress import AddressValueError, IPv4Address, IPv4Interface, IPv4Network
 from pathlib import Path
 from typing import Annotated
 
@@ -26,30 +27,48 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints, Validation
 from eeon_tools.errors import InputError
 
 DEFAULT_RATE = DataRate(10**9)
+_NO_ADDRESSES = IPv4Network("0.0.0.0/8")
 _MAX_FILE_BYTES = 1 << 20
 _PS_PER_MS = 10**9
 _BPS_PER_MBPS = 10**6
 _MAX_DELAY_PS = 10**15
 _MAX_RATE_BPS = 10**12
+_NUMBER = re.compile(r"[0-9]{1,12}(\.[0-9]{1,18})?(e[-+]?[0-9]{1,2})?")
 _MAC = re.compile(r"[0-9a-fA-F]{2}(:[0-9a-fA-F]{2}){5}")
 _SWITCH_END = re.compile(r"(?P<node>[^\s-]+)-p(?P<port>[0-9]{1,3})")
 _LATENCY = re.compile(r"(?P<number>[0-9]+(\.[0-9]+)?)(?P<unit>us|ms|s)?")
 _LATENCY_UNIT_PS = {"us": 10**6, "ms": _PS_PER_MS, "s": 10**12, None: _PS_PER_MS}
-_GATEWAY = re.compile(r"(?:ip )?route add default (?:gw|via) (?P<ip>[0-9.]+)(?: dev \S+)?")
-_NEIGHBOUR = re.compile(r"arp (?:-i \S+ )?-s (?P<ip>[0-9.]+) (?P<mac>[0-9a-fA-F:]{17})(?: \S+)*")
+_ROUTE = re.compile(
+    r"(?:ip )?route (?:add|replace) (?:-net |-host )?(?P<network>default|[0-9./]+)"
+    r"(?: netmask (?P<mask>[0-9.]+))? (?:gw|via) (?P<ip>[0-9.]+)(?: (?:dev )?\S+)?"
+)
+_NEIGHBOUR = re.compile(
+    r"(?:arp (?:-i \S+ )?-s (?P<ip>[0-9.]+) |ip neigh(?:bou?r)? (?:add|replace) (?P<ip2>[0-9.]+) lladdr )"
+    r"(?P<mac>[0-9a-fA-F:]{17})(?: \S+)*"
+)
 _ON_LINK = re.compile(r"ip route add (?P<network>[0-9./]+) dev \S+")
+_HOST_NUMBER = re.compile(r"h(?P<number>[0-9]{1,3})")
+_SWITCH_NUMBER = re.compile(r"s(?P<number>[0-9]{1,3})")
 
 
 @dataclass(frozen=True)
 class LabHost:
-    """A host. `neighbours`: MAC addresses that it knows without asking, by IP address."""
+    """A host. `neighbours`: MAC addresses that it knows without asking, by IP address. `routes`: those
+    besides its network's and that of its gateway. A host without an address has one in 0.0.0.0/8, and sends
+    no packets, only frames."""
 
     name: str
     mac: str
     ipv4: IPv4Interface
     gateway: IPv4Address | None = None
     neighbours: Mapping[IPv4Address, str] = field(default_factory=dict)
+    routes: tuple[tuple[IPv4Network, IPv4Address], ...] = ()
     ignored: tuple[str, ...] = ()
+
+    @property
+    def has_address(self) -> bool:
+        """Whether it has an IPv4 address."""
+        return self.ipv4.ip not in _NO_ADDRESSES
 
 
 @dataclass(frozen=True)
@@ -81,6 +100,8 @@ class LabTopology:
     switches: Mapping[str, LabSwitch]
     links: Sequence[LabLink]
     cpu_port: int = CPU_PORT
+    unknown: tuple[str, ...] = ()
+    """Keys of its file that a lab does not know, each with its place."""
 
 
 def read_topology(place: str, rate: DataRate = DEFAULT_RATE) -> LabTopology:
@@ -123,13 +144,19 @@ class _Strict(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
 
-class _HostFile(_Strict):
-    ip: str
+class _Told(BaseModel):
+    """With keys that are not known, which are told."""
+
+    model_config = ConfigDict(extra="allow")
+
+
+class _HostFile(_Told):
+    ip: str | None
     mac: Annotated[str, StringConstraints(pattern=_MAC.pattern)]
     commands: list[str] = []
 
 
-class _SwitchFile(_Strict):
+class _SwitchFile(_Told):
     runtime_json: str | None = None
     program: str | None = None
     cli_input: str | None = None
@@ -137,7 +164,7 @@ class _SwitchFile(_Strict):
 
 
 class _TopologyFile(_Strict):
-    hosts: Annotated[dict[_Name, _HostFile], Field(min_length=1, max_length=1024)]
+    hosts: Annotated[dict[_Name, _HostFile] | list[_Name], Field(min_length=1, max_length=1024)]
     switches: Annotated[dict[_Name, _SwitchFile], Field(min_length=1, max_length=512)]
     links: Annotated[list[list[object]], Field(max_length=8192)]
 
@@ -162,10 +189,59 @@ def _of_tutorials(path: Path, rate: DataRate) -> LabTopology:
                 f"{switch.cli_input} is for simple_switch_CLI, which a lab does not run; "
                 "write the entries as a runtime_json",
             )
-    hosts = {name: _host(path, name, host) for name, host in file.hosts.items()}
-    links = [_link(path, number, link, hosts, switches, rate) for number, link in enumerate(file.links)]
+    if isinstance(file.hosts, list):
+        ends = _with_ports(file.links, set(file.hosts), set(switches))
+        hosts = {name: _old_host(path, name, ends) for name in file.hosts}
+        unknown: dict[str, _Told] = {}
+    else:
+        ends = file.links
+        hosts = {
+            name: _host(path, name, number, host) for number, (name, host) in enumerate(file.hosts.items(), 1)
+        }
+        unknown = {f"hosts.{name}": host for name, host in file.hosts.items()}
+    unknown |= {f"switches.{name}": switch for name, switch in file.switches.items()}
+    links = [_link(path, number, link, hosts, switches, rate) for number, link in enumerate(ends)]
     _check_links(path, hosts, links)
-    return LabTopology(path.stem, hosts, switches, links, _cpu_port(path, file))
+    keys = [f"{place}.{key}" for place, item in unknown.items() for key in item.model_extra or ()]
+    return LabTopology(path.stem, hosts, switches, links, _cpu_port(path, file), tuple(keys))
+
+
+def _with_ports(links: list[list[object]], hosts: set[str], switches: set[str]) -> list[list[object]]:
+    """Links whose switches have ports: a switch's links to hosts come first, and each kind in the order of
+    its ends' names, from port 1 on."""
+    taken: dict[str, int] = {}
+    made = {}
+    of_host = [
+        sorted(link[:2], key=lambda end: str(end) not in hosts) + link[2:] for link in links if len(link) > 1
+    ]
+    for link in sorted(of_host, key=lambda link: (str(link[0]) not in hosts, str(link[0]) + str(link[1]))):
+        ends: list[object] = []
+        for end in link[:2]:
+            if isinstance(end, str) and end in switches:
+                taken[end] = taken.get(end, 0) + 1
+                end = f"{end}-p{taken[end]}"
+            ends.append(end)
+        made[id(link)] = ends + link[2:]
+    return [made[id(link)] for link in of_host] + [link for link in links if len(link) < 2]
+
+
+def _old_host(path: Path, name: str, links: list[list[object]]) -> LabHost:
+    """A host of a file that says its name only: h3 at s2 is 10.0.2.3 and has the switch for its gateway."""
+    number = _HOST_NUMBER.fullmatch(name)
+    ends = [str(end) for link in links if name in map(str, link[:2]) for end in link[:2] if end != name]
+    found = _SWITCH_END.fullmatch(ends[0]) if ends else None
+    switch = _SWITCH_NUMBER.fullmatch(found["node"]) if found else None
+    if number is None or switch is None or max(int(number["number"]), int(switch["number"])) > 254:
+        raise InputError(
+            path,
+            f"hosts.{name}",
+            "has no address, and none follows from its name and its switch's, as for h1 at s1; "
+            "write its ip and mac",
+        )
+    at, of = int(switch["number"]), int(number["number"])
+    mac = f"00:00:00:00:{at:02x}:{of:02x}"
+    gateway = IPv4Address(f"10.0.{of}.254")
+    return LabHost(name, mac, IPv4Interface(f"10.0.{at}.{of}/24"), gateway, {gateway: mac})
 
 
 def _read(path: Path) -> _TopologyFile:
@@ -180,7 +256,8 @@ def _read(path: Path) -> _TopologyFile:
         return _TopologyFile.model_validate(json.loads(data))
     except ValidationError as error:
         first = error.errors()[0]
-        place = ".".join(str(part) for part in first["loc"])
+        # `hosts` may be either of two kinds; the reader's name of the kind is no part of the place.
+        place = ".".join(str(part) for part in first["loc"] if "[" not in str(part))
         more = f" (and {error.error_count() - 1} more)" if error.error_count() > 1 else ""
         raise InputError(path, place, f"{first['msg']}{more}") from error
     except (ValueError, RecursionError) as error:
@@ -199,29 +276,38 @@ def _beside(topology: Path, place: str, named: str | None) -> Path | None:
     raise InputError(topology, place, f"{named} is in none of {', '.join(str(one) for one in candidates)}")
 
 
-def _host(path: Path, name: str, host: _HostFile) -> LabHost:
+def _host(path: Path, name: str, number: int, host: _HostFile) -> LabHost:
     place = f"hosts.{name}"
     try:
-        address = IPv4Interface(host.ip)
+        address = IPv4Interface(host.ip or f"{_NO_ADDRESSES[number]}/32")
     except (AddressValueError, ValueError) as error:
         raise InputError(
             path, f"{place}.ip", f"{error}; write an IPv4 address such as 10.0.1.1/24"
         ) from error
     gateway: IPv4Address | None = None
     neighbours: dict[IPv4Address, str] = {}
+    routes = []
     ignored = []
     for command in host.commands:
-        text = " ".join(command.split())
+        text = " ".join(command.split()).removeprefix("sudo ")
         try:
-            if found := _GATEWAY.fullmatch(text):
-                gateway = IPv4Address(found["ip"])
+            if found := _ROUTE.fullmatch(text):
+                hop = IPv4Address(found["ip"])
+                network = IPv4Network("0.0.0.0/0")
+                if found["network"] != "default":
+                    mask = f"/{found['mask']}" if found["mask"] else ""
+                    network = IPv4Network(f"{found['network']}{mask}", strict=False)
+                if network.prefixlen:
+                    routes.append((network, hop))
+                else:
+                    gateway = hop
             elif (found := _NEIGHBOUR.fullmatch(text)) and _MAC.fullmatch(found["mac"]):
-                neighbours[IPv4Address(found["ip"])] = found["mac"].lower()
+                neighbours[IPv4Address(found["ip"] or found["ip2"])] = found["mac"].lower()
             elif _ON_LINK.fullmatch(text) is None:
                 ignored.append(command)
-        except AddressValueError as error:
+        except ValueError as error:
             raise InputError(path, f"{place}.commands", f"{command!r}: {error}") from error
-    return LabHost(name, host.mac.lower(), address, gateway, neighbours, tuple(ignored))
+    return LabHost(name, host.mac.lower(), address, gateway, neighbours, tuple(routes), tuple(ignored))
 
 
 def _link(
@@ -266,7 +352,8 @@ def _delay(path: Path, place: str, text: object) -> Duration:
 
 
 def _rate(path: Path, place: str, number: object) -> DataRate:
-    is_number = isinstance(number, int | float) and not isinstance(number, bool)
+    # Some write the number as text.
+    is_number = _NUMBER.fullmatch(str(number)) is not None and not isinstance(number, bool)
     bps = float(str(number)) * _BPS_PER_MBPS if is_number else 0
     if not 1 <= bps <= _MAX_RATE_BPS:
         raise InputError(path, place, f"rate {number!r}: write Mbit/s, from 0.000001 to 1000000")

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::compile::expression::{Bool, Expr, HeaderRef, Int, Range, Representation};
+use super::compile::expression::{Binary, Bool, Expr, HeaderRef, Int, Range, Representation};
 use super::compile::Label;
 use super::expressions::Params;
 use super::json::Json;
@@ -214,11 +214,35 @@ impl Loader<'_> {
     pub(super) fn primitive(&mut self, json: &Json<'_>, op: &str, params: Params<'_>) -> Result<()> {
         let arguments = json.get("parameters")?;
         match op {
-            "assign" => {
+            "assign" | "modify_field" => {
                 let [to, value] = arguments.tuple()?;
                 let value = self.int(&value, params)?;
                 let to = self.lvalue(&to, params)?;
                 self.assign(json, &to, &value)
+            }
+            // p4c-bm, the compiler of P4-14, wrote arithmetic as primitives.
+            "add_to_field" | "subtract_from_field" => {
+                let [to, value] = arguments.tuple()?;
+                let by = self.int(&value, params)?;
+                let to = self.lvalue(&to, params)?;
+                let op = if op == "add_to_field" { Binary::Add } else { Binary::Sub };
+                let value = Expr::Binary(op, Box::new(to.value()), Box::new(by));
+                self.assign(json, &to, &value)
+            }
+            "add" | "subtract" | "bit_and" | "bit_or" | "bit_xor" | "shift_left" | "shift_right" => {
+                let [to, left, right] = arguments.tuple()?;
+                let (left, right) = (self.int(&left, params)?, self.int(&right, params)?);
+                let to = self.lvalue(&to, params)?;
+                let op = match op {
+                    "add" => Binary::Add,
+                    "subtract" => Binary::Sub,
+                    "bit_and" => Binary::And,
+                    "bit_or" => Binary::Or,
+                    "bit_xor" => Binary::Xor,
+                    "shift_left" => Binary::Shl,
+                    _ => Binary::Shr,
+                };
+                self.assign(json, &to, &Expr::Binary(op, Box::new(left), Box::new(right)))
             }
             "assign_VL" => {
                 let [to, from] = arguments.tuple()?;
@@ -229,7 +253,7 @@ impl Loader<'_> {
                 }
                 self.emit(json, Op::AssignVl { d, s })
             }
-            "assign_header" => {
+            "assign_header" | "copy_header" => {
                 let [to, from] = arguments.tuple()?;
                 let from_ref = self.header_ref(&from, params)?;
                 // Both are valid and stay so: a struct of metadata is copied in this way.
@@ -243,7 +267,11 @@ impl Loader<'_> {
                 }
                 let d = self.header_slot(json, &to_ref)?;
                 let s = self.header_slot(json, &from_ref)?;
-                self.emit(json, Op::AssignHeader { d, s })
+                self.emit(json, Op::AssignHeader { d, s })?;
+                match self.shown(&to_ref) {
+                    Some((valid, shown)) => self.emit(json, Op::Mov { w: 1, d: shown, a: valid }),
+                    None => Ok(()),
+                }
             }
             "assign_header_stack" => {
                 let [to, from] = arguments.tuple()?;
@@ -282,7 +310,25 @@ impl Loader<'_> {
                 let [header] = arguments.tuple()?;
                 let header = self.writable_header(&header, params)?;
                 let h = self.header_slot(json, &header)?;
-                self.emit(json, if op == "add_header" { Op::AddHeader { h } } else { Op::RemoveHeader { h } })
+                let shown = self.shown(&header);
+                if op == "add_header" {
+                    self.emit(json, Op::AddHeader { h })?;
+                    return match shown {
+                        Some((valid, shown)) => self.emit(json, Op::Mov { w: 1, d: shown, a: valid }),
+                        None => Ok(()),
+                    };
+                }
+                if let Some((valid, shown)) = shown {
+                    // A header that is not valid is not removed, and shows what it showed.
+                    let slot = |slot| Expr::Slot { slot, width: 1, signed: false };
+                    let kept = Expr::Binary(
+                        Binary::And,
+                        Box::new(slot(shown)),
+                        Box::new(Expr::FromBool(Box::new(Bool::Not(Box::new(Bool::NonZero(slot(valid))))))),
+                    );
+                    self.compiler.store(shown, 1, false, &kept).map_err(|e| json.error(e))?;
+                }
+                self.emit(json, Op::RemoveHeader { h })
             }
             "push" | "pop" => {
                 let [stack, count] = arguments.tuple()?;
@@ -335,7 +381,12 @@ impl Loader<'_> {
                 let to = self.lvalue(&to, params)?;
                 self.write_lvalue(json, &to, |w, d| Op::Rng { w, d, lo, hi })
             }
-            "mark_to_drop" => self.mark_to_drop(json),
+            "mark_to_drop" => {
+                let [header] = arguments.tuple()?;
+                self.mark_to_drop(&header)
+            }
+            // What p4c wrote for mark_to_drop until 2019, and p4c-bm for drop.
+            "drop" => self.drop(json),
             "clone_ingress_pkt_to_egress" | "clone_egress_pkt_to_egress" => {
                 let [session, list] = arguments.tuple()?;
                 let (session, list) = (self.scalar(&session, params)?, self.scalar(&list, params)?);
@@ -457,8 +508,15 @@ impl Loader<'_> {
     fn lvalue(&self, json: &Json<'_>, params: Params<'_>) -> Result<Lvalue> {
         if json.get("type")?.str()? == "field" {
             let target = json.get("value")?;
-            if target.array()?.get(1).and_then(|m| m.value.as_str()) == Some("$valid$") {
-                return Err(json.error("validity is written with add_header and remove_header"));
+            let [header, member] = target.tuple()?;
+            if member.value.as_str() == Some("$valid$") {
+                let id = look_up(&self.names.headers, "header", &header)?;
+                if self.headers[id as usize].shown.is_none() {
+                    return Err(json.error("validity is written with add_header and remove_header"));
+                }
+            }
+            if let Some(field) = self.empty_field(&header, &member)? {
+                return Ok(Lvalue::Fixed(field));
             }
             return Ok(Lvalue::Fixed(self.field(&target)?.0));
         }
@@ -476,6 +534,7 @@ impl Loader<'_> {
     fn assign(&mut self, json: &Json<'_>, to: &Lvalue, value: &Expr) -> Result<()> {
         let fail = |e: String| json.error(e);
         match to {
+            _ if to.width() == 0 => Ok(()),
             Lvalue::Fixed(f) => self.compiler.store(f.slot, f.width(), f.signed, value).map_err(fail),
             Lvalue::Found { header, off, width, signed } => {
                 let words = number::words(*width);
@@ -493,7 +552,11 @@ impl Loader<'_> {
     /// Runs an instruction that writes a value of at most 64 bits to an lvalue, or leaves it as it was.
     fn write_lvalue(&mut self, json: &Json<'_>, to: &Lvalue, op: impl Fn(u8, Slot) -> Op) -> Result<()> {
         match to {
-            Lvalue::Fixed(f) if f.width <= 64 && !f.signed => self.emit(json, op(f.width as u8, f.slot)),
+            Lvalue::Fixed(f) if (1..=64).contains(&f.width) && !f.signed => {
+                self.emit(json, op(f.width as u8, f.slot))
+            }
+            // What is read is lost, but the call may have an effect of its own.
+            _ if to.width() == 0 => self.emit(json, op(1, self.unused_slot)),
             _ => {
                 let fail = |e: String| json.error(e);
                 let t = self.compiler.temp(1).map_err(fail)?;
@@ -511,6 +574,9 @@ impl Loader<'_> {
         let to = self.lvalue(&to, params)?;
         let idx = self.scalar(&index, params)?;
         let width = self.register_arrays[r as usize].bitwidth;
+        if to.width() == 0 {
+            return Ok(());
+        }
         if width <= 64 && to.width() <= 64 {
             return self.write_lvalue(json, &to, |w, d| Op::RegisterRead { w, d, r, idx });
         }
@@ -575,9 +641,8 @@ impl Loader<'_> {
         self.assign(json, &to, &Expr::Slot { slot: d, width: 64, signed: false })
     }
 
-    fn mark_to_drop(&mut self, json: &Json<'_>) -> Result<()> {
-        let [header] = json.get("parameters")?.tuple()?;
-        let HeaderRef::Fixed(id) = self.header_ref(&header, &[])? else {
+    fn mark_to_drop(&mut self, header: &Json<'_>) -> Result<()> {
+        let HeaderRef::Fixed(id) = self.header_ref(header, &[])? else {
             return Err(header.error("needs the standard metadata"));
         };
         let h = &self.headers[id as usize];
@@ -587,7 +652,19 @@ impl Loader<'_> {
         let (egress_spec, w) = slot("egress_spec")
             .ok_or_else(|| header.error(format!("'{}' has no field 'egress_spec'", clip(&h.name))))?;
         let mcast_grp = slot("mcast_grp").map_or(self.unused_slot, |(slot, _)| slot);
-        self.emit(json, Op::MarkToDrop { w, egress_spec, mcast_grp })
+        self.emit(header, Op::MarkToDrop { w, egress_spec, mcast_grp })
+    }
+
+    /// Drops by the names that a target knows: the multicast group is cleared where the program has one by that name.
+    fn drop(&mut self, json: &Json<'_>) -> Result<()> {
+        let named = |header, field| self.named_field(header, field).filter(|f| (1..=64).contains(&f.width));
+        let egress_spec = named("standard_metadata", "egress_spec")
+            .ok_or_else(|| json.error("the program has no field 'standard_metadata.egress_spec'"))?;
+        let mcast_grp = named("intrinsic_metadata", "mcast_grp").map_or(self.unused_slot, |f| f.slot);
+        self.emit(
+            json,
+            Op::MarkToDrop { w: egress_spec.width as u8, egress_spec: egress_spec.slot, mcast_grp },
+        )
     }
 
     fn log_msg(&mut self, json: &Json<'_>, params: Params<'_>) -> Result<()> {

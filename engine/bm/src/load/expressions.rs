@@ -127,12 +127,18 @@ impl Loader<'_> {
         let Some(f) = ty.fields.get(index) else {
             // BMv2's hidden validity field comes after the declared ones.
             if index == ty.fields.len() {
+                if let Some((_, slot)) = self.shown(&header) {
+                    return Ok(Operand::Int(Expr::Slot { slot, width: 1, signed: false }));
+                }
                 return Ok(Operand::Int(Expr::FromBool(Box::new(Bool::Valid(header)))));
             }
             return Err(json.error(format!("header type '{}' has no field {index}", clip(&ty.name))));
         };
         if f.variable {
             return Ok(Operand::Varbit(header));
+        }
+        if f.width == 0 {
+            return Ok(Operand::Int(Expr::Const(Int::new(0))));
         }
         Ok(Operand::Int(match header {
             HeaderRef::Fixed(id) => {
@@ -176,6 +182,9 @@ impl Loader<'_> {
                 let ty = &self.header_types[self.headers[id as usize].type_id as usize];
                 if ty.field(member.str()?).is_some_and(|f| f.variable) {
                     return Ok(Operand::Varbit(HeaderRef::Fixed(id)));
+                }
+                if self.empty_field(&header, &member)?.is_some() {
+                    return Ok(Operand::Int(Expr::Const(Int::new(0))));
                 }
                 Ok(Operand::Int(field_value(self.field(value)?.0)))
             }

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use super::compile::expression::HeaderRef;
 use super::compile::Compiler;
 use super::json::Json;
 use super::limits::Limits;
@@ -76,7 +77,16 @@ impl<'a> Loader<'a> {
             let type_id = look_up(&header_type_ids, "header type", &json.get("header_type")?)?;
             let metadata = json.get("metadata")?.bool()?;
             add_name(&mut names.headers, json, &name, headers.len())?;
-            headers.push(Header { name, type_id, base: 0, valid: 0, metadata, vl: None, union: None });
+            headers.push(Header {
+                name,
+                type_id,
+                base: 0,
+                valid: 0,
+                shown: None,
+                metadata,
+                vl: None,
+                union: None,
+            });
         }
 
         let mut header_of = vec![0; instances.len()];
@@ -125,6 +135,19 @@ impl<'a> Loader<'a> {
                 if vl_bytes / 8 > limits.max_phv_words {
                     return Err(too_large());
                 }
+            }
+        }
+        for json in set_as_fields(root, limits)? {
+            let id = look_up(&names.headers, "header", &json)?;
+            let in_stack = stacks.iter().any(|s| (s.first..s.first + s.size).contains(&id));
+            let header = &mut headers[id as usize];
+            if header.metadata || header.union.is_some() || in_stack {
+                return Err(json.error(
+                    "validity of metadata, and of elements of stacks and unions, is not set as a field",
+                ));
+            }
+            if header.shown.is_none() {
+                header.shown = Some(take(1).ok_or_else(too_large)?);
             }
         }
         for stack in &mut stacks {
@@ -215,7 +238,7 @@ impl<'a> Loader<'a> {
         let h = &self.headers[id as usize];
         let name = member.str()?;
         if name == "$valid$" {
-            return Ok((Field { slot: h.valid, width: 1, signed: false }, id));
+            return Ok((Field { slot: h.shown.unwrap_or(h.valid), width: 1, signed: false }, id));
         }
         let ty = &self.header_types[h.type_id as usize];
         let f = ty
@@ -229,8 +252,62 @@ impl<'a> Loader<'a> {
                 clip(name)
             )));
         }
+        if f.width == 0 {
+            return Err(json.error(format!(
+                "'{}.{}' has no bits, and can be extracted, deparsed, read, assigned and hashed only",
+                clip(&h.name),
+                clip(name)
+            )));
+        }
         Ok((Field { slot: h.base + f.off, width: f.width as u16, signed: f.signed }, id))
     }
+
+    /// A field without bits, `bit<0>`; none for all others. It is 0 whatever is assigned to it.
+    pub(super) fn empty_field(&self, header: &Json<'_>, member: &Json<'_>) -> Result<Option<Field>> {
+        let id = look_up(&self.names.headers, "header", header)?;
+        let ty = &self.header_types[self.headers[id as usize].type_id as usize];
+        let found = ty.field(member.str()?).filter(|f| f.width == 0 && !f.variable);
+        Ok(found.map(|_| Field { slot: self.unused_slot, width: 0, signed: false }))
+    }
+
+    /// The field of this name, under which a target knows it.
+    pub(super) fn named_field(&self, header: &str, field: &str) -> Option<Field> {
+        if let Some(aliased) = self.names.aliases.get(&(header.to_owned(), field.to_owned())) {
+            return Some(*aliased);
+        }
+        let h = &self.headers[*self.names.headers.get(header)? as usize];
+        let f = self.header_types[h.type_id as usize].field(field)?;
+        Some(Field { slot: h.base + f.off, width: f.width as u16, signed: f.signed })
+    }
+
+    /// Where a header is valid, and where it shows whether it is, of one whose validity a parser sets as a field.
+    pub(super) fn shown(&self, header: &HeaderRef) -> Option<(Slot, Slot)> {
+        let HeaderRef::Fixed(id) = header else { return None };
+        let header = &self.headers[*id as usize];
+        header.shown.map(|shown| (header.valid, shown))
+    }
+}
+
+/// Headers whose validity a parser sets as if it were a field, as p4c wrote `setValid` there until 2018. In BMv2 conditions
+/// then see it, and nothing else does: such a header is not deparsed.
+fn set_as_fields<'a>(root: &Json<'a>, limits: &Limits) -> Result<Vec<Json<'a>>> {
+    let mut found = Vec::new();
+    for parser in root.list("parsers", limits.max_objects)? {
+        for state in parser.list("parse_states", limits.max_objects)? {
+            for op in state.list("parser_ops", limits.max_instructions)? {
+                if op.get("op")?.str()? != "set" {
+                    continue;
+                }
+                let [to, _] = op.get("parameters")?.tuple()?;
+                let to = to.get("value")?;
+                let [header, member] = to.tuple()?;
+                if member.value.as_str() == Some("$valid$") {
+                    found.push(header);
+                }
+            }
+        }
+    }
+    Ok(found)
 }
 
 /// A boolean; p4c writes 0 for the sign of a bool field.
@@ -263,9 +340,9 @@ fn load_type(json: &Json<'_>, limits: &Limits) -> Result<HeaderType> {
         let is_variable = width.value.as_str() == Some("*");
         let bits = if is_variable { 0 } else { width.u64()? };
         let widest = limits.widest();
-        if !is_variable && (bits == 0 || bits > widest) {
+        if !is_variable && bits > widest {
             return Err(f.error(format!(
-                "field '{}' is {bits} bits wide; fields of 1 to {widest} bits are supported",
+                "field '{}' is {bits} bits wide; fields of up to {widest} bits are supported",
                 clip(field_name)
             )));
         }

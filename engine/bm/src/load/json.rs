@@ -1,5 +1,6 @@
 //! Reading a JSON value together with its place in the file, so that every refusal can say where.
 
+use std::borrow::Cow;
 use std::rc::Rc;
 
 use serde_json::{Map, Value};
@@ -25,12 +26,38 @@ pub(crate) fn parse(text: &[u8], max_bytes: usize) -> Result<Value> {
         return Err(fail(format!("{} bytes of JSON; the limit is {max_bytes}", text.len())));
     }
     check_nesting(text).map_err(fail)?;
-    let mut reader = serde_json::Deserializer::from_slice(text);
+    let text = with_escapes(text);
+    let mut reader = serde_json::Deserializer::from_slice(&text);
     reader.disable_recursion_limit();
     let value = <Value as serde::Deserialize>::deserialize(&mut reader)
         .and_then(|value| reader.end().map(|()| value))
         .map_err(|e| fail(format!("not JSON: {e}")))?;
     Ok(value)
+}
+
+/// Escapes control characters inside strings: p4c writes the text of a `log_msg` and of the source as it is, line breaks and
+/// tabs included, which is no JSON, and BMv2's reader takes it.
+fn with_escapes(text: &[u8]) -> Cow<'_, [u8]> {
+    if !text.iter().any(|&byte| byte < b' ') {
+        return Cow::Borrowed(text);
+    }
+    let (mut in_string, mut escaped) = (false, false);
+    let mut written = Vec::with_capacity(text.len());
+    for &byte in text {
+        if in_string && byte < b' ' {
+            written.extend_from_slice(format!("\\u{byte:04x}").as_bytes());
+            escaped = false;
+            continue;
+        }
+        (in_string, escaped) = match byte {
+            _ if escaped => (true, false),
+            b'\\' => (in_string, in_string),
+            b'"' => (!in_string, false),
+            _ => (in_string, false),
+        };
+        written.push(byte);
+    }
+    Cow::Owned(written)
 }
 
 fn check_nesting(text: &[u8]) -> std::result::Result<(), String> {
@@ -187,6 +214,12 @@ mod tests {
     fn brackets_inside_strings_are_not_nesting() {
         let text = format!("\"{}\\\"[\"", "[".repeat(MAX_NESTING + 1));
         assert!(parse(text.as_bytes(), 1 << 20).is_ok());
+    }
+
+    #[test]
+    fn line_breaks_and_tabs_inside_strings_are_their_text_and_outside_are_space() {
+        let value = parse(b"{\n\t\"a\\\"b\": \"one\n\ttwo \\\\\"\n}", 1 << 20).unwrap();
+        assert_eq!(value["a\"b"], "one\n\ttwo \\");
     }
 
     #[test]

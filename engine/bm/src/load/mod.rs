@@ -194,10 +194,13 @@ fn load(text: &[u8], limits: &Limits, for_tracing: bool) -> Result<Program> {
 }
 
 fn check_version(root: &Json<'_>) -> Result<()> {
-    let Some(meta) = root.opt("__meta__")? else {
-        return Err(root.error("has no '__meta__' with a version: not a BMv2 program of version 2"));
+    let version = match root.opt("__meta__")? {
+        Some(meta) => meta.opt("version")?,
+        // Compilers of before 2016 wrote none.
+        None if root.opt("pipelines")?.is_some() => None,
+        None => return Err(root.error("is no BMv2 program: it has neither '__meta__' nor 'pipelines'")),
     };
-    let version = meta.get("version")?;
+    let Some(version) = version else { return Ok(()) };
     let [major, minor] = version.tuple()?;
     let (major, minor) = (major.u64()?, minor.u64()?);
     if major != MAJOR_VERSION || minor > LATEST_MINOR_VERSION {

@@ -164,7 +164,7 @@ impl Loader<'_> {
                 return Err(input.error("an input after the payload is not supported"));
             }
             match input.get("type")?.str()? {
-                "field" => inputs.push(self.load_field_input(&input)?),
+                "field" => inputs.extend(self.load_field_input(&input)?),
                 "hexstr" => {
                     let width = input.get("bitwidth")?;
                     let bits = width.u64()?;
@@ -195,7 +195,8 @@ impl Loader<'_> {
         Ok(Calculation { algorithm, inputs: join_fields(inputs), payload })
     }
 
-    fn load_field_input(&self, input: &Json<'_>) -> Result<Input> {
+    /// None for a field without bits.
+    fn load_field_input(&self, input: &Json<'_>) -> Result<Option<Input>> {
         let target = input.get("value")?;
         let [header, member] = target.tuple()?;
         let id = look_up(&self.names.headers, "header", &header)?;
@@ -203,8 +204,9 @@ impl Loader<'_> {
         let is_variable =
             self.header_types[h.type_id as usize].field(member.str()?).is_some_and(|f| f.variable);
         match h.vl {
-            Some(store) if is_variable => Ok(Input::Variable { store, valid: h.valid }),
-            _ => Ok(Input::Field { field: self.field(&target)?.0, valid: h.valid }),
+            Some(store) if is_variable => Ok(Some(Input::Variable { store, valid: h.valid })),
+            _ if self.empty_field(&header, &member)?.is_some() => Ok(None),
+            _ => Ok(Some(Input::Field { field: self.field(&target)?.0, valid: h.valid })),
         }
     }
 

@@ -166,8 +166,13 @@ impl Loader<'_> {
         }
     }
 
-    /// After the extraction of a member of a union, the others are invalid.
+    /// After the extraction of a member of a union, the others are invalid. An extracted header shows that it is valid.
     fn keep_union(&mut self, json: &Json<'_>, extracted: &Extracted) -> Result<()> {
+        if let Extracted::Header(header) = extracted {
+            if let Some((a, d)) = self.shown(&HeaderRef::Fixed(*header)) {
+                return self.emit(json, Op::Mov { w: 1, d, a });
+            }
+        }
         match extracted {
             Extracted::Header(header) if self.headers[*header as usize].union.is_some() => {
                 self.emit_cold(json, ColdOp::UnionOnly { header: *header })
@@ -266,11 +271,10 @@ impl Loader<'_> {
         for transition in state.list("transitions", self.limits.max_objects)? {
             let next = transition.get("next_state")?;
             let label = if next.is_null() { None } else { Some(self.state(labels, &next)?) };
-            // What BMv2 does for JSON of before 2.1, where the type was in the value.
-            let kind = match transition.opt("type")? {
-                Some(kind) => kind.str()?,
-                None => return Err(transition.error("has no 'type'")),
-            };
+            // p4c wrote the default of a select into the value until April 2020; BMv2 takes it with or without a type.
+            let kind = transition.opt("type")?.map_or(Ok("hexstr"), |kind| kind.str())?;
+            let value = transition.opt("value")?.and_then(|value| value.value.as_str());
+            let kind = if (kind, value) == ("hexstr", Some("default")) { "default" } else { kind };
             match kind {
                 "default" => default = label,
                 "hexstr" if !key.is_empty() => {

@@ -279,6 +279,12 @@ impl<'a> Loader<'a> {
             .ok_or_else(|| json.error(format!("no action has the id {id}")))
     }
 
+    fn named_action(&self, json: &Json<'_>) -> Result<usize> {
+        let name = json.str()?;
+        let found = self.actions.iter().position(|action| action.name == name);
+        found.ok_or_else(|| json.error(format!("no action is named '{}'", clip(name))))
+    }
+
     fn load_table(
         &mut self,
         flow: &Flow<'_>,
@@ -344,8 +350,11 @@ impl<'a> Loader<'a> {
 
         let mut actions = Vec::new();
         let mut action_names = Vec::new();
-        for id in json.get("action_ids")?.array()? {
-            let at = self.action(&id)?;
+        // p4c-bm named a table's actions only.
+        let by_id = json.opt("action_ids")?;
+        let by_name = by_id.is_none();
+        for id in by_id.map_or_else(|| json.get("actions"), Ok)?.array()? {
+            let at = if by_name { self.named_action(&id)? } else { self.action(&id)? };
             let source = &self.action_sources[at];
             if actions.iter().any(|a: &TableAction| a.action == at as u32) {
                 return Err(id.error("the action is there twice"));

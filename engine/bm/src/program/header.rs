@@ -49,6 +49,8 @@ pub(crate) struct Header {
     /// First word.
     pub(crate) base: Slot,
     pub(crate) valid: Slot,
+    /// What conditions read as its validity, where a parser sets that as if it were a field.
+    pub(crate) shown: Option<Slot>,
     pub(crate) metadata: bool,
     /// Index into the program's variable-length stores.
     pub(crate) vl: Option<u32>,

@@ -184,9 +184,9 @@ impl Program {
         }
         let h = &self.packet.headers[*self.declared.names.headers.get(header)? as usize];
         if field == "$valid$" {
-            return Some(Field { slot: h.valid, width: 1, signed: false });
+            return Some(Field { slot: h.shown.unwrap_or(h.valid), width: 1, signed: false });
         }
-        let f = self.packet.header_types[h.type_id as usize].field(field).filter(|f| !f.variable)?;
+        let f = self.packet.header_types[h.type_id as usize].field(field).filter(|f| f.width > 0)?;
         Some(Field { slot: h.base + f.off, width: f.width as u16, signed: f.signed })
     }
 

@@ -68,7 +68,7 @@ fn a_field_wider_than_p4cs_widest_is_refused() {
     program["header_types"][at]["fields"][5][1] = json!(2049);
     let text = refusal(&program);
     assert!(
-        text.contains("field 'wide' is 2049 bits wide; fields of 1 to 2048 bits are supported"),
+        text.contains("field 'wide' is 2049 bits wide; fields of up to 2048 bits are supported"),
         "{text}"
     );
 }

@@ -7,5 +7,6 @@ mod expressions;
 mod harness;
 mod headers;
 mod loader;
+mod older;
 mod tables;
 mod traces;

@@ -16,8 +16,8 @@ supported, and refused by name. docs/conformance-p4runtime.md goes through the s
 """
 
 from .clients.access import Access
-from .offline import write
+from .offline import Writer, write
 from .server.server import MAX_MESSAGE_BYTES, Server, serve
 from .server.tls import Tls
 
-__all__ = ["MAX_MESSAGE_BYTES", "Access", "Server", "Tls", "serve", "write"]
+__all__ = ["MAX_MESSAGE_BYTES", "Access", "Server", "Tls", "Writer", "serve", "write"]

@@ -14,19 +14,39 @@ def write(switch: SwitchHandle, p4info: p4i.P4Info | str | bytes, request: p4r.W
     """Applies the updates of a `WriteRequest`, all or none; how many there were.
 
     `p4info` is a `P4Info` message, or its text format; `request` needs neither a device nor an election id.
-    Raises `ConfigError` when the P4Info does
-    not belong to the switch's program, or with the first update that is refused, and why.
+    Raises `ConfigError` when the P4Info does not belong to the switch's program, or with the first update
+    that is refused, and why.
     """
-    if switch.program is None:
-        raise ConfigError("the switch has no program to write entries for; load one first")
-    try:
-        pipeline = Pipeline.from_config(config_from_files(switch.program.json, p4info))
-    except StatusError as error:
-        raise ConfigError(error.message) from error
-    forwarding = Forwarding(switch, pipeline.schema)
-    atomicity = p4r.WriteRequest.ROLLBACK_ON_ERROR
-    results = batch.write(switch, forwarding, DEFAULT, request.updates, atomicity)
-    for number, refused in enumerate(results, 1):
-        if refused is not None and refused.code != rpc_code.ABORTED:
-            raise ConfigError(f"update {number} of {len(results)}: {refused.message}")
-    return len(results)
+    return Writer(switch, p4info).write(request)
+
+
+class Writer:
+    """Writes entries into a switch in this process. It reads the P4Info once, and again when the switch has
+    another program."""
+
+    def __init__(self, switch: SwitchHandle, p4info: p4i.P4Info | str | bytes) -> None:
+        self._switch = switch
+        self._p4info = p4info
+        self._of: tuple[str, Pipeline] | None = None
+
+    def write(self, request: p4r.WriteRequest) -> int:
+        """Does what the function `write` does."""
+        forwarding = Forwarding(self._switch, self._pipeline().schema)
+        atomicity = p4r.WriteRequest.ROLLBACK_ON_ERROR
+        results = batch.write(self._switch, forwarding, DEFAULT, request.updates, atomicity)
+        for number, refused in enumerate(results, 1):
+            if refused is not None and refused.code != rpc_code.ABORTED:
+                raise ConfigError(f"update {number} of {len(results)}: {refused.message}")
+        return len(results)
+
+    def _pipeline(self) -> Pipeline:
+        program = self._switch.program
+        if program is None:
+            raise ConfigError("the switch has no program to write entries for; load one first")
+        if self._of is None or self._of[0] != program.digest:
+            try:
+                pipeline = Pipeline.from_config(config_from_files(program.json, self._p4info))
+            except StatusError as error:
+                raise ConfigError(error.message) from error
+            self._of = program.digest, pipeline
+        return self._of[1]

@@ -51,6 +51,22 @@ _REFUSED_TARGET = {
 }
 
 
+_OWN_FLAGS = {
+    "--allow-interface",
+    "--client-rights",
+    "--max-message",
+    "--port-buffer",
+    "--port-gate",
+    "--port-rate",
+    "--queue-gate",
+    "--queue-quantum",
+    "--seed",
+    "--thrift-host",
+    "--timestamp-unit",
+}
+"""Flags that BMv2 does not have."""
+
+
 class UsageError(Exception):
     """Arguments that cannot be followed. The text says which, and what would be right."""
 
@@ -108,6 +124,11 @@ class Options:
 
 
 class _Parser(argparse.ArgumentParser):
+    @property
+    def long_flags(self) -> list[str]:
+        """The flags of this parser that begin with two dashes."""
+        return [flag for flag in self._option_string_actions if flag.startswith("--")]
+
     def error(self, message: str) -> NoReturn:
         raise UsageError(message)
 
@@ -119,7 +140,9 @@ def parse(arguments: Sequence[str], *, with_grpc: bool, version: str, json_versi
     """
     common, target = _split(list(arguments))
     parser, target_parser = _common_parser(), _target_parser()
-    given, extra = parser.parse_known_args(_with_pcap_folder(common))
+    common = _with_pcap_folder(_in_full(common, parser))
+    target = _in_full(target, target_parser)
+    given, extra = parser.parse_known_args(common)
     if given.help:
         raise Shown(_help(parser, target_parser))
     if given.version:
@@ -130,6 +153,9 @@ def parse(arguments: Sequence[str], *, with_grpc: bool, version: str, json_versi
     if unknown:
         behind = f"; flags of the target come behind '--': -- {unknown[0]}" if _is_target(unknown[0]) else ""
         raise UsageError(f"unknown flag {unknown[0]}{behind}")
+    if given.program is None and not given.no_p4 and target and not target[0].startswith("-"):
+        # Where nothing in front of '--' is the program, BMv2 takes what follows it.
+        given.program = Path(target.pop(0))
     wanted, unknown = target_parser.parse_known_args(extra + target)
     if unknown:
         raise UsageError(f"unknown target flag {unknown[0]}")
@@ -146,9 +172,42 @@ def _split(arguments: list[str]) -> tuple[list[str], list[str]]:
     return arguments[:place], arguments[place + 1 :]
 
 
+def _in_full(arguments: list[str], parser: _Parser) -> list[str]:
+    """The arguments with shortened flags in full. A beginning that only one flag of BMv2 has is that flag,
+    whatever flags of the engine's own begin like it.
+    """
+    known = parser.long_flags
+    full = []
+    for argument in arguments:
+        flag, separator, value = argument.partition("=")
+        if flag.startswith("--") and flag not in known:
+            found = [name for name in known if name.startswith(flag)]
+            found = [name for name in found if name not in _OWN_FLAGS] or found
+            if len(found) > 1:
+                raise UsageError(f"flag {flag} is ambiguous: it begins {', '.join(found)}")
+            argument = (found or [flag])[0] + separator + value
+        full.append(argument)
+    return full
+
+
 def _with_pcap_folder(arguments: list[str]) -> list[str]:
-    """A folder belongs to --pcap only behind '=': what follows a bare --pcap is the program."""
-    return ["--pcap=." if argument == "--pcap" else argument for argument in arguments]
+    """--pcap with its folder, which is the next argument unless that is a flag. It is no folder either where
+    it ends in .json: then it is the program, and the folder is the current one.
+    """
+    joined: list[str] = []
+    rest = iter(arguments)
+    for argument in rest:
+        if argument != "--pcap":
+            joined.append(argument)
+            continue
+        following = next(rest, None)
+        if following is None:
+            joined.append("--pcap=.")
+        elif following.startswith("-") or following.endswith(".json"):
+            joined += ["--pcap=.", following]
+        else:
+            joined.append(f"--pcap={following}")
+    return joined
 
 
 def _options(
@@ -385,7 +444,10 @@ def _size(text: str) -> int:
 
 def _common_parser() -> _Parser:
     parser = _Parser(
-        prog="eeon-switch", add_help=False, usage="%(prog)s [options] [PROGRAM.json] [-- target options]"
+        prog="eeon-switch",
+        add_help=False,
+        allow_abbrev=False,
+        usage="%(prog)s [options] [PROGRAM.json] [-- target options]",
     )
     add = parser.add_argument
     add("program", nargs="?", type=Path, metavar="PROGRAM.json", help="a BMv2 JSON, made by p4c-bm2-ss")
@@ -422,7 +484,7 @@ def _common_parser() -> _Parser:
     add(
         "--pcap",
         metavar="FOLDER",
-        help="(=FOLDER) capture each interface into NAME_in.pcap and NAME_out.pcap; default: current folder",
+        help="capture each interface into NAME_in.pcap and NAME_out.pcap; default: current folder",
     )
     add(
         "--max-port-count",
@@ -530,7 +592,7 @@ def _common_parser() -> _Parser:
 
 
 def _target_parser() -> _Parser:
-    parser = _Parser(prog="--", add_help=False, usage=argparse.SUPPRESS)
+    parser = _Parser(prog="--", add_help=False, allow_abbrev=False, usage=argparse.SUPPRESS)
     target = parser.add_argument_group("target options, behind '--'")
     add = target.add_argument
     add(

@@ -220,7 +220,7 @@ impl Trace {
         let mut lvalues = Vec::new();
         for (id, header) in (0u32..).zip(program.headers()) {
             let fields = &program.header_type(header.type_id).fields;
-            for (at, field) in (0u32..).zip(fields) {
+            for (at, field) in (0u32..).zip(fields).filter(|(_, field)| field.width > 0 || field.variable) {
                 let words = if field.width > 64 { 2 } else { 1 };
                 lvalues.push((Lvalue::Field { header: id, field: at }, header.base + field.off, words));
             }

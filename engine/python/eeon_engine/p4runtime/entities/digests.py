@@ -3,7 +3,9 @@ repeats, acknowledged (P4Runtime 1.5 §9.8, §16.3).
 
 The time is given, in nanoseconds of any clock that does not run backwards. A message waits in its digest's
 buffer until `max_list_size` distinct ones wait or the first has waited for `max_timeout_ns`. What was sent is
-remembered until it is acknowledged or `ack_timeout_ns` has passed, and is not sent again meanwhile.
+remembered until it is acknowledged, and is not sent again meanwhile. A list that nobody acknowledges is
+forgotten as PI forgets it: it looks each `ack_timeout_ns` since the configuration, and at its second look the
+list is gone, one to two time-outs after it was sent.
 """
 
 from collections import OrderedDict
@@ -22,6 +24,8 @@ from .chunks import Chunk
 # memory. PI's lists have 1024 messages where the client sets no limit.
 _MAX_LIST = 1024
 _MAX_REMEMBERED = 65_536
+_MIN_ACK_TIMEOUT_NS = 100_000_000
+"""PI looks no more often than each tenth of a second."""
 
 
 @dataclass(frozen=True)
@@ -54,6 +58,8 @@ class DigestLists:
     next_list_id: int = 1
     _waiting: "OrderedDict[bytes, None]" = field(default_factory=OrderedDict)
     _first_ns: int = 0
+    _begun_ns: int | None = None
+    """The first time that was heard: PI's clock starts with the configuration."""
     _sent: "OrderedDict[int, _Sent]" = field(default_factory=OrderedDict)
     _remembered: set[bytes] = field(default_factory=set)
 
@@ -92,9 +98,13 @@ class DigestLists:
         return list_id, messages
 
     def _forget(self, now_ns: int) -> None:
+        if self._begun_ns is None:
+            self._begun_ns = now_ns
+        period_ns = max(self.config.ack_timeout_ns, _MIN_ACK_TIMEOUT_NS)
         while self._sent:
             list_id, sent = next(iter(self._sent.items()))
-            if now_ns - sent.at_ns < self.config.ack_timeout_ns:
+            looks = (sent.at_ns - self._begun_ns) // period_ns + 2
+            if now_ns < self._begun_ns + looks * period_ns:
                 return
             self.acknowledge(list_id)
 

@@ -6,7 +6,7 @@ be cut down for a role (§3.4.4). A P4Info that names nothing of a program that 
 to another one.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TypeVar
 
 from ... import program_json
@@ -81,7 +81,10 @@ def _check_table(table: Table, found: program_json.Table, shapes: "_Shapes") -> 
         width = shapes.width(part["target"], part["match_type"])
         if width is not None:
             _same("table", table.name, f"bits in field '{field.name}'", field.width, width)
-    actions = dict(zip(found["actions"], found["action_ids"], strict=True))
+    ids = found.get("action_ids")
+    # p4c-bm named a table's actions only.
+    of_names = zip(found["actions"], ids, strict=True) if ids is not None else shapes.named(found["actions"])
+    actions = dict(of_names)
     for choice in table.actions.values():
         action = choice.action
         if action.name not in actions:
@@ -174,6 +177,11 @@ class _Shapes:
             return 1
         width = self._headers.get(target[0], {}).get(target[1])
         return width if isinstance(width, int) else None
+
+    def named(self, names: Iterable[str]) -> Iterator[tuple[str, int]]:
+        """Ids of actions that only their names tell."""
+        ids = {action["name"]: number for number, action in self._actions.items()}
+        return ((name, ids[name]) for name in names)
 
     def params(self, action: int) -> list[int]:
         """Bits of each parameter of an action."""

@@ -145,7 +145,7 @@ def _action(action: p4i.Action) -> Action:
     ]
     if len({p.id for p in params}) != len(params):
         raise invalid(f"P4Info: action '{name}' has two parameters of the same id")
-    return Action(action.preamble.id, name, tuple(sorted(params, key=lambda p: p.id)))
+    return Action(action.preamble.id, name, tuple(params))
 
 
 def _profile(profile: p4i.ActionProfile) -> ActionProfile:
@@ -190,7 +190,7 @@ def _table(
     return Table(
         id=table.preamble.id,
         name=name,
-        fields=tuple(sorted(fields, key=lambda field: field.id)),
+        fields=tuple(fields),
         actions=choices,
         profile=profiles.get(table.implementation_id),
         direct_counter=next((i for i in table.direct_resource_ids if i in counters), None),
@@ -259,8 +259,7 @@ def _value_set(value_set: p4i.ValueSet) -> ValueSet:
     fields = [_match_field(f"value set '{name}'", field) for field in value_set.match]
     if len({field.id for field in fields}) != len(fields):
         raise invalid(f"P4Info: value set '{name}' has two fields of the same id")
-    ordered = tuple(sorted(fields, key=lambda field: field.id))
-    return ValueSet(value_set.preamble.id, name, ordered, _size("value set", value_set))
+    return ValueSet(value_set.preamble.id, name, tuple(fields), _size("value set", value_set))
 
 
 def _digest(digest: p4i.Digest, types: p4t.P4TypeInfo) -> Digest:

@@ -10,7 +10,7 @@ from ..._engine import Program
 from ...exceptions import ProgramError
 from ..errors import invalid
 from ..messages import p4i, p4r
-from . import compilation, p4info
+from . import compilation, legacy, p4info
 from .schema import Schema
 
 
@@ -29,12 +29,13 @@ class Pipeline:
             raise invalid("the pipeline config has no P4Info")
         if not config.p4_device_config:
             raise invalid("the pipeline config has no p4_device_config; it takes the BMv2 JSON of p4c-bm2-ss")
+        device_config = legacy.unwrapped(config.p4_device_config)
         try:
-            program = Program(config.p4_device_config)
+            program = Program(device_config)
         except ProgramError as error:
             raise invalid(f"p4_device_config: {error}") from error
         schema = p4info.read(config.p4info)
-        compilation.check(schema, config.p4_device_config)
+        compilation.check(schema, device_config)
         kept = p4r.ForwardingPipelineConfig()
         kept.CopyFrom(config)
         return cls(kept, program, schema)

@@ -1,0 +1,47 @@
+"""The form of a program from before P4Runtime 1.0: a serialised `p4.tmp.P4DeviceConfig` around the BMv2 JSON.
+Clients such as the `p4runtime_lib` of p4lang's tutorials still send it, and PI takes it.
+"""
+
+import logging
+
+from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
+from google.protobuf.message import DecodeError, Message
+
+from ..errors import invalid
+
+_LOG = logging.getLogger(__name__)
+
+
+def unwrapped(device_config: bytes) -> bytes:
+    """The BMv2 JSON in a `p4_device_config`, which is JSON itself or an old message around it."""
+    # No such message begins like JSON: the tag of its first field is no space, and no brace.
+    if device_config.lstrip(b" \t\r\n").startswith(b"{"):
+        return device_config
+    message = _message()
+    try:
+        message.ParseFromString(device_config)
+    except DecodeError:
+        return device_config
+    data = bytes(message.device_data)  # type: ignore[attr-defined]
+    if not data:
+        raise invalid(
+            "p4_device_config is neither JSON nor a p4.tmp.P4DeviceConfig with device_data; it takes the "
+            "BMv2 JSON of p4c-bm2-ss"
+        )
+    _LOG.warning(
+        "p4_device_config is a p4.tmp.P4DeviceConfig, which is deprecated; send the BMv2 JSON itself"
+    )
+    return data
+
+
+def _message() -> Message:
+    file = descriptor_pb2.FileDescriptorProto(name="p4/tmp/p4config.proto", package="p4.tmp", syntax="proto3")
+    made = file.message_type.add(name="P4DeviceConfig")
+    kinds = descriptor_pb2.FieldDescriptorProto
+    for number, name, kind in ((1, "reassign", kinds.TYPE_BOOL), (3, "device_data", kinds.TYPE_BYTES)):
+        made.field.add(name=name, number=number, type=kind, label=kinds.LABEL_OPTIONAL)
+    # A pool of its own: a client in this process may have registered the message.
+    pool = descriptor_pool.DescriptorPool()
+    pool.Add(file)  # type: ignore[no-untyped-call]
+    found = pool.FindMessageTypeByName("p4.tmp.P4DeviceConfig")  # type: ignore[no-untyped-call]
+    return message_factory.GetMessageClass(found)()
