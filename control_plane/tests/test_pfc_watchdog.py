@@ -16,6 +16,8 @@ from bmv2_ports import skip_without_bmv2_on_interfaces, veth_pairs
 from eeon_control import config, plan, topology, views
 from eeon_control.config.pfc import Watchdog
 from eeon_control.controller import Options, State, Supervisor
+from eeon_control.controller.machine import what_is_new
+from eeon_control.controller.messages import Intended
 from eeon_control.controller.storms import QueueWatch
 from eeon_control.errors import InputError
 from eeon_control.fabric import Target
@@ -152,6 +154,14 @@ def test_in_a_storm_pauses_are_not_obeyed_and_nothing_more_comes_in():
     assert params(around, "pausable_queue", queue) == Action("discard")
     changed = [one.key for one, other in zip(held, around, strict=True) if one != other]
     assert len(changed) == 2
+
+
+def test_the_log_says_a_storm_and_not_links():
+    held, around = entries_of({3 << 3 | 3: Watchdog()})
+    of = [Intended(1, tuple(entries)) for entries in (held, around)]
+    assert what_is_new(of[0], of[1]) == what_is_new(of[1], of[0]) == "a storm of pauses has begun or is over"
+    assert what_is_new(of[0], Intended(1, tuple(held)[:-1])) == "links of the fabric have changed"
+    assert what_is_new(of[0], Intended(2, of[1].entries)) == "revision 2"
 
 
 @pytest.mark.parametrize(("action", "changes"), [("forward", ["port_pfc"]), ("alert", [])])
