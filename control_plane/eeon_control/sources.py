@@ -188,6 +188,9 @@ class _Builder:
                 self._refuse(key_node, path, "a key must be plain text")
                 continue
             key = str(key_node.value)
+            if key == "<<":
+                self._refuse(key_node, (*path, key), "YAML's merge key is not read here; write its keys out")
+                continue
             if key in result:
                 first = self.places[(*path, key)]
                 self._refuse(key_node, (*path, key), f"the key is given twice (first on line {first.line})")

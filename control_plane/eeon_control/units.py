@@ -155,11 +155,14 @@ def parse_size(text: object) -> Bytes | Packets:
     """Read a size that may be in bytes or in packets; the unit decides and is part of the result's type."""
     if isinstance(text, (Bytes, Packets)):
         return text
-    if isinstance(text, str) and (match := _TEXT.fullmatch(text)) and match["unit"] in Packets.units:
+    match = _TEXT.fullmatch(text) if isinstance(text, str) else None
+    if match and match["unit"] in Packets.units:
         return Packets.parse(text)
     try:
         return Bytes.parse(text)
     except UnitError as error:
+        if match and match["unit"] in Bytes.units:
+            raise
         raise UnitError(f"{error}, or in packets: {Packets.examples}") from None
 
 

@@ -353,3 +353,8 @@ def test_examples_in_the_readme_are_legal():
         for found in config.check(config.from_text(example), FABRIC, NS)
         if found.severity is Severity.ERROR
     ]
+
+
+def test_yamls_merge_key_is_named_as_such():
+    with pytest.raises(InputError, match="YAML's merge key is not read here; write its keys out"):
+        config.from_text("roles: {uplink: {<<: {queue: x}}}")

@@ -16,6 +16,8 @@ from bmv2_ports import skip_without_bmv2_on_interfaces, veth_pairs
 from eeon_control import config, plan, topology, views
 from eeon_control.config.pfc import Watchdog
 from eeon_control.controller import Options, State, Supervisor
+from eeon_control.controller.machine import what_is_new
+from eeon_control.controller.messages import Intended
 from eeon_control.controller.storms import QueueWatch
 from eeon_control.errors import InputError
 from eeon_control.fabric import Target
@@ -35,25 +37,32 @@ RULES = Watchdog(detect=f"{DETECT}s", restore=f"{RESTORE}s")
 EVERY_PACKET_COUNTS = pfc.Watched(RULES, Duration(10**15), 0)
 
 
-def with_watchdog(watchdog: str = "{}"):
+def with_watchdog(watchdog: str = "{}", *, silver: bool = False):
+    """Priority 3 is lossless and has this watchdog; with `silver` so has priority 4."""
     values = {
         "profiles": {"pfc": {"p": {"limit": "20KB", "watchdog": yaml.safe_load(watchdog)}}},
-        "classes": {"gold": {"priority": 3, "dscp": [26], "pfc": "p"}, "default": {"priority": 0}},
+        "classes": {
+            "gold": {"priority": 3, "dscp": [26], "pfc": "p"},
+            "silver": {"priority": 4, "dscp": [34], "pfc": "p"},
+            "default": {"priority": 0},
+        }
+        if silver
+        else {"gold": {"priority": 3, "dscp": [26], "pfc": "p"}, "default": {"priority": 0}},
     }
     return config.overridden(config.load("drop_tail"), values)
 
 
 def judged(looks: list[tuple[bool, bool, bool]]) -> list[str | None]:
     """Changes at looks a second apart, the first of which finds nothing; each says whether packets wait, one has left
-    and a pause has come since the look before. In a storm pauses are not obeyed, but counted."""
+    and a pause has come since the look before."""
     watch = QueueWatch(EVERY_PACKET_COUNTS)
-    watch.look(QueueLook(0, 0, 0, 0), 0)
-    departed = pauses = ignored = 0
+    watch.look(QueueLook(0, 0, 0), 0)
+    departed = pauses = 0
     found = []
     for number, (waits, leaves, pause) in enumerate(looks, 1):
         departed += leaves
-        pauses, ignored = (pauses, ignored + pause) if watch.in_storm else (pauses + pause, ignored)
-        found.append(watch.look(QueueLook(int(waits), departed, pauses, ignored), number))
+        pauses += pause
+        found.append(watch.look(QueueLook(int(waits), departed, pauses), number))
     return found
 
 
@@ -94,9 +103,9 @@ def test_every_short_history_is_judged_as_the_rule_says():
 def test_a_switch_that_was_restarted_begins_anew():
     watch = QueueWatch(EVERY_PACKET_COUNTS)
     for number in range(1, 4):
-        assert watch.look(QueueLook(1, 0, 5 + number, 0), number) is None
-    assert watch.look(QueueLook(1, 0, 1, 0), 4) is None
-    assert [watch.look(QueueLook(1, 0, number, 0), number) for number in range(5, 9)] == [
+        assert watch.look(QueueLook(1, 0, 5 + number), number) is None
+    assert watch.look(QueueLook(1, 0, 1), 4) is None
+    assert [watch.look(QueueLook(1, 0, number), number) for number in range(5, 9)] == [
         None,
         None,
         "storm",
@@ -122,8 +131,8 @@ def test_packets_that_leave_because_a_pause_has_run_out_do_not_move_a_queue(
     left_a_look: int, pauses_a_look: int, changes: list[str | None]
 ):
     watch = QueueWatch(SHORT_PAUSES)
-    watch.look(QueueLook(5, 0, 0, 0), 0)
-    looks = [QueueLook(5, left_a_look * n, pauses_a_look * n, 0) for n in range(1, 4)]
+    watch.look(QueueLook(5, 0, 0), 0)
+    looks = [QueueLook(5, left_a_look * n, pauses_a_look * n) for n in range(1, 4)]
     assert [watch.look(seen, number) for number, seen in enumerate(looks, 1)] == changes
 
 
@@ -145,6 +154,14 @@ def test_in_a_storm_pauses_are_not_obeyed_and_nothing_more_comes_in():
     assert params(around, "pausable_queue", queue) == Action("discard")
     changed = [one.key for one, other in zip(held, around, strict=True) if one != other]
     assert len(changed) == 2
+
+
+def test_the_log_says_a_storm_and_not_links():
+    held, around = entries_of({3 << 3 | 3: Watchdog()})
+    of = [Intended(1, tuple(entries)) for entries in (held, around)]
+    assert what_is_new(of[0], of[1]) == what_is_new(of[1], of[0]) == "a storm of pauses has begun or is over"
+    assert what_is_new(of[0], Intended(1, tuple(held)[:-1])) == "links of the fabric have changed"
+    assert what_is_new(of[0], Intended(2, of[1].entries)) == "revision 2"
 
 
 @pytest.mark.parametrize(("action", "changes"), [("forward", ["port_pfc"]), ("alert", [])])
@@ -181,6 +198,9 @@ QUEUE, GROUP = 1 << 3 | 3, 2 << 3 | 3
 DETECT_SECONDS = RESTORE_SECONDS = 0.3
 # IEEE 802.1Q-2022 36: priority 3 is paused for 65,535 quanta.
 STORM_FRAME = bytes.fromhex("0180c2000001020000000009880801010008000000000000ffff").ljust(60, b"\0")
+STORM_OF_TWO = bytes.fromhex("0180c2000001020000000009880801010018000000000000ffffffff").ljust(60, b"\0")
+GO_ON = bytes.fromhex("0180c2000001020000000009880801010008").ljust(60, b"\0")
+OTHER_CONTROL = bytes.fromhex("0180c200000102000000000988080001ffff").ljust(60, b"\0")
 
 
 def _frame(to: str) -> bytes:
@@ -201,6 +221,7 @@ class _Leaf1:
     def __init__(self, switch) -> None:
         self.switch = switch
         self.storming = False
+        self.says = STORM_FRAME
         self.sent = {1: 0, 3: 0}
 
     @property
@@ -213,7 +234,7 @@ class _Leaf1:
         while True:
             now_ps = max(self.switch.now_ps + 1, int((time.monotonic() - begin) * 1e12))
             if self.storming:
-                self.switch.inject(1, STORM_FRAME, now_ps)
+                self.switch.inject(1, self.says, now_ps)
             # PFC of the sender's own: it obeys what leaf1 has told it.
             if not self.paused:
                 for port in (1, 3):
@@ -283,7 +304,7 @@ async def supervised(store, hosts) -> AsyncIterator[Supervisor]:
 
 
 @contextlib.asynccontextmanager
-async def kept(tmp_path, watchdog: str):
+async def kept(tmp_path, watchdog: str, *, silver: bool = False):
     """leaf1 of the engine among four switches, kept by a supervisor whose configuration has this watchdog."""
     engine = pytest.importorskip("eeon_engine._engine", reason="the engine's extension is not installed")
     p4runtime = pytest.importorskip("eeon_engine.p4runtime")
@@ -299,7 +320,7 @@ async def kept(tmp_path, watchdog: str):
             targets[switch.name] = Target(stack.enter_context(p4runtime.serve(running)).address)
         leaf1 = _Leaf1(switches["leaf1"])
         async with supervised(
-            committed(tmp_path / "state", targets, with_watchdog(watchdog)), leaf1
+            committed(tmp_path / "state", targets, with_watchdog(watchdog, silver=silver)), leaf1
         ) as supervisor:
             yield supervisor, leaf1
 
@@ -367,6 +388,37 @@ def test_bmv2_is_told_to_serve_the_others_while_a_host_pauses_for_ever(tmp_path)
         async with kept_bmv2(tmp_path, RULES_TEXT) as (supervisor, hosts), storm(supervisor, hosts):
             held = supervisor.links["leaf1"].machine.intended.entries
             assert (Action("discard"),) in {entry.actions for entry in held}
+
+    asyncio.run(work())
+
+
+@pytest.mark.system
+def test_a_storm_of_two_classes_of_which_one_has_no_packets_is_one_storm(tmp_path):
+    """The other class' pauses are obeyed all the time."""
+
+    async def work() -> None:
+        async with kept(tmp_path, RULES_TEXT, silver=True) as (supervisor, leaf1):
+            leaf1.says = STORM_OF_TWO
+            async with storm(supervisor, leaf1):
+                until_ps = leaf1.switch.now_ps + int(4 * RESTORE_SECONDS * 1e12)
+                await until(lambda: leaf1.switch.now_ps > until_ps)
+                assert list(supervisor.storm_watch.storms["leaf1"]) == [QUEUE]
+
+    asyncio.run(work())
+
+
+@pytest.mark.system
+@pytest.mark.parametrize("says", [GO_ON, OTHER_CONTROL], ids=["time 0", "another opcode"])
+def test_a_storm_is_over_though_frames_that_pause_nothing_come(tmp_path, says: bytes):
+    async def work() -> None:
+        async with kept(tmp_path, RULES_TEXT) as (supervisor, leaf1):
+            leaf1.storming = True
+            await until(lambda: supervisor.storm_watch.storms.get("leaf1"))
+            leaf1.says = says
+            await until(lambda: not supervisor.storm_watch.storms["leaf1"])
+            served = leaf1.sent[1]
+            await until(lambda: leaf1.sent[1] > served + 10)
+            assert supervisor.storm_watch.found == {("leaf1", QUEUE): 1}
 
     asyncio.run(work())
 

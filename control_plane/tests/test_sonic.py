@@ -92,6 +92,127 @@ def test_what_is_not_about_queues_is_a_note():
     assert notes == ["not about queues, and not read: DEVICE_METADATA, FEATURE"]
 
 
+def test_references_in_brackets_name_what_their_bare_names_do():
+    """CONFIG_DB until SONiC 202012."""
+    content = tables()
+    content["QUEUE"] = {
+        key: {"wred_profile": "[WRED_PROFILE|AZURE_LOSSLESS]", "scheduler": "[]"} for key in content["QUEUE"]
+    }
+    content["BUFFER_QUEUE"] = {key: {"profile": "[BUFFER_PROFILE|q]"} for key in content["BUFFER_QUEUE"]}
+    assert sonic.import_(read(content), LEAF1) == sonic.import_(read(tables()), LEAF1)
+
+
+def test_an_empty_reference_names_nothing_and_one_to_another_table_is_refused():
+    content = tables(QUEUE={"Ethernet0|3": {"wred_profile": "[]"}})
+    value, _ = sonic.import_(read(content), LEAF1)
+    assert value["profiles"]["queue"]["q"]["aqm"] == {"mode": "drop_tail"}
+    content["QUEUE"]["Ethernet0|3"]["wred_profile"] = "[SCHEDULER|AZURE_LOSSLESS]"
+    assert problems(content) == [
+        "QUEUE|Ethernet0|3.wred_profile: [SCHEDULER|AZURE_LOSSLESS]: names no row of WRED_PROFILE"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("fields", "says"),
+    [
+        ({"wred_green_enable": None}, "ecn is ecn_all, and no packet is marked"),
+        ({"wred_green_enable": "false"}, "ecn is ecn_all, and no packet is marked"),
+        (
+            {"green_drop_probability": "0"},
+            "green_drop_probability is 0: no packet is marked or dropped between",
+        ),
+        (
+            {"ecn": "ecn_red"},
+            "ecn is ecn_red, and packets that nobody has coloured are green: none is marked",
+        ),
+        ({"ecn": "ecn_none", "wred_green_enable": "false"}, None),
+    ],
+)
+def test_a_profile_that_marks_nothing_is_taken_over_and_said(fields: dict[str, str | None], says: str | None):
+    of_green = {name: value for name, value in SHIPPED.items() if "green" in name or name == "ecn"}
+    profile = {name: value for name, value in {**of_green, **fields}.items() if value is not None}
+    _, notes = sonic.import_(read(tables(WRED_PROFILE={"AZURE_LOSSLESS": profile})), LEAF1)
+    assert len(notes) == (0 if says is None else 1)
+    assert says is None or notes[0].startswith(f"WRED_PROFILE|AZURE_LOSSLESS: {says}")
+
+
+def test_what_is_not_read_refuses_no_file():
+    text = json.dumps(tables())[:-1] + ', "ACL_RULE": {"r": {"P": "1", "P": "2"}, "r": {}, "s": []}'
+    text += ', "ACL_RULE": 1, "platform": "x86_64-arista_7050_qx32", "note": ["by hand"]}'
+    value, notes = sonic.import_(sonic.parse(b"\xef\xbb\xbf" + text.encode(), "config_db.json"), LEAF1)
+    assert value == sonic.import_(read(tables()), LEAF1)[0]
+    assert notes == ["no tables, and not read: ACL_RULE, platform, note"]
+
+
+@pytest.mark.parametrize(
+    ("text", "where"),
+    [
+        ('{"QUEUE": {"a": {"x": 1, "x": 1}}}', "QUEUE|a.x"),
+        ('{"QUEUE": {"a": {}, "a": {}}}', "QUEUE|a"),
+        ('{"SCHEDULER": {"a": {}, "a": {}}}', "SCHEDULER|a"),
+    ],
+)
+def test_a_key_that_is_there_twice_in_a_table_that_is_read_is_told_with_its_place(text: str, where: str):
+    assert problems(text.encode()) == [f"{where}: is there twice; which one counts is not said. Remove one"]
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        (
+            {"sonic-port:sonic-port": {"sonic-port:PORT": {"PORT_LIST": []}}},
+            "sonic-port:sonic-port: is a tree of a YANG model, as RESTCONF and gNMI have it; give the tables of "
+            "CONFIG_DB, as in /etc/sonic/config_db.json",
+        ),
+        (
+            {"localhost": tables(), "asic0": tables(), "asic1": tables()},
+            "localhost, asic0, asic1: are databases of a switch with several ASICs; give that of one, such as "
+            "/etc/sonic/config_db0.json, or `jq .asic1` of this file",
+        ),
+        (
+            tables(
+                QUEUE={f"lc1|asic0|Ethernet{port}|3": {"wred_profile": "AZURE_LOSSLESS"} for port in (0, 4)}
+            ),
+            "QUEUE: lc1|asic0|Ethernet0|3: has keys of a chassis, LINE CARD|ASIC|PORT|QUEUE, which are not taken "
+            "over; write the rows of this line card as PORT|QUEUE, such as Ethernet0|3",
+        ),
+    ],
+    ids=["YANG", "several ASICs", "chassis"],
+)
+def test_other_files_of_a_switch_are_named_as_what_they_are(content: object, says: str):
+    assert problems(content) == [says]
+
+
+def test_a_port_without_a_speed_has_the_topologys_and_that_is_said():
+    content = tables()
+    del content["PORT"]["Ethernet4"]["speed"]
+    value, notes = sonic.import_(read(content), LEAF1)
+    assert value == sonic.import_(read(tables()), LEAF1)[0]
+    assert notes == ["without a speed, taken as the topology's: Ethernet4"]
+
+
+def test_a_limit_of_the_whole_pool_is_no_limit_of_a_port():
+    """SONiC's lossless profiles: the pool bounds what all ports have together."""
+    whole = {"egress_lossy_pool": {"type": "egress", "mode": "static", "size": "3000000"}}
+    told = problems(tables(BUFFER_POOL=whole))
+    assert told == [
+        "BUFFER_PROFILE|q.static_th: 3000000: is the whole pool egress_lossy_pool, which the ports share; a port "
+        "here has a limit of its own. --buffer 300KB gives one to all such ports"
+    ]
+    value, _ = sonic.import_(read(tables(BUFFER_POOL=whole)), LEAF1, buffer="300KB")
+    assert value["profiles"]["queue"]["AZURE_LOSSLESS"]["buffer"] == "300KB"
+
+
+def test_a_pool_that_its_ports_share_is_said():
+    larger = {"egress_lossy_pool": {"type": "egress", "mode": "static", "size": "3000001"}}
+    _, notes = sonic.import_(read(tables(BUFFER_POOL=larger)), LEAF1)
+    ports = len(LEAF1.ports)
+    assert notes == [
+        f"BUFFER_POOL|egress_lossy_pool has 3000001 bytes, and its {ports} ports may queue {3001024 * ports} "
+        "together: here each has its limit for itself"
+    ]
+
+
 def test_a_queue_without_wred_is_drop_tail():
     content = tables()
     del content["QUEUE"]
@@ -367,6 +488,8 @@ def test_the_commands_print_a_configuration_and_a_patch(tmp_path: Path):
     where = ["-t", "leaf-spine-4", "--switch", "leaf1"]
     done = run(main, ["sonic", "import", str(file), *where])
     assert done.exit_code == 0, done.output
+    piped = run(main, ["sonic", "import", "-", *where], input=file.read_bytes())
+    assert piped.stdout == done.stdout
     (tmp_path / "sonic.yaml").write_text(done.stdout)
     assert YAML(typ="safe").load(done.stdout)["ports"]["leaf1:1"] == {"queue": "AZURE_LOSSLESS"}
     # The other switches need their queues, too.

@@ -120,3 +120,10 @@ def test_probability_is_exact(text, value):
 def test_probability_outside_0_to_1_is_refused(text):
     with pytest.raises(UnitError, match="is not a probability"):
         parse_probability(text)
+
+
+def test_a_size_above_the_limit_is_told_without_the_words_for_a_wrong_unit():
+    with pytest.raises(UnitError, match=r"is larger than [0-9]+ B$"):
+        parse_size("99999999999999999999B")
+    with pytest.raises(UnitError, match="or in packets: "):
+        parse_size("3parsecs")

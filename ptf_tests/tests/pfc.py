@@ -76,7 +76,7 @@ class _Pfc(FabricTest):
         return self.counter("control_ignored", PORT)
 
     def pauses(self, priority: int = LOSSLESS) -> int:
-        """Pauses of port 2 that were obeyed."""
+        """Pauses that came by port 2, obeyed or not."""
         return self.counter("pauses_received", PORT * PRIORITIES + priority)
 
     def counter(self, name: str, cell: int) -> int:
@@ -282,6 +282,26 @@ class _Ignored(_Pfc):
 
 class PauseOfAClassThatIsNotLosslessHereIsIgnored(_Ignored):
     frames = (packets.pfc({OTHER: 0xFFFF}), packets.pfc({LOSSLESS: 0xFFFF}, enabled=0))
+
+
+class PausesAreHeardByTheirBitsObeyedOrNot(_Pfc):
+    """Priority 3 is obeyed and 5 is not: by each frame's bits, and not when the time is 0."""
+
+    def runTest(self) -> None:
+        before = self.client.counter_read("pauses_received", PORT * PRIORITIES + OTHER)[0]
+        for frame in (
+            packets.pfc({LOSSLESS: 1, OTHER: 1}),
+            packets.pfc({OTHER: 0xFFFF}),
+            packets.pfc({LOSSLESS: 1, OTHER: 0}),
+            packets.pfc({OTHER: 0}),
+            packets.mac_control(PORT),
+        ):
+            self.send(PORT, frame)
+        self.drain()
+        heard = self.client.counter_read("pauses_received", PORT * PRIORITIES + OTHER)[0] - before
+        self.assertEqual((self.pauses(), heard), (2, 2))
+        self.assertEqual(self.ignored(), 3)
+        self.assertEqual(self.queue_register("class_gate_open_at", PORT, OTHER), 0)
 
 
 class PauseOnAPortWithoutPfcIsIgnored(_Ignored):

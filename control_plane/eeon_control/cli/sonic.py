@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import sys
 from pathlib import Path
 
 import click
@@ -21,7 +22,9 @@ from eeon_control.topology import Switch
 from eeon_control.validation import did_you_mean
 
 _file_argument = click.argument(
-    "file", metavar="CONFIG_DB", type=click.Path(exists=True, dir_okay=False, path_type=Path)
+    "file",
+    metavar="CONFIG_DB",
+    type=click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path),
 )
 _switch_option = click.option(
     "--switch", "switch_name", metavar="NAME", required=True, help="switch of the topology"
@@ -52,9 +55,10 @@ def import_(
 ) -> None:
     """Print what CONFIG_DB says about queues as a configuration.
 
-    CONFIG_DB is a switch's config_db.json. Reads PORT, QUEUE, WRED_PROFILE, BUFFER_QUEUE and BUFFER_PROFILE.
-    Ports are matched in the order of the front panel: SONiC's first with port 1. Everything that cannot be
-    mapped is an error with its name, all at once; what is not about queues is named in a note on stderr.
+    CONFIG_DB is a switch's config_db.json, or - for standard input. Reads PORT, QUEUE, WRED_PROFILE,
+    BUFFER_QUEUE, BUFFER_PROFILE and BUFFER_POOL. Ports are matched in the order of the front panel: SONiC's
+    first with port 1. Everything that cannot be mapped is an error with its name, all at once; what is not
+    about queues is named in a note on stderr.
     """
     switch = _switch(topology_name, switch_name)
     value, notes = imported(_read(file), switch, queue=queue, buffer=buffer, without=without)
@@ -96,9 +100,9 @@ def export(
 ) -> None:
     """Print what a configuration says as a patch of CONFIG_DB.
 
-    CONFIG_DB is the switch's config_db.json, for the names of its ports. `config load` on the switch takes
-    the patch. Only what SONiC's releases have is rendered: drop_tail, and red with thresholds in bytes and
-    protect: ect. Everything else is an error with its name, all at once.
+    CONFIG_DB is the switch's config_db.json, or - for standard input, for the names of its ports.
+    `config load` on the switch takes the patch. Only what SONiC's releases have is rendered: drop_tail, and
+    red with thresholds in bytes and protect: ect. Everything else is an error with its name, all at once.
     """
     switch = _switch(topology_name, switch_name)
     database = _read(file)
@@ -114,6 +118,8 @@ def export(
 
 
 def _read(file: Path) -> Database:
+    if str(file) == "-":
+        return parse(sys.stdin.buffer.read(MAX_BYTES + 1), "<stdin>")
     try:
         with file.open("rb") as content:
             return parse(content.read(MAX_BYTES + 1), str(file))

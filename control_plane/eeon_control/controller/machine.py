@@ -36,6 +36,7 @@ from eeon_control.controller import messages as m
 from eeon_control.controller.backoff import Backoff
 from eeon_control.fabric import election
 from eeon_control.fabric.diff import Change, difference
+from eeon_control.plan.pfc import STORM_TABLES
 
 
 class State(StrEnum):
@@ -298,8 +299,7 @@ class SwitchMachine:
     def _news(self, intended: m.Intended, now: float) -> list[m.Action]:
         if intended == self.intended:
             return []
-        same = intended.revision == self.intended.revision
-        reason = "links of the fabric have changed" if same else f"revision {intended.revision}"
+        reason = what_is_new(self.intended, intended)
         self._take(intended)
         if self.state is State.IN_SYNC:
             return self._begin(reason, now)
@@ -436,3 +436,13 @@ def _differ(changes: tuple[Change, ...]) -> str:
     if len(changes) == 1:
         return f"1 entry differs: {first}"
     return f"{len(changes)} entries differ; the first is {first}"
+
+
+def what_is_new(before: m.Intended, now: m.Intended) -> str:
+    """Why a switch is meant to hold something else: the store has another revision, or the fabric changed."""
+    if now.revision != before.revision:
+        return f"revision {now.revision}"
+    changed = {entry.table for entry in set(before.entries) ^ set(now.entries)}
+    if changed and changed <= STORM_TABLES:
+        return "a storm of pauses has begun or is over"
+    return "links of the fabric have changed"

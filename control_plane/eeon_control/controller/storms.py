@@ -51,11 +51,11 @@ class QueueWatch:
     def look(self, seen: QueueLook, now: float) -> Change | None:
         """What has changed with this look. `now` does not go back."""
         last, self._last = self._last, seen
-        if last is None or seen.pauses < last.pauses or seen.ignored < last.ignored:
+        if last is None or seen.pauses < last.pauses:
             # The first look at this switch, or at what has been restarted since.
             self._stop, self._heard = None, now
             return None
-        if seen.pauses != last.pauses or (self.in_storm and seen.ignored != last.ignored):
+        if seen.pauses != last.pauses:
             self._heard = now
         if self.in_storm:
             if now - self._heard < self._restore:

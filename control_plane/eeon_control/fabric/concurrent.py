@@ -1,4 +1,4 @@
-"""The same work on all switches concurrently: all results, or one error naming every switch that failed."""
+"""The same work on many switches at once: all results, or one error naming every switch that failed."""
 
 from __future__ import annotations
 
@@ -14,6 +14,10 @@ from eeon_control.fabric.session import P4RuntimeSession
 from eeon_control.fabric.targets import Target
 
 T = TypeVar("T")
+
+AT_ONCE = 32
+"""Switches that are worked on at a time. Those on one machine share its cores, and each has only so long
+to answer."""
 
 
 async def open_all(
@@ -35,12 +39,11 @@ async def open_all(
 async def each(
     sessions: Mapping[str, P4RuntimeSession], work: Callable[[P4RuntimeSession], Awaitable[T]]
 ) -> dict[str, T]:
-    """Do the same on all switches at once. Raises one error naming every switch that failed.
+    """Do the same on all switches, `AT_ONCE` at a time. Raises one error naming every switch that failed.
 
     It is a FabricError, or the subclass of it that all failures are of.
     """
-    results = await asyncio.gather(*(work(session) for session in sessions.values()), return_exceptions=True)
-    _raise_bugs(results)
+    results = await _results(sessions, work)
     failed = [result for result in results if isinstance(result, FabricError)]
     if failed:
         kinds = {type(error) for error in failed}
@@ -55,9 +58,8 @@ async def each(
 async def failures_of(
     sessions: Mapping[str, P4RuntimeSession], work: Callable[[P4RuntimeSession], Awaitable[None]]
 ) -> dict[str, str]:
-    """Do the same on all switches at once. Returns switch -> why, for those that failed."""
-    results = await asyncio.gather(*(work(session) for session in sessions.values()), return_exceptions=True)
-    _raise_bugs(results)
+    """Do the same on all switches, `AT_ONCE` at a time. Returns switch -> why, for those that failed."""
+    results = await _results(sessions, work)
     return {
         name: str(result)
         for name, result in zip(sessions, results, strict=True)
@@ -65,7 +67,18 @@ async def failures_of(
     }
 
 
-def _raise_bugs(results: list[T | BaseException]) -> None:
+async def _results(
+    sessions: Mapping[str, P4RuntimeSession], work: Callable[[P4RuntimeSession], Awaitable[T]]
+) -> list[T | BaseException]:
+    """What came of each switch, in their order; raises what is no FabricError."""
+    turns = asyncio.Semaphore(AT_ONCE)
+
+    async def in_turn(session: P4RuntimeSession) -> T:
+        async with turns:
+            return await work(session)
+
+    results = await asyncio.gather(*map(in_turn, sessions.values()), return_exceptions=True)
     for result in results:
         if isinstance(result, BaseException) and not isinstance(result, FabricError):
             raise result
+    return results

@@ -377,12 +377,11 @@ async def pfc_values(
 @dataclass(frozen=True)
 class QueueLook:
     """Of a queue that takes pauses: packets that wait, and since the switch started packets that left, pauses
-    that were obeyed, and control frames of its port that were not."""
+    that came for it, obeyed or not."""
 
     waiting: int
     departed: int
     pauses: int
-    ignored: int
 
 
 async def look_at_queues(
@@ -393,10 +392,7 @@ async def look_at_queues(
 
     Raises FabricError, also where the switch has registers neither over P4Runtime nor over Thrift.
     """
-    ports = {queue: queue >> constants.PRIORITY_BITS for queue in queues}
-    cells = [("pauses_received", queue) for queue in queues]
-    cells += [("control_ignored", port) for port in dict.fromkeys(ports.values())]
-    counts = await _packets(session, cells)
+    counts = await _packets(session, [("pauses_received", queue) for queue in queues])
     names = ("ticket_next", "ticket_serving")
     try:
         registers = await _registers(session, [(name, queue) for name in names for queue in queues])
@@ -411,7 +407,6 @@ async def look_at_queues(
             (registers["ticket_next", queue] - registers["ticket_serving", queue]) % values,
             registers["ticket_serving", queue],
             counts.get(("pauses_received", queue), 0),
-            counts.get(("control_ignored", ports[queue]), 0),
         )
         for queue in queues
     }

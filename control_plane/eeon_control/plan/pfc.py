@@ -15,6 +15,8 @@ from eeon_control.units import Duration
 
 GROUPS = "lossless_group"
 """What came in by one port for one priority: thresholds by port and priority."""
+STORM_TABLES = frozenset(("port_pfc", "pausable_queue"))
+"""Those that change around a storm."""
 TABLES: tuple[str, ...] = ("port_pfc", "pausable_queue", GROUPS, "made_pause")
 
 
@@ -93,7 +95,7 @@ def around_storms(entries: Sequence[Entry], storms: Mapping[int, Watchdog]) -> t
 
 
 def _around(entry: Entry, storms: Mapping[int, Watchdog]) -> Entry:
-    if entry.is_default or entry.table not in ("port_pfc", "pausable_queue"):
+    if entry.is_default or entry.table not in STORM_TABLES:
         return entry
     assert isinstance(entry.match[0], Exact)
     number = entry.match[0].value

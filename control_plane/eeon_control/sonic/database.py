@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from eeon_control.errors import InputError, Place, Problem
 from eeon_control.model_base import U32_MAX
+from eeon_control.sonic.tables import MAPPED, UNMAPPED
 from eeon_control.topology.model import Port, Switch
 
 MAX_BYTES = 16 << 20
@@ -18,6 +19,12 @@ QUEUES = 64
 
 _NUMBER = re.compile(r"[0-9]{1,20}")
 _QUEUE_KEY = re.compile(r"([^|]+)\|([0-9]{1,3})(?:-([0-9]{1,3}))?")
+_CHASSIS_KEY = re.compile(r"[^|]+\|[^|]+\|[^|]+\|[0-9]{1,3}(?:-[0-9]{1,3})?")
+"""Line card, ASIC, port and queue."""
+_REFERENCE = re.compile(r"\[([^|\]]*)\|([^\]]*)\]")
+"""How CONFIG_DB named a row of another table before SONiC 202111."""
+_YANG_TREE = re.compile(r"(sonic|openconfig|ietf)-[a-z0-9-]+:.+")
+_NAMESPACE = re.compile(r"localhost|asic[0-9]{1,3}")
 _DIGITS = re.compile(r"([0-9]+)")
 
 
@@ -58,6 +65,8 @@ class Database:
 
     source: str
     tables: Mapping[str, Mapping[str, Row]]
+    no_tables: tuple[str, ...] = ()
+    """Names at the top that have no rows, and that nobody asks for."""
 
     def rows(self, table: str) -> Mapping[str, Row]:
         """The rows of a table, which may be missing."""
@@ -79,42 +88,83 @@ def parse(text: bytes, source: str) -> Database:
             "", f"{len(text)} bytes; the limit is {MAX_BYTES}. Keep the tables of ports and queues only"
         )
         problems.check()
-    duplicates: list[str] = []
-
-    def unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
-        made: dict[str, object] = {}
-        for key, value in pairs:
-            if key in made:
-                duplicates.append(key)
-            made[key] = value
-        return made
-
     try:
-        document = json.loads(text.decode("utf-8"), object_pairs_hook=unique)
+        document = json.loads(text.decode("utf-8-sig"), object_pairs_hook=_Object)
     except (ValueError, RecursionError) as error:
         # A number of thousands of digits is a ValueError, too.
         problems.add(
             "", f"is no JSON ({error or 'nested too deeply'}); `show runningconfiguration all` prints it"
         )
         problems.check()
-    for key in duplicates:
-        problems.add(key, "is there twice; which one counts is not said. Remove one")
-    if not isinstance(document, dict):
+    if not isinstance(document, _Object):
         problems.add("", 'is no object of tables; a CONFIG_DB file begins with {"PORT": {...')
-        document = {}
+        problems.check()
+    _check_form(document, problems)
     tables: dict[str, dict[str, Row]] = {}
+    no_tables = []
+    _check_twice(document, "", problems, only=_READ)
     for table, rows in document.items():
-        if not isinstance(rows, dict):
-            problems.add(table, f"is {_kind(rows)}; a table is an object of rows")
+        if not isinstance(rows, _Object):
+            if table in _READ:
+                problems.add(table, f"is {_kind(rows)}; a table is an object of rows")
+            else:
+                no_tables.append(table[:60])
             continue
         tables[table] = {}
+        if table not in _READ:
+            continue
+        _check_twice(rows, table, problems)
         for key, row in rows.items():
-            if isinstance(row, dict):
+            if isinstance(row, _Object):
+                _check_twice(row, f"{table}|{key}", problems)
                 tables[table][key] = row
             else:
                 problems.add(f"{table}|{key}", f"is {_kind(row)}; a row is an object of fields")
     problems.check()
-    return Database(source, tables)
+    return Database(source, tables, tuple(no_tables))
+
+
+_READ = frozenset((*MAPPED, *UNMAPPED))
+
+
+class _Object(dict[str, object]):
+    """A JSON object that knows which of its keys the text has twice."""
+
+    def __init__(self, pairs: Iterable[tuple[str, object]]) -> None:
+        super().__init__()
+        self.twice: list[str] = []
+        for key, value in pairs:
+            if key in self:
+                self.twice.append(key)
+            self[key] = value
+
+
+def _check_twice(found: _Object, at: str, problems: Problems, only: Collection[str] | None = None) -> None:
+    for key in found.twice:
+        if only is None or key in only:
+            where = key if not at else f"{at}.{key}" if "|" in at else f"{at}|{key}"
+            problems.add(where, "is there twice; which one counts is not said. Remove one")
+
+
+def _check_form(document: _Object, problems: Problems) -> None:
+    """Raise InputError for other files of a SONiC switch that look like its CONFIG_DB."""
+    if any(name in _READ for name in document):
+        return
+    for name in document:
+        if _YANG_TREE.fullmatch(name):
+            problems.add(
+                name,
+                "is a tree of a YANG model, as RESTCONF and gNMI have it; give the tables of CONFIG_DB, "
+                "as in /etc/sonic/config_db.json",
+            )
+    names = [name for name in document if _NAMESPACE.fullmatch(name)]
+    if names:
+        problems.add(
+            ", ".join(names),
+            "are databases of a switch with several ASICs; give that of one, such as "
+            f"/etc/sonic/config_db0.json, or `jq .{names[-1]}` of this file",
+        )
+    problems.check()
 
 
 def number(row: Row, field: str, at: str, problems: Problems, *, most: int = U32_MAX) -> int | None:
@@ -132,9 +182,35 @@ def number(row: Row, field: str, at: str, problems: Problems, *, most: int = U32
     return int(text)
 
 
+def is_given(value: object) -> bool:
+    """Whether a field says anything: `[]` and an empty text name nothing."""
+    return value not in ("", "[]", None)
+
+
+def reference(row: Row, field: str, table: str, at: str, problems: Problems) -> str | None:
+    """The row of `table` that a field names, as `P` or as `[TABLE|P]`; None when it names none."""
+    value = row.get(field, "")
+    if not is_given(value):
+        return None
+    match = _REFERENCE.fullmatch(str(value))
+    if match is None:
+        return str(value)
+    if match[1] != table:
+        problems.add(f"{at}.{field}", f"names no row of {table}", str(value))
+    return match[2]
+
+
 def places(key: str, at: str, ports: Mapping[str, object], problems: Problems) -> Iterator[tuple[str, int]]:
     """Ports and queues of a key such as `Ethernet0,Ethernet4|3-4`."""
     match = _QUEUE_KEY.fullmatch(key)
+    if _CHASSIS_KEY.fullmatch(key):
+        problems.add(
+            at.partition("|")[0],
+            "has keys of a chassis, LINE CARD|ASIC|PORT|QUEUE, which are not taken over; write the rows of "
+            "this line card as PORT|QUEUE, such as Ethernet0|3",
+            key,
+        )
+        return
     if match is None:
         problems.add(at, "its key is no PORT|QUEUE, such as Ethernet0|3 or Ethernet0,Ethernet4|3-4")
         return
@@ -154,7 +230,7 @@ def match_ports(database: Database, switch: Switch, problems: Problems) -> dict[
     """SONiC's ports by name with those of our switch: the first with port 1, and so on in front-panel order.
 
     A port without a link in our topology is left out; a linked one without a SONiC port, or with another
-    speed, is a problem.
+    speed, is a problem. One without a speed is taken to have the topology's.
     """
     named = database.ports()
     if not named:
@@ -167,10 +243,8 @@ def match_ports(database: Database, switch: Switch, problems: Problems) -> dict[
         if port is None:
             continue
         mbps = int(port.rate) // 10**6
-        if speed != str(mbps):
-            problems.add(
-                f"PORT|{name}.speed", f"{port.name} of the topology has {mbps} (Mbps)", speed or "missing"
-            )
+        if speed not in ("", str(mbps)):
+            problems.add(f"PORT|{name}.speed", f"{port.name} of the topology has {mbps} (Mbps)", speed)
         made[name] = port
     for port in ours.values():
         problems.add(

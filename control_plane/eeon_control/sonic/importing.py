@@ -5,38 +5,19 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
-from eeon_control.sonic.database import Database, Problems, Row, match_ports, number, places
+from eeon_control.sonic.database import (
+    Database,
+    Problems,
+    Row,
+    is_given,
+    match_ports,
+    number,
+    places,
+    reference,
+)
+from eeon_control.sonic.tables import MAPPED, UNMAPPED
 from eeon_control.topology.model import Switch
 
-# Tables of queues and priorities that this configuration has nothing for. Each is refused unless the caller
-# leaves it out knowingly.
-UNMAPPED = {
-    "BUFFER_PG": "ingress buffers by priority group; a port here has one buffer, at the egress",
-    "BUFFER_PORT_EGRESS_PROFILE_LIST": "buffers of a whole port; give BUFFER_QUEUE",
-    "BUFFER_PORT_INGRESS_PROFILE_LIST": "ingress buffers; a port here has one buffer, at the egress",
-    "DEFAULT_LOSSLESS_BUFFER_PARAMETER": "lossless classes, which are not taken over: write a pfc profile",
-    "DOT1P_TO_TC_MAP": "classes, which are not taken over: write `classes` with `pcp`",
-    "DSCP_TO_FC_MAP": "forwarding classes, which this program does not have",
-    "LOSSLESS_TRAFFIC_PATTERN": "lossless classes, which are not taken over: write a pfc profile",
-    "MAP_PFC_PRIORITY_TO_QUEUE": "lossless classes, which are not taken over: write a pfc profile",
-    "MPLS_TC_TO_TC_MAP": "MPLS, which this program does not have",
-    "PFC_PRIORITY_TO_PRIORITY_GROUP_MAP": "lossless classes, which are not taken over: write a pfc profile",
-    "PFC_WD": "the PFC watchdog, which is not taken over: write `watchdog` into a pfc profile",
-    "SCHEDULER": "scheduling of several queues, which is not taken over: write `quantum` of `classes`",
-    "TC_TO_DSCP_MAP": "remarking, which this program does not do",
-    "TC_TO_PRIORITY_GROUP_MAP": "ingress buffers by priority group; a port here has one buffer",
-}
-MAPPED = (
-    "PORT",
-    "QUEUE",
-    "WRED_PROFILE",
-    "BUFFER_POOL",
-    "BUFFER_PROFILE",
-    "BUFFER_QUEUE",
-    "DSCP_TO_TC_MAP",
-    "TC_TO_QUEUE_MAP",
-    "PORT_QOS_MAP",
-)
 COLOURS = ("green", "yellow", "red")
 _ECN_OF_GREEN = {"ecn_all", "ecn_green", "ecn_green_yellow", "ecn_green_red"}
 _ECN = {*_ECN_OF_GREEN, "ecn_none", "ecn_yellow", "ecn_red", "ecn_yellow_red"}
@@ -70,6 +51,8 @@ class _Import:
     queue: int | None
     without: Collection[str]
     notes: list[str] = field(default_factory=list)
+    pools: dict[str, tuple[int, dict[str, int]]] = field(default_factory=dict)
+    """Bytes of each buffer pool, and how many its ports may queue."""
 
     def rows(self, table: str) -> Mapping[str, Row]:
         return {} if table in self.without else self.database.rows(table)
@@ -91,6 +74,8 @@ class _Import:
             shown = ", ".join(name[:60] for name in foreign[:20])
             more = f" and {len(foreign) - 20} more" if len(foreign) > 20 else ""
             self.notes.append(f"not about queues, and not read: {shown}{more}")
+        if self.database.no_tables:
+            self.notes.append(f"no tables, and not read: {', '.join(self.database.no_tables[:20])}")
 
     def classes(self) -> None:
         """Maps that send everything to one class are as good as none; others need classes."""
@@ -104,7 +89,7 @@ class _Import:
                     )
         for port, row in self.rows("PORT_QOS_MAP").items():
             for key, value in row.items():
-                if key in ("dscp_to_tc_map", "tc_to_queue_map") or value == "":
+                if key in ("dscp_to_tc_map", "tc_to_queue_map") or not is_given(value):
                     continue
                 reason = (
                     ": lossless classes are not taken over; write a pfc profile"
@@ -122,11 +107,14 @@ class _Import:
         known = self.database.rows("PORT")
         found: dict[str, dict[int, _Port]] = {}
         left_out = set()
-        for table, name in (("QUEUE", "wred_profile"), ("BUFFER_QUEUE", "profile")):
+        for table, name, named in (
+            ("QUEUE", "wred_profile", "WRED_PROFILE"),
+            ("BUFFER_QUEUE", "profile", "BUFFER_PROFILE"),
+        ):
             for key, row in self.rows(table).items():
                 at = f"{table}|{key}"
-                for other in row:
-                    if other == "scheduler" and "SCHEDULER" in self.without:
+                for other, value in row.items():
+                    if other == "scheduler" and ("SCHEDULER" in self.without or not is_given(value)):
                         continue
                     if other != name:
                         self.problems.add(
@@ -135,9 +123,9 @@ class _Import:
                             if other == "scheduler"
                             else "is not a field that is known here",
                         )
-                if name not in row:
+                profile = reference(row, name, named, at, self.problems)
+                if profile is None:
                     continue
-                value = str(row[name])
                 for port, queue in places(key, at, known, self.problems):
                     if self.queue is not None and queue != self.queue:
                         left_out.add(at)
@@ -146,15 +134,15 @@ class _Import:
                         continue
                     entry = found.setdefault(port, {}).setdefault(queue, _Port())
                     if table == "QUEUE":
-                        if entry.wred not in (None, value):
+                        if entry.wred not in (None, profile):
                             self.problems.add(
-                                at, f"gives queue {queue} of {port} a second WRED profile", value
+                                at, f"gives queue {queue} of {port} a second WRED profile", profile
                             )
-                        entry.wred = value
+                        entry.wred = profile
                     else:
-                        if entry.buffer not in (None, value):
-                            self.problems.add(at, f"gives queue {queue} of {port} a second buffer", value)
-                        entry.buffer = value
+                        if entry.buffer not in (None, profile):
+                            self.problems.add(at, f"gives queue {queue} of {port} a second buffer", profile)
+                        entry.buffer = profile
         if left_out:
             self.notes.append(f"other queues than {self.queue}, left out: {', '.join(sorted(left_out)[:10])}")
         made = {}
@@ -209,6 +197,11 @@ class _Import:
                 self.problems.add(
                     f"{at}.wred_green_enable", "is off; packets that nobody has coloured are green"
                 )
+            elif ecn != "ecn_none":
+                self.notes.append(
+                    f"{at}: ecn is {ecn}, and no packet is marked, since wred_green_enable is not true: "
+                    "taken over as drop_tail. Set wred_green_enable to true on the switch if it is to mark"
+                )
             return {"mode": "drop_tail"}
         for colour, of_colour in values.items():
             if of_colour != values["green"]:
@@ -225,6 +218,16 @@ class _Import:
             return None
         if low > high:
             self.problems.add(f"{at}.green_min_threshold", f"is above green_max_threshold, {high}", str(low))
+        if probability == 0:
+            self.notes.append(
+                f"{at}: green_drop_probability is 0: no packet is marked or dropped between "
+                f"green_min_threshold and green_max_threshold, {high} bytes. Set it to 1 or more on the "
+                "switch if it is to mark"
+            )
+        elif ecn not in _ECN_OF_GREEN and ecn != "ecn_none":
+            self.notes.append(
+                f"{at}: ecn is {ecn}, and packets that nobody has coloured are green: none is marked"
+            )
         return {
             "mode": "red",
             "min": f"{low}B",
@@ -267,7 +270,32 @@ class _Import:
             return None
         if size + shared == 0:
             self.problems.add(f"{at}.static_th", "leaves no buffer at all", "0")
+        pool = reference(row, "pool", "BUFFER_POOL", at, self.problems)
+        of_pool = self.rows("BUFFER_POOL").get(pool or "", {})
+        whole = number(of_pool, "size", f"BUFFER_POOL|{pool}", self.problems)
+        if whole is not None and shared >= whole:
+            if default is not None:
+                return default
+            self.problems.add(
+                f"{at}.static_th",
+                f"is the whole pool {pool}, which the ports share; a port here has a limit of its own. "
+                "--buffer 300KB gives one to all such ports",
+                str(shared),
+            )
+            return None
+        if pool is not None and whole is not None:
+            limits = self.pools.setdefault(pool, (whole, {}))[1]
+            limits[port] = size + shared
         return f"{size + shared}B"
+
+    def shared_pools(self) -> None:
+        """Pools of which the ports together may queue more than there is."""
+        for pool, (whole, limits) in self.pools.items():
+            if sum(limits.values()) > whole:
+                self.notes.append(
+                    f"BUFFER_POOL|{pool} has {whole} bytes, and its {len(limits)} ports may queue "
+                    f"{sum(limits.values())} together: here each has its limit for itself"
+                )
 
 
 def import_(
@@ -308,6 +336,10 @@ def import_(
             profiles[called] = profile
         attached[ports[name].name] = {"queue": called}
     problems.check()
+    work.shared_pools()
+    unchecked = [name for name in ports if not database.ports()[name]]
+    if unchecked:
+        work.notes.append(f"without a speed, taken as the topology's: {', '.join(unchecked[:20])}")
     return {
         "description": f"{switch.name}, from SONiC's CONFIG_DB",
         "profiles": {"queue": profiles},

@@ -43,6 +43,7 @@ def from_value(value: dict[str, object], source: str) -> Topology:
 
 def from_document(document: Document, source: str) -> Topology:
     """Check a topology that has been read already; `source` says where it comes from."""
+    _refuse_other_formats(document)
     try:
         file = TopologyFile.model_validate(document.value)
     except ValidationError as error:
@@ -52,6 +53,38 @@ def from_document(document: Document, source: str) -> Topology:
         raise InputError(problems) from None
     with cyclic_collector_paused():
         return _from_file(document, file, source)
+
+
+def _refuse_other_formats(document: Document) -> None:
+    """Raise InputError for files of other tools, which would otherwise be a list of unknown keys."""
+    here = document.value
+    inner = here.get("topology")
+    if isinstance(inner, dict) and "links" in inner and "nodes" not in inner:
+        rule = (
+            "is p4-utils' p4app.json; `eeon lab up` runs a topology.json of the P4 tutorials: hosts with ip "
+            "and mac, switches, and links with their ports, such as s1-p1"
+        )
+    elif isinstance(here.get("switches"), (dict, list)) and isinstance(here.get("links"), list):
+        rule = "is a topology.json of the P4 tutorials; `eeon lab up` runs it"
+    elif _are_containerlabs(here.get("nodes")) or (isinstance(inner, dict) and "nodes" in inner):
+        rule = _CONTAINERLAB
+    else:
+        return
+    raise InputError([document.problem((), rule, "")])
+
+
+_CONTAINERLAB = (
+    "is a containerlab file, which is not read as it is: put nodes and links at the top, write kind: host "
+    "for linux and kind: switch for the others, and ports as numbers, such as leaf1:49 for leaf1:e1-49"
+)
+
+
+def _are_containerlabs(nodes: object) -> bool:
+    """Whether every node has a kind, and some a kind of containerlab's."""
+    if not isinstance(nodes, dict) or not nodes:
+        return False
+    kinds = [node.get("kind") if isinstance(node, dict) else None for node in nodes.values()]
+    return "linux" in kinds and all(isinstance(kind, str) for kind in kinds)
 
 
 def _from_file(document: Document, file: TopologyFile, source: str) -> Topology:

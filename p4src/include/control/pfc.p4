@@ -18,7 +18,8 @@
 @name("class_gate_open_at")
 register<tick_t, queue_id_t>(QUEUE_CELLS) class_gate_open_at;
 
-// Pauses obeyed, by port << 3 | priority; what opens a queue is none.
+// Pauses that came by a port with an entry, obeyed or not, by port << 3 | priority; what opens a queue is none. The
+// controller's watchdog hears by it whether a neighbour goes on.
 @name("pauses_received")
 counter<queue_id_t>(QUEUE_CELLS, CounterType.packets) pauses_received;
 
@@ -27,14 +28,16 @@ counter<queue_id_t>(QUEUE_CELLS, CounterType.packets) pauses_received;
 counter<port_id_t>(PORT_CELLS, CounterType.packets) control_ignored;
 
 #define PAUSE(priority) \
-    if (obeyed[priority:priority] == 1) { \
+    if (hdr.pfc.enabled[priority:priority] == 1) { \
         tick_t until = 0; \
         if (hdr.pfc.time_##priority != 0) { \
             until = now + (tick_t)(((bit<64>)hdr.pfc.time_##priority * (bit<64>)quantum_ticks_q16) >> 16); \
             until = GATE_AT(until); \
             pauses_received.count(first + priority); \
         } \
-        class_gate_open_at.write(first + priority, until); \
+        if (priorities[priority:priority] == 1) { \
+            class_gate_open_at.write(first + priority, until); \
+        } \
     }
 
 // For frames whose verdict is CONSUMED.
@@ -46,21 +49,19 @@ control receive_pause(in headers_t hdr, in standard_metadata_t standard_metadata
     // quantum_ticks_q16: ticks of 512 bit times of the link, with 16 fractional bits. Bit n of `priorities`: priority n may
     // be paused.
     action obey_pauses(bit<48> quantum_ticks_q16, bit<8> priorities) {
-        bit<8> obeyed = hdr.pfc.enabled & priorities;
-        if (obeyed == 0) {
+        if ((hdr.pfc.enabled & priorities) == 0) {
             control_ignored.count(standard_metadata.ingress_port);
-        } else {
-            tick_t now = standard_metadata.ingress_global_timestamp;
-            queue_id_t first = (queue_id_t)standard_metadata.ingress_port << 3;
-            PAUSE(0)
-            PAUSE(1)
-            PAUSE(2)
-            PAUSE(3)
-            PAUSE(4)
-            PAUSE(5)
-            PAUSE(6)
-            PAUSE(7)
         }
+        tick_t now = standard_metadata.ingress_global_timestamp;
+        queue_id_t first = (queue_id_t)standard_metadata.ingress_port << 3;
+        PAUSE(0)
+        PAUSE(1)
+        PAUSE(2)
+        PAUSE(3)
+        PAUSE(4)
+        PAUSE(5)
+        PAUSE(6)
+        PAUSE(7)
     }
 
     @hidden

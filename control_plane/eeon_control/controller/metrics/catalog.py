@@ -190,7 +190,9 @@ _FAMILIES = (
         "Pause frames that told the port's neighbour to stop or to go on.",
         _WITH_SWITCH,
     ),
-    _counter("port_pauses_received_total", _PRIORITY, "Pauses of the port that were obeyed.", _WITH_SWITCH),
+    _counter(
+        "port_pauses_received_total", _PRIORITY, "Pauses that came by the port, obeyed or not.", _WITH_SWITCH
+    ),
     _counter(
         "port_lossless_dropped_packets_total",
         _PRIORITY,
