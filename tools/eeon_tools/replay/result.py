@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Protocol
 
+from eeon_tools.replay.feed import FeedCounts
 from eeon_tools.trace.frames import CLASSES
 
 CLASS_NAMES = tuple(kind.label for kind in CLASSES)
@@ -129,7 +130,7 @@ class RunResult:
     program_digest: str
     virtual_seconds: float
     common_end_seconds: float
-    skipped_not_ip: int
+    feed: FeedCounts
     packets: Mapping[str, ClassPackets]
     latency_us: Mapping[str, Latency]
     energy_joules: Energy
