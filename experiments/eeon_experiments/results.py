@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
+from eeon_control.validation import did_you_mean
 from eeon_tools.errors import InputError
 
 from eeon_experiments import columns
@@ -87,6 +88,10 @@ class Row(Mapping[str, Value]):
         name, value = self._values.get("run_id"), self._values.get(column)
         return InputError(f"row {name}", column, f"is {value!r}, not {wanted}")
 
+    def has(self, column: str) -> bool:
+        """Whether there is such a column."""
+        return column in self._values
+
     @property
     def axes(self) -> dict[str, str | None]:
         """Values of all axes."""
@@ -134,9 +139,18 @@ class Results:
         return Results([row for row in self.rows if _fits(row, axes)], self.refused)
 
     def values(self, column: str, **axes: Chosen) -> list[float]:
-        """Of the selected rows with numbers, those of a column, missing ones left out; by seed."""
+        """Of the selected rows with numbers, those of a column, missing ones left out; by seed. Raises
+        InputError where there is no such column."""
+        self._check_column(column)
         found = [(row.seed, row.number(column)) for row in self.select(**axes).finished]
         return [value for _, value in sorted(found, key=lambda one: one[0]) if value is not None]
+
+    def _check_column(self, column: str) -> None:
+        if any(row.has(column) for row in self.rows):
+            return
+        known = [one.name for one in (*columns.IDENTITY, *columns.MEASURED)]
+        if column not in known:
+            raise InputError("results", column, f"is no column{did_you_mean(column, known)}")
 
     def mean(self, column: str, **axes: Chosen) -> float | None:
         """Mean of a column over the selected rows; None when there is no number."""
