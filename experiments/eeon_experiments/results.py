@@ -13,6 +13,7 @@ from eeon_experiments import columns
 
 Value: TypeAlias = str | int | float | bool | None
 """What a column may hold (`columns.Type`)."""
+_OF_ONE_RUN = {"run_id", "seed", "commit", "dirty", *columns.OF_THE_MACHINE}
 Chosen: TypeAlias = Value | Collection[str] | Collection[int]
 """Of an axis: a value, one of several, or None for runs that do not use it."""
 
@@ -133,6 +134,15 @@ class Results:
     def seeds(self) -> list[int]:
         """Seeds of the rows with numbers."""
         return sorted({row.seed for row in self.finished})
+
+    def alike(self) -> list[list[Row]]:
+        """Rows of one point whose seeds gave the same numbers, in groups of two and more: what was drawn has
+        changed nothing there, and their spread says nothing."""
+        found: dict[tuple[object, ...], list[Row]] = {}
+        for row in self.finished:
+            numbers = tuple((name, value) for name, value in row.items() if name not in _OF_ONE_RUN)
+            found.setdefault(numbers, []).append(row)
+        return [rows for rows in found.values() if len({row.seed for row in rows}) > 1]
 
     def select(self, **axes: Chosen) -> Results:
         """Rows in which each axis has the value given, or one of a list of values; None is `not used`."""
