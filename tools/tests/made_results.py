@@ -59,6 +59,7 @@ def run_result(
         ),
         wakes=24,
         reordered=0,
+        control_frames=0,
         phy_violations=0,
         p4_passes=4000,
         wall_seconds=1.25,

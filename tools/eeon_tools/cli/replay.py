@@ -367,6 +367,11 @@ def _print(run: RunResult) -> None:
         click.echo(
             f"deepest queue {deepest.highest:,} bytes at {deepest.name}; {run.wakes:,} wakes of switch ports"
         )
+    if run.control_frames:
+        click.echo(
+            f"{run.control_frames:,} MAC control frames (pauses, congestion messages) made by switches; they "
+            "are no packets of the trace"
+        )
     click.echo(f"{run.reordered} reordered; {run.phy_violations} sent before their PHY was awake; "
                f"{run.p4_passes:,} P4 passes in {run.wall_seconds:.1f} s")  # fmt: skip
 

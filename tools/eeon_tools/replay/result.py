@@ -115,7 +115,8 @@ class RunResult:
     settings.
 
     `virtual_seconds`: how long it was measured; `common_end_seconds`: how long every configuration is that
-    has delivered the trace by then."""
+    has delivered the trace by then. `control_frames`: pauses and congestion messages that switches made; they
+    are no packets of the trace."""
 
     name: str
     topology: str
@@ -139,6 +140,7 @@ class RunResult:
     wakes: int
     reordered: int
     phy_violations: int
+    control_frames: int
     p4_passes: int
     wall_seconds: float
 
@@ -146,6 +148,14 @@ class RunResult:
     def overtime_seconds(self) -> float:
         """How much longer it was measured than configurations that deliver sooner."""
         return self.virtual_seconds - self.common_end_seconds
+
+    @property
+    def no_room(self) -> str:
+        """What tail-dropped packets have found. A lossless group at its limit pauses its neighbour, so that
+        without control frames there was none."""
+        if self.control_frames:
+            return "no room, in a buffer or below the limit of a lossless group"
+        return "a full buffer"
 
     def total(self) -> ClassPackets:
         """All classes together."""

@@ -137,6 +137,7 @@ def replay(
         queues=_queues(topology, report),
         wakes=sum(values["wakes"] for values in registers.values()),
         reordered=sum(port["reordered"] for switch in report["switches"] for port in switch["ports"]),
+        control_frames=report["conservation"]["copies"],
         phy_violations=report["energy"]["total"]["violations"],
         p4_passes=report["p4_passes"],
         wall_seconds=time.monotonic() - started,

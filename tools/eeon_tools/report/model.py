@@ -36,7 +36,7 @@ _AHEAD = 4
 _ALONE = "no packet waits before it"
 _PS_PER_NS = 1000
 _PS_PER_US = 10**6
-_MARK, _EARLY, _TAIL, _OTHER, _HOLD = "marked", "dropped early", "buffer full", "dropped", "held"
+_MARK, _EARLY, _TAIL, _OTHER, _HOLD = "marked", "dropped early", "no room", "dropped", "held"
 
 
 @dataclass
@@ -140,7 +140,7 @@ def run_model(recording: Recording, result: Measured, runs: int = 1) -> dict[str
             "delivered": total.delivered,
             "marked": total.marked,
             "dropped early": total.early_dropped,
-            "buffer full": total.tail_dropped,
+            "no room": total.tail_dropped,
             "data p50 us": result.latency_us["data"].p50,
             "data p99 us": result.latency_us["data"].p99,
             "energy mJ": 1000 * energy.used,
@@ -297,7 +297,10 @@ def _choose(details: dict[str, list[_Detail]], limit: int) -> tuple[list[_Detail
         share = max(1, limit // len(kinds))
         step = -(-len(found) // share)
         some = {id(one): one for one in found[::step]}
-        longest = max(found, key=lambda one: one.visit.held_ps if kind == _HOLD else one.visit.decided_bytes)
+        longest = max(
+            found,
+            key=lambda one: one.visit.held_ps if kind == _HOLD else one.visit.decided_bytes,
+        )
         some[id(longest)] = longest
         kept += some.values()
         counts[kind] = [len(some), len(found)]
