@@ -21,7 +21,7 @@ from eeon_tools.errors import TraceError
 from eeon_tools.trace.capture import OnBreak, Packet, read_packets
 from eeon_tools.trace.frames import ETHERNET_HEADER_BYTES, MTU_BYTES
 from eeon_tools.trace.hosts import TraceHost
-from eeon_tools.trace.layers import DCCP, ICMPV6, TCP, UDP, UDP_LITE, source_place, transport
+from eeon_tools.trace.layers import DCCP, ICMPV6, TCP, UDP, UDP_LITE, Transport, source_place, transport
 from eeon_tools.trace.links import NO_ADDRESSES
 from eeon_tools.trace.offload import Segmenter, cut
 
@@ -230,7 +230,8 @@ class Feed:
             if place is None:
                 counts.not_ip += 1
                 continue
-            self._check_addresses(number, packet, place)
+            found = transport(packet.captured, place) if place[1] else None
+            self._check_headers(number, packet, place, found)
             since_start = packet.time_ns - counts.first_ns
             if self._speed == 1.0:
                 at_ps = since_start * _PS_PER_NS
@@ -246,7 +247,13 @@ class Feed:
             offer = self._offer(number, packet, place, at_ps)
             if offer is None:
                 continue
-            for one in self._as_sent(offer, place):
+            payload = self._segmenter.payload_of_segment(offer.captured, place, offer.frame_bytes, found)
+            if payload is None and offer.frame_bytes <= _LONGEST_USUAL_BYTES:
+                counts.offered += 1
+                counts.last_ps = at_ps
+                yield offer
+                continue
+            for one in self._as_sent(offer, place, payload):
                 counts.offered += 1
                 counts.last_ps = at_ps
                 yield one
@@ -259,10 +266,10 @@ class Feed:
                 ),
             )
 
-    def _as_sent(self, offer: Offer, place: tuple[int, int]) -> Iterator[Offer]:
-        """The frames that a NIC sends of what its host hands it."""
+    def _as_sent(self, offer: Offer, place: tuple[int, int], payload: int | None) -> Iterator[Offer]:
+        """The frames that a NIC sends of a long one that its host hands it; `payload` of each where it is to
+        be cut."""
         counts = self.counts
-        payload = self._segmenter.payload_of_segment(offer.captured, place, offer.frame_bytes)
         if payload is not None:
             counts.super_frames += 1
             if not self._rules.keep_super_frames:
@@ -277,13 +284,14 @@ class Feed:
         else:
             yield offer
 
-    def _check_addresses(self, number: int, packet: Packet, place: tuple[int, int]) -> None:
+    def _check_headers(
+        self, number: int, packet: Packet, place: tuple[int, int], found: Transport | None
+    ) -> None:
         at, length = place
         kept = len(packet.captured)
         if length and kept >= at + 2 * length:
             if kept == packet.frame_bytes:
                 return
-            found = transport(packet.captured, place)
             if found is not None and (found.protocol != TCP or not found.is_first):
                 return
             needed = (kept if found is None else found.at) + _TCP_FLAGS_END

@@ -173,6 +173,8 @@ def _all_packets(path: Path) -> Iterator[Packet]:
 def _packet(stream: ExactStream, record: Record) -> Packet:
     """A record as an Ethernet frame without its frame check sequence."""
     time_ns, link_type, fcs_bytes, frame_bytes, captured = record
+    if link_type == links.ETHERNET and not fcs_bytes and 14 <= frame_bytes <= MAX_FRAME_BYTES:
+        return Packet(time_ns, frame_bytes, captured)
     frame_bytes -= fcs_bytes
     shortest = links.HEADER_BYTES[link_type]
     if not shortest <= frame_bytes <= MAX_FRAME_BYTES:

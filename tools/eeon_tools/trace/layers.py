@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from eeon_control.constants import ETHERTYPE_IPV4, ETHERTYPE_IPV6, ETHERTYPES_VLAN
 
@@ -10,8 +10,7 @@ TCP, UDP, DCCP, ICMPV6, UDP_LITE = 6, 17, 33, 58, 136
 _HOP_BY_HOP, _ROUTING, _FRAGMENT, _AUTHENTICATION, _DESTINATION = 0, 43, 44, 51, 60
 
 
-@dataclass(frozen=True, slots=True)
-class Transport:
+class Transport(NamedTuple):
     """What follows the IP header and IPv6's extension headers.
 
     `at`: where it starts; the frame may end before that. `is_first`: whether it starts with the protocol's

@@ -25,11 +25,13 @@ class Segmenter:
 
     def __init__(self) -> None:
         self._mss: dict[bytes, int] = {}
+        self._least_mss = MTU_BYTES
 
-    def payload_of_segment(self, frame: bytes, place: tuple[int, int], frame_bytes: int) -> int | None:
+    def payload_of_segment(
+        self, frame: bytes, place: tuple[int, int], frame_bytes: int, found: Transport | None
+    ) -> int | None:
         """How much payload a segment of a frame has that is to be cut; None for any other frame. Learns from
-        SYNs."""
-        found = transport(frame, place)
+        SYNs. `found`: what follows IP."""
         if found is None or found.protocol != TCP or found.is_fragment or len(frame) < found.at + 14:
             return None
         header = (frame[found.at + 12] >> 4) * 4
@@ -39,16 +41,22 @@ class Segmenter:
         payload = frame_bytes - found.at - header
         if header < 20 or payload <= _MIN_SEGMENT_BYTES:
             return None
+        usual = MTU_BYTES - (found.at - _ip_at(place)) - header
+        if payload <= min(usual, self._least_mss - (header - 20)):
+            return None
         mss = self._mss.get(_flow(frame, place, found))
-        ip = _ip_at(place)
-        segment = MTU_BYTES - (found.at - ip) - header if mss is None else mss - (header - 20)
+        segment = usual if mss is None else mss - (header - 20)
         segment = max(segment, _MIN_SEGMENT_BYTES)
         return segment if payload > segment and len(frame) >= found.at + header else None
 
     def segments(self, frame: bytes, place: tuple[int, int], frame_bytes: int) -> int:
         """Into how many segments a frame is to be cut; 1 for any that is not."""
-        size = self.payload_of_segment(frame, place, frame_bytes)
-        return 1 if size is None else -(-(frame_bytes - _payload_at(frame, place)) // size)
+        found = transport(frame, place)
+        size = self.payload_of_segment(frame, place, frame_bytes, found)
+        if size is None or found is None:
+            return 1
+        header = found.at + (frame[found.at + 12] >> 4) * 4
+        return -(-(frame_bytes - header) // size)
 
     def _learn(self, frame: bytes, place: tuple[int, int], found: Transport, header: int) -> None:
         at, end = found.at + 20, min(found.at + header, len(frame))
@@ -61,6 +69,7 @@ class Segmenter:
                     self._mss.clear()
                 mss = int.from_bytes(frame[at + 2 : at + 4], "big")
                 self._mss[_flow(frame, place, found, is_reversed=True)] = mss
+                self._least_mss = min(self._least_mss, mss)
                 return
             at += max(2, frame[at + 1])
 
@@ -71,12 +80,6 @@ def _flow(frame: bytes, place: tuple[int, int], found: Transport, is_reversed: b
     other = frame[at + length : at + 2 * length], frame[found.at + 2 : found.at + 4]
     first, second = (other, one) if is_reversed else (one, other)
     return first[0] + second[0] + first[1] + second[1]
-
-
-def _payload_at(frame: bytes, place: tuple[int, int]) -> int:
-    found = transport(frame, place)
-    assert found is not None, "`payload_of_segment` has found it"
-    return found.at + (frame[found.at + 12] >> 4) * 4
 
 
 def _ip_at(place: tuple[int, int]) -> int:
