@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -75,6 +76,19 @@ def test_a_packet_that_its_group_has_no_room_for_says_so(recorded: tuple[Recordi
             r"and it would become larger: dropped",
             recording.reason(visit),
         )
+
+
+def test_no_link_is_asleep_where_none_may_sleep(recorded: tuple[Recording, RunResult]) -> None:
+    recording, _ = recorded
+
+    def why(visit: Visit) -> str:
+        reason = recording.reason(visit)
+        return "asleep" if "asleep" in reason else "paused" if "its queue was paused by" in reason else ""
+
+    reasons = Counter(why(visit) for visit in recording.visits())
+    assert reasons["asleep"] == 0 and reasons["paused"] > 50
+    paused = next(visit for visit in recording.visits() if visit.paused_ps)
+    assert 0 < paused.paused_ps <= paused.waited_ps
 
 
 def test_explain_names_the_group(files: tuple[Path, Path], recorded: tuple[Recording, RunResult]) -> None:

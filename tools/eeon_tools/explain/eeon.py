@@ -365,8 +365,14 @@ def _waiting(scene: Scene, facts: _Facts, steps: list[JourneyStep]) -> list[str]
     written = facts.written("gate_open_at")
     if gate == 0 and rounds and written is not None:
         gate = written * scene.tick_ps  # no gate in this switch: the packet goes round until that time
+    paused = []
+    if first["pause_ends_ps"] > first["at_ps"]:
+        until = values.time(first["pause_ends_ps"])
+        paused = [f"paused until t={until}: the neighbour at port {first['port']} has paused this class"]
     if isinstance(eee, EeeSettings) and gate is not None and gate > first["at_ps"]:
-        return [_held(facts, first, gate, eee), *_released(first, left, gate, rounds)]
+        return [_held(facts, first, gate, eee), *paused, *_released(first, left, gate, rounds)]
+    if paused:
+        return [*paused, *_released(first, left, first["pause_ends_ps"], rounds, "the neighbour said so")]
     if left is None or left["at_ps"] == first["at_ps"]:
         return []
     waited = values.time(left["at_ps"] - first["at_ps"])
@@ -410,17 +416,20 @@ def _trigger(trigger: Trigger) -> str:
     return f", trigger {' or '.join(parts)}" if parts else ""
 
 
-def _released(queued: QueuedStep, left: DequeuedStep | None, gate: int, rounds: int) -> list[str]:
+def _released(
+    queued: QueuedStep,
+    left: DequeuedStep | None,
+    gate: int,
+    rounds: int,
+    early: str = "a later packet reached the trigger",
+) -> list[str]:
     if left is None:
         return []
     waited = values.time(left["at_ps"] - queued["at_ps"])
     if rounds:
         return [f"left after {waited}, {values.plural(rounds, 'time')} round the recirculation loop"]
     if left["at_ps"] < gate:
-        return [
-            f"left after {waited}, before that: a later packet reached the trigger, "
-            "and the gate opened earlier"
-        ]
+        return [f"left after {waited}, before that: {early}, and the gate opened earlier"]
     if left["at_ps"] > gate:
         behind = f"behind {values.plural(queued['packets_ahead'], 'packet')}"
         return [f"left after {waited}: {values.time(left['at_ps'] - gate)} after the gate opened, {behind}"]

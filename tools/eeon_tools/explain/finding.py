@@ -81,7 +81,7 @@ def find_packet(
     asked["kinds"] = (
         ["offered"]
         if kind is None
-        else ["arrived", "judged", "queued", "held", "recirculated", "sent", "dropped"]
+        else ["arrived", "judged", "queued", "held", "paused", "recirculated", "sent", "dropped"]
     )
     if flow is not None:
         asked["flow"] = parse_flow(flow, topology)
@@ -119,7 +119,7 @@ def _is(visit: Visit, kind: str) -> bool:
         case "dropped":
             return bool(visit.dropped)
         case _:
-            return visit.held_ps > 0
+            return visit.held_ps > 0 or visit.paused_ps > 0
 
 
 def _decided_ps(visit: Visit) -> tuple[int, int]:

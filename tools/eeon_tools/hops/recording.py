@@ -57,7 +57,8 @@ class Visit:
 
     `queue_bytes`, `queue_packets`: what waited at `port` when it came. `decided_bytes`: the depth that the
     program compared. `group`: ingress port << 3 | priority, where its class is lossless. `held_until`: when
-    its port's gate was to open. `left_ps`: its first bit left; `end_ps`: its last."""
+    its port's gate was to open; `paused_until`: when the pause that it found in its queue was to end.
+    `left_ps`: its first bit left; `end_ps`: its last."""
 
     number: int
     node: str
@@ -75,6 +76,7 @@ class Visit:
     queued_ps: int | None = None
     group: int | None = None
     held_until: int | None = None
+    paused_until: int | None = None
     left_ps: int | None = None
     end_ps: int | None = None
     dropped: str = ""
@@ -96,9 +98,17 @@ class Visit:
     @property
     def held_ps(self) -> int:
         """How long it waited for its link to be awake: until then or until it left, whichever was earlier."""
-        if self.held_until is None or self.queued_ps is None or self.left_ps is None:
+        return self._waited_until(self.held_until)
+
+    @property
+    def paused_ps(self) -> int:
+        """How long the pause that it found in its queue made it wait."""
+        return self._waited_until(self.paused_until)
+
+    def _waited_until(self, opens: int | None) -> int:
+        if opens is None or self.queued_ps is None or self.left_ps is None:
             return 0
-        return min(self.held_until, self.left_ps) - self.queued_ps
+        return max(0, min(opens, self.left_ps) - self.queued_ps)
 
 
 @dataclass(frozen=True)
@@ -214,10 +224,13 @@ class Recording:
                     visit.queue_bytes, visit.queue_packets = event.queue_bytes, event.queue_packets
             case "held":
                 visit.held_until = max(event.until_ps, visit.held_until or 0)
+            case "paused":
+                visit.paused_until = max(event.until_ps, visit.paused_until or 0)
             case "recirculated":
                 visit.rounds += 1
-                if event.until_ps > (visit.held_until or 0):
-                    visit.held_until = event.until_ps
+                # A copy goes round once to become a frame of its own, whether the link sleeps or not.
+                if event.packet < _COPIES:
+                    visit.held_until = max(event.until_ps, visit.held_until or 0)
             case "sent" | "dropped":
                 visit.port = event.port
                 visit.left_ps, visit.end_ps = event.at_ps, event.until_ps
@@ -247,7 +260,7 @@ class Recording:
 
     def reason(self, visit: Visit) -> str:
         """Why a packet was marked, dropped, held or let through, with the numbers that were compared."""
-        return "; ".join(part for part in (self._decision(visit), _hold(visit)) if part)
+        return "; ".join(part for part in (self._decision(visit), _hold(visit), self._pause(visit)) if part)
 
     def _decision(self, visit: Visit) -> str:
         port = self.port(visit.node, visit.port)
@@ -298,7 +311,16 @@ class Recording:
         limit = self.config.pfc_at(port, priority).limit
         return f"the lossless group of port {number}, priority {priority} may have {size(limit)}"
 
+    def _pause(self, visit: Visit) -> str:
+        if not visit.paused_ps:
+            return ""
+        port = self.port(visit.node, visit.port)
+        by = f" by {port.peer.node}" if port is not None else ""
+        return f"waited {time(visit.paused_ps)}: its queue was paused{by}"
 
+
+_COPIES = 1 << 40
+"""Numbers of copies start here (`eeon_engine.hops.Hop`)."""
 _DROPS = ("malformed", "no_route", "ttl_expired", "to_cpu", "tail_dropped", "early_dropped")
 
 
