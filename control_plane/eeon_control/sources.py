@@ -98,24 +98,24 @@ class Document:
         return Document(_merged_mappings(self.value, later.value), places)
 
 
-def read_yaml(path: Path) -> Document:
+def read_yaml(path: Path, limit_bytes: int = _FILE_LIMIT_BYTES, limit_values: int = _NODE_LIMIT) -> Document:
     """Read one YAML file whose top level is a mapping. Raises InputError or DataNotFound."""
     name = str(path)
     try:
         size = path.stat().st_size
-        if size > _FILE_LIMIT_BYTES:
+        if size > limit_bytes:
             raise InputError(
-                [Problem(Place(name), "", "", f"the file has {size} bytes; the limit is {_FILE_LIMIT_BYTES}")]
+                [Problem(Place(name), "", "", f"the file has {size} bytes; the limit is {limit_bytes}")]
             )
         text = path.read_text(encoding="utf-8")
     except UnicodeDecodeError as error:
         raise InputError([Problem(Place(name), "", "", f"not UTF-8 text (byte {error.start})")]) from None
     except OSError as error:
         raise DataNotFound(f"{name}: {error.strerror or error}") from None
-    return parse_yaml(text, name)
+    return parse_yaml(text, name, limit_values)
 
 
-def parse_yaml(text: str, name: str) -> Document:
+def parse_yaml(text: str, name: str, limit_values: int = _NODE_LIMIT) -> Document:
     """Parse YAML text; `name` is the file named in errors."""
     try:
         yaml = YAML(typ="safe", pure=True)
@@ -136,7 +136,7 @@ def parse_yaml(text: str, name: str) -> Document:
         raise InputError(
             [Problem(Place(name, 1), "", "", "the top level must be a mapping (key: value lines)")]
         )
-    builder = _Builder(name)
+    builder = _Builder(name, limit_values)
     value = builder.mapping(root, (), 0)
     if builder.problems:
         raise InputError(builder.problems)
@@ -159,16 +159,17 @@ class _ShallowComposer(Composer):
 
 
 class _Builder:
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, limit_values: int) -> None:
         self.name = name
+        self.limit_values = limit_values
         self.places: dict[KeyPath, Place] = {}
         self.problems: list[Problem] = []
         self.nodes = 1  # the top level
 
     def build(self, node: Node, path: KeyPath, depth: int) -> object:
         self.nodes += 1
-        if depth > _DEPTH_LIMIT or self.nodes > _NODE_LIMIT:
-            limit = f"{_DEPTH_LIMIT} levels" if depth > _DEPTH_LIMIT else f"{_NODE_LIMIT} values"
+        if depth > _DEPTH_LIMIT or self.nodes > self.limit_values:
+            limit = f"{_DEPTH_LIMIT} levels" if depth > _DEPTH_LIMIT else f"{self.limit_values} values"
             raise InputError([Problem(self._place(node), dotted(path[:4]), "", f"more than {limit}")])
         if isinstance(node, MappingNode):
             return self.mapping(node, path, depth)

@@ -27,7 +27,8 @@ def input_error(
     found = []
     for item in error.errors():
         loc = tuple(item["loc"])
-        path = _path_in_file(loc, document, other_names or {}, is_missing=item["type"] == "missing")
+        steps = _without_tags(model, loc)
+        path = _path_in_file(steps, document, other_names or {}, is_missing=item["type"] == "missing")
         rule, value = _explain(item)
         if item["type"] == "extra_forbidden":
             rule += did_you_mean(str(loc[-1]), _keys_at(model, loc[:-1]))
@@ -45,12 +46,35 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
 def _path_in_file(
     loc: KeyPath, document: Document, other_names: Mapping[str, tuple[str, ...]], *, is_missing: bool
 ) -> KeyPath:
-    """The steps of pydantic's location that are in the file (it adds union tags), and a missing key."""
+    """The steps of a location that are in the file (pydantic adds names of types), and a missing key."""
     path: KeyPath = ()
     for step in loc:
         names = (step, *other_names.get(str(step), ()))
         path = next(((*path, name) for name in names if document.has((*path, name))), path)
     return (*path, loc[-1]) if is_missing else path
+
+
+def _without_tags(annotation: object, loc: KeyPath) -> KeyPath:
+    """pydantic's location without the tags of unions. A tag may be the name of a key, too."""
+    if not loc:
+        return loc
+    origin = get_origin(annotation)
+    arguments = get_args(annotation)
+    if origin is Annotated:
+        return _without_tags(arguments[0], loc)
+    if origin in (Union, types.UnionType):
+        for one in arguments:
+            if _tag(one) == loc[0]:
+                return _without_tags(one, loc[1:])
+        below = [one for one in arguments if _keys_at(one, ()) or get_origin(one) in (dict, list)]
+        return _without_tags(below[0], loc) if len(below) == 1 else loc
+    if origin in (dict, list):
+        return (loc[0], *_without_tags(arguments[-1], loc[1:]))
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        fields = {field.alias or name: field for name, field in annotation.model_fields.items()}
+        field = fields.get(str(loc[0]))
+        return (loc[0], *_without_tags(field.annotation, loc[1:])) if field else loc
+    return loc
 
 
 def _keys_at(annotation: object, loc: KeyPath) -> set[str]:

@@ -10,6 +10,8 @@ from eeon_tools.replay.result import CLASS_NAMES
 
 Type = Literal["text", "whole", "number", "flag"]
 AXIS = "axis_"
+OF_THE_MACHINE = ("wall_seconds", "cpu_seconds", "peak_rss_bytes")
+"""Columns that differ from one time to the next that a run is made."""
 STATUSES = ("finished", "failed")
 
 

@@ -128,10 +128,15 @@ class Experiment:
         return self.path.parent if self.path.name == shipped.FILE else None
 
 
+MAX_FILE_BYTES = 16 << 20
+MAX_FILE_VALUES = 1_000_000
+"""Workloads list their transfers: 100,000 of them are half of this."""
+
+
 def load(name_or_path: str | Path) -> Experiment:
     """Read a file, an experiment's folder, or an experiment that ships. Raises DataNotFound or InputError."""
     path = _find(name_or_path)
-    document = read_yaml(path)
+    document = read_yaml(path, MAX_FILE_BYTES, MAX_FILE_VALUES)
     try:
         file = ExperimentFile.model_validate(document.value)
     except ValidationError as error:

@@ -6,12 +6,14 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
+from eeon_control.validation import did_you_mean
 from eeon_tools.errors import InputError
 
 from eeon_experiments import columns
 
 Value: TypeAlias = str | int | float | bool | None
 """What a column may hold (`columns.Type`)."""
+_OF_ONE_RUN = {"run_id", "seed", "commit", "dirty", *columns.OF_THE_MACHINE}
 Chosen: TypeAlias = Value | Collection[str] | Collection[int]
 """Of an axis: a value, one of several, or None for runs that do not use it."""
 
@@ -87,6 +89,10 @@ class Row(Mapping[str, Value]):
         name, value = self._values.get("run_id"), self._values.get(column)
         return InputError(f"row {name}", column, f"is {value!r}, not {wanted}")
 
+    def has(self, column: str) -> bool:
+        """Whether there is such a column."""
+        return column in self._values
+
     @property
     def axes(self) -> dict[str, str | None]:
         """Values of all axes."""
@@ -129,14 +135,32 @@ class Results:
         """Seeds of the rows with numbers."""
         return sorted({row.seed for row in self.finished})
 
+    def alike(self) -> list[list[Row]]:
+        """Rows of one point whose seeds gave the same numbers, in groups of two and more: what was drawn has
+        changed nothing there, and their spread says nothing."""
+        found: dict[tuple[object, ...], list[Row]] = {}
+        for row in self.finished:
+            numbers = tuple((name, value) for name, value in row.items() if name not in _OF_ONE_RUN)
+            found.setdefault(numbers, []).append(row)
+        return [rows for rows in found.values() if len({row.seed for row in rows}) > 1]
+
     def select(self, **axes: Chosen) -> Results:
         """Rows in which each axis has the value given, or one of a list of values; None is `not used`."""
         return Results([row for row in self.rows if _fits(row, axes)], self.refused)
 
     def values(self, column: str, **axes: Chosen) -> list[float]:
-        """Of the selected rows with numbers, those of a column, missing ones left out; by seed."""
+        """Of the selected rows with numbers, those of a column, missing ones left out; by seed. Raises
+        InputError where there is no such column."""
+        self._check_column(column)
         found = [(row.seed, row.number(column)) for row in self.select(**axes).finished]
         return [value for _, value in sorted(found, key=lambda one: one[0]) if value is not None]
+
+    def _check_column(self, column: str) -> None:
+        if any(row.has(column) for row in self.rows):
+            return
+        known = [one.name for one in (*columns.IDENTITY, *columns.MEASURED)]
+        if column not in known:
+            raise InputError("results", column, f"is no column{did_you_mean(column, known)}")
 
     def mean(self, column: str, **axes: Chosen) -> float | None:
         """Mean of a column over the selected rows; None when there is no number."""

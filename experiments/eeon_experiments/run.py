@@ -98,7 +98,7 @@ def record_one(run: Run, hops: HopFilter) -> tuple[Recording, RecordedTotals]:
     assert found is not None, "the twin was asked to record"
     totals = RecordedTotals(
         (),
-        with_nics(packet_counts.class_packets(report, counters), report),
+        with_nics(packet_counts.class_packets(report, counters, with_control=True), report),
         latencies(report),
         energy_of(report["energy"]["total"]),
         sum(values["wakes"] for values in registers.values()),
@@ -118,7 +118,7 @@ def _run(run: Run) -> tuple[dict[str, Value], object]:
             raise ReplayError(_unfinished(settings, report))
         counters = twin.counters()
         registers = twin.registers(_REGISTERS)
-    packets = with_nics(packet_counts.class_packets(report, counters), report)
+    packets = with_nics(packet_counts.class_packets(report, counters, with_control=True), report)
     conservation.check(topology, report, counters, registers, packets)
     queues = report["queue_depth"] if settings.queue_samples else None
     return measured(settings, topology, spec, report, packets, registers), queues

@@ -10,6 +10,7 @@ from eeon_experiments import files, shipped
 from eeon_experiments.expand import count, expand
 from eeon_experiments.fabric import spec_of, workload_of
 from eeon_experiments.versions import Versions
+from eeon_experiments.workloads.transfers import POISSON_FRAME_BYTES
 from made_experiments import TINY, VERSIONS, points, write
 
 
@@ -309,3 +310,53 @@ def test_every_run_of_the_experiments_that_ship_is_valid(name: str) -> None:
     assert found.file.name == name
     assert len(expand(found, VERSIONS)) <= count(found)
     assert found.file.quick is not None and expand(found, VERSIONS, quick=True)
+
+
+COFLOWS = """\
+name: n
+title: t
+base:
+  topology: leaf-spine-4
+  config: [drop_tail]
+  workload:
+    applications:
+      x:
+        kind: coflows
+        tcp: {min_rtt: 1ms}
+        coflows: {x: {transfers: [{source: h2, destination: h1, size: 1MB}]}}
+seeds: [1]
+"""
+
+
+def test_an_unknown_key_beside_a_key_that_is_called_as_the_kind_is_named_where_it_stands(
+    tmp_path: Path,
+) -> None:
+    assert refusal(tmp_path, COFLOWS) == (
+        "FILE:10: error: workload.applications.x.tcp.min_rtt: 1ms: unknown key (did you mean min_rto?)"
+    )
+
+
+@pytest.mark.parametrize(
+    ("frame", "fits"), [("61B", False), ("62B", True), ("9014B", True), ("9015B", False)]
+)
+def test_poisson_frames_that_the_engine_does_not_take_are_refused_before_a_run(
+    tmp_path: Path, frame: str, fits: bool
+) -> None:
+    head, _ = COFLOWS.split("        kind:")
+    flows = f"[{{source: h1, destination: h2, load: 10%, frame: {frame}}}]"
+    text = f"{head}        {{kind: poisson, duration: 1ms, flows: {flows}}}\nseeds: [1]\n"
+    if fits:
+        assert len(points(tmp_path, text)) == 1
+    else:
+        assert "frame: " + frame + ": must be 62 to 9014 bytes" in refusal(tmp_path, text)
+
+
+def test_the_bounds_of_poisson_frames_are_the_engines() -> None:
+    source = Path(__file__).parents[2] / "engine/workload/src/poisson.rs"
+    assert f"FRAME_BYTES: (u64, u64) = {POISSON_FRAME_BYTES};" in source.read_text(encoding="utf-8")
+
+
+def test_a_workload_may_have_more_than_a_mebibyte(tmp_path: Path) -> None:
+    transfer = "{source: h2, destination: h1, size: 1MB}"
+    text = COFLOWS.replace("        tcp: {min_rtt: 1ms}\n", f"        # {'x' * (1 << 20)}\n")
+    assert len(points(tmp_path, text.replace(transfer, ", ".join([transfer] * 20)))) == 1

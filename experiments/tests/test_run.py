@@ -14,7 +14,7 @@ pytest.importorskip("eeon_engine", reason="the engine is not built; `make setup`
 
 from eeon_experiments import store
 from eeon_experiments.cli import experiment
-from eeon_experiments.columns import MEASURED_NAMES
+from eeon_experiments.columns import MEASURED_NAMES, OF_THE_MACHINE
 from eeon_experiments.run import run_one
 from eeon_experiments.store import Outcome
 from eeon_experiments.versions import versions
@@ -281,3 +281,27 @@ def test_cubic_with_ecn_is_marked_and_slows_down(tmp_path: Path) -> None:
     found = numbers(tmp_path, text, pfc="without")
     assert found["mark_reductions"] > 0 < found["marked_data"]
     assert numbers(tmp_path, text.replace("ecn: true, ", ""), pfc="without")["mark_reductions"] == 0
+
+
+INCAST = """\
+name: incast
+title: seeds that change nothing
+base:
+  topology: leaf-spine-4
+  config: [drop_tail]
+  workload: {applications: {i: {kind: incast, client: h1, servers: [h3, h4], size_per_server: 20KB}}}
+seeds: [1, 2, 3]
+"""
+
+
+def test_seeds_that_change_nothing_are_named(tmp_path: Path) -> None:
+    path = write(tmp_path, INCAST)
+    told = CliRunner().invoke(experiment, ["run", str(path), "--workers", "1", "-o", str(tmp_path / "out")])
+    assert told.exit_code == 0, told.output
+    assert "warning: seeds 1, 2, 3: the same numbers. Nothing in this workload is drawn" in told.stderr
+
+
+def test_seeds_that_change_something_are_not(tmp_path: Path) -> None:
+    path = write(tmp_path, INCAST.replace("[drop_tail]", "[red_ect]").replace("20KB", "2MB"))
+    told = CliRunner().invoke(experiment, ["run", str(path), "--workers", "1", "-o", str(tmp_path / "out")])
+    assert told.exit_code == 0 and "the same numbers" not in told.stderr

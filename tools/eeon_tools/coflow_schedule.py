@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -153,8 +153,11 @@ def _flows(
                 begins += round(draw.expovariate(1 / gap_ms) * _PS_PER_SECOND / world.second_ms)
 
 
-def complete(trace: FluidTrace, variant: Variant) -> Completions:
-    """Runs one variant. Raises UnavailableError without an engine."""
+def complete(
+    trace: FluidTrace, variant: Variant, progress: Callable[[int], object] | None = None
+) -> Completions:
+    """Runs one variant; `progress` hears how many flows have ended. Raises UnavailableError without an
+    engine."""
     ends, without_rate = load_engine().run_fluid(
         variant.scheduler,
         trace.racks,
@@ -163,6 +166,7 @@ def complete(trace: FluidTrace, variant: Variant) -> Completions:
         preempt=variant.preempt,
         step_ps=trace.world.step_ps,
         only_whole_transfers=trace.world.only_whole_coflows,
+        progress=progress,
     )
     seconds = tuple((end - trace.arrivals[number]) / _PS_PER_SECOND for number, end in ends)
     return Completions(variant, seconds, without_rate)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from eeon_tools.replay.feed import FeedCounts
 from eeon_tools.replay.result import (
     CLASS_NAMES,
     ClassPackets,
@@ -44,7 +45,7 @@ def run_result(
         program_digest="a" * 64,
         virtual_seconds=0.01,
         common_end_seconds=0.01,
-        skipped_not_ip=0,
+        feed=FeedCounts(),
         packets=packets,
         latency_us=latency,
         energy_joules=energy,
@@ -58,6 +59,7 @@ def run_result(
         ),
         wakes=24,
         reordered=0,
+        control_frames=0,
         phy_violations=0,
         p4_passes=4000,
         wall_seconds=1.25,

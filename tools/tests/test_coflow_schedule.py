@@ -126,3 +126,19 @@ def test_coflowsim_lets_the_coflows_of_an_epoch_begin_together(tmp_path: Path) -
     read = read_trace(trace(tmp_path, "2 5\n" + "\n".join(lines) + "\n"), 1, None, COFLOWSIM)
     assert [at / _SECOND for at in read.arrivals] == [0, 0, 0, 10, 20]
     assert [flow[0] for flow in read.flows] == read.arrivals
+
+
+MANY = [(0, number, number % 4, 4 + number % 3, 1_000_000 * (number + 1)) for number in range(300)]
+
+
+def test_a_long_run_tells_how_far_it_is_and_whoever_hears_it_can_end_it() -> None:
+    heard: list[int] = []
+    run_fluid("fair", 8, 10**9, MANY, progress=heard.append)
+    assert heard == sorted(heard) and len(heard) > 2
+    assert 0 < heard[0] < heard[-1] < len(MANY)
+
+    def enough(ended: int) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        run_fluid("fair", 8, 10**9, MANY, progress=enough)

@@ -11,6 +11,7 @@ from eeon_control.fabric import FabricCounters, ReceivedCount, VerdictCount
 from eeon_tools.cli.replay import replay as replay_command
 from eeon_tools.errors import ReplayError
 from eeon_tools.replay import live_page, live_table
+from eeon_tools.replay.feed import FeedCounts
 from eeon_tools.replay.live import difference, live_packets, losses
 from eeon_tools.replay.live_result import Lateness, LivePackets, LiveResult, Losses
 from eeon_tools.replay.result import CLASS_NAMES, Latency
@@ -71,7 +72,7 @@ def result(late: int = 0, lost: int = 0) -> LiveResult:
         tick_ps=1_000_000,
         program_digest="a" * 64,
         real_seconds=2.5,
-        skipped_not_ip=0,
+        feed=FeedCounts(),
         packets=packets,
         latency_us=latency,
         lateness=Lateness(30.0, 80.0, 400.0, limit_us=121.12, late=late),

@@ -6,11 +6,19 @@ from pathlib import Path
 
 import pytest
 from eeon_tools.errors import TraceError
-from eeon_tools.replay.feed import BATCH_PACKETS, AddressMap, Feed, Offer
+from eeon_tools.replay.feed import BATCH_PACKETS, AddressMap, Feed, FeedCounts, Offer, SendRules
 from eeon_tools.trace.capture import open_writer
 from eeon_tools.trace.hosts import TraceHost
-from scapy.layers.inet import IP, TCP, UDP
-from scapy.layers.inet6 import IPv6
+from scapy.layers.inet import ICMP, IP, TCP, UDP, IPOption
+from scapy.layers.inet6 import (
+    ICMPv6EchoRequest,
+    IPv6,
+    IPv6ExtHdrDestOpt,
+    IPv6ExtHdrFragment,
+    IPv6ExtHdrHopByHop,
+    IPv6ExtHdrRouting,
+    RouterAlert,
+)
 from scapy.layers.l2 import ARP, Dot1Q, Ether
 from scapy.packet import Packet
 
@@ -180,13 +188,127 @@ def test_the_longest_prefix_has_an_address_after_single_ones_and_hosts_own(
     tmp_path: Path, hosts: list[TraceHost]
 ) -> None:
     sources = ["192.0.2.9", "192.0.2.200", "192.0.2.201", "10.0.1.1"]
-    packets = [(index, segment(source, "198.51.100.7")) for index, source in enumerate(sources)]
+    ends = [(sources[0], "10.0.1.1"), *((source, "192.0.2.9") for source in sources[1:])]
+    packets = [(index, segment(*end)) for index, end in enumerate(ends)]
     maps = ("0.0.0.0/0=h4", "192.0.2.0/24=h2", "192.0.2.128/25=h3", "192.0.2.201=h4")
     found = offers(write(tmp_path / "t.pcap", packets), hosts, maps=maps)
     assert [offer.host for offer in found] == [1, 2, 3, 0]
-    assert {Ether(offer.captured)[IP].dst for offer in found} == {str(hosts[3].ipv4)}
+    receivers = [str(hosts[index].ipv4) for index in (0, 1, 1, 1)]
+    assert [Ether(offer.captured)[IP].dst for offer in found] == receivers
     six = Ether() / IPv6(src="2001:db8:1::5", dst="2001:db8:2::5") / TCP()
     (offer,) = offers(
         write(tmp_path / "six.pcap", [(0, six)]), hosts, maps=("2001:db8:1::/48=h2", "2001:db8::/32=h3")
     )
     assert offer.host == 1 and Ether(offer.captured)[IPv6].dst == str(hosts[2].ipv6)
+
+
+def read(
+    folder: Path, hosts: list[TraceHost], packets: list[Packet], rules: SendRules, keep: int | None = None
+) -> tuple[FeedCounts, list[bytes]]:
+    """What the feed counts, and the frames that hosts send."""
+    path = write(folder / "t.pcap", list(enumerate(packets)), keep)
+    feed = rules.feed(path, hosts, 1.0)
+    return feed.counts, [offer.captured for offer in feed.offers()]
+
+
+FOREIGN = ("192.0.2.1=h1", "192.0.2.2=h3", "192.0.2.3=h3", "2001:db8::1=h1", "2001:db8::2=h3")
+GOOD = segment("192.0.2.1", "192.0.2.2")
+
+
+@pytest.mark.parametrize(
+    "stray",
+    [
+        segment("192.0.2.1", "224.0.0.251"),
+        segment("0.0.0.0", "255.255.255.255"),
+        Ether() / IPv6(src="2001:db8::1", dst="ff02::fb") / UDP(),
+        Ether() / IPv6(src="::", dst="ff02::1:ff00:1") / UDP(),
+    ],
+)
+def test_multicast_is_left_out_and_counted_unless_it_is_to_be_refused(
+    tmp_path: Path, hosts: list[TraceHost], stray: Packet
+) -> None:
+    counts, frames = read(tmp_path, hosts, [stray, GOOD], SendRules(FOREIGN))
+    assert (counts.multicast, counts.offered, len(frames)) == (1, 1, 1)
+    assert counts.remarks() == ["packets left out because they are multicast or broadcast: 1"]
+    with pytest.raises(TraceError, match=r"packet 1: .* is no host"):
+        read(tmp_path, hosts, [stray, GOOD], SendRules(FOREIGN, unmapped="refuse"))
+
+
+@pytest.mark.parametrize("ends", [("192.0.2.1", "203.0.113.9"), ("203.0.113.9", "192.0.2.1")])
+def test_packets_of_other_addresses_are_refused_or_else_left_out_and_counted(
+    tmp_path: Path, hosts: list[TraceHost], ends: tuple[str, str]
+) -> None:
+    packets = [segment(*ends), GOOD]
+    with pytest.raises(TraceError, match=r"203\.0\.113\.9 is no host .* or leave such packets out"):
+        read(tmp_path, hosts, packets, SendRules(FOREIGN))
+    counts, _ = read(tmp_path, hosts, packets, SendRules(FOREIGN, unmapped="drop"))
+    assert (counts.unmapped, counts.offered) == (1, 1)
+
+
+@pytest.mark.parametrize("rules", [SendRules(FOREIGN), SendRules()])
+def test_what_a_host_sends_to_itself_is_left_out_and_counted(
+    tmp_path: Path, hosts: list[TraceHost], rules: SendRules
+) -> None:
+    packets = {True: [segment("192.0.2.2", "192.0.2.3"), GOOD],
+               False: [segment("10.0.1.1", "10.0.1.1"), segment("10.0.1.1", "10.0.2.1")]}  # fmt: skip
+    counts, _ = read(tmp_path, hosts, packets[bool(rules.mapping)], rules)
+    assert (counts.same_host, counts.offered) == (1, 1)
+    with pytest.raises(TraceError, match="nothing to replay; packets left out because they go from a host"):
+        read(tmp_path, hosts, packets[bool(rules.mapping)][:1], rules)
+
+
+@pytest.mark.parametrize("keep", [34, 40, 47])
+def test_a_snap_length_that_cuts_tcp_before_its_flags_is_refused(
+    tmp_path: Path, hosts: list[TraceHost], keep: int
+) -> None:
+    problem = f"packet 1: only {keep} of its 154 bytes were captured, and its TCP flags end at byte 48"
+    with pytest.raises(TraceError, match=problem):
+        read(tmp_path, hosts, [segment("10.0.1.1", "10.0.2.1", bytes(100))], SendRules(), keep)
+
+
+def test_one_that_cuts_nothing_that_is_asked_for_is_not(tmp_path: Path, hosts: list[TraceHost]) -> None:
+    read(tmp_path, hosts, [segment("10.0.1.1", "10.0.2.1", bytes(100))], SendRules(), 48)
+    datagram = Ether() / IP(src="10.0.1.1", dst="10.0.2.1") / UDP() / bytes(100)
+    read(tmp_path, hosts, [datagram], SendRules(), 36)
+
+
+def test_a_frame_that_was_captured_without_macs_gets_its_hosts(
+    tmp_path: Path, hosts: list[TraceHost]
+) -> None:
+    bare = bytes(12) + bytes(segment("10.0.1.1", "10.0.2.1"))[12:]
+    _, (frame,) = read(tmp_path, hosts, [Ether(bare)], SendRules())
+    assert (frame[:6], frame[6:12]) == (hosts[0].gateway_mac, hosts[0].mac)
+
+
+SIX = IPv6(src="2001:db8::1", dst="2001:db8::2")
+ROUTED = IPv6(src="2001:db8::1", dst="2001:db8::2") / IPv6ExtHdrRouting(addresses=["2001:db8::9"])
+
+
+@pytest.mark.parametrize(
+    "packet",
+    [
+        SIX / ICMPv6EchoRequest(data=b"ping"),
+        SIX / IPv6ExtHdrHopByHop(options=RouterAlert()) / UDP(dport=7) / b"data",
+        SIX / IPv6ExtHdrDestOpt() / IPv6ExtHdrHopByHop() / TCP() / b"data",
+        ROUTED / UDP(dport=7) / b"data",
+        SIX / IPv6ExtHdrFragment(m=0, offset=0) / UDP(dport=7) / b"data",
+        IP(src="192.0.2.1", dst="192.0.2.2") / ICMP() / b"ping",
+        IP(src="192.0.2.1", dst="192.0.2.2", options=[IPOption(b"\x94\x04\0\0")]) / UDP() / b"data",
+    ],
+)
+def test_checksums_stay_right_under_a_mapping(tmp_path: Path, hosts: list[TraceHost], packet: Packet) -> None:
+    _, (frame,) = read(tmp_path, hosts, [Ether() / packet], SendRules(FOREIGN))
+    found = Ether(frame)
+    assert {found[1].src, found[1].dst} & {str(hosts[0].ipv4), str(hosts[0].ipv6)}
+    again = found.copy()
+    for layer in again.iterpayloads():
+        for checksum in ("chksum", "cksum"):
+            if checksum in layer.fields:
+                delattr(layer, checksum)
+    assert bytes(again) == frame
+
+
+def test_later_fragments_are_left_as_they_are(tmp_path: Path, hosts: list[TraceHost]) -> None:
+    packet = Ether() / SIX / IPv6ExtHdrFragment(nh=17, m=0, offset=8) / (b"payload " * 4)
+    _, (frame,) = read(tmp_path, hosts, [packet], SendRules(FOREIGN))
+    assert frame[54:] == bytes(packet)[54:]

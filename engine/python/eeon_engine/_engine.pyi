@@ -5,7 +5,7 @@ All classes may be used from any thread. Calls into the engine release the GIL; 
 slice of the run loop that is under way, a few milliseconds at most.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from os import PathLike
 from typing import final
 
@@ -83,6 +83,7 @@ def run_fluid(
     preempt: bool = False,
     step_ps: int | None = None,
     only_whole_transfers: bool = False,
+    progress: Callable[[int], object] | None = None,
 ) -> tuple[list[tuple[int, int]], int]:
     """When each transfer ends, (transfer, picoseconds) by number, on hosts around one switch that never
     blocks; and how many flows were given no rate when they arrived.
@@ -90,8 +91,9 @@ def run_fluid(
     There are no packets: each flow sends at the rate that `scheduler` (fair, fca, sebf, scf, dclas) gives it.
     A flow is (picoseconds of its arrival, transfer, sending host, receiving host, bits). `order` (total,
     remaining), `work_conserving` and `preempt` are for fca. Events happen at multiples of `step_ps`; with
-    `only_whole_transfers` rates are decided again when a transfer ends, not each flow. Raises
-    `InvalidValueError`."""
+    `only_whole_transfers` rates are decided again when a transfer ends, not each flow. `progress`
+    hears from time to time how many flows have ended. Raises `InvalidValueError`, and what `progress`
+    raises."""
 
 @final
 class Program:

@@ -69,13 +69,13 @@ class Hop(NamedTuple):
     """One event. Times are picoseconds, depths are what waits at the port without this packet.
 
     `kind`: `offered` (by a host to its NIC), `arrived`, `judged` (ingress ended with these `values`),
-    `copied` (from the packet `until_ps`), `queued`, `held` (its gate opens at `until_ps`), `slept` (a port
-    began to; asleep at `until_ps`), `woke` (it began to; awake at `until_ps`), `recirculated` (back at
-    `until_ps`), `sent` (its last bit at `until_ps`; depths are what it left behind), `dropped` (for
-    `cause`), `delivered`, `slowed` (a host's TCP sender lowered its congestion window from `length` to
-    `queue_bytes` bytes; `flow` is that of its data). `packet`: numbered from 1 in the order in which hosts
-    offer them; 0 for what happens to a port or a sender; copies have numbers from 2**40 on. `values`: of the
-    filter's fields, in order."""
+    `copied` (from the packet `until_ps`), `queued`, `held` (the gate of its port opens at `until_ps`),
+    `paused` (its queue is, until `until_ps`), `slept` (a port began to; asleep at `until_ps`), `woke` (it
+    began to; awake at `until_ps`), `recirculated` (back at `until_ps`), `sent` (its last bit at `until_ps`;
+    depths are what it left behind), `dropped` (for `cause`), `delivered`, `slowed` (a host's TCP sender
+    lowered its congestion window from `length` to `queue_bytes` bytes; `flow` is that of its data). `packet`:
+    numbered from 1 in the order in which hosts offer them; 0 for what happens to a port or a sender; copies
+    have numbers from 2**40 on. `values`: of the filter's fields, in order."""
 
     at_ps: int
     kind: str

@@ -571,6 +571,9 @@ class QueuedStep(TypedDict):
     gate_opens_ps: int | None
     """When the port's gate opens: now or before when it is open, none when it never does."""
 
+    pause_ends_ps: int
+    """When the pause of the queue ends (priority flow control): now or before when there is none."""
+
     wire_free_ps: int
     """When the wire has sent what it is sending."""
 

@@ -12,9 +12,12 @@ fn value(error: impl std::fmt::Display) -> Error {
     Error::Value(error.to_string())
 }
 
+/// How often Python hears how far a run is; signals are looked at then, too.
+const DECISIONS_PER_CALL: u64 = 64;
+
 /// When each transfer ends on a star of hosts.
 #[pyfunction]
-#[pyo3(signature = (scheduler, hosts, rate_bps, flows, *, order="total", work_conserving=true, preempt=false, step_ps=None, only_whole_transfers=false))]
+#[pyo3(signature = (scheduler, hosts, rate_bps, flows, *, order="total", work_conserving=true, preempt=false, step_ps=None, only_whole_transfers=false, progress=None))]
 #[allow(clippy::too_many_arguments)] // Python calls it by keywords.
 pub(crate) fn run_fluid(
     py: Python<'_>,
@@ -27,6 +30,7 @@ pub(crate) fn run_fluid(
     preempt: bool,
     step_ps: Option<u64>,
     only_whole_transfers: bool,
+    progress: Option<Py<PyAny>>,
 ) -> PyResult<(Vec<(u64, u64)>, u64)> {
     let name: Name = scheduler.parse().map_err(value)?;
     let order = match order {
@@ -37,6 +41,20 @@ pub(crate) fn run_fluid(
     let rate = DataRate::new(rate_bps).ok_or_else(|| value("rate_bps 0: must be more than zero"))?;
     let options = Options { order, work_conserving, preempt };
     let time = fluid::Options { step: step_ps.map(Duration::from_ps), only_whole_transfers };
+    let mut raised = None;
+    let mut decisions = 0_u64;
+    let mut watch = |ended: usize| {
+        decisions += 1;
+        if decisions % DECISIONS_PER_CALL != 0 {
+            return true;
+        }
+        let told = Python::attach(|py| {
+            py.check_signals()?;
+            progress.as_ref().map_or(Ok(()), |progress| progress.call1(py, (ended,)).map(drop))
+        });
+        raised = told.err();
+        raised.is_none()
+    };
     let run = || {
         let links = Links::star(hosts, rate).map_err(value)?;
         let arrival = |(number, flow): (usize, (u64, u64, u32, u32, u64))| {
@@ -52,9 +70,13 @@ pub(crate) fn run_fluid(
             Ok(Arrival { at: Time::from_ps(at_ps), id, volume_bits, path })
         };
         let arrivals = flows.into_iter().enumerate().map(arrival).collect::<Result<Vec<_>, Error>>()?;
-        fluid::run(&links, name.scheduler(options), None, &arrivals, time).map_err(value)
+        fluid::run_watched(&links, name.scheduler(options), None, &arrivals, time, &mut watch).map_err(value)
     };
-    let outcome = py.detach(run)?;
+    let outcome = py.detach(run);
+    if let Some(raised) = raised {
+        return Err(raised);
+    }
+    let outcome = outcome?;
     let ends = outcome.transfers.iter().map(|transfer| (transfer.transfer, transfer.ended.as_ps())).collect();
     Ok((ends, outcome.without_rate))
 }

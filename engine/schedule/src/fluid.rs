@@ -72,6 +72,12 @@ pub enum FluidError {
         /// How many.
         flows: usize,
     },
+    /// Whoever watched did not want more.
+    #[error("stopped after {ended} flows had ended")]
+    Stopped {
+        /// How many.
+        ended: usize,
+    },
 }
 
 /// Lets all flows arrive, in order of time and of the list, and end.
@@ -81,6 +87,18 @@ pub fn run(
     floor: Option<Floor>,
     arrivals: &[Arrival],
     options: Options,
+) -> Result<Outcome, FluidError> {
+    run_watched(links, scheduler, floor, arrivals, options, &mut |_| true)
+}
+
+/// The same; `watch` hears after every decision how many flows have ended, and says whether to go on.
+pub fn run_watched(
+    links: &Links,
+    scheduler: Box<dyn Scheduler>,
+    floor: Option<Floor>,
+    arrivals: &[Arrival],
+    options: Options,
+    watch: &mut dyn FnMut(usize) -> bool,
 ) -> Result<Outcome, FluidError> {
     let mut order: Vec<&Arrival> = arrivals.iter().collect();
     order.sort_by_key(|arrival| arrival.at);
@@ -139,6 +157,9 @@ pub fn run(
         is_settled = must_decide || !arrived.is_empty() || whole || !options.only_whole_transfers;
         if is_settled {
             decide(&mut schedule, now, &mut outcome, &arrived)?;
+            if !watch(outcome.flows.len()) {
+                return Err(FluidError::Stopped { ended: outcome.flows.len() });
+            }
         }
     }
     let completion = |(transfer, (_, began, ended)): (&u64, &(usize, Time, Time))| Completion {

@@ -49,7 +49,7 @@ pub enum HopKind {
     Copied,
     /// It entered the queue of this port; depths are without it.
     Queued,
-    /// It has to wait in the queue for a gate, which opens at `until_ps`.
+    /// It has to wait in the queue for the port's gate, which opens at `until_ps`: the link sleeps or wakes.
     Held,
     /// The port's PHY began to go to sleep; it was asleep at `until_ps`.
     Slept,
@@ -65,11 +65,13 @@ pub enum HopKind {
     Delivered,
     /// A TCP sender of the host lowered its congestion window, from `bytes` to `queue_bytes`; the flow is that of its data.
     Slowed,
+    /// It has to wait in the queue for the gate of its class, which opens at `until_ps`: the queue is paused.
+    Paused,
 }
 
 impl HopKind {
     /// Every kind, in the order of their numbers.
-    pub const ALL: [HopKind; 13] = [
+    pub const ALL: [HopKind; 14] = [
         HopKind::Offered,
         HopKind::Arrived,
         HopKind::Judged,
@@ -83,6 +85,7 @@ impl HopKind {
         HopKind::Dropped,
         HopKind::Delivered,
         HopKind::Slowed,
+        HopKind::Paused,
     ];
 
     /// The name in filters and reports.
@@ -101,6 +104,7 @@ impl HopKind {
             HopKind::Dropped => "dropped",
             HopKind::Delivered => "delivered",
             HopKind::Slowed => "slowed",
+            HopKind::Paused => "paused",
         }
     }
 }
@@ -585,7 +589,7 @@ impl HopLog {
         }
     }
 
-    /// A packet at a queue: how deep it is without it, and when its gate opens.
+    /// A packet at a queue: how deep it is without it, when the port's gate opens and when its pause ends.
     #[allow(clippy::too_many_arguments)] // The queue as it is, and nothing that they would be called together.
     pub(crate) fn queued(
         &mut self,
@@ -595,15 +599,17 @@ impl HopLog {
         priority: u8,
         bytes: u32,
         queue: (u64, usize),
-        gate: Time,
+        [gate, pause]: [Time; 2],
     ) {
         let (queue_bytes, queue_packets) = (queue.0, queue.1 as u32);
         let event = self.event(at, HopKind::Queued, port);
         let event = HopEvent { bytes, queue_bytes, queue_packets, priority, ..event };
         self.note(id, event, &[]);
-        if gate > at {
-            let until_ps = if gate == Time::MAX { u64::MAX } else { gate.as_ps() };
-            self.note(id, HopEvent { kind: HopKind::Held, until_ps, ..event }, &[]);
+        for (kind, opens) in [(HopKind::Held, gate), (HopKind::Paused, pause)] {
+            if opens > at {
+                let until_ps = if opens == Time::MAX { u64::MAX } else { opens.as_ps() };
+                self.note(id, HopEvent { kind, until_ps, ..event }, &[]);
+            }
         }
     }
 }

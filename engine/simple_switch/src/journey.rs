@@ -117,6 +117,8 @@ pub enum What {
         bytes_ahead: u64,
         /// When the port's gate opens: now or before when it is open, [`Time::MAX`] when it never does.
         gate_opens: Time,
+        /// When the pause of the queue ends: now or before when there is none.
+        pause_ends: Time,
         /// When the wire has sent what it is sending.
         wire_free: Time,
     },

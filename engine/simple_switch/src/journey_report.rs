@@ -129,6 +129,8 @@ pub enum NamedWhat<'a> {
         bytes_ahead: u64,
         /// When the port's gate opens: now or before when it is open, none when it never does.
         gate_opens_ps: Option<u64>,
+        /// When the pause of the queue ends (priority flow control): now or before when there is none.
+        pause_ends_ps: u64,
         /// When the wire has sent what it is sending.
         wire_free_ps: u64,
     },
@@ -214,16 +216,23 @@ impl What {
                 NamedWhat::Replica { group: *group, rid: *rid, port: *port }
             }
             What::Resubmitted => NamedWhat::Resubmitted,
-            What::Queued { port, priority, packets_ahead, bytes_ahead, gate_opens, wire_free } => {
-                NamedWhat::Queued {
-                    port: *port,
-                    priority: *priority,
-                    packets_ahead: *packets_ahead,
-                    bytes_ahead: *bytes_ahead,
-                    gate_opens_ps: (*gate_opens != Time::MAX).then(|| gate_opens.as_ps()),
-                    wire_free_ps: wire_free.as_ps(),
-                }
-            }
+            What::Queued {
+                port,
+                priority,
+                packets_ahead,
+                bytes_ahead,
+                gate_opens,
+                pause_ends,
+                wire_free,
+            } => NamedWhat::Queued {
+                port: *port,
+                priority: *priority,
+                packets_ahead: *packets_ahead,
+                bytes_ahead: *bytes_ahead,
+                gate_opens_ps: (*gate_opens != Time::MAX).then(|| gate_opens.as_ps()),
+                pause_ends_ps: pause_ends.as_ps(),
+                wire_free_ps: wire_free.as_ps(),
+            },
             What::Dequeued { port } => NamedWhat::Dequeued { port: *port },
             What::Deparsed { events } => NamedWhat::Deparsed { events: named(events) },
             What::Recirculated { back_at } => NamedWhat::Recirculated { back_at_ps: back_at.as_ps() },

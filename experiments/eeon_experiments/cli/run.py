@@ -25,6 +25,7 @@ from rich.progress import (
 )
 
 if TYPE_CHECKING:
+    from eeon_experiments.results import Results
     from eeon_experiments.store import Outcome
     from eeon_experiments.sweep import Sweep
 
@@ -136,6 +137,7 @@ def run(
     for line in results.refused:
         click.echo(f"left aside: {line}")
     click.echo(f"{len(results.finished)} rows in {folder / 'rows.parquet'}")
+    _tell_alike(results)
     if failures:
         shown = "\n".join(failures[:_SHOWN_FAILURES])
         more = f"\n  and {len(failures) - _SHOWN_FAILURES} more" if len(failures) > _SHOWN_FAILURES else ""
@@ -276,6 +278,21 @@ def _axes(only: tuple[str, ...]) -> dict[str, list[str]]:
                 raise InputError("--only", option, "is written axis=value, for example queue=red_1ms,codel_1")
             found.setdefault(axis, []).append((value if equals else part).strip())
     return found
+
+
+def _tell_alike(results: Results) -> None:
+    alike = results.alike()
+    for rows in alike[:_SHOWN_FAILURES]:
+        axes = ", ".join(f"{axis}={value}" for axis, value in rows[0].axes.items() if value is not None)
+        seeds = ", ".join(str(seed) for seed in sorted({row.seed for row in rows}))
+        click.echo(
+            f"warning: {axes}{', ' if axes else ''}seeds {seeds}: the same numbers. Nothing in this workload "
+            "is drawn, so that one seed says as much, and a spread over them is no confidence interval",
+            err=True,
+        )
+    more = len(alike) - _SHOWN_FAILURES
+    if more > 0:
+        click.echo(f"warning: {more} more points whose seeds change nothing", err=True)
 
 
 def _failure(sweep: Sweep, outcome: Outcome) -> str:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Literal, Self
 
 from eeon_control.model_base import Strict
 from eeon_control.topology import Topology
-from eeon_control.units import Duration
-from pydantic import Field, model_validator
+from eeon_control.units import Bytes, Duration
+from pydantic import AfterValidator, Field, model_validator
 
 from eeon_experiments.quantities import (
     DurationText,
@@ -21,6 +21,10 @@ from eeon_experiments.workloads.base import Application, Broken, Count, differ, 
 
 if TYPE_CHECKING:
     from eeon_engine.json_types import CoflowsSpec, IncastSpec, PoissonSpec, RpcSpec
+
+
+POISSON_FRAME_BYTES = (62, 9014)
+"""Those of `FRAME_BYTES` in the engine's `workload`."""
 
 
 class Transfer(Strict):
@@ -160,6 +164,13 @@ class Rpc(Application):
         return spec
 
 
+def _frame(size: Bytes) -> Bytes:
+    low, high = POISSON_FRAME_BYTES
+    if not low <= size <= high:
+        raise ValueError(f"must be {low} to {high} bytes: Ethernet, IPv6 and UDP headers take {low}")
+    return size
+
+
 class PoissonFlow(Strict):
     """Frames from one host to another."""
 
@@ -169,8 +180,8 @@ class PoissonFlow(Strict):
     """The host that receives."""
     load: PositiveShareText
     """Share of the source's link rate, for example 10%."""
-    frame: SmallSizeText
-    """Size of each frame, without FCS."""
+    frame: Annotated[SmallSizeText, AfterValidator(_frame)]
+    """Size of each frame, without FCS: 62B, with its IPv6 and UDP headers, to 9014B."""
 
 
 class Poisson(Application):

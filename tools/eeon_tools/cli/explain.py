@@ -14,13 +14,14 @@ from eeon_control.cli.options import text_output_option
 from eeon_control.constants import PORT_MAX
 from eeon_control.units import Duration
 
-from eeon_tools.cli.support import NumberRange, QuantityType, reports_errors
+from eeon_tools.cli.support import NumberRange, QuantityType, reports_errors, send_options
 from eeon_tools.errors import InputError, TraceError
 from eeon_tools.trace import manifest as manifests
 
 if TYPE_CHECKING:
     from eeon_tools.explain import Journey, Scene
     from eeon_tools.explain.scene import RegisterValue
+    from eeon_tools.replay.feed import SendRules
 
 _HEX = re.compile(r"(0[xX])?[0-9a-fA-F]+")
 _SEPARATORS = re.compile(r"[\s:]+")
@@ -80,13 +81,7 @@ _MAX_FRAME_BYTES = 65_535
     "--register", "registers", multiple=True, metavar="NAME[INDEX]=VALUE",
     help="Set a register cell before the packet arrives; repeatable.",
 )  # fmt: skip
-@click.option(
-    "--map",
-    "mapping",
-    multiple=True,
-    metavar="IP=HOST",
-    help="Assign an address of the capture, or a prefix, to HOST; repeatable.",
-)
+@send_options
 @click.option("--speed", type=NumberRange(1e-6, 1e9), default=1.0, help="Factor on the speed of the capture.")
 @click.option(
     "--seed",
@@ -117,7 +112,7 @@ def explain(
     p4info: Path | None,
     entries: Path | None,
     registers: tuple[str, ...],
-    mapping: tuple[str, ...],
+    rules: SendRules,
     speed: float,
     seed: int,
     output: str,
@@ -170,11 +165,11 @@ def explain(
         if value is not None and number is not None:
             raise InputError(option, value, "chooses a packet, and so does --packet; give one of them")
     if capture is not None and (first or flow):
-        number = find_packet(scene, capture, first, flow, switch, speed, mapping)
+        number = find_packet(scene, capture, first, flow, switch, speed, rules)
     if capture is not None and scene.fabric is not None and switch is None:
         _check_capture(capture, number, at, port)
         assert number is not None, "a capture's packet has a number"
-        way = follow_way(scene, capture, number, after, speed, cells, mapping)
+        way = follow_way(scene, capture, number, after, speed, cells, rules)
         if output == "json":
             click.echo(json.dumps(way_document(scene, way), indent=2))
         else:
@@ -183,7 +178,7 @@ def explain(
     if capture is None:
         journey = _one_frame(scene, _bytes(packet), number, after, port, at, cells)
     else:
-        journey = _of_capture(scene, capture, number, after, port, at, switch, speed, mapping, cells)
+        journey = _of_capture(scene, capture, number, after, port, at, switch, speed, rules, cells)
     if output == "json":
         click.echo(json.dumps(document(scene, journey), indent=2))
     else:
@@ -249,7 +244,7 @@ def _one_frame(
 
 
 def _sender_port(scene: Scene, frame: bytes) -> int:
-    from eeon_tools.replay.feed import source_place
+    from eeon_tools.trace.layers import source_place
 
     place = source_place(frame)
     if scene.fabric is not None and place is not None:
@@ -272,7 +267,7 @@ def _of_capture(
     at: Duration | None,
     switch: str | None,
     speed: float,
-    mapping: Sequence[str],
+    rules: SendRules,
     cells: Sequence[RegisterValue],
 ) -> Journey:
     from eeon_tools.explain.journeys import follow_capture, follow_in_fabric
@@ -281,7 +276,7 @@ def _of_capture(
     _check_capture(capture, number, at, port if in_fabric else None)
     assert number is not None, "a capture's packet has a number"
     if in_fabric:
-        return follow_in_fabric(scene, capture, number, switch, after, speed, cells, mapping)
+        return follow_in_fabric(scene, capture, number, switch, after, speed, cells, rules)
     if port is None:
         raise InputError("--port", "", "say by which port the capture's packets come in, or give --topology")
     return follow_capture(scene, capture, number, port, after, speed, cells)

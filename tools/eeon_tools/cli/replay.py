@@ -13,12 +13,15 @@ import click
 from eeon_tools.cli.support import (
     NumberRange,
     break_teller,
+    capture_argument,
     console,
     keep_good_option,
     needs_plots,
     output_file,
     packet_progress,
+    reads_again,
     reports_errors,
+    send_options,
 )
 from eeon_tools.errors import InputError, TraceError
 from eeon_tools.hops.recording import DEFAULT_LIMIT, Recording, recording_filter
@@ -32,12 +35,14 @@ from eeon_tools.trace.capture import OnBreak
 if TYPE_CHECKING:
     from eeon_engine.hops import HopFilter
 
+    from eeon_tools.replay.feed import SendRules
+
 _OUTPUT = click.Path(dir_okay=False, path_type=Path)
 _STDOUT = Path("-")
 
 
 @click.command()
-@click.argument("trace", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@capture_argument("trace")
 @click.option(
     "-t",
     "--topology",
@@ -72,14 +77,7 @@ _STDOUT = Path("-")
     metavar="NAME",
     help="Replay in real time, as root, on the live fabric of this name (`eeon fabric up`).",
 )
-@click.option(
-    "--map",
-    "mapping",
-    multiple=True,
-    metavar="IP=HOST",
-    help="Assign an address of the trace, or those of a prefix (10.1.0.0/16=h1), to HOST; repeatable. The "
-    "longest prefix counts, and hosts' own addresses count before prefixes.",
-)
+@send_options
 @keep_good_option
 @click.option(
     "--seed",
@@ -129,6 +127,7 @@ _STDOUT = Path("-")
     help="Most events that are recorded for --html, --pcapng and --perfetto; 64 bytes each.",
 )
 @reports_errors
+@reads_again("trace")
 def replay(
     trace: Path,
     topology: str | None,
@@ -136,7 +135,7 @@ def replay(
     speed: float,
     target: str | None,
     fabric_name: str | None,
-    mapping: tuple[str, ...],
+    rules: SendRules,
     keep_good: bool,
     seed: int | None,
     name: str | None,
@@ -183,7 +182,7 @@ def replay(
                 click.echo(f"note: {remark}", err=True)
         runs = [
             _on_twin(
-                *(trace, topology, one.config, speed, mapping, seed, one.name),
+                *(trace, topology, one.config, speed, rules, seed, one.name),
                 outputs,
                 break_teller(keep_good),
                 len(settings),
@@ -208,7 +207,7 @@ def replay(
             if value is not None:
                 raise InputError(option, str(value), "is the live fabric's own; leave it out")
         live = _on_fabric(
-            trace, fabric_name, target, config, speed, mapping, shown or "as it was", break_teller(keep_good)
+            trace, fabric_name, target, config, speed, rules, shown or "as it was", break_teller(keep_good)
         )
         if json_path != _STDOUT:
             _print_live(live)
@@ -304,7 +303,7 @@ def _on_twin(
     topology: str,
     config: tuple[str, ...],
     speed: float,
-    mapping: tuple[str, ...],
+    rules: SendRules,
     seed: int | None,
     name: str,
     outputs: _Outputs,
@@ -315,7 +314,7 @@ def _on_twin(
     from eeon_tools.replay.twin_run import replay as run_replay
 
     seed = 1 if seed is None else seed
-    settings = ReplaySettings(name, trace, topology, config, speed, seed, mapping, on_break)
+    settings = ReplaySettings(name, trace, topology, config, speed, seed, rules, on_break)
     with packet_progress(f"replaying {trace.name} under {name}") as progress:
         if not outputs.are_wanted():
             return run_replay(settings, progress)
@@ -330,7 +329,7 @@ def _on_fabric(
     target: str | None,
     config: tuple[str, ...],
     speed: float,
-    mapping: tuple[str, ...],
+    rules: SendRules,
     name: str,
     on_break: OnBreak | None,
 ) -> LiveResult:
@@ -342,7 +341,7 @@ def _on_fabric(
     if target not in (None, record.target):
         raise InputError("--target", str(target), f"is not what fabric {fabric} runs: {record.target}")
     with packet_progress(f"replaying {trace.name} on {fabric}") as progress:
-        return run_replay(LiveSettings(name, trace, fabric, config, speed, mapping, on_break), progress)
+        return run_replay(LiveSettings(name, trace, fabric, config, speed, rules, on_break), progress)
 
 
 def _print(run: RunResult) -> None:
@@ -353,8 +352,8 @@ def _print(run: RunResult) -> None:
         f"{run.name}: {run.trace} through {run.topology}, {1000 * run.virtual_seconds:,.3f} ms of virtual "
         "time"
     )
-    if run.skipped_not_ip:
-        click.echo(f"  packets left out because they are not IP: {run.skipped_not_ip:,}")
+    for remark in run.feed.remarks():
+        click.echo(f"  {remark}")
     out.print(table.by_class(run))
     if run.layers:
         out.print()
@@ -368,6 +367,11 @@ def _print(run: RunResult) -> None:
         click.echo(
             f"deepest queue {deepest.highest:,} bytes at {deepest.name}; {run.wakes:,} wakes of switch ports"
         )
+    if run.control_frames:
+        click.echo(
+            f"{run.control_frames:,} MAC control frames (pauses, congestion messages) made by switches; they "
+            "are no packets of the trace"
+        )
     click.echo(f"{run.reordered} reordered; {run.phy_violations} sent before their PHY was awake; "
                f"{run.p4_passes:,} P4 passes in {run.wall_seconds:.1f} s")  # fmt: skip
 
@@ -379,6 +383,8 @@ def _print_live(run: LiveResult) -> None:
         f"{run.name}: {run.trace} through {run.topology} on {run.target}, "
         f"{run.real_seconds:,.3f} s of real time"
     )
+    for remark in run.feed.remarks():
+        click.echo(f"  {remark}")
     console().print(live_table.by_class(run))
     click.echo()
     for remark in live_table.remarks(run):

@@ -6,7 +6,17 @@ import json
 from pathlib import Path
 
 import click
+from eeon_control.cli.terminal import Terminal
 from eeon_control.units import DataRate
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TaskID,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
 from rich.table import Table
 
 from eeon_tools.cli.support import NumberRange, QuantityType, console, reports_errors
@@ -50,7 +60,22 @@ def schedule(
     first, last = parse_range(span)
     world = COFLOWSIM if coflowsim else World(int(rate))
     trace = read_trace(coflows or SAMPLE, first, last, world, gap_ms, seed)
-    results = [complete(trace, variant) for variant in VARIANTS]
+    columns = (
+        TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TextColumn("flows,"),
+        TimeElapsedColumn(), TextColumn("so far, left:"), TimeRemainingColumn(),
+    )  # fmt: skip
+    results = []
+    with Progress(*columns, console=Terminal(stderr=True), transient=True) as progress:
+        flows = len(trace.flows)
+        tasks = [progress.add_task(variant.name, total=flows, start=False) for variant in VARIANTS]
+        for task, variant in zip(tasks, VARIANTS, strict=True):
+            progress.start_task(task)
+
+            def ended(count: int, task: TaskID = task) -> None:
+                progress.update(task, completed=count)
+
+            results.append(complete(trace, variant, ended))
+            progress.update(task, completed=flows)
     if as_json:
         click.echo(json.dumps([_row(result, results[0]) for result in results], indent=2))
         return

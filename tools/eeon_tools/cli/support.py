@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
-from typing import ParamSpec, TypeVar
+from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
 import click
 from eeon_control.cli.terminal import Terminal
@@ -18,6 +18,10 @@ from eeon_control.units import Quantity
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from eeon_tools.errors import BrokenOffError, ToolsError, UnavailableError
+from eeon_tools.trace.capture import seekable
+
+if TYPE_CHECKING:
+    from eeon_tools.replay.feed import Unmapped
 
 _Arguments = ParamSpec("_Arguments")
 _Result = TypeVar("_Result")
@@ -94,6 +98,60 @@ keep_good_option = click.option(
     is_flag=True,
     help="Where the file breaks off, as of a capture that was killed, take the packets before that.",
 )
+
+
+def capture_argument(name: str) -> Callable[[Callable[..., _Result]], Callable[..., _Result]]:
+    """A capture to read: a file, a pipe, or - for standard input."""
+    return click.argument(name, type=click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path))
+
+
+def reads_again(name: str) -> Callable[[Callable[..., _Result]], Callable[..., _Result]]:
+    """Gives a command, for the capture of argument `name`, a file that can be read more than once."""
+
+    def decorate(function: Callable[..., _Result]) -> Callable[..., _Result]:
+        @functools.wraps(function)
+        def wrapper(**arguments: object) -> _Result:
+            capture = arguments[name]
+            assert isinstance(capture, Path), "`capture_argument` gives no other"
+            with seekable(capture) as file:
+                return function(**{**arguments, name: file})
+
+        return wrapper
+
+    return decorate
+
+
+def send_options(function: Callable[..., _Result]) -> Callable[..., _Result]:
+    """How hosts send a trace; the command gets it as `rules`."""
+
+    @click.option(
+        "--map",
+        "mapping",
+        multiple=True,
+        metavar="IP=HOST",
+        help="Assign an address of the trace, or those of a prefix (10.1.0.0/16=h1), to HOST; repeatable. "
+        "The longest prefix counts, and hosts' own addresses count before prefixes.",
+    )
+    @click.option(
+        "--unmapped",
+        type=click.Choice(["drop", "refuse"]),
+        help="What becomes of packets with an address that is no host's: left out and counted, or an error.  "
+        "[default: drop multicast, refuse others]",
+    )
+    @click.option(
+        "--keep-super-frames",
+        is_flag=True,
+        help="Send frames of segmentation offload whole; by default they are cut at the MSS.",
+    )
+    @functools.wraps(function)
+    def wrapper(
+        mapping: tuple[str, ...], unmapped: Unmapped | None, keep_super_frames: bool, **others: object
+    ) -> _Result:
+        from eeon_tools.replay.feed import SendRules
+
+        return function(rules=SendRules(mapping, unmapped, keep_super_frames), **others)
+
+    return wrapper
 
 
 def break_teller(keep_good: bool) -> Callable[[BrokenOffError], None] | None:

@@ -17,6 +17,7 @@ from eeon_tools.cli.support import (
     NumberRange,
     QuantityType,
     break_teller,
+    capture_argument,
     console,
     keep_good_option,
     output_file,
@@ -25,7 +26,7 @@ from eeon_tools.cli.support import (
 )
 from eeon_tools.trace import hosts as trace_hosts
 from eeon_tools.trace import manifest as manifests
-from eeon_tools.trace.capture import read_packets
+from eeon_tools.trace.capture import read_packets, seekable
 from eeon_tools.trace.coflow import SAMPLE, CoflowReplay
 from eeon_tools.trace.generate import Workload, generate
 from eeon_tools.trace.info import TraceInfo, describe
@@ -277,7 +278,7 @@ def _generate(
 
 
 @trace.command()
-@click.argument("capture", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@capture_argument("capture")
 @json_option
 @click.option(
     "--top", type=click.IntRange(0, 1000), default=8, show_default=True, help="Number of senders to list."
@@ -285,8 +286,9 @@ def _generate(
 @keep_good_option
 @reports_errors
 def info(capture: Path, as_json: bool, top: int, keep_good: bool) -> None:
-    """Describe CAPTURE, any pcap or pcapng file of Ethernet frames."""
-    found = describe(read_packets(capture, break_teller(keep_good)))
+    """Describe CAPTURE: pcap or pcapng, plain or packed with gzip or zstd; - is standard input."""
+    with seekable(capture) as file:
+        found = describe(read_packets(file, break_teller(keep_good)))
     manifest = manifests.read(capture)
     if as_json:
         click.echo(json.dumps(found.as_dict(), indent=2))
@@ -302,6 +304,11 @@ def _print_info(capture: Path, found: TraceInfo, manifest: manifests.Manifest | 
     if rate is not None and packet_rate is not None:
         click.echo(f"  {rate / 1e9:.3f} Gbit/s and {packet_rate:,.0f} packets/s on average")
     click.echo(f"  {found.payload_bytes:,} bytes of TCP payload; {found.snapped:,} frames stored in part")
+    if found.super_frames:
+        click.echo(
+            f"  {found.super_frames:,} frames are longer than TCP segments: segmentation offload, which no "
+            f"link has carried; `eeon replay` cuts them into {found.super_frame_segments:,}"
+        )
     if found.out_of_order:
         click.echo(f"  {found.out_of_order:,} packets are earlier than the one before them")
     if manifest is not None:

@@ -9,6 +9,7 @@ is among them, because p4c renames and copies these as it likes.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
@@ -79,6 +80,24 @@ class _Facts:
                 params = tuple((p["name"], int(p["value"])) for p in event["params"])
                 return table.from_action(Action(event["action"].rpartition(".")[2], params), tick)
         return None
+
+    def ran(self, table: str) -> str:
+        """The action that a table ran; empty where it ran none."""
+        return next(iter(self._actions(table)), ("", {}))[0]
+
+    def parameter(self, table: str, name: str) -> int:
+        """What a parameter of the action was that a table ran; 0 where there is none."""
+        return next(iter(self._actions(table)), ("", {}))[1].get(name, 0)
+
+    def _actions(self, table: str) -> Iterator[tuple[str, dict[str, int]]]:
+        found = False
+        for event in self.events:
+            if event["event"] == "table":
+                found = event["table"].rpartition(".")[2] == table
+            elif event["event"] == "action" and found:
+                values = {p["name"]: int(p["value"]) for p in event["params"]}
+                yield event["action"].rpartition(".")[2], values
+                found = False
 
     def read(self, register: str) -> int | None:
         """What was first read from a register in ingress."""
@@ -152,6 +171,13 @@ def _verdict(facts: _Facts, verdict: str) -> str:
             return "dropped: its TTL or hop limit would become 0 (route.forward)"
         case "to_cpu":
             return "to the CPU: its route says to_cpu"
+        case "tail_dropped" if facts.meta("lossless"):
+            return _no_room_in_group(facts)
+        case "tail_dropped" if facts.ran("pausable_queue") == "discard":
+            return (
+                f"tail-dropped: the queue of port {facts.meta('egress_port')} takes nothing, for its "
+                "neighbour pauses it without end (pausable_queue.discard, the controller's watchdog)"
+            )
         case "tail_dropped":
             buffer = facts.settings(BUFFER)
             found = f"tail-dropped: occupancy {values.size(facts.meta('found_bytes'))}"
@@ -316,6 +342,17 @@ def _decimal(value: Fraction) -> str:
     return f"{millionths // 10**6}.{millionths % 10**6:06d}"
 
 
+def _no_room_in_group(facts: _Facts) -> str:
+    group = facts.meta("ingress_queue")
+    has = values.size(facts.read("ingress_bytes") or 0)
+    packet = values.size(facts.meta("queued_bytes"))
+    limit = values.size(facts.parameter("lossless_group", "limit_bytes"))
+    return (
+        f"tail-dropped: the lossless group of port {group >> 3}, priority {group & 7} has {has}; + packet "
+        f"{packet} > limit {limit} (lossless_group.lossless)"
+    )
+
+
 def _waiting(scene: Scene, facts: _Facts, steps: list[JourneyStep]) -> list[str]:
     queued = [step for step in steps if step["step"] == "queued"]
     if not queued:
@@ -328,13 +365,22 @@ def _waiting(scene: Scene, facts: _Facts, steps: list[JourneyStep]) -> list[str]
     written = facts.written("gate_open_at")
     if gate == 0 and rounds and written is not None:
         gate = written * scene.tick_ps  # no gate in this switch: the packet goes round until that time
+    paused = []
+    if first["pause_ends_ps"] > first["at_ps"]:
+        until = values.time(first["pause_ends_ps"])
+        paused = [f"paused until t={until}: the neighbour at port {first['port']} has paused this class"]
     if isinstance(eee, EeeSettings) and gate is not None and gate > first["at_ps"]:
-        return [_held(facts, first, gate, eee), *_released(first, left, gate, rounds)]
+        return [_held(facts, first, gate, eee), *paused, *_released(first, left, gate, rounds)]
+    if paused:
+        return [*paused, *_released(first, left, first["pause_ends_ps"], rounds, "the neighbour said so")]
     if left is None or left["at_ps"] == first["at_ps"]:
         return []
     waited = values.time(left["at_ps"] - first["at_ps"])
     ahead = f"{values.plural(first['packets_ahead'], 'packet')} ahead of it"
-    return [f"waited {waited} in the queue of port {first['port']}: the wire was busy, {ahead}"]
+    cause = "the wire was busy"
+    if facts.meta("pausable"):
+        cause += ", or a pause came meanwhile"
+    return [f"waited {waited} in the queue of port {first['port']}: {cause}, {ahead}"]
 
 
 def _held(facts: _Facts, queued: QueuedStep, gate: int, eee: EeeSettings) -> str:
@@ -370,17 +416,20 @@ def _trigger(trigger: Trigger) -> str:
     return f", trigger {' or '.join(parts)}" if parts else ""
 
 
-def _released(queued: QueuedStep, left: DequeuedStep | None, gate: int, rounds: int) -> list[str]:
+def _released(
+    queued: QueuedStep,
+    left: DequeuedStep | None,
+    gate: int,
+    rounds: int,
+    early: str = "a later packet reached the trigger",
+) -> list[str]:
     if left is None:
         return []
     waited = values.time(left["at_ps"] - queued["at_ps"])
     if rounds:
         return [f"left after {waited}, {values.plural(rounds, 'time')} round the recirculation loop"]
     if left["at_ps"] < gate:
-        return [
-            f"left after {waited}, before that: a later packet reached the trigger, "
-            "and the gate opened earlier"
-        ]
+        return [f"left after {waited}, before that: {early}, and the gate opened earlier"]
     if left["at_ps"] > gate:
         behind = f"behind {values.plural(queued['packets_ahead'], 'packet')}"
         return [f"left after {waited}: {values.time(left['at_ps'] - gate)} after the gate opened, {behind}"]

@@ -6,7 +6,6 @@ The capture is sent through the scene's fabric once, with the engine's stream of
 from __future__ import annotations
 
 from array import array
-from collections.abc import Sequence
 from ipaddress import ip_address
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,7 +16,7 @@ from eeon_tools.errors import InputError
 from eeon_tools.explain.journeys import feed_offers, make_fabric
 from eeon_tools.explain.scene import Scene
 from eeon_tools.hops.recording import Recording, Visit, recording_filter
-from eeon_tools.replay.feed import AddressMap, Feed
+from eeon_tools.replay.feed import AS_A_NIC, SendRules
 from eeon_tools.trace import hosts as trace_hosts
 
 if TYPE_CHECKING:
@@ -72,7 +71,7 @@ def find_packet(
     flow: str | None,
     switch: str | None,
     speed: float = 1.0,
-    mapping: Sequence[str] = (),
+    rules: SendRules = AS_A_NIC,
 ) -> int:
     """The number (from 1) of the packet that was `kind` first (one of `KINDS`; None takes any packet), of
     `flow` and at `switch` where these are given. Raises InputError when there is none."""
@@ -82,11 +81,11 @@ def find_packet(
     asked["kinds"] = (
         ["offered"]
         if kind is None
-        else ["arrived", "judged", "queued", "held", "recirculated", "sent", "dropped"]
+        else ["arrived", "judged", "queued", "held", "paused", "recirculated", "sent", "dropped"]
     )
     if flow is not None:
         asked["flow"] = parse_flow(flow, topology)
-    recording = _record(scene, capture, asked, speed, mapping)
+    recording = _record(scene, capture, asked, speed, rules)
     if kind is None:
         offered = recording.hops.column("packet")
         if len(offered):
@@ -120,7 +119,7 @@ def _is(visit: Visit, kind: str) -> bool:
         case "dropped":
             return bool(visit.dropped)
         case _:
-            return visit.held_ps > 0
+            return visit.held_ps > 0 or visit.paused_ps > 0
 
 
 def _decided_ps(visit: Visit) -> tuple[int, int]:
@@ -128,13 +127,13 @@ def _decided_ps(visit: Visit) -> tuple[int, int]:
     return (visit.arrived_ps if at is None else at, visit.number)
 
 
-def _record(scene: Scene, capture: Path, asked: HopFilter, speed: float, mapping: Sequence[str]) -> Recording:
+def _record(scene: Scene, capture: Path, asked: HopFilter, speed: float, rules: SendRules) -> Recording:
     fabric = scene.fabric
     assert fabric is not None, "a scene without a fabric has no hosts that send"
     from eeon_engine import hops
 
     hosts = trace_hosts.of_topology(fabric.topology)
-    feed = Feed(capture, hosts, speed, AddressMap.parse(mapping, hosts))
+    feed = rules.feed(capture, hosts, speed)
     twin, _ = make_fabric(scene, for_tracing=False)
     hops.record(twin, asked)
     numbers = array("I")

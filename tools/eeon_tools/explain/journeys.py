@@ -20,10 +20,11 @@ from eeon_tools.engine import load_engine
 from eeon_tools.errors import InputError, TraceError
 from eeon_tools.explain.entries import install
 from eeon_tools.explain.scene import RegisterValue, Scene
-from eeon_tools.replay.feed import AddressMap, Feed, Offer, source_place
+from eeon_tools.replay.feed import AS_A_NIC, Feed, Offer, SendRules
 from eeon_tools.replay.spec import fabric_spec
 from eeon_tools.trace import hosts as trace_hosts
 from eeon_tools.trace.capture import read_packets
+from eeon_tools.trace.layers import source_place
 
 if TYPE_CHECKING:
     from eeon_engine import SwitchHandle, Twin
@@ -106,13 +107,13 @@ def follow_in_fabric(
     after: int | None = None,
     speed: float = 1.0,
     registers: Sequence[RegisterValue] = (),
-    mapping: Sequence[str] = (),
+    rules: SendRules = AS_A_NIC,
 ) -> Journey:
     """Packet `number` (from 1) of a capture that hosts of the scene's fabric send, at one switch on its way.
 
     Without a name the switch is the sender's leaf. Raises InputError when it does not pass the switch.
     """
-    way = follow_way(scene, capture, number, after, speed, registers, mapping, switch)
+    way = follow_way(scene, capture, number, after, speed, registers, rules, switch)
     name = switch if switch is not None else way.leaf
     if name not in way.journeys:
         where = f"it passes {', '.join(way.journeys)}" if way.journeys else "its sender's NIC has not sent it"
@@ -147,7 +148,7 @@ def follow_way(
     after: int | None = None,
     speed: float = 1.0,
     registers: Sequence[RegisterValue] = (),
-    mapping: Sequence[str] = (),
+    rules: SendRules = AS_A_NIC,
     switch: str | None = None,
 ) -> Way:
     """Packet `number` (from 1) of a capture through all of the scene's fabric, to its receiver or its end.
@@ -157,7 +158,7 @@ def follow_way(
     assert scene.fabric is not None, "a scene without a fabric has no hosts that send"
     fabric = scene.fabric
     hosts = trace_hosts.of_topology(fabric.topology)
-    feed = Feed(capture, hosts, speed, AddressMap.parse(mapping, hosts))
+    feed = rules.feed(capture, hosts, speed)
     before, wanted, later = _around(feed, capture, number, after)
     sender = hosts[wanted.host]
     twin, handles = make_fabric(scene, for_tracing=True)
@@ -296,14 +297,20 @@ def _around(
     first = 1 if after is None else max(1, number - after)
     wanted = next((offer for offer in feed.offers() if offer.number >= number), None)
     if wanted is None or wanted.number != number:
-        count = sum(1 for _ in read_packets(capture))
-        if number <= count:
+        count, asked = 0, None
+        for count, packet in enumerate(read_packets(capture), start=1):
+            asked = packet if count == number else asked
+        if asked is None:
+            problem = f"is not there; the capture has packets 1 to {count}"
+        elif source_place(asked.captured) is None:
             problem = "is not IP; hosts send only IP through the fabric"
         else:
-            problem = f"is not there; the capture has packets 1 to {count}"
+            problem = "is left out: multicast, unmapped, from a host to itself, or longer than any frame"
         raise TraceError(capture, f"packet {number}", problem)
     before = (o for o in feed.offers() if first <= o.number)
-    return _until(before, number), wanted, (o for o in feed.offers() if o.number > number)
+    # Its later segments, where it was cut, are not sent before it.
+    later = (o for o in feed.offers() if o.number >= number)
+    return _until(before, number), wanted, islice(later, 1, None)
 
 
 def _until(offers: Iterator[Offer], number: int) -> Iterator[Offer]:

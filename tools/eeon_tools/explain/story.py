@@ -442,6 +442,8 @@ def _queued(step: QueuedStep) -> str:
         text += "; its gate never opens"
     elif step["gate_opens_ps"] > now:
         text += f"; its gate opens at {values.time(step['gate_opens_ps'])}"
+    if step["pause_ends_ps"] > now:
+        text += f"; paused until {values.time(step['pause_ends_ps'])}"
     if step["wire_free_ps"] > now:
         text += f"; the wire is free at {values.time(step['wire_free_ps'])}"
     return text

@@ -32,6 +32,8 @@ FIELDS = (
     "queued_bytes",
     "dequeue_threshold_bytes",
     "egress_port",
+    "lossless",
+    "ingress_queue",
 )
 """Metadata of the P4 program whose values are recorded, in this order."""
 DEFAULT_LIMIT = 1 << 22
@@ -54,8 +56,9 @@ class Visit:
     """One packet at one node. Times are picoseconds; None where something did not happen.
 
     `queue_bytes`, `queue_packets`: what waited at `port` when it came. `decided_bytes`: the depth that the
-    program compared. `held_until`: when its gate was to open. `left_ps`: its first bit left; `end_ps`: its
-    last."""
+    program compared. `group`: ingress port << 3 | priority, where its class is lossless. `held_until`: when
+    its port's gate was to open; `paused_until`: when the pause that it found in its queue was to end.
+    `left_ps`: its first bit left; `end_ps`: its last."""
 
     number: int
     node: str
@@ -71,7 +74,9 @@ class Visit:
     decided_bytes: int = 0
     threshold: int = 0
     queued_ps: int | None = None
+    group: int | None = None
     held_until: int | None = None
+    paused_until: int | None = None
     left_ps: int | None = None
     end_ps: int | None = None
     dropped: str = ""
@@ -92,10 +97,18 @@ class Visit:
 
     @property
     def held_ps(self) -> int:
-        """How long it waited for a gate: until it opened or the packet left, whichever was earlier."""
-        if self.held_until is None or self.queued_ps is None or self.left_ps is None:
+        """How long it waited for its link to be awake: until then or until it left, whichever was earlier."""
+        return self._waited_until(self.held_until)
+
+    @property
+    def paused_ps(self) -> int:
+        """How long the pause that it found in its queue made it wait."""
+        return self._waited_until(self.paused_until)
+
+    def _waited_until(self, opens: int | None) -> int:
+        if opens is None or self.queued_ps is None or self.left_ps is None:
             return 0
-        return min(self.held_until, self.left_ps) - self.queued_ps
+        return max(0, min(opens, self.left_ps) - self.queued_ps)
 
 
 @dataclass(frozen=True)
@@ -211,10 +224,13 @@ class Recording:
                     visit.queue_bytes, visit.queue_packets = event.queue_bytes, event.queue_packets
             case "held":
                 visit.held_until = max(event.until_ps, visit.held_until or 0)
+            case "paused":
+                visit.paused_until = max(event.until_ps, visit.paused_until or 0)
             case "recirculated":
                 visit.rounds += 1
-                if event.until_ps > (visit.held_until or 0):
-                    visit.held_until = event.until_ps
+                # A copy goes round once to become a frame of its own, whether the link sleeps or not.
+                if event.packet < _COPIES:
+                    visit.held_until = max(event.until_ps, visit.held_until or 0)
             case "sent" | "dropped":
                 visit.port = event.port
                 visit.left_ps, visit.end_ps = event.at_ps, event.until_ps
@@ -222,7 +238,8 @@ class Recording:
                 visit.frame = event.frame
                 if event.values:
                     visit.verdict = _verdict(event.values)
-                if event.kind == "dropped":
+                # A frame of MAC control ends at the switch that it is for, and is not lost.
+                if event.kind == "dropped" and visit.verdict != "consumed":
                     visit.end_ps = event.at_ps
                     visit.dropped = visit.verdict if visit.verdict in _DROPS else event.cause
             case _:
@@ -232,16 +249,18 @@ class Recording:
         # Of a packet that comes again from the loop, the first decision counts.
         if not event.values or visit.verdict:
             return
-        _, kind, _, found_bytes, _, threshold, port = event.values  # in the order of FIELDS
+        # In the order of FIELDS.
+        _, kind, _, found_bytes, _, threshold, port, is_lossless, group = event.values
         visit.verdict = _verdict(event.values)
         visit.kind = CLASSES[kind] if kind < len(CLASSES) else ""
         visit.decided_bytes = visit.queue_bytes = found_bytes
         visit.threshold = threshold
         visit.port = port
+        visit.group = group if is_lossless else None
 
     def reason(self, visit: Visit) -> str:
         """Why a packet was marked, dropped, held or let through, with the numbers that were compared."""
-        return "; ".join(part for part in (self._decision(visit), _hold(visit)) if part)
+        return "; ".join(part for part in (self._decision(visit), _hold(visit), self._pause(visit)) if part)
 
     def _decision(self, visit: Visit) -> str:
         port = self.port(visit.node, visit.port)
@@ -250,6 +269,8 @@ class Recording:
         found = f"queue {size(visit.decided_bytes)}"
         did = {"marked": "marked", "early_dropped": "dropped early"}.get(visit.verdict, "not marked")
         if visit.verdict == "tail_dropped":
+            if visit.group is not None:
+                return f"{self._group(visit.node, visit.group)}, and it would become larger: dropped"
             if isinstance(self.config.settings_of(port).queue.buffer, Packets):
                 return f"{found} of {self.buffer(port)}, which is all that fits: dropped, the buffer is full"
             return (
@@ -278,9 +299,28 @@ class Recording:
             case CodelSettings() as codel:
                 return f"CoDel, {time(visit.waited_ps)} in the queue, target {time(int(codel.target))}: {did}"
             case _:
+                if visit.group is not None:
+                    return f"{found}: let in"
                 return f"{found}, buffer {self.buffer(port)}: let in"
 
+    def _group(self, node: str, group: int) -> str:
+        """The limit of a lossless group, which is asked in place of the port's buffer."""
+        number, priority = group >> 3, group & 7
+        port = self.topology.port(f"{node}:{number}")
+        assert port is not None, "packets come in by ports of the topology"
+        limit = self.config.pfc_at(port, priority).limit
+        return f"the lossless group of port {number}, priority {priority} may have {size(limit)}"
 
+    def _pause(self, visit: Visit) -> str:
+        if not visit.paused_ps:
+            return ""
+        port = self.port(visit.node, visit.port)
+        by = f" by {port.peer.node}" if port is not None else ""
+        return f"waited {time(visit.paused_ps)}: its queue was paused{by}"
+
+
+_COPIES = 1 << 40
+"""Numbers of copies start here (`eeon_engine.hops.Hop`)."""
 _DROPS = ("malformed", "no_route", "ttl_expired", "to_cpu", "tail_dropped", "early_dropped")
 
 

@@ -132,6 +132,6 @@ def overload(run: RunResult) -> list[str]:
         return []
     share = 100 * total.tail_dropped / total.sent
     return [
-        f"{run.name}: {share:.1f} % of the packets found a full buffer: the trace offers more than the "
+        f"{run.name}: {share:.1f} % of the packets found {run.no_room}: the trace offers more than the "
         "fabric carries; a smaller --speed, or a trace with a larger --time-scale, loads it less"
     ]

@@ -2,29 +2,41 @@
 
 Frames are sent by the host that has their source address. Captures made elsewhere can be replayed by mapping
 their addresses to hosts (`AddressMap`): then source and destination addresses, MACs and checksums are
-rewritten, because the fabric routes to its own addresses only. Frames that are not IP (ARP, LLDP) are what a
-host says to its neighbour and not to the fabric: they are left out and counted.
+rewritten, because the fabric routes to its own addresses only.
+
+What cannot be sent through the fabric is left out and counted: frames that are not IP (ARP, LLDP), which a
+host says to its neighbour; multicast; what a host sends to itself. Frames of segmentation offload are cut
+into the segments that a NIC sends.
 """
 
 from __future__ import annotations
 
 import ipaddress
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TypeAlias
-
-from eeon_control.constants import ETHERTYPE_IPV4, ETHERTYPE_IPV6, ETHERTYPES_VLAN
+from typing import Literal, TypeAlias
 
 from eeon_tools.errors import TraceError
 from eeon_tools.trace.capture import OnBreak, Packet, read_packets
+from eeon_tools.trace.frames import ETHERNET_HEADER_BYTES, MTU_BYTES
 from eeon_tools.trace.hosts import TraceHost
+from eeon_tools.trace.layers import DCCP, ICMPV6, TCP, UDP, UDP_LITE, Transport, source_place, transport
+from eeon_tools.trace.links import NO_ADDRESSES
+from eeon_tools.trace.offload import Segmenter, cut
 
 BATCH_PACKETS = 8192
 BATCH_BYTES = 16 << 20
 MAX_RUN_PS = 10**6 * 10**12
 """Longest replay: 10^6 s, eleven days; the engine's own limit is 26 days."""
 _PS_PER_NS = 1000
+_MAX_OFFER_BYTES = 65_535
+_LONGEST_USUAL_BYTES = ETHERNET_HEADER_BYTES + MTU_BYTES + 4
+"""With a VLAN tag."""
+_TCP_FLAGS_END = 14
+_CHECKSUM_AT = {TCP: 16, UDP: 6, UDP_LITE: 6, DCCP: 6, ICMPV6: 2}
+"""Where the checksums stand that cover addresses (in IPv4, ICMP's does not)."""
+Unmapped: TypeAlias = Literal["drop", "refuse"]
 _KNOWN_ADDRESSES = 65_536  # of a trace that remain looked up, whatever it holds
 _Network: TypeAlias = ipaddress.IPv4Network | ipaddress.IPv6Network
 
@@ -43,12 +55,56 @@ class Offer:
 
 @dataclass
 class FeedCounts:
-    """What became of a trace's packets on their way into the fabric."""
+    """What became of a trace's packets on their way into the fabric. `offered` counts frames that hosts send;
+    `first_ns` is the time of the trace's first packet, `last_ps` that of the last offer.
+
+    Left out: `not_ip`, `multicast` (and broadcast), `unmapped` (an address is no host's), `same_host` (from a
+    host to itself), `too_long` (longer than a frame of 65,535 bytes). `super_frames`: of segmentation
+    offload; `segments`: what they were cut into. `long_frames`: longer than those of an MTU of 1,500 bytes,
+    and sent as they are, for they are not TCP's."""
 
     offered: int = 0
     not_ip: int = 0
+    multicast: int = 0
+    unmapped: int = 0
+    same_host: int = 0
+    too_long: int = 0
+    super_frames: int = 0
+    segments: int = 0
+    long_frames: int = 0
     first_ns: int = 0
     last_ps: int = 0
+
+    def remarks(self) -> list[str]:
+        """What somebody has to know who reads the result, in sentences."""
+        found = []
+        if self.segments:
+            found.append(
+                f"{self.super_frames:,} frames of segmentation offload were cut into {self.segments:,} "
+                "segments, as a NIC does; --keep-super-frames sends them whole"
+            )
+        elif self.super_frames:
+            found.append(
+                f"{self.super_frames:,} frames of segmentation offload were sent whole: no link carries such "
+                "frames, and a switch marks and drops them as one"
+            )
+        if self.long_frames:
+            found.append(
+                f"{self.long_frames:,} frames are longer than {_LONGEST_USUAL_BYTES:,} bytes and not TCP: "
+                "they were sent as they are"
+            )
+        return found + [f"packets left out because {why}: {count:,}" for why, count in self._left_out()]
+
+    def _left_out(self) -> Iterator[tuple[str, int]]:
+        for why, count in (
+            ("they are not IP", self.not_ip),
+            ("they are multicast or broadcast", self.multicast),
+            ("an address is no host of the fabric", self.unmapped),
+            ("they go from a host to itself", self.same_host),
+            (f"they are longer than {_MAX_OFFER_BYTES:,} bytes", self.too_long),
+        ):
+            if count:
+                yield why, count
 
 
 @dataclass(frozen=True)
@@ -97,6 +153,27 @@ class AddressMap:
         return next((host for network, host in self.prefixes if whole in network), None)
 
 
+@dataclass(frozen=True)
+class SendRules:
+    """How hosts send a trace. `mapping`: `ip=host` and `prefix=host`. `unmapped`: what becomes of packets
+    with an address that is no host's; unless it is said, unicast ends the trace with an error and multicast
+    is left out. `keep_super_frames`: send frames of segmentation offload whole."""
+
+    mapping: tuple[str, ...] = ()
+    unmapped: Unmapped | None = None
+    keep_super_frames: bool = False
+
+    def feed(
+        self, trace: Path, hosts: list[TraceHost], speed: float, on_break: OnBreak | None = None
+    ) -> Feed:
+        """A trace's packets as these hosts send them. Raises TraceError."""
+        return Feed(trace, hosts, speed, AddressMap.parse(self.mapping, hosts), on_break, self)
+
+
+AS_A_NIC = SendRules()
+"""What goes without saying."""
+
+
 class Feed:
     """Turns the packets of a trace into offers, in order of time. Iterate once; `counts` is then complete."""
 
@@ -107,7 +184,10 @@ class Feed:
         speed: float,
         mapping: AddressMap,
         on_break: OnBreak | None = None,
+        rules: SendRules = AS_A_NIC,
     ) -> None:
+        self._rules = rules
+        self._segmenter = Segmenter()
         self._trace = trace
         self._speed = speed
         self._hosts = hosts
@@ -150,7 +230,8 @@ class Feed:
             if place is None:
                 counts.not_ip += 1
                 continue
-            self._check_addresses(number, packet, place)
+            found = transport(packet.captured, place) if place[1] else None
+            self._check_headers(number, packet, place, found)
             since_start = packet.time_ns - counts.first_ns
             if self._speed == 1.0:
                 at_ps = since_start * _PS_PER_NS
@@ -163,18 +244,64 @@ class Feed:
                     f"is {since_start / 1e9:,.3f} s after the first one; at speed {self._speed:g} that is "
                     f"beyond the longest replay, {MAX_RUN_PS // 10**12:,} s",
                 )
-            counts.offered += 1
-            counts.last_ps = at_ps
-            yield self._offer(number, packet, place, at_ps)
+            offer = self._offer(number, packet, place, at_ps)
+            if offer is None:
+                continue
+            payload = self._segmenter.payload_of_segment(offer.captured, place, offer.frame_bytes, found)
+            if payload is None and offer.frame_bytes <= _LONGEST_USUAL_BYTES:
+                counts.offered += 1
+                counts.last_ps = at_ps
+                yield offer
+                continue
+            for one in self._as_sent(offer, place, payload):
+                counts.offered += 1
+                counts.last_ps = at_ps
+                yield one
         if counts.offered == 0:
-            raise TraceError(self._trace, "", "holds no IPv4 or IPv6 packet; there is nothing to replay")
+            raise TraceError(
+                self._trace,
+                "",
+                "; ".join(
+                    ["holds no IPv4 or IPv6 packet to send; there is nothing to replay", *counts.remarks()]
+                ),
+            )
 
-    def _check_addresses(self, number: int, packet: Packet, place: tuple[int, int]) -> None:
+    def _as_sent(self, offer: Offer, place: tuple[int, int], payload: int | None) -> Iterator[Offer]:
+        """The frames that a NIC sends of a long one that its host hands it; `payload` of each where it is to
+        be cut."""
+        counts = self.counts
+        if payload is not None:
+            counts.super_frames += 1
+            if not self._rules.keep_super_frames:
+                for length, captured in cut(offer.captured, place, offer.frame_bytes, payload):
+                    counts.segments += 1
+                    yield replace(offer, frame_bytes=length, captured=captured)
+                return
+        elif offer.frame_bytes > _LONGEST_USUAL_BYTES and offer.frame_bytes <= _MAX_OFFER_BYTES:
+            counts.long_frames += 1
+        if offer.frame_bytes > _MAX_OFFER_BYTES:
+            counts.too_long += 1
+        else:
+            yield offer
+
+    def _check_headers(
+        self, number: int, packet: Packet, place: tuple[int, int], found: Transport | None
+    ) -> None:
         at, length = place
         kept = len(packet.captured)
         if length and kept >= at + 2 * length:
-            return
-        if kept < packet.frame_bytes:
+            if kept == packet.frame_bytes:
+                return
+            if found is not None and (found.protocol != TCP or not found.is_first):
+                return
+            needed = (kept if found is None else found.at) + _TCP_FLAGS_END
+            if found is not None and kept >= min(needed, packet.frame_bytes):
+                return
+            problem = (
+                f"only {kept} of its {packet.frame_bytes} bytes were captured, and its TCP flags end at byte "
+                f"{needed} or later; capture more of each frame (`tcpdump -s 128`)"
+            )
+        elif kept < packet.frame_bytes:
             problem = (
                 f"only {kept} of its {packet.frame_bytes} bytes were captured, too few to tell who sends it; "
                 "capture more of each frame"
@@ -183,35 +310,45 @@ class Feed:
             problem = f"its {kept} bytes end before its IP addresses; take it out of the trace"
         raise TraceError(self._trace, f"packet {number}", problem)
 
-    def _offer(self, number: int, packet: Packet, place: tuple[int, int], at_ps: int) -> Offer:
+    def _offer(self, number: int, packet: Packet, place: tuple[int, int], at_ps: int) -> Offer | None:
+        """A packet as a host sends it, or None where it is left out."""
         at, length = place
-        source = packet.captured[at : at + length]
+        frame = packet.captured
+        addresses = frame[at : at + length], frame[at + length : at + 2 * length]
+        source, destination = (self._host_of(address) for address in addresses)
+        if destination is None and _is_group(addresses[1]) and self._rules.unmapped != "refuse":
+            self.counts.multicast += 1
+            return None
+        # Without a mapping an address may be the controller's or another that the fabric routes.
+        if source is None or (destination is None and not self._mapping.is_empty):
+            if self._rules.unmapped != "drop":
+                what = "source" if source is None else "destination"
+                raise self._unknown(number, what, addresses[0 if source is None else 1])
+            self.counts.unmapped += 1
+            return None
+        if source == destination:
+            self.counts.same_host += 1
+            return None
         if not self._mapping.is_empty:
-            return self._mapped(number, packet, place, at_ps)
-        host = self._own.get(source)
-        if host is None:
-            raise self._unknown(number, "source", source)
-        return Offer(host, at_ps, packet.frame_bytes, packet.captured, number)
+            assert destination is not None, "an unknown one is refused"
+            frame = self._mapped(frame, place, source, destination)
+        elif frame[:12] == NO_ADDRESSES:
+            frame = self._hosts[source].gateway_mac + self._hosts[source].mac + frame[12:]
+        return Offer(source, at_ps, packet.frame_bytes, frame, number)
 
-    def _mapped(self, number: int, packet: Packet, place: tuple[int, int], at_ps: int) -> Offer:
+    def _mapped(self, captured: bytes, place: tuple[int, int], source: int, destination: int) -> bytes:
         at, length = place
-        frame = bytearray(packet.captured)
-        ends = []
-        changes = 0
-        for what, offset in (("source", at), ("destination", at + length)):
-            address = bytes(frame[offset : offset + length])
-            host = self._host_of(address)
-            if host is None:
-                raise self._unknown(number, what, address)
+        frame = bytearray(captured)
+        changes = []
+        for host, offset in ((source, at), (destination, at + length)):
             own = self._hosts[host]
             new = own.ipv4.packed if length == 4 else own.ipv6.packed
-            changes += _words(new) - _words(address)
+            changes.append(_words(new) - _words(frame[offset : offset + length]))
             frame[offset : offset + length] = new
-            ends.append(host)
-        sender = self._hosts[ends[0]]
+        sender = self._hosts[source]
         frame[0:6], frame[6:12] = sender.gateway_mac, sender.mac
-        _fix_checksums(frame, at, length, changes)
-        return Offer(ends[0], at_ps, packet.frame_bytes, bytes(frame), number)
+        _fix_checksums(frame, place, *changes)
+        return bytes(frame)
 
     def _host_of(self, address: bytes) -> int | None:
         """By the mapped address, else the host's own, else the longest mapped prefix."""
@@ -228,7 +365,8 @@ class Feed:
             self._trace,
             f"packet {number}",
             f"{what} {text} is no host of the fabric ({self._hosts[0].ipv4} to {self._hosts[-1].ipv4}); "
-            f"say which host stands for it: --map {text}={self._hosts[0].name}",
+            f"say which host stands for it, --map {text}={self._hosts[0].name}, or leave such packets out, "
+            "--unmapped drop",
         )
 
 
@@ -244,50 +382,40 @@ class ReadFeed:
         return iter(self._batches)
 
 
-def source_place(frame: bytes) -> tuple[int, int] | None:
-    """Where the source address stands and how long it is, or None when the frame is not IP.
-
-    The length is 0 when the frame is cut before it says what it is.
-    """
-    at = 12
-    ethertype = int.from_bytes(frame[at : at + 2], "big")
-    while ethertype in ETHERTYPES_VLAN:
-        at += 4
-        ethertype = int.from_bytes(frame[at : at + 2], "big")
-    at += 2
-    if len(frame) < at:
-        return at, 0
-    if ethertype == ETHERTYPE_IPV4:
-        return at + 12, 4
-    if ethertype == ETHERTYPE_IPV6:
-        return at + 8, 16
-    return None
-
-
-def _words(data: bytes) -> int:
+def _words(data: bytes | bytearray) -> int:
     return sum(int.from_bytes(data[i : i + 2], "big") for i in range(0, len(data), 2))
 
 
-def _fix_checksums(frame: bytearray, source_at: int, length: int, change: int) -> None:
-    """Bring the IPv4 header checksum and the TCP or UDP one up to date after addresses changed by `change`.
+def _fix_checksums(
+    frame: bytearray, place: tuple[int, int], source_change: int, destination_change: int
+) -> None:
+    """Bring the IPv4 header checksum and that of what it carries up to date after addresses changed.
 
     Incremental (RFC 1624), because the payload may not be there. A UDP checksum of zero means none (RFC 768).
     """
+    source_at, length = place
+    change = source_change + destination_change
     if length == 4:
-        ip = source_at - 12
-        _adjust(frame, ip + 10, change)
-        if int.from_bytes(frame[ip + 6 : ip + 8], "big") & 0x1FFF:
-            return
-        protocol, transport = frame[ip + 9], ip + (frame[ip] & 0xF) * 4
-    else:
-        ip = source_at - 8
-        protocol, transport = frame[ip + 6], ip + 40
-    at = {6: transport + 16, 17: transport + 6}.get(protocol)
-    if at is None or len(frame) < at + 2 or (protocol == 17 and frame[at : at + 2] == b"\0\0"):
+        _adjust(frame, source_at - 2, change)
+    found = transport(frame, place)
+    if found is None or not found.is_first or found.protocol not in _CHECKSUM_AT:
         return
-    _adjust(frame, at, change)
-    if protocol == 17 and frame[at : at + 2] == b"\0\0":
+    if found.protocol == ICMPV6 and length == 4:
+        return
+    at = found.at + _CHECKSUM_AT[found.protocol]
+    if len(frame) < at + 2 or (found.protocol == UDP and frame[at : at + 2] == b"\0\0"):
+        return
+    # Behind a routing header with segments left the checksum covers the last segment (RFC 8200 8.1).
+    _adjust(frame, at, source_change if found.is_routed else change)
+    if found.protocol == UDP and frame[at : at + 2] == b"\0\0":
         frame[at : at + 2] = b"\xff\xff"
+
+
+def _is_group(address: bytes) -> bool:
+    """Whether an address is multicast's or broadcast's."""
+    if len(address) == 4:
+        return 224 <= address[0] < 240 or address == b"\xff" * 4
+    return address[0] == 0xFF
 
 
 def _adjust(frame: bytearray, at: int, change: int) -> None:

@@ -34,7 +34,7 @@ from eeon_tools.live import network, state
 from eeon_tools.live.plan import HOST_INTERFACE, MTU_BYTES
 from eeon_tools.live.silence import silent_hosts
 from eeon_tools.replay import packet_counts
-from eeon_tools.replay.feed import AddressMap, Feed, Offer
+from eeon_tools.replay.feed import AS_A_NIC, Offer, SendRules
 from eeon_tools.replay.live_result import Lateness, LivePackets, LiveResult, Losses
 from eeon_tools.replay.result import CLASS_NAMES, ClassPackets
 from eeon_tools.replay.twin_run import latencies, own_manifest
@@ -65,7 +65,7 @@ class LiveSettings:
     fabric: str
     config: tuple[str, ...] = ()
     speed: float = 1.0
-    mapping: tuple[str, ...] = ()
+    rules: SendRules = AS_A_NIC
     on_break: OnBreak | None = None
 
 
@@ -82,13 +82,7 @@ def replay(settings: LiveSettings, progress: Callable[[int], None] = lambda pack
     topology = topologies.load(str(record.folder / "topology.yaml"))
     hosts = trace_hosts.of_topology(topology)
     manifest = own_manifest(settings.trace)
-    feed = Feed(
-        settings.trace,
-        hosts,
-        settings.speed,
-        AddressMap.parse(settings.mapping, hosts),
-        settings.on_break,
-    )
+    feed = settings.rules.feed(settings.trace, hosts, settings.speed, settings.on_break)
     tick_ps = TICK_PS[record.target]
     # BMv2's registers come over Thrift; the engine's has none.
     thrift = {name: f"127.0.0.1:{port}" for name, port in record.thrift_ports.items()}
@@ -122,7 +116,7 @@ def replay(settings: LiveSettings, progress: Callable[[int], None] = lambda pack
         tick_ps=tick_ps,
         program_digest=programs.load().digest,
         real_seconds=report["elapsed_ns"] / _NS_PER_S,
-        skipped_not_ip=feed.counts.not_ip,
+        feed=feed.counts,
         packets=packets,
         latency_us=latencies(report),
         lateness=Lateness(
@@ -167,8 +161,7 @@ def _add(traffic: Traffic, trace: Path, batch: list[Offer]) -> None:
             raise TraceError(
                 trace,
                 f"packet {offer.number}",
-                f"has {offer.frame_bytes} bytes; links of a live fabric take {longest}. Capture without "
-                "segmentation offload, or replay it on a twin",
+                f"has {offer.frame_bytes} bytes; links of a live fabric take {longest}; replay it on a twin",
             )
         frames += offer.captured
         offsets.append(len(frames))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 
+from eeon_tools.replay.feed import FeedCounts
 from eeon_tools.replay.result import ClassPackets, Latency
 
 LATE_SHARE = 0.01
@@ -69,7 +70,7 @@ class LiveResult:
     tick_ps: int
     program_digest: str
     real_seconds: float
-    skipped_not_ip: int
+    feed: FeedCounts
     packets: Mapping[str, LivePackets]
     latency_us: Mapping[str, Latency]
     lateness: Lateness

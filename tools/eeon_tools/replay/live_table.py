@@ -73,6 +73,5 @@ def remarks(run: LiveResult) -> list[str]:
         (run.misdelivered, "packets reached the wrong host"),
         (run.duplicated, "packets arrived once more than they were sent"),
         (run.untimed, "packets arrived without a latency: others that look the same were lost"),
-        (run.skipped_not_ip, "packets of the trace were left out because they are not IP"),
     )
     return found + [f"{count:,} {what}." for count, what in counts if count]

@@ -27,15 +27,23 @@ LEFT = ("forwarded", "marked")
 """Verdicts of packets that a port has sent."""
 
 
+_CONTROL = "control"
+
+
 def _of_hosts(packet_class: str) -> str:
     """The program's class in the classes of hosts, to which a MAC control frame is one of the others."""
-    return "other" if packet_class == "control" else packet_class
+    return "other" if packet_class == _CONTROL else packet_class
 
 
-def class_packets(report: Report | TrafficReport, counters: FabricCounters) -> dict[str, ClassPackets]:
-    """Packets by class as hosts see it; drops and marks are sums over all switches."""
+def class_packets(
+    report: Report | TrafficReport, counters: FabricCounters, with_control: bool = False
+) -> dict[str, ClassPackets]:
+    """Packets by class as hosts see it; drops and marks are sums over all switches. `with_control`: frames
+    of MAC control that switches have consumed and lost count as drops of the class `other`."""
     verdicts = {name: dict.fromkeys((*LEFT, *_DROPS, *_OTHER_VERDICTS), 0) for name in CLASS_NAMES}
     for count in counters.verdicts:
+        if count.packet_class == _CONTROL and not with_control:
+            continue
         verdicts[_of_hosts(count.packet_class)][count.verdict] += count.packets
     return {
         name: ClassPackets(
@@ -61,13 +69,15 @@ def check(
     """Raise ReplayError, naming everything that does not add up, unless
 
     * every packet of the trace was sent, and of each class what was sent was delivered or counted as dropped;
+    * every frame of MAC control that a switch made was consumed, dropped, or came to a host's NIC;
     * each switch decided about each packet of each class that it received, exactly once;
     * what leaf ports sent to hosts is what hosts got;
     * every queue's occupancy is zero again, in bytes and in packets.
     """
     problems = [
         *_sent(report, packets, offered),
-        *_classes(report, packets),
+        *_classes(packets),
+        *_control(report, counters),
         *_switches(report, counters),
         *deliveries(topology, counters, packets),
         *occupancy(registers),
@@ -92,19 +102,27 @@ def _sent(report: Report, packets: Mapping[str, ClassPackets], offered: int) -> 
 
 def made(report: Report) -> int:
     """How many frames switches have made (pauses, congestion messages), without those that came to hosts.
-    What became of them is in the program's class `control`, and so counted with the packets of class
-    `other`, though no host has sent them."""
+    What became of them is in the program's class `control`."""
     counted = report["conservation"]
     of_hosts = sum(one["delivered"]["packets"] for one in report["classes"].values())
     return counted["copies"] - (counted["delivered"] - of_hosts)
 
 
-def _classes(report: Report, packets: Mapping[str, ClassPackets]) -> Iterable[str]:
+def _control(report: Report, counters: FabricCounters) -> Iterable[str]:
+    ended = sum(
+        count.packets
+        for count in counters.verdicts
+        if count.packet_class == _CONTROL and count.verdict not in LEFT
+    )
+    if made(report) != ended:
+        yield f"control: switches made {made(report)} that came to no host, {ended} were consumed or dropped"
+
+
+def _classes(packets: Mapping[str, ClassPackets]) -> Iterable[str]:
     for name, found in packets.items():
-        sent = found.sent + (made(report) if name == _of_hosts("control") else 0)
-        if sent != found.delivered + found.dropped:
+        if found.sent != found.delivered + found.dropped:
             yield (
-                f"{name}: sent {sent}, delivered {found.delivered} + early {found.early_dropped} + "
+                f"{name}: sent {found.sent}, delivered {found.delivered} + early {found.early_dropped} + "
                 f"tail {found.tail_dropped} + other {found.other_dropped} = "
                 f"{found.delivered + found.dropped}"
             )
@@ -112,7 +130,7 @@ def _classes(report: Report, packets: Mapping[str, ClassPackets]) -> Iterable[st
 
 def _switches(report: Report, counters: FabricCounters) -> Iterable[str]:
     # A frame that a switch makes comes by no port of the topology.
-    received = {(one["name"], "control"): one["copies"] for one in report["switches"]}
+    received = {(one["name"], _CONTROL): one["copies"] for one in report["switches"]}
     decided: dict[tuple[str, str], int] = {}
     for entered in counters.received:
         key = entered.switch, entered.packet_class
@@ -133,7 +151,7 @@ def deliveries(
     left = dict.fromkeys(CLASS_NAMES, 0)
     for count in counters.verdicts:
         # Frames that a switch makes end at NICs, which count them apart.
-        made_here = count.packet_class == "control"
+        made_here = count.packet_class == _CONTROL
         if count.verdict in LEFT and (count.switch, count.port) in to_hosts and not made_here:
             left[count.packet_class] += count.packets
     for name, sent in left.items():

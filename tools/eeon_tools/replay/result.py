@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Protocol
 
+from eeon_tools.replay.feed import FeedCounts
 from eeon_tools.trace.frames import CLASSES
 
 CLASS_NAMES = tuple(kind.label for kind in CLASSES)
@@ -114,7 +115,8 @@ class RunResult:
     settings.
 
     `virtual_seconds`: how long it was measured; `common_end_seconds`: how long every configuration is that
-    has delivered the trace by then."""
+    has delivered the trace by then. `control_frames`: pauses and congestion messages that switches made; they
+    are no packets of the trace."""
 
     name: str
     topology: str
@@ -129,7 +131,7 @@ class RunResult:
     program_digest: str
     virtual_seconds: float
     common_end_seconds: float
-    skipped_not_ip: int
+    feed: FeedCounts
     packets: Mapping[str, ClassPackets]
     latency_us: Mapping[str, Latency]
     energy_joules: Energy
@@ -138,6 +140,7 @@ class RunResult:
     wakes: int
     reordered: int
     phy_violations: int
+    control_frames: int
     p4_passes: int
     wall_seconds: float
 
@@ -145,6 +148,14 @@ class RunResult:
     def overtime_seconds(self) -> float:
         """How much longer it was measured than configurations that deliver sooner."""
         return self.virtual_seconds - self.common_end_seconds
+
+    @property
+    def no_room(self) -> str:
+        """What tail-dropped packets have found. A lossless group at its limit pauses its neighbour, so that
+        without control frames there was none."""
+        if self.control_frames:
+            return "no room, in a buffer or below the limit of a lossless group"
+        return "a full buffer"
 
     def total(self) -> ClassPackets:
         """All classes together."""

@@ -12,7 +12,7 @@ from __future__ import annotations
 import time
 from array import array
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,7 +24,7 @@ from eeon_control.topology import Topology
 from eeon_tools.errors import ReplayError, TraceError
 from eeon_tools.hops.recording import Recording, recording_filter
 from eeon_tools.replay import packet_counts
-from eeon_tools.replay.feed import AddressMap, Feed, ReadFeed
+from eeon_tools.replay.feed import AS_A_NIC, Feed, ReadFeed, SendRules
 from eeon_tools.replay.result import CLASS_NAMES, Energy, Latency, Layer, QueueDepth, RunResult
 from eeon_tools.replay.spec import TICK_PS, fabric_spec
 from eeon_tools.replay.twin import RunningTwin
@@ -69,7 +69,7 @@ class ReplaySettings:
     config: tuple[str, ...]
     speed: float = 1.0
     seed: int = 1
-    mapping: tuple[str, ...] = field(default=())
+    rules: SendRules = AS_A_NIC
     on_break: OnBreak | None = None
 
 
@@ -129,7 +129,7 @@ def replay(
         program_digest=program.digest,
         virtual_seconds=report["elapsed_ps"] / _PS_PER_S,
         common_end_seconds=(offers.counts.last_ps + SETTLE_PS) / _PS_PER_S,
-        skipped_not_ip=offers.counts.not_ip,
+        feed=offers.counts,
         packets=packets,
         latency_us=latencies(report),
         energy_joules=energy_of(report["energy"]["total"]),
@@ -137,6 +137,7 @@ def replay(
         queues=_queues(topology, report),
         wakes=sum(values["wakes"] for values in registers.values()),
         reordered=sum(port["reordered"] for switch in report["switches"] for port in switch["ports"]),
+        control_frames=report["conservation"]["copies"],
         phy_violations=report["energy"]["total"]["violations"],
         p4_passes=report["p4_passes"],
         wall_seconds=time.monotonic() - started,
@@ -146,8 +147,7 @@ def replay(
 def feed_of(settings: ReplaySettings, topology: Topology) -> Feed:
     """The packets of a replay's trace, as its hosts offer them."""
     hosts = trace_hosts.of_topology(topology)
-    mapping = AddressMap.parse(settings.mapping, hosts)
-    return Feed(settings.trace, hosts, settings.speed, mapping, settings.on_break)
+    return settings.rules.feed(settings.trace, hosts, settings.speed, settings.on_break)
 
 
 def own_manifest(trace: Path) -> manifests.Manifest | None:

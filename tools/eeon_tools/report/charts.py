@@ -27,7 +27,7 @@ RUN_COLOURS = ("#2b8cc4", "#e08a00")
 KINDS = (
     ("marked", "#c25b96", "triangle"),
     ("dropped early", "#d55e00", "x"),
-    ("buffer full", "#d55e00", "square_x"),
+    ("no room", "#d55e00", "square_x"),
     ("dropped", "#d55e00", "asterisk"),
     ("held", "#1a9e77", "circle"),
 )

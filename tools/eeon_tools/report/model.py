@@ -36,7 +36,7 @@ _AHEAD = 4
 _ALONE = "no packet waits before it"
 _PS_PER_NS = 1000
 _PS_PER_US = 10**6
-_MARK, _EARLY, _TAIL, _OTHER, _HOLD = "marked", "dropped early", "buffer full", "dropped", "held"
+_MARK, _EARLY, _TAIL, _OTHER, _HOLD = "marked", "dropped early", "no room", "dropped", "held"
 
 
 @dataclass
@@ -140,7 +140,7 @@ def run_model(recording: Recording, result: Measured, runs: int = 1) -> dict[str
             "delivered": total.delivered,
             "marked": total.marked,
             "dropped early": total.early_dropped,
-            "buffer full": total.tail_dropped,
+            "no room": total.tail_dropped,
             "data p50 us": result.latency_us["data"].p50,
             "data p99 us": result.latency_us["data"].p99,
             "energy mJ": 1000 * energy.used,
@@ -191,7 +191,7 @@ def _walk(
                     ahead[key] = _ahead(one.queue)
                 one.queue[event.packet] = recording.flow_name(event) if event.flow else ""
                 one.change(event.queue_bytes + event.length, event.at_ps)
-            case "held":
+            case "held" | "paused":
                 if key in asked and key not in ahead:
                     ahead[key] = _ahead(one.queue, last=True)
             case "sent":
@@ -269,7 +269,7 @@ def _visits(
         elif kind and kind != _HOLD:
             one.drops[period] += 1
             flow.drops += 1
-        held_ps = visit.held_ps
+        held_ps = max(visit.held_ps, visit.paused_ps)
         if held_ps:
             one.longest_hold = max(one.longest_hold, held_ps)
             flow.longest_hold = max(flow.longest_hold, held_ps)
@@ -283,7 +283,7 @@ def _kind(visit: Visit) -> str:
         return {"early_dropped": _EARLY, "tail_dropped": _TAIL}.get(visit.dropped, _OTHER)
     if visit.verdict == "marked":
         return _MARK
-    return _HOLD if visit.held_ps else ""
+    return _HOLD if visit.held_ps or visit.paused_ps else ""
 
 
 def _choose(details: dict[str, list[_Detail]], limit: int) -> tuple[list[_Detail], dict[str, list[int]]]:
@@ -297,7 +297,12 @@ def _choose(details: dict[str, list[_Detail]], limit: int) -> tuple[list[_Detail
         share = max(1, limit // len(kinds))
         step = -(-len(found) // share)
         some = {id(one): one for one in found[::step]}
-        longest = max(found, key=lambda one: one.visit.held_ps if kind == _HOLD else one.visit.decided_bytes)
+        longest = max(
+            found,
+            key=lambda one: (
+                max(one.visit.held_ps, one.visit.paused_ps) if kind == _HOLD else one.visit.decided_bytes
+            ),
+        )
         some[id(longest)] = longest
         kept += some.values()
         counts[kind] = [len(some), len(found)]

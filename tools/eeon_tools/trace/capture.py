@@ -1,38 +1,57 @@
-"""Captures: pcap and pcapng files with nanosecond times, read and written with scapy, one packet at a time.
+"""Captures: pcap and pcapng files with nanosecond times, one packet at a time; plain, or compressed with gzip
+or zstd; files or pipes.
 
-scapy is lenient: a file that breaks off looks to it like one that ends. Here a capture is either read to its
-last byte or refused, with the packet's number and the offset in the file. For that the file is handed to
-scapy through `_ExactFile`, which knows when bytes that were asked for are not there, and scapy's own warnings
-become errors.
+A capture is either read to its last byte or refused, with the packet's number and the offset in the file
+(after unpacking). Files are written with scapy. They are read without it, for scapy takes a file that breaks
+off for one that ends, and the interfaces of one pcapng section for those of the next.
 
-Only Ethernet is read (link type 1). Packets are (time_ns, frame_bytes, captured): `frame_bytes` is the length
-that the frame had, `captured` the part of it that was kept.
+Packets are (time_ns, frame_bytes, captured): `frame_bytes` is the length that the Ethernet frame had, without
+its frame check sequence; `captured` the part of it that was kept.
 """
 
 from __future__ import annotations
 
 import contextlib
-import logging
-import os
+import gzip
+import io
+import shutil
 import struct
+import sys
+import tempfile
+import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import IO, Any, NamedTuple, Protocol, TypeAlias
+from typing import BinaryIO, NamedTuple, Protocol, TypeAlias, cast
 
-from scapy.error import Scapy_Exception
-from scapy.utils import RawPcapNgReader, RawPcapNgWriter, RawPcapReader, RawPcapWriter
+from scapy.utils import RawPcapNgWriter, RawPcapWriter
 
 from eeon_tools.errors import BrokenOffError, TraceError
+from eeon_tools.trace import links
+from eeon_tools.trace.savefiles import (
+    PCAP_MAGICS,
+    PCAPNG_MAGIC,
+    ExactStream,
+    Record,
+    Stream,
+    read_pcap,
+    read_pcapng,
+)
 
-ETHERNET_LINKTYPE = 1
-MAX_FRAME_BYTES = 65_535
-"""Longest frame that is believed; the largest jumbo frames have about 9000 bytes."""
-PCAP_MAGICS = {bytes.fromhex(magic) for magic in ("a1b2c3d4", "d4c3b2a1", "a1b23c4d", "4d3cb2a1")}
-PCAPNG_MAGIC = bytes.fromhex("0a0d0d0a")
+if sys.version_info >= (3, 14):
+    from compression import zstd
+else:
+    from backports import zstd
+
+MAX_FRAME_BYTES = 8 * 65_535 + 18
+"""Longest frame that is believed: what Linux hands to a NIC at once (GSO_MAX_SIZE), with Ethernet and a VLAN
+tag."""
+STANDARD_INPUT = Path("-")
+_SNAP_BYTES = 65_535
+_GZIP_MAGIC = b"\x1f\x8b"
+_ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
 _NS_PER_S = 1_000_000_000
 MAX_TIME_NS = 2**32 * _NS_PER_S - 1
 """Latest time of a packet that is written: a pcap's seconds have 32 bits."""
-_MAX_BLOCK_BYTES = 1 << 20
 _BUFFER_BYTES = 1 << 18
 
 
@@ -76,7 +95,7 @@ def check_suffix(path: Path) -> None:
 class _PcapWriter:
     def __init__(self, path: Path) -> None:
         self._writer = RawPcapWriter(
-            str(path), linktype=ETHERNET_LINKTYPE, nano=True, endianness="<", snaplen=MAX_FRAME_BYTES,
+            str(path), linktype=links.ETHERNET, nano=True, endianness="<", snaplen=_SNAP_BYTES,
             bufsz=_BUFFER_BYTES,
         )  # fmt: skip
         self._writer.write_header(None)
@@ -98,7 +117,7 @@ class _NanosecondPcapNgWriter(RawPcapNgWriter):
         self.tsresol = 1
 
     def _write_block_idb(self, linktype: int, ifname: bytes | None = None) -> None:
-        body = struct.pack("<HHI", linktype, 0, MAX_FRAME_BYTES)
+        body = struct.pack("<HHI", linktype, 0, _SNAP_BYTES)
         if_tsresol = struct.pack("<HHB3x", 9, 1, 9) + struct.pack("<HH", 0, 0)
         self.f.write(self.build_block(struct.pack("<I", 1), body, options=if_tsresol))
 
@@ -106,7 +125,7 @@ class _NanosecondPcapNgWriter(RawPcapNgWriter):
 class _PcapNgWriter:
     def __init__(self, path: Path) -> None:
         self._writer = _NanosecondPcapNgWriter(str(path))
-        self._writer.linktype = ETHERNET_LINKTYPE
+        self._writer.linktype = links.ETHERNET
         self._writer.write_header(None)
 
     def write(self, time_ns: int, captured: bytes, frame_bytes: int) -> None:
@@ -116,90 +135,12 @@ class _PcapNgWriter:
         self._writer.close()
 
 
-class _BlockReader(RawPcapNgReader):
-    """Tells its file where each block begins; blocks that hold no packet come and go inside one call of
-    scapy's."""
-
-    def _read_block(self, size: int = MAX_FRAME_BYTES) -> tuple[bytes, RawPcapNgReader.PacketMetadata] | None:
-        file: object = self.f
-        assert isinstance(file, _ExactFile), "`_opened` gives no other"
-        file.between_records = True
-        return super()._read_block(size)
-
-
-class _ExactFile:
-    """A file that refuses to be read past its end in the middle of something, and to be read too far at once.
-
-    Only between two records may a read find nothing, for that is how a reader finds the end.
-    `between_records` says that the next read starts a record.
-    """
-
-    def __init__(self, path: Path, file: IO[bytes]) -> None:
-        self._path = path
-        self._file = file
-        self._size = os.fstat(file.fileno()).st_size
-        self.name = str(path)
-        self.offset = 0
-        self.packets = 0
-        self.between_records = False
-
-    def read(self, count: int) -> bytes:
-        if count > self._size - self.offset:
-            left = self._size - self.offset
-            if left or not self.between_records:
-                raise BrokenOffError(
-                    self._path,
-                    self.place(),
-                    f"the file breaks off: {count} bytes are due here and {left} are left",
-                )
-            return b""
-        self.between_records = False
-        if count > _MAX_BLOCK_BYTES:
-            raise TraceError(
-                self._path, self.place(), f"a block of {count} bytes; at most {_MAX_BLOCK_BYTES} are believed"
-            )
-        data = self._file.read(count)
-        self.offset += len(data)
-        return data
-
-    def place(self) -> str:
-        return f"packet {self.packets + 1}, offset {self.offset}"
-
-    def close(self) -> None:
-        self._file.close()
-
-
-class _FirstWarning(logging.Handler):
-    """Remembers the first warning that scapy logs."""
-
-    def __init__(self) -> None:
-        super().__init__(logging.WARNING)
-        self.message: str | None = None
-
-    def emit(self, record: logging.LogRecord) -> None:
-        if self.message is None:
-            self.message = record.getMessage()
-
-
-@contextlib.contextmanager
-def _scapy_warnings() -> Iterator[_FirstWarning]:
-    logger = logging.getLogger("scapy.runtime")
-    handler = _FirstWarning()
-    before = logger.handlers[:], logger.filters[:], logger.propagate
-    # Its filter lets a warning pass only now and then.
-    logger.handlers, logger.filters, logger.propagate = [handler], [], False
-    try:
-        yield handler
-    finally:
-        logger.handlers, logger.filters, logger.propagate = before
-
-
 def read_packets(path: Path, on_break: OnBreak | None = None) -> Iterator[Packet]:
     """Every packet of a pcap or pcapng file, in file order, one in memory at a time.
 
     `on_break`: called where the file breaks off, which then ends the packets and is no error. Times are
     nanoseconds since the epoch that the file uses. Raises TraceError, naming the packet and the offset, when
-    the file is not a capture, breaks off, holds another link type than Ethernet, or says what cannot be.
+    the file is not a capture, breaks off, holds a link type that is not read, or says what cannot be.
     """
     try:
         yield from _all_packets(path)
@@ -214,105 +155,78 @@ def _all_packets(path: Path) -> Iterator[Packet]:
         raw = path.open("rb", buffering=_BUFFER_BYTES)
     except OSError as error:
         raise TraceError(path, "", f"cannot be read: {error.strerror}") from error
-    with raw, _scapy_warnings() as warnings:
-        magic = raw.read(4)
-        raw.seek(0)
-        file = _ExactFile(path, raw)
+    with raw:
+        stream = ExactStream(path, _unpacked(path, raw))
+        magic = stream.read_or_end(4)
         if magic in PCAP_MAGICS:
-            yield from _read_pcap(path, file, warnings)
+            records = read_pcap(stream, magic)
         elif magic == PCAPNG_MAGIC:
-            yield from _read_pcapng(path, file, warnings)
+            records = read_pcapng(stream, magic)
         elif not magic:
             raise TraceError(path, "", "the file is empty; a trace starts with a pcap or pcapng header")
         else:
             raise TraceError(path, "offset 0", f"magic {magic.hex()} is neither pcap nor pcapng")
+        for record in records:
+            yield _packet(stream, record)
 
 
-def _read_pcap(path: Path, file: _ExactFile, warnings: _FirstWarning) -> Iterator[Packet]:
-    reader = _opened(path, RawPcapReader, file, warnings)
-    _check_linktype(path, "file header", reader.linktype)
-    to_ns = 1 if reader.nano else 1000
-    start = file.offset
-    for captured, meta in _packets(path, reader, file, warnings):
-        if meta.usec * to_ns >= _NS_PER_S:
-            unit = "nanoseconds" if reader.nano else "microseconds"
-            raise TraceError(
-                path,
-                f"packet {file.packets + 1}, offset {start}",
-                f"time has {meta.usec} {unit} beyond its second",
-            )
-        _check_lengths(path, file, start, meta.caplen, len(captured), meta.wirelen)
-        yield Packet(meta.sec * _NS_PER_S + meta.usec * to_ns, meta.wirelen, captured)
-        file.packets += 1
-        start = file.offset
+def _packet(stream: ExactStream, record: Record) -> Packet:
+    """A record as an Ethernet frame without its frame check sequence."""
+    time_ns, link_type, fcs_bytes, frame_bytes, captured = record
+    if link_type == links.ETHERNET and not fcs_bytes and 14 <= frame_bytes <= MAX_FRAME_BYTES:
+        return Packet(time_ns, frame_bytes, captured)
+    frame_bytes -= fcs_bytes
+    shortest = links.HEADER_BYTES[link_type]
+    if not shortest <= frame_bytes <= MAX_FRAME_BYTES:
+        raise stream.error(
+            f"frame of {frame_bytes} bytes; frames of {links.NAMES[link_type]} have {shortest} to "
+            f"{MAX_FRAME_BYTES}"
+        )
+    if len(captured) > frame_bytes:
+        captured = captured[:frame_bytes]
+    return Packet(time_ns, *links.as_ethernet(link_type, frame_bytes, captured))
 
 
-def _read_pcapng(path: Path, file: _ExactFile, warnings: _FirstWarning) -> Iterator[Packet]:
-    reader = _opened(path, _BlockReader, file, warnings)
-    start = file.offset
-    for captured, meta in _packets(path, reader, file, warnings):
-        place = f"packet {file.packets + 1}, offset {start}"
-        _check_linktype(path, place, meta.linktype)
-        if meta.tshigh is None:
-            raise TraceError(
-                path, place, "a simple packet block has no time; enhanced packet blocks are needed"
-            )
-        time_ns = (meta.tshigh << 32 | meta.tslow) * _NS_PER_S // meta.tsresol
-        _check_lengths(path, file, start, len(captured), len(captured), meta.wirelen)
-        yield Packet(time_ns, meta.wirelen, captured)
-        file.packets += 1
-        start = file.offset
+def _unpacked(path: Path, raw: BinaryIO) -> Stream:
+    """The bytes of a capture, whether its file is compressed or not."""
+    magic = cast(io.BufferedReader, raw).peek(4)[:4]
+    if magic[:2] == _GZIP_MAGIC:
+        return _Compressed(path, gzip.GzipFile(fileobj=raw))
+    if magic == _ZSTD_MAGIC:
+        return _Compressed(path, zstd.ZstdFile(raw))
+    return raw
 
 
-def _opened(
-    path: Path, reader_class: type[RawPcapReader], file: _ExactFile, warnings: _FirstWarning
-) -> RawPcapReader:
-    # The metaclass of scapy's readers guesses formats and swallows errors; the class itself does neither.
-    reader = object.__new__(reader_class)
-    try:
-        # scapy asks for a whole IO, and reads and closes it.
-        reader_class.__init__(reader, str(path), file, file.read(4))  # type: ignore[arg-type]
-    except (Scapy_Exception, EOFError) as error:
-        problem = warnings.message or str(error)
-        raise TraceError(path, f"file header, offset {file.offset}", problem) from error
-    return reader
+class _Compressed:
+    """A stream whose compression may be damaged."""
 
+    def __init__(self, path: Path, stream: Stream) -> None:
+        self._path = path
+        self._stream = io.BufferedReader(cast(io.RawIOBase, stream), _BUFFER_BYTES)
 
-def _packets(
-    path: Path, reader: RawPcapReader, file: _ExactFile, warnings: _FirstWarning
-) -> Iterator[tuple[bytes, Any]]:  # scapy says of both formats' metadata that they are pcap's
-    packets = iter(reader)
-    while True:
-        problem: str | None = None
-        file.between_records = True
+    def read(self, count: int) -> bytes:
         try:
-            item = next(packets, None)
-        except (Scapy_Exception, EOFError, struct.error, IndexError, ValueError, ArithmeticError) as error:
-            item, problem = None, f"malformed block ({error})"
-        problem = warnings.message or problem
-        if problem is None and item is None and not file.between_records:
-            problem = "malformed block: its two lengths differ"
-        if problem is not None:
-            raise TraceError(path, file.place(), problem)
-        if item is None:
-            return
-        yield item
+            return self._stream.read(count)
+        except EOFError as error:
+            raise BrokenOffError(self._path, "", "the compressed file breaks off") from error
+        except (OSError, zlib.error, zstd.ZstdError) as error:
+            raise TraceError(self._path, "", f"cannot be unpacked: {error}") from error
 
 
-def _check_linktype(path: Path, place: str, linktype: int) -> None:
-    if linktype != ETHERNET_LINKTYPE:
-        raise TraceError(
-            path, place, f"link type {linktype}; only Ethernet ({ETHERNET_LINKTYPE}) can be replayed"
-        )
-
-
-def _check_lengths(
-    path: Path, file: _ExactFile, start: int, said: int, captured_bytes: int, frame_bytes: int
-) -> None:
-    place = f"packet {file.packets + 1}, offset {start}"
-    if not 14 <= frame_bytes <= MAX_FRAME_BYTES:
-        raise TraceError(
-            path, place, f"frame of {frame_bytes} bytes; Ethernet frames have 14 to {MAX_FRAME_BYTES}"
-        )
-    if said > frame_bytes or captured_bytes != said:
-        raise TraceError(path, place, f"{said} bytes captured of a frame of {frame_bytes}")
+@contextlib.contextmanager
+def seekable(path: Path) -> Iterator[Path]:
+    """A file with what `path` holds that can be read more than once: itself, or a copy of what comes out of
+    a pipe (`-` is standard input)."""
+    if path.is_file():
+        yield path
+        return
+    is_standard_input = path == STANDARD_INPUT
+    with tempfile.TemporaryDirectory(prefix="eeon-") as folder:
+        copy = Path(folder) / ("stdin" if is_standard_input else path.name)
+        with copy.open("wb") as target:
+            if is_standard_input:
+                shutil.copyfileobj(sys.stdin.buffer, target, _BUFFER_BYTES)
+            else:
+                with path.open("rb") as source:
+                    shutil.copyfileobj(source, target, _BUFFER_BYTES)
+        yield copy

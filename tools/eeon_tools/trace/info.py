@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 
 from eeon_tools.trace.capture import Packet
 from eeon_tools.trace.frames import CLASSES, classify
+from eeon_tools.trace.layers import source_place
+from eeon_tools.trace.offload import Segmenter
 
 ECN_NAMES = ("not_ect", "ect_1", "ect_0", "ce")
 MAX_ADDRESSES = 65_536
@@ -31,7 +33,8 @@ class Totals:
 
 @dataclass
 class TraceInfo:
-    """The description of one capture. Times in nanoseconds, rates in bit/s and packets/s."""
+    """The description of one capture. Times in nanoseconds, rates in bit/s and packets/s. `super_frames`: of
+    segmentation offload; `super_frame_segments`: what a replay cuts them into."""
 
     packets: int = 0
     bytes: int = 0
@@ -39,6 +42,8 @@ class TraceInfo:
     last_ns: int = 0
     out_of_order: int = 0
     snapped: int = 0
+    super_frames: int = 0
+    super_frame_segments: int = 0
     by_class: dict[str, Totals] = field(default_factory=lambda: {kind.label: Totals() for kind in CLASSES})
     by_ecn: dict[str, Totals] = field(
         default_factory=lambda: {name: Totals() for name in (*ECN_NAMES, "not_ip")}
@@ -74,6 +79,8 @@ class TraceInfo:
             "packets_per_second": self.per_second(self.packets),
             "out_of_order": self.out_of_order,
             "snapped": self.snapped,
+            "super_frames": self.super_frames,
+            "super_frame_segments": self.super_frame_segments,
             "classes": plain(self.by_class),
             "ecn": plain(self.by_ecn),
             "senders": plain(dict(self.top_senders(len(self.senders)))),
@@ -86,6 +93,7 @@ def describe(packets: Iterable[Packet]) -> TraceInfo:
     senders: dict[bytes, Totals] = {}
     others = Totals()
     previous = -1
+    segmenter = Segmenter()
     for time_ns, frame_bytes, captured in packets:
         facts = classify(captured)
         if info.packets == 0:
@@ -97,6 +105,11 @@ def describe(packets: Iterable[Packet]) -> TraceInfo:
         info.packets += 1
         info.bytes += frame_bytes
         info.snapped += len(captured) < frame_bytes
+        place = source_place(captured)
+        if place is not None and place[1]:
+            segments = segmenter.segments(captured, place, frame_bytes)
+            info.super_frames += segments > 1
+            info.super_frame_segments += segments if segments > 1 else 0
         info.payload_bytes += facts.payload_bytes
         info.by_class[facts.packet_class.label].add(frame_bytes)
         info.by_ecn["not_ip" if facts.ecn is None else ECN_NAMES[facts.ecn]].add(frame_bytes)

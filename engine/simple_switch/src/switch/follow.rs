@@ -170,11 +170,12 @@ impl Switch {
     /// A packet has entered a queue, which is as deep as it is with the packet.
     #[cold]
     pub(super) fn note_queued(&mut self, id: PacketId, port: u16, priority: usize, bytes: u32) {
-        let (at, gate) = (self.now, self.queue_opens(port, priority));
+        let at = self.now;
+        let gates = [self.gate_opens(port), self.pause_ends(port, priority)];
         let queue_bytes = self.tm.queue_bytes(port).get() - u64::from(bytes);
         let queue = (queue_bytes, self.tm.queue_packets(port) - 1);
         if let Some(hops) = self.hops_mut() {
-            hops.queued(id, at, port, priority as u8, bytes, queue, gate);
+            hops.queued(id, at, port, priority as u8, bytes, queue, gates);
         }
     }
 

@@ -617,10 +617,10 @@ impl Switch {
         self.agenda.set(usize::from(port), due);
     }
 
-    /// When both gates of a queue are open: its port's and its own.
-    fn queue_opens(&self, port: u16, priority: usize) -> Time {
+    /// When the pause of a queue is over: now or before when there is none. The port's own gate may be closed longer.
+    fn pause_ends(&self, port: u16, priority: usize) -> Time {
         let own = class_gate(self.class_gate, &self.state, self.clock, self.now, port);
-        self.gate_opens(port).max(own.map_or(Time::ZERO, |opens| opens(priority)))
+        own.map_or(Time::ZERO, |opens| opens(priority))
     }
 
     /// A packet that came in at this port is through with ingress and stands in no queue: it may have opened gates of the

@@ -57,7 +57,8 @@ impl Switch {
                 priority,
                 packets_ahead: switch.tm.depth(port, priority) - 1,
                 bytes_ahead: switch.tm.queue_bytes(port).get() - u64::from(bytes),
-                gate_opens: switch.queue_opens(port, priority),
+                gate_opens: switch.gate_opens(port),
+                pause_ends: switch.pause_ends(port, priority),
                 wire_free: switch.tm.wire_free(port),
             });
         }

@@ -13,7 +13,7 @@
     for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
     return made;
   };
-  const KINDS = ["marked", "dropped early", "buffer full", "dropped", "held"];
+  const KINDS = ["marked", "dropped early", "no room", "dropped", "held"];
   // Places in a detail.
   const [N, PORT, AT, KIND, QUEUE, WAITED, HELD, FLOW, WHY, AHEAD, REACTION] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10];
   const state = { a: 0, b: -1, port: 0 };
@@ -145,7 +145,7 @@
       line("Its sender does not react: hosts of a replay send what the trace says. Experiments have TCP that does.");
     if (one[KIND] === "dropped early" && port.threshold !== null)
       line(`An AQM that acts above ${number(one[QUEUE])} B would not have dropped it (now from ${number(port.threshold)} B).`);
-    if (one[KIND] === "buffer full")
+    if (one[KIND] === "no room")
       line(`A buffer of ${number(one[QUEUE] + 1514)} B would have had room for it (now ${number(port.buffer)} B).`);
     if (data.explain) line(`All about it: ${command(run, one[N])}`);
     box.append(list);
@@ -197,7 +197,7 @@
       card(title, `packet ${number(one[N])} at ${run.ports[one[PORT]].name}, ${number(one[AT], 1)} us`, () => jump(place));
     };
     first("First mark", ["marked"]);
-    first("First drop", ["dropped early", "buffer full", "dropped"]);
+    first("First drop", ["dropped early", "no room", "dropped"]);
     const longest = run.details.reduce((best, one, place) => (best < 0 ? one[HELD] > 0 : one[HELD] > run.details[best][HELD]) ? place : best, -1);
     if (longest < 0) card("Longest hold", "none", () => {});
     else {

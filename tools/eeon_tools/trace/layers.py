@@ -1,0 +1,77 @@
+"""Where the headers of a frame stand."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from eeon_control.constants import ETHERTYPE_IPV4, ETHERTYPE_IPV6, ETHERTYPES_VLAN
+
+TCP, UDP, DCCP, ICMPV6, UDP_LITE = 6, 17, 33, 58, 136
+_HOP_BY_HOP, _ROUTING, _FRAGMENT, _AUTHENTICATION, _DESTINATION = 0, 43, 44, 51, 60
+
+
+class Transport(NamedTuple):
+    """What follows the IP header and IPv6's extension headers.
+
+    `at`: where it starts; the frame may end before that. `is_first`: whether it starts with the protocol's
+    header, which only the first fragment of a datagram has. `is_fragment`: whether more fragments belong to
+    it. `is_routed`: whether a routing header has the final destination, so that the checksum covers that one.
+    """
+
+    protocol: int
+    at: int
+    is_first: bool
+    is_fragment: bool
+    is_routed: bool
+
+
+def source_place(frame: bytes) -> tuple[int, int] | None:
+    """Where the source address stands and how long it is, or None when the frame is not IP.
+
+    The length is 0 when the frame is cut before it says what it is.
+    """
+    at = 12
+    ethertype = int.from_bytes(frame[at : at + 2], "big")
+    while ethertype in ETHERTYPES_VLAN:
+        at += 4
+        ethertype = int.from_bytes(frame[at : at + 2], "big")
+    at += 2
+    if len(frame) < at:
+        return at, 0
+    if ethertype == ETHERTYPE_IPV4:
+        return at + 12, 4
+    if ethertype == ETHERTYPE_IPV6:
+        return at + 8, 16
+    return None
+
+
+def transport(frame: bytes | bytearray, place: tuple[int, int]) -> Transport | None:
+    """What follows IP in a frame whose source address is at `place`; None where it is cut before that."""
+    source_at, length = place
+    if length == 4:
+        ip = source_at - 12
+        if len(frame) < ip + 10:
+            return None
+        fragment = int.from_bytes(frame[ip + 6 : ip + 8], "big")
+        at = ip + (frame[ip] & 0xF) * 4
+        return Transport(frame[ip + 9], at, not fragment & 0x1FFF, bool(fragment & 0x3FFF), False)
+    ip = source_at - 8
+    protocol, at = frame[ip + 6], ip + 40
+    is_first, is_fragment, is_routed = True, False, False
+    while protocol in (_HOP_BY_HOP, _ROUTING, _FRAGMENT, _AUTHENTICATION, _DESTINATION):
+        if len(frame) < at + 4:
+            return None
+        after = frame[at]
+        if protocol == _FRAGMENT:
+            offset = int.from_bytes(frame[at + 2 : at + 4], "big")
+            is_first, is_fragment = offset < 8, is_fragment or bool(offset & 0xFFF9)
+            size = 8
+        elif protocol == _AUTHENTICATION:
+            size = (frame[at + 1] + 2) * 4
+        else:
+            is_routed |= protocol == _ROUTING and frame[at + 3] > 0
+            size = (frame[at + 1] + 1) * 8
+        protocol, at = after, at + size
+        if not is_first:
+            break
+    return Transport(protocol, at, is_first, is_fragment, is_routed)

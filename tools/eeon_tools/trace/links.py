@@ -1,0 +1,64 @@
+"""Link types of captures (tcpdump.org/linktypes.html), and how their packets become Ethernet frames.
+
+Captures of `any`, of tunnels and of loopback have no Ethernet header. Their packets get one: addresses of
+zeros, which a replay replaces, and the EtherType. Lengths are then those of the Ethernet frame.
+"""
+
+from __future__ import annotations
+
+import struct
+
+from eeon_control.constants import ETHERTYPE_IPV4, ETHERTYPE_IPV6
+
+NULL, ETHERNET, RAW, LOOP, LINUX_SLL, IPV4, IPV6, LINUX_SLL2 = 0, 1, 101, 108, 113, 228, 229, 276
+NAMES = {
+    ETHERNET: "Ethernet",
+    RAW: "raw IP",
+    IPV4: "raw IPv4",
+    IPV6: "raw IPv6",
+    NULL: "loopback",
+    LOOP: "OpenBSD loopback",
+    LINUX_SLL: "Linux cooked",
+    LINUX_SLL2: "Linux cooked v2",
+}
+"""Those that are read."""
+NO_ADDRESSES = bytes(12)
+"""Destination and source of a frame whose capture had no Ethernet header."""
+HEADER_BYTES = {NULL: 4, ETHERNET: 14, RAW: 0, LOOP: 4, LINUX_SLL: 16, IPV4: 0, IPV6: 0, LINUX_SLL2: 20}
+_AF_INET = 2
+_AF_INET6 = (10, 24, 28, 30)
+"""Of Linux, NetBSD and OpenBSD, FreeBSD, and Darwin."""
+_NO_ETHERTYPE = 0
+"""Below 0x0600 it would be a length; what has it is not IP."""
+
+
+def as_ethernet(link_type: int, frame_bytes: int, captured: bytes) -> tuple[int, bytes]:
+    """Length and bytes of a packet as an Ethernet frame. `frame_bytes`: at least `HEADER_BYTES`."""
+    if link_type == ETHERNET or (link_type == NULL and not _is_loopback(frame_bytes, captured)):
+        # BMv2 writes its Ethernet files with the link type of loopback.
+        return frame_bytes, captured
+    header = HEADER_BYTES[link_type]
+    if link_type == LINUX_SLL:
+        ethertype = int.from_bytes(captured[14:16], "big")
+    elif link_type == LINUX_SLL2:
+        ethertype = int.from_bytes(captured[0:2], "big")
+    else:
+        ethertype = _of_version(captured[header : header + 1])
+    frame = NO_ADDRESSES + ethertype.to_bytes(2, "big") + captured[header:]
+    return frame_bytes - header + 14, frame
+
+
+def _of_version(first: bytes) -> int:
+    version = first[0] >> 4 if first else 0
+    return {4: ETHERTYPE_IPV4, 6: ETHERTYPE_IPV6}.get(version, _NO_ETHERTYPE)
+
+
+def _is_loopback(frame_bytes: int, captured: bytes) -> bool:
+    """Whether a packet starts with an address family, in whatever byte order, and IP of that family."""
+    if len(captured) < 12:
+        return frame_bytes < 14
+    families = struct.unpack_from("<I", captured)[0], struct.unpack_from(">I", captured)[0]
+    version = captured[4] >> 4
+    if _AF_INET in families:
+        return version == 4 and int.from_bytes(captured[6:8], "big") <= frame_bytes - 4
+    return any(family in _AF_INET6 for family in families) and version == 6

@@ -1,0 +1,119 @@
+"""Segmentation offload: a host that captures sees what its NIC has yet to cut (TSO), or what it has put
+together (GRO, LRO): TCP segments of up to 64 KB, and more (BIG TCP), which no link has carried.
+
+They are cut at the MSS: at what the receiver's SYN said, where the trace holds it, and else at that of an MTU
+of 1,500 bytes. As in Linux (`tcp_gso_segment`), every segment has the headers of the whole, with its own
+sequence number, CWR in the first alone, FIN and PSH in the last alone.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator
+
+from eeon_tools.trace.frames import CWR, FIN, MTU_BYTES, PSH, SYN, internet_checksum
+from eeon_tools.trace.layers import TCP, Transport, transport
+
+_KNOWN_FLOWS = 65_536
+_MIN_SEGMENT_BYTES = 64
+"""A smaller MSS is taken for damage: one frame would become thousands."""
+_MSS_OPTION, _END_OPTION, _NO_OPERATION = 2, 0, 1
+
+
+class Segmenter:
+    """Cuts the frames of one trace, in its order."""
+
+    def __init__(self) -> None:
+        self._mss: dict[bytes, int] = {}
+        self._least_mss = MTU_BYTES
+
+    def payload_of_segment(
+        self, frame: bytes, place: tuple[int, int], frame_bytes: int, found: Transport | None
+    ) -> int | None:
+        """How much payload a segment of a frame has that is to be cut; None for any other frame. Learns from
+        SYNs. `found`: what follows IP."""
+        if found is None or found.protocol != TCP or found.is_fragment or len(frame) < found.at + 14:
+            return None
+        header = (frame[found.at + 12] >> 4) * 4
+        if frame[found.at + 13] & SYN:
+            self._learn(frame, place, found, header)
+            return None
+        payload = frame_bytes - found.at - header
+        if header < 20 or payload <= _MIN_SEGMENT_BYTES:
+            return None
+        usual = MTU_BYTES - (found.at - _ip_at(place)) - header
+        if payload <= min(usual, self._least_mss - (header - 20)):
+            return None
+        mss = self._mss.get(_flow(frame, place, found))
+        segment = usual if mss is None else mss - (header - 20)
+        segment = max(segment, _MIN_SEGMENT_BYTES)
+        return segment if payload > segment and len(frame) >= found.at + header else None
+
+    def segments(self, frame: bytes, place: tuple[int, int], frame_bytes: int) -> int:
+        """Into how many segments a frame is to be cut; 1 for any that is not."""
+        found = transport(frame, place)
+        size = self.payload_of_segment(frame, place, frame_bytes, found)
+        if size is None or found is None:
+            return 1
+        header = found.at + (frame[found.at + 12] >> 4) * 4
+        return -(-(frame_bytes - header) // size)
+
+    def _learn(self, frame: bytes, place: tuple[int, int], found: Transport, header: int) -> None:
+        at, end = found.at + 20, min(found.at + header, len(frame))
+        while at + 1 < end and frame[at] != _END_OPTION:
+            if frame[at] == _NO_OPERATION:
+                at += 1
+                continue
+            if frame[at] == _MSS_OPTION and at + 4 <= end:
+                if len(self._mss) >= _KNOWN_FLOWS:
+                    self._mss.clear()
+                mss = int.from_bytes(frame[at + 2 : at + 4], "big")
+                self._mss[_flow(frame, place, found, is_reversed=True)] = mss
+                self._least_mss = min(self._least_mss, mss)
+                return
+            at += max(2, frame[at + 1])
+
+
+def _flow(frame: bytes, place: tuple[int, int], found: Transport, is_reversed: bool = False) -> bytes:
+    at, length = place
+    one = frame[at : at + length], frame[found.at : found.at + 2]
+    other = frame[at + length : at + 2 * length], frame[found.at + 2 : found.at + 4]
+    first, second = (other, one) if is_reversed else (one, other)
+    return first[0] + second[0] + first[1] + second[1]
+
+
+def _ip_at(place: tuple[int, int]) -> int:
+    return place[0] - (12 if place[1] == 4 else 8)
+
+
+def cut(
+    frame: bytes, place: tuple[int, int], frame_bytes: int, segment_bytes: int
+) -> Iterator[tuple[int, bytes]]:
+    """The segments of a frame that `payload_of_segment` says to cut: their lengths, and what there is of
+    their bytes. Checksums take bytes that were not captured for zeros."""
+    found = transport(frame, place)
+    assert found is not None, "`payload_of_segment` has found it"
+    ip = _ip_at(place)
+    header = found.at + (frame[found.at + 12] >> 4) * 4
+    sequence = int.from_bytes(frame[found.at + 4 : found.at + 8], "big")
+    identification = int.from_bytes(frame[ip + 4 : ip + 6], "big")
+    flags = frame[found.at + 13]
+    for number, offset in enumerate(range(0, frame_bytes - header, segment_bytes)):
+        payload = min(segment_bytes, frame_bytes - header - offset)
+        is_last = header + offset + payload == frame_bytes
+        part = bytearray(frame[:header] + frame[header + offset : header + offset + payload])
+        if place[1] == 4:
+            part[ip + 2 : ip + 4] = (header - ip + payload).to_bytes(2, "big")
+            part[ip + 4 : ip + 6] = (identification + number & 0xFFFF).to_bytes(2, "big")
+            part[ip + 10 : ip + 12] = b"\0\0"
+            part[ip + 10 : ip + 12] = internet_checksum(bytes(part[ip : found.at])).to_bytes(2, "big")
+        else:
+            part[ip + 4 : ip + 6] = (header - ip - 40 + payload).to_bytes(2, "big")
+        part[found.at + 4 : found.at + 8] = (sequence + offset & 0xFFFF_FFFF).to_bytes(4, "big")
+        part[found.at + 13] = flags & ~(0 if is_last else FIN | PSH) & ~(CWR if number else 0)
+        part[found.at + 16 : found.at + 18] = b"\0\0"
+        pseudo = bytes(frame[place[0] : place[0] + 2 * place[1]])
+        pseudo += struct.pack("!II", header - found.at + payload, TCP)
+        checksum = internet_checksum(pseudo + bytes(part[found.at :]))
+        part[found.at + 16 : found.at + 18] = checksum.to_bytes(2, "big")
+        yield header + payload, bytes(part)

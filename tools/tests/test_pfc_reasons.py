@@ -1,0 +1,110 @@
+"""Priority flow control in replays: the counts are the trace's, and the reasons are those of the program."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from eeon_tools.cli.explain import explain
+from eeon_tools.hops.recording import Recording, Visit
+from eeon_tools.replay.comparing import overload
+from eeon_tools.replay.result import RunResult
+from eeon_tools.replay.twin_run import ReplaySettings, replay
+from eeon_tools.trace.capture import open_writer
+from scapy.layers.inet import IP, UDP
+from scapy.layers.l2 import Ether
+
+pytest.importorskip("eeon_engine", reason="the engine is not built; `make setup` builds it")
+
+SMALL_GROUPS = """\
+profiles:
+  queue: {q: {buffer: 10MB, aqm: drop_tail}}
+  pfc: {roce: {limit: 20KB, xoff: 19KB, xon: 15KB, headroom: unchecked}}
+roles: {host_facing: {queue: q}, uplink: {queue: q}, spine: {queue: q}}
+classes: {default: {priority: 3, pfc: roce}}
+"""
+PACKETS = 600
+RUN = ("-t", "leaf-spine-4", "-c")
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """Two hosts that send to a third at the rate of their links, and groups that are too small for it."""
+    folder = tmp_path_factory.mktemp("pfc")
+    trace, config = folder / "two-to-one.pcap", folder / "small.yaml"
+    config.write_text(SMALL_GROUPS)
+    writer = open_writer(trace)
+    for number in range(PACKETS):
+        ends = {"src": ("10.0.1.1", "10.0.1.2", "10.0.2.1")[number % 3], "dst": "10.0.2.2"}
+        writer.write(number * 4096, bytes(Ether() / IP(**ends) / UDP(dport=7)), 1514)
+    writer.close()
+    return trace, config
+
+
+@pytest.fixture(scope="module")
+def recorded(files: tuple[Path, Path]) -> tuple[Recording, RunResult]:
+    trace, config = files
+    found: list[Recording] = []
+    run = replay(ReplaySettings("small", trace, "leaf-spine-4", (str(config),)), recorded=found.append)
+    return found[0], run
+
+
+def test_frames_that_switches_make_are_no_packets_of_the_trace(recorded: tuple[Recording, RunResult]) -> None:
+    _, run = recorded
+    total = run.total()
+    assert total.sent == PACKETS
+    assert total.delivered + total.tail_dropped == PACKETS
+    assert total.tail_dropped > 50 and total.other_dropped == 0
+    assert run.control_frames > 50
+
+
+def test_a_remark_on_loss_names_what_was_full(recorded: tuple[Recording, RunResult]) -> None:
+    (remark,) = overload(recorded[1])
+    assert "found no room, in a buffer or below the limit of a lossless group" in remark
+
+
+def test_a_packet_that_its_group_has_no_room_for_says_so(recorded: tuple[Recording, RunResult]) -> None:
+    recording, run = recorded
+    dropped = [visit for visit in recording.visits() if visit.dropped]
+    assert len(dropped) == run.total().tail_dropped
+    for visit in dropped:
+        assert re.fullmatch(
+            r"the lossless group of port \d, priority 3 may have 20,000 B, "
+            r"and it would become larger: dropped",
+            recording.reason(visit),
+        )
+
+
+def test_no_link_is_asleep_where_none_may_sleep(recorded: tuple[Recording, RunResult]) -> None:
+    recording, _ = recorded
+
+    def why(visit: Visit) -> str:
+        reason = recording.reason(visit)
+        return "asleep" if "asleep" in reason else "paused" if "its queue was paused by" in reason else ""
+
+    reasons = Counter(why(visit) for visit in recording.visits())
+    assert reasons["asleep"] == 0 and reasons["paused"] > 50
+    paused = next(visit for visit in recording.visits() if visit.paused_ps)
+    assert 0 < paused.paused_ps <= paused.waited_ps
+
+
+def test_explain_names_the_group(files: tuple[Path, Path], recorded: tuple[Recording, RunResult]) -> None:
+    trace, config = files
+    recording, _ = recorded
+    dropped = next(visit for visit in recording.visits() if visit.dropped)
+
+    def told(visit: Visit) -> str:
+        result = CliRunner().invoke(
+            explain, [str(trace), "-n", str(visit.number), *RUN, str(config), "--switch", visit.node]
+        )
+        assert result.exit_code == 0, result.output
+        return " ".join(result.output.split())
+
+    assert re.search(
+        r"tail-dropped: the lossless group of port \d, priority 3 has [\d,]+ B; \+ packet 1,514 B > limit "
+        r"20,000 B \(lossless_group.lossless\)",
+        told(dropped),
+    )

@@ -1,0 +1,141 @@
+"""Frames of segmentation offload: what a NIC makes of them is what the fabric gets."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from eeon_tools.cli.trace import trace
+from eeon_tools.replay.feed import AS_A_NIC, Feed, Offer, SendRules
+from eeon_tools.trace.capture import open_writer
+from eeon_tools.trace.hosts import TraceHost
+from scapy.layers.inet import IP, TCP, UDP
+from scapy.layers.inet6 import IPv6, IPv6ExtHdrHopByHop
+from scapy.layers.l2 import Dot1Q, Ether
+from scapy.packet import Packet
+
+PAYLOAD = bytes(range(256)) * 40  # 10,240 bytes
+ENDS4 = {"src": "10.0.1.1", "dst": "10.0.2.1"}
+ENDS6 = {"src": "fd00:0:0:1::1", "dst": "fd00:0:0:2::1"}
+
+
+def feed(
+    folder: Path, hosts: list[TraceHost], frames: list[tuple[bytes, int]], rules: SendRules = AS_A_NIC
+) -> tuple[Feed, list[Offer]]:
+    path = folder / "trace.pcap"
+    writer = open_writer(path)
+    for number, (captured, frame_bytes) in enumerate(frames):
+        writer.write(number * 1000, captured, frame_bytes)
+    writer.close()
+    found = rules.feed(path, hosts, 1.0)
+    return found, list(found.offers())
+
+
+def whole(packet: Packet) -> tuple[bytes, int]:
+    return bytes(packet), len(packet)
+
+
+def right(frame: bytes) -> bytes:
+    """A frame with the checksums that scapy computes."""
+    packet = Ether(frame)
+    for layer in (IP, TCP):
+        if layer in packet:
+            del packet[layer].chksum
+    return bytes(packet)
+
+
+@pytest.mark.parametrize(
+    "network",
+    [
+        IP(id=65_535, **ENDS4),
+        IPv6(**ENDS6),
+        Dot1Q(vlan=7) / IP(**ENDS4),
+        IPv6(**ENDS6) / IPv6ExtHdrHopByHop(),
+    ],
+)
+def test_a_super_frame_is_sent_as_the_segments_of_an_mtu_of_1500_bytes(
+    tmp_path: Path, hosts: list[TraceHost], network: Packet
+) -> None:
+    tcp = TCP(flags="FPAC", seq=2**32 - 3000, options=[("Timestamp", (1, 2)), ("NOP", None), ("NOP", None)])
+    found, offers = feed(tmp_path, hosts, [whole(Ether() / network / tcp / PAYLOAD)])
+    assert max(len(Ether(offer.captured).payload) for offer in offers) <= 1504
+    assert b"".join(bytes(Ether(offer.captured)[TCP].payload) for offer in offers) == PAYLOAD
+    assert [offer.captured for offer in offers] == [right(offer.captured) for offer in offers]
+    assert [offer.frame_bytes for offer in offers] == [len(offer.captured) for offer in offers]
+    flags = [str(Ether(offer.captured)[TCP].flags) for offer in offers]
+    assert flags == ["AC", *["A"] * (len(offers) - 2), "FPA"]
+    sequence = 2**32 - 3000
+    for offer in offers:
+        segment = Ether(offer.captured)[TCP]
+        assert segment.seq == sequence
+        sequence = (sequence + len(segment.payload)) % 2**32
+    assert {(offer.number, offer.at_ps) for offer in offers} == {(1, 0)}
+    assert (found.counts.super_frames, found.counts.segments) == (1, len(offers))
+    assert "1 frames of segmentation offload were cut into" in found.counts.remarks()[0]
+
+
+def test_the_receivers_syn_says_the_size_of_segments(tmp_path: Path, hosts: list[TraceHost]) -> None:
+    def frame(payload: int) -> tuple[bytes, int]:
+        return whole(Ether() / IP(**ENDS4) / TCP(sport=1000, dport=80, flags="A") / bytes(payload))
+
+    back = IP(src=ENDS4["dst"], dst=ENDS4["src"])
+    syn_ack = whole(
+        Ether() / back / TCP(sport=80, dport=1000, flags="SA", options=[("NOP", None), ("MSS", 8960)])
+    )
+    _, offers = feed(tmp_path, hosts, [syn_ack, frame(8960), frame(8961)])
+    assert [offer.frame_bytes for offer in offers[1:]] == [9014, 9014, 55]
+
+
+def test_what_a_snapped_super_frame_lacks_is_cut_as_zeros(tmp_path: Path, hosts: list[TraceHost]) -> None:
+    packet = bytes(Ether() / IP(**ENDS4) / TCP(flags="A") / bytes(65_160))
+    _, offers = feed(tmp_path, hosts, [(packet[:96], len(packet))])
+    assert len(offers) == 45
+    assert [len(offer.captured) for offer in offers[:2]] == [96, 54]
+    for offer in offers:
+        padded = offer.captured + bytes(offer.frame_bytes - len(offer.captured))
+        assert padded == right(padded)
+
+
+def test_frames_longer_than_an_ip_packet_are_cut_or_else_left_out_and_counted(
+    tmp_path: Path, hosts: list[TraceHost]
+) -> None:
+    header = bytes(Ether() / IP(len=0, **ENDS4) / TCP(flags="A"))
+    small = whole(Ether() / IP(**ENDS4) / UDP())
+    big = (header, 190_000)
+    found, offers = feed(tmp_path, hosts, [big, small])
+    assert sum(offer.frame_bytes - 54 for offer in offers[:-1]) == 190_000 - 54
+    found, offers = feed(tmp_path, hosts, [big, small], SendRules(keep_super_frames=True))
+    assert (found.counts.too_long, found.counts.super_frames, len(offers)) == (1, 1, 1)
+    datagram = (bytes(Ether() / IP(**ENDS4) / UDP()), 65_549)
+    found, offers = feed(tmp_path, hosts, [datagram, small])
+    assert (found.counts.too_long, len(offers)) == (1, 1)
+    assert found.counts.remarks() == ["packets left out because they are longer than 65,535 bytes: 1"]
+
+
+def test_super_frames_that_are_kept_and_long_datagrams_are_said(
+    tmp_path: Path, hosts: list[TraceHost]
+) -> None:
+    packets = [whole(Ether() / IP(**ENDS4) / layer / PAYLOAD) for layer in (TCP(flags="A"), UDP())]
+    found, offers = feed(tmp_path, hosts, packets, SendRules(keep_super_frames=True))
+    assert [offer.frame_bytes for offer in offers] == [10_294, 10_282]
+    super_frames, long_frames = found.counts.remarks()
+    assert super_frames.startswith("1 frames of segmentation offload were sent whole")
+    assert long_frames.startswith("1 frames are longer than 1,518 bytes and not TCP")
+
+
+@pytest.mark.parametrize("layer", [IP(flags="MF", **ENDS4), IP(frag=5, **ENDS4)])
+def test_fragments_and_frames_without_a_whole_header_are_not_cut(
+    tmp_path: Path, hosts: list[TraceHost], layer: Packet
+) -> None:
+    found, _ = feed(tmp_path, hosts, [whole(Ether() / layer / TCP(flags="A") / PAYLOAD)])
+    assert found.counts.segments == 0
+
+
+def test_trace_info_counts_them_too(tmp_path: Path, hosts: list[TraceHost]) -> None:
+    feed(tmp_path, hosts, [whole(Ether() / IP(**ENDS4) / TCP(flags="A") / PAYLOAD)])
+    told = CliRunner().invoke(trace, ["info", str(tmp_path / "trace.pcap")])
+    assert "1 frames are longer than TCP segments: segmentation offload" in told.stdout
+    assert "cuts them into 8" in told.stdout
+    told = CliRunner().invoke(trace, ["info", str(tmp_path / "trace.pcap"), "--json"])
+    assert '"super_frames": 1' in told.stdout and '"super_frame_segments": 8' in told.stdout
