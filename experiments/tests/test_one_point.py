@@ -15,7 +15,7 @@ from eeon_experiments.versions import versions
 pytestmark = pytest.mark.slow
 
 DATA = Path(__file__).resolve().parents[2] / "docs" / "results" / "data"
-NO_RESULTS = {"wall_seconds", "cpu_seconds", "peak_rss_bytes", "events", "settings_json", "error"}
+NO_RESULTS = {*columns.OF_THE_MACHINE, "events", "settings_json", "error"}
 """Columns that another machine, another way to the same numbers, or a new option's default changes."""
 MOVED: dict[str, str] = {}
 """Experiments whose published numbers are older than a change that moves them, and what moved them. The next

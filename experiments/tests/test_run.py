@@ -23,8 +23,6 @@ from made_experiments import TINY, points, write
 
 pytestmark = pytest.mark.system
 
-OF_THE_MACHINE = {"wall_seconds", "cpu_seconds", "peak_rss_bytes"}
-
 
 def outcome(folder: Path, text: str = TINY, **axes: str) -> Outcome:
     found = points(folder, text, versions=versions())
