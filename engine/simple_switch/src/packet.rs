@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use bm::{Executable, Kept, Phv, SavedPhv};
+use bm::{Executable, Kept, Phv, SavedPhv, Zeroed};
 
 use crate::frame::Frame;
 use crate::limits::{MAX_PACKETS, MAX_STORED_BYTES};
@@ -95,7 +95,9 @@ pub(crate) struct PacketStore {
     holder: Option<PacketId>,
     /// What is put aside of a packet that is queued.
     kept: Kept,
-    /// Whether it is everything nevertheless.
+    /// What is zeroed of a packet that arrives.
+    zeroed: Zeroed,
+    /// Whether both are everything nevertheless.
     keeps_whole_packets: bool,
     /// Buffers for `Packet::saved`.
     pool: Vec<SavedPhv>,
@@ -108,6 +110,7 @@ impl PacketStore {
     pub(crate) fn new(program: &Arc<Executable>, v1model: &V1Model) -> Self {
         Self {
             kept: v1model.kept_while_queued(program),
+            zeroed: v1model.zeroed_at_arrival(program),
             keeps_whole_packets: false,
             program: Arc::clone(program),
             packets: Vec::new(),
@@ -201,7 +204,19 @@ impl PacketStore {
         self.open(id)
     }
 
-    /// From now on all headers and metadata are put aside.
+    /// A packet that has just arrived, with `length` bytes. It holds the [`Phv`], and whatever reads a field or validity there reads 0.
+    #[inline]
+    pub(crate) fn begin(&mut self, id: PacketId, length: u64) -> (&mut Packet, &mut Phv) {
+        self.open(id);
+        if self.keeps_whole_packets {
+            self.phv.reset(&self.program, length);
+        } else {
+            self.phv.begin(&self.program, &self.zeroed, length);
+        }
+        (&mut self.packets[id as usize], &mut self.phv)
+    }
+
+    /// From now on all headers and metadata are put aside, and zeroed when a packet arrives.
     pub(crate) fn keep_whole_packets(&mut self) {
         self.keeps_whole_packets = true;
     }

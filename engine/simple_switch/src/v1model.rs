@@ -2,7 +2,7 @@
 //!
 //! p4c puts all of it into `standard_metadata`; BMv2's older names reach it through field aliases.
 
-use bm::{DeparserId, Field, Kept, ParserId, PipelineId, Program};
+use bm::{DeparserId, Field, Kept, ParserId, PipelineId, Program, Zeroed};
 
 use crate::config::ConfigError;
 
@@ -104,5 +104,14 @@ impl V1Model {
             written.extend(fields.qid);
         }
         program.kept_ahead_of(self.egress, self.deparser, &read, &written)
+    }
+
+    /// What must be zero of a packet that arrives. It says the same as the switch's steps about the fields that the switch itself
+    /// reads.
+    pub(crate) fn zeroed_at_arrival(&self, program: &Program) -> Zeroed {
+        let mut read = vec![self.egress_spec];
+        read.extend([self.mcast_grp, self.priority].into_iter().flatten());
+        read.extend(self.queueing.map(|fields| fields.enq_timestamp));
+        program.zeroed_ahead_of(self.parser, self.ingress, self.egress, self.deparser, &read)
     }
 }

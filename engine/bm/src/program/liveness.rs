@@ -1,4 +1,5 @@
-//! Which of a packet's words anything may look at after some point of its way: what must be put aside while it waits.
+//! Which of a packet's words anything may look at after some point of its way: what must be put aside while it waits, and
+//! what must be zero when it begins.
 //!
 //! The analysis goes backwards over the instructions of a pipeline (a word is needed where it may be read before it is
 //! written), from what the deparser, the updated checksums, field lists and the caller read at its end. It errs on the side of
@@ -14,7 +15,8 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use crate::program::{
-    Calculation, DeparserId, Field, Input, LogValue, Op, Pc, PipelineId, Program, Slot, WideOp,
+    Calculation, Checksum, DeparserId, Field, Input, LogValue, Op, ParserId, Pc, PipelineId, Program, Slot,
+    WideOp,
 };
 
 /// Maximum number of instructions that are analysed, counted as often as they are reached in different ways.
@@ -28,6 +30,9 @@ const MAX_ROUNDS: usize = 64;
 
 /// Words between two runs that are copied rather than passed over: a run costs as much as some words.
 const GAP: usize = 8;
+
+/// Words between two runs that are zeroed rather than passed over.
+const ZEROED_GAP: usize = 12;
 
 /// Words of a header that are put aside whether it is valid or not.
 const SMALL: usize = 6;
@@ -46,6 +51,10 @@ impl Kept {
         Kept { always: std::iter::once(0..program.reset_end()).collect(), if_valid: Vec::new() }
     }
 }
+
+/// Which words of a packet [`crate::Phv::begin`] zeroes, in rising order; of one program.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Zeroed(pub(crate) Vec<Range<usize>>);
 
 /// A point in the program, and what it depends on: see `native::translate`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -81,12 +90,27 @@ impl Program {
         written: &[Field],
     ) -> Kept {
         // A program for tracing shows every word.
-        let analysed = if self.is_marked() { None } else { analyse(self, pipeline, deparser, read, written) };
+        let analysed = if self.is_marked() { None } else { kept(self, pipeline, deparser, read, written) };
         analysed.unwrap_or_else(|| Kept::everything(self))
+    }
+
+    /// What must be zero of a packet when this parser begins, after which come the checks of checksums, the pipeline
+    /// `ingress`, and all that [`Program::kept_ahead_of`] speaks of. The caller reads the fields of `read` at any time.
+    pub fn zeroed_ahead_of(
+        &self,
+        parser: ParserId,
+        ingress: PipelineId,
+        egress: PipelineId,
+        deparser: DeparserId,
+        read: &[Field],
+    ) -> Zeroed {
+        let analysed =
+            if self.is_marked() { None } else { zeroed(self, parser, ingress, egress, deparser, read) };
+        analysed.unwrap_or_else(|| Zeroed(std::iter::once(0..self.reset_end()).collect()))
     }
 }
 
-fn analyse(
+fn kept(
     program: &Program,
     pipeline: PipelineId,
     deparser: DeparserId,
@@ -95,58 +119,7 @@ fn analyse(
 ) -> Option<Kept> {
     let mut reader = Reader { program, guarded: vec![false; program.headers().len()] };
     let sets = Sets::new(program.reset_end());
-    let mut at_end = sets.empty();
-    for field in read {
-        sets.add(&mut at_end, words_of(*field));
-    }
-    for &header in &program.deparsers()[deparser.0 as usize].headers {
-        reader.guarded[header as usize] = true;
-    }
-    // Validity, lengths and the places in stacks are few words, and decide what the others mean.
-    for header in program.headers() {
-        sets.add(&mut at_end, header.valid..header.valid + 1);
-    }
-    program.stacks().iter().for_each(|stack| sets.add(&mut at_end, stack.next..stack.next + 1));
-    program.union_stacks().iter().for_each(|stack| sets.add(&mut at_end, stack.next..stack.next + 1));
-    program.vl_stores().iter().for_each(|store| sets.add(&mut at_end, store.length..store.length + 1));
-    // A clone begins this pipeline again with headers that are as kept here, so only its field list is more.
-    let starts_again = |op: &Op| {
-        matches!(
-            op,
-            Op::CloneIngress { .. }
-                | Op::CloneEgress { .. }
-                | Op::Resubmit { .. }
-                | Op::Recirculate { .. }
-                | Op::Digest { .. }
-        )
-    };
-    if program.ops().iter().any(starts_again) {
-        let fields = program.packet.lists.iter().flatten();
-        fields.for_each(|field| sets.add(&mut at_end, words_of(*field)));
-    }
-    for checksum in program.checksums().iter().filter(|c| c.update) {
-        let mut reads = reader.calculation(program.calculation(checksum.calculation));
-        if let Some(pc) = checksum.condition {
-            for node in walk(&mut reader, pc)? {
-                reads.extend(node.reads);
-            }
-        }
-        reads.into_iter().for_each(|range| sets.add(&mut at_end, range));
-    }
-
-    let nodes = walk(&mut reader, program.pipelines()[pipeline.0 as usize].pc)?;
-    if nodes.len() * sets.words > MAX_SET_WORDS {
-        return None;
-    }
-    // Metadata is always valid, and a header whose validity is written like a field may become valid with the words that it has.
-    for (header, guarded) in program.headers().iter().zip(&mut reader.guarded) {
-        let is_written = || nodes.iter().any(|node| node.writes.contains(&header.valid));
-        if *guarded && (header.metadata || is_written()) {
-            *guarded = false;
-            sets.add(&mut at_end, header_words(program, header));
-        }
-    }
-    let mut always = sets.solve(&nodes, &at_end)?;
+    let mut always = needed_ahead(&mut reader, &sets, pipeline, deparser, read)?;
     let kept_by_caller = |slot: Slot| read.iter().any(|field| words_of(*field).contains(&slot));
     for slot in written.iter().flat_map(|field| words_of(*field)).filter(|&slot| !kept_by_caller(slot)) {
         sets.take(&mut always, slot);
@@ -162,7 +135,7 @@ fn analyse(
             sets.add(&mut always, words);
         }
     }
-    let always = sets.runs(&always);
+    let always = sets.runs(&always, GAP);
     let guarded = program.headers().iter().zip(&reader.guarded).filter(|(_, guarded)| **guarded);
     let if_valid = guarded
         .map(|(header, _)| (header.valid as usize, header_words(program, header)))
@@ -170,6 +143,98 @@ fn analyse(
         .filter(|(_, words)| !always.iter().any(|run| run.start <= words.start && words.end <= run.end))
         .collect();
     Some(Kept { always, if_valid })
+}
+
+/// A header that is valid has been written whole, by the parser too. So words that are read only where their header is valid
+/// need no zeros.
+fn zeroed(
+    program: &Program,
+    parser: ParserId,
+    ingress: PipelineId,
+    egress: PipelineId,
+    deparser: DeparserId,
+    read: &[Field],
+) -> Option<Zeroed> {
+    let mut reader = Reader { program, guarded: vec![false; program.headers().len()] };
+    let sets = Sets::new(program.reset_end());
+    let mut always = sets.empty();
+    always_needed(program, &sets, read, &mut always);
+    for checksum in program.checksums().iter().filter(|checksum| checksum.verify) {
+        sets.add(&mut always, words_of(checksum.target));
+    }
+    let mut at_end = needed_ahead(&mut reader, &sets, egress, deparser, read)?;
+    at_end.iter_mut().zip(&always).for_each(|(at_end, always)| *at_end |= always);
+    let ingress = walk(&mut reader, program.pipelines()[ingress.0 as usize].pc)?;
+    // The parser may stop with an error at any instruction, so what comes after it finds zeros from before it.
+    for set in [sets.solve(&ingress, &at_end)?, sets.of_checksums(&mut reader, |checksum| checksum.verify)?] {
+        always.iter_mut().zip(set).for_each(|(always, set)| *always |= set);
+    }
+    let parser = walk(&mut reader, program.parsers()[parser.0 as usize].pc)?;
+    let parsed = sets.solve(&parser, &sets.empty())?;
+    always.iter_mut().zip(parsed).for_each(|(always, set)| *always |= set);
+    for (header, guarded) in program.headers().iter().zip(&reader.guarded) {
+        let is_written = || parser.iter().chain(&ingress).any(|node| node.writes.contains(&header.valid));
+        if *guarded && (header.metadata || is_written()) {
+            sets.add(&mut always, header_words(program, header));
+        }
+    }
+    Some(Zeroed(sets.runs(&always, ZEROED_GAP)))
+}
+
+/// Adds what is needed at the end of every pipeline.
+fn always_needed(program: &Program, sets: &Sets, read: &[Field], needed: &mut [u64]) {
+    for field in read {
+        sets.add(needed, words_of(*field));
+    }
+    // Validity, lengths and the places in stacks are few words, and decide what the others mean.
+    for header in program.headers() {
+        sets.add(needed, header.valid..header.valid + 1);
+    }
+    program.stacks().iter().for_each(|stack| sets.add(needed, stack.next..stack.next + 1));
+    program.union_stacks().iter().for_each(|stack| sets.add(needed, stack.next..stack.next + 1));
+    program.vl_stores().iter().for_each(|store| sets.add(needed, store.length..store.length + 1));
+    // A clone begins a pipeline again with headers that are as kept here, so only its field list is more.
+    let starts_again = |op: &Op| {
+        matches!(
+            op,
+            Op::CloneIngress { .. }
+                | Op::CloneEgress { .. }
+                | Op::Resubmit { .. }
+                | Op::Recirculate { .. }
+                | Op::Digest { .. }
+        )
+    };
+    if program.ops().iter().any(starts_again) {
+        let fields = program.packet.lists.iter().flatten();
+        fields.for_each(|field| sets.add(needed, words_of(*field)));
+    }
+}
+
+/// What is needed ahead of a pipeline that is followed by the updates of checksums and a deparser. The reader learns which
+/// headers are needed where they are valid.
+fn needed_ahead(
+    reader: &mut Reader<'_>,
+    sets: &Sets,
+    pipeline: PipelineId,
+    deparser: DeparserId,
+    read: &[Field],
+) -> Option<Vec<u64>> {
+    let program = reader.program;
+    let mut at_end = sets.of_checksums(reader, |checksum| checksum.update)?;
+    always_needed(program, sets, read, &mut at_end);
+    for &header in &program.deparsers()[deparser.0 as usize].headers {
+        reader.guarded[header as usize] = true;
+    }
+    let nodes = walk(reader, program.pipelines()[pipeline.0 as usize].pc)?;
+    // Metadata is always valid, and a header whose validity is written like a field may become valid with the words that it has.
+    for (header, guarded) in program.headers().iter().zip(&mut reader.guarded) {
+        let is_written = || nodes.iter().any(|node| node.writes.contains(&header.valid));
+        if *guarded && (header.metadata || is_written()) {
+            *guarded = false;
+            sets.add(&mut at_end, header_words(program, header));
+        }
+    }
+    sets.solve(&nodes, &at_end)
 }
 
 fn words_of(field: Field) -> Range<Slot> {
@@ -212,6 +277,11 @@ fn walk(reader: &mut Reader<'_>, start: Pc) -> Option<Vec<Node>> {
                 }
             }
             Op::Jmp { to } => after.push(ProgramPoint { pc: to, ..point }),
+            Op::Select { select } => {
+                let select = program.select(select);
+                let targets = (0..=select.cases.len()).map(|case| select.target(case));
+                after.extend(targets.map(|to| ProgramPoint { pc: to, ..point }));
+            }
             _ => {
                 after.push(next);
                 after.extend(op.target_mut().map(|to| ProgramPoint { pc: *to, ..point }));
@@ -393,6 +463,19 @@ impl Reader<'_> {
                     reads.extend(self.calculation(selector));
                 }
             }
+            Op::Extract { header } => node.writes.extend(header_words(program, program.header(header))),
+            Op::ExtractVl { header, len, .. } => {
+                one(len);
+                node.writes.extend(header_words(program, program.header(header)));
+            }
+            // It writes an element whole.
+            Op::ExtractStack { .. } => {}
+            Op::ExtractStackVl { len, .. } => one(len),
+            Op::Lookahead { d, .. } => node.writes.push(d),
+            Op::LookaheadWide { d, .. } => node.writes.extend([d, d + 1]),
+            Op::Verify { a, error } => [a, error].into_iter().for_each(one),
+            Op::Advance { a } => one(a),
+            Op::Select { select } => program.select(select).key.parts.iter().for_each(|part| one(part.slot)),
             _ => reads.push(self.everything()),
         }
     }
@@ -437,8 +520,31 @@ impl Sets {
         set[slot as usize / 64] >> (slot % 64) & 1 == 1
     }
 
+    /// What the checksums of a kind cover, and what their conditions read.
+    fn of_checksums(
+        &self,
+        reader: &mut Reader<'_>,
+        is_of_kind: impl Fn(&Checksum) -> bool,
+    ) -> Option<Vec<u64>> {
+        let program = reader.program;
+        let mut set = self.empty();
+        for checksum in program.checksums().iter().filter(|checksum| is_of_kind(checksum)) {
+            let mut reads = reader.calculation(program.calculation(checksum.calculation));
+            if let Some(pc) = checksum.condition {
+                for node in walk(reader, pc)? {
+                    reads.extend(node.reads);
+                }
+            }
+            reads.into_iter().for_each(|range| self.add(&mut set, range));
+        }
+        Some(set)
+    }
+
     /// What is needed ahead of the first node, when `at_end` is needed at the end of every way; `None` when that takes too long.
     fn solve(&self, nodes: &[Node], at_end: &[u64]) -> Option<Vec<u64>> {
+        if nodes.len() * self.words > MAX_SET_WORDS {
+            return None;
+        }
         let mut needed = vec![0; nodes.len() * self.words];
         let mut here = self.empty();
         for _ in 0..MAX_ROUNDS {
@@ -469,13 +575,13 @@ impl Sets {
         None
     }
 
-    /// The set as runs; small gaps are filled.
-    fn runs(&self, set: &[u64]) -> Vec<Range<usize>> {
+    /// The set as runs; gaps of up to `gap` words are filled.
+    fn runs(&self, set: &[u64], gap: usize) -> Vec<Range<usize>> {
         let mut runs: Vec<Range<usize>> = Vec::new();
         for slot in (0..self.slots).filter(|&slot| self.has(set, slot)) {
             let at = slot as usize;
             match runs.last_mut() {
-                Some(run) if at - run.end <= GAP => run.end = at + 1,
+                Some(run) if at - run.end <= gap => run.end = at + 1,
                 _ => runs.push(at..at + 1),
             }
         }
@@ -486,7 +592,7 @@ impl Sets {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::program::Header;
+    use crate::program::{Case, Header, KeyPlan, Select};
 
     const PROBE: &[u8] = include_bytes!("../../../simple_switch/tests/p4/probe.json");
     /// Words of metadata that are further apart than small gaps, which are kept with what is beside them.
@@ -583,8 +689,101 @@ mod tests {
     }
 
     #[test]
-    fn a_program_for_tracing_keeps_everything() {
+    fn a_program_for_tracing_keeps_and_zeroes_everything() {
         let program = Program::from_json_for_tracing(PROBE).unwrap();
         assert_eq!(kept(&program), Kept::everything(&program));
+        assert_eq!(zeroed(&program).0, Kept::everything(&program).always);
+    }
+
+    fn zeroed(program: &Program) -> Zeroed {
+        let pipeline = |name| program.pipeline(name).unwrap();
+        let (parser, deparser) = (program.parser("parser").unwrap(), program.deparser("deparser").unwrap());
+        program.zeroed_ahead_of(parser, pipeline("ingress"), pipeline("egress"), deparser, &[])
+    }
+
+    /// The probe program with another parser and ingress, each up to its `Halt`, and an egress that reads nothing.
+    fn begun(parser: &[Op], ingress: &[Op]) -> Program {
+        let mut program = program(&[Op::Halt]);
+        let (start, pipeline) = (program.parser("parser").unwrap(), program.pipeline("ingress").unwrap());
+        program.code.parsers[start.0 as usize].pc = 1;
+        program.code.pipelines[pipeline.0 as usize].pc = 1 + parser.len() as Pc;
+        // Their conditions are instructions, too.
+        program.code.checksums.clear();
+        program.code.ops.extend(parser);
+        program.code.ops.extend(ingress);
+        program
+    }
+
+    fn which_are_zeroed(parser: &[Op], ingress: &[Op]) -> [bool; 3] {
+        let runs = zeroed(&begun(parser, ingress)).0;
+        [A, B, C].map(|slot| runs.iter().any(|run| run.contains(&(slot as usize))))
+    }
+
+    #[test]
+    fn a_word_is_zeroed_if_parser_or_ingress_may_read_it_before_they_write_it() {
+        assert_eq!(which_are_zeroed(&[Op::Halt], &[Op::Halt]), [false, false, false]);
+        assert_eq!(which_are_zeroed(&[Op::Halt], &[copy(A, B), copy(C, A), Op::Halt]), [false, true, false]);
+        assert_eq!(which_are_zeroed(&[copy(A, B), copy(C, A), Op::Halt], &[Op::Halt]), [false, true, false]);
+    }
+
+    #[test]
+    fn a_word_that_the_parser_writes_is_zeroed_for_ingress_because_the_parser_may_stop_before() {
+        assert_eq!(which_are_zeroed(&[copy(A, B), Op::Halt], &[copy(C, A), Op::Halt]), [true, true, false]);
+    }
+
+    #[test]
+    fn a_word_that_egress_reads_is_zeroed_unless_ingress_writes_it() {
+        let with_egress = |ingress: &[Op]| {
+            let mut program = begun(&[Op::Halt], ingress);
+            let egress = program.pipeline("egress").unwrap();
+            program.code.pipelines[egress.0 as usize].pc = program.code.ops.len() as Pc;
+            program.code.ops.extend([copy(C, A), Op::Halt]);
+            zeroed(&program).0.iter().any(|run| run.contains(&(A as usize)))
+        };
+        assert!(with_egress(&[Op::Halt]));
+        assert!(!with_egress(&[copy(A, B), Op::Halt]));
+    }
+
+    #[test]
+    fn a_select_leads_to_each_of_its_cases() {
+        let field = Field { slot: C, width: 8, signed: false };
+        let case = Case::Value { value: vec![1], mask: vec![255], to: 4 };
+        let key = KeyPlan::new(&[(field, None)]);
+        let select = Select { key, cases: vec![case], narrow: None, default: 2 };
+        let parser = [Op::Select { select: 0 }, copy(C, A), Op::Halt, copy(C, B), Op::Halt];
+        let mut program = begun(&parser, &[Op::Halt]);
+        program.code.selects = vec![select];
+        let runs = zeroed(&program).0;
+        assert!([A, B, C].iter().all(|slot| runs.iter().any(|run| run.contains(&(*slot as usize)))));
+    }
+
+    #[test]
+    fn a_deparsed_header_is_zeroed_only_where_it_may_be_read_or_become_valid_without_being_written() {
+        let large = |program: &Program| {
+            let headers = program.headers().iter().enumerate().filter(|(_, header)| !header.metadata);
+            let of_words = |header: &Header| program.header_type(header.type_id).words;
+            headers
+                .max_by_key(|(_, header)| of_words(header))
+                .map(|(id, header)| (id as u32, header.clone()))
+                .unwrap()
+        };
+        let (header, report) = large(&begun(&[Op::Halt], &[Op::Halt]));
+        // Far enough from the validity on both sides, and zeroed with it otherwise.
+        let middle = report.base as usize;
+        let is_zeroed = |parser: &[Op], ingress: &[Op]| {
+            zeroed(&begun(parser, ingress)).0.iter().any(|run| run.contains(&middle))
+        };
+        assert!(report.valid as usize - middle > ZEROED_GAP);
+        assert!(!is_zeroed(&[Op::Extract { header }, Op::Halt], &[Op::Halt]));
+        assert!(is_zeroed(&[Op::Extract { header }, Op::Halt], &[copy(A, report.base), Op::Halt]));
+        assert!(is_zeroed(&[Op::Halt], &[copy(report.valid, A), Op::Halt]));
+    }
+
+    #[test]
+    fn of_the_e_eon_program_a_quarter_need_not_be_zeroed() {
+        let program = Program::from_json(include_bytes!("../../../../p4src/compiled/eeon.json")).unwrap();
+        let runs = zeroed(&program).0;
+        let words: usize = runs.iter().map(ExactSizeIterator::len).sum();
+        assert!(words < program.reset_end() * 3 / 4, "{words} of {} in {runs:?}", program.reset_end());
     }
 }

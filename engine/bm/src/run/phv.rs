@@ -5,7 +5,10 @@
 //! action parameters, temporaries, constants.
 
 use crate::number::to_bytes;
-use crate::program::{Field, FieldList, Program, Slot, VlStore};
+use crate::program::{Field, FieldList, Program, Slot, VlStore, Zeroed};
+
+/// What a word has, in tests, that nothing is to read before it is written, so that one that is read after all shows.
+pub(super) const UNREAD: u64 = 0xdead_dead_dead_dead;
 
 /// The scratch of one packet; reusable through [`Phv::reset`].
 #[derive(Debug, Clone)]
@@ -58,6 +61,22 @@ impl Phv {
     /// As new: every header invalid, every field zero, both lengths set to `length` bytes.
     pub fn reset(&mut self, program: &Program, length: u64) {
         zero(&mut self.slots[..program.reset_end()]);
+        self.set_length(length);
+    }
+
+    /// As [`Phv::reset`] for all that anything reads, which `zeroed` says of this program. What is not read has any value.
+    #[inline]
+    pub fn begin(&mut self, program: &Program, zeroed: &Zeroed, length: u64) {
+        if cfg!(debug_assertions) {
+            self.slots[..program.reset_end()].fill(UNREAD);
+        }
+        for run in &zeroed.0 {
+            zero(&mut self.slots[run.clone()]);
+        }
+        self.set_length(length);
+    }
+
+    fn set_length(&mut self, length: u64) {
         self.ingress_length = length;
         self.packet_length = length;
         self.payload_offset = 0;

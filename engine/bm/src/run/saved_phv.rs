@@ -4,14 +4,11 @@
 //! Most fields of a packet are zero: those of headers that it does not have, and most metadata. So the packet data are
 //! taken in blocks of a few words, and blocks of zeros are left out.
 
-use super::phv::Phv;
+use super::phv::{Phv, UNREAD};
 use crate::program::{Kept, Program};
 
 /// Words of a block. Fewer make what is put aside smaller; more make putting it aside faster.
 const BLOCK: usize = 4;
-
-/// What a word reads as that was not put aside: zero, but in tests a number that shows where one is read after all.
-const FORGOTTEN: u64 = if cfg!(debug_assertions) { 0xdead_dead_dead_dead } else { 0 };
 
 /// What [`Phv::save`] or [`Phv::save_kept`] has put aside. Its buffers are used again.
 #[derive(Debug, Clone, Default)]
@@ -110,7 +107,9 @@ impl Phv {
 
     fn restore_kept(&mut self, program: &Program, kept: &Kept, from: &SavedPhv) {
         let slots = &mut self.slots[..program.reset_end()];
-        slots.fill(FORGOTTEN);
+        if cfg!(debug_assertions) {
+            slots.fill(UNREAD);
+        }
         let mut words = &from.words[..];
         let mut take = |to: &mut [u64]| {
             let (these, others) = words.split_at(to.len());

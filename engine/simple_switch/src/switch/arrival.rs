@@ -42,9 +42,8 @@ impl Switch {
     /// Sets the metadata of a packet that has just arrived.
     #[inline]
     fn begin(&mut self, id: PacketId) {
-        let (packet, phv) = self.packets.open(id);
-        let length = packet.frame.len() as u64;
-        phv.reset(&self.program, length);
+        let length = self.packets.get(id).frame.len() as u64;
+        let (packet, phv) = self.packets.begin(id, length);
         phv.set(self.v1model.ingress_port, u64::from(packet.arrival_port));
         phv.set(self.v1model.packet_length, length);
         phv.set(self.v1model.instance_type, instance_type::NORMAL);

@@ -544,8 +544,8 @@ impl Switch {
         self.clock.microseconds(now)
     }
 
-    /// From now on all headers and metadata of a packet that waits are put aside, also those that nothing reads: the
-    /// reference for the analysis that finds these. Not undone by [`Switch::stop_following`].
+    /// From now on all headers and metadata of a packet are zeroed when it arrives and put aside while it waits, also those that
+    /// nothing reads: the reference for the analysis that finds these. Not undone by [`Switch::stop_following`].
     pub fn keep_whole_packets(&mut self) {
         self.packets.keep_whole_packets();
     }
