@@ -6,6 +6,8 @@ run adds a line to `out/bench/history.jsonl`: date, commit, processor, compiler,
 nanoseconds and packets (P4 passes) a second, or bytes. The change is against the last line from the same
 processor. With `--record` the line goes into `docs/bench-history.jsonl` as well, which is committed with a
 release.
+
+Where valgrind is installed, instructions of a pass are counted as well: see `instructions.py`.
 """
 
 from __future__ import annotations
@@ -19,6 +21,8 @@ import sys
 import time
 from pathlib import Path
 from typing import Any
+
+import instructions
 
 ENGINE = Path(__file__).resolve().parent
 ROOT = ENGINE.parent
@@ -176,6 +180,8 @@ def main() -> None:
     append(HISTORY, run)
     if arguments.record:
         append(RECORD, run)
+    if arguments.bench in ("*", "instructions"):
+        instructions.show()
 
 
 if __name__ == "__main__":

@@ -22,7 +22,7 @@ const FRAMES: usize = 60_000;
 /// Bytes of a frame that a trace would have kept.
 const SNAPPED: usize = 96;
 
-struct Replay {
+pub(crate) struct Replay {
     size: LeafSpine,
     eee: bool,
     /// (host, time, first bytes, length), in order of time.
@@ -30,13 +30,14 @@ struct Replay {
 }
 
 impl Replay {
-    fn new(eee: bool) -> Self {
+    /// A replay of this many frames.
+    pub(crate) fn new(eee: bool, frames: usize) -> Self {
         let nic_eee = NicEeeSpec { hold_ps: 12_000_000, trigger_packets: 10, ..NicEeeSpec::default() };
         let nic = NicSpec { eee: eee.then_some(nic_eee), ..NicSpec::default() };
         let size = LeafSpine { leaves: 4, hosts_per_leaf: 40, spines: 2, eee, nic, ..LeafSpine::default() };
         let hosts = size.host_count();
         let gap = Duration::from_us(30).as_ps() / hosts as u64;
-        let frames = (0..FRAMES).map(|index| {
+        let frames = (0..frames).map(|index| {
             // Host `from` sends to a partner that moves on by a stride that visits every host.
             let (from, round) = (index % hosts, index / hosts);
             let to = (from + 1 + (round * 37) % (hosts - 1)) % hosts;
@@ -49,7 +50,7 @@ impl Replay {
         Self { size, eee, frames: frames.collect() }
     }
 
-    fn fabric(&self) -> Fabric {
+    pub(crate) fn fabric(&self) -> Fabric {
         self.size.fabric(self.size.spec(), |rate_bps| PortSettings {
             buffer_bytes: Some(300_000),
             aqm: Some(("mark_threshold", vec![30_000, 0xffff_ffff, 0])),
@@ -58,7 +59,7 @@ impl Replay {
     }
 
     /// Feeds a millisecond, runs a millisecond, as a caller with bounded memory does. Returns P4 passes.
-    fn run(&self, fabric: &mut Fabric) -> u64 {
+    pub(crate) fn run(&self, fabric: &mut Fabric) -> u64 {
         let mut end = Time::ZERO;
         for (host, at, frame, wire_len) in &self.frames {
             while *at >= end {
@@ -76,7 +77,7 @@ fn leaf_spine(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("leaf_spine_160");
     group.sample_size(10);
     for (name, eee) in [("replay", false), ("replay_coalescing", true)] {
-        let replay = Replay::new(eee);
+        let replay = Replay::new(eee, FRAMES);
         let passes = replay.run(&mut replay.fabric());
         group.throughput(Throughput::Elements(passes));
         group.bench_function(name, |bencher| {

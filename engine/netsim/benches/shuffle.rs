@@ -49,7 +49,7 @@ enum Load {
     Terasort { maps: u32, reducers: u32, bytes: f64 },
 }
 
-struct Case {
+pub(crate) struct Case {
     name: &'static str,
     leaves: usize,
     spines: usize,
@@ -74,7 +74,7 @@ const S3: Load = Load::Terasort { maps: 79, reducers: 79, bytes: 4.9e9 };
 /// The lossless class's: hosts send with DSCP 0.
 const PRIORITY: u8 = 3;
 
-const CASES: [Case; 9] = [
+static CASES: [Case; 9] = [
     Case { load: S1, share: 1.0, ..case("S1", 4, false) },
     Case { load: S2, spines: 1, ..case("S2, a tenth", 2, true) },
     Case { load: S3, spines: 1, share: 0.2, ..case("S3, a fifth", 2, true) },
@@ -87,7 +87,12 @@ const CASES: [Case; 9] = [
 ];
 
 impl Case {
-    fn fabric(&self) -> Fabric {
+    /// The case of a name.
+    pub(crate) fn of(name: &str) -> &'static Case {
+        CASES.iter().find(|case| case.name == name).expect("a case's name")
+    }
+
+    pub(crate) fn fabric(&self) -> Fabric {
         let nic_eee = NicEeeSpec { hold_ps: 12_000_000, trigger_packets: 10, ..NicEeeSpec::default() };
         let nic = NicSpec {
             eee: self.eee.then_some(nic_eee),
@@ -167,19 +172,25 @@ impl Case {
         }
     }
 
-    /// Runs it and returns the processor time of running, in nanoseconds.
-    fn run(&self, share: f64) -> (Fabric, Option<u64>) {
-        let mut fabric = self.fabric();
+    /// Runs the share of its load to the end. Returns P4 passes.
+    pub(crate) fn play(&self, fabric: &mut Fabric, share: f64) -> u64 {
         let limit = Time::from_ps(1 << 60);
-        let before = processor_nanoseconds();
         let ends = if let Load::Transfers = self.load {
-            self.start(&mut fabric, share);
+            self.start(fabric, share);
             fabric.run_to_idle(limit)
         } else {
-            self.start_job(&mut fabric, share);
+            self.start_job(fabric, share);
             fabric.run_workload(limit)
         };
         assert!(ends, "the shuffle ends");
+        fabric.p4_passes()
+    }
+
+    /// Runs it and returns the processor time of running, in nanoseconds.
+    fn run(&self, share: f64) -> (Fabric, Option<u64>) {
+        let mut fabric = self.fabric();
+        let before = processor_nanoseconds();
+        self.play(&mut fabric, share);
         let taken = processor_nanoseconds().zip(before).map(|(after, before)| after - before);
         (fabric, taken)
     }
@@ -220,12 +231,11 @@ fn main() {
     // Cargo adds `--bench`.
     let arguments: Vec<String> = std::env::args().skip(1).filter(|a| !a.starts_with('-')).collect();
     if let [name, share, report @ ..] = &arguments[..] {
-        let case = CASES.iter().find(|case| case.name == *name).expect("a case's name");
         let share = share.parse().expect("a share of the transfers, such as 0.1");
-        return run_here(case, share, report.first().map(String::as_str));
+        return run_here(Case::of(name), share, report.first().map(String::as_str));
     }
     let this = std::env::current_exe().expect("a process knows its program");
-    for Case { name, share, .. } in CASES {
+    for &Case { name, share, .. } in &CASES {
         let child = Command::new(&this).args([name, &share.to_string()]).output().expect("it runs again");
         assert!(child.status.success(), "{name}: {}", String::from_utf8_lossy(&child.stderr));
         print!("{}", String::from_utf8_lossy(&child.stdout));

@@ -53,29 +53,55 @@ fn switch() -> Switch {
     switch
 }
 
+/// A switch, and the packets of one length that come to it.
+pub(crate) struct OneSwitch {
+    switch: Switch,
+    frames: Vec<Vec<u8>>,
+    now: Time,
+    gap: Duration,
+    next: usize,
+}
+
+impl OneSwitch {
+    /// Packets of `length` bytes come at half of what four links carry, so that ports sleep, hold, wake and queue.
+    pub(crate) fn new(length: usize) -> Self {
+        let frames = (0..64u16).map(|flow| eeon::tcp_frame(flow as u8, 9, 2, 1000 + flow, length));
+        Self {
+            switch: switch(),
+            frames: frames.collect(),
+            now: Time::from_ps(1_000_000_000),
+            gap: Duration::from_ps((length as u64 + 24) * 800 / 2),
+            next: 0,
+        }
+    }
+
+    /// Takes in a packet, and hands out what leaves until then.
+    #[inline]
+    pub(crate) fn pass(&mut self) {
+        self.now += self.gap;
+        let frame = black_box(&self.frames[self.next % self.frames.len()]);
+        self.switch.handle_packet(self.now, 1, frame, self.next as u64);
+        self.next += 1;
+        while let Some(transmit) = self.switch.poll_transmit() {
+            self.switch.recycle(black_box(transmit.frame));
+        }
+    }
+
+    /// Checks that nothing was lost.
+    pub(crate) fn check(&self) {
+        let stats = self.switch.stats();
+        assert!(stats.is_balanced(), "{stats:?}");
+        assert_eq!(stats.drops.total(), 0, "the load fits the links, so nothing is dropped");
+    }
+}
+
 fn p4_passes(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("p4_passes");
     for length in [64, 256, 1500] {
-        let frames: Vec<_> =
-            (0..64u16).map(|flow| eeon::tcp_frame(flow as u8, 9, 2, 1000 + flow, length)).collect();
-        let mut switch = switch();
-        let (mut now, mut next) = (Time::from_ps(1_000_000_000), 0usize);
-        // Half of what four links carry, so that ports sleep, hold, wake and queue.
-        let gap = Duration::from_ps((length as u64 + 24) * 800 / 2);
+        let mut one = OneSwitch::new(length);
         group.throughput(Throughput::Elements(1));
-        group.bench_function(format!("{length} bytes"), |bencher| {
-            bencher.iter(|| {
-                now += gap;
-                switch.handle_packet(now, 1, black_box(&frames[next % frames.len()]), next as u64);
-                next += 1;
-                while let Some(transmit) = switch.poll_transmit() {
-                    switch.recycle(black_box(transmit.frame));
-                }
-            });
-        });
-        let stats = switch.stats();
-        assert!(stats.is_balanced(), "{stats:?}");
-        assert_eq!(stats.drops.total(), 0, "the load fits the links, so nothing is dropped");
+        group.bench_function(format!("{length} bytes"), |bencher| bencher.iter(|| one.pass()));
+        one.check();
     }
     group.finish();
 }
