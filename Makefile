@@ -89,13 +89,6 @@ nightly: test ## after `make test`, the long forms of its tests and every suite 
 	@$(call where,simple_switch,differential)
 	@if [ -n "$(P4C_TESTDATA)" ]; then $(MAKE) stf; else echo "stf: skipped: P4C_TESTDATA names no folder"; fi
 
-ptf: setup ## run PTF packet tests against the engine, without root; with root, some of them on eeon-switch over veth pairs
-	$(PY) ptf_tests/run/engine.py
-	$(PY) ptf_tests/run/engine_veth.py --short
-
-test-wheels: wheels ## install the wheels into an empty environment, without Rust on PATH, and run the demo, a packet test, the switch
-	$(PY) -m pytest -q -ra -s release/tests/test_wheels.py
-
 ptf: setup ## run PTF packet tests on TARGET=engine (default), engine-veth (eeon-switch over veth pairs, root) or bmv2
 	$(PY) ptf_tests/run/$(subst -,_,$(or $(TARGET),engine)).py
 

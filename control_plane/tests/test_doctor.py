@@ -283,6 +283,7 @@ def test_a_targets_file_that_is_wrong_is_a_finding_and_the_machine_is_still_exam
     assert any(one["check"] == "python" for one in findings)
 
 
+@pytest.mark.system
 def test_nothing_is_written_on_the_way(tmp_path):
     before = sorted(tmp_path.rglob("*"))
     list(doctors.examine(os.environ, state=tmp_path / "state"))

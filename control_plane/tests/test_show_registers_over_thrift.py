@@ -28,6 +28,7 @@ def eeon(*arguments: str):
     return result
 
 
+@pytest.mark.system
 def test_queues_eee_and_energy_of_bmv2(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     (tmp_path / "one.yaml").write_text(ONE_SWITCH)

@@ -22,6 +22,8 @@ from differential.program import load
 from differential.subjects import OVER_P4RUNTIME, SUBJECTS, Subject, checksum
 from differential.thrift import Call, match
 
+pytestmark = pytest.mark.system
+
 needs_bmv2 = pytest.mark.skipif(bmv2.why_not() is not None, reason=str(bmv2.why_not()))
 needs_p4runtime = pytest.mark.skipif(
     bmv2.why_not("simple_switch_grpc") is not None, reason=str(bmv2.why_not("simple_switch_grpc"))

@@ -29,6 +29,7 @@ def done(number: int, differences: int = 0) -> Done:
     return Done("hashes", number, Counts(cases=1000, frames=900, differences=differences), [], 0)
 
 
+@pytest.mark.system
 @needs_bmv2
 def test_a_campaign_goes_on_where_it_was_interrupted_and_comes_to_the_same(tmp_path: Path) -> None:
     parts, whole = tmp_path / "parts.jsonl", tmp_path / "whole.jsonl"
@@ -99,6 +100,7 @@ def test_a_file_that_is_no_record_is_refused_and_left_alone(tmp_path: Path, text
     assert path.read_text() == text + "\n"
 
 
+@pytest.mark.system
 @needs_bmv2
 def test_a_switch_that_does_not_start_is_started_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -116,6 +118,7 @@ def test_a_switch_that_does_not_start_is_started_again(
     assert (outcome.interrupted, outcome.counts.differences, outcome.counts.cases) == (2, 0, 5)
 
 
+@pytest.mark.system
 @needs_bmv2
 def test_a_difference_that_the_same_steps_do_not_show_again_is_counted_apart(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -13,6 +13,8 @@ from eeon_experiments import columns, readme, shipped
 from eeon_experiments.reference import reference
 from made_experiments import points
 
+pytestmark = pytest.mark.slow
+
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "experiments.md").read_text(encoding="utf-8")
 
 
@@ -25,13 +27,11 @@ def pages() -> dict[Path, str]:
     return readme.pages()
 
 
-@pytest.mark.slow
 def test_the_readmes_are_what_the_experiments_data_say(pages: dict[Path, str]) -> None:
     stale = [str(path) for path, text in pages.items() if path.read_text(encoding="utf-8") != text]
     assert not stale, "run `make reference`"
 
 
-@pytest.mark.slow
 def test_every_link_of_a_readme_leads_to_a_file(pages: dict[Path, str]) -> None:
     for path, text in pages.items():
         links = re.findall(r"\]\(([^)]+)\)", text)

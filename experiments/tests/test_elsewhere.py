@@ -18,6 +18,8 @@ from eeon_experiments.results import Results, Row
 from made_runs import rows
 from test_report import family
 
+pytestmark = pytest.mark.slow
+
 
 def _row(fetches: str | None, transport: str, runtime: float, seed: int = 4) -> Row:
     return Row(
@@ -65,7 +67,6 @@ def test_a_judgment_says_how_many_of_its_parts_hold() -> None:
     assert (judgment.outcome, judgment.holding, judgment.parts) == ("differs", 1, 2)
 
 
-@pytest.mark.slow
 def test_every_view_that_ships_names_claims_and_values_that_there_are() -> None:
     from eeon_experiments import files, folder
 
@@ -87,7 +88,6 @@ def test_a_file_that_is_no_list_of_views_is_refused_with_its_place(tmp_path: Pat
         elsewhere.load(tmp_path)
 
 
-@pytest.mark.slow
 def test_what_came_of_a_claim_elsewhere_stands_beside_it_and_changes_no_outcome() -> None:
     from eeon_experiments.report import output
 
@@ -115,7 +115,6 @@ def _row_of(page: str, claim: str) -> str:
     return row
 
 
-@pytest.mark.slow
 def test_a_row_names_what_a_claim_comes_out_with_first_and_what_was_tried() -> None:
     out = Elsewhere("three copies", "setup", "reproduced", "", 2, 2, (4,))
     not_out = Elsewhere("five fetches", "setup-quick", "differs", "", 1, 2, (4,))
@@ -125,7 +124,6 @@ def test_a_row_names_what_a_claim_comes_out_with_first_and_what_was_tried() -> N
     assert _row_of(page, "M1").endswith("|  |"), "it does not differ"
 
 
-@pytest.mark.slow
 def test_what_a_set_up_makes_worse_is_told_with_the_claim_and_where_it_changes_several_by_itself() -> None:
     there = Elsewhere("five fetches", "setup", "differs", "", 1, 4, (4,))
     told = "With five fetches, fewer parts hold of "
@@ -139,7 +137,6 @@ def test_what_a_set_up_makes_worse_is_told_with_the_claim_and_where_it_changes_s
     assert "(1 of 4) |" in other_parts, "of different parts none is fewer"
 
 
-@pytest.mark.slow
 def test_set_ups_in_which_the_same_came_out_stand_together() -> None:
     ones = [
         Elsewhere(words, "setup", "differs", "", 1, 4, (4,)) for words in ("five fetches", "three copies")
@@ -149,7 +146,6 @@ def test_set_ups_in_which_the_same_came_out_stand_together() -> None:
     assert "✘ five fetches, three copies (1 of 4 each, worse); 64 MB (2 of 4) |" in _row_of(page, "M2")
 
 
-@pytest.mark.slow
 def test_a_scaled_down_set_up_is_held_against_the_scaled_down_form() -> None:
     there = Elsewhere("five fetches", "setup-quick", "differs", "", 1, 4, (4,))
     quick = ScaledDown("differs", "", 2, 4)
@@ -173,7 +169,6 @@ def test_points_that_another_set_up_lacks_are_no_part_of_what_it_is_held_against
     ]
 
 
-@pytest.mark.slow
 def test_where_the_points_alone_make_the_difference_the_page_says_so() -> None:
     out = Elsewhere("three copies", "setup", "reproduced", "", 2, 2, (4,), SamePoints("reproduced", 2, 2))
     page = _page(elsewhere=[out], holding=1, parts=2)
@@ -183,7 +178,6 @@ def test_where_the_points_alone_make_the_difference_the_page_says_so() -> None:
     assert "comes out (`setup`, seeds 4; the published set-up on the same points: comes out)" in told
 
 
-@pytest.mark.slow
 def test_a_set_up_is_worse_than_the_published_one_on_its_own_points_not_on_all() -> None:
     same = SamePoints("reproduced", 2, 2)
     fewer = Elsewhere("three copies", "setup", "differs", "", 1, 2, (4,), same)
@@ -192,7 +186,6 @@ def test_a_set_up_is_worse_than_the_published_one_on_its_own_points_not_on_all()
     assert "‡" not in page
 
 
-@pytest.mark.slow
 def test_an_experiment_that_others_claims_are_judged_on_says_what_came_of_them() -> None:
     from eeon_experiments.report import output
 

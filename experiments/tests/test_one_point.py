@@ -12,12 +12,12 @@ from eeon_experiments.results import Row
 from eeon_experiments.run import run_one
 from eeon_experiments.versions import versions
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.system]
 
 DATA = Path(__file__).resolve().parents[2] / "docs" / "results" / "data"
 NO_RESULTS = {*columns.OF_THE_MACHINE, "events", "settings_json", "error"}
 """Columns that another machine, another way to the same numbers, or a new option's default changes."""
-MOVED: dict[str, str] = {}
+MOVED = {"eee_ecn": "the rows are of an older engine: six of 996,735 passes differ"}
 """Experiments whose published numbers are older than a change that moves them, and what moved them. The next
 run of the experiment takes its line away."""
 
@@ -26,6 +26,7 @@ LARGE = {"setup_chasing"}
 """Experiments whose smallest point takes half a minute."""
 
 
+@pytest.mark.system
 @pytest.mark.parametrize(
     "name",
     [pytest.param(name, marks=pytest.mark.nightly if name in LARGE else ()) for name in shipped.names()],
@@ -39,11 +40,9 @@ def test_the_quickest_point_gives_the_published_numbers(name: str) -> None:
     made = run_one(run).measured
     assert made["status"] == "finished", made.get("error")
     numbers = [one.name for one in columns.MEASURED if one.name not in NO_RESULTS]
-    changed = {
-        column: (row.get(column), made.get(column))
-        for column in numbers
-        if row.get(column) != made.get(column)
-    }
+    # A column that is younger than the published rows has no value there.
+    known = [column for column in numbers if row.get(column) is not None]
+    changed = {column: (row[column], made.get(column)) for column in known if row[column] != made.get(column)}
     if name in MOVED:
         assert changed, f"{name} gives its published numbers again: take it out of MOVED"
     else:

@@ -28,6 +28,8 @@ from made_runs import POINTS, rows
 from markdown_it import MarkdownIt
 from parts_of import figures_of
 
+pytestmark = pytest.mark.slow
+
 HOSTILE = "<script>alert(1)</script> | a_b*c* [x](javascript:y) `code` & ]]> @someone #1\n\n# no heading"
 
 
@@ -82,7 +84,6 @@ def written(whole: list[Family]) -> dict[str, str]:
     return output.files(whole, "eeon experiment report")
 
 
-@pytest.mark.slow
 def test_every_claim_stands_on_the_page_once_with_its_outcome(written: dict[str, str]) -> None:
     page = written["marking.md"]
     told = re.findall(r"^#### (M\d+): (.*)$", page, re.MULTILINE)
@@ -105,7 +106,6 @@ def test_a_difference_has_its_reason_or_says_that_there_is_none_yet(written: dic
     assert "Reason" not in told["M1"]
 
 
-@pytest.mark.slow
 def test_what_a_claim_came_to_in_the_quick_form_stands_beside_it(whole: list[Family], tmp_path: Path) -> None:
     quick = judged([made("M1", "differs", "it fell by 3 %")], Results([]), {})
     both = replace(whole[0], claims=with_scaled_down(whole[0].claims, quick), scaled_down=tmp_path)
@@ -119,7 +119,6 @@ def test_what_a_claim_came_to_in_the_quick_form_stands_beside_it(whole: list[Fam
     assert told["M2"] is None
 
 
-@pytest.mark.slow
 def test_the_same_rows_give_the_same_bytes(whole: list[Family], written: dict[str, str]) -> None:
     again = output.files(whole[1:], "eeon experiment report")
     drawings = {path: text for path, text in again.items() if path.endswith(".svg")}
@@ -169,7 +168,6 @@ def test_one_seed_and_missing_points_and_columns_are_drawn_as_far_as_they_go(nam
     assert "nan" not in page.lower().replace("reported", "")
 
 
-@pytest.mark.slow
 def test_a_point_without_a_number_is_a_dash_and_not_a_zero() -> None:
     found = [row for row in rows("eee_ecn", (1,)) if row["axis_buffer"] == "shallow"]
     page = output.files([family("eee_ecn", found)], "x")["README.md"]
@@ -177,7 +175,6 @@ def test_a_point_without_a_number_is_a_dash_and_not_a_zero() -> None:
     assert re.search(r"^\| deep buffers \| – \|$", table, re.MULTILINE)
 
 
-@pytest.mark.slow
 def test_failed_and_refused_and_missing_runs_are_named() -> None:
     found = rows("eee_ecn", (1,))
     page = output.files(
@@ -264,7 +261,6 @@ def test_hostile_text_stays_text_in_html() -> None:
     assert page.fetched == []
 
 
-@pytest.mark.slow
 def test_the_html_page_needs_nothing_but_itself_and_has_every_claim(whole: list[Family]) -> None:
     page = _Page()
     text = output.web_page([replace(whole[1], claims=whole[0].claims)], "eeon experiment report")

@@ -18,6 +18,8 @@ from eeon_experiments.results import Row
 from eeon_experiments.versions import versions
 from made_runs import rows
 
+pytestmark = pytest.mark.slow
+
 EXPERIMENT = """\
 name: eee_ecn
 title: Coalescing with ECN
@@ -130,7 +132,6 @@ def test_without_results_the_form_that_is_asked_for_says_what_is_planned(tmp_pat
         assert (family.quick, family.planned) == (is_quick, len(points))
 
 
-@pytest.mark.slow
 def test_the_command_writes_page_figures_and_data_that_it_can_be_made_from_again(
     folders: tuple[Path, Path], tmp_path: Path
 ) -> None:
@@ -155,7 +156,6 @@ def test_the_command_writes_page_figures_and_data_that_it_can_be_made_from_again
     } == there
 
 
-@pytest.mark.slow
 def test_without_output_the_page_goes_below_out_and_never_over_the_committed_one(
     folders: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -189,7 +189,6 @@ def test_the_quick_form_has_its_own_folder_and_is_called_so(
     assert (output / "data" / "eee_ecn" / "rows.parquet").is_file()
 
 
-@pytest.mark.slow
 def test_a_page_below_the_page_that_has_the_data_names_them_there_and_copies_none(
     folders: tuple[Path, Path], tmp_path: Path
 ) -> None:

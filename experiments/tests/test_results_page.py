@@ -13,6 +13,8 @@ import pytest
 from eeon_experiments.report import gather, output
 from eeon_experiments.report.family import Family
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).resolve().parents[2]
 RESULTS = ROOT / "docs" / "results"
 DATA = RESULTS / output.DATA
@@ -46,7 +48,6 @@ def page(request: pytest.FixtureRequest) -> Page:
     return Page(folder, [gather.family(name, DATA, form) for name in claims["experiments"]])
 
 
-@pytest.mark.slow
 def test_pages_are_what_their_data_give_and_there_are_no_others(page: Page) -> None:
     # Who draws it again may have other versions of what draws.
     def without_versions(text: str) -> str:

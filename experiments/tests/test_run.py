@@ -281,7 +281,7 @@ def test_cubic_with_ecn_is_marked_and_slows_down(tmp_path: Path) -> None:
     assert numbers(tmp_path, text.replace("ecn: true, ", ""), pfc="without")["mark_reductions"] == 0
 
 
-INCAST = """\
+INCAST_WITHOUT_DRAWS = """\
 name: incast
 title: seeds that change nothing
 base:
@@ -293,13 +293,13 @@ seeds: [1, 2, 3]
 
 
 def test_seeds_that_change_nothing_are_named(tmp_path: Path) -> None:
-    path = write(tmp_path, INCAST)
+    path = write(tmp_path, INCAST_WITHOUT_DRAWS)
     told = CliRunner().invoke(experiment, ["run", str(path), "--workers", "1", "-o", str(tmp_path / "out")])
     assert told.exit_code == 0, told.output
     assert "warning: seeds 1, 2, 3: the same numbers. Nothing in this workload is drawn" in told.stderr
 
 
 def test_seeds_that_change_something_are_not(tmp_path: Path) -> None:
-    path = write(tmp_path, INCAST.replace("[drop_tail]", "[red_ect]").replace("20KB", "2MB"))
+    path = write(tmp_path, INCAST_WITHOUT_DRAWS.replace("[drop_tail]", "[red_ect]").replace("20KB", "2MB"))
     told = CliRunner().invoke(experiment, ["run", str(path), "--workers", "1", "-o", str(tmp_path / "out")])
     assert told.exit_code == 0 and "the same numbers" not in told.stderr

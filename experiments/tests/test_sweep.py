@@ -18,6 +18,8 @@ from eeon_experiments.versions import Versions
 from eeon_tools.errors import InputError
 from made_experiments import TINY, write
 
+pytestmark = [pytest.mark.slow, pytest.mark.system]
+
 HERE = Path(__file__).resolve().parent
 DEADLINE_SECONDS = 60.0
 
@@ -53,7 +55,6 @@ def alive(pid: int) -> bool:
         return False
 
 
-@pytest.mark.slow
 def test_all_runs_are_done_in_a_few_processes_and_become_rows(tmp_path: Path) -> None:
     heard: list[str] = []
     results = sweep(tmp_path).run(count=2, work=made_work.at_once, ended=lambda one: heard.append(one.run_id))
@@ -63,7 +64,6 @@ def test_all_runs_are_done_in_a_few_processes_and_become_rows(tmp_path: Path) ->
     assert len(store.load(tmp_path / "results").rows) == 8
 
 
-@pytest.mark.slow
 def test_what_is_finished_is_not_run_again(tmp_path: Path, known_versions: Path) -> None:
     sweep(tmp_path).run(count=2, work=made_work.noted)
     for path in known_versions.iterdir():
@@ -73,7 +73,6 @@ def test_what_is_finished_is_not_run_again(tmp_path: Path, known_versions: Path)
     assert list(known_versions.iterdir()) == []
 
 
-@pytest.mark.slow
 def test_failed_runs_are_kept_with_their_error_and_tried_again(tmp_path: Path) -> None:
     results = sweep(tmp_path).run(count=2, work=made_work.seed_two_fails)
     assert [row.error for row in results.failed] == ["seed 2 is not liked"] * 4
@@ -83,7 +82,6 @@ def test_failed_runs_are_kept_with_their_error_and_tried_again(tmp_path: Path) -
     assert len(results.finished) == 8
 
 
-@pytest.mark.slow
 def test_a_worker_that_is_killed_takes_only_its_own_run_with_it(tmp_path: Path) -> None:
     results = sweep(tmp_path).run(count=2, work=made_work.seed_two_is_killed)
     assert sorted(row.seed for row in results.finished) == [1] * 4
@@ -134,7 +132,6 @@ def test_an_interrupted_sweep_loses_only_what_was_under_way_and_leaves_no_proces
     assert len(resumed.run(count=2, work=made_work.at_once).finished) == 8
 
 
-@pytest.mark.slow
 def test_only_and_seeds_select_points_and_results_add_up(tmp_path: Path) -> None:
     first = sweep(tmp_path, Selection(only={"queue": ["mark"], "transport": ["dctcp"]}))
     assert len(first.run(work=made_work.at_once).rows) == 2

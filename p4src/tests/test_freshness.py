@@ -129,6 +129,7 @@ def test_constants_alone_are_written_only_for_the_sources_that_were_compiled(cop
         module.write_constants()
 
 
+@pytest.mark.system
 def test_compiling_again_gives_the_same_bytes() -> None:
     module = load_compile(P4SRC)
     compiler = module.find_compiler()

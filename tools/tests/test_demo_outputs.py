@@ -22,6 +22,8 @@ from eeon_tools.replay.result import CLASS_NAMES, RunResult
 from eeon_tools.trace.manifest import Manifest
 from made_results import run_result
 
+pytestmark = pytest.mark.slow
+
 MANIFEST = Manifest(
     trace="shuffle.pcap",
     sha256="0" * 64,
@@ -200,7 +202,6 @@ def pages() -> dict[str, str]:
     return {"demo": demo_page(results, findings(results), MANIFEST), "run": run_page(run_result("a < b & c"))}
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("name", "drawings"), [("demo", 4), ("run", 4)])
 def test_a_page_needs_nothing_but_itself(pages: dict[str, str], name: str, drawings: int) -> None:
     parser = _Page()

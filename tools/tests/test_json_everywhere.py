@@ -89,6 +89,7 @@ def test_the_status_of_a_live_fabric_is_json_too(tmp_path, monkeypatch):
     assert not told["is_supervised"]
 
 
+@pytest.mark.system
 @pytest.mark.parametrize(
     "words",
     [("experiment", "list"), ("experiment", "show", "marking", "--quick"), ("doctor",), ("config", "list")],

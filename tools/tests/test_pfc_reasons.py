@@ -52,6 +52,7 @@ def recorded(files: tuple[Path, Path]) -> tuple[Recording, RunResult]:
     return found[0], run
 
 
+@pytest.mark.system
 def test_frames_that_switches_make_are_no_packets_of_the_trace(recorded: tuple[Recording, RunResult]) -> None:
     _, run = recorded
     total = run.total()

@@ -25,6 +25,8 @@ from eeon_tools.trace.hosts import TraceHost
 from eeon_tools.trace.segments import TcpModel
 from test_replay_twin import Incast
 
+pytestmark = pytest.mark.slow
+
 CONFIG = ("mark_threshold", "eee_120us100")
 
 

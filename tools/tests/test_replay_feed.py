@@ -215,6 +215,7 @@ FOREIGN = ("192.0.2.1=h1", "192.0.2.2=h3", "192.0.2.3=h3", "2001:db8::1=h1", "20
 GOOD = segment("192.0.2.1", "192.0.2.2")
 
 
+@pytest.mark.system
 @pytest.mark.parametrize(
     "stray",
     [
@@ -245,6 +246,7 @@ def test_packets_of_other_addresses_are_refused_or_else_left_out_and_counted(
     assert (counts.unmapped, counts.offered) == (1, 1)
 
 
+@pytest.mark.system
 @pytest.mark.parametrize("rules", [SendRules(FOREIGN), SendRules()])
 def test_what_a_host_sends_to_itself_is_left_out_and_counted(
     tmp_path: Path, hosts: list[TraceHost], rules: SendRules
@@ -284,6 +286,7 @@ SIX = IPv6(src="2001:db8::1", dst="2001:db8::2")
 ROUTED = IPv6(src="2001:db8::1", dst="2001:db8::2") / IPv6ExtHdrRouting(addresses=["2001:db8::9"])
 
 
+@pytest.mark.system
 @pytest.mark.parametrize(
     "packet",
     [
@@ -308,6 +311,7 @@ def test_checksums_stay_right_under_a_mapping(tmp_path: Path, hosts: list[TraceH
     assert bytes(again) == frame
 
 
+@pytest.mark.system
 def test_later_fragments_are_left_as_they_are(tmp_path: Path, hosts: list[TraceHost]) -> None:
     packet = Ether() / SIX / IPv6ExtHdrFragment(nh=17, m=0, offset=8) / (b"payload " * 4)
     _, (frame,) = read(tmp_path, hosts, [packet], SendRules(FOREIGN))

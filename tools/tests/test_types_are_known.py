@@ -19,6 +19,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 REPOSITORY = Path(__file__).resolve().parents[2]
 PACKAGES = (
     "control_plane/eeon_control",
@@ -97,7 +99,6 @@ def test_a_line_counts_once_and_is_explained_by_a_comment(
     assert without_reason(source, lines) == unexplained
 
 
-@pytest.mark.slow
 def test_packages_say_any_on_fewer_than_sixty_lines_and_each_says_why() -> None:
     counts: dict[str, int] = {}
     unexplained = []

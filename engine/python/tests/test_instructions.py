@@ -45,6 +45,7 @@ def test_a_count_beyond_the_tolerance_on_either_side_is_told_with_both_numbers_a
         assert all(part in told for part in ["replay", f"{counted:,}", "1,000", sign, instructions.RECORD])
 
 
+@pytest.mark.system
 def test_counts_by_other_tools_are_not_compared_and_the_tool_is_named() -> None:
     here = instructions.tools() if instructions.is_possible() else {"rustc": "rustc 1.95.0"}
     assert instructions.differs(here, here) == ""

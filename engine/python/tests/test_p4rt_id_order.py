@@ -51,6 +51,7 @@ def forward_as(names: Names, port: int, src: int) -> p4r.Action:
     return action
 
 
+@pytest.mark.system
 def test_fields_of_a_key_are_those_of_their_ids(
     renumbered_client: Client, switch: Switch, names: Names
 ) -> None:
@@ -62,6 +63,7 @@ def test_fields_of_a_key_are_those_of_their_ids(
     assert renumbered_client.read(p4r.TableEntry(table_id=names["ternary_table"])) == [entry]
 
 
+@pytest.mark.system
 def test_parameters_of_an_action_are_those_of_their_ids(
     renumbered_client: Client, switch: Switch, names: Names
 ) -> None:
@@ -88,6 +90,7 @@ def test_parameters_of_an_action_are_those_of_their_ids(
     }
 
 
+@pytest.mark.system
 def test_metadata_of_a_packet_in_is_that_of_its_ids(
     renumbered_client: Client, switch: Switch, names: Names
 ) -> None:
@@ -98,6 +101,7 @@ def test_metadata_of_a_packet_in_is_that_of_its_ids(
     assert {one.metadata_id: one.value for one in packet.metadata} == {2: b"\x03", 1: b"\0"}
 
 
+@pytest.mark.system
 def test_fields_of_a_value_set_are_those_of_their_ids(resource_switch: Switch, resource_names: Names) -> None:
     member = p4r.ValueSetMember(match=[exact(2, 0x0806), exact(1, 0xAB)])
     entry = p4r.ValueSetEntry(value_set_id=resource_names["pairs"], members=[member])

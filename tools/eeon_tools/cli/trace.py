@@ -286,7 +286,9 @@ def _generate(
 @keep_good_option
 @reports_errors
 def info(capture: Path, as_json: bool, top: int, keep_good: bool) -> None:
-    """Describe CAPTURE: pcap or pcapng, plain or packed with gzip or zstd; - is standard input."""
+    """Describe CAPTURE: pcap or pcapng, plain or packed.
+
+    It may be packed with gzip or zstd; - is standard input."""
     with seekable(capture) as file:
         found = describe(read_packets(file, break_teller(keep_good)))
     manifest = manifests.read(capture)

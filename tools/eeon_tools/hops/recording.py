@@ -319,7 +319,7 @@ class Recording:
         return f"waited {time(visit.paused_ps)}: its queue was paused{by}"
 
 
-_COPIES = 1 << 40
+_COPIES = 0x100_0000_0000
 """Numbers of copies start here (`eeon_engine.hops.Hop`)."""
 _DROPS = ("malformed", "no_route", "ttl_expired", "to_cpu", "tail_dropped", "early_dropped")
 

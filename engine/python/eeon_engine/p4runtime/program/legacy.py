@@ -22,7 +22,7 @@ def unwrapped(device_config: bytes) -> bytes:
         message.ParseFromString(device_config)
     except DecodeError:
         return device_config
-    data = bytes(message.device_data)  # type: ignore[attr-defined]
+    data = bytes(message.device_data)  # type: ignore[attr-defined] # untyped
     if not data:
         raise invalid(
             "p4_device_config is neither JSON nor a p4.tmp.P4DeviceConfig with device_data; it takes the "
@@ -42,6 +42,6 @@ def _message() -> Message:
         made.field.add(name=name, number=number, type=kind, label=kinds.LABEL_OPTIONAL)
     # A pool of its own: a client in this process may have registered the message.
     pool = descriptor_pool.DescriptorPool()
-    pool.Add(file)  # type: ignore[no-untyped-call]
-    found = pool.FindMessageTypeByName("p4.tmp.P4DeviceConfig")  # type: ignore[no-untyped-call]
+    pool.Add(file)  # type: ignore[no-untyped-call] # untyped
+    found = pool.FindMessageTypeByName("p4.tmp.P4DeviceConfig")  # type: ignore[no-untyped-call] # untyped
     return message_factory.GetMessageClass(found)()
