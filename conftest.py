@@ -7,10 +7,11 @@ fails no test.
 
 from __future__ import annotations
 
+import logging
 import multiprocessing.process
 import os
 import sys
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterator
 from typing import Any
 
 import grpc
@@ -91,3 +92,13 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
         limit = f"the limit is {CPU_SECONDS} s"
         pytest.fail(f"{taken:.1f} s of processor time without the marker `slow`; {limit}", pytrace=False)
     return result
+
+
+@pytest.fixture(autouse=True)
+def log_as_it_was() -> Iterator[None]:
+    """Takes back what the command `eeon-switch`, run in this process, does to the package's log."""
+    log = logging.getLogger("eeon_engine")
+    before = log.handlers[:], log.propagate, log.level
+    yield
+    log.handlers, log.propagate = before[0], before[1]
+    log.setLevel(before[2])

@@ -22,6 +22,8 @@ from scapy.layers.inet6 import (
 from scapy.layers.l2 import ARP, Dot1Q, Ether
 from scapy.packet import Packet
 
+pytestmark = pytest.mark.system
+
 
 def write(path: Path, packets: list[tuple[int, Packet]], keep: int | None = None) -> Path:
     writer = open_writer(path)

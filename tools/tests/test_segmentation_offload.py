@@ -15,6 +15,8 @@ from scapy.layers.inet6 import IPv6, IPv6ExtHdrHopByHop
 from scapy.layers.l2 import Dot1Q, Ether
 from scapy.packet import Packet
 
+pytestmark = pytest.mark.system
+
 PAYLOAD = bytes(range(256)) * 40  # 10,240 bytes
 ENDS4 = {"src": "10.0.1.1", "dst": "10.0.2.1"}
 ENDS6 = {"src": "fd00:0:0:1::1", "dst": "fd00:0:0:2::1"}

@@ -1,6 +1,5 @@
 """A switch that runs the program `everything`, served over P4Runtime on loopback, and its primary client."""
 
-import logging
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -23,16 +22,6 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help="how long each attack of the hostile suite goes on; beyond 5 s with "
         "the deadlines of docs/security.md",
     )
-
-
-@pytest.fixture(autouse=True)
-def log_as_it_was() -> Iterator[None]:
-    """Takes back what the command `eeon-switch`, run in this process, does to the package's log."""
-    log = logging.getLogger("eeon_engine")
-    before = log.handlers[:], log.propagate, log.level
-    yield
-    log.handlers, log.propagate = before[0], before[1]
-    log.setLevel(before[2])
 
 
 @pytest.fixture(scope="session")
