@@ -34,7 +34,7 @@ WHEELS       := out/wheels
 PURE         := control_plane tools experiments ptf_tests release/eeon
 
 .DEFAULT_GOAL := help
-.PHONY: help setup check wheels demo picture test test-wheels test-rust test-python test-ptf nightly ptf stf testgen tutorials hostile packetdrill mutants differential bench bench-control bench-live reference guide switch-names fuzz fuzz-corpus fuzz-servers fuzz-servers-corpus man p4 p4-check audit deny site hashes packages-hashed lint format clean
+.PHONY: help setup check style $(TYPES) wheels demo picture test test-wheels test-rust test-python test-ptf nightly ptf stf testgen tutorials hostile packetdrill mutants differential bench bench-control bench-live reference guide switch-names fuzz fuzz-corpus fuzz-servers fuzz-servers-corpus man p4 p4-check audit deny site hashes packages-hashed lint format clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-17s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -54,13 +54,7 @@ demo: setup ## replay a shuffle on a twin under each AQM and EEE mode; writes ou
 picture: demo ## draw the README's picture again from the demo's results
 	cp out/demo/picture.svg docs/images/demo.svg
 
-check: setup ## what to run while you work, a minute: formats, lints, types, and the tests that need no process, network or root
-	$(CARGO) fmt $(ENGINE) --all --check
-	$(CARGO) clippy $(ENGINE) --workspace --all-targets --quiet -- -D warnings
-	$(VENV)/bin/ruff check --quiet .
-	$(VENV)/bin/ruff format --quiet --check .
-	$(MAKE) --no-print-directory --jobs $(JOBS) $(TYPES)
-	$(CARGO) test $(ENGINE) $(RUST_TESTED) --quiet
+check: style test-rust ## what to run while you work: formats, lints, types, and the tests that need no process, network or root
 	$(PYTEST) -m "not system and not slow and not nightly"
 
 test: test-rust test-python test-ptf test-wheels ## set up everything and run every test, the long ones in a short form
@@ -188,12 +182,14 @@ deny: ## check licences, sources and vulnerabilities of all crates with cargo-de
 	@command -v cargo-deny >/dev/null || { echo "cargo-deny is not installed: cargo install cargo-deny --locked"; exit 1; }
 	cargo-deny --manifest-path engine/Cargo.toml check
 
-lint: setup audit ## check formatting, lints, types, and for known vulnerabilities
+lint: audit style ## check formatting, lints, types, and for known vulnerabilities
+	$(CARGO) clippy $(ENGINE) --package eeon-python --no-default-features --quiet -- -D warnings
+
+style: setup
 	$(CARGO) fmt $(ENGINE) --all --check
 	$(CARGO) clippy $(ENGINE) --workspace --all-targets --quiet -- -D warnings
-	$(VENV)/bin/ruff check .
-	$(VENV)/bin/ruff format --check .
-	$(CARGO) clippy $(ENGINE) --package eeon-python --no-default-features --quiet -- -D warnings
+	$(VENV)/bin/ruff check --quiet .
+	$(VENV)/bin/ruff format --quiet --check .
 	$(MAKE) --no-print-directory --jobs $(JOBS) $(TYPES)
 
 types/differential types/ptf_tests:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import logging
 import multiprocessing.process
 import os
+import signal
 import sys
 from collections.abc import Callable, Generator, Iterator
 from typing import Any
@@ -55,7 +56,10 @@ _STARTED = pytest.StashKey[float]()
 
 
 def pytest_configure() -> None:
-    """Begins to listen."""
+    """Begins to listen, and lets tests send Ctrl-C."""
+    # A shell ignores SIGINT in what it starts in the background, and children inherit that.
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     sys.addaudithook(_watch.event)
     _watch.wrap(multiprocessing.process.BaseProcess, "start")
     for owner in (grpc, grpc.aio):

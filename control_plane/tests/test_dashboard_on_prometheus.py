@@ -24,6 +24,8 @@ from ruamel.yaml import YAML
 from switch_processes import free_port, running
 from test_controller_dashboard import FOLDER, RULES, panels
 
+pytestmark = pytest.mark.system
+
 NEED_EVENTS = {"Applies", "Left to confirm", "Marked", "Drops by class"}
 """Panels of which a line has no data until an apply was finished or waits for a confirmation, or a packet was
 marked or dropped."""

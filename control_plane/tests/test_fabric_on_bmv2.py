@@ -23,7 +23,10 @@ from other_program import check_failed_apply_brings_the_other_program_back
 
 BMV2 = shutil.which("simple_switch_grpc")
 TICK_PS = 1_000_000
-pytestmark = pytest.mark.skipif(BMV2 is None, reason="simple_switch_grpc is not on PATH")
+pytestmark = [
+    pytest.mark.system,
+    pytest.mark.skipif(BMV2 is None, reason="simple_switch_grpc is not on PATH"),
+]
 
 
 def free_port() -> int:
@@ -99,7 +102,6 @@ EEE = {
 }
 
 
-@pytest.mark.system
 def test_every_verb_of_eeon_config_in_one_story(targets, tmp_path):
     """The first test here: its switches must have no program yet."""
     config_verbs.tell(tmp_path, targets, "1us")
@@ -113,7 +115,6 @@ def test_apply_loads_the_program_writes_every_entry_and_finds_no_difference_afte
     assert fabric.apply_sync(fabric4, wanted, targets, TICK_PS).plan.is_empty
 
 
-@pytest.mark.system
 def test_change_is_made_in_place_and_back(fabric4, targets):
     fabric.apply_sync(fabric4, config.load(*RED), targets, TICK_PS)
     report = fabric.apply_sync(
@@ -125,7 +126,6 @@ def test_change_is_made_in_place_and_back(fabric4, targets):
     assert fabric.plan_sync(fabric4, config.load(*RED), targets, TICK_PS).is_empty
 
 
-@pytest.mark.system
 def test_failure_of_one_switch_leaves_all_as_they_were(fabric4, targets, monkeypatch):
     fabric.apply_sync(fabric4, config.load(*RED), targets, TICK_PS)
     send = P4RuntimeSession.write_changes
@@ -145,7 +145,6 @@ def test_failure_of_one_switch_leaves_all_as_they_were(fabric4, targets, monkeyp
     assert fabric.plan_sync(fabric4, config.load(*RED), targets, TICK_PS).is_empty
 
 
-@pytest.mark.system
 def test_counters_read_zero_and_registers_are_said_to_be_missing(fabric4, targets):
     fabric.apply_sync(fabric4, config.load(*RED), targets, TICK_PS)
     counters = fabric.read_counters_sync(fabric4, targets)
@@ -154,18 +153,15 @@ def test_counters_read_zero_and_registers_are_said_to_be_missing(fabric4, target
         fabric.read_registers_sync(fabric4, targets, ["wakes"])
 
 
-@pytest.mark.system
 def test_status_says_ready(fabric4, targets):
     fabric.apply_sync(fabric4, config.load(*RED), targets, TICK_PS)
     assert set(sync.run(fabric.read_status(fabric4, targets)).values()) == {"ready"}
 
 
-@pytest.mark.system
 def test_failure_while_loading_the_program_brings_back_the_one_that_ran_before(fabric4, targets, monkeypatch):
     check_failed_apply_brings_the_other_program_back(fabric4, targets, TICK_PS, monkeypatch)
 
 
-@pytest.mark.system
 def test_apply_that_was_killed_is_undone_with_an_election_id_that_nobody_had(fabric4, targets, state_folder):
     """PI takes a second, larger, bid on the same stream."""
     store = state.StateStore.open(state_folder)
@@ -189,7 +185,6 @@ def test_apply_that_was_killed_is_undone_with_an_election_id_that_nobody_had(fab
     assert again.report.plan.is_empty and again.revision.number == 1
 
 
-@pytest.mark.system
 def test_congestion_points_and_their_clone_session_are_held_and_removed(fabric4, targets):
     """A session is read back as it was written, or every plan would write it again."""
     qcn = {

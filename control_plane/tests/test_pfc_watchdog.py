@@ -348,6 +348,8 @@ async def kept_bmv2(tmp_path, watchdog: str):
 
 
 RULES_TEXT = f"{{detect: {DETECT_SECONDS}s, restore: {RESTORE_SECONDS}s}}"
+RULES_IN_REAL_TIME = f"{{detect: {DETECT_SECONDS}s, restore: 2s}}"
+"""For BMv2: a busy machine may keep the thread that sends pauses from running for some tenths of a second."""
 
 
 @contextlib.asynccontextmanager
@@ -386,7 +388,7 @@ def test_a_host_that_pauses_for_ever_stops_its_port_alone_and_is_served_again_wh
 @pytest.mark.system
 def test_bmv2_is_told_to_serve_the_others_while_a_host_pauses_for_ever(tmp_path):
     async def work() -> None:
-        async with kept_bmv2(tmp_path, RULES_TEXT) as (supervisor, hosts), storm(supervisor, hosts):
+        async with kept_bmv2(tmp_path, RULES_IN_REAL_TIME) as (supervisor, hosts), storm(supervisor, hosts):
             held = supervisor.links["leaf1"].machine.intended.entries
             assert (Action("discard"),) in {entry.actions for entry in held}
 

@@ -10,9 +10,12 @@ from bmv2_process import start_bmv2
 from click.testing import CliRunner
 from eeon_control.cli import main
 
-pytestmark = pytest.mark.skipif(
-    shutil.which("simple_switch_grpc") is None, reason="simple_switch_grpc is not on PATH"
-)
+pytestmark = [
+    pytest.mark.system,
+    pytest.mark.skipif(
+        shutil.which("simple_switch_grpc") is None, reason="simple_switch_grpc is not on PATH"
+    ),
+]
 
 ONE_SWITCH = """
 name: one-switch
@@ -28,7 +31,6 @@ def eeon(*arguments: str):
     return result
 
 
-@pytest.mark.system
 def test_queues_eee_and_energy_of_bmv2(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     (tmp_path / "one.yaml").write_text(ONE_SWITCH)

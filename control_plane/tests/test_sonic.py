@@ -507,6 +507,7 @@ def test_the_commands_print_a_configuration_and_a_patch(tmp_path: Path):
     )
 
 
+@pytest.mark.system
 @pytest.mark.parametrize("is_right", [True, False])
 def test_libyang_accepts_a_patch_and_refuses_one_with_a_field_that_sonic_does_not_have(is_right: bool):
     models = os.environ.get("SONIC_YANG_MODELS")

@@ -49,6 +49,7 @@ def test_a_campaign_goes_on_where_it_was_interrupted_and_comes_to_the_same(tmp_p
     assert len(whole.read_text().splitlines()) == 5
 
 
+@pytest.mark.system
 @needs_bmv2
 def test_a_campaign_without_time_begins_nothing(tmp_path: Path) -> None:
     outcomes = run(TWO, 1000, 7, tmp_path, print, Limits(minutes=0))

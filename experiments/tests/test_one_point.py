@@ -8,7 +8,6 @@ import pytest
 from eeon_experiments import columns, shipped, store
 from eeon_experiments.expand import expand
 from eeon_experiments.files import load
-from eeon_experiments.results import Row
 from eeon_experiments.run import run_one
 from eeon_experiments.versions import versions
 
@@ -26,7 +25,6 @@ LARGE = {"setup_chasing"}
 """Experiments whose smallest point takes half a minute."""
 
 
-@pytest.mark.system
 @pytest.mark.parametrize(
     "name",
     [pytest.param(name, marks=pytest.mark.nightly if name in LARGE else ()) for name in shipped.names()],
@@ -34,9 +32,8 @@ LARGE = {"setup_chasing"}
 def test_the_quickest_point_gives_the_published_numbers(name: str) -> None:
     published = store.load(DATA / f"{name}-quick").finished
     row = min(published, key=lambda one: (one.whole("p4_passes"), one.text("run_id")))
-    axes = {key: row.axis(key) for key in _axes(row)}
     points = expand(load(shipped.folder() / name), versions(), quick=True, seeds=[row.seed])
-    [run] = [point.run for point in points if {key: point.axes[key] for key in axes} == axes]
+    [run] = [point.run for point in points if point.axes == row.axes]
     made = run_one(run).measured
     assert made["status"] == "finished", made.get("error")
     numbers = [one.name for one in columns.MEASURED if one.name not in NO_RESULTS]
@@ -47,7 +44,3 @@ def test_the_quickest_point_gives_the_published_numbers(name: str) -> None:
         assert changed, f"{name} gives its published numbers again: take it out of MOVED"
     else:
         assert not changed, f"published, and made now: {changed}"
-
-
-def _axes(row: Row) -> list[str]:
-    return [column.removeprefix(columns.AXIS) for column in row if column.startswith(columns.AXIS)]

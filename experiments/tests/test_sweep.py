@@ -109,7 +109,6 @@ def _sweep_in_a_process(tmp_path: Path) -> subprocess.Popen[bytes]:
     return subprocess.Popen([sys.executable, str(script)], start_new_session=True, stderr=subprocess.DEVNULL)
 
 
-@pytest.mark.system
 @pytest.mark.parametrize("how", ["kill -9 of the parent", "Ctrl-C"])
 def test_an_interrupted_sweep_loses_only_what_was_under_way_and_leaves_no_process(
     tmp_path: Path, known_versions: Path, how: str
@@ -168,7 +167,6 @@ def test_results_of_an_older_engine_are_run_again_and_left_aside(tmp_path: Path)
     assert again.collect().refused == ["8 results of engine eeeeeeeeeeee (not ffffffffffff)"]
 
 
-@pytest.mark.system
 def test_a_dask_cluster_gives_the_same_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     distributed = pytest.importorskip("distributed", reason="eeon-experiments[dask] is not installed")
     monkeypatch.setattr("eeon_experiments.dask_workers.versions", versions.versions)
@@ -187,7 +185,6 @@ def test_a_dask_cluster_gives_the_same_rows(tmp_path: Path, monkeypatch: pytest.
     ]
 
 
-@pytest.mark.system
 def test_a_dask_cluster_that_is_not_there_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("distributed", reason="eeon-experiments[dask] is not installed")
     monkeypatch.setattr("eeon_experiments.dask_workers._CONNECT_SECONDS", 1)

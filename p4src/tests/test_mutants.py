@@ -64,6 +64,7 @@ def test_each_test_that_catches_mutants_is_there() -> None:
         assert re.search(rf"\bfn {test}\(", sources[target]), f"{mutant.name}: no test {mutant.test}"
 
 
+@pytest.mark.system
 @needs_tools
 @pytest.mark.parametrize("mutant", QUICK, ids=lambda mutant: mutant.name)
 def test_property_fails_where_its_rule_is_broken(mutant: mutants.Mutant, programs: dict[str, Path]) -> None:

@@ -19,7 +19,7 @@ scapy = pytest.importorskip("scapy.all", reason="scapy is not installed: `pip in
 
 from bmv2 import CPU_PORT, Bmv2, Received, cell_of, needs_bmv2  # noqa: E402
 
-pytestmark = needs_bmv2
+pytestmark = [pytest.mark.system, needs_bmv2]
 
 HOST1_MAC, HOST2_MAC, SWITCH_MAC = "02:00:00:00:01:01", "02:00:00:00:02:01", "02:01:00:00:00:01"
 IN, OUT, OTHER_OUT = 1, 2, 3

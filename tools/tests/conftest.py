@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import signal
 from pathlib import Path
 
 import pytest
@@ -13,12 +12,6 @@ from eeon_tools.trace.hosts import TraceHost
 from eeon_tools.trace.mapreduce import Shuffle
 from eeon_tools.trace.segments import TcpModel
 from made_jobs import small_job
-
-
-def pytest_configure() -> None:
-    """A shell ignores SIGINT in what it starts in the background, and children inherit that."""
-    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session")

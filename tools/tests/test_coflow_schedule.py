@@ -110,6 +110,7 @@ SUMS = {"scf": 283_200, "sebf": 281_880, "dclas": 326_688}
 its durations in its milliseconds, under SCF, SEBF, and DARK, which is D-CLAS with strict priorities."""
 
 
+@pytest.mark.system
 @pytest.mark.parametrize("name", SUMS)
 def test_the_sums_of_coflowsim_come_out_within_one_percent(name: str) -> None:
     path = os.environ.get("EEON_COFLOW_TRACE")

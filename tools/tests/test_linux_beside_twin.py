@@ -13,6 +13,8 @@ from pathlib import Path
 import live_fabrics
 import pytest
 
+pytestmark = pytest.mark.system
+
 SCRIPT = Path(__file__).resolve().parents[2] / "examples" / "linux_beside_twin" / "compare.py"
 PROBES = 20
 AT_THE_LINKS_RATE_SECONDS = 2 * 4_000_000 * 8 / 20e6

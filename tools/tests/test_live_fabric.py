@@ -30,7 +30,10 @@ roles:
 """
 
 _why_not = why_not()
-pytestmark = pytest.mark.skipif(_why_not is not None, reason=f"a live fabric: {_why_not}")
+pytestmark = [
+    pytest.mark.system,
+    pytest.mark.skipif(_why_not is not None, reason=f"a live fabric: {_why_not}"),
+]
 
 
 @pytest.fixture(scope="module")

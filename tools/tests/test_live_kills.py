@@ -22,6 +22,8 @@ pytest.importorskip("eeon_engine")
 
 from killed_fabrics import killed_down, killed_up, leave_behind
 
+pytestmark = pytest.mark.system
+
 KILLED = -signal.SIGKILL
 _why_not = why_not()
 needs_root = pytest.mark.skipif(_why_not is not None, reason=f"a live fabric: {_why_not}")
@@ -144,7 +146,6 @@ def killed_up_here(name: str) -> str:
     return str(error.value).partition(" and was not")[0].split(" and ")[0]
 
 
-@pytest.mark.system
 def test_process_with_the_id_of_one_that_has_ended_gets_no_signal() -> None:
     with subprocess.Popen((sys.executable, "-c", "input()"), stdin=subprocess.PIPE) as other:
         process = Process.of(other.pid)
@@ -171,7 +172,6 @@ def test_claim_of_a_name_is_whole_and_refused_when_it_is_taken(
     assert [path.name for path in (tmp_path / "one").iterdir()] == ["fabric.json"]
 
 
-@pytest.mark.system
 def test_process_is_found_by_its_fabrics_mark_and_by_no_other() -> None:
     mark = os.urandom(8).hex()
     environment = {**os.environ, state.MARK: mark}

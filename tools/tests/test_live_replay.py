@@ -17,7 +17,10 @@ from live_fabrics import HAS_BMV2, MARKING, SECS, Fabric, bring_up, remains, why
 pytest.importorskip("eeon_engine")
 
 _why_not = why_not()
-pytestmark = pytest.mark.skipif(_why_not is not None, reason=f"a live fabric: {_why_not}")
+pytestmark = [
+    pytest.mark.system,
+    pytest.mark.skipif(_why_not is not None, reason=f"a live fabric: {_why_not}"),
+]
 DEEP = """
 profiles:
   queue: {deep: {buffer: 8MB, aqm: {mode: drop_tail}}}

@@ -95,6 +95,7 @@ def _comments(meta: object) -> list[str]:
     return [one.decode() if isinstance(one, bytes) else str(one) for one in found if one]
 
 
+@pytest.mark.system
 @pytest.mark.skipif(shutil.which("tshark") is None, reason="tshark is not on PATH")
 def test_tshark_follows_a_packet_by_its_id(recorded: tuple[Recording, RunResult], tmp_path: Path) -> None:
     recording, _ = recorded

@@ -57,7 +57,6 @@ def test_the_host_with_the_source_address_sends_and_time_starts_at_the_first_pac
     ]
 
 
-@pytest.mark.system
 def test_ipv6_and_vlan_tags_are_seen_through(tmp_path: Path, hosts: list[TraceHost]) -> None:
     six = Ether() / Dot1Q(vlan=3) / IPv6(src="fd00:0:0:2::2", dst="fd00:0:0:1::1") / UDP()
     assert [o.host for o in offers(write(tmp_path / "t.pcap", [(0, six)]), hosts)] == [3]
@@ -123,7 +122,6 @@ def test_packets_that_go_back_in_time_are_refused(tmp_path: Path, hosts: list[Tr
         offers(path, hosts)
 
 
-@pytest.mark.system
 def test_batches_are_bounded(tmp_path: Path, hosts: list[TraceHost]) -> None:
     path = write(
         tmp_path / "t.pcap", [(n, segment("10.0.1.1", "10.0.2.1")) for n in range(BATCH_PACKETS + 10)]
@@ -131,7 +129,6 @@ def test_batches_are_bounded(tmp_path: Path, hosts: list[TraceHost]) -> None:
     assert [len(batch) for batch in Feed(path, hosts, 1.0, AddressMap()).batches()] == [BATCH_PACKETS, 10]
 
 
-@pytest.mark.system
 @pytest.mark.parametrize(
     "packet",
     [
@@ -185,7 +182,6 @@ def test_an_address_mapped_twice_is_refused(hosts: list[TraceHost]) -> None:
         AddressMap.parse(["192.0.2.0/24=h1", "192.0.2.0/24=h2"], hosts)
 
 
-@pytest.mark.system
 def test_the_longest_prefix_has_an_address_after_single_ones_and_hosts_own(
     tmp_path: Path, hosts: list[TraceHost]
 ) -> None:
@@ -217,7 +213,6 @@ FOREIGN = ("192.0.2.1=h1", "192.0.2.2=h3", "192.0.2.3=h3", "2001:db8::1=h1", "20
 GOOD = segment("192.0.2.1", "192.0.2.2")
 
 
-@pytest.mark.system
 @pytest.mark.parametrize(
     "stray",
     [
@@ -248,7 +243,6 @@ def test_packets_of_other_addresses_are_refused_or_else_left_out_and_counted(
     assert (counts.unmapped, counts.offered) == (1, 1)
 
 
-@pytest.mark.system
 @pytest.mark.parametrize("rules", [SendRules(FOREIGN), SendRules()])
 def test_what_a_host_sends_to_itself_is_left_out_and_counted(
     tmp_path: Path, hosts: list[TraceHost], rules: SendRules
@@ -288,7 +282,6 @@ SIX = IPv6(src="2001:db8::1", dst="2001:db8::2")
 ROUTED = IPv6(src="2001:db8::1", dst="2001:db8::2") / IPv6ExtHdrRouting(addresses=["2001:db8::9"])
 
 
-@pytest.mark.system
 @pytest.mark.parametrize(
     "packet",
     [
@@ -313,7 +306,6 @@ def test_checksums_stay_right_under_a_mapping(tmp_path: Path, hosts: list[TraceH
     assert bytes(again) == frame
 
 
-@pytest.mark.system
 def test_later_fragments_are_left_as_they_are(tmp_path: Path, hosts: list[TraceHost]) -> None:
     packet = Ether() / SIX / IPv6ExtHdrFragment(nh=17, m=0, offset=8) / (b"payload " * 4)
     _, (frame,) = read(tmp_path, hosts, [packet], SendRules(FOREIGN))

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
 TIMEOUT_MS = 240_000
 
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="chromium is not on PATH")
+pytestmark = [pytest.mark.system, pytest.mark.skipif(CHROMIUM is None, reason="chromium is not on PATH")]
 
 
 @pytest.fixture(scope="module")

@@ -29,6 +29,8 @@ from finsy import (
     SwitchOptions,
 )
 
+pytestmark = pytest.mark.system
+
 TUTORIALS = os.environ.get("P4_TUTORIALS", "")
 P4C = shutil.which("p4c-bm2-ss")
 

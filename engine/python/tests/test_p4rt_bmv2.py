@@ -38,7 +38,10 @@ from p4rt_client import (
 SWITCH = shutil.which("simple_switch_grpc")
 CPU_PORT = 510
 
-pytestmark = pytest.mark.skipif(SWITCH is None, reason="simple_switch_grpc is not on PATH")
+pytestmark = [
+    pytest.mark.system,
+    pytest.mark.skipif(SWITCH is None, reason="simple_switch_grpc is not on PATH"),
+]
 
 Updates = list[tuple[int, object]]
 
@@ -248,7 +251,6 @@ def unsupported(names: Names) -> Updates:
     return [(MODIFY, register), (MODIFY, whole), (INSERT, p4r.Entity(extern_entry=p4r.ExternEntry()))]
 
 
-@pytest.mark.system
 @pytest.mark.parametrize(
     ("case", "differences"),
     [
@@ -277,7 +279,6 @@ def test_the_same_writes_get_the_same_codes(
     assert all(ours[at] != code for at, code in differences.items())
 
 
-@pytest.mark.system
 @pytest.mark.parametrize("atomicity", [p4r.WriteRequest.ROLLBACK_ON_ERROR, p4r.WriteRequest.DATAPLANE_ATOMIC])
 def test_bmv2_has_no_atomic_batches(both: tuple[Client, Client], names: Names, atomicity: int) -> None:
     ours, theirs = both
@@ -285,7 +286,6 @@ def test_bmv2_has_no_atomic_batches(both: tuple[Client, Client], names: Names, a
     assert theirs.refused((INSERT, entry(names)), atomicity=atomicity).code == UNIMPLEMENTED
 
 
-@pytest.mark.system
 def test_both_read_back_the_same_entries(both: tuple[Client, Client], names: Names) -> None:
     # BMv2 does not say is_const, and its const entries have other priorities than §9.1.4 wants.
     const = names["const_table"]

@@ -19,9 +19,12 @@ from p4rt_client import PROGRAMS, frame
 PYTHON = os.environ.get("P4RUNTIME_SHELL_PYTHON")
 SESSION = Path(__file__).parent / "shell_session.py"
 
-pytestmark = pytest.mark.skipif(
-    PYTHON is None, reason="P4RUNTIME_SHELL_PYTHON names no Python with p4runtime-shell 0.0.6"
-)
+pytestmark = [
+    pytest.mark.system,
+    pytest.mark.skipif(
+        PYTHON is None, reason="P4RUNTIME_SHELL_PYTHON names no Python with p4runtime-shell 0.0.6"
+    ),
+]
 
 
 @pytest.fixture

@@ -13,6 +13,8 @@ from pathlib import Path
 import pytest
 from eeon_engine.switch_command import names
 
+pytestmark = pytest.mark.system
+
 # Constant entries, a register, and multicast with clone sessions, resubmit and recirculate, on several ports.
 PROGRAMS = ["table-entries-ternary-bmv2", "issue1097-2-bmv2", "v1model-special-ops-bmv2"]
 

