@@ -268,10 +268,7 @@ impl Loader<'_> {
                 let d = self.header_slot(json, &to_ref)?;
                 let s = self.header_slot(json, &from_ref)?;
                 self.emit(json, Op::AssignHeader { d, s })?;
-                match self.shown(&to_ref) {
-                    Some((valid, shown)) => self.emit(json, Op::Mov { w: 1, d: shown, a: valid }),
-                    None => Ok(()),
-                }
+                self.show_validity(json, &to_ref)
             }
             "assign_header_stack" => {
                 let [to, from] = arguments.tuple()?;
@@ -306,19 +303,18 @@ impl Loader<'_> {
                 }
                 self.emit_cold(json, ColdOp::AssignUnionStack { d, s })
             }
-            "add_header" | "remove_header" => {
+            "add_header" => {
                 let [header] = arguments.tuple()?;
                 let header = self.writable_header(&header, params)?;
                 let h = self.header_slot(json, &header)?;
-                let shown = self.shown(&header);
-                if op == "add_header" {
-                    self.emit(json, Op::AddHeader { h })?;
-                    return match shown {
-                        Some((valid, shown)) => self.emit(json, Op::Mov { w: 1, d: shown, a: valid }),
-                        None => Ok(()),
-                    };
-                }
-                if let Some((valid, shown)) = shown {
+                self.emit(json, Op::AddHeader { h })?;
+                self.show_validity(json, &header)
+            }
+            "remove_header" => {
+                let [header] = arguments.tuple()?;
+                let header = self.writable_header(&header, params)?;
+                let h = self.header_slot(json, &header)?;
+                if let Some((valid, shown)) = self.shown(&header) {
                     // A header that is not valid is not removed, and shows what it showed.
                     let slot = |slot| Expr::Slot { slot, width: 1, signed: false };
                     let kept = Expr::Binary(
@@ -420,6 +416,14 @@ impl Loader<'_> {
             }
             "no_op" => Ok(()),
             other => Err(json.error(format!("primitive '{}' is not supported", clip(other)))),
+        }
+    }
+
+    /// Lets a header that was written show whether it is valid.
+    pub(super) fn show_validity(&mut self, json: &Json<'_>, header: &HeaderRef) -> Result<()> {
+        match self.shown(header) {
+            Some((a, d)) => self.emit(json, Op::Mov { w: 1, d, a }),
+            None => Ok(()),
         }
     }
 

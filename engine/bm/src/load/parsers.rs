@@ -169,9 +169,7 @@ impl Loader<'_> {
     /// After the extraction of a member of a union, the others are invalid. An extracted header shows that it is valid.
     fn keep_union(&mut self, json: &Json<'_>, extracted: &Extracted) -> Result<()> {
         if let Extracted::Header(header) = extracted {
-            if let Some((a, d)) = self.shown(&HeaderRef::Fixed(*header)) {
-                return self.emit(json, Op::Mov { w: 1, d, a });
-            }
+            self.show_validity(json, &HeaderRef::Fixed(*header))?;
         }
         match extracted {
             Extracted::Header(header) if self.headers[*header as usize].union.is_some() => {
