@@ -93,6 +93,7 @@ def expected(looks: list[tuple[bool, bool, bool]]) -> list[str | None]:
     return found
 
 
+@pytest.mark.slow
 def test_every_short_history_is_judged_as_the_rule_says():
     """All 65,536 of eight looks at which packets wait, leave, or are gone, and pauses come or do not."""
     kinds = [(True, False, True), (True, False, False), (True, True, True), (False, False, True)]
@@ -160,6 +161,8 @@ def test_the_log_says_a_storm_and_not_links():
     held, around = entries_of({3 << 3 | 3: Watchdog()})
     of = [Intended(1, tuple(entries)) for entries in (held, around)]
     assert what_is_new(of[0], of[1]) == what_is_new(of[1], of[0]) == "a storm of pauses has begun or is over"
+    one_table = Intended(1, tuple(entries_of({3 << 3 | 3: Watchdog(action="forward")})[1]))
+    assert what_is_new(of[0], one_table) == "a storm of pauses has begun or is over"
     assert what_is_new(of[0], Intended(1, tuple(held)[:-1])) == "links of the fabric have changed"
     assert what_is_new(of[0], Intended(2, of[1].entries)) == "revision 2"
 

@@ -30,12 +30,17 @@ FABRIC = ("-t", "leaf-spine-4")
 
 
 def frame(
-    dst: str = "10.0.1.2", ecn: int = 2, payload: int = 1000, ttl: int = 64, wrong_checksum: bool = False
+    dst: str = "10.0.1.2",
+    ecn: int = 2,
+    dscp: int = 0,
+    payload: int = 1000,
+    ttl: int = 64,
+    wrong_checksum: bool = False,
 ) -> str:
     """A TCP segment from h1, which is at port 1 of leaf1, in hexadecimal; h2 is at port 2."""
     packet = (
         Ether(src="02:00:00:00:01:01", dst="02:01:00:00:00:01")
-        / IP(src="10.0.1.1", dst=dst, tos=ecn, ttl=ttl)
+        / IP(src="10.0.1.1", dst=dst, tos=dscp << 2 | ecn, ttl=ttl)
         / TCP(sport=40000, dport=5000, flags="A")
         / Raw(b"\0" * payload)
     )
@@ -68,6 +73,22 @@ def test_a_marked_packet_is_explained_with_occupancy_and_threshold() -> None:
         "marked CE: occupancy 31,500 B > threshold 30,000 B (mark_threshold, port 2)",
         "sent by port 2 at 0.000 us",
     ]
+
+
+def test_a_packet_of_a_paused_class_is_explained_with_who_paused_it_and_until_when(tmp_path: Path) -> None:
+    lossless = tmp_path / "lossless.yaml"
+    lossless.write_text(
+        "profiles: {pfc: {p: {limit: 20KB}}}\n"
+        "classes: {gold: {priority: 3, dscp: [26], pfc: p}, default: {priority: 0}}\n"
+    )
+    paused = ("--register", "class_gate_open_at[19]=5000000")  # port 2, priority 3; ticks of 1 ns
+    assert why(frame(dscp=26), *FABRIC, "-c", "drop_tail", "-c", str(lossless), *paused)[1:] == [
+        "paused until t=5,000.000 us: the neighbour at port 2 has paused this class",
+        "left after 5,000.000 us, when the pause ended",
+        "sent by port 2 at 5,000.000 us",
+    ]
+    lines = why(frame(), *FABRIC, "-c", "drop_tail", "-c", str(lossless), *paused)
+    assert not any("pause" in line for line in lines)
 
 
 def test_brief_is_why_and_nothing_else() -> None:

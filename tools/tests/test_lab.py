@@ -29,7 +29,7 @@ TOPOLOGY = str(EXAMPLE / "topology.json")
 
 
 def run(lab: Lab, line: str) -> list[dict[str, object]]:
-    return [task.result() for task in lab.run(*parse(line, list(lab.topology.hosts)))]
+    return [task.result() for task in lab.run(*parse(line, lab.topology.hosts))]
 
 
 # ---- networks
@@ -95,6 +95,14 @@ def test_a_route_to_a_network_is_followed_and_others_have_none(tmp_path, command
         one.send(IPv4Address("10.1.0.1"), b"")
 
 
+def test_the_longest_route_is_taken_whatever_comes_first(tmp_path):
+    routes = [f"ip route add {to} via 10.0.1.{via}" for to, via in (("10.0.0.0/16", 1), ("10.0.9.0/24", 2))]
+    for commands in (routes, routes[::-1]):
+        read = read_topology(written(tmp_path, hosts={"h1": host_file(*commands)}, **ONE_HOST)).hosts["h1"]
+        [asked] = Host(read).send(IPv4Address("10.0.9.9"), b"")
+        assert Ether(asked)[ARP].pdst == "10.0.1.2"
+
+
 @pytest.mark.parametrize(
     "command",
     [
@@ -128,6 +136,7 @@ def test_a_host_without_an_address_receives_and_sends_frames_only(tmp_path):
         assert lab.send("h1", b"\xff" * 60) == []
         with pytest.raises(InputError, match="the host has no ip"):
             run(lab, "h1 ping h3 -c 1")
+        assert run(lab, "pingall") == [], "h3 alone has an address"
 
 
 def test_hosts_of_a_list_have_the_addresses_and_ports_that_the_tutorials_gave_them(tmp_path):
@@ -345,7 +354,7 @@ def test_frames_are_sent_as_they_are_and_captured(tmp_path):
     assert [bytes(packet) for packet in rdpcap(str(tmp_path / "h1.pcap"))] == [bytes(sent)]
     assert [bytes(packet) for packet in rdpcap(str(tmp_path / "h2.pcap"))] == [arrival.frame]
     with Lab(TOPOLOGY) as running:
-        task = running.run(*parse(f"h1 send {tmp_path / 'h1.pcap'}", ["h1", "h2", "h3"]))[0]
+        task = running.run(*parse(f"h1 send {tmp_path / 'h1.pcap'}", running.topology.hosts))[0]
         assert task.result()["sent"] == 1 and len(running.received("h2")) == 1
 
 
@@ -378,7 +387,7 @@ def test_a_limit_in_packets_bounds_what_a_port_queues():
 )
 def test_a_line_that_is_no_command_is_refused_with_what_can_be_typed(line, problem):
     with pytest.raises(InputError, match=problem.replace("(", r"\(")):
-        parse(line, ["h1", "h2", "h3"])
+        parse(line, read_topology(TOPOLOGY, DataRate(10**9)).hosts)
 
 
 @pytest.mark.parametrize(

@@ -17,6 +17,8 @@ from eeon_tools.trace.capture import open_writer
 from scapy.layers.inet import IP, UDP
 from scapy.layers.l2 import Ether
 
+pytestmark = pytest.mark.system
+
 pytest.importorskip("eeon_engine", reason="the engine is not built; `make setup` builds it")
 
 SMALL_GROUPS = """\
@@ -52,7 +54,6 @@ def recorded(files: tuple[Path, Path]) -> tuple[Recording, RunResult]:
     return found[0], run
 
 
-@pytest.mark.system
 def test_frames_that_switches_make_are_no_packets_of_the_trace(recorded: tuple[Recording, RunResult]) -> None:
     _, run = recorded
     total = run.total()

@@ -82,7 +82,7 @@ def exercise(tmp_path, monkeypatch) -> MakeLab:
 
 
 def run(lab: Lab, line: str) -> list[dict]:
-    return [task.result() for task in lab.run(*parse(line, list(lab.topology.hosts)))]
+    return [task.result() for task in lab.run(*parse(line, lab.topology.hosts))]
 
 
 def frame(lab: Lab, host: str, kind: int, payload: bytes) -> bytes:

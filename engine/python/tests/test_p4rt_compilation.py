@@ -5,6 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from eeon_engine import Program
 from eeon_engine.p4runtime.errors import StatusError
 from eeon_engine.p4runtime.program import compilation
 from eeon_engine.p4runtime.program import p4info as reader
@@ -26,6 +27,12 @@ def named(info: Any, kind: str, alias: str) -> Any:
 @pytest.mark.parametrize("name", ["everything", "resources"])
 def test_what_p4c_wrote_together_belongs_together(name: str) -> None:
     compilation.check(reader.read(p4info(name)), program_json(name))
+
+
+def test_line_breaks_and_tabs_in_texts_of_a_program_are_taken_as_p4c_writes_them() -> None:
+    written = program_json().replace(b"{", b'{"source_fragment": "one\n\ttwo",', 1)
+    compilation.check(reader.read(p4info()), written)
+    assert Program(written).digest != Program(program_json()).digest
 
 
 @pytest.mark.parametrize("name", ["everything", "resources"])

@@ -3,9 +3,9 @@
 import pytest
 from eeon_engine import Program, Switch
 from eeon_engine.exceptions import ConfigError
-from eeon_engine.p4runtime import write
+from eeon_engine.p4runtime import Writer, offline, write
 from finsy.proto import p4r
-from p4rt_client import INSERT, Names, entity_of, exact, frame, p4info, ports
+from p4rt_client import INSERT, Names, entity_of, exact, frame, p4info, ports, program_json
 
 
 def request(names: Names, *keys: int) -> p4r.WriteRequest:
@@ -41,3 +41,23 @@ def test_a_switch_without_a_program_and_another_p4info_are_refused(switch: Switc
 def test_a_program_loaded_for_tracing_takes_them_too(program: Program, names: Names) -> None:
     switch = Switch(Program(program.json, for_tracing=True))
     assert write(switch, p4info(), request(names, 7)) == 1
+
+
+def test_a_writer_reads_the_p4info_once_for_each_program(
+    switch: Switch, names: Names, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read: list[bytes] = []
+    as_it_is = offline.config_from_files
+
+    def noted(program: bytes, info: object) -> object:
+        read.append(program)
+        return as_it_is(program, info)  # type: ignore[arg-type] # what the writer was given
+
+    monkeypatch.setattr(offline, "config_from_files", noted)
+    writer = Writer(switch, p4info())
+    assert [writer.write(request(names, key)) for key in (1, 2)] == [1, 1]
+    assert len(read) == 1
+    switch.load_program(Program(program_json("resources")))
+    with pytest.raises(ConfigError):
+        writer.write(request(names, 3))
+    assert len(read) == 2

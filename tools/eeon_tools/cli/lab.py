@@ -149,9 +149,7 @@ def _do(running: Lab, line: str, as_json: bool) -> Sequence[dict[str, object]]:
     elif word == "report":
         _report(running)
     else:
-        hosts = running.topology.hosts
-        # A host without an address can neither ask nor answer.
-        command = parse(line, [name for name in hosts if word != "pingall" or hosts[name].has_address])
+        command = parse(line, running.topology.hosts)
         if isinstance(command, Wait):
             running.wait(int(command.duration))
             return []

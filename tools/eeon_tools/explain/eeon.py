@@ -372,7 +372,7 @@ def _waiting(scene: Scene, facts: _Facts, steps: list[JourneyStep]) -> list[str]
     if isinstance(eee, EeeSettings) and gate is not None and gate > first["at_ps"]:
         return [_held(facts, first, gate, eee), *paused, *_released(first, left, gate, rounds)]
     if paused:
-        return [*paused, *_released(first, left, first["pause_ends_ps"], rounds, "the neighbour said so")]
+        return [*paused, *_released(first, left, first["pause_ends_ps"], rounds, _PAUSE)]
     if left is None or left["at_ps"] == first["at_ps"]:
         return []
     waited = values.time(left["at_ps"] - first["at_ps"])
@@ -416,21 +416,27 @@ def _trigger(trigger: Trigger) -> str:
     return f", trigger {' or '.join(parts)}" if parts else ""
 
 
+_GATE = ("the gate opened", "a later packet reached the trigger, and the gate opened earlier")
+_PAUSE = ("the pause ended", "the neighbour ended the pause")
+"""What lets a packet go at its time, and what before."""
+
+
 def _released(
     queued: QueuedStep,
     left: DequeuedStep | None,
-    gate: int,
+    until_ps: int,
     rounds: int,
-    early: str = "a later packet reached the trigger",
+    causes: tuple[str, str] = _GATE,
 ) -> list[str]:
     if left is None:
         return []
+    then, earlier = causes
     waited = values.time(left["at_ps"] - queued["at_ps"])
     if rounds:
         return [f"left after {waited}, {values.plural(rounds, 'time')} round the recirculation loop"]
-    if left["at_ps"] < gate:
-        return [f"left after {waited}, before that: {early}, and the gate opened earlier"]
-    if left["at_ps"] > gate:
+    if left["at_ps"] < until_ps:
+        return [f"left after {waited}, before that: {earlier}"]
+    if left["at_ps"] > until_ps:
         behind = f"behind {values.plural(queued['packets_ahead'], 'packet')}"
-        return [f"left after {waited}: {values.time(left['at_ps'] - gate)} after the gate opened, {behind}"]
-    return [f"left after {waited}, when the gate opened"]
+        return [f"left after {waited}: {values.time(left['at_ps'] - until_ps)} after {then}, {behind}"]
+    return [f"left after {waited}, when {then}"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import argparse
 import shlex
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NoReturn
@@ -16,6 +16,7 @@ from eeon_control.units import Bytes, DataRate, Duration, Quantity
 from eeon_tools.engine import load_engine
 from eeon_tools.errors import InputError
 from eeon_tools.lab.tasks import MAX_PACKETS, Ping, SendFrames, Task, TcpFlow, UdpStream
+from eeon_tools.lab.topology import LabHost
 
 _HELP = """\
 HOST ping HOST [-c 3] [-i 1s]                        echo requests
@@ -124,7 +125,7 @@ def _send(source: str, words: Sequence[str]) -> Task:
 _VERBS = {"ping": _ping, "udp": _udp, "tcp": _tcp, "send": _send}
 
 
-def parse(line: str, hosts: Sequence[str]) -> Command:
+def parse(line: str, hosts: Mapping[str, LabHost]) -> Command:
     """What a line asks for; nothing for an empty one or a comment. Raises InputError."""
     try:
         words = shlex.split(line, comments=True)
@@ -135,7 +136,9 @@ def parse(line: str, hosts: Sequence[str]) -> Command:
         parser.add_argument("time", type=_quantity(Duration))
         return Wait(parser.parse_args(words[1:]).time)
     if words == ["pingall"]:
-        return [Ping(one, other, count=1) for one in hosts for other in hosts if one != other]
+        # A host without an address can neither ask nor answer.
+        asked = [name for name, host in hosts.items() if host.has_address]
+        return [Ping(one, other, count=1) for one in asked for other in asked if one != other]
     tasks: list[Task] = []
     parts: list[list[str]] = [[]]
     for word in words:
@@ -151,7 +154,7 @@ def parse(line: str, hosts: Sequence[str]) -> Command:
     return tasks
 
 
-def _task(words: Sequence[str], hosts: Sequence[str]) -> Task:
+def _task(words: Sequence[str], hosts: Mapping[str, LabHost]) -> Task:
     host, verb = words[0], words[1] if len(words) > 1 else ""
     if host not in hosts:
         raise InputError(
