@@ -23,6 +23,7 @@ Broken = tuple[KeyPath, str]
 Count = Annotated[int, Field(strict=True, ge=1, le=1_000_000)]
 CountOrNone = Annotated[int, Field(strict=True, ge=0, le=1_000_000)]
 Number = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+NO_JITTER = Duration(0)
 Flag = Annotated[bool, Field(strict=True)]
 
 
@@ -39,7 +40,7 @@ class Application(Strict):
         yield from ()
 
     def engine(
-        self, name: str, topology: Topology, seed: int, start_jitter: Duration = Duration(0)
+        self, name: str, topology: Topology, seed: int, start_jitter: Duration = NO_JITTER
     ) -> ApplicationSpec:
         """The application as the engine reads it. `seed` and `start_jitter` are the run's."""
         spec = self._own(name, topology, seed)
