@@ -18,7 +18,7 @@ LINE = re.compile(r"\[\d\d:\d\d:\d\d\.\d+\] \[bmv2\] \[([A-Z])\] \[thread \d+\] 
 LEFT_OUT = re.compile(
     # What is drawn, times of the clock, and what docs/LIMITATIONS.md says that the log here leaves out.
     r"random\(|Executing meter|Dropping packet: |Parser set: setting field '\S*timestamp"
-    r"|.* needs? to be a multiple of 8|.* must be a multiple of 8"
+    r"|.* needs to be a multiple of 8"
 )
 WIDE = ("wide_arithmetic", "wide_keys")
 """They have values of more than 128 bits, of which a journey has the low ones."""

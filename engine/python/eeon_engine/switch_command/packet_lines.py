@@ -111,8 +111,12 @@ class Lines:
                 yield Line("T", f"Action {call['op']}")
                 yield _primitive(call)
             elif op == "advance":
-                amount = walk.advance(parameters[0])
-                yield Line("D", f"Advancing by {amount} bytes")
+                bits = walk.ahead(parameters[0])
+                if bits % 8:
+                    yield Line("E", f"advance bits amount {bits} must be a multiple of 8")
+                    return
+                yield Line("D", f"Advancing by {bits // 8} bytes")
+                walk.bytes += bits // 8
             elif op == "shift":
                 walk.bytes += int(parameters[0])
         if failed:
@@ -366,14 +370,13 @@ class _Walk:
         self.extracted: dict[str, int] = {}
         self.fields: dict[str, int] = {}
 
-    def advance(self, bits: Json) -> int:
-        """How far it goes on: what the program says, or to the next header that is extracted."""
+    def ahead(self, bits: Json) -> int:
+        """By how many bits it advances: what the program says, or to the next header that is extracted."""
         if bits["type"] == "hexstr":
-            amount = int(bits["value"], 16) // 8
-        else:
-            amount = self._offsets[0] - self.bytes if self._offsets else 0
-        self.bytes += amount
-        return amount
+            return int(bits["value"], 16)
+        if bits["type"] == "field":
+            return self.fields.get(".".join(bits["value"]), 0)
+        return 8 * (self._offsets[0] - self.bytes) if self._offsets else 0
 
     def extract(self, event: ExtractEvent) -> None:
         del self._offsets[0]
