@@ -4,6 +4,8 @@
 //! The trace itself is not ours to keep. This one has its number of coflows, about its number of flows, and its shape: half of the coflows have a
 //! few short flows, a sixth is wide and has nearly all of the bytes.
 
+#![allow(clippy::print_stdout)] // A program of its own, whose output is its result.
+
 use std::time::Instant;
 
 use schedule::fca::Options;
