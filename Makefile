@@ -55,7 +55,7 @@ picture: demo ## draw the README's picture again from the demo's results
 	cp out/demo/picture.svg docs/images/demo.svg
 
 check: style test-rust ## what to run while you work: formats, lints, types, and the tests that need no process, network or root
-	$(PYTEST) -m "not system and not slow and not nightly"
+	$(PYTEST) --cpu-seconds 2 -m "not system and not slow and not nightly"
 
 test: test-rust test-python test-ptf test-wheels ## set up everything and run every test, the long ones in a short form
 
