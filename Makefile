@@ -22,9 +22,10 @@ RUST_TESTED := --workspace --exclude eeon-python
 RUST_SOURCES := $(shell find engine \( -name target -o -path engine/fuzz \) -prune -o \( -name '*.rs' -o -name 'Cargo.toml' -o -name 'Cargo.lock' \) -print)
 PYPROJECTS   := control_plane/pyproject.toml tools/pyproject.toml engine/python/pyproject.toml
 
-# Processes side by side. Tests wait as long as they compute, so there are two for each core.
+# Processes side by side. Tests wait as long as they compute, so there are two for each core. Files are taken in the
+# order of pytest.ini's folders: those with the longest tests first.
 JOBS   ?= $(shell nproc)
-PYTEST := $(PY) -m pytest -q -n $(shell expr 2 \* $(JOBS)) --dist loadscope
+PYTEST := $(PY) -m pytest -q -n $(shell expr 2 \* $(JOBS)) --dist loadscope --no-loadscope-reorder
 TYPES  := $(addprefix types/,differential ptf_tests control_plane tools experiments engine/python)
 # `make TARGET`, the second word, where the program that it needs, the first, is on PATH.
 where   = if command -v $(1) >/dev/null; then $(MAKE) $(2); else echo "$(2): skipped: $(1) is not on PATH"; fi
