@@ -346,9 +346,12 @@ def test_codel_has_the_defaults_of_rfc_8289():
     assert (codel.ecn, codel.protect) == (True, "ect")
 
 
-def test_codel_that_the_tick_cannot_express_or_32_bits_cannot_hold():
-    with pytest.raises(PlanError, match=r"target is 1.5us, which this target's 1us tick cannot express"):
-        codel_ticks(Codel.model_validate({"mode": "codel", "target": "1.5us"}), Duration.parse("1us"))
+def test_codels_times_between_two_ticks_are_rounded_up():
+    codel = Codel.model_validate({"mode": "codel", "target": "1.5us", "interval": "100.1us"})
+    assert codel_ticks(codel, Duration.parse("1us")) == (2, 101)
+
+
+def test_codel_whose_times_32_bits_cannot_hold():
     with pytest.raises(
         PlanError, match=r"interval is 5s; with this target's 1ns tick at most 4294967.295us fits 32 bits"
     ):
