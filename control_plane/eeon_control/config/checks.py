@@ -37,6 +37,7 @@ def check(config: FabricConfig, topology: Topology, tick: Duration) -> list[Prob
             *_queues(config, topology, used, rounding),
             *_eee(config, topology, used, rounding),
             *rounding.problems(),
+            *_assumed(topology),
             *_qcn(config, topology, used),
             *_pfc(config, topology),
             *_quanta(config),
@@ -74,6 +75,11 @@ class _Rounding:
         if self._found:
             rule = f"times are rounded up to this target's {self._tick} tick: {', '.join(self._found)}"
             yield Problem(Place("targets"), "", "", rule, Severity.WARNING)
+
+
+def _assumed(topology: Topology) -> Iterator[Problem]:
+    if topology.assumed:
+        yield Problem(Place(topology.source), "", "", topology.assumed, Severity.WARNING)
 
 
 def _attachments(config: FabricConfig, topology: Topology, used: list[_Used]) -> Iterator[Problem]:
