@@ -196,13 +196,17 @@ def targets(file: Path | None, texts: tuple[str, ...], tick: Duration | None) ->
 
 
 def targets_or_known(
-    fabric: str, file: Path | None, texts: tuple[str, ...], tick: Duration | None
+    fabric: str,
+    file: Path | None,
+    texts: tuple[str, ...],
+    tick: Duration | None,
+    state_folder: Path | None = None,
 ) -> Targets:
     """Those of the command line, else where the fabric's current revision has its switches. Only for reading.
 
-    Raises EeonError when neither says.
+    `state_folder`: what --state says. Raises EeonError when neither says.
     """
-    folder = folder_of(fabric)
+    folder = folder_of(fabric, state_folder)
     if file is None and not texts and folder.is_dir():
         revision = StateStore.open(folder, create=False).current()
         if revision is not None and revision.intent.fabric == fabric:

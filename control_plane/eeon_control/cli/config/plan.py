@@ -22,6 +22,7 @@ from eeon_control.units import Duration
 @options.config_option
 @options.topology_option()
 @options.target_options
+@options.state_option
 @click.option("--entries", is_flag=True, help="show every table entry that changes, not only what it means")
 @click.option(
     "--out",
@@ -38,13 +39,17 @@ def plan(
     targets_file: Path | None,
     target_texts: tuple[str, ...],
     tick: Duration | None,
+    state_folder: Path | None,
     entries: bool,
     out: Path | None,
     output: str,
 ) -> None:
-    """Show what an apply would change on the switches. Exit code 0: nothing, 2: changes, 1: an error."""
+    """Show what an apply would change on the switches. Exit code 0: nothing, 2: changes, 1: an error.
+
+    Without -T and --target the switches are those of the fabric's current revision.
+    """
     loaded, topology = configs.load(*config_names), topologies.load(topology_name)
-    targets = options.targets(targets_file, target_texts, tick)
+    targets = options.targets_or_known(topology.name, targets_file, target_texts, tick, state_folder)
     warn(loaded, topology, targets)
     found = run(fabric.plan(topology, loaded, targets.switches, int(targets.tick)))
     if out is not None:
