@@ -53,10 +53,12 @@ class Wanted:
 
 
 def load(store: StateStore, schema: P4Schema) -> Wanted | None:
-    """Read the revision in force; None before the first. Raises EeonError. Slow on a large fabric."""
+    """Read the revision in force; None before the first. Raises EeonError, ProgramPinned when it is of
+    another program. Slow on a large fabric."""
     revision = store.current()
     if revision is None:
         return None
+    revision.intent.check_program(f"revision {revision.number}")
     meant = revision.intended()
     tick = meant.targets.tick
     entries = with_defaults(intended(meant.topology, meant.config, tick), schema)

@@ -24,12 +24,14 @@ from eeon_control.units import Duration
 class SwitchPlan:
     """What one switch needs: the program (when it runs another, or none), and changes of entries.
 
-    `held`: digest of what it held when it was read.
+    `held`: digest of what it held when it was read. `keep_entries`: the program only adds to the one that it
+    runs, so that loading it can keep the entries; `changes` are those that are then left.
     """
 
     push_pipeline: bool
     changes: tuple[Change, ...]
     held: str = ""
+    keep_entries: bool = False
 
     @property
     def is_empty(self) -> bool:
@@ -90,9 +92,19 @@ def plan_from(
         {
             name: SwitchPlan(
                 not taken[name].same_program,
-                tuple(difference(taken[name].entries if taken[name].same_program else fresh, entries)),
+                tuple(difference(_after_loading(taken[name], fresh), entries)),
                 taken[name].digest(),
+                taken[name].may_keep,
             )
             for name, entries in wanted.items()
         }
     )
+
+
+def _after_loading(taken: Snapshot, fresh: list[Entry]) -> list[Entry]:
+    if taken.same_program:
+        return taken.entries
+    if not taken.may_keep:
+        return fresh
+    kept = {entry.key for entry in taken.entries}
+    return [*taken.entries, *(entry for entry in fresh if entry.key not in kept)]

@@ -28,6 +28,7 @@ from eeon_control.fabric.table_entries import decode, encode
 from eeon_control.fabric.targets import Target, is_unix
 from eeon_control.plan import Entry, EntryKey
 from eeon_control.printable import SAID_CHARACTERS, one_line
+from eeon_control.program import identity
 
 DEFAULT_ELECTION_ID = 10
 
@@ -125,6 +126,7 @@ class P4RuntimeSession:
         """Whether the switch runs this schema's program, by the cookie it was pushed with: a short answer.
 
         A client that pushes another program under the same cookie is believed; `runs_program` looks at it.
+        Under another cookie, it is asked for the program.
         """
         request = p4r.GetForwardingPipelineConfigRequest(
             device_id=self._device_id, response_type=p4r.GetForwardingPipelineConfigRequest.COOKIE_ONLY
@@ -135,7 +137,8 @@ class P4RuntimeSession:
             if error.is_pipeline_missing:
                 return False
             raise self._error(await self._reason(error)) from None
-        return bool(reply.config.HasField("cookie") and reply.config.cookie.cookie == self.schema.p4cookie)
+        same = reply.config.HasField("cookie") and reply.config.cookie.cookie == self.schema.p4cookie
+        return same or await self.runs_program()
 
     async def pipeline(self) -> p4r.ForwardingPipelineConfig | None:
         """The whole pipeline configuration of the switch, or None when it has none."""
@@ -151,33 +154,43 @@ class P4RuntimeSession:
         return reply.config if reply.config.HasField("p4info") else None
 
     def is_program(self, held: p4r.ForwardingPipelineConfig) -> bool:
-        """Whether this is the schema's program, by its bytes, its P4Info and its cookie.
+        """Whether this does what the schema's program does, by its bytes and its P4Info (`program.identity`).
 
-        A server may leave out the bytes (P4Runtime, section 7.3); then the rest must do.
+        A server may leave out the bytes (P4Runtime, section 7.3); then P4Info and cookie must do.
         """
         meant = self.schema.get_pipeline_config()
-        return bool(
-            held.HasField("cookie")
-            and held.cookie.cookie == self.schema.p4cookie
-            and held.p4info == meant.p4info
-            and held.p4_device_config in (meant.p4_device_config, b"")
-        )
+        if not held.p4_device_config:
+            same_cookie = held.HasField("cookie") and held.cookie.cookie == self.schema.p4cookie
+            return bool(same_cookie and held.p4info == meant.p4info)
+        if held.p4_device_config == meant.p4_device_config and held.p4info == meant.p4info:
+            return True
+        return identity(held.p4_device_config, held.p4info) == identity(meant.p4_device_config, meant.p4info)
 
     async def runs_program(self) -> bool:
         """Whether the switch runs exactly this schema's program; it sends the whole of it."""
         held = await self.pipeline()
         return held is not None and self.is_program(held)
 
-    async def push_pipeline(self, config: p4r.ForwardingPipelineConfig | None = None) -> None:
-        """Load this schema's program, or a configuration read earlier. All entries of the switch are lost."""
+    async def push_pipeline(
+        self, config: p4r.ForwardingPipelineConfig | None = None, *, keep_entries: bool = False
+    ) -> None:
+        """Load this schema's program, or a configuration read earlier. All entries of the switch are lost.
+
+        With `keep_entries` the switch is first asked to keep them (RECONCILE_AND_COMMIT, P4Runtime
+        specification 1.3, section 7.2); one that cannot loses them.
+        """
+        actions = p4r.SetForwardingPipelineConfigRequest
         request = p4r.SetForwardingPipelineConfigRequest(
             device_id=self._device_id,
-            action=p4r.SetForwardingPipelineConfigRequest.VERIFY_AND_COMMIT,
+            action=actions.RECONCILE_AND_COMMIT if keep_entries else actions.VERIFY_AND_COMMIT,
             config=config if config is not None else self.schema.get_pipeline_config(),
         )
         try:
             await self._client.request(request)
         except P4ClientError as error:
+            if keep_entries and error.code not in _NO_ANSWER:
+                await self.push_pipeline(config)
+                return
             raise self._error(f"{_verb(error)} the pipeline: {await self._reason(error)}") from None
 
     async def read_entries(self, tables: Iterable[str]) -> list[Entry]:

@@ -29,7 +29,7 @@ from eeon_control.errors import FabricError
 from eeon_control.fabric.targets import Target
 from eeon_control.fabric.thrift_transport import BoundedTransport, NoThrift
 from eeon_control.printable import one_line
-from eeon_control.program import Program
+from eeon_control.program import Program, identity
 
 CALL_SECONDS = 5.0
 ANSWER_BYTES = 1 << 20
@@ -105,6 +105,10 @@ class ThriftClient:
         """MD5 of the JSON that the switch runs, as 16 bytes."""
         found = self._call("standard", "bm_get_config_md5")
         return bytes(found) if isinstance(found, (bytes, bytearray)) else str(found).encode("latin-1")
+
+    def program_json(self) -> bytes:
+        """The JSON that the switch runs."""
+        return str(self._call("standard", "bm_get_config")).encode()
 
     def register(self, name: str) -> list[int]:
         """All cells of a register, by its full name in the program."""
@@ -242,7 +246,9 @@ async def _with_client(name: str, target: Target, work: Callable[[ThriftClient],
 
 
 def _check_program(client: ThriftClient, name: str, program: Program) -> None:
-    if client.program_md5() != hashlib.md5(program.json, usedforsecurity=False).digest():
+    if client.program_md5() == hashlib.md5(program.json, usedforsecurity=False).digest():
+        return
+    if identity(client.program_json(), program.schema().p4info) != program.identity:
         raise FabricError(f"{name}: does not run this program; `eeon config apply` loads it")
 
 

@@ -184,9 +184,9 @@ class _Transaction:
         one = todo.switches[session.name]
         changes: list[Change] | tuple[Change, ...] = one.changes
         if one.push_pipeline:
-            await session.push_pipeline()
+            await session.push_pipeline(keep_entries=one.keep_entries)
             self.observer(Step.LOADED, session.name)
-            # A fresh program has default entries of its own; the difference is taken against those.
+            # A fresh program has default entries of its own, and one that was reconciled has more than those.
             changes = difference(await session.read_entries(TABLES), self.wanted[session.name])
         await session.write_changes(changes)
         self.observer(Step.WRITTEN, session.name)

@@ -34,11 +34,12 @@ class Drift:
 async def drift(store: StateStore, targets: Targets | None = None) -> Drift:
     """Read the live switches against the current revision. Writes nothing, needs no lock.
 
-    Raises StateError when there is no revision, or while an apply is writing.
+    Raises StateError when there is no revision, ProgramPinned when it is of another program.
     """
     revision = store.current()
     if revision is None:
         raise StateError(f"{store.folder}: there is no revision yet, so nothing can have drifted from it")
+    revision.intent.check_program(f"revision {revision.number}")
     meant = Work(store, store.lock("drift"), targets=targets).located(revision.intended())
     plan = await fabric.plan(meant.topology, meant.config, meant.targets.switches, int(meant.targets.tick))
     withdrawn: tuple[str, ...] = ()

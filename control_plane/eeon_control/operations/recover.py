@@ -68,6 +68,9 @@ async def recover(work: Work) -> Recovered | None:
     if journal.revision <= work.store.current_number():
         work.store.end(work.lock, undone=False)
         return Recovered(Direction.DONE, work.store.current_number(), killed, touched)
+    journal.draft.intent.check_program(
+        "the journal", "`eeon config recover` of the version that wrote it finishes it, --forget removes it"
+    )
     schema = programs.load().schema()
     meant = work.located(journal.draft.intent.revive("the journal"))
     resolved = resolve(meant.topology, meant.targets.switches)
