@@ -261,8 +261,8 @@ def test_text_lines_quote_what_has_spaces_and_json_lines_are_json():
 def test_store_counts_an_apply_that_was_undone(tmp_path):
     store = state.StateStore.open(tmp_path / "state")
     with store.lock("a test") as lock:
-        store.end(lock, undone=True)
-        store.end(lock, undone=False)
+        store.end(lock, undone="refused")
+        store.end(lock)
     assert store.applies() == {"committed": 0, "undone": 1}
 
 

@@ -39,6 +39,6 @@ def test_journal_of_another_program_is_left_to_the_version_that_wrote_it(store):
             before={"leaf1": SavedSnapshot.of(Snapshot(False))},
         )
         store.begin(lock, journal)
-        with pytest.raises(ProgramPinned, match="^the journal pins .* of the version that wrote it"):
+        with pytest.raises(ProgramPinned, match=r"^the journal pins .* of the version that wrote it"):
             run(operations.recover(operations.Work(store, lock)))
     assert store.has_journal()

@@ -56,17 +56,17 @@ class Recovered:
 async def recover(work: Work) -> Recovered | None:
     """Bring the fabric of a killed apply to the old or the new configuration; None when there is no journal.
 
-    New, when every switch that was to be written holds it already and no confirmation was asked for; else
-    old, on all switches that can be reached. Both are read back. Raises FabricError when a switch cannot be
-    reached or brought back, and StateError; the journal then stays.
+    New, when every switch that was to be written holds it already and neither a confirmation nor a gate was
+    asked for; else old, on all switches that can be reached. Both are read back. Raises FabricError when a
+    switch cannot be reached or brought back, and StateError; the journal then stays.
     """
     journal = work.store.journal()
     if journal is None:
         return None
     touched = tuple(journal.before)
-    killed = str(journal.holder)
+    killed = ", ".join(part for part in (str(journal.holder), journal.progress) if part)
     if journal.revision <= work.store.current_number():
-        work.store.end(work.lock, undone=False)
+        work.store.end(work.lock)
         return Recovered(Direction.DONE, work.store.current_number(), killed, touched)
     journal.draft.intent.check_program(
         "the journal", "`eeon config recover` of the version that wrote it finishes it, --forget removes it"
@@ -76,7 +76,9 @@ async def recover(work: Work) -> Recovered | None:
     resolved = resolve(meant.topology, meant.targets.switches)
     targets = {name: resolved[name] for name in touched}
     new_queues = of_fabric(meant.topology, meant.config, resolved)
-    forward = journal.confirm_seconds is None and await _all_hold(meant, targets, schema)
+    forward = (
+        journal.confirm_seconds is None and not journal.gated and await _all_hold(meant, targets, schema)
+    )
     if forward and not await set_all(new_queues, resolved):
         revision = work.store.commit(work.lock, journal.draft)
         return Recovered(Direction.FORWARD, revision.number, killed, touched)
@@ -96,7 +98,7 @@ async def recover(work: Work) -> Recovered | None:
             "switches can be reached (-T says where they are now)",
         ]
         raise FabricError("\n".join(lines))
-    work.store.end(work.lock, undone=True)
+    work.store.end(work.lock, undone="it did not come to its end")
     notes = tuple(back.notes.values())
     return Recovered(Direction.BACK, work.store.current_number(), killed, touched, notes)
 
