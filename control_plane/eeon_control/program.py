@@ -81,10 +81,13 @@ def identity(program_json: bytes, info: p4i.P4Info) -> str:
     return _identity(program_json, touched)
 
 
-def only_adds(held: p4i.P4Info, new: p4i.P4Info) -> bool:
-    """Whether all that can be touched of the program `held` is in `new`, the same, by the same ids."""
-    after = _without_documentation(new)
-    for field, value in _without_documentation(held).ListFields():
+def only_adds(held: p4i.P4Info, new: p4i.P4Info, *, roles: bool = True) -> bool:
+    """Whether all that can be touched of the program `held` is in `new`, the same, by the same ids.
+
+    Without `roles`, whatever role it belongs to.
+    """
+    after = _without_documentation(new, roles=roles)
+    for field, value in _without_documentation(held, roles=roles).ListFields():
         there = getattr(after, field.name)
         if value != there if isinstance(value, PBMessage) else any(one not in there for one in value):
             return False
@@ -131,18 +134,34 @@ def _doing(value: object, made: re.Pattern[str], numbers: dict[str, str]) -> obj
     return value
 
 
-def _without_documentation(info: p4i.P4Info) -> p4i.P4Info:
+def roles_of(info: p4i.P4Info) -> dict[str, str]:
+    """Alias -> role, of the objects that belong to one by `@p4runtime_role("name")`."""
+    found = {}
+    for _, objects in info.ListFields():
+        for one in () if isinstance(objects, PBMessage) else objects:
+            for text in one.preamble.annotations if "preamble" in one.DESCRIPTOR.fields_by_name else ():
+                if match := _ROLE.fullmatch(text):
+                    found[one.preamble.alias] = match[1]
+    return found
+
+
+_ROLE = re.compile(r'@p4runtime_role\(\s*"([^"]+)"\s*\)')
+
+
+def _without_documentation(info: p4i.P4Info, *, roles: bool = True) -> p4i.P4Info:
     bare = p4i.P4Info()
     bare.CopyFrom(info)
     bare.ClearField("pkg_info")
-    _drop_documentation(bare)
+    _drop_documentation(bare, roles)
     return bare
 
 
-def _drop_documentation(message: PBMessage) -> None:
+def _drop_documentation(message: PBMessage, roles: bool) -> None:
     for field, value in message.ListFields():
         if field.name in ("doc", "annotation_locations"):
             message.ClearField(field.name)
+        elif field.name == "annotations" and not roles:
+            value[:] = [text for text in value if not _ROLE.fullmatch(text)]
         elif field.message_type is not None and not field.message_type.GetOptions().map_entry:
             for part in (value,) if isinstance(value, PBMessage) else value:
-                _drop_documentation(part)
+                _drop_documentation(part, roles)

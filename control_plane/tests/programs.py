@@ -37,6 +37,28 @@ def without_table(config: p4r.ForwardingPipelineConfig, alias: str) -> p4r.Forwa
     return earlier
 
 
+def beside_a_tenant(config: p4r.ForwardingPipelineConfig, role: str = "eeon") -> p4r.ForwardingPipelineConfig:
+    """Somebody else's program: all of this one's, whose tables belong to a role, and a table of the role
+    `tenant`."""
+    extended = another(config, 9)
+    value = json.loads(extended.p4_device_config)
+    tables = value["pipelines"][0]["tables"]
+    (like,) = [table for table in tables if table["name"].endswith(".port_buffer")]
+    tables.append(like | {"name": TENANT, "id": 1 + max(table["id"] for table in tables)})
+    extended.p4_device_config = json.dumps(value).encode()
+    for table in extended.p4info.tables:
+        table.preamble.annotations.append(f'@p4runtime_role("{role}")')
+    (known,) = [table for table in extended.p4info.tables if table.preamble.alias == "port_buffer"]
+    other = extended.p4info.tables.add()
+    other.CopyFrom(known)
+    other.preamble.id, other.preamble.name, other.preamble.alias = 0x02ABCDEF, TENANT, "tenant"
+    other.preamble.annotations[:] = ['@p4runtime_role("tenant")']
+    return extended
+
+
+TENANT = "eeon_ingress.tenant"
+
+
 def _moved(value: object, lines: int) -> object:
     if isinstance(value, dict):
         return {

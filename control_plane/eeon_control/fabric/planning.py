@@ -15,7 +15,7 @@ from eeon_control.fabric.diff import Change, difference
 from eeon_control.fabric.table_entries import program_defaults
 from eeon_control.fabric.targets import Target, resolve
 from eeon_control.fabric.undo import Snapshot, take_snapshot
-from eeon_control.plan import TABLES, Entry, around, intended
+from eeon_control.plan import TABLES, Entry, Owned, around, intended
 from eeon_control.topology import Topology
 from eeon_control.units import Duration
 
@@ -57,19 +57,20 @@ async def plan(
     targets: Mapping[str, str | Target],
     tick_ps: int,
     dead: frozenset[str] = frozenset(),
+    owned: Owned | None = None,
 ) -> FabricPlan:
     """Read every switch and compute the difference. Writes nothing and takes no part in arbitration.
 
     `tick_ps`: length of the targets' timestamp unit in picoseconds (BMv2: 1 000 000). `dead`: links without
-    which routes are meant, named by the ports at their ends (`plan.dead_ends`). Raises InputError,
-    PlanError, DataNotFound or FabricError.
+    which routes are meant, named by the ports at their ends (`plan.dead_ends`). `owned`: the entries that are
+    the controller's; None for all of its tables. Raises InputError, PlanError, DataNotFound or FabricError.
     """
     schema = programs.load().schema()
     meant = around(topology, config.routing, intended(topology, config, Duration(tick_ps)), dead)
     wanted = with_defaults(meant, schema)
     resolved = resolve(topology, targets)
     async with AsyncExitStack() as stack:
-        sessions = await open_all(stack, resolved, schema, election_id=None)
+        sessions = await open_all(stack, resolved, schema, election_id=None, owned=owned)
         taken = await each(sessions, take_snapshot)
     return plan_from(wanted, taken, schema)
 

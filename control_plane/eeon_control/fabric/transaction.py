@@ -31,7 +31,7 @@ from eeon_control.fabric.rollout import Rollout
 from eeon_control.fabric.session import DEFAULT_ELECTION_ID, P4RuntimeSession
 from eeon_control.fabric.targets import Target, resolve
 from eeon_control.fabric.undo import Snapshot, Undone, take_snapshot, undo
-from eeon_control.plan import TABLES, Entry, intended
+from eeon_control.plan import TABLES, Entry, Owned, intended
 from eeon_control.topology import Topology
 from eeon_control.units import Duration
 
@@ -105,11 +105,13 @@ async def apply(
     observer: Observer = nobody,
     queues_before: Queues | None = None,
     rollout: Rollout | None = None,
+    owned: Owned | None = None,
 ) -> ApplyReport:
     """Make every switch hold what is intended, or leave all of them as they were.
 
     `queues_before`: what BMv2's own queues were last set to, for undoing; it cannot be read. `rollout`: in
-    which waves; without, all switches at once.
+    which waves; without, all switches at once. `owned`: by switch, the entries that are the controller's, of
+    this configuration and of those before; the others are left alone. None: all entries of its tables.
 
     Raises ApplyError when a switch fails; it says what was undone. Raises InputError, PlanError,
     DataNotFound, NothingWritten or another FabricError before anything is written. When cancelled, it undoes
@@ -121,7 +123,7 @@ async def apply(
     resolved = resolve(topology, targets)
     async with AsyncExitStack() as stack:
         with _nothing_written():
-            sessions = await open_all(stack, resolved, schema, election_id=election_id)
+            sessions = await open_all(stack, resolved, schema, election_id=election_id, owned=owned)
         steps: dict[str, Step] = {}
 
         def observe(step: Step, switch: str) -> None:
@@ -141,6 +143,7 @@ async def apply(
             bmv2_queues.of_fabric(topology, config, resolved),
             queues_before or {},
             rollout or Rollout((tuple(resolved),)),
+            owned,
         )
         return await transaction.run()
 
@@ -158,6 +161,7 @@ class _Transaction:
     queues: Queues
     queues_before: Queues
     rollout: Rollout
+    owned: Owned | None
     queues_set: set[str] = field(default_factory=set)
 
     async def run(self) -> ApplyReport:
@@ -279,7 +283,15 @@ class _Transaction:
 
     async def _undo(self, before: Mapping[str, Snapshot], begun: Sequence[str], why: str) -> Undone:
         touched = {name: before[name] for name in begun}
-        back = await undo(touched, self.targets, self.schema, self.election_id, self.observer, self.sessions)
+        back = await undo(
+            touched,
+            self.targets,
+            self.schema,
+            self.election_id,
+            self.observer,
+            self.sessions,
+            self.owned,
+        )
         if self.queues_set:
             back = await self._undo_queues(back)
         if not back.not_undone:

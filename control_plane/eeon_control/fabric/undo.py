@@ -24,7 +24,7 @@ from eeon_control.fabric.progress import Observer, Step
 from eeon_control.fabric.session import P4RuntimeSession
 from eeon_control.fabric.table_entries import program_defaults
 from eeon_control.fabric.targets import Target
-from eeon_control.plan import TABLES, Entry, entries_digest
+from eeon_control.plan import TABLES, Entry, Owned, entries_digest
 from eeon_control.program import only_adds
 
 
@@ -55,10 +55,10 @@ class Snapshot:
 async def take_snapshot(session: P4RuntimeSession) -> Snapshot:
     """Read a switch's state. Writes nothing."""
     pipeline = await session.pipeline()
-    if pipeline is None:
-        return Snapshot(False)
     if session.is_program(pipeline):
         return Snapshot(True, await session.read_entries(TABLES))
+    if pipeline is None:
+        return Snapshot(False)
     entities = await _read_foreign(session, pipeline.p4info)
     if not only_adds(pipeline.p4info, session.schema.p4info):
         return Snapshot(False, pipeline=pipeline, entities=entities)
@@ -106,11 +106,12 @@ async def undo(
     election_id: int,
     observer: Observer,
     sessions: Mapping[str, P4RuntimeSession] | None = None,
+    owned: Owned | None = None,
 ) -> Undone:
     """Bring every switch of `before` back to its snapshot and verify it by reading.
 
     `sessions`: those that are open already. One that fails may be what broke; its switch gets one more chance
-    over a new session, whose election id no write that is still on its way can have.
+    over a new session, whose election id no write that is still on its way can have. `owned`: as in `apply`.
     """
     notes: dict[str, str] = {}
 
@@ -134,7 +135,14 @@ async def undo(
         observer(Step.UNDONE, session.name)
 
     fresh = {
-        name: P4RuntimeSession(name, targets[name], schema, election_id=election_id, fresh=True)
+        name: P4RuntimeSession(
+            name,
+            targets[name],
+            schema,
+            election_id=election_id,
+            fresh=True,
+            owned=None if owned is None else owned[name],
+        )
         for name in before
     }
     not_undone = await failures_of(fresh, bring_back)

@@ -10,6 +10,7 @@ from eeon_control.errors import FabricError, StateError
 from eeon_control.fabric import ApplyReport, FabricPlan, Rollout
 from eeon_control.fabric.bmv2_queues import Queues, of_fabric, of_switch
 from eeon_control.fabric.undo import Snapshot
+from eeon_control.operations.owned import owned
 from eeon_control.operations.saved_plan import SavedPlan
 from eeon_control.operations.work import Work
 from eeon_control.state import Draft, Intended, Journal, Pending, Revision
@@ -78,6 +79,7 @@ async def apply(
         observer=work.observer,
         queues_before=queues_in_force(work, meant),
         rollout=rollout,
+        owned=owned(meant, work.store.intended()),
     )
     assert ledger.revision is not None
     not_set = {
