@@ -48,7 +48,9 @@ def describe(topology: Topology, plan: FabricPlan, tick: Duration) -> list[Line]
     switches: dict[str, list[str]] = defaultdict(list)
     for name, one in plan.switches.items():
         if one.push_pipeline:
-            switches["the E-EON program is loaded; another one runs, or none"].append(name)
+            adds = "it adds to what runs, and entries are kept"
+            why = adds if one.keep_entries else "another one runs, or none"
+            switches[f"the E-EON program is loaded; {why}"].append(name)
         for text in _switch_words(one.changes):
             switches[text].append(name)
         for number, texts in _port_words(one.changes, tick).items():
