@@ -47,6 +47,7 @@ class Runner:
             "HOME": str(folder),
             "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
             "GIT_CONFIG_NOSYSTEM": "1",
+            "COLUMNS": "200",
         }
         folder.mkdir()
         self.run("git", "clone", "--quiet", str(bare), str(self.clone), at=folder)
