@@ -22,9 +22,10 @@ RUST_TESTED := --workspace --exclude eeon-python
 RUST_SOURCES := $(shell find engine \( -name target -o -path engine/fuzz \) -prune -o \( -name '*.rs' -o -name 'Cargo.toml' -o -name 'Cargo.lock' \) -print)
 PYPROJECTS   := control_plane/pyproject.toml tools/pyproject.toml engine/python/pyproject.toml
 
-# Processes side by side. Tests wait as long as they compute, so there are two for each core.
+# Processes side by side. Tests wait as long as they compute, so there are two for each core. Files are taken in the
+# order of pytest.ini's folders: those with the longest tests first.
 JOBS   ?= $(shell nproc)
-PYTEST := $(PY) -m pytest -q -n $(shell expr 2 \* $(JOBS)) --dist loadscope
+PYTEST := $(PY) -m pytest -q -n $(shell expr 2 \* $(JOBS)) --dist loadscope --no-loadscope-reorder
 TYPES  := $(addprefix types/,differential ptf_tests control_plane tools experiments engine/python)
 # `make TARGET`, the second word, where the program that it needs, the first, is on PATH.
 where   = if command -v $(1) >/dev/null; then $(MAKE) $(2); else echo "$(2): skipped: $(1) is not on PATH"; fi
@@ -55,7 +56,7 @@ picture: demo ## draw the README's picture again from the demo's results
 	cp out/demo/picture.svg docs/images/demo.svg
 
 check: style test-rust ## what to run while you work: formats, lints, types, and the tests that need no process, network or root
-	$(PYTEST) -m "not system and not slow and not nightly"
+	$(PYTEST) --cpu-seconds 2 -m "not system and not slow and not nightly"
 
 test: test-rust test-python test-ptf test-wheels ## set up everything and run every test, the long ones in a short form
 

@@ -1,8 +1,8 @@
 """What holds for every test here: what it may do, and take, without a marker of `pytest.ini`.
 
 `make check` runs the tests without a marker. Such a test starts no program, opens no socket, and takes at
-most `CPU_SECONDS` of processor time, its fixtures included. A busy machine fails no test: it is processor
-time and not the clock's, and it is held against what `_yardstick` takes beside the same other work.
+most the processor time that `make check` gives with `--cpu-seconds`, its fixtures included. A busy machine
+fails no test: the limit grows with what `_yardstick` takes beside the same other work.
 """
 
 from __future__ import annotations
@@ -19,7 +19,6 @@ from typing import Any
 import grpc
 import pytest
 
-CPU_SECONDS = 2.0
 _YARDSTICK_SECONDS = 0.1
 """Processor time of `_yardstick` on a machine that does nothing else."""
 _PROGRAMS = {"os.exec", "os.fork", "os.posix_spawn", "os.system", "subprocess.Popen"}
@@ -55,6 +54,12 @@ class _Watch:
 
 _watch = _Watch()
 _STARTED = pytest.StashKey[float]()
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Adds the limit of a test without the marker `slow`."""
+    what = "fail a test without the marker `slow` that takes more processor time"
+    parser.addoption("--cpu-seconds", type=float, help=what)
 
 
 def pytest_configure() -> None:
@@ -100,9 +105,10 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
     marks = {mark.name for mark in item.iter_markers()}
     if _watch.done and not marks & {"system", "nightly"}:
         pytest.fail(f"{', '.join(sorted(_watch.done))} without the marker `system`", pytrace=False)
+    limit: float | None = item.config.getoption("--cpu-seconds")
     taken = _cpu_seconds() - item.stash[_STARTED]
-    if taken > CPU_SECONDS and not marks & {"system", "slow", "nightly"}:
-        allowed = CPU_SECONDS * max(1.0, _yardstick() / _YARDSTICK_SECONDS)
+    if limit is not None and taken > limit and not marks & {"system", "slow", "nightly"}:
+        allowed = limit * max(1.0, _yardstick() / _YARDSTICK_SECONDS)
         if taken > allowed:
             pytest.fail(
                 f"{taken:.1f} s of processor time without the marker `slow`; {allowed:.1f} s are allowed",

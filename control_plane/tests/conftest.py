@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 
 
@@ -10,3 +12,15 @@ def state_folder(tmp_path, monkeypatch):
     folder = tmp_path / "state"
     monkeypatch.setenv("EEON_STATE", str(folder))
     return folder
+
+
+@pytest.fixture
+def answers_within(monkeypatch) -> Callable[[float], None]:
+    """Returns a setter of the deadline of a request, in seconds; a user's requests have 10."""
+
+    def within(seconds: float) -> None:
+        monkeypatch.setattr("finsy.p4client._DEFAULT_RPC_TIMEOUT", seconds)
+        for module in ("session", "port_states"):
+            monkeypatch.setattr(f"eeon_control.fabric.{module}.ANSWER_SECONDS", seconds)
+
+    return within

@@ -9,11 +9,13 @@ import threading
 import time
 
 import pytest
-from eeon_control import config, fabric, program, topology
+from eeon_control import config, fabric, operations, program, state, topology
 from eeon_control.errors import ApplyError, FabricError
-from eeon_control.fabric import sync
+from eeon_control.fabric import Targets, sync
+from eeon_control.fabric.session import P4RuntimeSession
 from fake_p4runtime import FakeFabric
 from finsy.proto import p4r, rpc_code
+from programs import another, commented, without_table
 
 pytestmark = pytest.mark.system
 
@@ -209,8 +211,7 @@ def test_failure_while_loading_the_program_brings_back_the_one_that_ran_before(f
     async def scenario():
         async with FakeFabric(fabric4) as fakes:
             schema = program.load().schema()
-            other = schema.get_pipeline_config()
-            other.cookie.cookie = 7
+            other = another(schema.get_pipeline_config(), 7)
             for one in fakes.switches.values():
                 one.config = other
                 entry = p4r.TableEntry(table_id=schema.tables["port_buffer"].id)
@@ -239,6 +240,43 @@ def test_failure_while_loading_the_program_brings_back_the_one_that_ran_before(f
     assert cookies == {7}
     assert after == before
     assert not error.not_undone
+
+
+def test_program_that_only_a_comment_tells_apart_is_not_loaded_again(fabric4):
+    async def scenario():
+        async with FakeFabric(fabric4) as fakes:
+            await fabric.apply(fabric4, red(), fakes.targets, TICK_PS)
+            for one in fakes.switches.values():
+                one.config.p4_device_config = commented(one.config.p4_device_config)
+                one.config.cookie.cookie = 7
+            status = await fabric.read_status(fabric4, fakes.targets)
+            return status, await fabric.plan(fabric4, red(), fakes.targets, TICK_PS)
+
+    status, plan = run(scenario())
+    assert plan.is_empty
+    assert set(status.values()) == {"ready"}
+
+
+@pytest.mark.parametrize("refuses", [False, True])
+def test_program_that_only_adds_a_table_keeps_the_entries_where_the_switch_can(fabric4, refuses):
+    async def scenario():
+        async with FakeFabric(fabric4) as fakes:
+            await fabric.apply(fabric4, red(), fakes.targets, TICK_PS)
+            before = fakes.state()
+            for one in fakes.switches.values():
+                one.config = without_table(one.config, "port_pfc")
+                one.defaults.pop(program.load().schema().tables["port_pfc"].id)
+                one.refuses_to_reconcile = refuses
+                one.updates.clear()
+            plan = await fabric.plan(fabric4, red(), fakes.targets, TICK_PS)
+            await fabric.apply(fabric4, red(), fakes.targets, TICK_PS)
+            assert fakes.state() == before
+            return plan, [len(one.updates) for one in fakes.switches.values()]
+
+    plan, updates = run(scenario())
+    assert all(one.push_pipeline and one.keep_entries for one in plan.switches.values())
+    assert not any(one.changes for one in plan.switches.values())
+    assert all(updates) if refuses else not any(updates)
 
 
 def test_unreachable_switch_stops_the_apply_before_anything_is_written(fabric4):
@@ -292,6 +330,26 @@ def test_larger_election_id_takes_over(fabric4):
 
     report, again = run(scenario())
     assert not report.plan.is_empty and not again.plan.is_empty
+
+
+def test_apply_bids_again_when_a_controller_of_its_folder_bid_before_it_saw_the_command(
+    fabric4, tmp_path, monkeypatch
+):
+    store = state.StateStore.open(tmp_path / "state")
+    bids = iter([10, 12])
+    monkeypatch.setattr(state.StateStore, "highest_bid", lambda self: next(bids))
+
+    async def scenario():
+        async with FakeFabric(fabric4) as fakes:
+            targets = Targets.from_value({"tick": "1ns", "switches": fakes.targets}, "test")
+            target = fabric.Target(fakes.targets["leaf1"], fabric4.switches["leaf1"].device_id)
+            controller = P4RuntimeSession("leaf1", target, program.load().schema(), election_id=12)
+            async with controller:
+                with store.lock("eeon config apply") as lock:
+                    meant = state.Intended(fabric4, red(), targets)
+                    return await operations.apply(operations.Work(store, lock), meant)
+
+    assert run(scenario()).revision.number == 1
 
 
 def test_cancelled_apply_undoes_what_it_wrote(fabric4):

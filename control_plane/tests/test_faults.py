@@ -444,16 +444,10 @@ def test_write_of_a_dead_controller_that_arrives_after_the_recovery_is_refused(f
 # -- a partition ------------------------------------------------------------------------------------------------
 
 
-@pytest.fixture
-def impatient(monkeypatch):
-    """Requests that get no answer end soon; a switch of this machine that is there answers much sooner."""
-    monkeypatch.setattr("finsy.p4client._DEFAULT_RPC_TIMEOUT", 3.0)
-    monkeypatch.setattr(sessions, "ANSWER_SECONDS", 3.0)
-
-
 @pytest.mark.parametrize("lost", ["cut", "cut_replies"])
-def test_switch_that_is_cut_off_is_undone_when_the_network_is_back(faulty, store, old, impatient, lost):
+def test_switch_that_is_cut_off_is_undone_when_the_network_is_back(faulty, store, old, answers_within, lost):
     """`cut_replies`: it takes the new configuration, and nobody hears of it."""
+    answers_within(3.0)
     with partition(faulty.switches["leaf2"]) as proxy:
         elsewhere = {"leaf2": proxy.address}
         with pytest.raises(ApplyError, match=r"NOT as before[^\n]*\n  leaf2") as error:
@@ -464,7 +458,8 @@ def test_switch_that_is_cut_off_is_undone_when_the_network_is_back(faulty, store
     assert faulty.image() == old
 
 
-def test_switch_that_is_cut_off_while_it_is_read_back_is_undone(faulty, store, old, impatient):
+def test_switch_that_is_cut_off_while_it_is_read_back_is_undone(faulty, store, old, answers_within):
+    answers_within(3.0)
     with partition(faulty.switches["spine1"]) as proxy:
         elsewhere = {"spine1": proxy.address}
         with pytest.raises(ApplyError, match="spine1"):

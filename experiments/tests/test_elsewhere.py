@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -70,10 +71,11 @@ def test_a_judgment_says_how_many_of_its_parts_hold() -> None:
 def test_every_view_that_ships_names_claims_and_values_that_there_are() -> None:
     from eeon_experiments import files, folder
 
+    load = cache(files.load)
     views = [(name, view) for name in shipped.names() for view in elsewhere.load(shipped.folder() / name)]
     assert len(views) >= 5
     for name, view in views:
-        mine, theirs = files.load(name).file.axes, files.load(view.claims).file.axes
+        mine, theirs = load(name).file.axes, load(view.claims).file.axes
         assert set(view.only) <= {one.id for one in folder.claims(shipped.folder() / view.claims)}
         for axis, values in view.where.items():
             listed = values if isinstance(values, list) else [] if values is None else [values]
@@ -94,7 +96,7 @@ def test_what_came_of_a_claim_elsewhere_stands_beside_it_and_changes_no_outcome(
     there = Elsewhere("five fetches", "setup", "reproduced", "it fell by 9 %", 2, 2, (4,))
     whole = family("marking", rows("marking", (1,)))
     claims = [replace(one, elsewhere=[there]) if one.id == "M2" else one for one in whole.claims]
-    page = output.files([replace(whole, claims=claims)], "x")["README.md"]
+    page = output.pages([replace(whole, claims=claims)], "x")["README.md"]
     assert "✔ five fetches |" in page
     assert "**With five fetches:** comes out (`setup`, seeds 4): it fell by 9 %" in page
     assert "#### M2: ✘ differs" in page
@@ -107,7 +109,7 @@ def _page(of: Sequence[str] = ("M2",), **changed: object) -> str:
 
     whole = family("marking", rows("marking", (1,)))
     claims = [replace(one, **changed) if one.id in of else one for one in whole.claims]  # type: ignore[arg-type]
-    return output.files([replace(whole, claims=claims)], "x")["README.md"]
+    return output.pages([replace(whole, claims=claims)], "x")["README.md"]
 
 
 def _row_of(page: str, claim: str) -> str:
@@ -199,7 +201,7 @@ def test_an_experiment_that_others_claims_are_judged_on_says_what_came_of_them()
         for one in judged.claims
     ]
     of_setup = replace(judged, name="setup", claims=[], results=Path("data/setup"))
-    pages = output.files([replace(judged, claims=claims), of_setup], "x")
+    pages = output.pages([replace(judged, claims=claims), of_setup], "x")
     assert "| [M2](marking.md#claim-m2) | five fetches | ✘ 1 of 4 | ✔ 4 of 4 |" in pages["setup.md"]
     assert "| five fetches and no FINs | ✘ 1 of 4 | ✘ 3 of 4 |" in pages["setup.md"]
     assert "| 64 MB | ✘ 1 of 4 | – not measured |" in pages["setup.md"]

@@ -109,7 +109,7 @@ def test_a_difference_has_its_reason_or_says_that_there_is_none_yet(written: dic
 def test_what_a_claim_came_to_in_the_quick_form_stands_beside_it(whole: list[Family], tmp_path: Path) -> None:
     quick = judged([made("M1", "differs", "it fell by 3 %")], Results([]), {})
     both = replace(whole[0], claims=with_scaled_down(whole[0].claims, quick), scaled_down=tmp_path)
-    page = output.files([both], "x")["README.md"]
+    page = output.pages([both], "x")["README.md"]
     assert "Of marking the quick forms were run as well" in page
     assert "| ✔ reproduced | ✘ differs |" in page
     assert "**Scaled down:** differs: it fell by 3 %" in page
@@ -150,7 +150,7 @@ def test_the_claims_for_machines_are_json_without_what_json_does_not_have(whole:
 
 @pytest.mark.parametrize("name", POINTS)
 def test_nothing_measured_is_said_on_the_page(name: str) -> None:
-    page = output.files([family(name, [])], "x")["README.md"]
+    page = output.pages([family(name, [])], "x")["README.md"]
     assert f"there are no finished runs of `{name}`" in page
     assert "![" not in page
     assert "Not measured." in page
@@ -163,21 +163,21 @@ def test_one_seed_and_missing_points_and_columns_are_drawn_as_far_as_they_go(nam
         row["runtime_seconds"] = None
         del row["latency_mean_us"]
         row["energy_used_joules"] = float("nan")
-    page = output.files([family(name, found)], "x")["README.md"]
+    page = output.pages([family(name, found)], "x")["README.md"]
     assert "points have no number" in page
     assert "nan" not in page.lower().replace("reported", "")
 
 
 def test_a_point_without_a_number_is_a_dash_and_not_a_zero() -> None:
     found = [row for row in rows("eee_ecn", (1,)) if row["axis_buffer"] == "shallow"]
-    page = output.files([family("eee_ecn", found)], "x")["README.md"]
+    page = output.pages([family("eee_ecn", found)], "x")["README.md"]
     table = page.split("#### Network latency by buffer depth")[1].split("</details>")[0]
     assert re.search(r"^\| deep buffers \| – \|$", table, re.MULTILINE)
 
 
 def test_failed_and_refused_and_missing_runs_are_named() -> None:
     found = rows("eee_ecn", (1,))
-    page = output.files(
+    page = output.pages(
         [
             family(
                 "eee_ecn",
@@ -198,7 +198,7 @@ def test_two_runs_of_one_seed_at_one_point_are_not_averaged() -> None:
     found = rows("eee_ecn", (1,)) + [
         {**row, "axis_host": "fast"} for row in rows("eee_ecn", (1,)) if row["axis_eee"] == "off"
     ]
-    page = output.files([family("eee_ecn", found)], "x")["README.md"]
+    page = output.pages([family("eee_ecn", found)], "x")["README.md"]
     assert "Not drawn: control tcp, eee off, buffer shallow" in page
     assert "several runs of seed 1" in page
 
@@ -274,7 +274,7 @@ def test_the_html_page_needs_nothing_but_itself_and_has_every_claim(whole: list[
 
 
 def test_hostile_text_stays_text_in_markdown() -> None:
-    page = output.files([hostile()], "x")["README.md"]
+    page = output.pages([hostile()], "x")["README.md"]
     rendered = MarkdownIt("commonmark").enable("table").render(page)
     assert "<script" not in rendered
     assert {link for link in re.findall(r'href="([^"]*)"', rendered) if link != "#claim-m1"} == set()
@@ -345,7 +345,7 @@ def test_a_panel_without_a_number_is_not_drawn_and_the_caption_says_so() -> None
     drawing = Drawing("some", "Some", "", "A caption.", "", "", panels)
     assert [axis.get_title("left") for axis in draw(drawing).axes] == ["shallow"]
     whole = family("marking", rows("marking", (1,)), draw=lambda _: [drawing])
-    assert "Not measured, and not drawn: deep." in output.files([whole], "x")["README.md"].replace("\n", " ")
+    assert "Not measured, and not drawn: deep." in output.pages([whole], "x")["README.md"].replace("\n", " ")
 
 
 def test_a_line_joins_points_of_as_many_seeds() -> None:

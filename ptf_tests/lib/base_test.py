@@ -9,6 +9,7 @@ Times are nanoseconds on the switch's clock; lengths are frame bytes without FCS
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv6Address
@@ -28,13 +29,15 @@ from ptf_tests.lib.targets import base as targets
 from ptf_tests.lib.targets.base import SwitchOptions
 
 WIRE_OVERHEAD_BYTES = 24
-_PROBABILITY_ONE = 1 << NUMBERS["fixed_point_bits"]["RED_PROBABILITY_BITS"]
 """Preamble and SFD 8, FCS 4, inter-frame gap 12 (IEEE 802.3): bytes a frame takes on the wire beyond
 itself."""
+_PROBABILITY_ONE = 1 << NUMBERS["fixed_point_bits"]["RED_PROBABILITY_BITS"]
 
 PLUG_BYTES = 60
 """Length of the frame that `plug` puts on the wire: small, so that it fits any buffer under test."""
 _PLUG_TIMEOUT_SECS = 5.0
+_SETTLE_TIMEOUT_SECS = 30.0
+_SETTLE_POLL_SECS = 0.01
 
 TestClass = TypeVar("TestClass", bound="SwitchTest")
 
@@ -158,6 +161,8 @@ class FabricTest(SwitchTest):
         if routes:
             self.client.write(*routes)
         self._base: dict[str, dict[tuple[int, ...], int]] = {}
+        self._frames_sent = 0
+        self._received_before = sum(self._all_received(DATA_PORTS).values())
         self.forget_counts()
 
     def tearDown(self) -> None:
@@ -188,14 +193,31 @@ class FabricTest(SwitchTest):
             "dst_mac": packets.mac_int(packets.host_mac(port)),
         }
 
+    def send(self, port: int, *frames: bytes) -> None:
+        self._frames_sent += len(frames)
+        super().send(port, *frames)
+
     # --- time ----------------------------------------------------------------------------------------------
 
     def wire_ns(self, frame_bytes: int) -> int:
         """How long a frame occupies a port's wire, nanoseconds, overhead included."""
         return (frame_bytes + WIRE_OVERHEAD_BYTES) * 8 * 1_000_000_000 // self.options.port_rate_bps
 
+    def settle(self) -> None:
+        """Lets the switch admit, or drop, all that was sent. In virtual time that takes 100 us."""
+        self.switch.advance(us=100)
+        deadline = time.monotonic() + _SETTLE_TIMEOUT_SECS
+        while not self.switch.virtual_time and time.monotonic() < deadline:
+            if sum(self._all_received(DATA_PORTS).values()) - self._received_before >= self._frames_sent:
+                # The last of them is counted, and may still be on its way through ingress.
+                self.switch.advance(ms=20)
+                return
+            time.sleep(_SETTLE_POLL_SECS)
+
     def drain(self) -> None:
         """Let every queue run empty."""
+        if not self.switch.virtual_time:
+            self.settle()
         self.switch.drain()
 
     def plug(self, *ports: int) -> None:
@@ -312,11 +334,10 @@ class FabricTest(SwitchTest):
         changes = {key: found.get(key, 0) - base.get(key, 0) for key in found | base}
         return {key: change for key, change in changes.items() if change}
 
-    def _all_received(self) -> dict[tuple[int, ...], int]:
-        return self._cells(
-            "received",
-            {received_cell(p, c): (p, c) for p in (*DATA_PORTS, COPY_PORT, CPU_PORT) for c in PacketClass},
-        )
+    def _all_received(
+        self, ports: Iterable[int] = (*DATA_PORTS, COPY_PORT, CPU_PORT)
+    ) -> dict[tuple[int, ...], int]:
+        return self._cells("received", {received_cell(p, c): (p, c) for p in ports for c in PacketClass})
 
     def _all_verdicts(self) -> dict[tuple[int, ...], int]:
         ports = (*DATA_PORTS, CPU_PORT)

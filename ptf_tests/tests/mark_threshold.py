@@ -238,10 +238,10 @@ class ThresholdsOfPortsAreTheirOwn(FabricTest):
     def runTest(self) -> None:
         self.mark_threshold(2, 0)
         self.mark_threshold(3, 100 * SIZE)
+        # Made before the plugs: in real time these hold the queues for a fraction of a second only.
+        frames = [packets.data(port, size=SIZE, ecn=Ecn.ECT0, seq=n) for n in range(10) for port in (2, 3)]
         self.plug(2, 3)
-        for n in range(10):
-            self.send(1, packets.data(2, size=SIZE, ecn=Ecn.ECT0, seq=n))
-            self.send(1, packets.data(3, size=SIZE, ecn=Ecn.ECT0, seq=n))
+        self.send(1, *frames)
         self.drain()
         self.assertEqual([d.ecn for d in self.departures(2)], [Ecn.ECT0] + [Ecn.CE] * 9)
         self.assertEqual([d.ecn for d in self.departures(3)], [Ecn.ECT0] * 10)

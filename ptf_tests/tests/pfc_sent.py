@@ -86,7 +86,7 @@ class _PfcSent(FabricTest):
     def hold_out(self) -> None:
         """The neighbour at port 2 pauses priority 3."""
         self.send(OUT, HOLD_OUT)
-        self.switch.advance(us=10)
+        self.settle()
 
     def await_frames(self, port: int, count: int) -> list[Departure]:
         """The next frames of a port, once there are so many. In virtual time they are there after 100 us."""
@@ -113,7 +113,7 @@ class NeighbourIsPausedAboveXoffAndGoesOnAtXon(_PfcSent):
         frames = [lossless(n) for n in range(4)]
         self.hold_out()
         self.send(IN, *frames[:3])
-        self.switch.advance(us=100)
+        self.settle()
         self.assertEqual(self.group_bytes(), XOFF_BYTES)
         self.assert_silent(IN)
         self.send(IN, frames[3])
@@ -196,7 +196,7 @@ class WhatDoesNotFitTheLimitIsDroppedAndCounted(_PfcSent):
         self.buffer_limit(OUT, 300)
         self.hold_out()
         self.send(IN, *(lossless(n) for n in range(6)))
-        self.switch.advance(us=100)
+        self.settle()
         self.assertEqual((self.group_bytes(), self.dropped()), (LIMIT_BYTES, 1))
         self.assertEqual(
             self.verdicts(OUT),
@@ -206,7 +206,7 @@ class WhatDoesNotFitTheLimitIsDroppedAndCounted(_PfcSent):
             },
         )
         self.send(IN, packets.data(OUT, size=SIZE))
-        self.switch.advance(us=100)
+        self.settle()
         self.assertEqual(self.verdicts(OUT)[PacketClass.DATA, Verdict.TAIL_DROPPED], 2)
         self.send(OUT, LET_OUT_GO)
         self.await_frames(OUT, 5)
@@ -220,7 +220,7 @@ class GroupThatIsFullBelowXoffPausesItsNeighbour(_PfcSent):
     def runTest(self) -> None:
         self.hold_out()
         self.send(IN, *(lossless(n) for n in range(5)))
-        self.switch.advance(us=100)
+        self.settle()
         self.assertEqual((self.group_bytes(), self.pauses_sent()), (LIMIT_BYTES, 0))
         self.send(IN, lossless(5), lossless(6))
         self.assert_frames(self.await_frames(IN, 1), [XOFF])

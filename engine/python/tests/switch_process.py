@@ -38,12 +38,18 @@ class SwitchProcess:
 
     def wait_for(self, text: str) -> str:
         """The first line, from those not yet waited for, that contains a text."""
-        while True:
+        return self.wait_for_all(text)[0]
+
+    def wait_for_all(self, *texts: str) -> list[str]:
+        """The first lines, from those not yet waited for, that contain these texts, in any order."""
+        found: dict[str, str] = {}
+        while len(found) < len(texts):
             line = self._queue.get(timeout=_SECONDS)
-            assert line is not None, f"the switch ended before it said {text!r}:\n" + "\n".join(self.lines)
+            missing = [text for text in texts if text not in found]
+            assert line is not None, f"the switch ended before it said {missing}:\n" + "\n".join(self.lines)
             self.lines.append(line)
-            if text in line:
-                return line
+            found |= {text: line for text in missing if text in line}
+        return [found[text] for text in texts]
 
     def end(self, number: signal.Signals = signal.SIGTERM) -> tuple[int, str]:
         """Stops it: exit status and everything it printed."""

@@ -36,8 +36,8 @@ def switch_on(links: list[Link], tmp_path: Path, *more: str) -> Iterator[SwitchP
     interfaces = [f"-i {port}@{link.switch}" for port, link in enumerate(links)]
     arguments = [*interfaces, "--log-console", *more, *local_thrift(), str(PATCH)]
     with running(*arguments, *local_grpc(), cwd=tmp_path) as switch:
-        for port, link in enumerate(links):
-            switch.wait_for(f"port {port}: interface {link.switch}: up")
+        # Ports come up in the kernel's order.
+        switch.wait_for_all(*(f"port {port}: interface {link.switch}: up" for port, link in enumerate(links)))
         yield switch
 
 

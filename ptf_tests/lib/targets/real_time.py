@@ -18,8 +18,8 @@ from ptf_tests.lib.ports import DATA_PORTS
 from ptf_tests.lib.targets.base import SwitchOptions, Target
 
 _PROMPT = b"RuntimeCmd: "
-_SLOW_PPS = 10
-"""Rate of a plugged port: all packets of a burst must be sent within one interval of it, 100 ms."""
+_SLOW_PPS = 5
+"""Rate of a plugged port: all packets of a burst must be sent within one interval of it, 200 ms."""
 _FAST_PPS = 100_000
 _QUIET_SECS = 0.1
 """From an empty queue to the packet at PTF: the switch's output buffer, the wire, PTF's thread."""

@@ -21,8 +21,9 @@ from ..json_types import (
     TraceEvent,
 )
 
+# The shape of a part of a program's JSON is BMv2's, and has been checked by the engine.
 Json = dict[str, Any]
-"""A part of a program's JSON, whose shape is BMv2's and has been checked by the engine."""
+"""A part of a program's JSON."""
 _NAME_COLUMNS = 20
 _KIND_COLUMNS = 10
 
