@@ -159,6 +159,10 @@ def load(path: Path) -> Program:
     program = Program(path, json.loads(path.read_text(encoding="utf-8")))
     _read_headers(program)
     program.states = {state["name"]: state for state in program.json["parsers"][0]["parse_states"]}
+    for state in program.states.values():
+        for transition in state["transitions"]:
+            # p4c wrote a default without a type until 2020.
+            transition.setdefault("type", "default")
     _read_tables(program)
     _read_constants(program)
     return program
@@ -174,6 +178,7 @@ def _read_headers(program: Program) -> None:
         kind = types[header["header_type"]]
         by_id[header["id"]] = (header["name"], kind)
         program.headers[header["name"]] = kind
+        program.widths[header["name"], "$valid$"] = 1
         for name, width in kind.fields:
             program.widths[header["name"], name] = width or 0
     for stack in program.json["header_stacks"]:

@@ -60,9 +60,12 @@ def _written(program: Program, info: p4i.P4Info) -> list[p4i.Table]:
 def whole_state(program: Program, info: p4i.P4Info) -> list[Call]:
     """Reads of everything that both switches answer, except for counters."""
     found = []
+    # BMv2 tells packets and bytes whatever the unit is.
+    both = [counter for counter in info.direct_counters if counter.spec.unit == p4i.CounterSpec.BOTH]
+    counted = {counter.preamble.id for counter in both}
     for table in _written(program, info):
         entry = p4r.TableEntry(table_id=table.preamble.id)
-        if table.direct_resource_ids:
+        if counted & set(table.direct_resource_ids):
             entry.counter_data.SetInParent()
         found.append(p4r.Entity(table_entry=entry))
         if not table.implementation_id:
