@@ -88,15 +88,15 @@ class EeonGroup(LazyGroup):
             result = super().main(args, prog_name, complete_var, standalone_mode=False, **extra)
         except click.exceptions.Abort as error:
             said = str(error.__cause__) if isinstance(error.__cause__, Stopped) else "stopped"
-            errors.print(said, style="red", highlight=False, markup=False, soft_wrap=True)
+            errors.print(said, style="red", highlight=False, soft_wrap=True)
             return _STOPPED
         except click.ClickException as error:
             error.show()
         except InputError as error:
             for problem in error.problems:
-                errors.print(str(problem), style="red", highlight=False, markup=False, soft_wrap=True)
+                errors.print(str(problem), style="red", highlight=False, soft_wrap=True)
         except EeonError as error:
-            errors.print(str(error), style="red", highlight=False, markup=False, soft_wrap=True)
+            errors.print(str(error), style="red", highlight=False, soft_wrap=True)
         except BrokenPipeError:
             sys.stderr.close()
         else:

@@ -12,14 +12,13 @@ import click
 from eeon_control.cli.options import json_option
 from eeon_control.cli.output import counted
 from eeon_control.cli.terminal import Terminal
-from eeon_tools.cli.support import needs_plots, output_file, reports_errors
+from eeon_tools.cli.support import ProgressText, needs_plots, output_file, reports_errors
 from eeon_tools.errors import InputError
 from eeon_tools.hops.recording import DEFAULT_LIMIT, recording_filter
 from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
     Progress,
-    TextColumn,
     TimeElapsedColumn,
     TimeRemainingColumn,
 )
@@ -110,8 +109,8 @@ def run(
         return
     failures: list[str] = []
     columns = (
-        TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TextColumn("runs,"),
-        TimeElapsedColumn(), TextColumn("so far, left:"), TimeRemainingColumn(),
+        ProgressText("{task.description}"), BarColumn(), MofNCompleteColumn(), ProgressText("runs,"),
+        TimeElapsedColumn(), ProgressText("so far, left:"), TimeRemainingColumn(),
     )  # fmt: skip
     interrupted = False
     with Progress(*columns, console=Terminal(stderr=True), disable=not state.to_run) as progress:

@@ -144,4 +144,4 @@ def stopped_by_sigterm() -> Iterator[None]:
 
 def tell(text: str) -> None:
     """One message for people, on stderr."""
-    printing.errors.print(text, highlight=False, markup=False, soft_wrap=True)
+    printing.errors.print(text, highlight=False, soft_wrap=True)
