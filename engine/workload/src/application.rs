@@ -16,6 +16,9 @@ pub(crate) trait Application: Send {
     /// A timer that it has set.
     fn handle_timer(&mut self, token: u64, out: &mut Out<'_>);
 
+    /// A transfer that it has begun takes at least this time on its path.
+    fn note_ideal(&mut self, _token: u64, _ideal: Duration) {}
+
     /// What has become of a transfer that it has begun.
     fn handle_transfer(&mut self, token: u64, outcome: Outcome, out: &mut Out<'_>);
 

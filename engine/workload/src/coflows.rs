@@ -110,12 +110,7 @@ fn coflow(spec: CoflowSpec<'_>, place: &str, hosts: &Hosts<'_>) -> Result<Coflow
     let mut transfers = Vec::with_capacity(spec.transfers.len());
     for (index, transfer) in spec.transfers.iter().enumerate() {
         let place = |field: &str| format!("{place}.transfers[{index}].{field}");
-        let source = hosts.find(&transfer.source, || place("source"))?;
-        let destination = hosts.find(&transfer.destination, || place("destination"))?;
-        if source == destination {
-            let reason = "is the source, too; a transfer needs two hosts";
-            return Err(WorkloadError::value(place("destination"), &transfer.destination, reason));
-        }
+        let [source, destination] = hosts.pair(&transfer.source, &transfer.destination, place)?;
         if !(1..=MAX_TRANSFER_BYTES).contains(&transfer.bytes) {
             let reason = format!("must be 1 to {MAX_TRANSFER_BYTES}");
             return Err(WorkloadError::value(place("bytes"), transfer.bytes, reason));

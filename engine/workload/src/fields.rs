@@ -48,6 +48,22 @@ impl<'a> Hosts<'a> {
             WorkloadError::value(place(), name, reason)
         })
     }
+
+    /// The hosts that a transfer goes from and to; `place` is that of the field of this name.
+    pub(crate) fn pair(
+        &self,
+        source: &str,
+        destination: &str,
+        place: impl Fn(&str) -> String,
+    ) -> Result<[u32; 2], WorkloadError> {
+        let from = self.find(source, || place("source"))?;
+        let to = self.find(destination, || place("destination"))?;
+        if from == to {
+            let reason = "is the source, too; a transfer needs two hosts";
+            return Err(WorkloadError::value(place("destination"), destination, reason));
+        }
+        Ok([from, to])
+    }
 }
 
 /// What a description is checked against.

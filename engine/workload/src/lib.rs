@@ -12,7 +12,7 @@
 //! the same happenings give the same actions. Who drives it carries the transfers (`netsim` does, over TCP) and answers for each
 //! exactly once.
 //!
-//! The models: [`mapreduce`] after MRPerf, [`coflows`], [`incast`], [`rpc`], [`poisson`], [`scatter_gather`], [`phases`]. `docs/models/mapreduce.md` has equations, parameters and their sources.
+//! The models: [`mapreduce`] after MRPerf, [`coflows`], [`flows`], [`incast`], [`rpc`], [`poisson`], [`scatter_gather`], [`phases`]. `docs/models/mapreduce.md` has equations, parameters and their sources.
 
 #![forbid(unsafe_code)]
 
@@ -20,6 +20,7 @@ mod application;
 pub mod coflows;
 mod error;
 mod fields;
+pub mod flows;
 pub mod incast;
 pub mod mapreduce;
 pub mod phases;
@@ -30,12 +31,14 @@ pub mod rpc;
 pub mod scatter_gather;
 #[cfg(feature = "schema")]
 mod schema;
+mod sizes;
+pub mod slowdown;
 mod spec;
 mod transfer;
 
 use std::collections::VecDeque;
 
-use units::Time;
+use units::{Duration, Time};
 
 pub use error::WorkloadError;
 pub use fields::HostInfo;
@@ -128,6 +131,13 @@ impl Workload {
             self.with_application(now, timer.application as usize, |application, out| {
                 application.handle_timer(timer.token, out);
             });
+        }
+    }
+
+    /// A transfer takes at least this time on its path, alone and with any window. It is to be said before the transfer ends.
+    pub fn note_ideal(&mut self, id: TransferId, ideal: Duration) {
+        if let Some(entry) = self.applications.get_mut(id.application as usize) {
+            entry.application.note_ideal(id.token, ideal);
         }
     }
 

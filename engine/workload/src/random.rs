@@ -18,6 +18,7 @@ pub(crate) enum Purpose {
     Gaps,
     Places,
     ComputeNoise,
+    Sizes,
 }
 
 /// One stream.
@@ -37,7 +38,7 @@ impl Stream {
     }
 
     /// Uniform in (0, 1].
-    fn unit(&mut self) -> f64 {
+    pub(crate) fn unit(&mut self) -> f64 {
         ((self.0.next_u64() >> 11) + 1) as f64 / (1_u64 << 53) as f64
     }
 

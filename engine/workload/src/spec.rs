@@ -9,6 +9,7 @@ use crate::application::Application;
 use crate::coflows::CoflowsSpec;
 use crate::error::WorkloadError;
 use crate::fields::{Context, FieldPath, Head, HostInfo, Hosts};
+use crate::flows::FlowsSpec;
 use crate::incast::IncastSpec;
 use crate::mapreduce::MapReduceSpec;
 use crate::phases::PhasesSpec;
@@ -62,6 +63,7 @@ pub fn add_to_schema(generator: &mut schemars::SchemaGenerator) {
 enum ApplicationSpec<'a> {
     MapReduce(MapReduceSpec),
     Coflows(CoflowsSpec<'a>),
+    Flows(FlowsSpec<'a>),
     Incast(IncastSpec),
     Rpc(RpcSpec),
     Poisson(PoissonSpec),
@@ -116,6 +118,7 @@ fn application(json: &str, index: usize, top: &Top<'_>, hosts: &Hosts<'_>) -> Re
             ("mapreduce", Box::new(read::<MapReduceSpec>(json, &json_place)?.check(&at, &context)?))
         }
         "coflows" => ("coflows", Box::new(read::<CoflowsSpec<'_>>(json, &json_place)?.check(&at, &context)?)),
+        "flows" => ("flows", Box::new(read::<FlowsSpec<'_>>(json, &json_place)?.check(&at, &context)?)),
         "incast" => ("incast", Box::new(read::<IncastSpec>(json, &json_place)?.check(&at, &context)?)),
         "rpc" => ("rpc", Box::new(read::<RpcSpec>(json, &json_place)?.check(&at, &context)?)),
         "poisson" => ("poisson", Box::new(read::<PoissonSpec>(json, &json_place)?.check(&at, &context)?)),
@@ -124,7 +127,8 @@ fn application(json: &str, index: usize, top: &Top<'_>, hosts: &Hosts<'_>) -> Re
         }
         "phases" => ("phases", Box::new(read::<PhasesSpec>(json, &json_place)?.check(&at, &context)?)),
         other => {
-            let reason = "there are mapreduce, coflows, incast, rpc, poisson, scatter_gather and phases";
+            let reason =
+                "there are mapreduce, coflows, flows, incast, rpc, poisson, scatter_gather and phases";
             return Err(at.wrong("kind", other, reason));
         }
     };
