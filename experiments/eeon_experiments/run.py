@@ -32,7 +32,7 @@ from eeon_tools.replay.twin_run import energy_of, latencies
 
 from eeon_experiments import conservation, memory
 from eeon_experiments.fabric import spec_of, workload_of
-from eeon_experiments.measure import measured, with_nics, workload_report
+from eeon_experiments.measure import flow_rows, measured, with_nics, workload_report
 from eeon_experiments.resolve import Run
 from eeon_experiments.results import Value
 from eeon_experiments.settings import RunSettings
@@ -41,7 +41,7 @@ from eeon_experiments.versions import commit, versions
 
 if TYPE_CHECKING:
     from eeon_engine.hops import HopFilter
-    from eeon_engine.json_types import Report
+    from eeon_engine.json_types import FlowRow, Report
 
 _REGISTERS = ("occupancy_bytes", "occupancy_packets", "wakes")
 _ERROR_CHARS = 2000
@@ -52,9 +52,10 @@ def run_one(run: Run) -> Outcome:
     wall, cpu = time.monotonic(), time.process_time()
     memory.reset_peak()
     queues: object = None
+    flows: list[FlowRow] = []
     found: dict[str, Value]
     try:
-        found, queues = _run(run)
+        found, queues, flows = _run(run)
         found["status"] = "finished"
     except (ToolsError, EeonError) as error:
         found = {"status": "failed", "error": str(error)[:_ERROR_CHARS]}
@@ -64,7 +65,7 @@ def run_one(run: Run) -> Outcome:
     found["wall_seconds"] = time.monotonic() - wall
     found["cpu_seconds"] = time.process_time() - cpu
     found["peak_rss_bytes"] = memory.peak_bytes()
-    return Outcome(run.id, run.seed, versions(), commit(), found, queues)
+    return Outcome(run.id, run.seed, versions(), commit(), found, queues, flows)
 
 
 @dataclass(frozen=True)
@@ -106,7 +107,7 @@ def record_one(run: Run, hops: HopFilter) -> tuple[Recording, RecordedTotals]:
     return Recording(run.id, found, topology, config, report["elapsed_ps"]), totals
 
 
-def _run(run: Run) -> tuple[dict[str, Value], object]:
+def _run(run: Run) -> tuple[dict[str, Value], object, list[FlowRow]]:
     settings, topology, config = run.parts()
     spec = spec_of(settings, topology, config, run.seed)
     with RunningTwin(topology, _program(), spec) as twin:
@@ -121,7 +122,7 @@ def _run(run: Run) -> tuple[dict[str, Value], object]:
     packets = with_nics(packet_counts.class_packets(report, counters, with_control=True), report)
     conservation.check(topology, report, counters, registers, packets)
     queues = report["queue_depth"] if settings.queue_samples else None
-    return measured(settings, topology, spec, report, packets, registers), queues
+    return measured(settings, topology, spec, report, packets, registers), queues, flow_rows(report)
 
 
 @cache
@@ -139,6 +140,8 @@ def _unfinished(settings: RunSettings, report: Report) -> str:
             of_application = application["jobs"] if application["kind"] == "mapreduce" else ()
             jobs = [job["name"] for job in of_application if job["runtime_ps"] is None]
             left.append(f"{application['name']}{': ' + ', '.join(jobs[:5]) if jobs else ''}")
+            if application["kind"] == "flows":
+                left[-1] += f": {application['unfinished']} of {application['measured']} flows"
     elapsed = Duration(report["elapsed_ps"])
     why = (
         f"nothing is left to happen after {elapsed}"

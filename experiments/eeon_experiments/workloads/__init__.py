@@ -13,6 +13,7 @@ from eeon_control.topology import Topology
 from pydantic import BeforeValidator, Field
 
 from eeon_experiments.workloads.base import Application, Broken
+from eeon_experiments.workloads.flows import Flows
 from eeon_experiments.workloads.job_mix import JobMix
 from eeon_experiments.workloads.mapreduce import MapReduce
 from eeon_experiments.workloads.phases import Phases
@@ -26,6 +27,7 @@ __all__ = [
     "AnyApplication",
     "Application",
     "Coflows",
+    "Flows",
     "Incast",
     "JobMix",
     "MapReduce",
@@ -37,7 +39,7 @@ __all__ = [
 ]
 
 AnyApplication = Annotated[
-    MapReduce | JobMix | Coflows | Incast | Rpc | ScatterGather | Phases | Poisson,
+    MapReduce | JobMix | Coflows | Flows | Incast | Rpc | ScatterGather | Phases | Poisson,
     Field(discriminator="kind"),
 ]
 
