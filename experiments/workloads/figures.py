@@ -62,16 +62,34 @@ def _of(runs: Runs, sizes: str, title: str) -> Drawing:
 
 
 def _told(runs: Runs, sizes: str, title: str) -> Iterator[str]:
-    """What the threshold does to small and to large flows, at the middle load."""
-    for delay in runs.values("host_delay"):
-        for column, what in (("slowdown_100kb_mean", "10 to 100 kB"), ("slowdown_10mb_mean", "1 to 10 MB")):
+    """What the threshold does to small and to large flows, and for one distribution what the load does."""
+    small, large = ("slowdown_100kb_mean", "10 to 100 kB"), ("slowdown_10mb_mean", "1 to 10 MB")
+    for column, what in (small, large):
+        parts = []
+        for delay in runs.values("host_delay"):
             ends = [
-                along(runs, column, "queue", [queue], None, sizes=sizes, load="l50", host_delay=delay)[0]
+                _text(runs, column, queue, sizes=sizes, load="l50", host_delay=delay)
                 for queue in ("mark_1", "mark_65", "drop_tail")
             ]
-            if all(ends):
-                low, high, drop = (f"{one.mean:.2f}" for one in ends if one)
-                yield (
-                    f"At 50 % load with host delay {delay}, {title} flows of {what} have a mean slowdown of "
-                    f"{low} at a threshold of one frame, {high} at 65 frames and {drop} with drop tail."
-                )
+            parts.append(f"{ends[0]}, {ends[1]} and {ends[2]} with a host delay of {delay}")
+        yield (
+            f"Mean slowdown of {title} flows of {what} at 50 % load, with a threshold of one frame, of 65 frames "
+            f"and with drop tail: {'; '.join(parts)}."
+        )
+    loads = [load for load in _LOADS if load in runs.values("load")]
+    if sizes == "websearch" and len(loads) > 1:
+        means = [
+            f"{_text(runs, small[0], 'mark_65', sizes=sizes, load=load, host_delay='0us')} at {load[1:]} %"
+            for load in loads
+        ]
+        yield (
+            f"With a threshold of 65 frames and hosts without delay those of {small[1]} have {', '.join(means)} load."
+        )
+
+
+def _text(runs: Runs, column: str, queue: str, **where: str) -> str:
+    """A mean over seeds, with the lowest and the highest where there are several."""
+    one = along(runs, column, "queue", [queue], None, **where)[0]
+    if one is None:
+        return "unknown"
+    return f"{one.mean:.1f} ({one.low:.1f} to {one.high:.1f})" if one.seeds > 1 else f"{one.mean:.1f}"
