@@ -73,8 +73,8 @@ def _told(runs: Runs, sizes: str, title: str) -> Iterator[str]:
             ]
             parts.append(f"{ends[0]}, {ends[1]} and {ends[2]} with a host delay of {delay}")
         yield (
-            f"Mean slowdown of {title} flows of {what} at 50 % load, with a threshold of one frame, of 65 frames "
-            f"and with drop tail: {'; '.join(parts)}."
+            f"Mean slowdown of {title} flows of {what} at 50 % load, with a threshold of one frame, of 65 "
+            f"frames and with drop tail: {'; '.join(parts)}."
         )
     loads = [load for load in _LOADS if load in runs.values("load")]
     if sizes == "websearch" and len(loads) > 1:
@@ -83,7 +83,8 @@ def _told(runs: Runs, sizes: str, title: str) -> Iterator[str]:
             for load in loads
         ]
         yield (
-            f"With a threshold of 65 frames and hosts without delay those of {small[1]} have {', '.join(means)} load."
+            f"With a threshold of 65 frames and hosts without delay those of {small[1]} have "
+            f"{', '.join(means)} load."
         )
 
 
