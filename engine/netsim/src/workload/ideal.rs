@@ -64,12 +64,12 @@ fn train(path: &[&Direction], headers: u64, payload: u64, bytes: u64) -> Duratio
     let behind = |first: Duration, slowest: Duration| first.saturating_add(slowest.saturating_mul(full - 1));
     for link in path {
         if full > 0 {
-            first = first + wire_time(link, payload);
+            first += wire_time(link, payload);
             slowest = slowest.max(wire_time(link, payload));
             last = last.max(behind(first, slowest));
         }
         last = last.saturating_add(wire_time(link, rest)).saturating_add(link.delay);
-        first = first + link.delay;
+        first += link.delay;
     }
     if rest == 0 && full > 0 {
         behind(first, slowest)
