@@ -166,7 +166,7 @@ def test_a_line_of_a_list_that_is_no_flow_is_named(tmp_path: Path, text: str, re
         ("warm_up: 100ms", "warm_up: 1s", "leaves no flow"),
         ("        load: 30%\n", "", "give sizes, load and duration"),
         (SIZES, "        listed: nowhere.csv\n", "no file of this name"),
-        (SIZES, "        listed: to_itself.csv\n", "h1: is the source, too"),
+        (SIZES, "        listed: to_itself.csv\n", "h1: is at both ends"),
         (SIZES, "        listed: to_nobody.csv\n", "no host has this name"),
         ("sizes: websearch", "sizes: {constant: 5KB, exponential: 5KB}", "give one of"),
     ],

@@ -18,6 +18,11 @@ pub(crate) const MAX_TIME_PS: u64 = u64::MAX >> 3;
 /// Maximum size of one transfer in bytes: 1 PB.
 pub(crate) const MAX_TRANSFER_BYTES: u64 = 1_000_000_000_000_000;
 
+/// Payload of a question whose description says no other.
+pub(crate) fn default_request_bytes() -> u64 {
+    280
+}
+
 /// A host, as far as applications need to know it.
 #[derive(Clone, Debug)]
 pub struct HostInfo {
@@ -59,7 +64,7 @@ impl<'a> Hosts<'a> {
         let from = self.find(source, || place("source"))?;
         let to = self.find(destination, || place("destination"))?;
         if from == to {
-            let reason = "is the source, too; a transfer needs two hosts";
+            let reason = "is at both ends; a transfer needs two hosts";
             return Err(WorkloadError::value(place("destination"), destination, reason));
         }
         Ok([from, to])

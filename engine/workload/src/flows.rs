@@ -1,6 +1,9 @@
 //! Flows that begin at their times whatever becomes of the others: drawn from a distribution of sizes at a load of the hosts' links,
 //! or those of a list. Each is a connection of its own, opened by its source.
 
+use std::collections::BTreeSet;
+use std::ops::Range;
+
 use serde::Deserialize;
 use units::{Duration, Histogram, Time};
 
@@ -112,6 +115,7 @@ enum Gaps {
     Fixed,
 }
 
+#[derive(Default)]
 struct Flow {
     at: Time,
     source: u32,
@@ -150,21 +154,20 @@ impl FlowsSpec<'_> {
             _ => return Err(at.wrong("list", "and drawn", "give one of the two")),
         };
         flows.sort_by_key(|flow| (flow.at, flow.source));
-        let mut senders = std::collections::BTreeMap::new();
-        let mut measured = 0;
+        let (mut senders, mut measured, mut bits) = (BTreeSet::new(), 0, 0.0);
         for flow in &mut flows {
             flow.is_measured = flow.at >= Time::ZERO.saturating_add(Duration::from_ps(self.warm_up_ps))
                 && flow.at.saturating_add(Duration::from_ps(self.cool_down_ps)) <= end;
             measured += u64::from(flow.is_measured);
-            *senders.entry(flow.source).or_insert(0.0) += 8.0 * flow.bytes as f64;
+            bits += 8.0 * flow.bytes as f64;
+            senders.insert(flow.source);
         }
         if measured == 0 {
             let reason = "leaves no flow of all to measure; make it, or `cool_down_ps`, shorter";
             return Err(at.wrong("warm_up_ps", self.warm_up_ps, reason));
         }
-        let bits = senders.values().sum::<f64>();
         let rate = |host: &u32| context.hosts.list[*host as usize].rate.as_bps() as f64;
-        let possible = senders.keys().map(rate).sum::<f64>() * end.as_secs_f64();
+        let possible = senders.iter().map(rate).sum::<f64>() * end.as_secs_f64();
         Ok(Flows {
             flows,
             names: self.rows.then(|| context.hosts.list.iter().map(|host| host.name.clone()).collect()),
@@ -194,7 +197,8 @@ fn listed(
             context.hosts.pair(&one.source, &one.destination, |end| at.of(&field(end)))?;
         at.count(&field("bytes"), one.bytes, 1, MAX_TRANSFER_BYTES)?;
         at.count(&field("at_ps"), one.at_ps, 0, MAX_TIME_PS)?;
-        flows.push(Flow::new(Time::from_ps(one.at_ps), source, destination, one.bytes));
+        let (at, bytes) = (Time::from_ps(one.at_ps), one.bytes);
+        flows.push(Flow { at, source, destination, bytes, ..Flow::default() });
     }
     let end = flows.iter().map(|flow| flow.at).max().unwrap_or(Time::ZERO);
     Ok((flows, end))
@@ -207,27 +211,25 @@ impl DrawnSpec {
         let mean = self.sizes.check(at)?;
         at.number("load", self.load, 1e-9, 1.0)?;
         at.count("duration_ps", self.duration_ps, 1, MAX_TIME_PS)?;
-        let racks = racks(&self.racks, 1, at, context)?;
         let end = Time::from_ps(self.duration_ps);
-        let bps = |host: u32| context.hosts.list[host as usize].rate.as_bps() as f64;
-        let pairs = self.pairs(&racks, at, context)?;
-        let mut receives = std::collections::BTreeMap::new();
+        let (hosts, senders) = self.senders(at, context)?;
+        let bps = |place: usize| context.hosts.list[hosts[place] as usize].rate.as_bps() as f64;
         let mut expected = 0.0;
-        for (source, destinations) in &pairs {
-            expected += self.load * bps(*source) / (8.0 * mean) * end.as_secs_f64();
-            for destination in destinations {
-                *receives.entry(*destination).or_insert(0.0) += bps(*source) / destinations.len() as f64;
-            }
+        // At a load of 1, in the mean.
+        let mut receives = vec![0.0; hosts.len()];
+        for (from, to) in &senders {
+            expected += self.load * bps(*from) / (8.0 * mean) * end.as_secs_f64();
+            (0..to.count()).for_each(|number| receives[to.place(number)] += bps(*from) / to.count() as f64);
         }
         if expected > MAX_FLOWS as f64 {
             let reason =
                 format!("is {expected:.0} flows, more than {MAX_FLOWS}; make it, or the load, smaller");
             return Err(at.wrong("duration_ps", self.duration_ps, reason));
         }
-        for (host, sum) in receives {
-            let most = bps(host) / sum;
+        for (place, host) in hosts.iter().enumerate() {
+            let most = bps(place) / receives[place];
             if self.load > most * (1.0 + 1e-9) {
-                let name = &context.hosts.list[host as usize].name;
+                let name = &context.hosts.list[*host as usize].name;
                 let reason = format!(
                     "is more than the link of {name} can bring; with this pattern it is at most {most:.4}"
                 );
@@ -235,72 +237,79 @@ impl DrawnSpec {
             }
         }
         let mut flows = Vec::with_capacity(expected as usize);
-        for (source, destinations) in &pairs {
-            let stream = |purpose| context.stream(purpose, &[u64::from(*source)]);
+        for (from, to) in &senders {
+            let source = hosts[*from];
+            let stream = |purpose| context.stream(purpose, &[u64::from(source)]);
             let (mut gaps, mut sizes, mut places) =
                 (stream(Purpose::Gaps), stream(Purpose::Sizes), stream(Purpose::Places));
-            let gap = seconds(8.0 * mean / (self.load * bps(*source)));
-            let mut next = match self.gaps {
-                Gaps::Poisson => Time::ZERO.saturating_add(gaps.exponential(gap)),
-                Gaps::Fixed => Time::from_ps(gaps.below(gap.as_ps().max(1))),
-            };
+            let gap = seconds(8.0 * mean / (self.load * bps(*from)));
+            let mut next = Time::ZERO.saturating_add(match self.gaps {
+                Gaps::Poisson => gaps.exponential(gap),
+                Gaps::Fixed => Duration::from_ps(gaps.below(gap.as_ps().max(1))),
+            });
             while next < end {
-                let destination = destinations[places.below(destinations.len() as u64) as usize];
-                flows.push(Flow::new(next, *source, destination, self.sizes.draw(&mut sizes)));
-                next = next.saturating_add(match self.gaps {
-                    Gaps::Poisson => gaps.exponential(gap),
-                    Gaps::Fixed => gap,
-                });
+                let destination = hosts[to.place(places.below(to.count() as u64) as usize)];
+                let bytes = self.sizes.draw(&mut sizes);
+                flows.push(Flow { at: next, source, destination, bytes, ..Flow::default() });
+                let fixed = self.gaps == Gaps::Fixed;
+                next = next.saturating_add(if fixed { gap } else { gaps.exponential(gap) });
             }
         }
         Ok((flows, end))
     }
 
-    /// Hosts that send, each with those that it sends to.
-    fn pairs(
+    /// All hosts, rack by rack, and the places of those that send, each with those that it sends to.
+    fn senders(
         &self,
-        racks: &[Vec<u32>],
         at: &FieldPath<'_>,
         context: &Context<'_>,
-    ) -> Result<Vec<(u32, Vec<u32>)>, WorkloadError> {
+    ) -> Result<(Vec<u32>, Vec<(usize, Places)>), WorkloadError> {
+        let (mut hosts, mut racks) = (Vec::new(), Vec::new());
+        for rack in self::racks(&self.racks, 1, at, context)? {
+            racks.push(hosts.len()..hosts.len() + rack.len());
+            hosts.extend(rack);
+        }
         at.count("to_rack", self.to_rack as u64, 0, racks.len() as u64 - 1)?;
-        let hosts: Vec<u32> = racks.iter().flatten().copied().collect();
-        let order = match self.pattern {
-            Pattern::Permutation => context.stream(Purpose::Pairs, &[]).choose(hosts.len(), hosts.len()),
-            _ => Vec::new(),
-        };
-        let others = |host: u32, keep: &dyn Fn(usize) -> bool| {
-            let racks = racks.iter().enumerate().filter(|(number, _)| keep(*number));
-            racks.flat_map(|(_, rack)| rack).copied().filter(|other| *other != host).collect::<Vec<_>>()
-        };
-        let mut pairs = Vec::with_capacity(hosts.len());
-        for (rack, host) in
-            racks.iter().enumerate().flat_map(|(rack, hosts)| hosts.iter().map(move |host| (rack, *host)))
-        {
-            match self.pattern {
-                Pattern::AllToAll => pairs.push((host, others(host, &|_| true))),
-                Pattern::BetweenRacks => pairs.push((host, others(host, &|other| other != rack))),
-                Pattern::ToOneRack if rack == self.to_rack => {}
-                Pattern::ToOneRack => pairs.push((host, racks[self.to_rack].clone())),
-                Pattern::Permutation => {}
-            }
-        }
         // One round through all hosts, in drawn order.
-        for (place, from) in order.iter().enumerate().filter(|_| hosts.len() > 1) {
-            let to = order[(place + 1) % order.len()];
-            pairs.push((hosts[*from as usize], vec![hosts[to as usize]]));
+        let order = context.stream(Purpose::Pairs, &[]).choose(hosts.len(), hosts.len());
+        let mut next = vec![0; hosts.len()];
+        for (from, to) in order.iter().zip(order.iter().cycle().skip(1)) {
+            next[*from as usize] = *to as usize;
         }
-        if pairs.is_empty() || pairs.iter().any(|(_, destinations)| destinations.is_empty()) {
+        let mut senders = Vec::with_capacity(hosts.len());
+        for (rack, from) in racks.iter().flat_map(|rack| rack.clone().map(move |from| (rack, from))) {
+            let (all, but) = match self.pattern {
+                Pattern::AllToAll => (0..hosts.len(), from..from + 1),
+                Pattern::BetweenRacks => (0..hosts.len(), rack.clone()),
+                Pattern::ToOneRack if *rack == racks[self.to_rack] => continue,
+                Pattern::ToOneRack => (racks[self.to_rack].clone(), 0..0),
+                Pattern::Permutation => (next[from]..next[from] + 1, 0..0),
+            };
+            senders.push((from, Places { all, but }));
+        }
+        if hosts.len() < 2 || senders.is_empty() || senders.iter().any(|(_, to)| to.count() == 0) {
             let reason = "leaves a host nobody to send to, or nobody who sends; give more hosts or racks";
             return Err(at.wrong("racks", racks.len(), reason));
         }
-        Ok(pairs)
+        Ok((hosts, senders))
     }
 }
 
-impl Flow {
-    fn new(at: Time, source: u32, destination: u32, bytes: u64) -> Self {
-        Self { at, source, destination, bytes, is_measured: false, ideal: None, completion: None }
+/// Places among hosts: all of a range but those of another one within it.
+struct Places {
+    all: Range<usize>,
+    but: Range<usize>,
+}
+
+impl Places {
+    fn count(&self) -> usize {
+        self.all.len() - self.but.len()
+    }
+
+    /// The place of a number below `count`.
+    fn place(&self, number: usize) -> usize {
+        let place = self.all.start + number;
+        place + if place < self.but.start { 0 } else { self.but.len() }
     }
 }
 
@@ -314,7 +323,7 @@ impl Application for Flows {
             if flow.at > out.now {
                 return out.timer(flow.at, 0);
             }
-            out.transfer(self.begun as u64, None, [flow.source, flow.destination], flow.bytes, 0);
+            out.transfer(self.begun as u64, None, [flow.source, flow.destination], [flow.bytes, 0]);
             self.begun += 1;
         }
     }
@@ -330,16 +339,13 @@ impl Application for Flows {
         if !flow.is_measured {
             return;
         }
-        match (outcome, flow.ideal) {
-            (Outcome::Failed, _) => self.failed += 1,
-            (Outcome::Finished, ideal) => {
-                self.completion.record(time);
-                if let Some(ideal) = ideal {
-                    self.slowdowns.record(flow.bytes, time, ideal);
-                }
-            }
-        }
         self.unfinished -= 1;
+        if outcome == Outcome::Failed {
+            self.failed += 1;
+        } else {
+            self.completion.record(time);
+            flow.ideal.into_iter().for_each(|ideal| self.slowdowns.record(flow.bytes, time, ideal));
+        }
         if self.unfinished == 0 {
             self.finished_at = Some(out.now);
         }
@@ -376,8 +382,6 @@ impl Application for Flows {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeSet;
-
     use serde_json::{json, Value};
     use units::{Bytes, DataRate};
 
@@ -469,7 +473,7 @@ mod tests {
         let flow = |source: &str, bytes: u64| json!({"source": source, "destination": "h1", "bytes": bytes, "at_ps": 0});
         for (description, place) in [
             (json!({}), "it.list: and drawn: give one"),
-            (json!({"list": [flow("h1", 1)]}), "it.list[0].destination: h1: is the source"),
+            (json!({"list": [flow("h1", 1)]}), "it.list[0].destination: h1: is at both ends"),
             (json!({"list": [flow("h9", 1)]}), "it.list[0].source: h9"),
             (json!({"list": [flow("h0", 0)]}), "it.list[0].bytes: 0"),
             (json!({"list": [flow("h0", 1)], "warm_up_ps": 1}), "it.warm_up_ps: 1: leaves no flow"),

@@ -49,6 +49,7 @@ pub use transfer::{Action, Connection, Outcome, Transfer, TransferId};
 
 use application::{Application, Out, Timers};
 use report::ApplicationReport;
+use spec::Entry;
 
 /// Several applications and their timers.
 pub struct Workload {
@@ -59,32 +60,11 @@ pub struct Workload {
     unfinished: usize,
 }
 
-struct Entry {
-    name: String,
-    /// Where its settings of TCP stand, and what they are.
-    tcp: (String, Option<String>),
-    kind: &'static str,
-    background: bool,
-    application: Box<dyn Application>,
-    finished: bool,
-}
-
 impl Workload {
     /// Reads and checks a description; times are picoseconds, rates bits per second, sizes bytes. Keys that are not known are
     /// refused.
     pub fn from_json(json: &[u8], hosts: &[HostInfo]) -> Result<Workload, WorkloadError> {
-        let parsed = spec::parse(json, hosts)?;
-        let applications: Vec<_> = parsed
-            .into_iter()
-            .map(|spec::Parsed { name, tcp, kind, background, application }| Entry {
-                name,
-                tcp,
-                kind,
-                background,
-                application,
-                finished: false,
-            })
-            .collect();
+        let applications = spec::parse(json, hosts)?;
         Ok(Workload {
             unfinished: applications.iter().filter(|entry| !entry.background).count(),
             applications,

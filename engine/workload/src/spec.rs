@@ -24,12 +24,14 @@ pub const MAX_JSON_BYTES: usize = 256 << 20;
 pub const MAX_APPLICATIONS: usize = 256;
 
 /// An application, checked and ready to start.
-pub(crate) struct Parsed {
+pub(crate) struct Entry {
     pub(crate) name: String,
+    /// Where its settings of TCP stand, and what they are.
     pub(crate) tcp: (String, Option<String>),
     pub(crate) kind: &'static str,
     pub(crate) background: bool,
     pub(crate) application: Box<dyn Application>,
+    pub(crate) finished: bool,
 }
 
 /// Applications that run over a fabric, and their settings.
@@ -77,7 +79,7 @@ fn read<'a, T: Deserialize<'a>>(json: &'a str, place: &str) -> Result<T, Workloa
         .map_err(|error| WorkloadError::Json { place: place.to_owned(), reason: error.to_string() })
 }
 
-pub(crate) fn parse(json: &[u8], hosts: &[HostInfo]) -> Result<Vec<Parsed>, WorkloadError> {
+pub(crate) fn parse(json: &[u8], hosts: &[HostInfo]) -> Result<Vec<Entry>, WorkloadError> {
     if json.len() > MAX_JSON_BYTES {
         let reason = format!("bytes of JSON, more than {MAX_JSON_BYTES}");
         return Err(WorkloadError::value("as a whole", json.len(), reason));
@@ -103,7 +105,7 @@ pub(crate) fn parse(json: &[u8], hosts: &[HostInfo]) -> Result<Vec<Parsed>, Work
     Ok(applications)
 }
 
-fn application(json: &str, index: usize, top: &Top<'_>, hosts: &Hosts<'_>) -> Result<Parsed, WorkloadError> {
+fn application(json: &str, index: usize, top: &Top<'_>, hosts: &Hosts<'_>) -> Result<Entry, WorkloadError> {
     let place = format!("applications[{index}]");
     let head: Head<'_> = read(json, &format!(" {place}"))?;
     if head.name.is_empty() || head.name.len() > 200 {
@@ -136,12 +138,13 @@ fn application(json: &str, index: usize, top: &Top<'_>, hosts: &Hosts<'_>) -> Re
         Some(own) => (format!(" {place}.tcp"), Some(own)),
         None => (" tcp".to_owned(), top.tcp),
     };
-    Ok(Parsed {
+    Ok(Entry {
         name: head.name.into_owned(),
         tcp: (tcp.0, tcp.1.map(|json| json.get().to_owned())),
         kind,
         background: head.background,
         application,
+        finished: false,
     })
 }
 
