@@ -93,7 +93,11 @@ IDENTITY = (
 """Before the axes, which are `axis_NAME`, text."""
 
 MEASURED = (
-    Column("settings_json", "text", "the run's settings as they are after all overlays"),
+    Column(
+        "settings_json",
+        "text",
+        "the run's settings as they are after all overlays; of a long list its length and digest",
+    ),
     Column("status", "text", "`finished` or `failed`"),
     Column("error", "text", "why it failed"),
     Column("virtual_seconds", "number", "virtual time until the last foreground application finished"),

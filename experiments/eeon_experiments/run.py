@@ -12,6 +12,7 @@ kept between them.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import time
 from collections.abc import Mapping
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
 
 _REGISTERS = ("occupancy_bytes", "occupancy_packets", "wakes")
 _ERROR_CHARS = 2000
+_LONGEST_LIST = 100
 
 
 def run_one(run: Run) -> Outcome:
@@ -61,11 +63,22 @@ def run_one(run: Run) -> Outcome:
         found = {"status": "failed", "error": str(error)[:_ERROR_CHARS]}
     except Exception as error:  # of one run; the others of a sweep go on
         found = {"status": "failed", "error": f"{type(error).__name__}: {error}"[:_ERROR_CHARS]}
-    found["settings_json"] = json.dumps(run.settings)
+    found["settings_json"] = json.dumps(_shown(run.settings))
     found["wall_seconds"] = time.monotonic() - wall
     found["cpu_seconds"] = time.process_time() - cpu
     found["peak_rss_bytes"] = memory.peak_bytes()
     return Outcome(run.id, run.seed, versions(), commit(), found, queues, flows)
+
+
+def _shown(value: object) -> object:
+    """Settings with every long list as how long it is and its digest: a row must not hold a million flows."""
+    if isinstance(value, dict):
+        return {key: _shown(one) for key, one in value.items()}
+    if not isinstance(value, list):
+        return value
+    if len(value) <= _LONGEST_LIST:
+        return [_shown(one) for one in value]
+    return f"{len(value)} entries, SHA-256 {hashlib.sha256(json.dumps(value).encode()).hexdigest()}"
 
 
 @dataclass(frozen=True)

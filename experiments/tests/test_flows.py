@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 from pathlib import Path
 
 import pyarrow.parquet
@@ -187,6 +188,25 @@ def test_a_load_that_the_uplinks_of_a_leaf_cannot_carry_is_refused(tmp_path: Pat
     )
     with pytest.raises(InputError, match="more than the uplinks of leaf1 carry"):
         points(tmp_path, text)
+
+
+@pytest.mark.system
+def test_a_row_has_the_digest_of_a_long_list_of_flows(tmp_path: Path) -> None:
+    def listed(count: int) -> object:
+        lines = "".join(f"h1,h3,{size},0\n" for size in range(1, count + 1))
+        (tmp_path / "flows.csv").write_text(lines, encoding="utf-8")
+        run = points(tmp_path, FLOWS.replace(SIZES, "        listed: flows.csv\n"), versions=versions())[
+            0
+        ].run
+        outcome = run_one(run)
+        assert outcome.measured["flows_measured"] == count, outcome.measured["error"]
+        settings = json.loads(str(outcome.measured["settings_json"]))
+        return settings["workload"]["applications"]["web"]["listed"]
+
+    assert listed(1) == [{"source": "h1", "destination": "h3", "bytes": 1, "at_ps": 0}]
+    first, other = str(listed(101)), str(listed(102))
+    assert first.startswith("101 entries, SHA-256 ")
+    assert first.split()[-1] != other.split()[-1]
 
 
 @pytest.mark.system
