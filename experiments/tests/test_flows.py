@@ -13,6 +13,7 @@ from eeon_experiments.fabric import workload_of
 from eeon_experiments.run import run_one
 from eeon_experiments.store import Store
 from eeon_experiments.versions import versions
+from eeon_experiments.workloads import flow_files
 from eeon_experiments.workloads.flow_files import read_list, read_points, shipped_points, shipped_sizes
 from made_experiments import points
 
@@ -153,6 +154,15 @@ def test_a_line_of_a_list_that_is_no_flow_is_named(tmp_path: Path, text: str, re
     with pytest.raises(ValueError) as caught:
         read_list(tmp_path / "flows.csv")
     assert reason in str(caught.value)
+
+
+def test_a_list_of_too_many_flows_is_refused_before_all_of_it_is_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(flow_files, "_MAX_FLOWS", 2)
+    (tmp_path / "flows.csv").write_text("h1,h3,5,0\n" * 2 + "h1,h3,5,0\nno flow\n", encoding="utf-8")
+    with pytest.raises(ValueError, match="line 3: is one flow more than 2"):
+        read_list(tmp_path / "flows.csv")
 
 
 @pytest.mark.parametrize(

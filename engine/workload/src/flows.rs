@@ -420,6 +420,12 @@ mod tests {
                 let sent: u64 = it.flows.iter().filter(|one| one.source == host).map(|one| one.bytes).sum();
                 assert!((sent as f64 * 8.0 / 10e9 / 0.5 - 1.0).abs() < 0.02, "h{host}: {sent}");
             }
+            // Of six hosts' five others, four or two are in the other rack.
+            for (rack, share) in [(0..2, 2.0 * 0.8), (2..6, 4.0 * 0.4)] {
+                let leaves = |one: &&Flow| rack.contains(&one.source) && !rack.contains(&one.destination);
+                let sent: u64 = it.flows.iter().filter(leaves).map(|one| one.bytes).sum();
+                assert!((sent as f64 * 8.0 / 10e9 / 0.5 / share - 1.0).abs() < 0.02, "{rack:?}: {sent}");
+            }
         }
     }
 

@@ -13,6 +13,7 @@ from eeon_control.validation import did_you_mean
 
 _SIZES = Path(__file__).with_name("sizes")
 _LIMIT_BYTES = 256 << 20
+_MAX_FLOWS = 1 << 20
 _COLUMNS = ["source", "destination", "bytes", "start"]
 
 
@@ -80,6 +81,8 @@ def read_list(path: Path) -> list[dict[str, object]]:
     for row in reader:
         if not row or row[0].startswith("#") or (not flows and row == _COLUMNS):
             continue
+        if len(flows) == _MAX_FLOWS:
+            raise ValueError(f"line {reader.line_num}: is one flow more than {_MAX_FLOWS}; split the list")
         try:
             source, destination, size, start = row
             flows.append(
