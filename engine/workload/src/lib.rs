@@ -22,6 +22,7 @@ mod error;
 mod fields;
 pub mod flows;
 pub mod incast;
+mod jitter;
 pub mod mapreduce;
 pub mod phases;
 pub mod poisson;
@@ -48,6 +49,7 @@ pub use spec::{MAX_APPLICATIONS, MAX_JSON_BYTES};
 pub use transfer::{Action, Connection, Outcome, Transfer, TransferId};
 
 use application::{Application, Out, Timers};
+use jitter::{Delayed, Jitter};
 use report::ApplicationReport;
 use spec::Entry;
 
@@ -56,6 +58,7 @@ pub struct Workload {
     applications: Vec<Entry>,
     timers: Timers,
     actions: VecDeque<Action>,
+    delayed: Delayed,
     /// Foreground applications that have not finished.
     unfinished: usize,
 }
@@ -70,6 +73,7 @@ impl Workload {
             applications,
             timers: Timers::default(),
             actions: VecDeque::new(),
+            delayed: Delayed::default(),
         })
     }
 
@@ -102,15 +106,21 @@ impl Workload {
 
     /// When [`Workload::handle_timeout`] is to be called next.
     pub fn next_timeout(&self) -> Option<Time> {
-        self.timers.next()
+        match (self.timers.next(), self.delayed.next()) {
+            (Some(timer), Some(delayed)) => Some(timer.min(delayed)),
+            (timer, delayed) => timer.or(delayed),
+        }
     }
 
-    /// Lets every timer fire that is due at `now`.
+    /// Lets every timer fire that is due at `now`, and transfers begin whose start was put off until then.
     pub fn handle_timeout(&mut self, now: Time) {
         while let Some(timer) = self.timers.pop_due(now) {
             self.with_application(now, timer.application as usize, |application, out| {
                 application.handle_timer(timer.token, out);
             });
+        }
+        while let Some(transfer) = self.delayed.pop_due(now) {
+            self.actions.push_back(Action::Transfer(transfer));
         }
     }
 
@@ -135,9 +145,13 @@ impl Workload {
         call: impl FnOnce(&mut dyn Application, &mut Out<'_>),
     ) {
         let Some(entry) = self.applications.get_mut(number) else { return };
+        let begin = self.actions.len();
         let mut out =
             Out { now, application: number as u32, timers: &mut self.timers, actions: &mut self.actions };
         call(entry.application.as_mut(), &mut out);
+        if let Some(jitter) = &entry.jitter {
+            self.delayed.take(now, jitter, &mut self.actions, begin);
+        }
         if !entry.finished && entry.application.finished_at().is_some() {
             entry.finished = true;
             self.unfinished -= usize::from(!entry.background);
