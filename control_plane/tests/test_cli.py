@@ -96,6 +96,8 @@ def test_unreachable_switch_is_an_error_of_exit_code_1_without_a_traceback(tmp_p
     [
         (["config", "plan"], "Missing option '-c'"),
         (["config", "nonsense"], "No such command"),
+        (["cofnig", "list"], "No such command 'cofnig'. Did you mean 'config'?"),
+        (["config", "aply"], "No such command 'aply'. Did you mean 'apply'?"),
         (["config", "validate", "-c", "mark_treshold"], "; did you mean mark_threshold?"),
         (["config", "validate", "-c", "drop_tail", "-t", "leaf-spine4"], "; did you mean leaf-spine-4"),
         (["config", "plan", *CONFIG], "no switches: give a targets file (-T) or --target"),
