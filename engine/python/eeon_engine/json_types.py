@@ -2363,6 +2363,12 @@ class FlowsSpec(TypedDict):
     rows: NotRequired[bool]
     """Whether each flow is reported. Default no."""
 
+    start_jitter_ps: NotRequired[int]
+    """
+    Each transfer begins later than it would by a time that is drawn for it, uniform below this. Not of kinds that draw when
+    their transfers begin. Default 0.
+    """
+
     tcp: NotRequired[TcpSpec | None]
     """Its own TCP, in place of the common one."""
 
