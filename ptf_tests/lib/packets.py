@@ -59,6 +59,8 @@ class Verdict(IntEnum):
     TO_CPU = 6
     MALFORMED = 7
     CONSUMED = 8
+    NOT_ADMITTED = 9
+    MARTIAN = 10
 
 
 _SIZES = NUMBERS["constants"]
