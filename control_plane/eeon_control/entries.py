@@ -8,7 +8,7 @@ hashed and compared by the interpreter itself.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from ipaddress import IPv4Address, IPv6Address
 from typing import NamedTuple
 
@@ -85,6 +85,20 @@ class Entry(NamedTuple):
     def action_text(self) -> str:
         """The action or set of actions as people read it."""
         return " | ".join(str(action) for action in self.actions)
+
+
+Owned = Mapping[str, frozenset[EntryKey]]
+"""Switch -> what identifies the entries that are the controller's, where others write to its tables too."""
+
+
+def keys_of(entries: Iterable[Entry]) -> frozenset[EntryKey]:
+    """What identifies these entries."""
+    return frozenset(entry.key for entry in entries)
+
+
+def owned_of(entries: Iterable[Entry], owned: frozenset[EntryKey] | None) -> list[Entry]:
+    """The entries that are the controller's, tables' defaults included; None: all of them are."""
+    return [entry for entry in entries if owned is None or entry.is_default or entry.key in owned]
 
 
 def entries_digest(entries: Iterable[Entry]) -> str:

@@ -6,6 +6,7 @@
     +-- DataNotFound     a named topology, example or program file is nowhere to be found
     +-- PlanError        topology and configuration cannot be turned into table entries
     +-- StateError       the fabric's state folder: missing, damaged, open to others, locked, no such revision
+        +-- ProgramPinned  a revision or a journal is of another P4 program than this version's
     +-- FabricError      the switches: connection, arbitration, pipeline, read, write
         +-- NothingWritten   an apply failed while it connected and read
         +-- NoRegisters  a target does not offer registers over P4Runtime
@@ -42,6 +43,10 @@ class PlanError(EeonError):
 
 class StateError(EeonError):
     """A fabric's state folder is missing, damaged, open to others, locked, or lacks what was asked for."""
+
+
+class ProgramPinned(StateError):
+    """A revision or a journal was made for another P4 program than this version of the controller has."""
 
 
 class FabricError(EeonError):

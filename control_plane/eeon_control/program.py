@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import json
+import re
+from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from finsy import P4Schema
+from finsy.pbutil import PBMessage
+from finsy.proto import p4i
 
 from eeon_control import data
 from eeon_control.errors import DataNotFound
@@ -36,6 +41,11 @@ class Program:
         """finsy's view of the program: names, ids and widths of everything a controller can touch."""
         return P4Schema(self.p4info_path, self.json_path)
 
+    @functools.cached_property
+    def identity(self) -> str:
+        """What the program does, as `identity` has it: what a revision pins."""
+        return identity(self.json, self.schema().p4info)
+
 
 def load(folder: Path | None = None) -> Program:
     """Read the program that ships, or the one of another folder. Raises DataNotFound."""
@@ -59,3 +69,99 @@ def load(folder: Path | None = None) -> Program:
         json_path=place / _JSON,
         p4info_path=place / _P4INFO,
     )
+
+
+def identity(program_json: bytes, info: p4i.P4Info) -> str:
+    """SHA-256, in hex, of what a program does and of what a controller can touch of it.
+
+    Left out is what a comment in a source changes: `source_info`, files' names and lines, also in the names
+    that p4c makes of them for tables and actions that have none; and P4Info's documentation.
+    """
+    touched = _without_documentation(info).SerializeToString(deterministic=True)
+    return _identity(program_json, touched)
+
+
+def only_adds(held: p4i.P4Info, new: p4i.P4Info, *, roles: bool = True) -> bool:
+    """Whether all that can be touched of the program `held` is in `new`, the same, by the same ids.
+
+    Without `roles`, whatever role it belongs to.
+    """
+    after = _without_documentation(new, roles=roles)
+    for field, value in _without_documentation(held, roles=roles).ListFields():
+        there = getattr(after, field.name)
+        if value != there if isinstance(value, PBMessage) else any(one not in there for one in value):
+            return False
+    return True
+
+
+@functools.lru_cache(maxsize=8)
+def _identity(program_json: bytes, touched: bytes) -> str:
+    try:
+        value = json.loads(program_json)
+        files = {PurePosixPath(name).stem for name in _file_names(value)}
+        made = re.compile(rf"(?:tbl_)?(?:{'|'.join(map(re.escape, sorted(files)))})\d+(?:_\d+)?")
+        does = json.dumps(_doing(value, made, {}), sort_keys=True).encode()
+    except (ValueError, RecursionError):  # not what p4c makes for BMv2
+        does = program_json
+    return hashlib.sha256(hashlib.sha256(does).digest() + touched).hexdigest()
+
+
+def _file_names(value: object) -> Iterator[str]:
+    if isinstance(value, dict):
+        name = value.get("filename")
+        if isinstance(name, str):
+            yield name
+        for part in value.values():
+            yield from _file_names(part)
+    elif isinstance(value, list):
+        for part in value:
+            yield from _file_names(part)
+
+
+def _doing(value: object, made: re.Pattern[str], numbers: dict[str, str]) -> object:
+    """A program's JSON without places in sources; names made of places become their numbers."""
+    match value:
+        case dict():
+            return {
+                str(_doing(key, made, numbers)): _doing(part, made, numbers)
+                for key, part in value.items()
+                if key not in ("source_info", "program")
+            }
+        case list():
+            return [_doing(part, made, numbers) for part in value]
+        case str() if made.fullmatch(value):
+            return numbers.setdefault(value, f"@{len(numbers)}")
+    return value
+
+
+def roles_of(info: p4i.P4Info) -> dict[str, str]:
+    """Alias -> role, of the objects that belong to one by `@p4runtime_role("name")`."""
+    found = {}
+    for _, objects in info.ListFields():
+        for one in () if isinstance(objects, PBMessage) else objects:
+            for text in one.preamble.annotations if "preamble" in one.DESCRIPTOR.fields_by_name else ():
+                if match := _ROLE.fullmatch(text):
+                    found[one.preamble.alias] = match[1]
+    return found
+
+
+_ROLE = re.compile(r'@p4runtime_role\(\s*"([^"]+)"\s*\)')
+
+
+def _without_documentation(info: p4i.P4Info, *, roles: bool = True) -> p4i.P4Info:
+    bare = p4i.P4Info()
+    bare.CopyFrom(info)
+    bare.ClearField("pkg_info")
+    _drop_documentation(bare, roles)
+    return bare
+
+
+def _drop_documentation(message: PBMessage, roles: bool) -> None:
+    for field, value in message.ListFields():
+        if field.name in ("doc", "annotation_locations"):
+            message.ClearField(field.name)
+        elif field.name == "annotations" and not roles:
+            value[:] = [text for text in value if not _ROLE.fullmatch(text)]
+        elif field.message_type is not None and not field.message_type.GetOptions().map_entry:
+            for part in (value,) if isinstance(value, PBMessage) else value:
+                _drop_documentation(part, roles)

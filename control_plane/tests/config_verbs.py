@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 from click.testing import CliRunner
@@ -63,6 +64,9 @@ def tell(folder: Path, addresses: dict[str, str], tick: str) -> None:
     assert "leaf1:1-2, leaf2:1-2 (host-facing, 4 ports): AQM RED from " in planned.stdout
     assert "spares ECT, ACKs and SYNs -> mark above 30 KB" in planned.stdout
     assert held() == red
+    # Without a targets file the fabric's revision says where the switches are.
+    known = ["-t", "leaf-spine-4", "--state", os.environ["EEON_STATE"]]
+    assert eeon("plan", *known, "-c", "mark_threshold", code=2).stdout == planned.stdout
     assert "this is revision 2" in eeon("apply", saved).stdout
     threshold = held()
     assert threshold != red

@@ -37,6 +37,7 @@ class FakeSwitch(p4r_grpc.P4RuntimeServicer):
         self.lose_inserts = False
         self.refuse_registers = False
         self.refuses_to_read_as = ""
+        self.refuses_to_reconcile = False
         self.largest_write = 0
         self.write_seconds = 0.0
         self._primary = 0
@@ -120,9 +121,14 @@ class FakeSwitch(p4r_grpc.P4RuntimeServicer):
 
     async def SetForwardingPipelineConfig(self, request, context):
         await self._check_primary(request, context)
+        keeps = request.action == p4r.SetForwardingPipelineConfigRequest.RECONCILE_AND_COMMIT
+        if keeps and self.refuses_to_reconcile:
+            await context.abort(grpc.StatusCode.UNIMPLEMENTED, "reconciling is not supported")
         self.pushes += 1
         self.config = request.config
-        self.entries.clear()
+        kept = self.defaults if keeps else {}
+        if not keeps:
+            self.entries.clear()
         self.defaults = {
             table.preamble.id: p4r.TableEntry(
                 table_id=table.preamble.id,
@@ -130,7 +136,7 @@ class FakeSwitch(p4r_grpc.P4RuntimeServicer):
                 action=p4r.TableAction(action=_initial(table)),
             )
             for table in request.config.p4info.tables
-        }
+        } | kept
         return p4r.SetForwardingPipelineConfigResponse()
 
     async def Write(self, request, context):

@@ -28,6 +28,7 @@ from eeon_control import config, operations, program, state, topology
 from eeon_control.fabric import Step, Targets
 from eeon_control.fabric.sync import run
 from finsy.proto import U128, p4r, p4r_grpc, rpc_code
+from programs import another
 
 TICK_PS = 1000
 TOPOLOGY_TEXT = """
@@ -378,10 +379,9 @@ def write_as(switch: SwitchProcess, election_id: int) -> None:
 
 
 def run_another_program(switch: SwitchProcess) -> None:
-    """The same P4 program under another cookie, which is how P4Runtime tells programs apart, and an entry."""
+    """Another program, and an entry."""
     device_id = TOPOLOGY.switches[switch.name].device_id
-    pipeline = program.load().schema().get_pipeline_config()
-    pipeline.cookie.cookie = FOREIGN_COOKIE
+    pipeline = another(program.load().schema().get_pipeline_config(), FOREIGN_COOKIE)
     theirs = next_id()
     with primacy(switch, theirs) as stub:
         stub.SetForwardingPipelineConfig(

@@ -1,7 +1,7 @@
 """A scenario that several judges share: switches that ran something else get it back when an apply fails.
 
-The other program is this one under another cookie, with a route (a one-shot set), a port entry and a default
-action of its own: P4Runtime tells programs apart by cookie.
+The other program has the same P4Info, and a route (a one-shot set), a port entry and a default action of its
+own.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from eeon_control.fabric.diff import Change, ChangeKind
 from eeon_control.fabric.session import P4RuntimeSession
 from eeon_control.fabric.targets import Target
 from eeon_control.plan import Action, Entry, Exact, Lpm
+from programs import another
 
 OTHER_COOKIE = 7
 ENTRIES = (
@@ -37,8 +38,7 @@ def session(topology, targets, name: str) -> P4RuntimeSession:
 
 
 async def run_another_program(topology, targets) -> None:
-    other = program.load().schema().get_pipeline_config()
-    other.cookie.cookie = OTHER_COOKIE
+    other = another(program.load().schema().get_pipeline_config(), OTHER_COOKIE)
     for name in topology.switches:
         async with session(topology, targets, name) as one:
             await one.push_pipeline(other)

@@ -131,10 +131,10 @@ def test_validate_shows_warnings_on_stderr_and_counts_entries():
     assert "warning: profiles.queue.fabric.aqm.protect: ect: only ECT packets are spared" in result.stderr
 
 
-def test_validate_refuses_timers_that_bmv2_cannot_express():
+def test_validate_says_which_timers_bmv2_has_rounded_up():
     result = eeon("config", "validate", *CONFIG, "--tick", "1us")
-    assert result.exit_code == 1
-    assert "this target's 1us tick cannot express" in result.stderr
+    assert result.exit_code == 0
+    assert "targets: warning: times are rounded up to this target's 1us tick: wake 16.5us" in result.stderr
 
 
 def test_list_names_what_ships():

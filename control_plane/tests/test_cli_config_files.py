@@ -110,7 +110,10 @@ def test_targets_give_the_tick_and_are_held_against_the_topology(file):
     result = eeon("validate", "-c", config, "-t", "leaf-spine-4", "-T", targets)
     assert result.exit_code == 1
     assert f"{targets}: error: no target for leaf2, spine1, spine2" in result.stderr
-    assert "this target's 1us tick cannot express" in result.stderr
+    assert (
+        "times are rounded up to this target's 1us tick: sleep 2.88us to 3us, wake 4.48us to 5us"
+        in result.stderr
+    )
 
 
 def test_plan_that_the_program_cannot_hold_is_a_problem_too(file):

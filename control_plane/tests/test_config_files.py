@@ -199,6 +199,24 @@ def test_thresholds_are_held_against_a_buffer_in_packets_in_either_unit():
 
 
 @pytest.mark.parametrize(
+    ("profile", "tick", "says"),
+    [
+        ("{mode: standard}", US, "1us tick: wake 16.5us to 17us"),
+        ("{mode: coalesce, hold: 120.5us, sleep: 182us, wake: 17us}", US, "1us tick: hold 120.5us to 121us"),
+        ("{mode: standard, stall: 1500ps}", NS, "1ns tick: stall 1.5ns to 2ns"),
+    ],
+)
+def test_times_between_two_ticks_are_told_once_for_the_fabric(profile, tick, says):
+    assert [str(problem) for problem in config.check(config.from_text(with_eee(profile)), FABRIC, tick)] == [
+        f"targets: warning: times are rounded up to this target's {says}"
+    ]
+
+
+def test_times_of_whole_ticks_are_not_told():
+    assert checked(with_eee("{mode: standard}"), NS) == {}
+
+
+@pytest.mark.parametrize(
     "aqm",
     [
         "{mode: drop_tail}",
@@ -213,18 +231,8 @@ def test_sound_queue_setting_has_no_warning(aqm):
 @pytest.mark.parametrize(
     ("profile", "tick", "says"),
     [
-        (
-            "{mode: standard}",
-            US,
-            "wake is 16.5us, which this target's 1us tick cannot express; 16us or 17us would be exact",
-        ),
-        ("{mode: coalesce, hold: 120.5us, sleep: 182us, wake: 17us}", US, "hold is 120.5us"),
-        (
-            "{mode: standard, stall: 1500ps}",
-            NS,
-            "stall is 1.5ns, which this target's 1ns tick cannot express",
-        ),
         ("{mode: coalesce, hold: 1100s}", NS, "the program looks 1099511627.776us ahead at most"),
+        ("{mode: coalesce, hold: 1099511.62778s}", US, "the program looks 1099511627.776ms ahead at most"),
     ],
 )
 def test_timer_that_the_target_cannot_hold_is_an_error(profile, tick, says):
@@ -251,8 +259,8 @@ def test_eee_on_a_speed_without_known_timing_is_refused_unless_timers_are_given(
 
 def test_preset_that_does_not_fit_is_reported_where_it_is_attached():
     text = BASE.replace("uplink: {queue: q}", "uplink: {queue: q, eee: 120us100}")
-    [line] = checked(text, US)
-    assert line.startswith("c.yaml:6: error: roles.uplink.eee: 120us100: sleep is 2.88us")
+    (line,) = [line for line in checked(text, Duration.parse("1s")) if "error" in line]
+    assert line.startswith("c.yaml:6: error: roles.uplink.eee: 120us100: a byte at 10Gbps takes less than")
 
 
 def test_later_files_win_key_by_key_and_errors_name_the_file_that_has_the_key(tmp_path):

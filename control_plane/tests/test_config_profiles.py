@@ -172,15 +172,30 @@ def test_mistake_in_what_differs_by_speed_is_told(profile, error):
     assert error in str(raised.value)
 
 
-def test_phy_times_of_the_fabric_make_presets_fit_a_coarse_tick():
+def ticks_at(loaded, port):
+    """Sleep, wake and hold in BMv2's ticks."""
+    (entry,) = [
+        one
+        for one in plan.intended(FABRIC, loaded, US)[port.node]
+        if one.table == "port_eee" and one.match[0].value == port.number
+    ]
+    params = dict(entry.actions[0].params)
+    return tuple(params[f"{key}_ticks"] for key in ("sleep", "wake", "hold"))
+
+
+def test_presets_are_rounded_up_to_a_coarse_tick():
+    loaded = config.from_text(BASE.replace("{queue: q}", "{queue: q, eee: 120us100}"))
+    assert ticks_at(loaded, EDGE) == (182, 17, 120)
+    assert ticks_at(loaded, UPLINK) == (3, 5, 120)
+
+
+def test_phy_times_of_the_fabric_stand_for_those_of_its_presets():
     text = BASE.replace("{queue: q}", "{queue: q, eee: 120us100}")
-    with pytest.raises(InputError, match="1us tick cannot express"):
-        plan.intended(FABRIC, config.from_text(text), US)
-    text += "phy:\n  1Gbps: {wake: 17us}\n  10Gbps: {sleep: 3us, wake: 5us}\n"
+    text += "phy:\n  1Gbps: {wake: 20us}\n  10Gbps: {sleep: 3us, wake: 6us}\n"
     loaded = config.from_text(text)
-    assert [str(span) for span in loaded.eee_of(EDGE).timers(GIGABIT)] == ["182us", "17us"]
-    assert [str(span) for span in loaded.eee_of(UPLINK).timers(TEN_GIGABIT)] == ["3us", "5us"]
-    plan.intended(FABRIC, loaded, US)
+    assert [str(span) for span in loaded.eee_of(EDGE).timers(GIGABIT)] == ["182us", "20us"]
+    assert [str(span) for span in loaded.eee_of(UPLINK).timers(TEN_GIGABIT)] == ["3us", "6us"]
+    assert ticks_at(loaded, EDGE) == (182, 20, 120)
 
 
 def test_a_profile_s_own_times_win_over_the_fabrics():

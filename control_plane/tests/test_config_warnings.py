@@ -75,7 +75,25 @@ def test_threshold_below_its_bandwidth_delay_share():
     # Two host links at 1Gbps and two links at 10Gbps: 4 x 2 x 500ns, and 1622 bytes on each wire.
     assert "3KB is below C x RTT / 7 = 5.812KB (10Gbps, RTT 32.547us of the longest path, empty)" in found[0]
     assert "threshold: auto would be 97.5KB" in found[0]
-    assert warnings(aqm="{mark_threshold: 6KB}") == []
+    assert warnings(aqm="{mark_threshold: 30KB}") == []
+
+
+FAST = topology.from_text(
+    "name: fast\ndefaults: {rate: 100Gbps, delay: 500ns}\n"
+    "leaf_spine: {leaves: 2, hosts_per_leaf: 1, spines: 2}\n"
+)
+
+
+@pytest.mark.parametrize("aqm", ["{mark_threshold: 30KB}", "{red: 20pkt, protect: ack_syn}"])
+def test_a_threshold_of_slow_links_on_fast_ones(aqm):
+    (found,) = warnings(aqm=aqm, fabric=FAST)
+    assert (
+        "30KB is little for 100Gbps: auto is 97.5KB at 10Gbps and 772.5KB here, because hosts send in bursts"
+    ) in found
+
+
+def test_a_threshold_that_fits_the_rtt_that_is_given_is_not_warned_about():
+    assert warnings(aqm="{mark_threshold: 30KB, rtt: 10us}", fabric=FAST) == []
 
 
 def test_threshold_is_compared_with_the_rtt_that_is_given():

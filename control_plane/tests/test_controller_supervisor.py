@@ -16,6 +16,7 @@ from eeon_control.fabric import Target
 from eeon_control.fabric.thrift import QueueSettings
 from fake_p4runtime import FakeSwitch
 from finsy.proto import gnmi, gnmi_grpc, p4r_grpc
+from programs import another, commented
 from supervised import SECONDS, TOPOLOGY, committed, supervised, until
 
 pytestmark = pytest.mark.system
@@ -91,15 +92,58 @@ def test_another_program_under_the_same_cookie_is_replaced(tmp_path, part):
             leaf1 = fabric.switches["leaf1"]
             meant, pushes = leaf1.config.SerializeToString(), leaf1.pushes
             if part == "p4info":
-                leaf1.config.p4info.pkg_info.name = "another"
+                leaf1.config.p4info.tables[0].size += 1
             else:
-                leaf1.config.p4_device_config += b"\n"
+                leaf1.config.p4_device_config = another(leaf1.config, 0).p4_device_config
             of.look_now()
             await until(lambda: of.counts.restores["leaf1"].by_cause["program"] == 2)
             assert leaf1.pushes == pushes + 1
             assert leaf1.config.SerializeToString() == meant
 
     asyncio.run(work())
+
+
+def test_upgrade_whose_program_has_a_comment_more_loads_nothing(tmp_path, monkeypatch):
+    async def work():
+        async with supervised(tmp_path) as (fabric, of):
+            pushes = [one.pushes for one in fabric.switches.values()]
+            for one in fabric.switches.values():
+                one.config.p4_device_config = commented(one.config.p4_device_config)
+            looked = of.links["leaf1"].machine
+            of.look_now()
+            await until(lambda: looked.state is not State.IN_SYNC)
+            await until(lambda: set(of.states().values()) == {State.IN_SYNC})
+            assert [one.pushes for one in fabric.switches.values()] == pushes
+
+    asyncio.run(work())
+
+
+def test_revision_of_another_program_is_left_alone_until_an_apply_and_said_once(tmp_path, lines):
+    async def work():
+        async with supervised(tmp_path, look_seconds=0.05) as (fabric, of):
+            revision = of.store.current()
+            before = fabric.state()
+            pushes = [one.pushes for one in fabric.switches.values()]
+            theirs = revision.intent.model_copy(update={"program": "0" * 64})
+            with of.store.lock("eeon config apply") as lock:
+                of.store.commit(lock, state.Draft(made="", by="", action="apply", intent=theirs))
+            await until(lambda: not of.links)
+            fabric.switches["leaf1"].entries.clear()
+            for _ in range(3):
+                await of._look()
+            assert not of.links and not fabric.switches["leaf1"].entries
+            with of.store.lock("eeon config apply") as lock:
+                of.store.commit(lock, state.Draft(made="", by="", action="apply", intent=revision.intent))
+            await until(lambda: set(of.states().values()) == {State.IN_SYNC})
+            assert fabric.state() == before
+            assert [one.pushes for one in fabric.switches.values()] == pushes
+
+    asyncio.run(work())
+    (line,) = [one for one in lines() if one["event"] == "program_pinned"]
+    assert line["reason"].startswith(
+        "revision 2 pins the P4 program 000000000000, and this version of eeon has"
+    )
+    assert "`eeon config apply` loads it" in line["reason"] and "\n" not in line["reason"]
 
 
 def test_each_restore_is_one_line_that_says_what_was_wrong(tmp_path, lines):
@@ -217,8 +261,8 @@ def test_text_lines_quote_what_has_spaces_and_json_lines_are_json():
 def test_store_counts_an_apply_that_was_undone(tmp_path):
     store = state.StateStore.open(tmp_path / "state")
     with store.lock("a test") as lock:
-        store.end(lock, undone=True)
-        store.end(lock, undone=False)
+        store.end(lock, undone="refused")
+        store.end(lock)
     assert store.applies() == {"committed": 0, "undone": 1}
 
 

@@ -288,3 +288,16 @@ def test_nothing_is_written_on_the_way(tmp_path):
     before = sorted(tmp_path.rglob("*"))
     list(doctors.examine(os.environ, state=tmp_path / "state"))
     assert sorted(tmp_path.rglob("*")) == before
+
+
+def test_a_doctor_without_switches_says_that_none_was_checked(monkeypatch):
+    monkeypatch.setattr(importlib.import_module("eeon_control.cli.doctor"), "examine", lambda *_, **__: [])
+    shown = CliRunner().invoke(main, ["doctor"])
+    assert shown.output.splitlines()[-1] == "no switch was checked; -t and -T name the fabric's"
+    shown = CliRunner().invoke(main, ["doctor", "-t", "leaf-spine-4", *SOMEWHERE])
+    assert shown.output.splitlines()[-1] == "0 ok, 0 warnings, 0 faults"
+
+
+SOMEWHERE = [
+    word for name in ("leaf1", "leaf2", "spine1", "spine2") for word in ("--target", f"{name}=127.0.0.1:1")
+]

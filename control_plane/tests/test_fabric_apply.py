@@ -14,6 +14,7 @@ from eeon_control.errors import ApplyError, FabricError
 from eeon_control.fabric import sync
 from fake_p4runtime import FakeFabric
 from finsy.proto import p4r, rpc_code
+from programs import another, commented, without_table
 
 pytestmark = pytest.mark.system
 
@@ -209,8 +210,7 @@ def test_failure_while_loading_the_program_brings_back_the_one_that_ran_before(f
     async def scenario():
         async with FakeFabric(fabric4) as fakes:
             schema = program.load().schema()
-            other = schema.get_pipeline_config()
-            other.cookie.cookie = 7
+            other = another(schema.get_pipeline_config(), 7)
             for one in fakes.switches.values():
                 one.config = other
                 entry = p4r.TableEntry(table_id=schema.tables["port_buffer"].id)
@@ -239,6 +239,43 @@ def test_failure_while_loading_the_program_brings_back_the_one_that_ran_before(f
     assert cookies == {7}
     assert after == before
     assert not error.not_undone
+
+
+def test_program_that_only_a_comment_tells_apart_is_not_loaded_again(fabric4):
+    async def scenario():
+        async with FakeFabric(fabric4) as fakes:
+            await fabric.apply(fabric4, red(), fakes.targets, TICK_PS)
+            for one in fakes.switches.values():
+                one.config.p4_device_config = commented(one.config.p4_device_config)
+                one.config.cookie.cookie = 7
+            status = await fabric.read_status(fabric4, fakes.targets)
+            return status, await fabric.plan(fabric4, red(), fakes.targets, TICK_PS)
+
+    status, plan = run(scenario())
+    assert plan.is_empty
+    assert set(status.values()) == {"ready"}
+
+
+@pytest.mark.parametrize("refuses", [False, True])
+def test_program_that_only_adds_a_table_keeps_the_entries_where_the_switch_can(fabric4, refuses):
+    async def scenario():
+        async with FakeFabric(fabric4) as fakes:
+            await fabric.apply(fabric4, red(), fakes.targets, TICK_PS)
+            before = fakes.state()
+            for one in fakes.switches.values():
+                one.config = without_table(one.config, "port_pfc")
+                one.defaults.pop(program.load().schema().tables["port_pfc"].id)
+                one.refuses_to_reconcile = refuses
+                one.updates.clear()
+            plan = await fabric.plan(fabric4, red(), fakes.targets, TICK_PS)
+            await fabric.apply(fabric4, red(), fakes.targets, TICK_PS)
+            assert fakes.state() == before
+            return plan, [len(one.updates) for one in fakes.switches.values()]
+
+    plan, updates = run(scenario())
+    assert all(one.push_pipeline and one.keep_entries for one in plan.switches.values())
+    assert not any(one.changes for one in plan.switches.values())
+    assert all(updates) if refuses else not any(updates)
 
 
 def test_unreachable_switch_stops_the_apply_before_anything_is_written(fabric4):

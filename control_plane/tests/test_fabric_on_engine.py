@@ -5,10 +5,12 @@ from __future__ import annotations
 import contextlib
 
 import config_verbs
+import other_program
 import pytest
-from eeon_control import config, fabric, program, topology
+from eeon_control import config, fabric, plan, program, topology
 from eeon_control.errors import ApplyError
-from other_program import check_failed_apply_brings_the_other_program_back
+from eeon_control.fabric import difference, sync
+from programs import without_table
 
 pytestmark = pytest.mark.system
 
@@ -136,6 +138,28 @@ def test_packets_are_counted_by_class_and_verdict_and_eee_registers_tell_of_the_
     assert at_ps == start_ps + 4_480_000
 
 
+def test_program_that_only_adds_a_table_is_loaded_and_entries_and_counts_stay(fabric4, switches):
+    wanted = config.load("mark_threshold")
+    entries = plan.intended(fabric4, wanted, TICK_PS)
+
+    async def run_an_earlier_program() -> None:
+        earlier = without_table(program.load().schema().get_pipeline_config(), "port_pfc")
+        for name in fabric4.switches:
+            async with other_program.session(fabric4, targets(switches), name) as one:
+                await one.push_pipeline(earlier)
+                await one.write_changes(difference(await one.read_entries(["port_eee"]), entries[name]))
+
+    sync.run(run_an_earlier_program())
+    leaf, _ = switches["leaf1"]
+    leaf.inject(1, with_checksums(bytes.fromhex(TCP_DATA)), 10**12)
+    assert len(leaf.advance_to(10**12 + 10**9)) == 1
+    report = fabric.apply_sync(fabric4, wanted, targets(switches), TICK_PS)
+    assert [(one.push_pipeline, one.changes) for one in report.plan.switches.values()] == [(True, ())] * 4
+    counters = fabric.read_counters_sync(fabric4, targets(switches))
+    assert [one.packets for one in counters.received if one.packets] == [1]
+    assert fabric.plan_sync(fabric4, wanted, targets(switches), TICK_PS).is_empty
+
+
 def test_the_engine_runs_the_program_that_ships():
     assert engine.Program(program.load().json).digest == program.load().digest
 
@@ -143,7 +167,9 @@ def test_the_engine_runs_the_program_that_ships():
 def test_failure_while_loading_the_program_brings_back_the_one_that_ran_before(
     fabric4, switches, monkeypatch
 ):
-    check_failed_apply_brings_the_other_program_back(fabric4, targets(switches), TICK_PS, monkeypatch)
+    other_program.check_failed_apply_brings_the_other_program_back(
+        fabric4, targets(switches), TICK_PS, monkeypatch
+    )
 
 
 def test_every_verb_of_eeon_config_in_one_story(switches, tmp_path):

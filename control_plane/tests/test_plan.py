@@ -255,7 +255,8 @@ def test_more_equal_paths_than_a_group_holds_are_refused():
 def test_limits_are_the_programs():
     schema = program.load().schema()
     assert schema.action_profiles["ecmp_selector"].max_group_size == ECMP_PATHS_LIMIT
-    assert schema.action_profiles["ecmp_selector"].size == constants.ECMP_SELECTOR_SIZE
+    # Before and after a change, each port is a next hop of its own.
+    assert schema.action_profiles["ecmp_selector"].size >= 2 * (constants.DATA_PORT_MAX + 1)
     assert {schema.tables[name].size for name in ("ipv4_route", "ipv6_route")} == {constants.ROUTE_TABLE_SIZE}
     # A clone session is written as an entry of a table that the program does not have.
     assert {table.alias for table in schema.tables} == set(plan.TABLES) - {CLONE_SESSIONS}
@@ -346,9 +347,12 @@ def test_codel_has_the_defaults_of_rfc_8289():
     assert (codel.ecn, codel.protect) == (True, "ect")
 
 
-def test_codel_that_the_tick_cannot_express_or_32_bits_cannot_hold():
-    with pytest.raises(PlanError, match=r"target is 1.5us, which this target's 1us tick cannot express"):
-        codel_ticks(Codel.model_validate({"mode": "codel", "target": "1.5us"}), Duration.parse("1us"))
+def test_codels_times_between_two_ticks_are_rounded_up():
+    codel = Codel.model_validate({"mode": "codel", "target": "1.5us", "interval": "100.1us"})
+    assert codel_ticks(codel, Duration.parse("1us")) == (2, 101)
+
+
+def test_codel_whose_times_32_bits_cannot_hold():
     with pytest.raises(
         PlanError, match=r"interval is 5s; with this target's 1ns tick at most 4294967.295us fits 32 bits"
     ):

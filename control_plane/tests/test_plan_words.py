@@ -94,6 +94,33 @@ def test_ports_that_change_alike_share_a_line_with_their_role_and_number():
     ]
 
 
+def test_a_line_about_many_switches_stays_short():
+    big = topology.from_text(
+        "name: big\ndefaults: {rate: 10Gbps, delay: 500ns}\n"
+        "leaf_spine: {leaves: 128, hosts_per_leaf: 4, spines: 2}\n"
+    )
+    before = config.load("mark_threshold")
+    after = {"roles.host_facing.eee": "standard", "switches.leaf64.eee": "off"}
+    assert lines(before, config.overridden(before, after), big) == [
+        "leaf1:1-4 to leaf63:1-4, leaf65:1-4 to leaf128:1-4 (host-facing, 508 ports): EEE off -> standard"
+    ]
+    odd = {f"switches.leaf{number}.eee": "standard" for number in range(1, 129, 2)}
+    (line,) = lines(before, config.overridden(before, odd), big)
+    assert line == (
+        ", ".join(f"leaf{number}:1-6" for number in range(1, 25, 2))
+        + " and 52 more (384 ports): EEE off -> standard"
+    )
+    every_second = {f"ports.spine1:{number}.eee": "standard" for number in range(1, 129, 2)}
+    assert lines(before, config.overridden(before, every_second), big) == [
+        "spine1:1,3,5,7,9,11,13,15,17,19,21,23 and 52 more (spine, 64 ports): EEE off -> standard"
+    ]
+    fresh = intended(big, before, TICK)
+    plan = FabricPlan({name: SwitchPlan(True, tuple(difference([], of))) for name, of in fresh.items()})
+    said = describe(big, plan, TICK)
+    assert max(len(str(line)) for line in said) < 200
+    assert max(len(line.switches) for line in said) == 130
+
+
 def test_routes_are_named_by_prefix_and_ports_and_counted_when_they_are_many():
     with_ecmp = config.load("drop_tail")
     without = config.overridden(with_ecmp, {"routing.ecmp": False})

@@ -89,7 +89,7 @@ def perform(store: state.StateStore, action: str, comment: str) -> None:
         if action in ("commit", "apply", "apply_to_confirm"):
             store.commit(lock, draft(comment), pending if action == "apply_to_confirm" else None)
         elif action == "undo":
-            store.end(lock, undone=True)
+            store.end(lock, undone="refused")
         else:
             store.confirm(lock)
 

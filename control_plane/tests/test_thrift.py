@@ -97,8 +97,15 @@ def test_a_register_that_the_program_has_not_is_named(served):
 
 def test_a_switch_without_the_program_is_told_so(served, monkeypatch):
     monkeypatch.setattr(ThriftClient, "program_md5", lambda self: b"\0" * 16)
+    monkeypatch.setattr(ThriftClient, "program_json", lambda self: b"{}")
     with pytest.raises(FabricError, match="leaf1: does not run this program"):
         asyncio.run(thrift.read("leaf1", served.target, program.load(), [1], ["wakes"]))
+
+
+def test_a_program_of_another_file_that_does_the_same_is_read(served, monkeypatch):
+    monkeypatch.setattr(ThriftClient, "program_md5", lambda self: b"\0" * 16)
+    reading = asyncio.run(thrift.read("leaf1", served.target, program.load(), [1], ["wakes"]))
+    assert reading.registers[1] == {"wakes": 0}
 
 
 def test_the_p4runtime_port_is_told_from_a_thrift_port(served):

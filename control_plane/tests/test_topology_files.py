@@ -356,14 +356,6 @@ defaults: {delay: 1us}
     ("text", "says"),
     [
         (
-            "topology: {nodes: {a: {kind: nokia_srlinux}, h: {kind: linux}}, links: [{endpoints: [a:e1-1, h:eth1]}]}",
-            "is a containerlab file, which is not read as it is: put nodes and links at the top",
-        ),
-        (
-            "nodes: {a: {kind: sonic-vm}, h: {kind: linux}}\nlinks: [{endpoints: [a:eth1, h:eth1]}]",
-            "is a containerlab file, which is not read as it is: put nodes and links at the top",
-        ),
-        (
             '{"hosts": {"h1": {}}, "switches": {"s1": {}}, "links": [["h1", "s1-p1"]]}',
             "is a topology.json of the P4 tutorials; `eeon lab up` runs it",
         ),
@@ -372,7 +364,7 @@ defaults: {delay: 1us}
             "is p4-utils' p4app.json; `eeon lab up` runs a topology.json of the P4 tutorials",
         ),
     ],
-    ids=["containerlab", "containerlab's nodes at the top", "tutorials", "p4-utils"],
+    ids=["tutorials", "p4-utils"],
 )
 def test_files_of_other_tools_are_named_as_such_with_the_next_step(text: str, says: str):
     with pytest.raises(InputError) as caught:

@@ -15,6 +15,7 @@ from eeon_control import config, fabric, program, topology
 from eeon_control.cli import main
 from eeon_control.fabric import sync
 from fake_p4runtime import FakeFabric
+from programs import another
 
 pytestmark = pytest.mark.system
 
@@ -109,9 +110,9 @@ def test_another_program_under_the_same_cookie_is_told_from_the_intended_one(par
             await fabric.apply(fabric4, wanted, fakes.targets, 1000)
             held = fakes.switches["leaf2"].config
             if part == "p4info":
-                held.p4info.pkg_info.name = "another"
+                held.p4info.tables[0].size += 1
             else:
-                held.p4_device_config += b"\n"
+                held.p4_device_config = another(held, 0).p4_device_config
             assert held.cookie.cookie == program.load().schema().p4cookie
             before = await fabric.plan(fabric4, wanted, fakes.targets, 1000)
             await fabric.apply(fabric4, wanted, fakes.targets, 1000)

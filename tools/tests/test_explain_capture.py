@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from importlib import resources
+from ipaddress import IPv4Address
 from pathlib import Path
 from typing import Any
 
@@ -42,6 +44,18 @@ def told(*arguments: str) -> dict[str, Any]:
     assert result.exit_code == 0, result.output
     found: dict[str, Any] = json.loads(result.output)
     return found
+
+
+def without_ecn(trace: Path, copy: Path) -> None:
+    """The same IPv4 packets from hosts that did not negotiate ECN."""
+    writer = open_writer(copy)
+    for packet in read_packets(trace):
+        frame = bytearray(packet.captured)
+        ecn, frame[15] = frame[15] & 3, frame[15] & 0xFC
+        checksum = int.from_bytes(frame[24:26], "big") + ecn
+        frame[24:26] = (checksum + (checksum >> 16) & 0xFFFF).to_bytes(2, "big")
+        writer.write(packet.time_ns, bytes(frame), packet.frame_bytes)
+    writer.close()
 
 
 def step(found: dict[str, Any], name: str) -> dict[str, Any]:
@@ -206,6 +220,26 @@ def test_a_packet_that_is_nowhere_is_said(sparse: Path) -> None:
     nothing = run(str(sparse), "--first", "marked", *MARK)
     assert nothing.exit_code == 1
     assert "no packet of sparse.pcap is marked under this configuration" in nothing.output
+    assert "the deepest queue was 0 B" in nothing.output
+
+
+def test_why_nothing_is_marked_is_said_of_what_was_asked_for(tmp_path: Path, incast: Path) -> None:
+    plain = tmp_path / "plain.pcap"
+    without_ecn(incast, plain)
+    flows = Counter(packet.captured[26:38] for packet in read_packets(plain))
+    first, count = next(iter(flows)), flows.total()
+    nothing = run(str(plain), "--first", "marked", *MARK)
+    assert f"none of {count:,} packets is ECN-capable" in nothing.output.replace("\n", " ")
+    ends = [IPv4Address(first[at : at + 4]) for at in (0, 4)]
+    ports = [int.from_bytes(first[at : at + 2], "big") for at in (8, 10)]
+    flow = f"tcp,{ends[0]},{ports[0]},{ends[1]},{ports[1]}"
+    one_flow = run(str(plain), "--first", "marked", "--flow", flow, *MARK)
+    assert f"none of {flows[first]:,} packets is ECN-capable" in one_flow.output.replace("\n", " ")
+    result = replay(ReplaySettings("plain", plain, "leaf-spine-4", ("mark_threshold",)))
+    assert result.total().marked == 0
+    assert result.unmarked == f"none of {count:,} packets is ECN-capable"
+    never = replay(ReplaySettings("plain", plain, "leaf-spine-4", ("drop_tail",)))
+    assert never.unmarked == ""
 
 
 def test_a_capture_runs_through_another_program_with_its_times(sparse: Path) -> None:

@@ -19,7 +19,7 @@ pytest.importorskip("eeon_engine")
 
 MEGABYTES = 4
 
-# No PHY of 10 Mbit/s has EEE, and BMv2's tick cannot tell 100BASE-TX's 30.5 us.
+# No PHY of 10 Mbit/s has EEE.
 BMV2_HOLD = """
 profiles:
   eee: {held: {mode: coalesce, hold: 1ms, trigger: 1000pkt, sleep: 200us, wake: 30us}}

@@ -11,6 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from eeon_tools.replay.live import LiveSettings
+from eeon_tools.replay.live import replay as live_replay
 from eeon_tools.trace import manifest as manifests
 from live_fabrics import HAS_BMV2, MARKING, SECS, Fabric, bring_up, remains, why_not
 
@@ -91,6 +93,20 @@ def test_every_packet_arrives_where_there_is_room_and_hosts_and_switches_count_t
     assert result["wakes"] == 0
     assert result["kept_its_times"] == (lateness["late"] <= 0.01 * total(result, "sent"))
     assert "live fabric" in page.read_text()
+
+
+def test_a_replay_tells_how_many_packets_of_how_many_have_been_sent(
+    fabric: Fabric, small_trace: Path
+) -> None:
+    manifest = manifests.read(small_trace)
+    assert manifest is not None
+    total = sum(manifest.packets.values())
+    heard: list[tuple[int, int]] = []
+    settings = LiveSettings("told", small_trace, fabric.name, (configuration(fabric, DEEP),), 0.01)
+    live_replay(settings, lambda packets, of: heard.append((packets, of)))
+    assert heard[0] == (0, total)
+    assert heard == sorted(heard)
+    assert 0 < heard[-1][0] <= total
 
 
 def test_a_hold_is_seen_in_wakes_and_latency(fabric: Fabric, small_trace: Path) -> None:

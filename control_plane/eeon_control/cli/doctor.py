@@ -91,7 +91,12 @@ def doctor(
         findings.append(fault("arguments", str(error), "correct the command, or the file it names"))
     findings += examine(os.environ, state=state, targets=targets, interfaces=interfaces)
     shown = [finding for finding in findings if shows_all or finding.level is not Level.OK]
-    _print_json(shown, findings) if output == "json" else _print_table(shown, findings)
+    if output == "json":
+        _print_json(shown, findings)
+    else:
+        _print_table(shown, findings)
+        if not targets:
+            console().print("no switch was checked; -t and -T name the fabric's", highlight=False)
     return exit_code(findings)
 
 

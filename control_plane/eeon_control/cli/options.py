@@ -135,6 +135,14 @@ def election_option(function: _F) -> _F:
     )(function)
 
 
+foreign_option = click.option(
+    "--foreign",
+    type=click.Choice(["keep", "delete"]),
+    help="what is done with entries of the controller's tables that are in no revision; key foreign of a "
+    "targets file  [default: delete]",
+)
+"""--foreign."""
+
 dry_run_option = click.option(
     "--dry-run", is_flag=True, help="show what would be written to the switches, and write nothing anywhere"
 )
@@ -177,32 +185,37 @@ def targets(file: Path | None, texts: tuple[str, ...], tick: Duration | None) ->
     if file is not None:
         given = load_targets(file)
         switches, tick, clock = dict(given.switches), tick or given.tick, given.clock
-        topology = given.topology
+        topology, foreign = given.topology, given.foreign
     else:
-        switches, clock, topology = {}, "real", None
+        switches, clock, topology, foreign = {}, "real", None, "delete"
+    role = next((one.role for one in switches.values()), None)
     for text in texts:
         name, separator, address = text.partition("=")
         try:
             if not separator:
                 raise ValueError("write SWITCH=HOST:PORT, for example leaf1=127.0.0.1:9559")
-            switches[name] = Target.parse(address)
+            switches[name] = replace(Target.parse(address), role=role)
         except ValueError as error:
             raise EeonError(f"--target {text}: {error}") from None
     if not switches:
         raise EeonError("no switches: give a targets file (-T) or --target SWITCH=HOST:PORT for each switch")
     if tick is None:
         raise EeonError("no tick: give --tick (1us for BMv2), or a targets file with the key tick")
-    return Targets(tick, switches, clock, topology)
+    return Targets(tick, switches, clock, topology, foreign)
 
 
 def targets_or_known(
-    fabric: str, file: Path | None, texts: tuple[str, ...], tick: Duration | None
+    fabric: str,
+    file: Path | None,
+    texts: tuple[str, ...],
+    tick: Duration | None,
+    state_folder: Path | None = None,
 ) -> Targets:
     """Those of the command line, else where the fabric's current revision has its switches. Only for reading.
 
-    Raises EeonError when neither says.
+    `state_folder`: what --state says. Raises EeonError when neither says.
     """
-    folder = folder_of(fabric)
+    folder = folder_of(fabric, state_folder)
     if file is None and not texts and folder.is_dir():
         revision = StateStore.open(folder, create=False).current()
         if revision is not None and revision.intent.fabric == fabric:

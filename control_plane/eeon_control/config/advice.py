@@ -22,6 +22,7 @@ _LONG_HOLD_WITH_MARKING = Duration.parse("500us")  # T section 7.4.2
 # Preamble and SFD, FCS, gap (IEEE 802.3): what a frame takes on the wire beyond itself.
 _WIRE_OVERHEAD = Bytes(24)
 _LONG_HOLD = Duration.parse("1ms")  # T section 4.3.3.1
+_SLOWEST_WITH_A_THRESHOLD = DataRate.parse("1Gbps")  # of DCTCP's authors
 
 _Warning = Callable[[tuple[str, ...], str], Problem]  # the keys that it may be about, the text
 
@@ -148,13 +149,27 @@ def _below_share(
     """The reason why a threshold is too low for its link, if it is."""
     rtt = given_rtt or topology_rtt
     if rtt is None or threshold >= bandwidth_delay_share(rate, rtt):
-        return None
+        return None if given_rtt else _below_slower_links(threshold, rate)
     share = Bytes(round(bandwidth_delay_share(rate, rtt)))
     of = "as given" if given_rtt else "of the longest path, empty"
     return (
         f"{threshold} is below C x RTT / 7 = {share} ({rate}, RTT {_rounded(rtt)} {of}): senders drain "
         "the queue and leave the link idle (Alizadeh et al. 2010, DCTCP); "
         f"threshold: auto would be {default_threshold(rate, given_rtt)}"
+    )
+
+
+def _below_slower_links(threshold: Bytes, rate: DataRate) -> str | None:
+    """The same where nobody has said how long a round trip takes with its hosts: what is below the default of
+    a link that is ten times slower."""
+    slower = DataRate(rate // 10)
+    if slower < _SLOWEST_WITH_A_THRESHOLD or threshold >= default_threshold(slower):
+        return None
+    return (
+        f"{threshold} is little for {rate}: auto is {default_threshold(slower)} at {slower} and "
+        f"{default_threshold(rate)} here, because hosts send in bursts and a round trip takes time in them, "
+        "too; with less, senders may leave the link idle (Alizadeh et al. 2010, DCTCP). Give the flows' rtt "
+        "where it is known"
     )
 
 

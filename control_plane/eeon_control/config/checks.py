@@ -15,7 +15,8 @@ from eeon_control.config.model import FabricConfig
 from eeon_control.config.pfc import shortage
 from eeon_control.config.target_settings import queue_depth
 from eeon_control.constants import CONTROL_PRIORITY
-from eeon_control.errors import PlanError, Problem, Severity
+from eeon_control.errors import Place, PlanError, Problem, Severity
+from eeon_control.port_settings import Settings, codec
 from eeon_control.sources import Document, KeyPath
 from eeon_control.topology import base_rtt
 from eeon_control.topology.model import Port, Topology
@@ -29,11 +30,14 @@ def check(config: FabricConfig, topology: Topology, tick: Duration) -> list[Prob
         _Used(port, config.attached(port, "queue"), config.attached(port, "eee") or "off")
         for port in topology.ports()
     ]
+    rounding = _Rounding(tick)
     found = dict.fromkeys(
         [
             *_attachments(config, topology, used),
-            *_queues(config, topology, used, tick),
-            *_eee(config, topology, used, tick),
+            *_queues(config, topology, used, rounding),
+            *_eee(config, topology, used, rounding),
+            *rounding.problems(),
+            *_assumed(topology),
             *_qcn(config, topology, used),
             *_pfc(config, topology),
             *_quanta(config),
@@ -49,6 +53,33 @@ class _Used(NamedTuple):
     port: Port
     queue: str | None
     eee: str
+
+
+class _Rounding:
+    """Settings as a target with this tick has them, and which of their times it rounds up."""
+
+    def __init__(self, tick: Duration) -> None:
+        self._tick = tick
+        self._found: dict[str, None] = {}
+
+    def of(self, settings: Settings) -> None:
+        """Raises PlanError when the target cannot express them."""
+        settings.to_action(self._tick)
+        for key, span in settings.spans().items():
+            up = codec.from_ticks(codec.to_ticks(span, self._tick), self._tick)
+            if up != span:
+                self._found[f"{key} {span} to {up}"] = None
+
+    def problems(self) -> Iterator[Problem]:
+        """One for all of them."""
+        if self._found:
+            rule = f"times are rounded up to this target's {self._tick} tick: {', '.join(self._found)}"
+            yield Problem(Place("targets"), "", "", rule, Severity.WARNING)
+
+
+def _assumed(topology: Topology) -> Iterator[Problem]:
+    if topology.assumed:
+        yield Problem(Place(topology.source), "", "", topology.assumed, Severity.WARNING)
 
 
 def _attachments(config: FabricConfig, topology: Topology, used: list[_Used]) -> Iterator[Problem]:
@@ -112,7 +143,9 @@ def _names(
             )
 
 
-def _queues(config: FabricConfig, topology: Topology, used: list[_Used], tick: Duration) -> Iterator[Problem]:
+def _queues(
+    config: FabricConfig, topology: Topology, used: list[_Used], rounding: _Rounding
+) -> Iterator[Problem]:
     kinds: dict[tuple[str, DataRate], Port] = {}
     for port, name, _ in used:
         if name is not None:
@@ -121,7 +154,7 @@ def _queues(config: FabricConfig, topology: Topology, used: list[_Used], tick: D
     for (name, rate), port in kinds.items():
         queue = config.profiles.queue[name]
         try:
-            queue.aqm.settings_at(rate).to_action(tick)
+            rounding.of(queue.aqm.settings_at(rate))
         except PlanError as error:
             path: KeyPath = ("profiles", "queue", name, "aqm")
             yield config.document.problem(path, f"{error} (port {port.name})")
@@ -168,7 +201,9 @@ def _qcn(config: FabricConfig, topology: Topology, used: list[_Used]) -> Iterato
             )
 
 
-def _eee(config: FabricConfig, topology: Topology, used: list[_Used], tick: Duration) -> Iterator[Problem]:
+def _eee(
+    config: FabricConfig, topology: Topology, used: list[_Used], rounding: _Rounding
+) -> Iterator[Problem]:
     kinds: dict[tuple[str, DataRate], Port] = {}
     beside: dict[tuple[str, str, DataRate], Port] = {}
     for port, queue, eee in used:
@@ -179,7 +214,7 @@ def _eee(config: FabricConfig, topology: Topology, used: list[_Used], tick: Dura
         kinds.setdefault((config.attached(host.port, "eee") or "off", host.port.rate), host.port)
     for (name, rate), port in kinds.items():
         try:
-            config.eee_at(name, rate).settings_at(rate, port.overhead).to_action(tick)
+            rounding.of(config.eee_at(name, rate).settings_at(rate, port.overhead))
         except PlanError as error:
             yield config.document.problem(_eee_place(config, name, port), f"{error} (port {port.name})", name)
     for (name, queue, rate), port in beside.items():

@@ -16,7 +16,7 @@ from eeon_control.controller.machine import SwitchMachine
 from eeon_control.controller.persistent_session import IdInUse, PersistentSession, is_lost
 from eeon_control.errors import EeonError, FabricError
 from eeon_control.fabric.targets import Target
-from eeon_control.plan import TABLES
+from eeon_control.plan import TABLES, owned_of
 
 Refresher = Callable[[], Awaitable[m.Intended]]
 SettingsWriter = Callable[[], Awaitable[None]]
@@ -175,7 +175,8 @@ class Link:
                 # By its bytes: a cookie is whatever the client that pushed the program says.
                 return m.PipelineRead(ticket, await session.runs_program())
             case m.ReadEntries(ticket):
-                return m.EntriesRead(ticket, tuple(await session.read_entries(TABLES)))
+                found = await session.read_entries(TABLES)
+                return m.EntriesRead(ticket, tuple(owned_of(found, self.machine.intended.owned)))
             case m.PushPipeline(ticket):
                 await session.push_pipeline()
                 return m.Done(ticket)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from eeon_control.fabric.diff import Change
-from eeon_control.plan import Entry
+from eeon_control.plan import Entry, EntryKey
 
 # -- events ------------------------------------------------------------------------------------------------
 
@@ -96,11 +96,13 @@ class Intended:
 
     `settings`: whether there is something that cannot be read back (queue depth and rate over Thrift), to be
     applied after every connection and every push. `entries` include the default actions of the program.
+    `owned`: what identifies the entries that are the controller's; None where all of its tables are.
     """
 
     revision: int
     entries: tuple[Entry, ...]
     settings: bool = False
+    owned: frozenset[EntryKey] | None = None
 
 
 @dataclass(frozen=True)

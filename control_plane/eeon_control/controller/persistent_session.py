@@ -43,9 +43,8 @@ class PersistentSession(P4RuntimeSession):
     async def bid(self, election_id: int) -> None:
         """Ask to be primary with an election id. What the switch says to it comes from `listen`."""
         self._election_id = election_id
-        request = p4r.MasterArbitrationUpdate(device_id=self._device_id, election_id=U128.encode(election_id))
         try:
-            await self._client.send(p4r.StreamMessageRequest(arbitration=request))
+            await self._client.send(self._arbitration(election_id))
         except P4ClientError as error:
             raise await self._stream_error(error) from None
 

@@ -25,7 +25,7 @@ from eeon_control.controller.log import say
 from eeon_control.controller.machine import State, SwitchMachine, Timing
 from eeon_control.controller.wanted import Wanted, load
 from eeon_control.controller.watchdog import Rules, StormWatch
-from eeon_control.errors import EeonError
+from eeon_control.errors import EeonError, ProgramPinned
 from eeon_control.fabric import thrift
 from eeon_control.plan import dead_ends
 from eeon_control.state import StateStore
@@ -135,7 +135,8 @@ class Supervisor:
 
     def _unreadable(self, error: EeonError) -> None:
         if self.folder_readable:
-            say(logging.ERROR, "state_unreadable", state=str(self.store.folder), reason=str(error))
+            event = "program_pinned" if isinstance(error, ProgramPinned) else "state_unreadable"
+            say(logging.ERROR, event, state=str(self.store.folder), reason=str(error))
         self.folder_readable = False
 
     async def _finish(self) -> None:
@@ -151,14 +152,23 @@ class Supervisor:
         number = await asyncio.to_thread(self.store.current_number)
         if self.wanted is not None and self.wanted.revision.number == number:
             return
-        await self._load()
+        try:
+            await self._load()
+        except ProgramPinned:
+            for name in list(self.links):
+                await self._stop(name)
+            raise
 
     async def _load(self) -> None:
         async with self._loading:
             number = await asyncio.to_thread(self.store.current_number)
             if self.wanted is not None and self.wanted.revision.number == number:
                 return
-            wanted = await asyncio.to_thread(load, self.store, self._schema)
+            try:
+                wanted = await asyncio.to_thread(load, self.store, self._schema)
+            except ProgramPinned:
+                self.wanted = None
+                raise
             if wanted is None:
                 return
             before, self.wanted = self.wanted, wanted
@@ -281,6 +291,10 @@ class Supervisor:
         async def refresh() -> m.Intended:
             try:
                 await self._load()
+            except ProgramPinned:
+                # This version cannot say what the switch is to hold; the next look lets go of it.
+                self._nudge.set()
+                await asyncio.Event().wait()
             except EeonError as error:
                 # Better an intention that was right a moment ago than a switch that is left alone.
                 self._unreadable(error)

@@ -13,7 +13,7 @@ from eeon_control.controller.messages import Intended
 from eeon_control.fabric.bmv2_queues import Queues, of_fabric
 from eeon_control.fabric.planning import with_defaults
 from eeon_control.fabric.targets import Target, resolve
-from eeon_control.plan import around, intended, pfc
+from eeon_control.plan import around, intended, keys_of, pfc
 from eeon_control.state import Revision, StateStore
 from eeon_control.topology import Topology
 
@@ -53,22 +53,28 @@ class Wanted:
 
 
 def load(store: StateStore, schema: P4Schema) -> Wanted | None:
-    """Read the revision in force; None before the first. Raises EeonError. Slow on a large fabric."""
+    """Read the revision in force; None before the first. Raises EeonError, ProgramPinned when it is of
+    another program. Slow on a large fabric."""
     revision = store.current()
     if revision is None:
         return None
+    revision.intent.check_program(f"revision {revision.number}")
     meant = revision.intended()
     tick = meant.targets.tick
     entries = with_defaults(intended(meant.topology, meant.config, tick), schema)
     targets = resolve(meant.topology, meant.targets.switches)
     queues = of_fabric(meant.topology, meant.config, targets)
+    keep = meant.targets.foreign == "keep"
     return Wanted(
         revision,
         meant.topology,
         meant.config.routing,
         int(tick),
         targets,
-        {name: Intended(revision.number, of, name in queues) for name, of in entries.items()},
+        {
+            name: Intended(revision.number, of, name in queues, keys_of(of) if keep else None)
+            for name, of in entries.items()
+        },
         queues,
         {name: pfc.watchdogs(meant.config, switch) for name, switch in meant.topology.switches.items()}
         if meant.config.watchdogs

@@ -63,10 +63,11 @@ async def _pipeline(name: str, session: P4RuntimeSession, program: Program) -> F
     if held is None:
         return warning(check, f"{_NO_PIPELINE}; the program's digest is {expected}", mend)
     digest = hashlib.sha256(held.p4_device_config).hexdigest()[:_SHORT]
-    if session.is_program(held) and digest == expected:
-        return ok(check, f"the program, digest {expected}")
+    if session.is_program(held):
+        what = "" if digest == expected else f"; it does what {expected} does"
+        return ok(check, f"the program, digest {digest}{what}")
     if digest == expected:
-        return warning(check, f"the program, digest {expected}, with another P4Info or cookie", mend)
+        return warning(check, f"the program, digest {expected}, with another P4Info", mend)
     return warning(check, f"another program, digest {digest}; expected {expected}", mend)
 
 

@@ -19,6 +19,7 @@ from eeon_control.fabric.read import (
     read_registers,
     read_status,
 )
+from eeon_control.fabric.rollout import Gate, GateClosed, Rollout
 from eeon_control.fabric.sync import apply_sync, plan_sync, read_counters_sync, read_registers_sync
 from eeon_control.fabric.targets import Target, Targets, load_targets
 from eeon_control.fabric.transaction import ApplyReport, Ledger, apply
@@ -29,9 +30,12 @@ __all__ = [
     "ChangeKind",
     "FabricCounters",
     "FabricPlan",
+    "Gate",
+    "GateClosed",
     "Ledger",
     "Observer",
     "ReceivedCount",
+    "Rollout",
     "Step",
     "SwitchPlan",
     "Target",

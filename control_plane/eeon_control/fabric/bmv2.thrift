@@ -11,6 +11,7 @@ struct BmConfig { 1: i64 device_id, 2: i32 thrift_port }
 
 service Standard {
   BmConfig bm_mgmt_get_info(),
+  string bm_get_config(),
   binary bm_get_config_md5(),
   list<DevMgrPortInfo> bm_dev_mgr_show_ports(),
   list<i64> bm_register_read_all(1: i32 cxt, 2: string reg) throws (1: InvalidRegisterOperation refusal)

@@ -12,6 +12,7 @@ from finsy import P4Schema
 from eeon_control.errors import FabricError
 from eeon_control.fabric.session import P4RuntimeSession
 from eeon_control.fabric.targets import Target
+from eeon_control.plan import Owned
 
 T = TypeVar("T")
 
@@ -26,10 +27,13 @@ async def open_all(
     schema: P4Schema,
     *,
     election_id: int | None,
+    owned: Owned | None = None,
 ) -> dict[str, P4RuntimeSession]:
     """Open a session with every switch, or raise one FabricError naming every switch that failed."""
     sessions = {
-        name: P4RuntimeSession(name, target, schema, election_id=election_id)
+        name: P4RuntimeSession(
+            name, target, schema, election_id=election_id, owned=None if owned is None else owned[name]
+        )
         for name, target in targets.items()
     }
     await each(sessions, stack.enter_async_context)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -20,6 +21,8 @@ from eeon_control.units import Bytes, Duration
 
 _ROUTE_TABLES = ("ipv4_route", "ipv6_route")
 _MESSAGES = "how congestion notification messages are made and sent on"
+_PLACES_SHOWN = 12  # switches of one line, and runs of ports of a switch
+_NUMBERED = re.compile(r"(.*?)(0|[1-9][0-9]*)")
 _ROUTES_SHOWN = 4  # of one switch and kind of change, before only their number is told
 _DONE = {ChangeKind.INSERT: "added", ChangeKind.MODIFY: "changed", ChangeKind.DELETE: "removed"}
 
@@ -46,12 +49,17 @@ def describe(topology: Topology, plan: FabricPlan, tick: Duration) -> list[Line]
     switches: dict[str, list[str]] = defaultdict(list)
     for name, one in plan.switches.items():
         if one.push_pipeline:
-            switches["the E-EON program is loaded; another one runs, or none"].append(name)
+            adds = "it adds to what runs, and entries are kept"
+            why = adds if one.keep_entries else "another one runs, or none"
+            switches[f"the E-EON program is loaded; {why}"].append(name)
         for text in _switch_words(one.changes):
             switches[text].append(name)
         for number, texts in _port_words(one.changes, tick).items():
             ports["; ".join(texts)].append((name, number))
-    lines = [Line(", ".join(names), text, tuple(names), ()) for text, names in switches.items()]
+    lines = [
+        Line(_some(_runs((name, "") for name in names)), text, tuple(names), ())
+        for text, names in switches.items()
+    ]
     return lines + [_port_line(topology, text, where) for text, where in ports.items()]
 
 
@@ -179,7 +187,7 @@ def _port_line(topology: Topology, text: str, where: list[tuple[str, int]]) -> L
     by_switch: dict[str, list[int]] = defaultdict(list)
     for name, number in where:
         by_switch[name].append(number)
-    head = ", ".join(f"{name}:{_ranges(numbers)}" for name, numbers in by_switch.items())
+    head = _some(_runs((name, f":{_ranges(numbers)}") for name, numbers in by_switch.items()))
     names = tuple(f"{name}:{number}" for name, number in where)
     found = [topology.port(name) for name in names]
     if len(names) == 1:
@@ -195,6 +203,34 @@ def _role(role: PortRole) -> str:
     return role.value.replace("_", "-")
 
 
+def _runs(places: Iterable[tuple[str, str]]) -> Iterator[str]:
+    """Names of switches, each with what follows it. Three and more that only a number at the end tells apart
+    are `leaf1:1-4 to leaf128:1-4`."""
+    run: list[tuple[str, str]] = []
+    for name, ports in places:
+        if run and (_after(run[-1][0]), run[-1][1]) != (name, ports):
+            yield from _run(run)
+            run = []
+        run.append((name, ports))
+    yield from _run(run)
+
+
+def _run(places: list[tuple[str, str]]) -> list[str]:
+    shown = ["".join(place) for place in places]
+    return [f"{shown[0]} to {shown[-1]}"] if len(shown) > 2 else shown
+
+
+def _after(name: str) -> str | None:
+    match = _NUMBERED.fullmatch(name)
+    return None if match is None else f"{match[1]}{int(match[2]) + 1}"
+
+
+def _some(words: Iterable[str]) -> str:
+    listed = list(words)
+    more = len(listed) - _PLACES_SHOWN
+    return ", ".join(listed) if more < 1 else f"{', '.join(listed[:_PLACES_SHOWN])} and {more} more"
+
+
 def _ranges(numbers: Iterable[int]) -> str:
     """`1-3,7` for 1, 2, 3, 7."""
     runs: list[list[int]] = []
@@ -203,7 +239,9 @@ def _ranges(numbers: Iterable[int]) -> str:
             runs[-1].append(number)
         else:
             runs.append([number])
-    return ",".join(str(run[0]) if len(run) == 1 else f"{run[0]}-{run[-1]}" for run in runs)
+    shown = [str(run[0]) if len(run) == 1 else f"{run[0]}-{run[-1]}" for run in runs]
+    more = sum(map(len, runs[_PLACES_SHOWN:]))
+    return ",".join(shown[:_PLACES_SHOWN]) + (f" and {more} more" if more else "")
 
 
 def _action(entry: Entry | None) -> Action | None:

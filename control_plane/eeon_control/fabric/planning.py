@@ -15,7 +15,7 @@ from eeon_control.fabric.diff import Change, difference
 from eeon_control.fabric.table_entries import program_defaults
 from eeon_control.fabric.targets import Target, resolve
 from eeon_control.fabric.undo import Snapshot, take_snapshot
-from eeon_control.plan import TABLES, Entry, around, intended
+from eeon_control.plan import TABLES, Entry, Owned, around, intended
 from eeon_control.topology import Topology
 from eeon_control.units import Duration
 
@@ -24,12 +24,14 @@ from eeon_control.units import Duration
 class SwitchPlan:
     """What one switch needs: the program (when it runs another, or none), and changes of entries.
 
-    `held`: digest of what it held when it was read.
+    `held`: digest of what it held when it was read. `keep_entries`: the program only adds to the one that it
+    runs, so that loading it can keep the entries; `changes` are those that are then left.
     """
 
     push_pipeline: bool
     changes: tuple[Change, ...]
     held: str = ""
+    keep_entries: bool = False
 
     @property
     def is_empty(self) -> bool:
@@ -55,19 +57,20 @@ async def plan(
     targets: Mapping[str, str | Target],
     tick_ps: int,
     dead: frozenset[str] = frozenset(),
+    owned: Owned | None = None,
 ) -> FabricPlan:
     """Read every switch and compute the difference. Writes nothing and takes no part in arbitration.
 
     `tick_ps`: length of the targets' timestamp unit in picoseconds (BMv2: 1 000 000). `dead`: links without
-    which routes are meant, named by the ports at their ends (`plan.dead_ends`). Raises InputError,
-    PlanError, DataNotFound or FabricError.
+    which routes are meant, named by the ports at their ends (`plan.dead_ends`). `owned`: the entries that are
+    the controller's; None for all of its tables. Raises InputError, PlanError, DataNotFound or FabricError.
     """
     schema = programs.load().schema()
     meant = around(topology, config.routing, intended(topology, config, Duration(tick_ps)), dead)
     wanted = with_defaults(meant, schema)
     resolved = resolve(topology, targets)
     async with AsyncExitStack() as stack:
-        sessions = await open_all(stack, resolved, schema, election_id=None)
+        sessions = await open_all(stack, resolved, schema, election_id=None, owned=owned)
         taken = await each(sessions, take_snapshot)
     return plan_from(wanted, taken, schema)
 
@@ -90,9 +93,19 @@ def plan_from(
         {
             name: SwitchPlan(
                 not taken[name].same_program,
-                tuple(difference(taken[name].entries if taken[name].same_program else fresh, entries)),
+                tuple(difference(_after_loading(taken[name], fresh), entries)),
                 taken[name].digest(),
+                taken[name].may_keep,
             )
             for name, entries in wanted.items()
         }
     )
+
+
+def _after_loading(taken: Snapshot, fresh: list[Entry]) -> list[Entry]:
+    if taken.same_program:
+        return taken.entries
+    if not taken.may_keep:
+        return fresh
+    kept = {entry.key for entry in taken.entries}
+    return [*taken.entries, *(entry for entry in fresh if entry.key not in kept)]

@@ -17,7 +17,7 @@ from finsy import GNMIClient, GRPCStatusCode, P4Client, P4ClientError, P4Schema
 from finsy.grpcutil import GRPCChannelArgumentType, GRPCOptions, grpc_channel
 from finsy.p4schema import P4Table
 from finsy.pbutil import PBMessage
-from finsy.proto import U128, p4r, p4r_grpc, rpc_code
+from finsy.proto import U128, p4i, p4r, p4r_grpc, rpc_code
 
 from eeon_control.entries import CLONE_SESSIONS
 from eeon_control.errors import FabricError
@@ -26,8 +26,9 @@ from eeon_control.fabric import tls as tls_files
 from eeon_control.fabric.diff import Change, ChangeKind
 from eeon_control.fabric.table_entries import decode, encode
 from eeon_control.fabric.targets import Target, is_unix
-from eeon_control.plan import Entry, EntryKey
+from eeon_control.plan import Entry, EntryKey, owned_of
 from eeon_control.printable import SAID_CHARACTERS, one_line
+from eeon_control.program import identity, only_adds, roles_of
 
 DEFAULT_ELECTION_ID = 10
 
@@ -67,7 +68,11 @@ class P4RuntimeSession:
     in arbitration, so that looking at a fabric never gets in the way of its controller. `fresh`: with an id
     that nobody has had before, so that a write which somebody sent under an older one and which is still on
     its way is refused when it arrives (P4Runtime 1.5, section 5: a write in flight ends before a new primary
-    is accepted). Above the largest id there is none: then it is that one again.
+    is accepted). Above the largest id there is none: then it is that one again. `owned`: the entries of the
+    controller's tables that `read_entries` tells of; None for all.
+
+    A target with a role is written to under it, and runs a program of somebody else's that has all that the
+    schema's program has and claims the controller's tables for the role; no program is loaded there.
     """
 
     def __init__(
@@ -78,6 +83,7 @@ class P4RuntimeSession:
         *,
         election_id: int | None = None,
         fresh: bool = False,
+        owned: frozenset[EntryKey] | None = None,
     ) -> None:
         assert target.device_id is not None, "targets are resolved before a session is made"
         self.name = name
@@ -86,6 +92,7 @@ class P4RuntimeSession:
         self._device_id = target.device_id
         self._election_id = election_id
         self._fresh = fresh
+        self._owned = owned
         self._watches: bool | None = None  # not known yet
 
     async def __aenter__(self) -> Self:
@@ -125,6 +132,7 @@ class P4RuntimeSession:
         """Whether the switch runs this schema's program, by the cookie it was pushed with: a short answer.
 
         A client that pushes another program under the same cookie is believed; `runs_program` looks at it.
+        Under another cookie, it is asked for the program.
         """
         request = p4r.GetForwardingPipelineConfigRequest(
             device_id=self._device_id, response_type=p4r.GetForwardingPipelineConfigRequest.COOKIE_ONLY
@@ -135,7 +143,8 @@ class P4RuntimeSession:
             if error.is_pipeline_missing:
                 return False
             raise self._error(await self._reason(error)) from None
-        return bool(reply.config.HasField("cookie") and reply.config.cookie.cookie == self.schema.p4cookie)
+        same = reply.config.HasField("cookie") and reply.config.cookie.cookie == self.schema.p4cookie
+        return same or await self.runs_program()
 
     async def pipeline(self) -> p4r.ForwardingPipelineConfig | None:
         """The whole pipeline configuration of the switch, or None when it has none."""
@@ -150,34 +159,68 @@ class P4RuntimeSession:
             raise self._error(await self._reason(error)) from None
         return reply.config if reply.config.HasField("p4info") else None
 
-    def is_program(self, held: p4r.ForwardingPipelineConfig) -> bool:
-        """Whether this is the schema's program, by its bytes, its P4Info and its cookie.
+    def is_program(self, held: p4r.ForwardingPipelineConfig | None) -> bool:
+        """Whether this does what the schema's program does, by its bytes and its P4Info (`program.identity`).
 
-        A server may leave out the bytes (P4Runtime, section 7.3); then the rest must do.
+        A server may leave out the bytes (P4Runtime, section 7.3); then P4Info and cookie must do. Under a
+        role, raises FabricError where it is not.
         """
+        if self._target.role is not None:
+            self._check_role(self._target.role, None if held is None else held.p4info)
+            return True
+        if held is None:
+            return False
         meant = self.schema.get_pipeline_config()
-        return bool(
-            held.HasField("cookie")
-            and held.cookie.cookie == self.schema.p4cookie
-            and held.p4info == meant.p4info
-            and held.p4_device_config in (meant.p4_device_config, b"")
-        )
+        if not held.p4_device_config:
+            same_cookie = held.HasField("cookie") and held.cookie.cookie == self.schema.p4cookie
+            return bool(same_cookie and held.p4info == meant.p4info)
+        if held.p4_device_config == meant.p4_device_config and held.p4info == meant.p4info:
+            return True
+        return identity(held.p4_device_config, held.p4info) == identity(meant.p4_device_config, meant.p4info)
 
     async def runs_program(self) -> bool:
         """Whether the switch runs exactly this schema's program; it sends the whole of it."""
-        held = await self.pipeline()
-        return held is not None and self.is_program(held)
+        return self.is_program(await self.pipeline())
 
-    async def push_pipeline(self, config: p4r.ForwardingPipelineConfig | None = None) -> None:
-        """Load this schema's program, or a configuration read earlier. All entries of the switch are lost."""
+    def _check_role(self, role: str, held: p4i.P4Info | None) -> None:
+        owners = {} if held is None else roles_of(held)
+        if held is None or not only_adds(self.schema.p4info, held, roles=False):
+            raise self._error(
+                "runs no program that has all of E-EON's, and a role cannot load one: its owner loads it, or "
+                "leave out `role` in the targets"
+            )
+        if role not in owners.values():
+            known = ", ".join(sorted(set(owners.values()))) or "none"
+            raise self._error(
+                f"the program does not know the role {role} (it knows {known}): write "
+                f'@p4runtime_role("{role}") before its tables of E-EON, or leave out `role` in the targets'
+            )
+        others = [
+            name for name in (table.alias for table in self.schema.tables) if owners.get(name, role) != role
+        ]
+        if others:
+            raise self._error(f"table {others[0]} belongs to the role {owners[others[0]]}, not to {role}")
+
+    async def push_pipeline(
+        self, config: p4r.ForwardingPipelineConfig | None = None, *, keep_entries: bool = False
+    ) -> None:
+        """Load this schema's program, or a configuration read earlier. All entries of the switch are lost.
+
+        With `keep_entries` the switch is first asked to keep them (RECONCILE_AND_COMMIT, P4Runtime
+        specification 1.3, section 7.2); one that cannot loses them.
+        """
+        actions = p4r.SetForwardingPipelineConfigRequest
         request = p4r.SetForwardingPipelineConfigRequest(
             device_id=self._device_id,
-            action=p4r.SetForwardingPipelineConfigRequest.VERIFY_AND_COMMIT,
+            action=actions.RECONCILE_AND_COMMIT if keep_entries else actions.VERIFY_AND_COMMIT,
             config=config if config is not None else self.schema.get_pipeline_config(),
         )
         try:
             await self._client.request(request)
         except P4ClientError as error:
+            if keep_entries and error.code not in _NO_ANSWER:
+                await self.push_pipeline(config)
+                return
             raise self._error(f"{_verb(error)} the pipeline: {await self._reason(error)}") from None
 
     async def read_entries(self, tables: Iterable[str]) -> list[Entry]:
@@ -208,7 +251,7 @@ class P4RuntimeSession:
         for message in messages:
             entry = decode(message, self.schema, watches=watches)
             found[entry.key] = entry
-        return list(found.values())
+        return owned_of(found.values(), self._owned)
 
     async def read(self, entities: Sequence[p4r.Entity]) -> AsyncIterator[p4r.Entity]:
         """What the switch answers to the given entities, in its order."""
@@ -307,14 +350,20 @@ class P4RuntimeSession:
 
     async def _bid(self, bid: int) -> p4r.MasterArbitrationUpdate | None:
         """The switch's answer to one bid; None when the id is in use, maybe by a stream that just ended."""
-        request = p4r.MasterArbitrationUpdate(device_id=self._device_id, election_id=U128.encode(bid))
         try:
-            await self._client.send(p4r.StreamMessageRequest(arbitration=request))
+            await self._client.send(self._arbitration(bid))
             return await self._receive_arbitration()
         except P4ClientError as error:
             if error.is_election_id_used:
                 return None
             raise
+
+    def _arbitration(self, bid: int) -> p4r.StreamMessageRequest:
+        """The message that asks to be primary with an election id, of the target's role where it has one."""
+        request = p4r.MasterArbitrationUpdate(device_id=self._device_id, election_id=U128.encode(bid))
+        if self._target.role is not None:
+            request.role.name = self._target.role
+        return p4r.StreamMessageRequest(arbitration=request)
 
     async def _receive_arbitration(self) -> p4r.MasterArbitrationUpdate:
         while True:
@@ -329,6 +378,9 @@ class P4RuntimeSession:
         if isinstance(message, (p4r.WriteRequest, p4r.SetForwardingPipelineConfigRequest)):
             assert self._election_id is not None, "a session without an election id only reads"
             message.election_id.CopyFrom(U128.encode(self._election_id))
+        asks = (p4r.WriteRequest, p4r.SetForwardingPipelineConfigRequest, p4r.ReadRequest)
+        if self._target.role is not None and isinstance(message, asks):
+            message.role = self._target.role
 
     def _table(self, name: str) -> P4Table:
         try:

@@ -4,6 +4,8 @@ A targets file is YAML:
 
     tick: 1ns                       # BMv2: 1us
     clock: real                     # virtual: a twin's, which stands still between requests
+    role: eeon                      # where another controller writes to the switches, too
+    foreign: keep                   # what it writes to this controller's tables; delete
     topology: /run/eeon/eeon/topology.yaml     # of these switches, whose links may be slower than planned
     tls: {ca: ca.pem, certificate: controller.pem, key: controller.key}
     switches:
@@ -52,6 +54,8 @@ _THRIFT = re.compile(_HOST_AND_PORT, re.ASCII)
 _PORT_MAX = 65535
 Clock: TypeAlias = Literal["real", "virtual"]
 """What the switches' timestamps count."""
+Foreign: TypeAlias = Literal["keep", "delete"]
+"""What is done with entries that the controller has not written."""
 _DEVICE_ID_MAX = 2**64 - 1  # p4runtime.proto: uint64 device_id
 
 
@@ -60,12 +64,14 @@ class Target:
     """One switch: its P4Runtime server's gRPC address, its device id when it is not the topology's.
 
     `tls`: how the connection is protected; None is a plain one. `thrift`: its Thrift server, if it has one.
+    `role`: the P4Runtime role to write under; None is the default role.
     """
 
     address: str
     device_id: int | None = None
     tls: Tls | None = None
     thrift: str | None = None
+    role: str | None = None
 
     @classmethod
     def parse(cls, text: object) -> Self:
@@ -101,12 +107,14 @@ class Targets:
 
     `clock`: whether the switches run in real time, or in a virtual one that nothing tells over P4Runtime.
     `topology`: the file that has the links of these switches as they are; a live fabric's are slower.
+    `foreign`: what is done with entries of the controller's tables that no revision has.
     """
 
     tick: Duration
     switches: Mapping[str, Target]
     clock: Clock = "real"
     topology: str | None = None
+    foreign: Foreign = "delete"
 
     def as_value(self) -> dict[str, object]:
         """The plain values that `from_value` reads: all that it takes to connect again, and no secret."""
@@ -120,6 +128,11 @@ class Targets:
             value["clock"] = self.clock
         if self.topology is not None:
             value["topology"] = self.topology
+        if self.foreign != "delete":
+            value["foreign"] = self.foreign
+        roles = {one.role for one in self.switches.values() if one.role is not None}
+        if roles:
+            value["role"] = roles.pop()  # a file has one for all
         return value
 
     @classmethod
@@ -153,12 +166,12 @@ class Targets:
             address = Target.parse(one.address)
             device_id = address.device_id if one.device_id is None else one.device_id
             switches[name] = Target(
-                address.address, device_id, None if tls is None else tls.at(folder), one.thrift
+                address.address, device_id, None if tls is None else tls.at(folder), one.thrift, file.role
             )
         if problems:
             raise InputError(problems)
         where = None if file.topology is None else str((folder / file.topology).absolute())
-        return cls(file.tick, switches, file.clock, where)
+        return cls(file.tick, switches, file.clock, where, file.foreign)
 
 
 def _tick(text: object) -> Duration:
@@ -254,6 +267,12 @@ class TargetsFile(Strict):
     a live fabric's scaled rates; `eeon config` warns where another one with other rates is given."""
     tls: TlsFile | None = None
     """How connections to all switches are protected; without, they are plain."""
+    role: Annotated[str, Field(min_length=1, max_length=256)] | None = None
+    """The P4Runtime role to write under, beside another controller. The program has to name it, and its owner
+    loads it; the default is the default role."""
+    foreign: Foreign = "delete"
+    """What is done with entries of the controller's tables that are in no revision: `keep` where another
+    controller writes to the same tables."""
     thrift_remote: Literal["allow", "refuse"] = "refuse"
     """Whether Thrift servers on other machines may be used: Thrift has neither encryption nor passwords."""
     switches: dict[str, SwitchFile]

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from finsy import P4Schema
 from finsy.proto import p4i, p4r
 
+from eeon_control.entries import CLONE_SESSIONS
 from eeon_control.errors import FabricError
 from eeon_control.fabric.concurrent import failures_of
 from eeon_control.fabric.diff import difference
@@ -23,14 +24,16 @@ from eeon_control.fabric.progress import Observer, Step
 from eeon_control.fabric.session import P4RuntimeSession
 from eeon_control.fabric.table_entries import program_defaults
 from eeon_control.fabric.targets import Target
-from eeon_control.plan import TABLES, Entry, entries_digest
+from eeon_control.plan import TABLES, Entry, Owned, entries_digest
+from eeon_control.program import only_adds
 
 
 @dataclass
 class Snapshot:
     """State of one switch before an apply.
 
-    `entries`: of the controller's tables, when the switch ran the program (`same_program`). Otherwise
+    `entries`: of the controller's tables, when the switch ran the program (`same_program`), or one that has
+    all that it ran and more (`may_keep`): a load can then keep them. When it did not run the program,
     `pipeline` and `entities` are what it ran instead, None and empty when it had no pipeline.
     """
 
@@ -38,6 +41,7 @@ class Snapshot:
     entries: list[Entry] = field(default_factory=list)
     pipeline: p4r.ForwardingPipelineConfig | None = None
     entities: list[p4r.Entity] = field(default_factory=list)
+    may_keep: bool = False
 
     def digest(self) -> str:
         """SHA-256, in hex, of everything in it; the order of entries and entities does not matter."""
@@ -51,11 +55,16 @@ class Snapshot:
 async def take_snapshot(session: P4RuntimeSession) -> Snapshot:
     """Read a switch's state. Writes nothing."""
     pipeline = await session.pipeline()
-    if pipeline is None:
-        return Snapshot(False)
     if session.is_program(pipeline):
         return Snapshot(True, await session.read_entries(TABLES))
-    return Snapshot(False, pipeline=pipeline, entities=await _read_foreign(session, pipeline.p4info))
+    if pipeline is None:
+        return Snapshot(False)
+    entities = await _read_foreign(session, pipeline.p4info)
+    if not only_adds(pipeline.p4info, session.schema.p4info):
+        return Snapshot(False, pipeline=pipeline, entities=entities)
+    there = {table.preamble.alias for table in pipeline.p4info.tables} | {CLONE_SESSIONS}
+    kept = await session.read_entries(name for name in TABLES if name in there)
+    return Snapshot(False, kept, pipeline, entities, may_keep=True)
 
 
 async def restore(session: P4RuntimeSession, snapshot: Snapshot) -> str:
@@ -97,11 +106,12 @@ async def undo(
     election_id: int,
     observer: Observer,
     sessions: Mapping[str, P4RuntimeSession] | None = None,
+    owned: Owned | None = None,
 ) -> Undone:
     """Bring every switch of `before` back to its snapshot and verify it by reading.
 
     `sessions`: those that are open already. One that fails may be what broke; its switch gets one more chance
-    over a new session, whose election id no write that is still on its way can have.
+    over a new session, whose election id no write that is still on its way can have. `owned`: as in `apply`.
     """
     notes: dict[str, str] = {}
 
@@ -125,7 +135,14 @@ async def undo(
         observer(Step.UNDONE, session.name)
 
     fresh = {
-        name: P4RuntimeSession(name, targets[name], schema, election_id=election_id, fresh=True)
+        name: P4RuntimeSession(
+            name,
+            targets[name],
+            schema,
+            election_id=election_id,
+            fresh=True,
+            owned=None if owned is None else owned[name],
+        )
         for name in before
     }
     not_undone = await failures_of(fresh, bring_back)

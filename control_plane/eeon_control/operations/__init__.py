@@ -13,6 +13,9 @@ finishes it. `eeon controller run` uses the same functions.
 from eeon_control.operations.apply import Outcome, PlanOutdated, apply
 from eeon_control.operations.confirm import confirm, roll_back_overdue
 from eeon_control.operations.drift import Drift, drift
+from eeon_control.operations.gates import Rule, gate_of
+from eeon_control.operations.owned import owned
+from eeon_control.operations.partial import on_switches
 from eeon_control.operations.recover import Recovered, recover
 from eeon_control.operations.rollback import goes_back_to, meant_by, rollback
 from eeon_control.operations.saved_plan import SavedPlan, load_plan
@@ -24,15 +27,19 @@ __all__ = [
     "Outcome",
     "PlanOutdated",
     "Recovered",
+    "Rule",
     "SavedPlan",
     "Settled",
     "Work",
     "apply",
     "confirm",
     "drift",
+    "gate_of",
     "goes_back_to",
     "load_plan",
     "meant_by",
+    "on_switches",
+    "owned",
     "recover",
     "roll_back_overdue",
     "rollback",

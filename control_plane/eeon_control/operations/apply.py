@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from eeon_control import fabric
 from eeon_control.errors import FabricError, StateError
-from eeon_control.fabric import ApplyReport, FabricPlan
+from eeon_control.fabric import ApplyReport, FabricPlan, Rollout
 from eeon_control.fabric.bmv2_queues import Queues, of_fabric, of_switch
 from eeon_control.fabric.undo import Snapshot
+from eeon_control.operations.owned import owned
 from eeon_control.operations.saved_plan import SavedPlan
 from eeon_control.operations.work import Work
 from eeon_control.state import Draft, Intended, Journal, Pending, Revision
@@ -41,11 +42,13 @@ async def apply(
     comment: str = "",
     confirm_seconds: float | None = None,
     saved: SavedPlan | None = None,
+    rollout: Rollout | None = None,
 ) -> Outcome:
     """Make all switches hold what is meant, or none, and commit a revision.
 
     Call `settle` first. With `confirm_seconds`, the revision waits to be confirmed. With `saved`, the
-    switches must hold what that plan found. Raises ApplyError, PlanOutdated, FabricError, StateError.
+    switches must hold what that plan found. `rollout`: in which waves; without, all at once. Raises
+    ApplyError, PlanOutdated, FabricError, StateError.
     """
     current = work.store.current()
     if current is not None and current.intent.fabric != meant.topology.name:
@@ -54,7 +57,7 @@ async def apply(
             f"for {meant.topology.name}; give another folder with --state"
         )
     waiting = work.store.pending()
-    if waiting is not None and action == "apply":
+    if waiting is not None and action.startswith("apply"):
         left = waiting.seconds_left(work.clock.now())
         raise StateError(
             f"revision {waiting.revision} waits to be confirmed ({left:.0f} s are left); "
@@ -64,7 +67,8 @@ async def apply(
         raise StateError(
             "there is no revision to go back to when this one is not confirmed; apply once without --confirm"
         )
-    ledger = _Ledger(work, work.draft(meant, action, comment), confirm_seconds, saved)
+    gated = rollout is not None and rollout.gate is not None
+    ledger = _Ledger(work, work.draft(meant, action, comment), confirm_seconds, saved, gated=gated)
     report = await fabric.apply(
         meant.topology,
         meant.config,
@@ -74,6 +78,8 @@ async def apply(
         ledger=ledger,
         observer=work.observer,
         queues_before=queues_in_force(work, meant),
+        rollout=rollout,
+        owned=owned(meant, work.store.intended()),
     )
     assert ledger.revision is not None
     not_set = {
@@ -97,12 +103,20 @@ class _Ledger:
     """Writes the journal before the first write to a switch, and the revision after the last read-back."""
 
     def __init__(
-        self, work: Work, draft: Draft, confirm_seconds: float | None, saved: SavedPlan | None
+        self,
+        work: Work,
+        draft: Draft,
+        confirm_seconds: float | None,
+        saved: SavedPlan | None,
+        *,
+        gated: bool,
     ) -> None:
         self._work = work
         self._draft = draft
         self._confirm_seconds = confirm_seconds
         self._saved = saved
+        self._gated = gated
+        self._journal: Journal | None = None
         self.revision: Revision | None = None
         self.pending: Pending | None = None
         self.is_new = False
@@ -114,7 +128,7 @@ class _Ledger:
             "changes the fabric, or a running `eeon controller run` brings them back"
         )
 
-    def begin(self, plan: FabricPlan, before: Mapping[str, Snapshot]) -> None:
+    def begin(self, plan: FabricPlan, before: Mapping[str, Snapshot], waves: Sequence[Sequence[str]]) -> None:
         if self._saved is not None:
             difference = self._saved.first_difference(plan)
             if difference:
@@ -122,14 +136,21 @@ class _Ledger:
                     f"the plan is out of date: {difference}; nothing was written. Make a new plan"
                 )
         if before:
-            journal = Journal(
+            self._journal = Journal(
                 revision=self._work.store.current_number() + 1,
                 draft=self._draft,
                 holder=self._work.lock.holder,
                 before={name: SavedSnapshot.of(one) for name, one in before.items()},
                 confirm_seconds=self._confirm_seconds,
+                waves=[list(wave) for wave in waves],
+                gated=self._gated,
             )
-            self._work.store.begin(self._work.lock, journal)
+            self._work.store.begin(self._work.lock, self._journal)
+
+    def wave(self, number: int) -> None:
+        assert self._journal is not None, "a wave has switches that are written"
+        self._journal = self._journal.model_copy(update={"wave": number})
+        self._work.store.begin(self._work.lock, self._journal)
 
     def commit(self, plan: FabricPlan) -> None:
         store = self._work.store
@@ -148,5 +169,5 @@ class _Ledger:
         self.revision = store.commit(self._work.lock, self._draft, self.pending)
         self.is_new = True
 
-    def undone(self) -> None:
-        self._work.store.end(self._work.lock, undone=True)
+    def undone(self, why: str) -> None:
+        self._work.store.end(self._work.lock, undone=why)

@@ -10,6 +10,7 @@ from eeon_control.errors import StateError
 from eeon_control.fabric import FabricPlan, Targets
 from eeon_control.fabric.bmv2_queues import of_switch
 from eeon_control.fabric.read import Wanted, observe
+from eeon_control.operations.owned import owned
 from eeon_control.operations.work import Work
 from eeon_control.plan import dead_ends
 from eeon_control.state import Intended, Revision, StateStore
@@ -34,13 +35,20 @@ class Drift:
 async def drift(store: StateStore, targets: Targets | None = None) -> Drift:
     """Read the live switches against the current revision. Writes nothing, needs no lock.
 
-    Raises StateError when there is no revision, or while an apply is writing.
+    Raises StateError when there is no revision, ProgramPinned when it is of another program.
     """
     revision = store.current()
     if revision is None:
         raise StateError(f"{store.folder}: there is no revision yet, so nothing can have drifted from it")
+    revision.intent.check_program(f"revision {revision.number}")
     meant = Work(store, store.lock("drift"), targets=targets).located(revision.intended())
-    plan = await fabric.plan(meant.topology, meant.config, meant.targets.switches, int(meant.targets.tick))
+    plan = await fabric.plan(
+        meant.topology,
+        meant.config,
+        meant.targets.switches,
+        int(meant.targets.tick),
+        owned=owned(meant),
+    )
     withdrawn: tuple[str, ...] = ()
     if not plan.is_empty:
         plan, withdrawn = await _without_links_down(meant, plan)
@@ -54,7 +62,12 @@ async def _without_links_down(meant: Intended, plan: FabricPlan) -> tuple[Fabric
     if not dead:
         return plan, ()
     left = await fabric.plan(
-        meant.topology, meant.config, meant.targets.switches, int(meant.targets.tick), dead
+        meant.topology,
+        meant.config,
+        meant.targets.switches,
+        int(meant.targets.tick),
+        dead,
+        owned(meant),
     )
     withdrawn = tuple(
         name for name, one in plan.switches.items() if not one.is_empty and left.switches[name].is_empty

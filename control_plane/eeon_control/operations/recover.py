@@ -18,8 +18,9 @@ from eeon_control.fabric.session import P4RuntimeSession
 from eeon_control.fabric.targets import Target, resolve
 from eeon_control.fabric.undo import undo
 from eeon_control.operations.apply import queues_in_force
+from eeon_control.operations.owned import owned
 from eeon_control.operations.work import Work
-from eeon_control.plan import TABLES, intended
+from eeon_control.plan import TABLES, Owned, intended
 from eeon_control.state import Intended
 
 
@@ -56,24 +57,32 @@ class Recovered:
 async def recover(work: Work) -> Recovered | None:
     """Bring the fabric of a killed apply to the old or the new configuration; None when there is no journal.
 
-    New, when every switch that was to be written holds it already and no confirmation was asked for; else
-    old, on all switches that can be reached. Both are read back. Raises FabricError when a switch cannot be
-    reached or brought back, and StateError; the journal then stays.
+    New, when every switch that was to be written holds it already and neither a confirmation nor a gate was
+    asked for; else old, on all switches that can be reached. Both are read back. Raises FabricError when a
+    switch cannot be reached or brought back, and StateError; the journal then stays.
     """
     journal = work.store.journal()
     if journal is None:
         return None
     touched = tuple(journal.before)
-    killed = str(journal.holder)
+    killed = ", ".join(part for part in (str(journal.holder), journal.progress) if part)
     if journal.revision <= work.store.current_number():
-        work.store.end(work.lock, undone=False)
+        work.store.end(work.lock)
         return Recovered(Direction.DONE, work.store.current_number(), killed, touched)
+    journal.draft.intent.check_program(
+        "the journal", "`eeon config recover` of the version that wrote it finishes it, --forget removes it"
+    )
     schema = programs.load().schema()
     meant = work.located(journal.draft.intent.revive("the journal"))
     resolved = resolve(meant.topology, meant.targets.switches)
     targets = {name: resolved[name] for name in touched}
     new_queues = of_fabric(meant.topology, meant.config, resolved)
-    forward = journal.confirm_seconds is None and await _all_hold(meant, targets, schema)
+    ours = owned(meant, work.store.intended())
+    forward = (
+        journal.confirm_seconds is None
+        and not journal.gated
+        and await _all_hold(meant, targets, schema, ours)
+    )
     if forward and not await set_all(new_queues, resolved):
         revision = work.store.commit(work.lock, journal.draft)
         return Recovered(Direction.FORWARD, revision.number, killed, touched)
@@ -81,7 +90,7 @@ async def recover(work: Work) -> Recovered | None:
         before = {name: saved.revive() for name, saved in journal.before.items()}
     except ValueError as error:
         raise StateError(f"{work.store.folder / 'journal.json'}: damaged: {error}") from None
-    back = await undo(before, targets, schema, work.bid(), work.observer)
+    back = await undo(before, targets, schema, work.bid(), work.observer, owned=ours)
     set_before = queues_in_force(work, meant)
     left = await set_all({name: set_before[name] for name in new_queues if name in set_before}, resolved)
     if back.not_undone or left:
@@ -93,12 +102,14 @@ async def recover(work: Work) -> Recovered | None:
             "switches can be reached (-T says where they are now)",
         ]
         raise FabricError("\n".join(lines))
-    work.store.end(work.lock, undone=True)
+    work.store.end(work.lock, undone="it did not come to its end")
     notes = tuple(back.notes.values())
     return Recovered(Direction.BACK, work.store.current_number(), killed, touched, notes)
 
 
-async def _all_hold(meant: Intended, targets: Mapping[str, Target], schema: P4Schema) -> bool:
+async def _all_hold(
+    meant: Intended, targets: Mapping[str, Target], schema: P4Schema, ours: Owned | None
+) -> bool:
     """Whether every one of these switches can be read and holds exactly what is meant."""
     wanted = with_defaults(intended(meant.topology, meant.config, meant.targets.tick), schema)
 
@@ -108,7 +119,10 @@ async def _all_hold(meant: Intended, targets: Mapping[str, Target], schema: P4Sc
                 return False
             return not difference(await session.read_entries(TABLES), wanted[session.name])
 
-    sessions = {name: P4RuntimeSession(name, one, schema) for name, one in targets.items()}
+    sessions = {
+        name: P4RuntimeSession(name, one, schema, owned=None if ours is None else ours[name])
+        for name, one in targets.items()
+    }
     try:
         return all((await each(sessions, holds)).values())
     except FabricError:

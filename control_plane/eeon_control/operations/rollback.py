@@ -51,7 +51,10 @@ async def rollback(work: Work, number: int | None = None, *, comment: str = "", 
     """
     number = number or goes_back_to(work.store)
     meant = meant_by(work, number)
-    if Intent.of(meant).entries != work.store.revision(number).intent.entries:
+    then, now = work.store.revision(number).intent, Intent.of(meant)
+    if now.program != then.program:
+        work.say(f"revision {number} had another P4 program than this version of eeon, whose program stays")
+    elif now.entries != then.entries:
         work.say(f"this version of eeon makes other entries of revision {number} than the one that made it")
     action = f"rollback to {number}" + (f": {reason}" if reason else "")
     return await apply(work, meant, action=action, comment=comment)

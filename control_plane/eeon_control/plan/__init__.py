@@ -5,7 +5,17 @@
 What the switches hold now, and how the two differ, is `eeon_control.fabric`'s.
 """
 
-from eeon_control.entries import Action, Entry, EntryKey, Exact, Lpm, entries_digest
+from eeon_control.entries import (
+    Action,
+    Entry,
+    EntryKey,
+    Exact,
+    Lpm,
+    Owned,
+    entries_digest,
+    keys_of,
+    owned_of,
+)
 from eeon_control.plan.intended import TABLES, host_nics, intended
 from eeon_control.plan.routes import around, dead_ends, ecmp_seed
 
@@ -15,6 +25,7 @@ __all__ = [
     "EntryKey",
     "Exact",
     "Lpm",
+    "Owned",
     "TABLES",
     "around",
     "dead_ends",
@@ -22,4 +33,6 @@ __all__ = [
     "entries_digest",
     "host_nics",
     "intended",
+    "keys_of",
+    "owned_of",
 ]

@@ -2,7 +2,8 @@
 
 Settings are in the units of people (bytes, packets, picoseconds, fractions). An action has whole numbers:
 sizes as they are, times in ticks of the target's timestamps, probabilities and wire times in fixed point.
-`to_action` refuses a time that is no whole number of ticks, so that only fixed point is rounded, to nearest.
+Fixed point is rounded to nearest, and a time between two ticks up: a PHY is never taken to be ready sooner
+than it is.
 """
 
 from __future__ import annotations
@@ -15,7 +16,6 @@ from typing import ClassVar, Literal, Self
 
 from eeon_control.constants import PROTECT
 from eeon_control.entries import Action
-from eeon_control.errors import PlanError
 from eeon_control.units import Bytes, Duration, Packets
 
 IN_TICKS = Duration(1)
@@ -40,7 +40,8 @@ class Settings(ABC):
         """The action with its parameters, for a target whose timestamps count `tick`.
 
         Raises PlanError when the target cannot express a value; the message names the key and what can be
-        expressed. `from_action` gives back the same settings, but for what the class says is rounded.
+        expressed. `from_action` gives back the same settings, but for times between two ticks and what the
+        class says is rounded.
         """
 
     @classmethod
@@ -58,6 +59,10 @@ class Settings(ABC):
 
     def parts(self) -> dict[str, str]:
         """Name -> value in words, of what may change while the mode stays; empty where all is described."""
+        return {}
+
+    def spans(self) -> dict[str, Duration]:
+        """The times that the action has in ticks, by the configuration's keys."""
         return {}
 
     @property
@@ -124,16 +129,9 @@ class PortTable:
         return f"{self.what} {self.describe(before, tick)} -> {self.describe(after, tick)}"
 
 
-def to_ticks(key: str, span: Duration, tick: Duration, where: str) -> int:
-    """A time in ticks. `where`: where `key` is set. Raises PlanError when it is no whole number of ticks."""
-    ticks, rest = divmod(int(span), int(tick))
-    if rest:
-        below, above = Duration(ticks * tick), Duration((ticks + 1) * tick)
-        raise PlanError(
-            f"{key} is {span}, which this target's {tick} tick cannot express; "
-            f"{below} or {above} would be exact: set {key} in {where}"
-        )
-    return ticks
+def to_ticks(span: Duration, tick: Duration) -> int:
+    """A time in ticks, rounded up."""
+    return -(-int(span) // int(tick))
 
 
 def from_ticks(ticks: int, tick: Duration) -> Duration:

@@ -55,7 +55,7 @@ class Codel(Strict):
 
 @dataclass(frozen=True)
 class CodelSettings(Settings):
-    """CoDel at one port. Times are whole ticks of at most 32 bits; nothing is rounded."""
+    """CoDel at one port. Times are ticks of at most 32 bits."""
 
     target: Duration
     interval: Duration
@@ -66,10 +66,10 @@ class CodelSettings(Settings):
     action: ClassVar[str] = "codel"
 
     def to_action(self, tick: Duration) -> Action:
-        """Raises PlanError for a time between two ticks, or of more than 2^32 - 1 of them."""
+        """Raises PlanError for a time of more than 2^32 - 1 ticks."""
         ticks = []
-        for key, span in (("target", self.target), ("interval", self.interval)):
-            ticks.append(codec.to_ticks(key, span, tick, "the queue profile's aqm"))
+        for key, span in self.spans().items():
+            ticks.append(codec.to_ticks(span, tick))
             if ticks[-1] > U32_MAX:
                 raise PlanError(
                     f"{key} is {span}; with this target's {tick} tick at most {Duration(U32_MAX * tick)} "
@@ -96,6 +96,10 @@ class CodelSettings(Settings):
             bool(params["ecn"]),
             codec.protect_name(params["protect"]),
         )
+
+    def spans(self) -> dict[str, Duration]:
+        """Both of CoDel's."""
+        return {"target": self.target, "interval": self.interval}
 
     def describe(self) -> str:
         """`CoDel with target 800 us, interval 1.5 ms, ...`."""

@@ -226,7 +226,7 @@ class EeeSettings(Settings):
     """EEE of one port. `hold` is zero in mode standard. `overhead`: bytes on the wire beside each frame.
 
     `byte_time_ps` is how long the wire is busy with a byte. The action has it in ticks x 2^24, so it is read
-    back to within tick / 2^25; what has been read back is written as it was. Nothing else is rounded.
+    back to within tick / 2^25. What has been read back is written as it was.
     """
 
     sleep: Duration
@@ -245,10 +245,10 @@ class EeeSettings(Settings):
         return "coalesce" if self.hold else "standard"
 
     def to_action(self, tick: Duration) -> Action:
-        """Raises PlanError for a time between two ticks, for times that are too long together, and for a
-        speed that does not fit the fixed point."""
-        spans = {"sleep": self.sleep, "wake": self.wake, "stall": self.stall, "hold": self.hold}
-        ticks = {key: codec.to_ticks(key, span, tick, _where(key)) for key, span in spans.items()}
+        """Raises PlanError for times that are too long together, and for a speed that does not fit the fixed
+        point."""
+        spans = self.spans()
+        ticks = {key: codec.to_ticks(span, tick) for key, span in spans.items()}
         if sum(ticks.values()) >= TICKS_AHEAD_LIMIT:
             raise PlanError(
                 f"sleep + wake + stall + hold is {Duration(sum(spans.values()))}; the program looks "
@@ -299,6 +299,10 @@ class EeeSettings(Settings):
             shown += [codec.size_text(size) for size in self.trigger.sizes]
         return ", ".join([*shown, *([f"stall {parts['stall']}"] if self.stall else [])])
 
+    def spans(self) -> dict[str, Duration]:
+        """Those of the PHY and of the hold."""
+        return {"sleep": self.sleep, "wake": self.wake, "stall": self.stall, "hold": self.hold}
+
     def summary(self) -> str:
         """`standard` or `coalesce`; views have a column for each timer."""
         return self.mode
@@ -316,8 +320,3 @@ class EeeSettings(Settings):
             "wire time": f"{float(self.byte_time_ps) / 1000:.6g} ns/byte",
             "overhead": codec.size_text(self.overhead),
         }
-
-
-def _where(key: str) -> str:
-    """Where a timer is set."""
-    return f"an EEE profile{' or under phy' if key in ('sleep', 'wake') else ''}"

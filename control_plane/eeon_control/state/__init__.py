@@ -7,8 +7,9 @@
 
 One folder a fabric, mode 0700: `revisions/N.json` (numbered from 1, never rewritten), `current` (the number
 that the fabric is meant to hold; renaming it into place is the moment of a commit), `lock`, `journal.json`
-(an apply that is writing, or was killed while it was) and `pending.json` (an apply that waits to be
-confirmed). Nothing here talks to a switch; that is eeon_control.operations.
+(an apply that is writing, or was killed while it was), `pending.json` (an apply that waits to be confirmed)
+and `stopped.json` (applies in waves that stopped and were undone). Nothing here talks to a switch; that is
+eeon_control.operations.
 """
 
 from eeon_control.state.clock import Clock, Moment, SystemClock
@@ -19,6 +20,7 @@ from eeon_control.state.journal import Journal
 from eeon_control.state.lock import Holder, Lock, LockHeld
 from eeon_control.state.pending import Pending
 from eeon_control.state.revision import Draft, Revision
+from eeon_control.state.stopped import Stopped
 from eeon_control.state.store import StateError, StateStore
 
 __all__ = [
@@ -36,6 +38,7 @@ __all__ = [
     "Revision",
     "StateError",
     "StateStore",
+    "Stopped",
     "SystemClock",
     "folder_of",
     "is_folder_given",

@@ -12,9 +12,12 @@ from eeon_control import config as configs
 from eeon_control import program as programs
 from eeon_control import topology as topologies
 from eeon_control.config import FabricConfig
+from eeon_control.errors import ProgramPinned
 from eeon_control.fabric.targets import Targets
 from eeon_control.plan import Entry, entries_digest, intended
 from eeon_control.topology import Topology
+
+APPLY_LOADS_IT = "`eeon config plan` shows what the new program changes, `eeon config apply` loads it"
 
 
 @dataclass(frozen=True)
@@ -29,8 +32,9 @@ class Intended:
 class Intent(BaseModel):
     """The same as plain values: the documents themselves, not paths to files that may change.
 
-    `entries`: switch -> digest of the entries that these documents meant when it was made, `program`: digest
-    of the program that they were made for. Targets hold addresses and names of key files, never keys.
+    `entries`: switch -> digest of the entries that these documents meant when it was made, `program`:
+    identity of the program that they were made for, which no other takes the place of but by an apply.
+    Targets hold addresses and names of key files, never keys.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -51,9 +55,18 @@ class Intent(BaseModel):
             configuration=meant.config.document.value,
             topology=dict(meant.topology.document),
             targets=meant.targets.as_value(),
-            program=programs.load().digest,
+            program=programs.load().identity,
             entries=digests(wanted),
         )
+
+    def check_program(self, source: str, way_out: str = APPLY_LOADS_IT) -> None:
+        """Raise ProgramPinned when this version of the controller has another program; `source` as below."""
+        own = programs.load().identity
+        if own != self.program:
+            raise ProgramPinned(
+                f"{source} pins the P4 program {self.program[:12]}, and this version of eeon has {own[:12]}: "
+                f"nothing is written to any switch; {way_out}"
+            )
 
     def revive(self, source: str) -> Intended:
         """Bring to life; `source` (such as `revision 3`) stands for the file in errors.

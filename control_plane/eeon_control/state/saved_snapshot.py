@@ -21,6 +21,7 @@ class SavedSnapshot(BaseModel):
     entries: list[dict[str, object]] = []
     pipeline: Base64Bytes | None = None
     entities: list[Base64Bytes] = []
+    may_keep: bool = False
 
     @classmethod
     def of(cls, snapshot: Snapshot) -> Self:
@@ -30,6 +31,7 @@ class SavedSnapshot(BaseModel):
             entries=[entry_value(entry) for entry in snapshot.entries],
             pipeline=None if snapshot.pipeline is None else snapshot.pipeline.SerializeToString(),
             entities=[entity.SerializeToString() for entity in snapshot.entities],
+            may_keep=snapshot.may_keep,
         )
 
     def revive(self) -> Snapshot:
@@ -39,6 +41,7 @@ class SavedSnapshot(BaseModel):
             [entry_from(value) for value in self.entries],
             None if self.pipeline is None else p4r.ForwardingPipelineConfig.FromString(self.pipeline),
             [p4r.Entity.FromString(entity) for entity in self.entities],
+            self.may_keep,
         )
 
 

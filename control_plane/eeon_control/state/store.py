@@ -18,6 +18,7 @@ from eeon_control.state.journal import Journal
 from eeon_control.state.lock import Holder, Lock, is_locked, read_holder
 from eeon_control.state.pending import Pending
 from eeon_control.state.revision import Draft, Revision
+from eeon_control.state.stopped import Stopped, StoppedApplies
 
 __all__ = ["StateError", "StateStore"]
 
@@ -96,6 +97,13 @@ class StateStore:
         """Whether there is one, without reading it: on a large fabric it is large."""
         return (self.folder / "journal.json").exists()
 
+    def stopped(self) -> list[Stopped]:
+        """Applies in waves that stopped and were undone, oldest first."""
+        return self._stopped().applies
+
+    def _stopped(self) -> StoppedApplies:
+        return self._record(self.folder / "stopped.json", StoppedApplies) or StoppedApplies()
+
     def pending(self) -> Pending | None:
         """The confirmation that the current revision waits for; None when it waits for none."""
         found = self._record(self.folder / "pending.json", Pending)
@@ -138,7 +146,7 @@ class StateStore:
             raise StateError(f"{path}: cannot be written: {error.strerror}") from None
 
     def begin(self, lock: Lock, journal: Journal) -> None:
-        """Write the journal: from now on a kill is found and finished later."""
+        """Write the journal, or how far it came: from now on a kill is found and finished later."""
         self._check(lock)
         assert journal.revision == self.current_number() + 1
         self._write(self.folder / "journal.json", journal)
@@ -164,15 +172,19 @@ class StateStore:
                 raise StateError(f"{self.folder / 'current'}: cannot be written: {error.strerror}") from None
         return revision
 
-    def end(self, lock: Lock, *, undone: bool) -> None:
-        """Remove the journal: every switch holds the old configuration again (`undone`), or the commit was
-        done."""
+    def end(self, lock: Lock, *, undone: str = "") -> None:
+        """Remove the journal: every switch holds the old configuration again (`undone` says why), or the
+        commit was done."""
         self._check(lock)
         if undone:
             count = self._number("undone") + 1
-            # A number for metrics. A disk that is full must not keep the journal of what is undone.
-            with contextlib.suppress(OSError):
+            # For metrics and the history. A disk that is full must not keep the journal of what is undone.
+            with contextlib.suppress(OSError, StateError):
                 self._disk.replace_file(self.folder / "undone", f"{count}\n".encode())
+                journal = self.journal()
+                if journal is not None and journal.progress:
+                    stopped = self._stopped().with_one_more(Stopped.of(journal, undone))
+                    self._write(self.folder / "stopped.json", stopped)
         self._removed("journal.json")
 
     def confirm(self, lock: Lock) -> None:

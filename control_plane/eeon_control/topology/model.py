@@ -108,7 +108,8 @@ class Host:
 class Topology:
     """A whole fabric. Mappings keep file order; every name in a link is a key of `switches` or `hosts`.
 
-    `document` is the file's content as plain values, from which the topology can be made again.
+    `document` is the file's content as plain values, from which the topology can be made again. `assumed`:
+    what a file of another tool leaves open, and what stands for it here; empty where nothing does.
     """
 
     name: str
@@ -118,6 +119,7 @@ class Topology:
     links: tuple[Link, ...]
     source: str
     document: Mapping[str, object] = field(default_factory=dict, repr=False, compare=False)
+    assumed: str = field(default="", compare=False)
 
     @property
     def leaves(self) -> tuple[Switch, ...]:

@@ -6,6 +6,7 @@ after that does not know which one was used.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from pydantic import ValidationError
@@ -14,7 +15,7 @@ from eeon_control import data
 from eeon_control.errors import InputError
 from eeon_control.memory import cyclic_collector_paused
 from eeon_control.sources import Document, KeyPath, parse_yaml, read_yaml
-from eeon_control.topology import compact
+from eeon_control.topology import compact, containerlab
 from eeon_control.topology.addresses import AddressPlan
 from eeon_control.topology.builder import LinkPart, NodePart, build, check_written
 from eeon_control.topology.model import Topology
@@ -43,6 +44,9 @@ def from_value(value: dict[str, object], source: str) -> Topology:
 
 def from_document(document: Document, source: str) -> Topology:
     """Check a topology that has been read already; `source` says where it comes from."""
+    assumed = ""
+    if containerlab.is_one(document):
+        document, assumed = containerlab.translated(document)
     _refuse_other_formats(document)
     try:
         file = TopologyFile.model_validate(document.value)
@@ -52,11 +56,11 @@ def from_document(document: Document, source: str) -> Topology:
         problems += [one for one in check_written(document) if (one.place, one.key) not in told]
         raise InputError(problems) from None
     with cyclic_collector_paused():
-        return _from_file(document, file, source)
+        return replace(_from_file(document, file, source), assumed=assumed)
 
 
 def _refuse_other_formats(document: Document) -> None:
-    """Raise InputError for files of other tools, which would otherwise be a list of unknown keys."""
+    """Raise InputError for files of tools with programs of their own, which are not this fabric's."""
     here = document.value
     inner = here.get("topology")
     if isinstance(inner, dict) and "links" in inner and "nodes" not in inner:
@@ -66,25 +70,9 @@ def _refuse_other_formats(document: Document) -> None:
         )
     elif isinstance(here.get("switches"), (dict, list)) and isinstance(here.get("links"), list):
         rule = "is a topology.json of the P4 tutorials; `eeon lab up` runs it"
-    elif _are_containerlabs(here.get("nodes")) or (isinstance(inner, dict) and "nodes" in inner):
-        rule = _CONTAINERLAB
     else:
         return
     raise InputError([document.problem((), rule, "")])
-
-
-_CONTAINERLAB = (
-    "is a containerlab file, which is not read as it is: put nodes and links at the top, write kind: host "
-    "for linux and kind: switch for the others, and ports as numbers, such as leaf1:49 for leaf1:e1-49"
-)
-
-
-def _are_containerlabs(nodes: object) -> bool:
-    """Whether every node has a kind, and some a kind of containerlab's."""
-    if not isinstance(nodes, dict) or not nodes:
-        return False
-    kinds = [node.get("kind") if isinstance(node, dict) else None for node in nodes.values()]
-    return "linux" in kinds and all(isinstance(kind, str) for kind in kinds)
 
 
 def _from_file(document: Document, file: TopologyFile, source: str) -> Topology:

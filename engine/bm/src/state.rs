@@ -116,18 +116,39 @@ impl State {
 
     /// Whether every checksum that the program verifies holds. `packet` is what was parsed.
     pub fn verify_checksums(&mut self, phv: &mut Phv, packet: &[u8]) -> bool {
+        self.verify_checksums_watched(phv, packet, |_, _, _| {})
+    }
+
+    /// As [`State::verify_checksums`], and writes down what was compared.
+    pub fn verify_checksums_traced(&mut self, phv: &mut Phv, packet: &[u8], trace: &mut Trace) -> bool {
+        self.verify_checksums_watched(phv, packet, |at, computed, found| {
+            trace.checksum(at, false, computed, found);
+        })
+    }
+
+    /// `watch` hears each checksum that the program verifies, what was computed, and what its field has.
+    #[inline]
+    fn verify_checksums_watched(
+        &mut self,
+        phv: &mut Phv,
+        packet: &[u8],
+        mut watch: impl FnMut(u32, Option<u64>, u128),
+    ) -> bool {
         let State { program, cells, native: wanted, .. } = self;
         let native = native(program, *wanted);
         let payload = packet.get(phv.payload_offset..).unwrap_or_default();
         let mut hold = true;
-        for checksum in program.checksums().iter().filter(|c| c.verify) {
+        for (at, checksum) in (0u32..).zip(program.checksums()).filter(|(_, c)| c.verify) {
+            let found = phv.get_wide(checksum.target);
             if phv.slots[checksum.valid as usize] == 0
                 || !condition_holds(program, cells, phv, native, checksum.condition)
             {
+                watch(at, None, found);
                 continue;
             }
             let computed = calculated(program, native, &cells.crcs, phv, checksum.calculation, payload);
-            hold &= u128::from(computed) == phv.get_wide(checksum.target);
+            watch(at, Some(computed), found);
+            hold &= u128::from(computed) == found;
         }
         hold
     }
@@ -176,12 +197,27 @@ impl State {
 
     /// Computes and stores the checksums that the program updates. `payload` is what follows the headers.
     pub fn update_checksums(&mut self, phv: &mut Phv, payload: &[u8]) {
+        self.update_checksums_watched(phv, payload, |_, _, _| {});
+    }
+
+    /// `watch` hears each checksum that the program updates, what was computed, and what its field had.
+    #[inline]
+    fn update_checksums_watched(
+        &mut self,
+        phv: &mut Phv,
+        payload: &[u8],
+        mut watch: impl FnMut(u32, Option<u64>, u128),
+    ) {
         let State { program, cells, native: wanted, .. } = self;
         let native = native(program, *wanted);
-        for checksum in program.checksums().iter().filter(|c| c.update) {
+        for (at, checksum) in (0u32..).zip(program.checksums()).filter(|(_, c)| c.update) {
+            let found = phv.get_wide(checksum.target);
             if condition_holds(program, cells, phv, native, checksum.condition) {
                 let computed = calculated(program, native, &cells.crcs, phv, checksum.calculation, payload);
+                watch(at, Some(computed), found);
                 phv.set(checksum.target, computed);
+            } else {
+                watch(at, None, found);
             }
         }
     }
@@ -189,7 +225,9 @@ impl State {
     /// As [`State::update_checksums`], and writes down what changes.
     pub fn update_checksums_traced(&mut self, phv: &mut Phv, payload: &[u8], trace: &mut Trace) {
         trace.watch(phv);
-        self.update_checksums(phv, payload);
+        self.update_checksums_watched(phv, payload, |at, computed, found| {
+            trace.checksum(at, true, computed, found);
+        });
         trace.write_changes(phv);
     }
 

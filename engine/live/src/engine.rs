@@ -14,6 +14,9 @@ const CATCH_UP_LIMIT: Duration = Duration::from_millis(1);
 /// Wake-ups between two looks at the clock while catching up.
 const CATCH_UP_STEP: usize = 32;
 
+/// What frames come with; nobody tells them apart by it.
+const TAG: u64 = 0;
+
 /// What the lock between the loop and its callers protects.
 pub(crate) struct Engine {
     pub(crate) config: SwitchConfig,
@@ -25,7 +28,12 @@ pub(crate) struct Engine {
     /// Whether the link of a port that is not listed is up: an interface that has gone is not, but what a socket's peer has not
     /// spoken of is, as in BMv2.
     unlisted_are_up: bool,
+    /// Whether every packet is followed, whatever program is loaded.
+    follows_all: bool,
 }
+
+/// Steps of followed packets that wait to be taken, above which frames wait at the ports.
+const STEPS_LIMIT: usize = simple_switch::MAX_STEPS / 4;
 
 impl Engine {
     /// Every link is up until [`Engine::set_links`] says otherwise. `config` is also that of a switch that is still to be made.
@@ -34,8 +42,31 @@ impl Engine {
         switch: Option<Switch>,
         clock: Clock,
         unlisted_are_up: bool,
+        follows_all: bool,
     ) -> Self {
-        Self { config, switch, clock, no_program: 0, down: BTreeSet::new(), unlisted_are_up }
+        let mut engine = Self {
+            config,
+            switch,
+            clock,
+            no_program: 0,
+            down: BTreeSet::new(),
+            unlisted_are_up,
+            follows_all,
+        };
+        engine.follow();
+        engine
+    }
+
+    /// Follows every packet of the present program, if that is wanted.
+    pub(crate) fn follow(&mut self) {
+        if let Some(switch) = self.switch.as_mut().filter(|_| self.follows_all) {
+            switch.follow(TAG);
+        }
+    }
+
+    /// Whether more is written down of followed packets than should wait.
+    pub(crate) fn is_full(&self) -> bool {
+        self.switch.as_ref().is_some_and(|switch| switch.journey_steps() > STEPS_LIMIT)
     }
 
     /// Links change: those of these ports are as they say.
@@ -80,7 +111,7 @@ impl Engine {
     /// A frame arrives. `now` is what the clock shows, and the switch has caught up with it.
     pub(crate) fn arrive(&mut self, now: Time, port: u16, frame: &[u8]) {
         match &mut self.switch {
-            Some(switch) => switch.handle_packet(now, port, frame, 0),
+            Some(switch) => switch.handle_packet(now, port, frame, TAG),
             None => self.no_program += 1,
         }
     }
@@ -101,7 +132,7 @@ mod tests {
         let config =
             SwitchConfig { ports: (0..3).map(PortConfig::unlimited).collect(), ..SwitchConfig::default() };
         let clock = Clock::new(Instant::now());
-        let mut engine = Engine::new(config, None, clock, false);
+        let mut engine = Engine::new(config, None, clock, false, false);
         // Port 2 has vanished.
         engine.set_links(&[port(0, true), port(1, false)]);
         engine.switch = Some(
@@ -122,7 +153,7 @@ mod tests {
             SwitchConfig { ports: (0..3).map(PortConfig::unlimited).collect(), ..SwitchConfig::default() };
         let program = Executable::new(Program::from_json(json).unwrap());
         let switch = Switch::new(program, config.clone()).unwrap();
-        let mut engine = Engine::new(config, Some(switch), Clock::new(Instant::now()), true);
+        let mut engine = Engine::new(config, Some(switch), Clock::new(Instant::now()), true, false);
         let up = |engine: &Engine| [0, 1, 2].map(|port| engine.switch.as_ref().unwrap().is_up(port));
         engine.set_links(&[]);
         assert_eq!(up(&engine), [true, true, true]);
@@ -144,7 +175,7 @@ mod tests {
         let switch = Switch::new(Executable::new(Program::from_json(json).unwrap()), config.clone()).unwrap();
         // A clock that has run for a second, so that all rounds of a packet at time zero are due.
         let clock = Clock::new(Instant::now() - Duration::from_secs(1));
-        let mut engine = Engine::new(config, Some(switch), clock, false);
+        let mut engine = Engine::new(config, Some(switch), clock, false, false);
         let mut frame = [0; 64];
         (frame[0], frame[1], frame[3]) = (RECIRCULATE, ROUNDS, 1);
         engine.arrive(Time::ZERO, 0, &frame);

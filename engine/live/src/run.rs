@@ -13,6 +13,9 @@ use crate::shared::{Command, Shared};
 /// How often ports are maintained and counts are published.
 const MAINTAIN_EVERY: Duration = Duration::from_millis(100);
 
+/// How long frames wait at the ports before the loop looks again whether what was written down has been taken.
+const FULL_WAIT: Duration = Duration::from_millis(1);
+
 /// Why the loop ends by itself.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum RunError {
@@ -45,6 +48,10 @@ pub(crate) fn run(mut io: Box<dyn PortIo>, mut poller: Poller, shared: &Shared) 
             let now = engine.catch_up();
             if now == Time::MAX {
                 return Err(RunError::ClockEnds);
+            }
+            if engine.is_full() {
+                collect(engine, shared, &mut sent);
+                return Ok(FULL_WAIT);
             }
             let more = io.receive(&poller, &ready, &mut |port, frame| {
                 // Each frame has its own time of arrival, and what is due before it goes first, within the same limit.

@@ -61,6 +61,9 @@ pub struct LiveConfig {
     pub port_defaults: PortDefaults,
     /// Folder for captures of each interface; `None` captures nothing.
     pub capture: Option<PathBuf>,
+    /// Whether every packet is followed, for [`Switch::take_journey`]. Frames wait at the ports while what was written down
+    /// is not taken.
+    pub follows_all: bool,
 }
 
 /// Frames lost or repaired outside the switch, by cause, and what else its loop has counted.
@@ -100,7 +103,7 @@ impl LiveSwitch {
         config: LiveConfig,
         ports: Ports,
     ) -> Result<Self, LiveError> {
-        let LiveConfig { switch: mut switch_config, port_defaults, capture } = config;
+        let LiveConfig { switch: mut switch_config, port_defaults, capture, follows_all } = config;
         let mut events = VecDeque::new();
         let unlisted_are_up = matches!(ports, Ports::Fixed(..));
         let (io, numbers): (Box<dyn PortIo>, Vec<u16>) = match ports {
@@ -122,7 +125,7 @@ impl LiveSwitch {
         let (device_id, cpu_port) = (switch_config.device_id, switch_config.cpu_port);
         let poller = Poller::new()?;
         let clock = Clock::new(Instant::now());
-        let mut engine = Engine::new(switch_config, switch, clock, unlisted_are_up);
+        let mut engine = Engine::new(switch_config, switch, clock, unlisted_are_up, follows_all);
         engine.set_links(&io.ports());
         let shared = Arc::new(Shared::new(engine, io.ports(), events, poller.waker()));
         Ok(Self {
@@ -194,6 +197,7 @@ impl LiveSwitch {
                 engine.tell_links();
             }
         }
+        engine.follow();
         Ok(())
     }
 

@@ -72,7 +72,12 @@ fn switch(
 ) -> (LiveSwitch, Arc<AtomicU64>, Arc<AtomicU64>) {
     let (left, sent) = (Arc::new(AtomicU64::new(frames)), Arc::default());
     let source = Source { frame: frame.to_vec(), left: Arc::clone(&left), sent: Arc::clone(&sent) };
-    let config = LiveConfig { switch: config, port_defaults: PortDefaults::default(), capture: None };
+    let config = LiveConfig {
+        switch: config,
+        port_defaults: PortDefaults::default(),
+        capture: None,
+        follows_all: false,
+    };
     let switch = LiveSwitch::new(program, config, Ports::Fixed(Box::new(source), vec![0, 1])).unwrap();
     (switch, left, sent)
 }

@@ -554,6 +554,7 @@ class LiveSwitch(SwitchHandle):
         queue_limit_bytes: int | None = None,
         port_rates_bps: dict[int, int] | None = None,
         quanta_bytes: dict[int, int] | None = None,
+        follows_all: bool = False,
     ) -> LiveSwitch: ...
     def start(self) -> None:
         """Begins to take frames. Once."""

@@ -1713,6 +1713,24 @@ class ExitEvent(TypedDict):
     event: Literal["exit"]
 
 
+@final
+class ChecksumEvent(TypedDict):
+    """A checksum was verified or updated."""
+
+    event: Literal["checksum"]
+    checksum: int
+    """Checksum, in the order of the JSON."""
+
+    update: bool
+    """Updated; otherwise verified."""
+
+    computed: int | None
+    """What was computed; none where its condition does not hold, or its header is not there to be verified."""
+
+    found: int
+    """What its field had."""
+
+
 TraceEvent: TypeAlias = (
     StateEvent
     | ExtractEvent
@@ -1731,6 +1749,7 @@ TraceEvent: TypeAlias = (
     | RandomEvent
     | RequestEvent
     | ExitEvent
+    | ChecksumEvent
 )
 """
 An [`Event`] under its names; `event` says what it is. Numbers of the JSON's lists (`state`, `conditional`, `action_index`,

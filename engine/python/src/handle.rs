@@ -88,8 +88,11 @@ impl SwitchHandle {
     }
 
     fn load_program(&self, py: Python<'_>, program: Py<Program>) -> PyResult<()> {
-        let inner = Arc::clone(&program.get().inner);
-        py.detach(|| self.host.load_program(inner))?;
+        let given = program.get();
+        py.detach(|| {
+            let inner = if self.host.traces() { given.traced()? } else { Arc::clone(&given.inner) };
+            self.host.load_program(inner)
+        })?;
         let before = self.program.lock().replace(program);
         drop(before);
         Ok(())

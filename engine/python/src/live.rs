@@ -26,47 +26,54 @@ impl From<LiveError> for Error {
     }
 }
 
-struct LiveSwitchHost(live::LiveSwitch);
+struct LiveSwitchHost {
+    switch: live::LiveSwitch,
+    follows_all: bool,
+}
 
 impl SwitchHost for LiveSwitchHost {
     fn with(&self, call: &mut dyn FnMut(&mut simple_switch::Switch)) -> Result<(), Error> {
-        Ok(self.0.with(call)?)
+        Ok(self.switch.with(call)?)
     }
 
     fn try_with(&self, call: &mut dyn FnMut(&mut simple_switch::Switch)) -> Option<Result<(), Error>> {
-        Some(self.0.try_with(call)?.map_err(Error::from))
+        Some(self.switch.try_with(call)?.map_err(Error::from))
     }
 
     fn load_program(&self, program: Arc<bm::Executable>) -> Result<(), Error> {
-        Ok(self.0.load_program(program)?)
+        Ok(self.switch.load_program(program)?)
+    }
+
+    fn traces(&self) -> bool {
+        self.follows_all
     }
 
     fn check_program(&self, program: Arc<bm::Executable>) -> Result<(), Error> {
-        Ok(self.0.check_program(program)?)
+        Ok(self.switch.check_program(program)?)
     }
 
     fn program(&self) -> Option<Arc<bm::Executable>> {
-        self.0.program()
+        self.switch.program()
     }
 
     fn pause(&self) {
-        self.0.pause();
+        self.switch.pause();
     }
 
     fn resume(&self) {
-        self.0.resume();
+        self.switch.resume();
     }
 
     fn take_turn(&self) {
-        self.0.take_turn();
+        self.switch.take_turn();
     }
 
     fn end_turn(&self) {
-        self.0.end_turn();
+        self.switch.end_turn();
     }
 
     fn now(&self) -> Time {
-        self.0.now()
+        self.switch.now()
     }
 
     fn time_since_epoch_us(&self) -> Option<u64> {
@@ -75,31 +82,31 @@ impl SwitchHost for LiveSwitchHost {
     }
 
     fn port_info(&self) -> Vec<(u16, String, bool)> {
-        self.0.ports().into_iter().map(|info| (info.port, info.name, info.is_up)).collect()
+        self.switch.ports().into_iter().map(|info| (info.port, info.name, info.is_up)).collect()
     }
 
     fn port_add(&self, interface: &str, port: u16) -> Result<(), Error> {
-        Ok(self.0.add_port(port, interface)?)
+        Ok(self.switch.add_port(port, interface)?)
     }
 
     fn port_remove(&self, port: u16) -> Result<(), Error> {
-        Ok(self.0.remove_port(port)?)
+        Ok(self.switch.remove_port(port)?)
     }
 
     fn packet_out(&self, packet: &[u8]) -> Result<(), Error> {
-        Ok(self.0.packet_out(packet)?)
+        Ok(self.switch.packet_out(packet)?)
     }
 
     fn packet_ins(&self) -> &PacketIns {
-        self.0.packet_ins()
+        self.switch.packet_ins()
     }
 
     fn device_id(&self) -> u64 {
-        self.0.device_id()
+        self.switch.device_id()
     }
 
     fn cpu_port(&self) -> Option<u16> {
-        self.0.cpu_port()
+        self.switch.cpu_port()
     }
 }
 
@@ -116,7 +123,7 @@ impl LiveSwitch {
         program=None, *, interfaces=None, packet_in=None, files=None, wait_s=0.0, capture=None,
         device_id=0, tick_ps=1_000_000, cpu_port=None, drop_port=511, gate_register=None,
         class_gate_register=None, seed=0, priorities=1, recirculation_delay_ps=10_000_000, rate_bps=None, overhead_bytes=0, queue_limit_packets=64,
-        queue_limit_bytes=None, port_rates_bps=None, quanta_bytes=None,
+        queue_limit_bytes=None, port_rates_bps=None, quanta_bytes=None, follows_all=false,
     ))]
     #[allow(clippy::too_many_arguments)] // Keyword arguments, one for each setting of the switch.
     fn new(
@@ -142,6 +149,7 @@ impl LiveSwitch {
         queue_limit_bytes: Option<u64>,
         port_rates_bps: Option<BTreeMap<u16, u64>>,
         quanta_bytes: Option<BTreeMap<usize, u32>>,
+        follows_all: bool,
     ) -> PyResult<PyClassInitializer<Self>> {
         let port_rates = port_rates_bps.unwrap_or_default();
         if let Some((port, _)) = port_rates.iter().find(|(_, rate)| **rate == 0) {
@@ -178,9 +186,14 @@ impl LiveSwitch {
                 quanta: quanta(quanta_bytes)?,
             },
             capture,
+            follows_all,
         };
-        let inner = program.as_ref().map(|program| Arc::clone(&program.get().inner));
+        let given = program.as_ref().map(|program| program.get());
         let switch = py.detach(|| {
+            let inner = match given {
+                Some(program) if follows_all => Some(program.traced()?),
+                given => given.map(|program| Arc::clone(&program.inner)),
+            };
             let ports = match (interfaces, packet_in, files) {
                 (interfaces, None, None) => Ports::Interfaces(interfaces.unwrap_or_default()),
                 (None, Some(address), None) => {
@@ -198,30 +211,30 @@ impl LiveSwitch {
             };
             Ok(live::LiveSwitch::new(inner, config, ports)?)
         })?;
-        let host = Arc::new(LiveSwitchHost(switch));
+        let host = Arc::new(LiveSwitchHost { switch, follows_all });
         let handle = SwitchHandle::new(Arc::clone(&host) as Arc<dyn SwitchHost>, program);
         Ok(PyClassInitializer::from(handle).add_subclass(Self { host }))
     }
 
     fn start(&self, py: Python<'_>) -> PyResult<()> {
-        Ok(py.detach(|| self.host.0.start()).map_err(Error::from)?)
+        Ok(py.detach(|| self.host.switch.start()).map_err(Error::from)?)
     }
 
     fn stop(&self, py: Python<'_>) {
-        py.detach(|| self.host.0.stop());
+        py.detach(|| self.host.switch.stop());
     }
 
     #[getter]
     fn has_ended(&self) -> bool {
-        self.host.0.has_ended()
+        self.host.switch.has_ended()
     }
 
     fn take_events(&self, py: Python<'_>, timeout_ms: u64) -> Vec<String> {
-        py.detach(|| self.host.0.take_events(StdDuration::from_millis(timeout_ms)))
+        py.detach(|| self.host.switch.take_events(StdDuration::from_millis(timeout_ms)))
     }
 
     fn io_counts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        let found = py.detach(|| self.host.0.counts());
+        let found = py.detach(|| self.host.switch.counts());
         Ok(pythonize::pythonize(py, &found)?)
     }
 }

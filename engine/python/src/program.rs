@@ -1,6 +1,6 @@
 //! A loaded program as Python sees it.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -13,6 +13,8 @@ use crate::error::Error;
 pub(crate) struct Program {
     pub(crate) inner: Arc<bm::Executable>,
     json: Vec<u8>,
+    /// The same program, loaded for tracing, where a switch has asked for it.
+    traced: OnceLock<Arc<bm::Executable>>,
 }
 
 #[pymethods]
@@ -23,7 +25,7 @@ impl Program {
         let json = json.to_vec();
         let load = if for_tracing { bm::Program::from_json_for_tracing } else { bm::Program::from_json };
         let inner = py.detach(|| load(&json)).map_err(Error::from)?;
-        Ok(Self { inner: bm::Executable::new(inner), json })
+        Ok(Self { inner: bm::Executable::new(inner), json, traced: OnceLock::new() })
     }
 
     #[getter]
@@ -40,6 +42,15 @@ impl Program {
 impl Program {
     /// Whether this is the program `inner` was loaded from.
     pub(crate) fn is(&self, inner: &Arc<bm::Executable>) -> bool {
-        Arc::ptr_eq(&self.inner, inner)
+        Arc::ptr_eq(&self.inner, inner) || self.traced.get().is_some_and(|traced| Arc::ptr_eq(traced, inner))
+    }
+
+    /// The program as a switch runs it that writes down all that packets do.
+    pub(crate) fn traced(&self) -> Result<Arc<bm::Executable>, Error> {
+        if let Some(traced) = self.traced.get() {
+            return Ok(Arc::clone(traced));
+        }
+        let loaded = bm::Executable::new(bm::Program::from_json_for_tracing(&self.json)?);
+        Ok(Arc::clone(self.traced.get_or_init(|| loaded)))
     }
 }

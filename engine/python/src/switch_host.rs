@@ -39,6 +39,10 @@ pub(crate) trait SwitchHost: Send + Sync {
     fn try_with(&self, call: &mut dyn FnMut(&mut Switch)) -> Option<Result<(), Error>>;
     /// Replaces the program and all state. On an error the switch goes on as it was.
     fn load_program(&self, program: Arc<bm::Executable>) -> Result<(), Error>;
+    /// Whether programs are to be loaded for tracing.
+    fn traces(&self) -> bool {
+        false
+    }
     /// Whether `load_program` would accept it.
     fn check_program(&self, program: Arc<bm::Executable>) -> Result<(), Error>;
     /// The program that runs.

@@ -160,12 +160,51 @@ def test_a_switch_without_a_program_has_ports(client: GnmiClient) -> None:
         assert client.values("interfaces/interface/state/oper-status") == {
             "interfaces/interface[name=port1]/state/oper-status": "UP"
         }
-        code, message = refused(lambda: client.get("interfaces/interface/state/counters"))
+        code, message = refused(lambda: client.get("interfaces/interface[name=port1]/state/counters"))
+        assert client.values("interfaces/interface/state/counters") == {}
         client.close()
     assert (code, message) == (
         "NOT_FOUND",
-        "path /interfaces/interface/state/counters: nothing there now on this switch",
+        "path /interfaces/interface[name=port1]/state/counters: nothing there now on this switch",
     )
+
+
+def test_a_switch_without_ports_has_an_empty_answer_for_all_of_them_and_none_for_one() -> None:
+    with serve(Switch(ports=[])) as server:
+        client = GnmiClient(server.address)
+        for asked in ("", "interfaces", "interfaces/interface[name=*]", "qos/interfaces/interface/state"):
+            (notification,) = client.get(asked)
+            assert (notification.timestamp > 0, list(notification.update)) == (True, [])
+            (notification,) = client.get(asked, encoding=JSON_IETF)
+            assert list(notification.update) == []
+        for asked in ("interfaces/interface[name=port1]", "qos/interfaces/interface[interface-id=port1]"):
+            code, _ = refused(lambda asked=asked: client.get(asked))
+            assert code == "NOT_FOUND"
+        client.close()
+
+
+def test_a_queue_that_is_not_there_is_not_found_at_all_ports(client: GnmiClient) -> None:
+    code, _ = refused(
+        lambda: client.get("qos/interfaces/interface[interface-id=*]/output/queues/queue[name=7]")
+    )
+    assert code == "NOT_FOUND"
+
+
+@pytest.mark.parametrize(
+    "element",
+    [
+        ["interfaces", "interface[name=port1]", "name"],
+        ["interfaces", r"interface[name=por\t1]", "name"],
+    ],
+)
+def test_a_path_in_elem_and_in_the_deprecated_element_is_followed(
+    client: GnmiClient, element: list[str]
+) -> None:
+    asked = path("interfaces/interface[name=port1]/name")
+    asked.element.extend(element)
+    prefix = gnmi.Path(target="leaf1")
+    answer = client.stub.Get(gnmi.GetRequest(prefix=prefix, path=[asked], encoding=PROTO), timeout=60)
+    assert updates(answer.notification[0]) == {"interfaces/interface[name=port1]/name": "port1"}
 
 
 def test_a_subtree_in_json_ietf_has_modules_and_numbers_of_64_bits_as_text(client: GnmiClient) -> None:
@@ -267,6 +306,11 @@ def test_a_wildcard_that_stands_for_two_lists_takes_the_one_with_the_key(client:
             gnmi.Path(element=["interfaces"]),
             "INVALID_ARGUMENT",
             "a path in `element`, which gNMI 0.4 deprecated; use `elem`",
+        ),
+        (
+            gnmi.Path(elem=[{"name": "interfaces"}], element=["qos"]),
+            "INVALID_ARGUMENT",
+            "a path in `element` that is another one than in `elem`; use `elem` alone",
         ),
         (
             gnmi.Path(elem=[{"name": "a"}] * 17),

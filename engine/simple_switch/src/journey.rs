@@ -194,6 +194,11 @@ impl Follower {
         self.followed.contains_key(&id)
     }
 
+    /// How many steps wait to be taken.
+    pub(crate) fn steps(&self) -> usize {
+        self.journey.steps.len()
+    }
+
     /// What was written down since the last call.
     pub(crate) fn take(&mut self) -> Journey {
         Journey { inside: self.followed.len(), ..std::mem::take(&mut self.journey) }

@@ -25,7 +25,7 @@ from eeon_tools.cli.support import (
 )
 from eeon_tools.errors import InputError, TraceError
 from eeon_tools.hops.recording import DEFAULT_LIMIT, Recording, recording_filter
-from eeon_tools.replay.comparing import Setting, overload, overridden
+from eeon_tools.replay.comparing import Setting, overload, overridden, unmarked
 from eeon_tools.replay.comparing import table as comparison_table
 from eeon_tools.replay.live_result import LiveResult
 from eeon_tools.replay.result import RunResult
@@ -195,7 +195,7 @@ def replay(
             else:
                 console().print(comparison_table(runs))
         for run in runs:
-            for remark in overload(run):
+            for remark in (*overload(run), *unmarked(run)):
                 click.echo(f"note: {remark}", err=json_path == _STDOUT)
         document: dict[str, object] = runs[0].as_dict()
         if len(runs) > 1:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, ParamSpec, Protocol, TypeVar
 
 import click
 from eeon_control.cli.terminal import Terminal
@@ -163,15 +163,22 @@ def break_teller(keep_good: bool) -> Callable[[BrokenOffError], None] | None:
     return tell if keep_good else None
 
 
+class PacketsDone(Protocol):
+    """Hears how many packets are done, and of how many where that is known."""
+
+    def __call__(self, packets: int, of: int | None = None, /) -> None: ...
+
+
 @contextmanager
-def packet_progress(what: str) -> Iterator[Callable[[int], None]]:
+def packet_progress(what: str) -> Iterator[PacketsDone]:
     """A line that counts packets on stderr while something runs; gone afterwards."""
     columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
     with Progress(*columns, console=Terminal(stderr=True), transient=True) as progress:
         task = progress.add_task(what)
 
-        def update(packets: int) -> None:
-            progress.update(task, description=f"{what}: {packets:,} packets")
+        def update(packets: int, of: int | None = None, /) -> None:
+            count = f"{packets:,}" if of is None else f"{packets:,} of {of:,}"
+            progress.update(task, description=f"{what}: {count} packets")
 
         yield update
 

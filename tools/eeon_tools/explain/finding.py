@@ -17,7 +17,9 @@ from eeon_tools.explain.journeys import feed_offers, make_fabric
 from eeon_tools.explain.scene import Scene
 from eeon_tools.hops.recording import Recording, Visit, recording_filter
 from eeon_tools.replay.feed import AS_A_NIC, SendRules
+from eeon_tools.replay.unmarked import why_unmarked
 from eeon_tools.trace import hosts as trace_hosts
+from eeon_tools.trace.frames import ECN_NAMES
 
 if TYPE_CHECKING:
     from eeon_engine.hops import FlowFilter, HopFilter
@@ -86,30 +88,39 @@ def find_packet(
     if flow is not None:
         asked["flow"] = parse_flow(flow, topology)
     recording = _record(scene, capture, asked, speed, rules)
+    unmarked = ""
     if kind is None:
         offered = recording.hops.column("packet")
         if len(offered):
             return recording.number(offered[0])
     else:
         hosts = set(topology.hosts)
-        found = [
-            visit
-            for visit in recording.visits()
-            if _is(visit, kind)
-            and (visit.node not in hosts or visit.dropped)
-            and switch in (None, visit.node)
-        ]
+        visits = [visit for visit in recording.visits() if switch in (None, visit.node)]
+        found = [visit for visit in visits if _is(visit, kind) and (visit.node not in hosts or visit.dropped)]
         if found:
             return min(found, key=_decided_ps).number
+        if kind == "marked":
+            unmarked = f": {_why_unmarked(recording, visits, switch)}"
     place = "" if switch is None else f" at {switch}"
     missing = recording.truncation()
     what = f"is {kind}" if kind else "has this flow"
     raise InputError(
         "--first" if kind else "--flow",
         kind or flow or "",
-        f"no packet of {capture.name} {what}{place} under this configuration"
+        f"no packet of {capture.name} {what}{place} under this configuration{unmarked}"
         + (f"; {missing}" if missing else ""),
     )
+
+
+def _why_unmarked(recording: Recording, visits: list[Visit], switch: str | None) -> str:
+    by_ecn = dict.fromkeys(ECN_NAMES, 0)
+    for codepoint in {visit.number: visit.ecn for visit in visits if visit.ecn is not None}.values():
+        by_ecn[ECN_NAMES[codepoint]] += 1
+    depths: dict[str, int] = {}
+    for visit in visits:
+        depths[visit.place] = max(visit.decided_bytes, depths.get(visit.place, 0))
+    ports = [port for port in recording.topology.ports() if switch in (None, port.node)]
+    return why_unmarked(recording.config, ports, by_ecn, depths)
 
 
 def _is(visit: Visit, kind: str) -> bool:

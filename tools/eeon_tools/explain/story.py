@@ -160,8 +160,7 @@ class _Teller:
                     "queue", f"left the queue at {values.time(step['at_ps'])} after {values.time(waited)}"
                 )
             case "deparsed":
-                if step["events"]:
-                    self._events(node.add("stage", "checksums"), step["events"])
+                self._checksums(node, step["events"])
             case "copied":
                 self._copy(node, step["to"])
             case "not_copied":
@@ -184,6 +183,11 @@ class _Teller:
                     f"sent by port {step['port']} at {values.time(step['at_ps'])}: {values.size(bytes_)}, "
                     f"{values.time(step['wire_time_ps'])} on the wire",
                 )
+
+    def _checksums(self, node: Node, events: list[TraceEvent]) -> None:
+        changes: list[TraceEvent] = [event for event in events if event["event"] != "checksum"]
+        if changes:
+            self._events(node.add("stage", "checksums"), changes)
 
     def _copy(self, node: Node, packet: int) -> None:
         steps = self._journey.of_packet(packet)

@@ -55,10 +55,10 @@ def recording_filter(*, limit: int = DEFAULT_LIMIT, snap_bytes: int = 0) -> HopF
 class Visit:
     """One packet at one node. Times are picoseconds; None where something did not happen.
 
-    `queue_bytes`, `queue_packets`: what waited at `port` when it came. `decided_bytes`: the depth that the
-    program compared. `group`: ingress port << 3 | priority, where its class is lossless. `held_until`: when
-    its port's gate was to open; `paused_until`: when the pause that it found in its queue was to end.
-    `left_ps`: its first bit left; `end_ps`: its last."""
+    `queue_bytes`, `queue_packets`: what waited at `port` when it came. `decided_bytes`: the depth that
+    the program compared. `ecn`: the codepoint with which it came. `group`: ingress port << 3 | priority,
+    where its class is lossless. `held_until`: when its port's gate was to open; `paused_until`: when the
+    pause that it found in its queue was to end. `left_ps`: its first bit left; `end_ps`: its last."""
 
     number: int
     node: str
@@ -67,6 +67,7 @@ class Visit:
     flow: str = ""
     port: int = 0
     verdict: str = ""
+    ecn: int | None = None
     kind: str = ""
     queue_bytes: int = 0
     queue_packets: int = 0
@@ -250,7 +251,7 @@ class Recording:
         if not event.values or visit.verdict:
             return
         # In the order of FIELDS.
-        _, kind, _, found_bytes, _, threshold, port, is_lossless, group = event.values
+        _, kind, visit.ecn, found_bytes, _, threshold, port, is_lossless, group = event.values
         visit.verdict = _verdict(event.values)
         visit.kind = CLASSES[kind] if kind < len(CLASSES) else ""
         visit.decided_bytes = visit.queue_bytes = found_bytes

@@ -88,7 +88,8 @@ def choose_addresses(state: State, names: Sequence[str]) -> None:
 def _engine(state: State, switch: Switch) -> list[str]:
     rates = [word for port in switch.ports for word in ("--port-rate", f"{port.number}={int(port.rate)}bps")]
     return [
-        *(_found("eeon-switch") or "eeon-switch", "--timestamp-unit", "ns", "--log-console"),
+        *(_found("eeon-switch") or "eeon-switch", "--timestamp-unit", "ns"),
+        *("--log-console", "--log-level", "info"),
         *("--port-buffer", _ENGINE_QUEUE_BYTES, "--port-gate", "gate_open_at"),
         *("--queue-gate", "class_gate_open_at"),
         *("--seed", str(switch.device_id), *rates),

@@ -124,6 +124,11 @@ OVERLOAD_SHARE = 0.01
 """Of the packets: more drops at full buffers say that the trace offers more than the fabric carries."""
 
 
+def unmarked(run: RunResult) -> list[str]:
+    """A remark when ports mark, and have marked nothing."""
+    return [f"{run.name}: nothing is marked: {run.unmarked}"] if run.unmarked else []
+
+
 def overload(run: RunResult) -> list[str]:
     """A remark when the trace offers more than the fabric can carry, so that what is compared is mostly
     loss."""

@@ -19,9 +19,19 @@ from typing import Literal, TypeAlias
 
 from eeon_tools.errors import TraceError
 from eeon_tools.trace.capture import OnBreak, Packet, read_packets
-from eeon_tools.trace.frames import ETHERNET_HEADER_BYTES, MTU_BYTES
+from eeon_tools.trace.frames import ECN_NAMES, ETHERNET_HEADER_BYTES, MTU_BYTES
 from eeon_tools.trace.hosts import TraceHost
-from eeon_tools.trace.layers import DCCP, ICMPV6, TCP, UDP, UDP_LITE, Transport, source_place, transport
+from eeon_tools.trace.layers import (
+    DCCP,
+    ICMPV6,
+    TCP,
+    UDP,
+    UDP_LITE,
+    Transport,
+    ecn_of,
+    source_place,
+    transport,
+)
 from eeon_tools.trace.links import NO_ADDRESSES
 from eeon_tools.trace.offload import Segmenter, cut
 
@@ -61,7 +71,7 @@ class FeedCounts:
     Left out: `not_ip`, `multicast` (and broadcast), `unmapped` (an address is no host's), `same_host` (from a
     host to itself), `too_long` (longer than a frame of 65,535 bytes). `super_frames`: of segmentation
     offload; `segments`: what they were cut into. `long_frames`: longer than those of an MTU of 1,500 bytes,
-    and sent as they are, for they are not TCP's."""
+    and sent as they are, for they are not TCP's. `by_ecn`: frames that hosts send, by ECN codepoint."""
 
     offered: int = 0
     not_ip: int = 0
@@ -72,6 +82,7 @@ class FeedCounts:
     super_frames: int = 0
     segments: int = 0
     long_frames: int = 0
+    by_ecn: dict[str, int] = field(default_factory=lambda: dict.fromkeys(ECN_NAMES, 0))
     first_ns: int = 0
     last_ps: int = 0
 
@@ -247,14 +258,17 @@ class Feed:
             offer = self._offer(number, packet, place, at_ps)
             if offer is None:
                 continue
+            ecn = ECN_NAMES[ecn_of(offer.captured, place)]
             payload = self._segmenter.payload_of_segment(offer.captured, place, offer.frame_bytes, found)
             if payload is None and offer.frame_bytes <= _LONGEST_USUAL_BYTES:
                 counts.offered += 1
+                counts.by_ecn[ecn] += 1
                 counts.last_ps = at_ps
                 yield offer
                 continue
             for one in self._as_sent(offer, place, payload):
                 counts.offered += 1
+                counts.by_ecn[ecn] += 1
                 counts.last_ps = at_ps
                 yield one
         if counts.offered == 0:

@@ -69,8 +69,10 @@ class LiveSettings:
     on_break: OnBreak | None = None
 
 
-def replay(settings: LiveSettings, progress: Callable[[int], None] = lambda packets: None) -> LiveResult:
-    """Run one replay. `progress` hears how many packets have been sent.
+def replay(
+    settings: LiveSettings, progress: Callable[[int, int], None] = lambda packets, of: None
+) -> LiveResult:
+    """Run one replay. `progress` hears how many packets have been sent, and of how many.
 
     Raises TraceError, the controller's errors, UnavailableError where there is no such fabric or no root, and
     ReplayError when the counts contradict each other.
@@ -90,19 +92,22 @@ def replay(settings: LiveSettings, progress: Callable[[int], None] = lambda pack
     if settings.config:
         fabric.apply_sync(topology, configs.load(*settings.config), targets, tick_ps)
     traffic = _open(topology, record.namespaces)
+    packets = 0
     for batch in feed.batches():
         _add(traffic, settings.trace, batch)
+        packets += len(batch)
+        progress(0, packets)
     with silent_hosts(record):
         before, wakes_before = _look(topology, targets)
         while not traffic.run(_SLICE_MS):
-            progress(traffic.passed)
+            progress(traffic.passed, packets)
         after, wakes_after = _look(topology, targets)
     # A link carries a full frame in this time, and a frame that leaves later than that may change places.
     slowest = min(host.rate_bps for host in hosts)
     limit_ns = (MTU_BYTES + _ETHERNET_BYTES) * 8 * _NS_PER_S // slowest
     report = _report(traffic, limit_ns)
     counted = difference(after, before)
-    packets = live_packets(report, counted)
+    by_class = live_packets(report, counted)
     late = report["lateness"]
     return LiveResult(
         name=settings.name,
@@ -117,7 +122,7 @@ def replay(settings: LiveSettings, progress: Callable[[int], None] = lambda pack
         program_digest=programs.load().digest,
         real_seconds=report["elapsed_ns"] / _NS_PER_S,
         feed=feed.counts,
-        packets=packets,
+        packets=by_class,
         latency_us=latencies(report),
         lateness=Lateness(
             p50_us=late["p50_ns"] / _NS_PER_US,
@@ -126,7 +131,7 @@ def replay(settings: LiveSettings, progress: Callable[[int], None] = lambda pack
             limit_us=limit_ns / _NS_PER_US,
             late=late["late"],
         ),
-        losses=losses(topology, counted, packets),
+        losses=losses(topology, counted, by_class),
         refused=report["refused"],
         overruns=report["overruns"],
         foreign=report["foreign"],

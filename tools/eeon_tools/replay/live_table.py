@@ -66,6 +66,9 @@ def remarks(run: LiveResult) -> list[str]:
             f"the computer: {lost.before_leaves:,} on the way to the first switch's program, "
             f"{lost.between:,} inside the fabric, {lost.after_leaves:,} on the way to hosts."
         )
+    by_ecn = run.feed.by_ecn
+    if run.feed.offered and not by_ecn["ect_0"] + by_ecn["ect_1"]:
+        found.append(f"None of {run.feed.offered:,} packets is ECN-capable: switches mark none of them.")
     counts = (
         (run.refused, "frames were refused by the kernel and not sent"),
         (run.overruns, "frames reached hosts and were lost before they could be counted"),

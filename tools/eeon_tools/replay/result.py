@@ -116,7 +116,8 @@ class RunResult:
 
     `virtual_seconds`: how long it was measured; `common_end_seconds`: how long every configuration is that
     has delivered the trace by then. `control_frames`: pauses and congestion messages that switches made; they
-    are no packets of the trace."""
+    are no packets of the trace. `unmarked`: why no packet was marked; empty where some were, or no port
+    marks."""
 
     name: str
     topology: str
@@ -143,6 +144,7 @@ class RunResult:
     control_frames: int
     p4_passes: int
     wall_seconds: float
+    unmarked: str = ""
 
     @property
     def overtime_seconds(self) -> float:

@@ -19,15 +19,17 @@ from typing import TYPE_CHECKING
 from eeon_control import config as configs
 from eeon_control import program as programs
 from eeon_control import topology as topologies
+from eeon_control.config.advice import marks
 from eeon_control.topology import Topology
 
 from eeon_tools.errors import ReplayError, TraceError
 from eeon_tools.hops.recording import Recording, recording_filter
 from eeon_tools.replay import packet_counts
 from eeon_tools.replay.feed import AS_A_NIC, Feed, ReadFeed, SendRules
-from eeon_tools.replay.result import CLASS_NAMES, Energy, Latency, Layer, QueueDepth, RunResult
+from eeon_tools.replay.result import CLASS_NAMES, Energy, Latency, Layer, QueueDepth, RunResult, total_of
 from eeon_tools.replay.spec import TICK_PS, fabric_spec
 from eeon_tools.replay.twin import RunningTwin
+from eeon_tools.replay.unmarked import why_unmarked
 from eeon_tools.trace import hosts as trace_hosts
 from eeon_tools.trace import manifest as manifests
 from eeon_tools.trace.capture import OnBreak
@@ -115,6 +117,12 @@ def replay(
     packet_counts.check(topology, report, counters, registers, packets, offers.counts.offered)
     if recorded is not None and found is not None:
         recorded(Recording(settings.name, found, topology, config, report["elapsed_ps"], numbers))
+    queues = _queues(topology, report)
+    ports = topology.ports()
+    unmarked = ""
+    if not total_of(packets).marked and any(marks(config.settings_of(port).queue.aqm) for port in ports):
+        depths = {f"{queue.switch}:{queue.port}": queue.highest for queue in queues}
+        unmarked = why_unmarked(config, ports, offers.counts.by_ecn, depths)
     return RunResult(
         name=settings.name,
         topology=topology.name,
@@ -134,13 +142,14 @@ def replay(
         latency_us=latencies(report),
         energy_joules=energy_of(report["energy"]["total"]),
         layers=_layers(report),
-        queues=_queues(topology, report),
+        queues=queues,
         wakes=sum(values["wakes"] for values in registers.values()),
         reordered=sum(port["reordered"] for switch in report["switches"] for port in switch["ports"]),
         control_frames=report["conservation"]["copies"],
         phy_violations=report["energy"]["total"]["violations"],
         p4_passes=report["p4_passes"],
         wall_seconds=time.monotonic() - started,
+        unmarked=unmarked,
     )
 
 

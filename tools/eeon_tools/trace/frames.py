@@ -29,6 +29,8 @@ PROTOCOL_TCP = 6
 
 FIN, SYN, RST, PSH, ACK, URG, ECE, CWR = (1 << bit for bit in range(8))
 NOT_ECT, ECT_1, ECT_0, CE = range(4)
+ECN_NAMES = ("not_ect", "ect_1", "ect_0", "ce")
+"""Of the codepoints, by their number."""
 
 
 class PacketClass(IntEnum):

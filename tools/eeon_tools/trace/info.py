@@ -11,11 +11,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from eeon_tools.trace.capture import Packet
-from eeon_tools.trace.frames import CLASSES, classify
+from eeon_tools.trace.frames import CLASSES, ECN_NAMES, classify
 from eeon_tools.trace.layers import source_place
 from eeon_tools.trace.offload import Segmenter
 
-ECN_NAMES = ("not_ect", "ect_1", "ect_0", "ce")
 MAX_ADDRESSES = 65_536
 
 

@@ -45,6 +45,14 @@ def source_place(frame: bytes) -> tuple[int, int] | None:
     return None
 
 
+def ecn_of(frame: bytes, place: tuple[int, int]) -> int:
+    """The ECN codepoint of a frame whose source address is at `place`."""
+    source_at, length = place
+    if length == 4:
+        return frame[source_at - 11] & 3
+    return frame[source_at - 7] >> 4 & 3
+
+
 def transport(frame: bytes | bytearray, place: tuple[int, int]) -> Transport | None:
     """What follows IP in a frame whose source address is at `place`; None where it is cut before that."""
     source_at, length = place

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import click
 
 from eeon_control import config as configs
-from eeon_control import fabric, operations
+from eeon_control import operations
 from eeon_control import topology as topologies
 from eeon_control.cli import options
 from eeon_control.cli.config import outcome_output, waiting
-from eeon_control.cli.config.common import changing, open_store, warn
+from eeon_control.cli.config.common import changing, open_store, plan, warn
 from eeon_control.cli.config.plan_output import print_plan
+from eeon_control.cli.config.waves import WaveChoice, wave_options
 from eeon_control.errors import StateError
 from eeon_control.fabric.sync import run
-from eeon_control.fabric.targets import resolve
+from eeon_control.fabric.targets import Foreign, resolve
 from eeon_control.state import Intended
 from eeon_control.units import Duration
 
@@ -27,6 +29,7 @@ from eeon_control.units import Duration
 @options.config_options(required=False)
 @options.topology_option(required=False)
 @options.target_options
+@options.foreign_option
 @options.election_option
 @options.state_option
 @click.option("--comment", default="", help="the reason, for the history")
@@ -44,6 +47,7 @@ from eeon_control.units import Duration
     help="with --confirm: do not wait. A running `eeon controller run`, or else the next command that "
     "changes the fabric, rolls back when the time is over",
 )
+@wave_options
 @options.dry_run_option
 @click.option("-q", "--quiet", is_flag=True, help="no progress")
 @options.output_option
@@ -56,11 +60,13 @@ def apply(
     targets_file: Path | None,
     target_texts: tuple[str, ...],
     tick: Duration | None,
+    foreign: Foreign | None,
     election_id: int | None,
     state_folder: Path | None,
     comment: str,
     confirm_seconds: float | None,
     detach: bool,
+    choice: WaveChoice,
     dry_run: bool,
     quiet: bool,
     output: str,
@@ -73,10 +79,15 @@ def apply(
     """
     if detach and confirm_seconds is None:
         raise click.UsageError("--detach goes with --confirm")
+    choice.check()
     saved = None
     if plan_file is not None:
         if config_names or topology_name:
             raise click.UsageError("a PLAN has its configuration and topology in it; leave out -c and -t")
+        if choice.switches:
+            raise click.UsageError("a PLAN is for the switches that it was made for; leave out --switch")
+        if foreign is not None:
+            raise click.UsageError("a PLAN says what it does with foreign entries; leave out --foreign")
         saved = operations.load_plan(plan_file)
         meant = saved.revive(str(plan_file))
     else:
@@ -84,29 +95,41 @@ def apply(
             raise click.UsageError("give a PLAN, or a configuration (-c) and a topology (-t)")
         loaded, topology = configs.load(*config_names), topologies.load(topology_name)
         meant = Intended(topology, loaded, options.targets(targets_file, target_texts, tick))
+        if foreign is not None:
+            meant = replace(meant, targets=replace(meant.targets, foreign=foreign))
         warn(loaded, topology, meant.targets)
     given = options.targets_if_given(targets_file, target_texts, tick)
-    resolve(meant.topology, meant.targets.switches)  # targets of another fabric leave no folder behind
+    # Targets of another fabric, and waves that are none, leave no folder behind.
+    resolve(meant.topology, meant.targets.switches)
+    rollout = choice.rollout(meant)
     if dry_run:
+        if choice.switches:
+            held = open_store(state_folder, meant.topology.name).current()
+            meant = operations.on_switches(held, meant, choice.switches)
         if saved is not None and given is not None:
             raise click.UsageError("--dry-run of a PLAN reads the switches of the PLAN; leave out -T")
-        found = run(
-            fabric.plan(meant.topology, meant.config, meant.targets.switches, int(meant.targets.tick))
-        )
+        found = plan(meant, state_folder)
         difference = saved.first_difference(found) if saved is not None else ""
         if difference:
             raise StateError(f"the plan is out of date: {difference}; make a new plan")
         print_plan(meant.topology, found, meant.targets.tick, output)
+        if rollout is not None and output == "table":
+            for number, wave in enumerate(rollout.waves, 1):
+                click.echo(f"wave {number} of {len(rollout.waves)}: {', '.join(wave)}")
         return 0 if found.is_empty else 2
     store = open_store(state_folder, meant.topology.name, create=True)
     with changing(store, election_id, given, quiet) as work:
+        if choice.switches:
+            meant = operations.on_switches(store.current(), meant, choice.switches)
         outcome = run(
             operations.apply(
                 work,
                 work.located(meant),
+                action=f"apply on {', '.join(choice.switches)}" if choice.switches else "apply",
                 comment=comment,
                 confirm_seconds=confirm_seconds,
                 saved=saved,
+                rollout=rollout,
             )
         )
     outcome_output.show(outcome, output)

@@ -12,17 +12,17 @@ from types import FrameType
 import click
 
 from eeon_control import config as configs
-from eeon_control import state
+from eeon_control import fabric, state
 from eeon_control import topology as topologies
 from eeon_control.cli import completions, options
 from eeon_control.cli import output as printing
 from eeon_control.cli.config.progress import Progress
 from eeon_control.config import FabricConfig
 from eeon_control.errors import DataNotFound, EeonError, InputError, Place, Problem, Severity
-from eeon_control.fabric import Targets
+from eeon_control.fabric import FabricPlan, Targets
 from eeon_control.fabric.sync import run
-from eeon_control.operations import Work, settle
-from eeon_control.state import StateStore
+from eeon_control.operations import Work, owned, settle
+from eeon_control.state import Intended, StateStore
 from eeon_control.topology import Topology
 
 revision_argument = click.argument(
@@ -95,6 +95,22 @@ def _fabric_name(topology_name: str) -> str:
         return topologies.load(topology_name).name
     except DataNotFound:
         return topology_name  # the file may be gone; the folder has the fabric's name
+
+
+def plan(meant: Intended, folder: Path | None) -> FabricPlan:
+    """What an apply of `meant` would change, after the revision in force in a state folder, if there is one.
+
+    `folder`: as --state gives it. Raises EeonError.
+    """
+    before, path = None, state.folder_of(meant.topology.name, folder)
+    if meant.targets.foreign == "keep" and path.is_dir():
+        before = StateStore.open(path, create=False).intended()
+    targets = meant.targets
+    return run(
+        fabric.plan(
+            meant.topology, meant.config, targets.switches, int(targets.tick), owned=owned(meant, before)
+        )
+    )
 
 
 @contextmanager

@@ -12,7 +12,7 @@ from rich.text import Text
 from eeon_control.cli import options
 from eeon_control.cli.config.common import open_store, tell
 from eeon_control.cli.output import console, moment, span
-from eeon_control.state import SystemClock
+from eeon_control.state import Revision, Stopped, SystemClock
 
 
 @click.command()
@@ -20,7 +20,10 @@ from eeon_control.state import SystemClock
 @options.state_option
 @options.output_option
 def history(topology_name: str | None, state_folder: Path | None, output: str) -> None:
-    """List the revisions, newest first, and an unfinished apply. Contacts no switch."""
+    """List the revisions, newest first, applies in waves that stopped, and an unfinished apply.
+
+    Contacts no switch.
+    """
     store = open_store(state_folder, topology_name)
     revisions, current, pending, journal = (
         store.revisions(),
@@ -28,6 +31,7 @@ def history(topology_name: str | None, state_folder: Path | None, output: str) -
         store.pending(),
         store.journal(),
     )
+    stopped = store.stopped()
     left = pending.seconds_left(SystemClock().now()) if pending is not None else None
     if output == "json":
         value = {
@@ -35,6 +39,8 @@ def history(topology_name: str | None, state_folder: Path | None, output: str) -
             "current": current,
             "confirm_within_seconds": left,
             "unfinished": str(journal.holder) if journal is not None else None,
+            "unfinished_progress": journal.progress if journal is not None else None,
+            "stopped": [one.model_dump(mode="json") for one in reversed(stopped)],
             "revisions": [one.model_dump(mode="json", exclude={"intent"}) for one in reversed(revisions)],
         }
         click.echo(json.dumps(value, indent=1))
@@ -42,16 +48,25 @@ def history(topology_name: str | None, state_folder: Path | None, output: str) -
     table = Table(box=None, pad_edge=False, header_style="bold")
     for heading in ("", "revision", "made (UTC)", "by", "action", "comment"):
         table.add_column(heading, no_wrap=heading not in ("action", "comment"))
-    for one in reversed(revisions):
-        mark = "*" if one.number == current else ""
-        table.add_row(
-            mark, str(one.number), moment(one.made), Text(one.by), Text(one.action), Text(one.comment)
-        )
+    both: list[Revision | Stopped] = [*revisions, *stopped]
+    for one in sorted(both, key=_place, reverse=True):
+        if isinstance(one, Stopped):
+            number, action = "-", f"{one.action} stopped in {one.progress} and undone: {one.why}"
+        else:
+            number, action = str(one.number), one.action
+        mark = "*" if number == str(current) else ""
+        table.add_row(mark, number, moment(one.made), Text(one.by), Text(action), Text(one.comment))
     console().print(table)
     if pending is not None and left is not None:
         tell(f"revision {current} waits to be confirmed; {span(left)} left until {pending.back_to} is back")
     if journal is not None and journal.revision > current:
+        progress = f", {journal.progress}," if journal.progress else ""
         tell(
-            f"{journal.holder} is writing to the switches, or did not come to its end: "
+            f"{journal.holder}{progress} is writing to the switches, or did not come to its end: "
             "`eeon config recover` finishes it"
         )
+
+
+def _place(one: Revision | Stopped) -> tuple[int, int, str]:
+    """Where something stands: what stopped comes after the revision that stayed in force."""
+    return (one.after, 1, one.made) if isinstance(one, Stopped) else (one.number, 0, one.made)

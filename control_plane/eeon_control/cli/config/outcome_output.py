@@ -34,7 +34,8 @@ def show(outcome: Outcome, output: str) -> None:
     else:
         verified = sum(outcome.report.entries_verified.values())
         click.echo(summary(plan, done=True))
-        done = "applied" if outcome.revision.action == "apply" else outcome.revision.action
+        action = outcome.revision.action
+        done = action.replace("apply", "applied", 1) if action.startswith("apply") else action
         click.echo(
             f"{done}; {verified} entries read back as intended, tables' defaults included; "
             f"this is revision {number}"

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import click
 
 from eeon_control import config as configs
-from eeon_control import fabric
 from eeon_control import topology as topologies
 from eeon_control.cli import options
+from eeon_control.cli.config import common
 from eeon_control.cli.config.common import warn
 from eeon_control.cli.config.plan_output import print_plan
-from eeon_control.fabric.sync import run
+from eeon_control.fabric.targets import Foreign
 from eeon_control.operations import SavedPlan
 from eeon_control.state import Intended
 from eeon_control.units import Duration
@@ -22,6 +23,8 @@ from eeon_control.units import Duration
 @options.config_option
 @options.topology_option()
 @options.target_options
+@options.state_option
+@options.foreign_option
 @click.option("--entries", is_flag=True, help="show every table entry that changes, not only what it means")
 @click.option(
     "--out",
@@ -38,16 +41,24 @@ def plan(
     targets_file: Path | None,
     target_texts: tuple[str, ...],
     tick: Duration | None,
+    state_folder: Path | None,
+    foreign: Foreign | None,
     entries: bool,
     out: Path | None,
     output: str,
 ) -> None:
-    """Show what an apply would change on the switches. Exit code 0: nothing, 2: changes, 1: an error."""
+    """Show what an apply would change on the switches. Exit code 0: nothing, 2: changes, 1: an error.
+
+    Without -T and --target the switches are those of the fabric's current revision.
+    """
     loaded, topology = configs.load(*config_names), topologies.load(topology_name)
-    targets = options.targets(targets_file, target_texts, tick)
+    targets = options.targets_or_known(topology.name, targets_file, target_texts, tick, state_folder)
+    if foreign is not None:
+        targets = replace(targets, foreign=foreign)
     warn(loaded, topology, targets)
-    found = run(fabric.plan(topology, loaded, targets.switches, int(targets.tick)))
+    meant = Intended(topology, loaded, targets)
+    found = common.plan(meant, state_folder)
     if out is not None:
-        SavedPlan.of(Intended(topology, loaded, targets), found).save(out)
+        SavedPlan.of(meant, found).save(out)
     print_plan(topology, found, targets.tick, output, entries=entries)
     ctx.exit(0 if found.is_empty else 2)

@@ -49,6 +49,7 @@ def as_value(topology: Topology, plan: FabricPlan, tick: Duration) -> dict[str, 
         "switches": {
             name: {
                 "push_pipeline": one.push_pipeline,
+                "keep_entries": one.keep_entries,
                 "changes": [
                     {
                         "kind": change.kind.value,

@@ -6,6 +6,8 @@ from eeon_control.cli import output as printing
 from eeon_control.fabric import Step
 
 _WORDS = {
+    Step.WAVE: "begins",
+    Step.PASSED: "its gate is open",
     Step.LOADED: "program loaded",
     Step.WRITTEN: "written",
     Step.UNDOING: "undoing",

@@ -57,7 +57,7 @@ def recover(
     if forget:
         with store.lock(click.get_current_context().command_path) as lock, stopped_by_sigterm():
             journal = store.journal()
-            store.end(lock, undone=False)
+            store.end(lock)
         touched = _touched(journal)
         _show(
             output,

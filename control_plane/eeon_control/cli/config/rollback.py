@@ -6,10 +6,10 @@ from pathlib import Path
 
 import click
 
-from eeon_control import fabric, operations
+from eeon_control import operations
 from eeon_control.cli import options
 from eeon_control.cli.config import outcome_output
-from eeon_control.cli.config.common import changing, open_store, revision_argument
+from eeon_control.cli.config.common import changing, open_store, plan, revision_argument
 from eeon_control.cli.config.plan_output import print_plan
 from eeon_control.errors import EeonError, StateError
 from eeon_control.fabric.sync import run
@@ -55,7 +55,7 @@ def rollback(
         work = operations.Work(store, store.lock("rollback --dry-run"), targets=given)
         meant = operations.meant_by(work, number)
         tick = meant.targets.tick
-        found = run(fabric.plan(meant.topology, meant.config, meant.targets.switches, int(tick)))
+        found = plan(meant, store.folder)
         if output == "table":
             click.echo(f"back to revision {number}:")
         print_plan(meant.topology, found, tick, output)

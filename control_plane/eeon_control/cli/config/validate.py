@@ -37,7 +37,7 @@ _ENGINE_TICK = Duration.parse("1ns")  # when no target says otherwise
     "--tick",
     type=options.TICK,
     default=None,
-    help="also check that timers are whole ticks of this length  [default: the targets file's, or 1ns]",
+    help="check timers against a tick of this length  [default: the targets file's, or 1ns]",
 )
 @click.option("--strict", is_flag=True, help="warnings are errors too")
 @options.output_option
@@ -117,9 +117,9 @@ class _Checked:
         """What was found to be valid, and the values that were left to the controller."""
         if self.topology is None or self.config is None:
             return f"{self.names}: well formed; give -t to check it against a topology"
+        switches = "1 switch" if len(self.entries) == 1 else f"{len(self.entries)} switches"
         lines = [
-            f"{self.names} on {self.topology.name}: valid; "
-            f"{sum(self.entries.values())} entries on {len(self.entries)} switches"
+            f"{self.names} on {self.topology.name}: valid; {sum(self.entries.values())} entries on {switches}"
         ]
         used = {(self.config.attached(port, "queue"), port.rate) for port in self.topology.ports()}
         rates = sorted({rate for _, rate in used})

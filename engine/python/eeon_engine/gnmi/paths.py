@@ -1,7 +1,8 @@
 """Paths of requests against the model (gNMI 0.8 §2.2.2, openconfig/reference gnmi-path-strings)."""
 
+import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 
 from ..p4runtime.errors import StatusError, exhausted, invalid, unimplemented
@@ -30,10 +31,12 @@ class Selection:
     """How many elements the path has."""
     leaves: tuple[Leaf, ...]
     interface: str | None
+    is_of_one: bool
+    """Whether the path names an entry of a list, which is there or not, and not all."""
 
     def only(self, keep: Callable[[Leaf], bool]) -> "Selection":
         """Those of its leaves, which may be none."""
-        return Selection(self.text, self.depth, tuple(filter(keep, self.leaves)), self.interface)
+        return replace(self, leaves=tuple(filter(keep, self.leaves)))
 
     @property
     def has_counts(self) -> bool:
@@ -77,8 +80,11 @@ def selections(prefix: gnmi.Path, paths: Sequence[gnmi.Path]) -> list[Selection]
 
 def _selection(prefix: gnmi.Path, path: gnmi.Path) -> Selection:
     for one in (prefix, path):
-        if one.element:
+        # Clients that also serve older targets send both, openconfig's own among them.
+        if one.element and not one.elem:
             raise invalid("a path in `element`, which gNMI 0.4 deprecated; use `elem`")
+        if one.element and [_unescaped(word) for word in one.element] != [_old(elem) for elem in one.elem]:
+            raise invalid("a path in `element` that is another one than in `elem`; use `elem` alone")
         if one.origin not in _ORIGINS:
             raise invalid(f"origin '{_short(one.origin)}'; this switch has OpenConfig's models only")
     elements = [*prefix.elem, *path.elem]
@@ -113,7 +119,8 @@ def _selection(prefix: gnmi.Path, path: gnmi.Path) -> Selection:
             leaves.append(leaf)
     if len(errors) == len(found):
         raise errors[0]
-    return Selection(text, len(elements), tuple(leaves), interface)
+    is_of_one = any(value != "*" for element in elements for value in element.key.values())
+    return Selection(text, len(elements), tuple(leaves), interface, is_of_one)
 
 
 def _keys(leaf: Leaf, elements: Sequence[gnmi.PathElem], text: str) -> tuple[str | None, str | None]:
@@ -156,6 +163,15 @@ def _unknown(names: list[str]) -> str:
         meant = f"did you mean {near[0]}? " if near else ""
         return f"no '{_short(names[end - 1])}'; {meant}there are {', '.join(here)}"
     raise AssertionError("some leaf fits")
+
+
+def _old(element: gnmi.PathElem) -> str:
+    """An element as it was written before gNMI 0.4: `interface[name=port1]`."""
+    return element.name + "".join(f"[{key}={value}]" for key, value in element.key.items())
+
+
+def _unescaped(word: str) -> str:
+    return re.sub(r"\\(.)", r"\1", word)
 
 
 def _without_module(name: str) -> str:

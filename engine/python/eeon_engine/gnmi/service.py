@@ -79,7 +79,8 @@ class Service:
         )
 
     def get(self, request: gnmi.GetRequest, caller: Caller) -> gnmi.GetResponse:
-        """One notification a path, with an update for each node that the path selects."""
+        """One notification a path, with an update for each node that the path selects, which are none where a
+        list is empty. NOT_FOUND for an entry of a list that is named and not there."""
         caller.check_right(Right.READ)
         encodings.check(request.encoding)
         check_models(request.use_models)
@@ -90,7 +91,7 @@ class Service:
         timestamp = time.time_ns()
         response = gnmi.GetResponse()
         for selection, found in zip(asked, self._reader.values(asked), strict=True):
-            if not found:
+            if not found and selection.is_of_one:
                 raise not_found(f"path {selection.text}: nothing there now on this switch")
             notification = response.notification.add(timestamp=timestamp)
             set_target(notification, request.prefix)

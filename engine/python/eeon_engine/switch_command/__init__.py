@@ -4,6 +4,8 @@ simple_switch_grpc.
 main       from arguments to a running switch and back; exit statuses
 options    the command line: every flag of BMv2 and what becomes of it
 logs       BMv2's log lines, to the console or a file
+packet_log what every packet met, for that log
+packet_lines  what a program did to a packet, in BMv2's words
 names      the commands simple_switch and simple_switch_grpc, put where the user says
 
 No packet passes through here. Like BMv2, the command prints a line for each interface it adds, and

@@ -10,8 +10,10 @@ from logging.handlers import RotatingFileHandler
 
 from .options import Options
 
+TRACE = logging.DEBUG - 5
+"""BMv2's level below `debug`."""
 _LEVELS = {
-    "trace": logging.DEBUG - 5,
+    "trace": TRACE,
     "debug": logging.DEBUG,
     "info": logging.INFO,
     "warn": logging.WARNING,
@@ -28,7 +30,7 @@ class _Bmv2Formatter(logging.Formatter):
         text = record.getMessage()
         if record.exc_info:
             text += "\n" + self.formatException(record.exc_info)
-        level = record.levelname[:1]
+        level = "T" if record.levelno == TRACE else record.levelname[:1]
         return f"[{at}.{int(record.msecs):03}] [bmv2] [{level}] [thread {threading.get_native_id()}] {text}"
 
 
@@ -54,8 +56,7 @@ def set_up(options: Options) -> logging.Logger:
         handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(_Bmv2Formatter())
     log.addHandler(handler)
-    has_log = options.log_console or options.log_file is not None
-    log.setLevel(_LEVELS[options.log_level] if has_log else logging.WARNING)
+    log.setLevel(_LEVELS[options.log_level] if options.has_log else logging.WARNING)
     return log
 
 

@@ -19,8 +19,10 @@ from .._engine import JSON_VERSION, LiveSwitch, Program
 from ..exceptions import ConfigError, EngineError
 from . import logs, names
 from .options import Options, Shown, UsageError, parse
+from .packet_log import PacketLog
 
 _POLL_MS = 100
+"""How often what happened is written to the log."""
 _SWITCH_SECONDS = 0.001
 _OPEN_FILES = 4096
 """Connections to both servers, interfaces, files: some 1,200."""
@@ -57,7 +59,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _run(options, log)
     except (EngineError, OSError) as error:
         log.error("%s", error)
-        if options.log_file is not None or options.log_console:
+        if options.has_log:
             print(error, file=sys.stderr, flush=True)
         return 1
 
@@ -102,24 +104,34 @@ def _run(options: Options, log: logging.Logger) -> int:
     for note in options.notes:
         print(f"Warning: {note}", flush=True)
     with ExitStack() as stack:
-        switch = _make(options)
+        packets_are_logged = options.has_log and log.isEnabledFor(logging.DEBUG)
+        switch = _make(options, packets_are_logged)
+        packet_log = PacketLog(switch, log) if packets_are_logged else None
         stack.callback(switch.stop)
         _start_servers(options, switch, log, stack)
         switch.start()
         while not stopping.is_set() and not switch.has_ended:
             for event in switch.take_events(_POLL_MS):
                 log.info("%s", event)
-            if switch.program is not None:
-                for line in switch.take_log():
-                    log.info("%s", line)
+            _write_log(switch, log, packet_log)
             if show.is_set():
                 show.clear()
                 _show_counts(switch)
         failed = not stopping.is_set()
+    _write_log(switch, log, packet_log)
     for event in switch.take_events(0):
         log.log(logging.ERROR if failed else logging.INFO, "%s", event)
     _show_counts(switch)
     return 1 if failed else 0
+
+
+def _write_log(switch: LiveSwitch, log: logging.Logger, packet_log: PacketLog | None) -> None:
+    """What packets have met, where that is logged, and the texts of the program's `log_msg`."""
+    if packet_log is not None:
+        packet_log.write()
+    elif switch.program is not None:
+        for line in switch.take_log():
+            log.info("%s", line)
 
 
 def _allow_connections() -> None:
@@ -130,7 +142,7 @@ def _allow_connections() -> None:
         resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
 
 
-def _make(options: Options) -> LiveSwitch:
+def _make(options: Options, follows_all: bool) -> LiveSwitch:
     program = None
     if options.program is not None:
         try:
@@ -163,6 +175,7 @@ def _make(options: Options) -> LiveSwitch:
         queue_limit_packets=options.queue_limit_packets,
         queue_limit_bytes=options.queue_limit_bytes,
         quanta_bytes=options.quanta_bytes,
+        follows_all=follows_all,
     )
 
 

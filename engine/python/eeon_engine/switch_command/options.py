@@ -122,6 +122,11 @@ class Options:
     notes: list[str] = field(default_factory=list)
     """Flags that were accepted and do nothing, each with the reason."""
 
+    @property
+    def has_log(self) -> bool:
+        """Whether a log is wanted, on the console or in a file."""
+        return self.log_console or self.log_file is not None
+
 
 class _Parser(argparse.ArgumentParser):
     @property

@@ -64,6 +64,12 @@ impl Switch {
         follower.map(Follower::take).unwrap_or_default()
     }
 
+    /// How many steps [`Switch::take_journey`] would hand out.
+    pub fn journey_steps(&self) -> usize {
+        let follower = self.watch.as_deref().and_then(|watch| watch.follower.as_ref());
+        follower.map_or(0, Follower::steps)
+    }
+
     /// Follows nothing any more.
     pub fn stop_following(&mut self) {
         if let Some(watch) = &mut self.watch {

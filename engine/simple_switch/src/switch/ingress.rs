@@ -48,7 +48,10 @@ impl Switch {
         if let Some(field) = v1model.parser_error {
             phv.set(field, u64::from(error));
         }
-        let checksums_hold = self.state.verify_checksums(phv, &packet.frame);
+        let checksums_hold = match watcher::<WATCHED>(&mut self.watch, id) {
+            None => self.state.verify_checksums(phv, &packet.frame),
+            Some(trace) => self.state.verify_checksums_traced(phv, &packet.frame, trace),
+        };
         if let Some(field) = v1model.checksum_error {
             phv.set(field, u64::from(!checksums_hold));
         }

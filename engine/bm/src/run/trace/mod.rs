@@ -198,6 +198,17 @@ pub enum Event {
     },
     /// The pipeline ends after this action.
     Exit,
+    /// A checksum was verified or updated.
+    Checksum {
+        /// Checksum, in the order of the JSON.
+        checksum: u32,
+        /// Updated; otherwise verified.
+        update: bool,
+        /// What was computed; none where its condition does not hold, or its header is not there to be verified.
+        computed: Option<u64>,
+        /// What its field had.
+        found: u128,
+    },
 }
 
 /// Watches one packet and writes events down.
@@ -241,6 +252,11 @@ impl Trace {
     /// Events so far, in order, and forgets them.
     pub fn take(&mut self) -> Vec<Event> {
         std::mem::take(&mut self.events)
+    }
+
+    /// A checksum was verified or updated.
+    pub(crate) fn checksum(&mut self, checksum: u32, update: bool, computed: Option<u64>, found: u128) {
+        self.events.push(Event::Checksum { checksum, update, computed, found });
     }
 
     /// Every field and validity that is not zero now, in the order of the program.

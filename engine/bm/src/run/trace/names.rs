@@ -268,6 +268,18 @@ pub enum NamedEvent<'a> {
     /// The pipeline ends after this action.
     #[cfg_attr(feature = "schema", schemars(title = "ExitEvent"))]
     Exit,
+    /// A checksum was verified or updated.
+    #[cfg_attr(feature = "schema", schemars(title = "ChecksumEvent"))]
+    Checksum {
+        /// Checksum, in the order of the JSON.
+        checksum: u32,
+        /// Updated; otherwise verified.
+        update: bool,
+        /// What was computed; none where its condition does not hold, or its header is not there to be verified.
+        computed: Option<u64>,
+        /// What its field had.
+        found: u128,
+    },
 }
 
 impl Event {
@@ -366,6 +378,12 @@ impl Event {
             }
             Event::Request { primitive, arguments } => NamedEvent::Request { primitive, arguments },
             Event::Exit => NamedEvent::Exit,
+            Event::Checksum { checksum, update, computed, found } => NamedEvent::Checksum {
+                checksum: *checksum,
+                update: *update,
+                computed: *computed,
+                found: *found,
+            },
         }
     }
 }

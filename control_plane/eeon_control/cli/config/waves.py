@@ -1,0 +1,136 @@
+"""--waves, --pause, --gate and --switch: an apply that goes through the fabric step by step."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeVar, cast
+
+import click
+
+from eeon_control import operations
+from eeon_control.cli import completions, options
+from eeon_control.errors import EeonError
+from eeon_control.fabric import Rollout
+from eeon_control.fabric.targets import resolve
+from eeon_control.plan.waves import waves
+from eeon_control.state import Intended
+
+_F = TypeVar("_F", bound=Callable[..., object])
+
+
+class _Rule(click.ParamType):  # type: ignore[type-arg] # it takes arguments from click 8.3 on
+    name = "rule"
+
+    def convert(
+        self, value: object, param: click.Parameter | None, ctx: click.Context | None
+    ) -> operations.Rule:
+        try:
+            return value if isinstance(value, operations.Rule) else operations.Rule.parse(str(value))
+        except ValueError as error:
+            self.fail(str(error), param, ctx)
+
+
+@dataclass(frozen=True)
+class WaveChoice:
+    """What a command line says about waves; `switches` is empty for all of them."""
+
+    switches: tuple[str, ...]
+    waves: str | None
+    pause_seconds: float | None
+    rules: tuple[operations.Rule, ...]
+    commands: tuple[str, ...]
+    gate_seconds: float
+
+    def check(self) -> None:
+        """Raise UsageError for options that do not go together."""
+        if self.pause_seconds is not None and not (self.waves or self.rules or self.commands):
+            raise click.UsageError("--pause goes with --waves, --gate or --gate-command")
+
+    def rollout(self, meant: Intended) -> Rollout | None:
+        """In which waves; None for all switches at once. Raises EeonError."""
+        topology = meant.topology
+        unknown = [name for name in self.switches if name not in topology.switches]
+        if unknown:
+            raise EeonError(f"--switch {unknown[0]}: {topology.name} has no switch of that name")
+        among = self.switches or tuple(topology.switches)
+        if not (self.waves is not None or self.rules or self.commands or self.switches):
+            return None
+        parts = (among,) if self.waves is None else waves(topology, self.waves, among)
+        targets = resolve(topology, meant.targets.switches)
+        gate = operations.gate_of(topology, targets, self.rules, self.commands, self.gate_seconds)
+        return Rollout(parts, self.pause_seconds or 0.0, gate)
+
+
+_OPTIONS = (
+    click.option(
+        "--switch",
+        "switches",
+        multiple=True,
+        metavar="NAME",
+        shell_complete=completions.switch_names,
+        help="give the new profiles to the ports of this switch only; the others keep those in force. "
+        "Repeatable",
+    ),
+    click.option(
+        "--waves",
+        metavar="LIST",
+        help="change the switches in waves: numbers, parts of all, and rest, such as 1,10%,rest. A failure "
+        "or a closed gate undoes all waves. A leaf and its spine, or all spines of a leaf, are never in one "
+        "wave: where that needs it, a wave has fewer switches and rest is several waves",
+    ),
+    click.option(
+        "--pause", "pause_seconds", type=options.SPAN, metavar="TIME", help="wait so long after each wave"
+    ),
+    click.option(
+        "--gate",
+        "rules",
+        type=_Rule(),
+        multiple=True,
+        metavar="RULE",
+        help="what closes the gate behind a wave: drops[=N] or pauses[=N], more than N (0) since the apply "
+        "began; links, a port that went down; account, a byte account below zero. Repeatable",
+    ),
+    click.option(
+        "--gate-command",
+        "commands",
+        multiple=True,
+        metavar="COMMAND",
+        help="a shell command that opens the gate with 0. It runs before the first wave, too, and knows "
+        "EEON_WAVE, EEON_WAVES and EEON_SWITCHES. Repeatable",
+    ),
+    click.option(
+        "--gate-timeout",
+        "gate_seconds",
+        type=options.SPAN,
+        default="60s",
+        show_default=True,
+        metavar="TIME",
+        help="how long a --gate-command may take",
+    ),
+)
+
+
+def wave_options(function: _F) -> _F:
+    """All of them, which come as one parameter: `choice`."""
+
+    @functools.wraps(function)
+    def with_choice(
+        *args: object,
+        switches: tuple[str, ...],
+        waves: str | None,
+        pause_seconds: float | None,
+        rules: tuple[operations.Rule, ...],
+        commands: tuple[str, ...],
+        gate_seconds: float,
+        **others: object,
+    ) -> object:
+        choice = WaveChoice(switches, waves, pause_seconds, rules, commands, gate_seconds)
+        return function(*args, choice=choice, **others)
+
+    # It has the function's type but for parameters that no caller but click gives.
+    wrapped = cast(_F, with_choice)
+    for option in reversed(_OPTIONS):
+        wrapped = option(wrapped)
+    return wrapped

@@ -1,0 +1,64 @@
+"""A configuration on some switches, and another one on the others, as one configuration. Pure."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Collection
+
+from eeon_control.config.model import FabricConfig, Kind
+from eeon_control.config.presets import EEE_PRESETS
+from eeon_control.config.reader import from_value
+from eeon_control.errors import InputError, Place, Problem
+from eeon_control.topology import Topology
+
+
+def on_switches(
+    held: FabricConfig, new: FabricConfig, topology: Topology, names: Collection[str]
+) -> FabricConfig:
+    """`held`, with the profiles that `new` gives the ports of these switches attached to each of them.
+
+    What is the whole fabric's has to be the same in both: classes, PFC, routing, times of PHYs, settings of
+    targets. Raises InputError when it is not.
+    """
+    own = {
+        "classes": (held.classes, new.classes),
+        "profiles.pfc": (held.profiles.pfc, new.profiles.pfc),
+        "routing": (held.routing, new.routing),
+        "phy": (held.phy, new.phy),
+        "target_settings": (held.target_settings, new.target_settings),
+    }
+    rule = (
+        "differs from the revision in force and is the whole fabric's: leave out --switch; --waves may help"
+    )
+    problems = [
+        Problem(Place("--switch"), key, "", rule) for key, (one, other) in own.items() if one != other
+    ]
+    if problems:
+        raise InputError(problems)
+    value: dict[str, object] = copy.deepcopy(held.document.value)
+    ports = _part(value, "ports")
+    for name in names:
+        for port in topology.switches[name].ports:
+            kinds: tuple[Kind, ...] = ("queue", "eee")
+            attached = {kind: new.attached(port, kind) or "off" for kind in kinds}
+            ports[port.name] = {kind: _known(value, new, kind, of) for kind, of in attached.items()}
+    return from_value(value, "the configuration in force with --switch")
+
+
+def _known(value: dict[str, object], new: FabricConfig, kind: Kind, name: str) -> str:
+    """The name by which the profile of `new` is in `value`, where it is put if it is not there yet."""
+    if kind == "eee" and name in EEE_PRESETS:
+        return name
+    profiles, wanted = _part(_part(value, "profiles"), kind), new.document.get(("profiles", kind, name))
+    tried, number = name, 1
+    while profiles.setdefault(tried, wanted) != wanted:
+        number += 1
+        tried = f"{name}_{number}"
+    return tried
+
+
+def _part(value: dict[str, object], key: str) -> dict[str, object]:
+    part = value.get(key) or {}
+    assert isinstance(part, dict), "the document was read as a configuration"
+    value[key] = part
+    return part

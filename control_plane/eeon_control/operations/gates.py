@@ -1,0 +1,235 @@
+"""What an apply in waves looks at behind each wave: counters, links, accounts, or a command of a user."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import re
+import signal
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal, Self
+
+from eeon_control import constants
+from eeon_control.fabric import Gate, GateClosed, Target
+from eeon_control.fabric.read import FabricObservation, Observation, Wanted, observe
+from eeon_control.printable import one_line
+from eeon_control.topology import Topology
+from eeon_control.views.counters import DROPS
+
+_RULE = re.compile(r"(?:drops|pauses)(?:=(?P<limit>\d{1,18}))?|links|account", re.ASCII)
+_SAID_BYTES = 64 * 1024
+_Kind = Literal["drops", "pauses", "links", "account"]
+_KINDS: tuple[_Kind, ...] = ("drops", "pauses", "links", "account")
+
+
+@dataclass(frozen=True)
+class Rule:
+    """`drops` and `pauses`: more than `limit` packets dropped, or pauses sent and received, since the apply
+    began close the gate. `links`: a port that was up and is down. `account`: a port whose byte account is
+    below zero, because packets left that never entered it."""
+
+    what: _Kind
+    limit: int = 0
+
+    @classmethod
+    def parse(cls, text: str) -> Self:
+        """Read `drops`, `drops=100`, `pauses=5`, `links` or `account`. Raises ValueError."""
+        match = _RULE.fullmatch(text)
+        if match is None:
+            raise ValueError(f"{text!r} is none of drops, drops=N, pauses, pauses=N, links and account")
+        what = next(one for one in _KINDS if text.startswith(one))
+        return cls(what, int(match["limit"] or 0))
+
+
+@dataclass
+class CounterGate:
+    """Reads the switches. One that cannot be read closes the gate once it has been written."""
+
+    topology: Topology
+    targets: Mapping[str, Target]
+    rules: Sequence[Rule]
+    _first: FabricObservation | None = field(default=None, init=False)
+
+    async def before(self) -> None:
+        """Read what the counters begin from. A switch that runs another program has none."""
+        self._first = await self._read()
+
+    async def after(self, number: int, waves: int, changed: Collection[str]) -> None:
+        """Compare with that. Raises GateClosed with all that is wrong."""
+        assert self._first is not None, "before comes before after"
+        now = await self._read()
+        unread = [
+            why for name, why in now.failures.items() if name in changed or name in self._first.switches
+        ]
+        wrong = [*unread, *(text for rule in self.rules for text in self._broken(rule, self._first, now))]
+        if wrong:
+            raise GateClosed("the gate is closed: " + "; ".join(one_line(text) for text in wrong))
+
+    async def _read(self) -> FabricObservation:
+        kinds = {rule.what for rule in self.rules}
+        wanted = Wanted(
+            entries="pauses" in kinds,
+            counters="drops" in kinds,
+            pfc="pauses" in kinds,
+            ports="links" in kinds,
+            registers=("occupancy_bytes",) if "account" in kinds else (),
+        )
+        return await observe(self.topology, self.targets, wanted)
+
+    def _broken(self, rule: Rule, first: FabricObservation, now: FabricObservation) -> Iterator[str]:
+        match rule.what:
+            case "drops":
+                yield from _above(rule, "dropped", _since(_drops(first), _drops(now)))
+            case "pauses":
+                yield from _above(rule, "pauses", _since(_pauses(first), _pauses(now)))
+            case "links":
+                gone = _down(now, self.topology) - _down(first, self.topology)
+                if gone:
+                    yield f"down since the apply began: {', '.join(sorted(gone))}"
+            case "account":
+                for name, one in now.switches.items():
+                    yield from _wrong_account(name, one)
+
+
+@dataclass(frozen=True)
+class CommandGate:
+    """Runs a command of the user in a shell: 0 opens the gate.
+
+    It has EEON_WAVE (0 before the first), EEON_WAVES and EEON_SWITCHES (all that were changed so far) in its
+    environment, and is killed with all its children after `seconds`.
+    """
+
+    command: str
+    seconds: float
+
+    async def before(self) -> None:
+        """Run it once before anything is written. Raises GateClosed."""
+        await self.after(0, 0, ())
+
+    async def after(self, number: int, waves: int, changed: Collection[str]) -> None:
+        """Run it. Raises GateClosed."""
+        told = {"EEON_WAVE": str(number), "EEON_WAVES": str(waves), "EEON_SWITCHES": " ".join(changed)}
+        process = await asyncio.create_subprocess_shell(
+            self.command,
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.STDOUT,
+            start_new_session=True,
+            env=os.environ | told,
+            limit=_SAID_BYTES,
+        )
+        try:
+            async with asyncio.timeout(self.seconds):
+                said = await _last_line(process)
+                code = await process.wait()
+        except TimeoutError:
+            raise GateClosed(
+                f"the gate `{self.command}` did not end within {self.seconds:g} s and was killed; "
+                "--gate-timeout gives it longer"
+            ) from None
+        finally:
+            # Its children too, however it ended.
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            await asyncio.shield(process.wait())
+        if code:
+            why = f": {said}" if said else ""
+            raise GateClosed(f"the gate `{self.command}` is closed: it ended with {code}{why}")
+
+
+@dataclass(frozen=True)
+class AllGates:
+    """Open when all of them are."""
+
+    gates: Sequence[Gate]
+
+    async def before(self) -> None:
+        """Ask each."""
+        for gate in self.gates:
+            await gate.before()
+
+    async def after(self, number: int, waves: int, changed: Collection[str]) -> None:
+        """Ask each."""
+        for gate in self.gates:
+            await gate.after(number, waves, changed)
+
+
+async def _last_line(process: asyncio.subprocess.Process) -> str:
+    assert process.stdout is not None
+    kept = b""
+    while part := await process.stdout.read(_SAID_BYTES):
+        kept = (kept + part)[-_SAID_BYTES:]
+    lines = kept.decode(errors="replace").strip().splitlines()
+    return one_line(lines[-1], 200) if lines else ""
+
+
+_Cell = tuple[str, ...]
+
+
+def _drops(seen: FabricObservation) -> Counter[_Cell]:
+    found: Counter[_Cell] = Counter()
+    for one in seen.counters.verdicts:
+        if one.verdict in DROPS:
+            found[f"{one.switch}:{one.port}", one.verdict, one.packet_class] = one.packets
+    return found
+
+
+def _pauses(seen: FabricObservation) -> Counter[_Cell]:
+    return Counter(
+        {
+            (name, counter, str(cell)): value
+            for name, one in seen.switches.items()
+            for (counter, cell), value in one.pfc.items()
+            if counter in ("pauses_sent", "pauses_received")
+        }
+    )
+
+
+def _since(first: Counter[_Cell], now: Counter[_Cell]) -> Counter[_Cell]:
+    """What was added; a counter that is lower than it was began anew when the program was loaded."""
+    return Counter(
+        {cell: value - first[cell] if value >= first[cell] else value for cell, value in now.items()}
+    )
+
+
+def _above(rule: Rule, what: str, added: Counter[_Cell]) -> Iterator[str]:
+    total = added.total()
+    if total > rule.limit:
+        (most, number), *_ = added.most_common(1)
+        where = " ".join(most[:2])
+        yield f"{total} {what} since the apply began, more than {rule.limit}; most ({number}) at {where}"
+
+
+def _down(seen: FabricObservation, topology: Topology) -> set[str]:
+    """Linked ports that are down, by name."""
+    return {
+        f"{name}:{number}"
+        for name, numbers in seen.down.items()
+        for number in numbers & {port.number for port in topology.switches[name].ports}
+    }
+
+
+def _wrong_account(name: str, one: Observation) -> Iterator[str]:
+    if one.registers is None:
+        yield f"{name}: its byte account cannot be read{f': {one.missing}' if one.missing else ''}"
+        return
+    for port, values in one.registers.items():
+        held = values["occupancy_bytes"]
+        if held > constants.BYTE_COUNT_MAX // 2:  # it wraps
+            yield f"{name}:{port}: the byte account is {held - constants.BYTE_COUNT_MAX - 1}, below zero"
+
+
+def gate_of(
+    topology: Topology,
+    targets: Mapping[str, Target],
+    rules: Sequence[Rule],
+    commands: Sequence[str],
+    seconds: float,
+) -> Gate | None:
+    """One gate of all that a command line names; None for nothing."""
+    gates: list[Gate] = [CounterGate(topology, targets, rules)] if rules else []
+    gates += [CommandGate(command, seconds) for command in commands]
+    return AllGates(gates) if gates else None

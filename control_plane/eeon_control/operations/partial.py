@@ -1,0 +1,29 @@
+"""An apply on some switches: what the others are meant to hold stays that of the revision in force."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from eeon_control.config.partial import on_switches as configuration_on_switches
+from eeon_control.errors import StateError
+from eeon_control.state import Intended, Revision
+
+
+def on_switches(held: Revision | None, meant: Intended, names: Collection[str]) -> Intended:
+    """The configuration of the revision in force, with that of `meant` on the named switches.
+
+    Raises StateError where there is no revision, or one of another topology or program, and InputError where
+    the configurations do not go together.
+    """
+    what = f"--switch {', '.join(names)}"
+    if held is None:
+        raise StateError(f"{what}: there is no revision in force for the other switches; apply to all first")
+    held.intent.check_program(
+        f"{what}: revision {held.number}", "--waves takes a new program through the fabric"
+    )
+    if held.intent.topology != dict(meant.topology.document):
+        raise StateError(
+            f"{what}: revision {held.number} has another topology; apply to all switches, in --waves"
+        )
+    config = configuration_on_switches(held.intended().config, meant.config, meant.topology, names)
+    return Intended(meant.topology, config, meant.targets)

@@ -1,0 +1,193 @@
+"""Topology files of containerlab (containerlab.dev), as files of this project's long form.
+
+Nodes of kind `linux` are hosts, all others switches; nodes without a link, such as collectors, are no part of
+the fabric. A port's number is the one in its interface's name. What the format does not know, rates and
+delays, comes from `labels` of a link, or `defaults` at the top, or is assumed and said to be.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping
+
+from eeon_control.errors import InputError, Place, Problem
+from eeon_control.sources import Document, KeyPath
+
+ASSUMED = {"rate": "10Gbps", "delay": "500ns"}
+"""Of links that nothing else is said of; the delay is that of the topologies of this package."""
+
+_HOST_KIND = "linux"
+_LINK_KEYS = ("rate", "delay", "overhead")
+_OWN_KEYS = ("name", "description", "addressing", "defaults")  # of this project's files
+_LANES = 64
+_PORT_FORMS = tuple(
+    re.compile(form)
+    for form in (
+        r"[A-Za-z]+(\d{1,6})",  # eth1, Ethernet48, swp3
+        r"(?:e|ethernet-)1[-/](\d{1,6})(?:[-/](\d{1,2}))?",  # SR Linux
+        r"Ethernet1/(\d{1,6})",  # slot 1
+        r"Ethernet(\d{1,6})/(\d{1,2})",  # EOS
+        r"eth(\d{1,6})_(\d{1,2})",  # EOS in containerlab
+        r"[A-Za-z]+-?(?:0[-/]){1,4}(\d{1,6})",  # ge-0/0/3, Gi0/0/0/3
+    )
+)
+_FORMS = "eth1, e1-1, ethernet-1/1, e1-1-2 (lane 2 of port 1), Ethernet4, Ethernet1/1, swp1 or ge-0/0/1"
+
+
+def is_one(document: Document) -> bool:
+    """Whether a file is containerlab's: nodes below `topology`, or at the top with a node of kind linux."""
+    inner = document.value.get("topology")
+    if isinstance(inner, dict):
+        return "nodes" in inner
+    nodes = document.value.get("nodes")
+    if not isinstance(nodes, dict) or not nodes:
+        return False
+    kinds = [node.get("kind") if isinstance(node, dict) else None for node in nodes.values()]
+    return _HOST_KIND in kinds and all(isinstance(kind, str) for kind in kinds)
+
+
+def translated(document: Document) -> tuple[Document, str]:
+    """The same fabric in the long form, its places in the file kept, and what had to be assumed of it.
+
+    Raises InputError for everything that has no place there.
+    """
+    return _File(document).translated()
+
+
+class _File:
+    def __init__(self, document: Document) -> None:
+        self._document = document
+        self._base: KeyPath = ("topology",) if isinstance(document.value.get("topology"), dict) else ()
+        self._problems: list[Problem] = []
+        self._places: dict[KeyPath, Place] = {}
+        self._nodes = self._mapping("nodes")
+        self._links = document.get((*self._base, "links"))
+
+    def translated(self) -> tuple[Document, str]:
+        """Raises InputError."""
+        if not isinstance(self._links, list) or not self._links:
+            self._refuse((*self._base, "links"), "a fabric needs links")
+            raise InputError(self._problems)
+        links = [self._link(index, link) for index, link in enumerate(self._links)]
+        linked = Counter(end.partition(":")[0] for link in links for end in _ends(link))
+        kinds = {str(name): self._kind(str(name)) for name in self._nodes}
+        nodes: dict[str, object] = {
+            name: {"kind": "host" if kind == _HOST_KIND else "switch"}
+            for name, kind in kinds.items()
+            if name in linked
+        }
+        for name in (name for name, kind in kinds.items() if kind == _HOST_KIND and linked[name] > 1):
+            rule = (
+                f"kind {_HOST_KIND} is a host, which has exactly one link; this one has {linked[name]}. "
+                "Give a router in a Linux container another kind"
+            )
+            self._refuse((*self._base, "nodes", name), rule, name)
+        if self._problems:
+            raise InputError(self._problems)
+        own = {key: self._document.value[key] for key in _OWN_KEYS if key in self._document.value}
+        given = own.get("defaults", {})
+        defaults = {**ASSUMED, **given} if isinstance(given, dict) else given
+        value = {"description": "from a containerlab file", **own, "defaults": defaults}
+        for path in self._document.places:
+            if not path or path[0] in _OWN_KEYS:
+                self._keep(path, path)
+            elif path[: len(self._base) + 1] in ((*self._base, "nodes"), (*self._base, "links")):
+                self._places.setdefault(path[len(self._base) :], self._document.places[path])
+        told = "; ".join(_assumptions(links, given, kinds, linked))
+        return Document({**value, "nodes": nodes, "links": links}, self._places), told
+
+    def _link(self, index: int, link: object) -> dict[str, object]:
+        """One link in the long form; without ends where they cannot be read."""
+        path: KeyPath = (*self._base, "links", index)
+        here: KeyPath = ("links", index)
+        found: dict[str, object] = {"endpoints": []}
+        if not isinstance(link, dict):
+            self._refuse(path, "a link is a mapping with endpoints")
+            return found
+        kind = link.get("type", "veth")
+        ends = link.get("endpoints")
+        if kind != "veth" or not isinstance(ends, list) or len(ends) != 2:
+            self._refuse(path, "a link of a fabric is one of type veth, with two endpoints", str(kind))
+            return found
+        numbered = [self._end((*path, "endpoints", side), end) for side, end in enumerate(ends)]
+        found["endpoints"] = [end for end in numbered if end is not None]
+        for where in (("labels",), ()):
+            values = self._document.get((*path, *where))
+            for key in _LINK_KEYS:
+                if isinstance(values, dict) and key in values:
+                    found[key] = values[key]
+                    self._keep((*here, key), (*path, *where, key))
+        return found
+
+    def _end(self, path: KeyPath, end: object) -> str | None:
+        """`leaf1:49` for `leaf1:e1-49`, or for `{node: leaf1, interface: e1-49}`."""
+        if isinstance(end, dict):
+            end = f"{end.get('node')}:{end.get('interface')}"
+        node, colon, interface = str(end).partition(":")
+        number = _number(interface)
+        if not colon or number is None:
+            self._refuse(path, f"no port's number is known for this interface; names are {_FORMS}", str(end))
+            return None
+        if node not in self._nodes:
+            self._refuse(path, f"there is no node {node!r}", str(end))
+            return None
+        return f"{node}:{number}"
+
+    def _kind(self, name: str) -> str:
+        """A node's own kind, or that of its group, or of all nodes."""
+        node = self._nodes[name]
+        own: Mapping[str, object] = node if isinstance(node, dict) else {}
+        group = self._mapping("groups").get(str(own.get("group")))
+        for given in (own, group, self._mapping("defaults") if self._base else None):
+            if isinstance(given, dict) and isinstance(given.get("kind"), str):
+                return str(given["kind"])
+        self._refuse((*self._base, "nodes", name), "no kind here, in its group or in topology.defaults", name)
+        return ""
+
+    def _mapping(self, key: str) -> dict[str, object]:
+        found = self._document.get((*self._base, key))
+        return found if isinstance(found, dict) else {}
+
+    def _refuse(self, path: KeyPath, rule: str, value: object = None) -> None:
+        self._problems.append(self._document.problem(path, rule, value))
+
+    def _keep(self, path: KeyPath, original: KeyPath) -> None:
+        """Say where in the file what has been translated stands."""
+        self._places[path] = self._document.place(original)
+
+
+def _assumptions(
+    links: list[dict[str, object]], given: object, kinds: Mapping[str, str], linked: Collection[str]
+) -> Iterator[str]:
+    known = given if isinstance(given, dict) else {}
+    missing = [key for key in ASSUMED if key not in known and any(key not in link for link in links)]
+    if missing:
+        says = " and ".join(f"{key} {ASSUMED[key]}" for key in missing)
+        yield (
+            f"a containerlab file says no {' and '.join(missing)}: {says} are assumed; give `labels: "
+            "{rate: 25Gbps, delay: 500ns}` of a link, or the same as `defaults` at the top"
+        )
+    if _HOST_KIND not in kinds.values():
+        yield f"no node has kind {_HOST_KIND}, a host: no switch is a leaf, and nothing is routed"
+    left_out = [name for name in kinds if name not in linked]
+    if left_out:
+        yield f"nodes without a link are left out: {', '.join(left_out)}"
+
+
+def _ends(link: Mapping[str, object]) -> list[str]:
+    ends = link["endpoints"]
+    assert isinstance(ends, list)
+    return ends
+
+
+def _number(interface: str) -> int | None:
+    """A port's number: that of its interface; for lane L of port P, 64 x L + P."""
+    for form in _PORT_FORMS:
+        match = form.fullmatch(interface)
+        if match is not None:
+            port, *lanes = (int(number) for number in match.groups() if number is not None)
+            if not lanes:
+                return port
+            return _LANES * lanes[0] + port if port < _LANES else None
+    return None

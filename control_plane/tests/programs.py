@@ -1,0 +1,68 @@
+"""Programs that are the one that ships, but for a part."""
+
+from __future__ import annotations
+
+import json
+import re
+
+from finsy.proto import p4r
+
+
+def commented(program_json: bytes, lines: int = 1) -> bytes:
+    """As p4c makes it with comments of so many lines at the top of every source."""
+    value = json.loads(program_json)
+    text = json.dumps(_moved(value, lines))
+    hidden = re.compile(r"(?<![A-Za-z0-9_.])(tbl_)?(eeon|priority)(\d+)(?=[_\"])")
+    return hidden.sub(lambda found: f"{found[1] or ''}{found[2]}{int(found[3]) + lines}", text).encode()
+
+
+def another(config: p4r.ForwardingPipelineConfig, cookie: int) -> p4r.ForwardingPipelineConfig:
+    """Another program, with the same P4Info: it knows one more error of the parser."""
+    value = json.loads(config.p4_device_config)
+    value["errors"].append(["Another", 99])
+    changed = p4r.ForwardingPipelineConfig()
+    changed.CopyFrom(config)
+    changed.p4_device_config = json.dumps(value).encode()
+    changed.cookie.cookie = cookie
+    return changed
+
+
+def without_table(config: p4r.ForwardingPipelineConfig, alias: str) -> p4r.ForwardingPipelineConfig:
+    """An earlier program, which has all but one table."""
+    earlier = another(config, 5)
+    left = [table for table in earlier.p4info.tables if table.preamble.alias != alias]
+    assert len(left) == len(earlier.p4info.tables) - 1
+    del earlier.p4info.tables[:]
+    earlier.p4info.tables.extend(left)
+    return earlier
+
+
+def beside_a_tenant(config: p4r.ForwardingPipelineConfig, role: str = "eeon") -> p4r.ForwardingPipelineConfig:
+    """Somebody else's program: all of this one's, whose tables belong to a role, and a table of the role
+    `tenant`."""
+    extended = another(config, 9)
+    value = json.loads(extended.p4_device_config)
+    tables = value["pipelines"][0]["tables"]
+    (like,) = [table for table in tables if table["name"].endswith(".port_buffer")]
+    tables.append(like | {"name": TENANT, "id": 1 + max(table["id"] for table in tables)})
+    extended.p4_device_config = json.dumps(value).encode()
+    for table in extended.p4info.tables:
+        table.preamble.annotations.append(f'@p4runtime_role("{role}")')
+    (known,) = [table for table in extended.p4info.tables if table.preamble.alias == "port_buffer"]
+    other = extended.p4info.tables.add()
+    other.CopyFrom(known)
+    other.preamble.id, other.preamble.name, other.preamble.alias = 0x02ABCDEF, TENANT, "tenant"
+    other.preamble.annotations[:] = ['@p4runtime_role("tenant")']
+    return extended
+
+
+TENANT = "eeon_ingress.tenant"
+
+
+def _moved(value: object, lines: int) -> object:
+    if isinstance(value, dict):
+        return {
+            key: part + lines if key == "line" and isinstance(part, int) else _moved(part, lines)
+            for key, part in value.items()
+        }
+    return [_moved(part, lines) for part in value] if isinstance(value, list) else value

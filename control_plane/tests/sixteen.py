@@ -1,0 +1,111 @@
+"""A fabric of sixteen engine switches in the process of the test, and an apply in waves that is killed in another."""
+
+from __future__ import annotations
+
+import contextlib
+import multiprocessing
+import os
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+
+from eeon_control import config, operations, state, topology
+from eeon_control.fabric import Rollout, Targets
+from eeon_control.fabric.sync import run
+from eeon_control.plan.waves import waves
+
+TOPOLOGY_TEXT = """
+name: sixteen
+leaf_spine: {leaves: 12, spines: 4, hosts_per_leaf: 1, host_link: {rate: 1Gbps}, uplink: {rate: 10Gbps}}
+defaults: {delay: 500ns}
+"""
+TOPOLOGY = topology.from_text(TOPOLOGY_TEXT)
+WAVES = waves(TOPOLOGY, "1,10%,rest")
+OLD, NEW = "drop_tail", "mark_threshold"
+
+_fork = multiprocessing.get_context("forkserver")
+_fork.set_forkserver_preload(["eeon_control.operations"])
+
+
+class OpenGate:
+    """Lets everything through."""
+
+    async def before(self) -> None:
+        """Nothing is looked at."""
+
+    async def after(self, number: int, waves: int, changed: object) -> None:
+        """Nothing is looked at."""
+
+
+@contextlib.contextmanager
+def sixteen() -> Iterator[Targets]:
+    """The switches serve P4Runtime until the end."""
+    from eeon_engine import _engine, p4runtime
+
+    with contextlib.ExitStack() as stack:
+        addresses = {}
+        for switch in TOPOLOGY.switches.values():
+            ports = [_engine.Port(port.number, rate_bps=int(port.rate)) for port in switch.ports]
+            running = _engine.Switch(
+                device_id=switch.device_id, tick_ps=1000, gate_register="gate_open_at", ports=ports
+            )
+            addresses[switch.name] = stack.enter_context(p4runtime.serve(running)).address
+        yield Targets.from_value({"tick": "1ns", "switches": addresses}, "test")
+
+
+def meant(name: str, targets: Targets) -> state.Intended:
+    """What an example of the package means for this fabric."""
+    return state.Intended(TOPOLOGY, config.load(name), targets)
+
+
+def killed(folder: Path, targets: Targets, at: int, *, gated: bool) -> tuple[int, list[str]]:
+    """Apply NEW in waves in a process that kills itself at its `at`-th step, disk operations included.
+
+    Returns its exit code (-9 when it came that far) and the steps that it went through.
+    """
+    mine, theirs = _fork.Pipe(duplex=False)
+    arguments = (str(folder), targets.as_value(), at, gated, theirs)
+    process = _fork.Process(target=_rollout, args=arguments, daemon=True)
+    process.start()
+    theirs.close()
+    steps = []
+    with contextlib.suppress(EOFError):
+        while True:
+            steps.append(mine.recv())
+    process.join(120)
+    return process.exitcode, steps
+
+
+def _rollout(folder: str, targets: dict[str, object], at: int, gated: bool, told) -> None:
+    done = 0
+
+    def step(name: str) -> None:
+        nonlocal done
+        done += 1
+        told.send(name)
+        if done == at:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    class Disk(state.Disk):
+        def write(self, path, data):
+            step(f"disk {path.name}")
+            super().write(path, data)
+
+        def rename(self, old, new):
+            step(f"disk {new.name}")
+            super().rename(old, new)
+
+        def unlink(self, path):
+            step(f"disk {path.name}")
+            super().unlink(path)
+
+        def sync_folder(self, folder):
+            step("disk sync")
+            super().sync_folder(folder)
+
+    store = state.StateStore.open(Path(folder), disk=Disk())
+    rollout = Rollout(WAVES, gate=OpenGate() if gated else None)
+    with store.lock("eeon config apply") as lock:
+        work = operations.Work(store, lock, observer=lambda one, switch: step(f"{one.value} {switch}"))
+        wanted = meant(NEW, Targets.from_value(targets, "test"))
+        run(operations.apply(work, wanted, rollout=rollout))

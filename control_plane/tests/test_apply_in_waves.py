@@ -1,0 +1,323 @@
+"""An apply in waves over fake switches: what is written when, gates, and what is undone."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+from eeon_control import config, constants, fabric, program, topology
+from eeon_control.errors import ApplyCancelled, ApplyError, NothingWritten
+from eeon_control.fabric import GateClosed, Rollout, Step, sync
+from eeon_control.fabric.read import FabricObservation, Observation
+from eeon_control.operations.gates import CommandGate, CounterGate, Rule
+from eeon_control.plan.waves import waves
+from fake_p4runtime import FakeFabric
+from finsy.proto import rpc_code
+
+pytestmark = pytest.mark.system
+
+FABRIC4 = topology.load("leaf-spine-4")
+TICK_PS = 1000
+
+
+def run(work):
+    return sync.run(asyncio.wait_for(work, 60))
+
+
+class Gate:
+    """Writes down what it is asked, and closes behind a wave."""
+
+    def __init__(self, closes_behind: int | None = None) -> None:
+        self.asked: list[tuple[int, int, tuple[str, ...]]] = []
+        self.closes_behind = closes_behind
+
+    async def before(self) -> None:
+        self.asked.append((0, 0, ()))
+        if self.closes_behind == 0:
+            raise GateClosed("it is raining")
+
+    async def after(self, number, waves, changed) -> None:
+        self.asked.append((number, waves, tuple(changed)))
+        if number == self.closes_behind:
+            raise GateClosed("it is raining")
+
+
+async def applied(fakes, name: str, **options):
+    return await fabric.apply(FABRIC4, config.load(name), fakes.targets, TICK_PS, **options)
+
+
+def test_switches_of_a_later_wave_are_written_when_those_before_are_read_back():
+    told = []
+
+    async def scenario():
+        async with FakeFabric(FABRIC4) as fakes:
+            rollout = Rollout(waves(FABRIC4, "1,rest"), gate=Gate())
+            await applied(fakes, "drop_tail", rollout=rollout, observer=lambda *step: told.append(step))
+            return rollout.gate.asked
+
+    asked = run(scenario())
+    assert asked == [
+        (0, 0, ()),
+        (1, 4, ("leaf1",)),
+        (2, 4, ("leaf1", "leaf2")),
+        (3, 4, ("leaf1", "leaf2", "spine1")),
+        (4, 4, ("leaf1", "leaf2", "spine1", "spine2")),
+    ]
+    order = [step for step in told if step[0] in (Step.WRITING, Step.PASSED, Step.COMMITTED)]
+    assert order == [
+        *(
+            (step, what.format(number, name))
+            for number, name in enumerate(FABRIC4.switches, 1)
+            for step, what in ((Step.WRITING, "{1}"), (Step.PASSED, "wave {0} of 4"))
+        ),
+        (Step.COMMITTED, ""),
+    ]
+
+
+@pytest.mark.parametrize("closes_behind", [1, 3, 4])
+def test_gate_that_closes_undoes_all_waves_and_says_which_wave(closes_behind):
+    async def scenario():
+        async with FakeFabric(FABRIC4) as fakes:
+            await applied(fakes, "drop_tail")
+            before, written = fakes.state(), {}
+            rollout = Rollout(waves(FABRIC4, "rest"), gate=Gate(closes_behind))
+            for name, one in fakes.switches.items():
+                one.updates.clear()
+                written[name] = one.updates
+            with pytest.raises(ApplyError) as error:
+                await applied(fakes, "mark_threshold", rollout=rollout)
+            assert fakes.state() == before
+            return error.value, [name for name, updates in written.items() if updates]
+
+    error, written = run(scenario())
+    assert str(error).startswith(f"wave {closes_behind} of 4: it is raining\nundone on leaf1")
+    assert list(error.undone) == written == list(FABRIC4.switches)[:closes_behind]
+
+
+def test_gate_that_is_closed_before_the_first_wave_leaves_everything_unwritten():
+    async def scenario():
+        async with FakeFabric(FABRIC4) as fakes:
+            with pytest.raises(NothingWritten, match=r"^it is raining$"):
+                await applied(fakes, "drop_tail", rollout=Rollout(waves(FABRIC4, "rest"), gate=Gate(0)))
+            return [(one.pushes, len(one.updates)) for one in fakes.switches.values()]
+
+    assert run(scenario()) == [(0, 0)] * 4
+
+
+def test_switch_that_refuses_in_a_later_wave_undoes_the_earlier_ones_too():
+    async def scenario():
+        async with FakeFabric(FABRIC4) as fakes:
+            await applied(fakes, "drop_tail")
+            before = fakes.state()
+            fakes.switches["spine1"].fault = lambda update: (rpc_code.INTERNAL, "no")
+            with pytest.raises(ApplyError) as error:
+                await applied(fakes, "mark_threshold", rollout=Rollout(waves(FABRIC4, "rest")))
+            assert fakes.state() == before
+            return error.value
+
+    assert set(run(scenario()).undone) == {"leaf1", "leaf2", "spine1"}
+
+
+def test_what_others_write_to_an_earlier_wave_is_found_at_the_end_and_all_is_undone():
+    async def scenario():
+        async with FakeFabric(FABRIC4) as fakes:
+            await applied(fakes, "drop_tail")
+            before = fakes.state()
+
+            class Disturbed(Gate):
+                async def after(self, number, waves, changed) -> None:
+                    if number == 2:
+                        fakes.switches["leaf1"].entries.popitem()
+
+            with pytest.raises(
+                ApplyError, match="leaf1: accepted every write, but 1 entries read back differ"
+            ):
+                await applied(
+                    fakes, "mark_threshold", rollout=Rollout(waves(FABRIC4, "rest"), gate=Disturbed())
+                )
+            return fakes.state() == before
+
+    assert run(scenario())
+
+
+def test_apply_that_is_stopped_in_a_pause_undoes_the_waves_before_it():
+    async def scenario():
+        async with FakeFabric(FABRIC4) as fakes:
+            await applied(fakes, "drop_tail")
+            before = fakes.state()
+            first = asyncio.Event()
+            rollout = Rollout(waves(FABRIC4, "rest"), pause_seconds=3600)
+            work = asyncio.create_task(
+                applied(
+                    fakes,
+                    "mark_threshold",
+                    rollout=rollout,
+                    observer=lambda step, _: first.set() if step is Step.VERIFIED else None,
+                )
+            )
+            await first.wait()
+            work.cancel()
+            with pytest.raises(ApplyCancelled, match="undone on leaf1: every switch is as it was before"):
+                await work
+            return fakes.state() == before
+
+    assert run(scenario())
+
+
+def test_switch_outside_of_the_waves_that_would_have_to_be_written_stops_the_apply():
+    async def scenario():
+        async with FakeFabric(FABRIC4) as fakes:
+            with pytest.raises(
+                NothingWritten, match=r"^leaf2, spine1, spine2: not as in the revision in force"
+            ):
+                await applied(fakes, "drop_tail", rollout=Rollout((("leaf1",),)))
+            return [one.pushes for one in fakes.switches.values()]
+
+    assert run(scenario()) == [0] * 4
+
+
+# -- gates ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("command", "reason"),
+    [
+        ("echo it rains; exit 3", "the gate `echo it rains; exit 3` is closed: it ended with 3: it rains"),
+        ("exit 1", "the gate `exit 1` is closed: it ended with 1"),
+        (
+            "sleep 600 & sleep 600",
+            "the gate `sleep 600 & sleep 600` did not end within 0.2 s and was killed; "
+            "--gate-timeout gives it longer",
+        ),
+    ],
+)
+def test_command_that_fails_or_hangs_closes_the_gate_in_one_line(command, reason):
+    with pytest.raises(GateClosed) as error:
+        run(CommandGate(command, 0.2 if "600" in command else 60.0).before())
+    assert str(error.value) == reason
+
+
+def test_command_knows_the_wave_and_the_switches(tmp_path):
+    told = tmp_path / "told"
+    command = f'echo "$EEON_WAVE/$EEON_WAVES $EEON_SWITCHES" > {told}'
+    run(CommandGate(command, 60.0).after(2, 5, ["leaf1", "leaf2"]))
+    assert told.read_text() == "2/5 leaf1 leaf2\n"
+
+
+@pytest.mark.parametrize("text", ["drops", "drops=100", "pauses=5", "links", "account"])
+def test_rules_are_read(text):
+    rule = Rule.parse(text)
+    assert text in (rule.what, f"{rule.what}={rule.limit}")
+
+
+@pytest.mark.parametrize("text", ["", "drop", "links=1", "drops=", "drops=-1", "account=2", "drops=1e9"])
+def test_rule_that_is_none_is_refused(text):
+    with pytest.raises(ValueError, match="is none of drops, drops=N, pauses, pauses=N, links and account"):
+        Rule.parse(text)
+
+
+def counted(rules: list[str], change) -> str:
+    """What a gate of these rules says of what happens to four switches between its two looks."""
+
+    async def scenario():
+        async with FakeFabric(FABRIC4) as fakes:
+            await applied(fakes, "drop_tail")
+            targets = {name: fabric.Target.parse(address) for name, address in fakes.targets.items()}
+            schema = program.load().schema()
+            fakes.switches["leaf1"].counters[schema.counters["verdicts"].id, cell("tail_dropped")] = (7, 700)
+            gate = CounterGate(FABRIC4, targets, [Rule.parse(one) for one in rules])
+            await gate.before()
+            await change(fakes, schema)
+            try:
+                await gate.after(1, 2, ["leaf1"])
+            except GateClosed as error:
+                return str(error)
+            return ""
+
+    return run(scenario())
+
+
+def cell(verdict: str, port: int = 1) -> int:
+    classes = constants.RECEIVED_CELLS // constants.PORT_CELLS
+    verdicts = constants.VERDICT_CELLS // constants.RECEIVED_CELLS
+    return port * classes * verdicts + constants.VERDICTS.index(verdict)
+
+
+@pytest.mark.parametrize(
+    ("rule", "verdict", "packets", "said"),
+    [
+        ("drops", "tail_dropped", 7, ""),
+        ("drops", "forwarded", 1000, ""),
+        ("drops=10", "tail_dropped", 17, ""),
+        (
+            "drops",
+            "tail_dropped",
+            9,
+            "the gate is closed: 2 dropped since the apply began, more than 0; most (2) at leaf1:1 tail_dropped",
+        ),
+        (
+            "drops",
+            "tail_dropped",
+            3,  # fewer than before: the program was loaded, and counts from zero
+            "the gate is closed: 3 dropped since the apply began, more than 0; most (3) at leaf1:1 tail_dropped",
+        ),
+    ],
+)
+def test_drops_are_those_since_the_apply_began(rule, verdict, packets, said):
+    async def change(fakes, schema):
+        fakes.switches["leaf1"].counters[schema.counters["verdicts"].id, cell(verdict)] = (packets, 0)
+
+    assert counted([rule], change) == said
+
+
+def test_byte_account_below_zero_closes_the_gate():
+    async def change(fakes, schema):
+        fakes.switches["leaf2"].registers[schema.registers["occupancy_bytes"].id, 3] = 2**32 - 1500
+
+    said = counted(["account"], change)
+    assert said == "the gate is closed: leaf2:3: the byte account is -1500, below zero"
+
+
+def test_switch_that_cannot_be_read_any_more_closes_the_gate():
+    async def change(fakes, schema):
+        await fakes.switches["leaf2"].stop()
+
+    assert counted(["drops"], change).startswith("the gate is closed: leaf2 (127.0.0.1:")
+
+
+def looked(rules: list[str], first: Observation, now: Observation, monkeypatch) -> str:
+    """What a gate of these rules says of two looks at leaf1."""
+    looks = iter([FabricObservation({"leaf1": one}, {}) for one in (first, now)])
+
+    async def read(self):
+        return next(looks)
+
+    monkeypatch.setattr(CounterGate, "_read", read)
+    gate = CounterGate(FABRIC4, {}, [Rule.parse(one) for one in rules])
+
+    async def scenario():
+        await gate.before()
+        await gate.after(1, 2, ["leaf1"])
+
+    try:
+        run(scenario())
+    except GateClosed as error:
+        return str(error)
+    return ""
+
+
+def test_port_that_went_down_closes_the_gate_and_one_that_was_down_or_has_no_link_does_not(monkeypatch):
+    first, now = {1: True, 3: False, 9: True}, {1: True, 3: False, 9: False}
+    assert looked(["links"], Observation(0, ports=first), Observation(0, ports=now), monkeypatch) == ""
+    gone = looked(["links"], Observation(0, ports=first), Observation(0, ports=now | {1: False}), monkeypatch)
+    assert gone == "the gate is closed: down since the apply began: leaf1:1"
+
+
+def test_pauses_count_both_ways_and_everything_that_is_wrong_is_said(monkeypatch):
+    first = Observation(0, pfc={("pauses_sent", 11): 5, ("lossless_dropped", 11): 0}, registers={})
+    now = Observation(0, pfc={("pauses_sent", 11): 7, ("pauses_received", 3): 2, ("lossless_dropped", 11): 9})
+    said = looked(["pauses=3", "account"], first, now, monkeypatch)
+    assert said.startswith(
+        "the gate is closed: 4 pauses since the apply began, more than 3; most (2) at leaf1 "
+    )
+    assert said.endswith("; leaf1: its byte account cannot be read")

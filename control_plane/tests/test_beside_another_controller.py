@@ -1,0 +1,296 @@
+"""Beside another controller, over engine switches: a role, a program of somebody else's, and foreign entries."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import random
+import time
+
+import pytest
+from eeon_control import config, operations, program, state, topology
+from eeon_control.controller import Options, State, Supervisor
+from eeon_control.errors import FabricError, NothingWritten
+from eeon_control.fabric import Target, Targets
+from eeon_control.fabric.session import P4RuntimeSession
+from eeon_control.fabric.sync import run
+from finsy.proto import p4r
+from programs import beside_a_tenant
+from supervised import until
+
+pytestmark = pytest.mark.system
+
+engine = pytest.importorskip("eeon_engine._engine", reason="the engine's extension is not installed")
+p4runtime = pytest.importorskip("eeon_engine.p4runtime")
+
+FABRIC4 = topology.load("leaf-spine-4")
+SCHEMA = program.load().schema()
+TENANT_TABLE = 0x02ABCDEF
+
+
+@pytest.fixture
+def addresses():
+    """Four switches without a program."""
+    with contextlib.ExitStack() as stack:
+        found = {}
+        for switch in FABRIC4.switches.values():
+            running = engine.Switch(
+                device_id=switch.device_id,
+                tick_ps=1000,
+                gate_register="gate_open_at",
+                ports=[engine.Port(port.number, rate_bps=int(port.rate)) for port in switch.ports],
+            )
+            found[switch.name] = stack.enter_context(p4runtime.serve(running)).address
+        yield found
+
+
+@pytest.fixture
+def shared(addresses):
+    """The same, with a program that has a table for a tenant."""
+    load(addresses, beside_a_tenant(SCHEMA.get_pipeline_config()))
+    return addresses
+
+
+def load(addresses, pipeline) -> None:
+    async def push() -> None:
+        for name in addresses:
+            async with session(addresses, name, None) as one:
+                await one.push_pipeline(pipeline)
+
+    run(push())
+
+
+def session(addresses, name: str, role: str | None, election_id: int | None = 10) -> P4RuntimeSession:
+    target = Target(addresses[name], FABRIC4.switches[name].device_id, role=role)
+    return P4RuntimeSession(name, target, SCHEMA, election_id=election_id)
+
+
+def targets(addresses, **more) -> Targets:
+    return Targets.from_value({"tick": "1ns", "switches": addresses, **more}, "test")
+
+
+class Controller:
+    """`eeon config` on one state folder."""
+
+    def __init__(self, folder, where: Targets) -> None:
+        self.store = state.StateStore.open(folder / "state")
+        self.targets = where
+
+    def apply(self, *names: str) -> operations.Outcome:
+        with self.store.lock("eeon config apply") as lock:
+            meant = state.Intended(FABRIC4, config.load(*names), self.targets)
+            return run(operations.apply(operations.Work(self.store, lock), meant))
+
+    def has_drifted(self) -> bool:
+        return not run(operations.drift(self.store)).plan.is_empty
+
+
+def tenant_entry(port: int, limit: int) -> p4r.Entity:
+    """Of the tenant's table, which has the shape of `port_buffer`."""
+    entry = buffer_entry(port, limit)
+    entry.table_entry.table_id = TENANT_TABLE
+    return entry
+
+
+def buffer_entry(port: int, limit: int) -> p4r.Entity:
+    entry = p4r.TableEntry(table_id=SCHEMA.tables["port_buffer"].id)
+    entry.match.add(field_id=1).exact.value = port.to_bytes(2, "big").lstrip(b"\0")
+    entry.action.action.action_id = SCHEMA.actions["set_buffer_limit"].id
+    entry.action.action.params.add(param_id=1, value=bytes([limit]))
+    return p4r.Entity(table_entry=entry)
+
+
+def write(addresses, role: str | None, kind, *entities: p4r.Entity) -> None:
+    async def work() -> None:
+        for name in addresses:
+            async with session(addresses, name, role) as one:
+                await one.write([p4r.Update(type=kind, entity=each) for each in entities], ["a test's"] * 99)
+
+    run(work())
+
+
+def held(addresses, table_id: int) -> dict[str, set[bytes]]:
+    async def work() -> dict[str, set[bytes]]:
+        found = {}
+        for name in addresses:
+            async with session(addresses, name, None, None) as one:
+                asked = [p4r.Entity(table_entry=p4r.TableEntry(table_id=table_id))]
+                found[name] = {entity.SerializeToString() async for entity in one.read(asked)}
+        return found
+
+    return run(work())
+
+
+def test_role_that_the_program_does_not_know_is_refused_in_one_line(shared, tmp_path):
+    before = held(shared, 0)
+    with pytest.raises(NothingWritten) as error:
+        Controller(tmp_path, targets(shared, role="nobody")).apply("drop_tail")
+    lines = str(error.value).splitlines()
+    assert len(lines) == 4 and lines[0].startswith("leaf1 (127.0.0.1:")
+    assert lines[0].endswith(
+        "the program does not know the role nobody (it knows eeon, tenant): write "
+        '@p4runtime_role("nobody") before its tables of E-EON, or leave out `role` in the targets'
+    )
+    assert held(shared, 0) == before
+
+
+def test_table_of_another_role_is_named(addresses, tmp_path):
+    load(addresses, beside_a_tenant(SCHEMA.get_pipeline_config(), "somebody"))
+    with pytest.raises(NothingWritten, match="table made_pause belongs to the role somebody, not to tenant"):
+        Controller(tmp_path, targets(addresses, role="tenant")).apply("drop_tail")
+
+
+def test_role_loads_no_program_and_says_whose_that_is(addresses, tmp_path):
+    with pytest.raises(
+        NothingWritten, match="runs no program that has all of E-EON's, and a role cannot load"
+    ):
+        Controller(tmp_path, targets(addresses, role="eeon")).apply("drop_tail")
+
+    async def pipelines() -> list[object]:
+        found = []
+        for name in addresses:
+            async with session(addresses, name, None, None) as one:
+                found.append(await one.pipeline())
+        return found
+
+    assert run(pipelines()) == [None] * 4
+
+
+def test_tables_of_others_are_no_drift_and_stay_through_applies_and_their_undoing(
+    shared, tmp_path, monkeypatch
+):
+    write(shared, "tenant", p4r.Update.INSERT, tenant_entry(1, 7), tenant_entry(2, 8))
+    theirs = held(shared, TENANT_TABLE)
+    ours = Controller(tmp_path, targets(shared, role="eeon"))
+    assert not any(one.push_pipeline for one in ours.apply("drop_tail").report.plan.switches.values())
+    assert not ours.has_drifted()
+    ours.apply("mark_threshold")
+    send = P4RuntimeSession.write_changes
+
+    async def refuse(self, changes):
+        if self.name == "spine1":
+            raise self._error("refused a write: the test says so")
+        await send(self, changes)
+
+    with monkeypatch.context() as patch, pytest.raises(FabricError, match="every switch is as it was before"):
+        patch.setattr(P4RuntimeSession, "write_changes", refuse)
+        ours.apply("red_ack_syn")
+    assert not ours.has_drifted()
+    assert held(shared, TENANT_TABLE) == theirs
+
+
+@pytest.mark.parametrize("foreign", ["keep", "delete"])
+def test_foreign_entries_of_own_tables_are_kept_or_deleted_as_the_targets_say(shared, tmp_path, foreign):
+    ours = Controller(tmp_path, targets(shared, role="eeon", foreign=foreign))
+    ours.apply("drop_tail")
+    before = held(shared, SCHEMA.tables["port_buffer"].id)
+    write(shared, None, p4r.Update.INSERT, buffer_entry(99, 7))
+    with_theirs = held(shared, SCHEMA.tables["port_buffer"].id)
+    assert with_theirs != before
+    assert ours.has_drifted() == (foreign == "delete")
+    ours.apply("drop_tail")
+    assert held(shared, SCHEMA.tables["port_buffer"].id) == (with_theirs if foreign == "keep" else before)
+    assert not ours.has_drifted()
+
+
+def test_entries_of_the_revision_before_are_deleted_where_foreign_ones_are_kept(shared, tmp_path):
+    ours = Controller(tmp_path, targets(shared, role="eeon", foreign="keep"))
+    classes = tmp_path / "classes.yaml"
+    classes.write_text("{classes: {urgent: {dscp: [46], priority: 6}}}")
+    ours.apply("drop_tail", str(classes))
+    dscp = SCHEMA.tables["dscp_priority"].id
+    assert all(held(shared, dscp).values())
+    ours.apply("drop_tail")
+    assert not any(held(shared, dscp).values())
+
+
+def test_undone_apply_leaves_what_another_controller_wrote_meanwhile(shared, tmp_path, monkeypatch):
+    ours = Controller(tmp_path, targets(shared, role="eeon", foreign="keep"))
+    ours.apply("drop_tail")
+    send = P4RuntimeSession.write_changes
+
+    async def disturb(self, changes):
+        if self.name == "spine1":
+            async with session(shared, "leaf1", None) as other:
+                update = p4r.Update(type=p4r.Update.INSERT, entity=buffer_entry(99, 7))
+                await other.write([update], ["theirs"])
+            raise self._error("refused a write: the test says so")
+        await send(self, changes)
+
+    with monkeypatch.context() as patch, pytest.raises(FabricError, match="every switch is as it was before"):
+        patch.setattr(P4RuntimeSession, "write_changes", disturb)
+        ours.apply("mark_threshold")
+    found = held(shared, SCHEMA.tables["port_buffer"].id)
+    assert len(found["leaf1"]) == len(found["leaf2"]) + 1
+
+
+@pytest.mark.parametrize(
+    "seconds", [pytest.param(3, marks=pytest.mark.slow), pytest.param(60, marks=pytest.mark.nightly)]
+)
+def test_two_controllers_with_roles_change_switches_at_random_and_neither_disturbs_the_other(
+    shared, tmp_path, seconds
+):
+    """A controller keeps its fabric while applies come and a tenant writes to a table of its own."""
+    ours = Controller(tmp_path, targets(shared, role="eeon", foreign="keep"))
+    ours.apply("drop_tail")
+    draw = random.Random(7)
+    meant: dict[str, dict[int, int]] = {name: {} for name in shared}
+    end = time.monotonic() + seconds
+    changes = 0
+
+    async def tenant() -> None:
+        nonlocal changes
+        async with contextlib.AsyncExitStack() as stack:
+            sessions = {
+                name: await stack.enter_async_context(session(shared, name, "tenant")) for name in shared
+            }
+            while time.monotonic() < end:
+                name, port, limit = draw.choice(list(shared)), draw.randrange(1, 50), draw.randrange(1, 200)
+                known = meant[name]
+                kind = p4r.Update.INSERT
+                if port in known:
+                    kind = draw.choice([p4r.Update.MODIFY, p4r.Update.DELETE])
+                await sessions[name].write(
+                    [p4r.Update(type=kind, entity=tenant_entry(port, limit))], ["a tenant's"]
+                )
+                changes += 1
+                if kind == p4r.Update.DELETE:
+                    del known[port]
+                else:
+                    known[port] = limit
+                await asyncio.sleep(0.002)
+
+    async def applies() -> None:
+        while time.monotonic() < end:
+            with ours.store.lock("eeon config apply") as lock:
+                name = draw.choice(["drop_tail", "mark_threshold", "red_ack_syn"])
+                intended = state.Intended(FABRIC4, config.load(name), ours.targets)
+                await operations.apply(operations.Work(ours.store, lock), intended)
+            await asyncio.sleep(draw.uniform(0, 0.5))
+
+    async def scenario() -> Supervisor:
+        supervisor = Supervisor(ours.store, Options(look_seconds=0.05))
+        kept = asyncio.create_task(supervisor.run())
+        try:
+            await until(lambda: set(supervisor.states().values()) == {State.IN_SYNC})
+            await asyncio.gather(tenant(), applies())
+            supervisor.look_now()
+            number = ours.store.current_number()
+            await until(
+                lambda: (
+                    supervisor.wanted.revision.number == number
+                    and set(supervisor.states().values()) == {State.IN_SYNC}
+                )
+            )
+        finally:
+            kept.cancel()
+            await asyncio.gather(kept, return_exceptions=True)
+        return supervisor
+
+    supervisor = run(scenario())
+    assert changes > 10 * seconds and ours.store.current_number() > seconds
+    assert not any(one.by_cause["drift"] for one in supervisor.counts.restores.values())
+    assert not ours.has_drifted()
+    for name, entries in meant.items():
+        wanted = {tenant_entry(port, limit).SerializeToString() for port, limit in entries.items()}
+        assert held({name: shared[name]}, TENANT_TABLE)[name] == wanted

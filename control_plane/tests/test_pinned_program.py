@@ -1,0 +1,44 @@
+"""A state folder of a version whose P4 program does something else: nothing is contacted, and the next step is named."""
+
+from __future__ import annotations
+
+import pytest
+from eeon_control import config, operations, state
+from eeon_control.errors import ProgramPinned
+from eeon_control.fabric import Target
+from eeon_control.fabric.sync import run
+from eeon_control.fabric.undo import Snapshot
+from eeon_control.state.saved_snapshot import SavedSnapshot
+from supervised import TOPOLOGY, committed
+
+
+@pytest.fixture
+def store(tmp_path):
+    targets = {name: Target("127.0.0.1:1") for name in TOPOLOGY.switches}
+    found = committed(tmp_path / "state", targets, config.load("drop_tail"))
+    theirs = found.current().intent.model_copy(update={"program": "0" * 64})
+    with found.lock("a test") as lock:
+        found.commit(lock, state.Draft(made="", by="", action="apply", intent=theirs))
+    return found
+
+
+def test_drift_from_a_revision_of_another_program_names_apply(store):
+    with pytest.raises(
+        ProgramPinned, match=r"^revision 2 pins .*: nothing is written .*`eeon config apply` loads it$"
+    ):
+        run(operations.drift(store))
+
+
+def test_journal_of_another_program_is_left_to_the_version_that_wrote_it(store):
+    intent = store.current().intent
+    with store.lock("a test") as lock:
+        journal = state.Journal(
+            revision=3,
+            draft=state.Draft(made="", by="", action="apply", intent=intent),
+            holder=state.Holder.me("a test"),
+            before={"leaf1": SavedSnapshot.of(Snapshot(False))},
+        )
+        store.begin(lock, journal)
+        with pytest.raises(ProgramPinned, match=r"^the journal pins .* of the version that wrote it"):
+            run(operations.recover(operations.Work(store, lock)))
+    assert store.has_journal()

@@ -1,0 +1,103 @@
+"""An apply in waves on sixteen switches, killed at each of its steps: what is left is named, and finished."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from click.testing import CliRunner
+from eeon_control import config, fabric, operations, state
+from eeon_control.cli import main
+from eeon_control.fabric.sync import run
+from sixteen import NEW, OLD, TOPOLOGY, WAVES, killed, meant, sixteen
+
+pytestmark = pytest.mark.system
+pytest.importorskip("eeon_engine._engine", reason="the engine's extension is not installed")
+
+
+@pytest.fixture(scope="module")
+def targets():
+    with sixteen() as found:
+        yield found
+
+
+def holds(targets, name: str) -> bool:
+    """Whether all switches hold what an example means, program and all."""
+    found = run(fabric.plan(TOPOLOGY, config.load(name), targets.switches, 1000))
+    return found.is_empty
+
+
+@pytest.fixture
+def store(tmp_path, targets):
+    found = state.StateStore.open(tmp_path / "state")
+    with found.lock("a test") as lock:
+        run(operations.apply(operations.Work(found, lock), meant(OLD, targets)))
+    return found
+
+
+def check_killed_at(at: int, store: state.StateStore, targets, *, gated: bool) -> list[str]:
+    """Kill at a step, recover, and see that all hold the old, or all the new. Returns the steps."""
+    before = store.current_number()
+    code, steps = killed(store.folder, targets, at, gated=gated)
+    if code == 0:
+        assert store.current_number() == before + 1 and holds(targets, NEW)
+        return steps
+    assert code == -9
+    journal = store.journal()
+    told = history(store)
+    begun = [one for one in steps if one.startswith("wave ")]
+    wrote = any(one.startswith("writing") for one in steps)
+    unfinished = journal is not None and journal.revision > store.current_number()
+    assert (told["unfinished"] is not None) == (journal is not None)
+    if wrote and store.current_number() == before:
+        assert unfinished, f"{steps[-1]}: switches were written and nothing says so"
+    if unfinished and begun:
+        assert journal.wave in (len(begun), len(begun) + 1)
+        assert told["unfinished_progress"].startswith(f"wave {journal.wave} of {len(WAVES)} (")
+    said: list[str] = []
+    with store.lock("eeon config recover") as lock:
+        run(operations.settle(operations.Work(store, lock, say=said.append)))
+    assert not store.has_journal()
+    is_new = store.current_number() == before + 1
+    assert holds(targets, NEW if is_new else OLD), steps[-1]
+    if gated and f"passed wave {len(WAVES)} of {len(WAVES)}" not in steps:
+        assert not is_new, "the last gate did not open"
+    if unfinished:
+        assert len(said) == 1 and "did not come to its end" in said[0]
+        if not is_new:
+            (stopped, *_) = history(store)["stopped"]
+            assert stopped["progress"] == journal.progress and stopped["after"] == before
+    return steps
+
+
+def history(store: state.StateStore) -> dict:
+    result = CliRunner().invoke(main, ["config", "history", "--state", str(store.folder), "-o", "json"])
+    assert result.exit_code == 0, result.output
+    return json.loads(result.stdout)
+
+
+def back_to_old(store, targets) -> None:
+    with store.lock("a test") as lock:
+        run(operations.apply(operations.Work(store, lock), meant(OLD, targets)))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("at", [1, 17, 19, 20, 24, 30, 44, 58, 77, 85, 99, 101, 104])
+def test_rollout_killed_at_a_step_leads_to_old_or_new_on_all_sixteen(store, targets, at):
+    check_killed_at(at, store, targets, gated=at % 2 == 0)
+    back_to_old(store, targets)
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("gated", [False, True])
+def test_rollout_killed_at_every_step_leads_to_old_or_new_on_all_sixteen(store, targets, gated):
+    at = 1
+    while True:
+        steps = check_killed_at(at, store, targets, gated=gated)
+        if len(steps) < at:
+            break
+        if store.current().intent.configuration == meant(NEW, targets).config.document.value:
+            back_to_old(store, targets)
+        at += 1
+    assert at > 90
+    back_to_old(store, targets)

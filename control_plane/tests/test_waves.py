@@ -1,0 +1,63 @@
+"""Which switches an apply in waves changes together."""
+
+from __future__ import annotations
+
+import pytest
+from eeon_control import topology
+from eeon_control.errors import EeonError
+from eeon_control.plan.waves import waves
+
+TEXT = """
+name: sixteen
+leaf_spine: {leaves: 12, spines: 4, hosts_per_leaf: 1, host_link: {rate: 1Gbps}, uplink: {rate: 10Gbps}}
+defaults: {delay: 500ns}
+"""
+SIXTEEN = topology.from_text(TEXT)
+FOUR = topology.load("leaf-spine-4")
+LEAVES = tuple(f"leaf{number}" for number in range(1, 13))
+
+
+def test_numbers_and_parts_come_in_topology_order_and_parts_are_rounded_up():
+    assert waves(SIXTEEN, "1,10%,rest")[:2] == (("leaf1",), ("leaf2", "leaf3"))
+
+
+def test_rest_is_several_waves_so_that_no_leaf_is_changed_with_a_spine_nor_all_spines_together():
+    assert waves(SIXTEEN, "1,10%,rest")[2:] == (LEAVES[3:], ("spine1", "spine2", "spine3"), ("spine4",))
+    assert waves(FOUR, "rest") == (("leaf1",), ("leaf2",), ("spine1",), ("spine2",))
+
+
+def test_wave_that_cannot_be_that_large_is_smaller():
+    assert waves(SIXTEEN, "12,4,rest")[:2] == (LEAVES[:11], ("leaf12",))
+
+
+def test_only_the_named_switches_are_in_waves():
+    assert waves(SIXTEEN, "50%,rest", {"leaf3", "leaf1", "spine2"}) == (("leaf1", "leaf3"), ("spine2",))
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("0,rest", "wave 1 (0) names nobody: give at least 1"),
+        ("0%,rest", "wave 1 (0%) names nobody: give at least 1"),
+        ("1,rest,1", "wave 3 (1) names nobody: all 4 switches are in the waves before it"),
+        ("1,10%", "2 of 4 switches are in no wave; end with rest"),
+        ("", "'' is no number of switches, no part (10%) and not rest"),
+        ("1,-2,rest", "'-2' is no number of switches, no part (10%) and not rest"),
+        ("one", "'one' is no number of switches, no part (10%) and not rest"),
+    ],
+)
+def test_waves_that_name_nobody_or_leave_somebody_out_are_refused_in_one_line(text, reason):
+    with pytest.raises(EeonError) as error:
+        waves(FOUR, text)
+    assert str(error.value) == f"--waves {text}: {reason}"
+
+
+@pytest.mark.parametrize("text", ["rest", "1,1,1,rest", "25%,25%,rest", "100%,rest", "3,rest"])
+@pytest.mark.parametrize("name", ["leaf-spine-4", "sixteen"])
+def test_every_switch_is_in_one_wave_without_its_neighbours(name, text):
+    fabric = FOUR if name == "leaf-spine-4" else SIXTEEN
+    found = waves(fabric, text)
+    assert sorted(one for wave in found for one in wave) == sorted(fabric.switches)
+    for wave in found:
+        peers = {port.peer.node for one in wave for port in fabric.switches[one].ports}
+        assert peers.isdisjoint(wave)

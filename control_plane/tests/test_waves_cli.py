@@ -1,0 +1,144 @@
+"""`eeon config apply --waves`, `--switch` and `--gate`: what a person gives and sees."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from click.testing import CliRunner
+from eeon_control import config, topology
+from eeon_control.cli import main
+from eeon_control.config.partial import on_switches
+from eeon_control.errors import InputError
+from eeon_control.fabric import sync
+from fake_p4runtime import FakeFabric
+
+FABRIC4 = topology.load("leaf-spine-4")
+
+
+@pytest.fixture
+def fakes():
+    async def start():
+        return await FakeFabric(FABRIC4).__aenter__()
+
+    found = sync.run(start())
+    yield found
+    sync.run(found.__aexit__())
+
+
+class Command:
+    """`eeon` on four fake switches."""
+
+    def __init__(self, folder, fakes) -> None:
+        self.state = folder / "state"
+        self.targets = folder / "targets.yaml"
+        self.targets.write_text(json.dumps({"tick": "1ns", "switches": fakes.targets}))
+
+    def apply(self, name: str, *arguments: str):
+        place = ["-t", "leaf-spine-4", "-T", str(self.targets), "--state", str(self.state)]
+        return self("apply", "-c", name, *place, *arguments)
+
+    def __call__(self, *arguments: str):
+        return CliRunner().invoke(main, ["config", *arguments], standalone_mode=True)
+
+    def history(self, *arguments: str):
+        return self("history", "--state", str(self.state), *arguments)
+
+
+@pytest.fixture
+def eeon(tmp_path, fakes):
+    return Command(tmp_path, fakes)
+
+
+@pytest.mark.system
+def test_waves_are_told_and_make_one_revision(eeon):
+    result = eeon.apply("drop_tail", "--waves", "1,rest", "--gate", "drops", "--gate-command", "true")
+    assert result.exit_code == 0, result.output
+    lines = result.stderr.splitlines()
+    assert [one for one in lines if one.startswith("wave ")] == [
+        text
+        for number, name in enumerate(FABRIC4.switches, 1)
+        for text in (f"wave {number} of 4 ({name}): begins", f"wave {number} of 4: its gate is open")
+    ]
+    assert "this is revision 1" in result.stdout
+
+
+@pytest.mark.system
+def test_history_has_a_rollout_that_stopped_between_the_revisions(eeon, tmp_path):
+    eeon.apply("drop_tail", "-q")
+    command = 'test "$EEON_WAVE" -lt 2 || { echo it rains; exit 9; }'
+    result = eeon.apply(
+        "mark_threshold", "-q", "--comment", "at last", "--waves", "rest", "--gate-command", command
+    )
+    assert result.exit_code == 1
+    assert "wave 2 of 4: the gate `" in result.stderr and "ended with 9: it rains" in result.stderr
+    assert "undone on leaf1, leaf2: every switch is as it was before" in result.stderr
+    eeon.apply("mark_threshold", "-q")
+    value = json.loads(eeon.history("-o", "json").stdout)
+    (stopped,) = value["stopped"]
+    assert (stopped["after"], stopped["progress"], stopped["comment"]) == (
+        1,
+        "wave 2 of 4 (leaf2)",
+        "at last",
+    )
+    lines = [line for line in eeon.history().stdout.splitlines() if "@" in line]
+    assert [line.split()[0] for line in lines] == ["*", "-", "1"]
+
+
+@pytest.mark.system
+def test_switch_alone_gets_the_new_profiles_and_the_revision_says_so(eeon, fakes):
+    eeon.apply("drop_tail", "-q")
+    before = fakes.state()
+    result = eeon.apply("mark_threshold", "--switch", "leaf2", "-q")
+    assert result.exit_code == 0, result.output
+    assert "applied on leaf2; " in result.stdout
+    assert [name for name, held in fakes.state().items() if held != before[name]] == ["leaf2"]
+    assert eeon("drift", "--state", str(eeon.state)).exit_code == 0
+    (now, _) = json.loads(eeon.history("-o", "json").stdout)["revisions"]
+    assert now["action"] == "apply on leaf2"
+    assert eeon.apply("mark_threshold", "-q").exit_code == 0
+    assert eeon.apply("mark_threshold", "--dry-run").exit_code == 0
+
+
+@pytest.mark.system
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--waves", "0,rest"], "--waves 0,rest: wave 1 (0) names nobody: give at least 1"),
+        (["--waves", "1,1"], "--waves 1,1: 2 of 4 switches are in no wave; end with rest"),
+        (["--switch", "leaf7"], "--switch leaf7: leaf-spine-4 has no switch of that name"),
+        (["--gate", "drop"], "'drop' is none of drops, drops=N, pauses, pauses=N, links and account"),
+        (["--pause", "1m"], "--pause goes with --waves, --gate or --gate-command"),
+        (["--gate-command", "sleep 60", "--gate-timeout", "0.1s"], "did not end within 0.1 s and was killed"),
+        (["--switch", "leaf1"], "there is no revision in force for the other switches; apply to all first"),
+    ],
+)
+def test_bad_input_is_told_in_one_line_and_nothing_is_written(eeon, fakes, arguments, said):
+    result = eeon.apply("drop_tail", *arguments)
+    assert result.exit_code != 0
+    assert [said in line for line in result.stderr.splitlines()].count(True) == 1
+    assert [(one.pushes, len(one.updates)) for one in fakes.switches.values()] == [(0, 0)] * 4
+    assert not (eeon.state / "current").exists() and not (eeon.state / "journal.json").exists()
+
+
+def test_profiles_of_one_name_and_other_values_stand_beside_each_other():
+    roles = {"host_facing": {"queue": "q"}, "uplink": {"queue": "q"}, "spine": {"queue": "q"}}
+    queues = {"q": {"buffer": "100KB", "aqm": "drop_tail"}}
+    held = config.from_value({"profiles": {"queue": queues}, "roles": roles}, "held")
+    changes = {"profiles.queue.q.buffer": "200KB", "roles.host_facing.eee": "standard"}
+    new = config.overridden(held, changes)
+    mixed = on_switches(held, new, FABRIC4, ["leaf1"])
+    of = {name: mixed.settings_of(FABRIC4.port(name)) for name in ("leaf1:1", "leaf1:3", "leaf2:1")}
+    assert [(str(one.queue.buffer), one.eee_name) for one in of.values()] == [
+        ("200KB", "standard"),
+        ("200KB", "off"),
+        ("100KB", "off"),
+    ]
+    again = on_switches(mixed, new, FABRIC4, ["leaf2"])
+    assert list(again.profiles.queue) == ["q", "q_2"]
+
+
+def test_what_is_the_whole_fabrics_cannot_be_one_switchs():
+    held = config.load("drop_tail")
+    with pytest.raises(InputError, match="--switch: error: routing: differs from the revision in force"):
+        on_switches(held, config.overridden(held, {"routing.seed": 7}), FABRIC4, ["leaf1"])

@@ -1,0 +1,374 @@
+"""What a program did to a packet, in the lines of BMv2's log.
+
+The texts are those that people search for: behavioral-model's `parser.cpp`, `pipeline.cpp`,
+`match_tables.cpp`, `match_units.cpp`, `actions.cpp`, `conditionals.cpp`, `checksums.cpp`, `deparser.cpp`,
+and simple_switch's `primitives.cpp`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+from ..json_types import (
+    ActionEvent,
+    ChecksumEvent,
+    ExtractEvent,
+    NamedMatch,
+    SelectKey,
+    TableEvent,
+    TraceEvent,
+)
+
+Json = dict[str, Any]
+"""A part of a program's JSON, whose shape is BMv2's and has been checked by the engine."""
+_NAME_COLUMNS = 20
+_KIND_COLUMNS = 10
+
+
+class Line(NamedTuple):
+    """A line of the log. `level`: its letter in BMv2's log: `T`, `D`, `I` or `E`."""
+
+    level: str
+    text: str
+
+
+class Lines:
+    """The lines of one program. `text`: its JSON, which the engine has accepted."""
+
+    def __init__(self, text: bytes) -> None:
+        program = json.loads(text, strict=False)
+        self._states = {one["name"]: one["parse_states"] for one in program["parsers"]}
+        self._conditionals = {one["name"]: one["conditionals"] for one in program["pipelines"]}
+        self._tables = {table["name"]: table for one in program["pipelines"] for table in one["tables"]}
+        self._actions = program["actions"]
+        self._checksums = program.get("checksums", [])
+        self._emitted = {one["name"]: one["order"] for one in program["deparsers"]}
+        self._header_ids = {header["name"]: header["id"] for header in program["headers"]}
+        self._stack_ids = {
+            one["name"]: one["id"]
+            for kind in ("header_stacks", "header_union_stacks")
+            for one in program.get(kind, [])
+        }
+        fields = {kind["name"]: kind["fields"] for kind in program["header_types"]}
+        self._widths = {
+            (header["name"], field[0]): field[1]
+            for header in program["headers"]
+            for field in fields[header["header_type"]]
+        }
+        self._first_of_stack = {
+            one["name"]: next(h["name"] for h in program["headers"] if h["id"] == one["header_ids"][0])
+            for one in program.get("header_stacks", [])
+        }
+
+    def parser(self, events: Sequence[TraceEvent], error: str | None) -> Iterator[Line]:
+        """Of one run of the parser, which ended with `error` or without one."""
+        yield Line("D", "Parser 'parser': start")
+        states: list[tuple[Json, list[TraceEvent]]] = []
+        checks: list[ChecksumEvent] = []
+        for event in events:
+            if event["event"] == "state":
+                states.append((self._states[event["parser"]][event["state"]], []))
+            elif event["event"] == "checksum":
+                checks.append(event)
+            elif states:
+                states[-1][1].append(event)
+        walk = _Walk()
+        for number, (state, done) in enumerate(states, start=1):
+            yield Line("D", f"Parser 'parser' entering state '{state['name']}'")
+            failed = error is not None and number == len(states)
+            yield from self._state(state, done, walk, failed)
+            if failed:
+                yield Line("E", f"Exception while parsing: {error}")
+            else:
+                yield Line("T", f"Bytes parsed: {walk.bytes}")
+        for event in checks:
+            yield from self._verified(event)
+        yield Line("D", "Parser 'parser': end")
+
+    def _state(self, state: Json, events: list[TraceEvent], walk: _Walk, failed: bool) -> Iterator[Line]:
+        for operation in state["parser_ops"]:
+            if failed and not events:
+                # An extraction that failed has left no event, and nothing was done after it.
+                if operation["op"].startswith("extract"):
+                    yield from self._extracting(operation, walk)
+                return
+            op, parameters = operation["op"], operation["parameters"]
+            if op.startswith("extract"):
+                yield from self._extracting(operation, walk)
+                found = _next(events, "extract")
+                if found is not None and found["event"] == "extract":
+                    walk.extract(found)
+            elif op == "set":
+                yield _parser_set(parameters, events, walk)
+            elif op == "primitive":
+                call = parameters[0]
+                yield Line("D", f"Executing method {call['op']}")
+                yield Line("T", f"Action {call['op']}")
+                yield _primitive(call)
+            elif op == "advance" and parameters[0]["type"] == "hexstr":
+                amount = int(parameters[0]["value"], 16) // 8
+                walk.bytes += amount
+                yield Line("D", f"Advancing by {amount} bytes")
+            elif op == "shift":
+                walk.bytes += int(parameters[0])
+        if failed:
+            return
+        key = state.get("transition_key") or []
+        if not key:
+            yield Line("D", f"Parser state '{state['name']}' has no switch, going to default next state")
+            return
+        select = _next(events, "select")
+        if select is not None and select["event"] == "select":
+            parts = zip(select["key"], map(self._bits, key), strict=True)
+            shown = "".join(_hex(part["value"], _width_of(part, bits)) for part, bits in parts)
+            yield Line("D", f"Parser state '{state['name']}': key is {shown}")
+
+    def _bits(self, part: Json) -> int:
+        """Width of a part of a transition key."""
+        kind, value = part["type"], part["value"]
+        if kind == "lookahead":
+            return int(value[1])
+        name = self._first_of_stack.get(value[0], value[0]) if kind == "stack_field" else value[0]
+        return int(self._widths.get((name, value[-1]), 8))
+
+    def _extracting(self, operation: Json, walk: _Walk) -> Iterator[Line]:
+        where = operation["parameters"][0]
+        kind, value = where["type"], where["value"]
+        if kind == "regular":
+            what = "variable-sized header" if operation["op"] == "extract_VL" else "header"
+            yield Line("D", f"Extracting {what} '{value}'")
+            return
+        name, member = (value[0], f".{value[1]}") if kind == "union_stack" else (value, "")
+        following = self._header_ids.get(f"{name}[{walk.extracted.get(name, 0)}]{member}")
+        walk.extracted[name] = walk.extracted.get(name, 0) + 1
+        # A full stack ends the parser without a line.
+        if following is not None:
+            of = "header union stack" if kind == "union_stack" else "header stack"
+            yield Line("D", f"Extracting to {of} {self._stack_ids[name]}, next header is {following}")
+
+    def _verified(self, event: ChecksumEvent) -> Iterator[Line]:
+        name = self._checksums[event["checksum"]]["name"]
+        if event["computed"] is None:
+            yield Line("T", f"Skipping checksum '{name}' verification because condition not met")
+            return
+        yield Line("D", f"Checksum '{name}': computed {event['computed']:x} - actual {event['found']:x}")
+        passed = event["computed"] == event["found"]
+        yield Line("D", f"Verified checksum '{name}': {'passed' if passed else 'failed'}")
+        if not passed:
+            yield Line("E", f"Checksum '{name}' is not correct")
+
+    def pipeline(
+        self, name: str, events: Sequence[TraceEvent], next_message: Callable[[], str | None]
+    ) -> Iterator[Line]:
+        """Of one run of a pipeline. `next_message`: the next text of the program's `log_msg`."""
+        yield Line("D", f"Pipeline '{name}': start")
+        ends = False
+        for at, event in enumerate(events):
+            match event["event"]:
+                case "condition":
+                    yield self._condition(
+                        self._conditionals[event["pipeline"]][event["conditional"]], event["holds"]
+                    )
+                case "table":
+                    following = events[at + 1] if at + 1 < len(events) else None
+                    action = following if following is not None and following["event"] == "action" else None
+                    yield from self._table(event, action)
+                case "action":
+                    yield Line(
+                        "T", _at_source(self._actions[event["action_index"]]) + f"Action {event['action']}"
+                    )
+                case "statement":
+                    primitive = self._actions[event["action_index"]]["primitives"][event["primitive"]]
+                    yield _primitive(primitive)
+                    if primitive["op"] == "log_msg":
+                        message = next_message()
+                        if message is not None:
+                            yield Line("I", message)
+                case "exit":
+                    ends = True
+                case _:
+                    yield from _effect(event)
+        if ends:
+            yield Line("D", "Packet is marked for exit, interrupting pipeline")
+        yield Line("D", f"Pipeline '{name}': end")
+
+    def _condition(self, conditional: Json, holds: bool) -> Line:
+        source = conditional.get("source_info")
+        text = source["source_fragment"] if source else conditional["name"]
+        told = f'Condition "{text}" ({conditional["name"]}) is {str(holds).lower()}'
+        return Line("T", _at_source(conditional) + told)
+
+    def _table(self, event: TableEvent, action: ActionEvent | None) -> Iterator[Line]:
+        name, hit = event["table"], event["hit"]
+        table = self._tables[name]
+        columns = max([_NAME_COLUMNS, *(len(part["name"]) for part in event["key"])])
+        yield Line("T", f"Applying table '{name}'")
+        key = "".join(
+            f"* {part['name']:<{columns}}: {_hex(part['value'], part['width'])}\n" for part in event["key"]
+        )
+        yield Line("D", f"Looking up key:\n{key}")
+        if event["group"] is not None and event["member"] is not None:
+            yield Line("D", f"Choosing member {event['member']} from group {event['group']}")
+        entry = "NULL" if action is None else _entry(action)
+        if hit is None:
+            yield Line("D", f"Table '{name}': miss")
+        else:
+            yield Line("D", f"Table '{name}': hit with handle {hit['handle']}")
+            dump = [f"Dumping entry {hit['handle']}\nMatch key:\n"]
+            for part, field, wanted in zip(event["key"], table["key"], hit["key"], strict=True):
+                shown = _wanted(field["match_type"], wanted, part["width"], hit["prefix_length"])
+                dump.append(f"* {part['name']:<{columns}}: {shown}\n")
+            if hit["priority"] is not None:
+                dump.append(f"Priority: {hit['priority']}\n")
+            if event["group"] is not None:
+                dump.append(f"Index: group({event['group']})\n")
+            else:
+                if event["member"] is not None:
+                    dump.append(f"Index: member({event['member']})\n")
+                dump.append(f"Action entry: {entry}\n")
+            yield Line("D", "".join(dump))
+        yield Line("D", f"Action entry is {entry}")
+
+    def deparser(self, events: Sequence[TraceEvent], valid: Callable[[str], bool]) -> Iterator[Line]:
+        """Of the deparser. `valid`: whether a header is."""
+        yield Line("D", "Deparser 'deparser': start")
+        for event in events:
+            if event["event"] != "checksum":
+                continue
+            name = self._checksums[event["checksum"]]["name"]
+            if event["computed"] is None:
+                yield Line("T", f"Skipping checksum '{name}' update because condition not met")
+            else:
+                yield Line("D", f"Updating checksum '{name}'")
+        for header in self._emitted.get("deparser", []):
+            if valid(header):
+                yield Line("D", f"Deparsing header '{header}'")
+        yield Line("D", "Deparser 'deparser': end")
+
+
+class _Walk:
+    """Where a parser is in the packet, in bytes, the fields that it has seen, and how many headers of each
+    stack it was to extract."""
+
+    def __init__(self) -> None:
+        self.bytes = 0
+        self.extracted: dict[str, int] = {}
+        self.fields: dict[str, int] = {}
+
+    def extract(self, event: ExtractEvent) -> None:
+        self.bytes = event["offset"] + event["bytes"]
+        for field in event["fields"]:
+            self.fields[f"{event['header']}.{field['name']}"] = field["value"]
+
+
+def _next(events: list[TraceEvent], kind: str) -> TraceEvent | None:
+    """Takes the first event of a kind out of a list, with those before it."""
+    for at, event in enumerate(events):
+        if event["event"] == kind:
+            del events[: at + 1]
+            return event
+    return None
+
+
+def _parser_set(parameters: list[Json], events: list[TraceEvent], walk: _Walk) -> Line:
+    to, source = parameters
+    name = ".".join(to["value"])
+    # A value that does not change leaves no event.
+    if events and events[0]["event"] == "set" and events[0]["field"] == name:
+        walk.fields[name] = events[0]["new"]
+        del events[0]
+    value = walk.fields.get(name, 0)
+    match source["type"]:
+        case "field":
+            told = f"from field '{'.'.join(source['value'])}' ({value})"
+        case "lookahead":
+            offset, bits = source["value"]
+            told = f"from lookahead ({offset}, {bits}), new value is {value}"
+        case "expression":
+            told = f"from expression, new value is {value}"
+        case _:
+            told = f"to {value}"
+    return Line("D", f"Parser set: setting field '{name}' {told}")
+
+
+def _effect(event: TraceEvent) -> Iterator[Line]:
+    """What a primitive of simple_switch says when it is done."""
+    match event["event"]:
+        case "register_read" if event["value"] is not None:
+            yield Line(
+                "T",
+                f"Read register '{event['register']}' at index {event['index']} read value {event['value']}",
+            )
+        case "register_write" if event["new"] is not None:
+            yield Line(
+                "T",
+                f"Wrote register '{event['register']}' at index {event['index']} with value {event['new']}",
+            )
+        case "register_read":
+            yield _beyond("read register", event["register"], event["index"])
+        case "register_write":
+            yield _beyond("write register", event["register"], event["index"])
+        case "count" if event["packets"] is not None:
+            yield Line("T", f"Updated counter '{event['counter']}' at index {event['index']}")
+        case "count":
+            yield _beyond("update counter", event["counter"], event["index"])
+        case "meter" if event["colour"] is not None:
+            yield Line(
+                "T",
+                f"Updated meter '{event['meter']}' at index {event['index']}, assigning dest field the color "
+                f"result {event['colour']}",
+            )
+        case "meter":
+            yield _beyond("update meter", event["meter"], event["index"])
+        case "hash":
+            yield Line("T", f"hash(base={event['base']}, max={event['size']}) = {event['result']}")
+        case "random":
+            yield Line("T", f"random(lo={event['low']}, hi={event['high']}) = {event['drawn']}")
+        case _:
+            pass
+
+
+def _beyond(what: str, name: str, index: int) -> Line:
+    return Line("E", f"Attempted to {what} '{name}' at out-of-bounds index {index}.")
+
+
+def _primitive(call: Json) -> Line:
+    source = call.get("source_info")
+    text = source["source_fragment"] if source else "(no source info)"
+    return Line("T", _at_source(call) + f"Primitive {text}")
+
+
+def _at_source(thing: Json) -> str:
+    """`basic.p4(123) `, where the JSON says it."""
+    source = thing.get("source_info")
+    return f"{source['filename']}({source['line']}) " if source else ""
+
+
+def _entry(action: ActionEvent) -> str:
+    """`MyIngress.ipv4_forward - 80000000200,2,`."""
+    return f"{action['action']} - " + "".join(f"{part['value']:x}," for part in action["params"])
+
+
+def _wanted(kind: str, wanted: NamedMatch, width: int, prefix_length: int | None) -> str:
+    """What an entry wants of a key field: `LPM       0a000202/32`."""
+    column = f"{kind.upper():<{_KIND_COLUMNS}}"
+    if "first" in wanted:
+        return f"{column}{_hex(wanted['first'], width)} -> {_hex(wanted['last'], width)}"
+    value = _hex(wanted["value"], width)
+    if kind == "lpm":
+        length = wanted["mask"].bit_count() if prefix_length is None else prefix_length
+        return f"{column}{value}/{length}"
+    if kind in ("ternary", "optional"):
+        return f"{'TERNARY':<{_KIND_COLUMNS}}{value} &&& {_hex(wanted['mask'], width)}"
+    return f"{column}{value}"
+
+
+def _width_of(part: SelectKey, bits: int) -> int:
+    return bits if part["width"] is None else part["width"]
+
+
+def _hex(value: int, width: int) -> str:
+    """A value as its bytes in hexadecimal."""
+    return f"{value:0{2 * ((width + 7) // 8)}x}"

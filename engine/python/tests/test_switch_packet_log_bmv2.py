@@ -1,0 +1,81 @@
+"""The log of packets beside BMv2's: the same frames through both give the same lines of each packet."""
+
+import importlib.util
+import os
+import re
+import shutil
+from collections import defaultdict
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+from eeon_engine.switch_command import names
+
+CONSTRUCTS = Path(__file__).resolve().parents[2] / "simple_switch/tests/constructs"
+BMV2 = shutil.which("simple_switch")
+SOME = ("clone", "multicast", "recirculate", "resubmit", "checksums", "header_stack", "action_selector")
+LINE = re.compile(r"\[\d\d:\d\d:\d\d\.\d+\] \[bmv2\] \[([A-Z])\] \[thread \d+\] (?:\[([\d.]+)\] \[cxt 0\] )?")
+LEFT_OUT = re.compile(
+    # What is drawn, times of the clock, and what docs/LIMITATIONS.md says that the log here leaves out.
+    r"random\(|Executing meter|Advancing by|Dropping packet: |Parser set: setting field '\S*timestamp"
+)
+pytestmark = [
+    pytest.mark.system,
+    pytest.mark.skipif(BMV2 is None, reason="simple_switch is not on PATH"),
+]
+
+
+def bench() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("confirm_on_bmv2", CONSTRUCTS / "confirm_on_bmv2.py")
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def log_of(construct: str, folder: Path) -> dict[str, list[str]]:
+    """The lines of each packet, by its name, that the `simple_switch` that is first on PATH writes."""
+    module = bench()
+    folder.mkdir()
+    lines = module.statements(CONSTRUCTS / f"{construct}.script")
+    sources = {int(line.split()[1]) for line in lines if line.startswith("packet")}
+    switch = module.Bench(CONSTRUCTS / f"{construct}.json", module.ports_of(lines), sources, folder)
+    try:
+        for line in lines:
+            keyword, _, rest = line.partition(" ")
+            if keyword == "packet":
+                port, _, data = rest.partition(" ")
+                switch.packet(int(port), bytes.fromhex(data))
+            elif keyword not in ("expect", "check"):
+                switch.command(line)
+    finally:
+        switch.close()
+    return by_packet((folder / "switch.log.txt").read_text(errors="replace"))
+
+
+def by_packet(text: str) -> dict[str, list[str]]:
+    """A log's lines by packet; what follows a line without a head belongs to it."""
+    found: dict[str, list[str]] = defaultdict(list)
+    heads = list(LINE.finditer(text))
+    for head, following in zip(heads, [*heads[1:], None], strict=True):
+        told = text[head.end() : None if following is None else following.start()].rstrip("\n")
+        if head[2] is not None and not LEFT_OUT.match(told):
+            # The members of a group follow its index.
+            found[head[2]].append(f"{head[1]} {told.split('Group members:')[0].rstrip()}")
+    return found
+
+
+@pytest.mark.parametrize(
+    "construct",
+    [
+        pytest.param(path.stem, marks=[] if path.stem in SOME else pytest.mark.nightly)
+        for path in sorted(CONSTRUCTS.glob("*.script"))
+        if not path.read_text().startswith("# engine only")
+    ],
+)
+def test_each_packet_has_bmv2s_lines(construct: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    theirs = log_of(construct, tmp_path / "bmv2")
+    names.install(tmp_path / "bin")
+    monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}{os.pathsep}{os.environ['PATH']}")
+    ours = log_of(construct, tmp_path / "engine")
+    assert ours == theirs

@@ -1,0 +1,52 @@
+"""docs/live-fabric.md: its commands work as they are typed, on the engine and on BMv2. Skipped, saying so,
+without root."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from eeon_tools.live import state
+from guide_document import blocks
+from guide_reader import Reader
+from live_fabrics import remains, why_not
+
+pytest.importorskip("eeon_engine")
+
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "live-fabric.md"
+
+_why_not = why_not()
+pytestmark = [
+    pytest.mark.system,
+    pytest.mark.skipif(_why_not is not None, reason=f"a live fabric: {_why_not}"),
+]
+
+
+def test_the_commands_of_the_page_work_as_they_are_typed(tmp_path: Path) -> None:
+    if state.folder("eeon").exists():
+        pytest.skip("a fabric of the page's name, eeon, is up")
+    reader = Reader(tmp_path)
+    typed: dict[str, str] = {}
+    try:
+        for block in blocks(PAGE.read_text(encoding="utf-8")):
+            for command, printed, code in reader.do(block) or []:
+                assert code == 0, f"{command}\n{printed}"
+                typed[command] = printed
+    finally:
+        reader.close()
+    assert remains("eeon") == []
+    run = json.loads((reader.folder / "run.json").read_text())
+    packets = run["packets"].values()
+    assert sum(one["marked"] for one in packets) > 0
+    assert sum(one["sent"] for one in packets) == 12_720
+    # Where BMv2 is there, it has been told to sleep and wake in whole microseconds, and marked as well.
+    applied = [printed for command, printed in typed.items() if "-c bmv2" in command]
+    for printed in applied:
+        assert "rounded up to this target's 1us tick: wake 30.5us to 31us, wake 16.5us to 17us" in printed
+    replays = [printed for command, printed in typed.items() if command.startswith("eeon replay")]
+    assert len(replays) == 1 + len(applied)
+    for printed in replays:
+        (data,) = re.findall(r"^data +8,304 +[0-9,]+ +([0-9,]+)", printed, re.MULTILINE)
+        assert data != "0", printed
