@@ -103,6 +103,11 @@ def mac_int(mac: str) -> int:
     return int(mac.replace(":", ""), 16)
 
 
+def arriving(frame: bytes, port: int) -> bytes:
+    """The frame as the neighbour at `port` sends it to the switch."""
+    return mac_int(switch_mac(port)).to_bytes(6, "big") + frame[6:]
+
+
 TcpOptions = Sequence[tuple[str, object]]
 """TCP options as scapy has them: names and values."""
 

@@ -23,7 +23,7 @@ control admit(in headers_t hdr, inout metadata_t meta, in standard_metadata_t st
     action admit_to_l3() {
     }
 
-    action refuse() {
+    action not_admitted() {
         meta.verdict = verdict_t.NOT_ADMITTED;
     }
 
@@ -35,9 +35,9 @@ control admit(in headers_t hdr, inout metadata_t meta, in standard_metadata_t st
         }
         actions = {
             admit_to_l3;
-            refuse;
+            not_admitted;
         }
-        default_action = refuse;
+        default_action = not_admitted;
         size = L3_ADMIT_TABLE_SIZE;
     }
 
