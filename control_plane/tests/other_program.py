@@ -81,6 +81,6 @@ def check_failed_apply_brings_the_other_program_back(topology, targets, tick_ps:
         patch.setattr(P4RuntimeSession, "write_changes", refuse)
         with pytest.raises(ApplyError) as error:
             fabric.apply_sync(topology, config.load("drop_tail"), targets, tick_ps)
-    assert list(error.value.failures) == ["spine1"]
+    assert list(error.value.failures) == ["spine1"], str(error.value)
     assert not error.value.not_undone, str(error.value)
     assert sync.run(held(topology, targets)) == before

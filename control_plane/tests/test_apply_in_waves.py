@@ -13,6 +13,7 @@ from eeon_control.operations.gates import CommandGate, CounterGate, Rule
 from eeon_control.plan.waves import waves
 from fake_p4runtime import FakeFabric
 from finsy.proto import rpc_code
+from programs import another
 
 pytestmark = pytest.mark.system
 
@@ -102,6 +103,39 @@ def test_gate_that_is_closed_before_the_first_wave_leaves_everything_unwritten()
             return [(one.pushes, len(one.updates)) for one in fakes.switches.values()]
 
     assert run(scenario()) == [(0, 0)] * 4
+
+
+def test_new_program_goes_through_the_fabric_in_waves_and_all_have_the_old_one_when_a_gate_closes():
+    async def scenario():
+        async with FakeFabric(FABRIC4) as fakes:
+            await applied(fakes, "drop_tail")
+            targets = {name: fabric.Target.parse(address) for name, address in fakes.targets.items()}
+            for one in fakes.switches.values():
+                one.config = another(one.config, 7)
+                one.entries.popitem()
+            before, seen = fakes.state(), []
+
+            class Watching(Gate):
+                async def after(self, number, waves, changed) -> None:
+                    await counters.after(number, waves, changed)
+                    seen.append([one.config.cookie.cookie == 7 for one in fakes.switches.values()])
+                    await super().after(number, waves, changed)
+
+            # Counters of switches that run another program are not read before their wave.
+            counters = CounterGate(FABRIC4, targets, [Rule.parse("drops")])
+            await counters.before()
+            with pytest.raises(ApplyError, match="wave 3 of 4: it is raining"):
+                await applied(
+                    fakes,
+                    "drop_tail",
+                    rollout=Rollout(waves(FABRIC4, "rest"), gate=Watching(closes_behind=3)),
+                )
+            cookies = [one.config.cookie.cookie for one in fakes.switches.values()]
+            return seen, cookies, fakes.state() == before
+
+    seen, cookies, as_before = run(scenario())
+    assert seen == [[False, True, True, True], [False, False, True, True], [False, False, False, True]]
+    assert cookies == [7] * 4 and as_before
 
 
 def test_switch_that_refuses_in_a_later_wave_undoes_the_earlier_ones_too():

@@ -107,6 +107,9 @@ def test_a_lab_without_hosts_says_that_nothing_is_routed():
         ("swp5", 5),
         ("ge-0/0/4", 4),
         ("Gi0/0/0/6", 6),
+        ("1/1/3", 3),
+        ("1/1/c3/2", 131),
+        ("5", 5),
     ],
 )
 def test_a_ports_number_is_that_of_its_interface(interface: str, number: int):
@@ -114,6 +117,12 @@ def test_a_ports_number_is_that_of_its_interface(interface: str, number: int):
         f"name: n\ntopology: {{nodes: {{s: {{kind: x}}, h: {{kind: linux}}}}, links: [{{endpoints: ['s:{interface}', h:eth1]}}]}}"
     )
     assert [port.number for port in found.ports()] == [number]
+
+
+def test_a_labs_name_becomes_a_fabrics():
+    text = "topology: {nodes: {a: {kind: x}, b: {kind: x}}, links: [{endpoints: [a:e1-1, b:e1-1]}]}"
+    for given, name in (("02-two.srls", "clab-02-two-srls"), ("my.lab", "my-lab"), ("ab_c-1", "ab_c-1")):
+        assert topology.from_text(f"name: {given}\n{text}").name == name
 
 
 def nodes(links: str, more: str = "") -> str:
@@ -134,6 +143,7 @@ def nodes(links: str, more: str = "") -> str:
             "f.clab.yml:5: error: links[0].endpoints[0]: s:600: ports are",
         ),
         (nodes("  - endpoints: [t:eth1, h:eth1]\n"), "there is no node 't'"),
+        (nodes("  - endpoints: [s:eth1, host:veth-x]\n"), "host:veth-x: there is no node 'host'"),
         (nodes("  - endpoints: [s:eth1]\n"), "a link of a fabric is one of type veth, with two endpoints"),
         (
             nodes("  - {type: mgmt-net, endpoint: {node: s, interface: eth1}}\n"),

@@ -9,10 +9,11 @@ import threading
 import time
 
 import pytest
-from eeon_control import config, fabric, program, topology
+from eeon_control import config, fabric, operations, program, state, topology
 from eeon_control.constants import VERDICTS
 from eeon_control.errors import ApplyError, FabricError
-from eeon_control.fabric import sync
+from eeon_control.fabric import Targets, sync
+from eeon_control.fabric.session import P4RuntimeSession
 from fake_p4runtime import FakeFabric
 from finsy.proto import p4r, rpc_code
 from programs import another, commented, without_table
@@ -330,6 +331,26 @@ def test_larger_election_id_takes_over(fabric4):
 
     report, again = run(scenario())
     assert not report.plan.is_empty and not again.plan.is_empty
+
+
+def test_apply_bids_again_when_a_controller_of_its_folder_bid_before_it_saw_the_command(
+    fabric4, tmp_path, monkeypatch
+):
+    store = state.StateStore.open(tmp_path / "state")
+    bids = iter([10, 12])
+    monkeypatch.setattr(state.StateStore, "highest_bid", lambda self: next(bids))
+
+    async def scenario():
+        async with FakeFabric(fabric4) as fakes:
+            targets = Targets.from_value({"tick": "1ns", "switches": fakes.targets}, "test")
+            target = fabric.Target(fakes.targets["leaf1"], fabric4.switches["leaf1"].device_id)
+            controller = P4RuntimeSession("leaf1", target, program.load().schema(), election_id=12)
+            async with controller:
+                with store.lock("eeon config apply") as lock:
+                    meant = state.Intended(fabric4, red(), targets)
+                    return await operations.apply(operations.Work(store, lock), meant)
+
+    assert run(scenario()).revision.number == 1
 
 
 def test_cancelled_apply_undoes_what_it_wrote(fabric4):

@@ -5,7 +5,7 @@ arrivals alone: departures are compared to the nanosecond and fates packet by pa
 that is under CoDel takes 8 ns a byte; a burst of equal frames behind a plug therefore waits one frame's
 time more for each frame.
 
-`CodelInRealTime` is for targets whose clock is not the test's: a port at 10 packets a second, and ranges.
+`CodelInRealTime` is for targets whose clock is not the test's: a plugged port, and ranges.
 """
 
 import random
@@ -462,11 +462,11 @@ class CodelOfPacketsThatGoRoundCountsFromTheirAdmission(_CodelBehindAHold):
 class CodelInRealTime(FabricTest):
     """Thirty ECT packets behind a plug: packet n waits about n packet times. With a target of one and a
     half and an interval of four, the first signal comes about the sixth packet; by the law there are 14
-    in all. On the engine, packet times are exact and so is the count; a real-time target sends 10 packets
-    a second, give or take."""
+    in all. On the engine, packet times are exact and so is the count; in real time a plugged port sends
+    at its pace, give or take."""
 
     def runTest(self) -> None:
-        spacing = FRAME_NS if self.switch.virtual_time else 100_000_000
+        spacing = self.switch.plugged_packet_ns or FRAME_NS
         settings = Codel(target=3 * spacing // 2, interval=4 * spacing)
         self.table_add("port_aqm", {"port": PORT}, "codel", settings.params(self.switch.tick_ns))
         left = self.burst(PORT, [frame(n, ecn=Ecn.ECT0) for n in range(30)])
@@ -482,7 +482,7 @@ class CodelDropsInRealTime(FabricTest):
     """The same with Not-ECT packets: dropped ones are counted, and leave the account with the others."""
 
     def runTest(self) -> None:
-        spacing = FRAME_NS if self.switch.virtual_time else 100_000_000
+        spacing = self.switch.plugged_packet_ns or FRAME_NS
         settings = Codel(target=3 * spacing // 2, interval=4 * spacing)
         self.table_add("port_aqm", {"port": PORT}, "codel", settings.params(self.switch.tick_ns))
         left = self.burst(PORT, [frame(n) for n in range(30)])

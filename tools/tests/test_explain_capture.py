@@ -223,6 +223,7 @@ def test_a_packet_that_is_nowhere_is_said(sparse: Path) -> None:
     assert "the deepest queue was 0 B" in nothing.output
 
 
+@pytest.mark.system
 def test_why_nothing_is_marked_is_said_of_what_was_asked_for(tmp_path: Path, incast: Path) -> None:
     plain = tmp_path / "plain.pcap"
     without_ecn(incast, plain)

@@ -27,6 +27,7 @@ _WITHOUT = {
     "eeon fabric up",
     "eeon help",
     "eeon sonic export",  # it is JSON already
+    "eeon topology import netbox",  # it prints a topology file
     "eeon sonic import",  # a configuration file
     "eeon trace coflow",
     "eeon trace shuffle",

@@ -65,7 +65,9 @@ def test_a_pure_ack_is_padded_to_the_shortest_ethernet_frame() -> None:
     assert (len(headers), frame_bytes) == (54, 60)
 
 
-A_TO_B = Ether() / IP(src="10.0.1.1", dst="10.0.2.2")
+# With both addresses: scapy asks the network for one that it is not given.
+ETHER = Ether(src="02:00:00:00:00:01", dst="02:00:00:00:00:02")
+A_TO_B = ETHER / IP(src="10.0.1.1", dst="10.0.2.2")
 
 
 @pytest.mark.system
@@ -81,11 +83,11 @@ A_TO_B = Ether() / IP(src="10.0.1.1", dst="10.0.2.2")
         (A_TO_B / TCP(flags="RA"), PacketClass.FIN_RST),
         (A_TO_B / UDP() / b"x", PacketClass.OTHER),
         (A_TO_B / ICMP(), PacketClass.OTHER),
-        (Ether() / IP(flags="MF") / TCP(flags="A"), PacketClass.OTHER),
-        (Ether() / IP(frag=10) / TCP(flags="A"), PacketClass.OTHER),
-        (Ether() / Dot1Q(vlan=7) / IP() / TCP(flags="A"), PacketClass.ACK),
-        (Ether() / IPv6() / TCP(flags="A") / b"x", PacketClass.DATA),
-        (Ether() / ARP(), PacketClass.OTHER),
+        (ETHER / IP(flags="MF") / TCP(flags="A"), PacketClass.OTHER),
+        (ETHER / IP(frag=10) / TCP(flags="A"), PacketClass.OTHER),
+        (ETHER / Dot1Q(vlan=7) / IP() / TCP(flags="A"), PacketClass.ACK),
+        (ETHER / IPv6() / TCP(flags="A") / b"x", PacketClass.DATA),
+        (ETHER / ARP(), PacketClass.OTHER),
     ],
     ids=lambda value: value.summary() if hasattr(value, "summary") else str(value),
 )
@@ -99,13 +101,13 @@ def test_padding_is_not_payload() -> None:
 
 
 def test_ip_options_and_ce_are_seen() -> None:
-    packet = Ether() / IP(tos=CE, options=b"\x01\x01\x01\x00") / TCP(flags="A") / b"abc"
+    packet = ETHER / IP(tos=CE, options=b"\x01\x01\x01\x00") / TCP(flags="A") / b"abc"
     facts = classify(bytes(packet))
     assert (facts.packet_class, facts.ecn, facts.payload_bytes) == (PacketClass.DATA, CE, 3)
 
 
 def test_no_prefix_of_a_frame_makes_it_raise() -> None:
-    for packet in (A_TO_B / TCP(flags="A") / b"x", Ether() / Dot1Q() / IPv6() / TCP()):
+    for packet in (A_TO_B / TCP(flags="A") / b"x", ETHER / Dot1Q() / IPv6() / TCP()):
         whole = bytes(packet)
         for length in range(len(whole)):
             classify(whole[:length])

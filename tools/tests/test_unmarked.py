@@ -22,6 +22,10 @@ RED = "profiles: {queue: {q: {buffer: 1MB, aqm: {mode: red, min: MIN, max: 90KB,
 ROLES = "\nroles: {host_facing: {queue: q}, uplink: {queue: q}, spine: {queue: q}}\n"
 
 
+ETHERNET = Ether(src="02:00:00:00:00:01", dst="02:00:00:00:00:02")
+"""With both addresses: scapy asks the network for one that it is not given."""
+
+
 def why(config: str, depths: dict[str, int] | None = None, **by_ecn: int) -> str:
     counts = {"not_ect": 0, "ect_1": 0, "ect_0": 0, "ce": 0} | by_ecn
     ports = topologies.load("leaf-spine-4").ports()
@@ -103,7 +107,7 @@ def test_a_feed_counts_ecn_codepoints_of_both_ip_versions(
         four = IP(src=str(ends[0].ipv4), dst=str(ends[1].ipv4), tos=0xB8 | ecn)
         six = IPv6(src=str(ends[0].ipv6), dst=str(ends[1].ipv6), tc=0xB8 | ecn)
         for ip in (four, six):
-            frame = bytes(Ether() / (Dot1Q(vlan=3) / ip if tagged else ip) / UDP())
+            frame = bytes(ETHERNET / (Dot1Q(vlan=3) / ip if tagged else ip) / UDP())
             writer.write(time, frame, len(frame))
     writer.close()
     feed: Feed = SendRules().feed(trace, hosts, 1.0)

@@ -25,6 +25,7 @@ _PLACES = {
     "help": "eeon_control.cli.help:help_",
     "show": "eeon_control.cli.show:show",
     "sonic": "eeon_control.cli.sonic:sonic",
+    "topology": "eeon_control.cli.topology:topology",
     "top": "eeon_control.cli.top:top",
 }
 

@@ -191,7 +191,10 @@ class _Transaction:
                 raise ApplyCancelled(str(self._error({"": "stopped"}, back))) from None
             raise
         if failures:
-            raise self._error(failures, await self._undo(before, begun, next(iter(failures.values()))))
+            back = await self._undo(before, begun, next(iter(failures.values())))
+            if len(waves) > 1:
+                failures = {name: f"wave {number} of {len(waves)}: {why}" for name, why in failures.items()}
+            raise self._error(failures, back)
         self.observer(Step.COMMITTED, "")
         return ApplyReport(todo, {name: len(entries) for name, entries in self.wanted.items()})
 
@@ -228,7 +231,7 @@ class _Transaction:
             try:
                 await gate.after(number, len(waves), begun)
             except FabricError as error:
-                return {"": f"{label}: {error}" if len(waves) > 1 else str(error)}
+                return {"": str(error)}
             self.observer(Step.PASSED, label)
         return {}
 

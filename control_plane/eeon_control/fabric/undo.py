@@ -63,7 +63,10 @@ async def take_snapshot(session: P4RuntimeSession) -> Snapshot:
     if not only_adds(pipeline.p4info, session.schema.p4info):
         return Snapshot(False, pipeline=pipeline, entities=entities)
     there = {table.preamble.alias for table in pipeline.p4info.tables} | {CLONE_SESSIONS}
-    kept = await session.read_entries(name for name in TABLES if name in there)
+    try:
+        kept = await session.read_entries(name for name in TABLES if name in there)
+    except FabricError:  # it lacks something else that reading takes
+        return Snapshot(False, pipeline=pipeline, entities=entities)
     return Snapshot(False, kept, pipeline, entities, may_keep=True)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from eeon_control import fabric
-from eeon_control.errors import FabricError, StateError
+from eeon_control.errors import FabricError, NothingWritten, StateError
 from eeon_control.fabric import ApplyReport, FabricPlan, Rollout
 from eeon_control.fabric.bmv2_queues import Queues, of_fabric, of_switch
 from eeon_control.fabric.undo import Snapshot
@@ -69,18 +69,28 @@ async def apply(
         )
     gated = rollout is not None and rollout.gate is not None
     ledger = _Ledger(work, work.draft(meant, action, comment), confirm_seconds, saved, gated=gated)
-    report = await fabric.apply(
-        meant.topology,
-        meant.config,
-        meant.targets.switches,
-        int(meant.targets.tick),
-        election_id=work.bid(),
-        ledger=ledger,
-        observer=work.observer,
-        queues_before=queues_in_force(work, meant),
-        rollout=rollout,
-        owned=owned(meant, work.store.intended()),
-    )
+    ours = owned(meant, work.store.intended())
+    bid = work.bid()
+    while True:
+        try:
+            report = await fabric.apply(
+                meant.topology,
+                meant.config,
+                meant.targets.switches,
+                int(meant.targets.tick),
+                election_id=bid,
+                ledger=ledger,
+                observer=work.observer,
+                queues_before=queues_in_force(work, meant),
+                rollout=rollout,
+                owned=ours,
+            )
+            break
+        except NothingWritten:
+            # A controller of this folder may have bid before it saw this command, and stands back now.
+            before, bid = bid, work.bid()
+            if bid <= before:
+                raise
     assert ledger.revision is not None
     not_set = {
         name: f"{name}: no Thrift server is known; give `thrift` in the targets file"

@@ -8,7 +8,7 @@
 One folder a fabric, mode 0700: `revisions/N.json` (numbered from 1, never rewritten), `current` (the number
 that the fabric is meant to hold; renaming it into place is the moment of a commit), `lock`, `journal.json`
 (an apply that is writing, or was killed while it was), `pending.json` (an apply that waits to be confirmed)
-and `stopped.json` (applies in waves that stopped and were undone). Nothing here talks to a switch; that is
+and `stopped.json` (applies that were undone). Nothing here talks to a switch; that is
 eeon_control.operations.
 """
 

@@ -55,14 +55,25 @@ def _home(environment: Mapping[str, str]) -> Path:
 
 
 def make(folder: Path) -> None:
-    """Create a state folder and its parts, for the owner alone. Raises StateError."""
+    """Create a state folder, for the owner alone. Raises StateError."""
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
         folder.mkdir(mode=FOLDER_MODE, exist_ok=True)
-        for part in PARTS:
-            (folder / part).mkdir(mode=FOLDER_MODE, exist_ok=True)
     except OSError as error:
-        raise StateError(f"{folder}: cannot be made: {error.strerror}; choose another with --state") from None
+        raise _not_made(folder, error) from None
+
+
+def make_part(path: Path) -> None:
+    """Create a folder in it where it is not there: Git keeps none that are empty. Raises StateError."""
+    if not path.exists():
+        try:
+            path.mkdir(mode=FOLDER_MODE, exist_ok=True)
+        except OSError as error:
+            raise _not_made(path, error) from None
+
+
+def _not_made(path: Path, error: OSError) -> StateError:
+    return StateError(f"{path}: cannot be made: {error.strerror}; choose another with --state")
 
 
 def check(path: Path) -> None:

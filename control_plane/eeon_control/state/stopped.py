@@ -1,4 +1,4 @@
-"""Applies in waves that stopped and were undone: no revisions, but in the history all the same."""
+"""Applies that were undone: no revisions, but in the history all the same."""
 
 from __future__ import annotations
 

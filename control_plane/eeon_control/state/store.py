@@ -47,6 +47,7 @@ class StateStore:
             raise StateError(f"{folder}: there is no state of a fabric here; `eeon config apply` makes it")
         folders.check(folder)
         for part in folders.PARTS:
+            folders.make_part(folder / part)
             folders.check(folder / part)
         return cls(folder, disk or Disk())
 
@@ -98,7 +99,7 @@ class StateStore:
         return (self.folder / "journal.json").exists()
 
     def stopped(self) -> list[Stopped]:
-        """Applies in waves that stopped and were undone, oldest first."""
+        """Applies that were undone, oldest first."""
         return self._stopped().applies
 
     def _stopped(self) -> StoppedApplies:
@@ -182,7 +183,7 @@ class StateStore:
             with contextlib.suppress(OSError, StateError):
                 self._disk.replace_file(self.folder / "undone", f"{count}\n".encode())
                 journal = self.journal()
-                if journal is not None and journal.progress:
+                if journal is not None:
                     stopped = self._stopped().with_one_more(Stopped.of(journal, undone))
                     self._write(self.folder / "stopped.json", stopped)
         self._removed("journal.json")

@@ -24,15 +24,17 @@ _LANES = 64
 _PORT_FORMS = tuple(
     re.compile(form)
     for form in (
-        r"[A-Za-z]+(\d{1,6})",  # eth1, Ethernet48, swp3
+        r"[A-Za-z]*(\d{1,6})",  # eth1, Ethernet48, swp3, 3
         r"(?:e|ethernet-)1[-/](\d{1,6})(?:[-/](\d{1,2}))?",  # SR Linux
         r"Ethernet1/(\d{1,6})",  # slot 1
         r"Ethernet(\d{1,6})/(\d{1,2})",  # EOS
         r"eth(\d{1,6})_(\d{1,2})",  # EOS in containerlab
         r"[A-Za-z]+-?(?:0[-/]){1,4}(\d{1,6})",  # ge-0/0/3, Gi0/0/0/3
+        r"(?:1[/.]){1,2}(\d{1,6})",  # 1/1/3, 1.3
+        r"1/1/c(\d{1,6})/(\d{1,2})",  # SR OS
     )
 )
-_FORMS = "eth1, e1-1, ethernet-1/1, e1-1-2 (lane 2 of port 1), Ethernet4, Ethernet1/1, swp1 or ge-0/0/1"
+_FORMS = "such as eth1, e1-1, e1-1-2 (lane 2 of port 1), Ethernet4, Ethernet1/1, ge-0/0/1, 1/1/1 or 1/1/c1/1"
 
 
 def is_one(document: Document) -> bool:
@@ -80,12 +82,14 @@ class _File:
         for name in (name for name, kind in kinds.items() if kind == _HOST_KIND and linked[name] > 1):
             rule = (
                 f"kind {_HOST_KIND} is a host, which has exactly one link; this one has {linked[name]}. "
-                "Give a router in a Linux container another kind"
+                "Leave one of a bond, and give a router in a Linux container another kind"
             )
             self._refuse((*self._base, "nodes", name), rule, name)
         if self._problems:
             raise InputError(self._problems)
         own = {key: self._document.value[key] for key in _OWN_KEYS if key in self._document.value}
+        if isinstance(own.get("name"), str):
+            own["name"] = _name(str(own["name"]))
         given = own.get("defaults", {})
         defaults = {**ASSUMED, **given} if isinstance(given, dict) else given
         value = {"description": "from a containerlab file", **own, "defaults": defaults}
@@ -124,13 +128,13 @@ class _File:
         """`leaf1:49` for `leaf1:e1-49`, or for `{node: leaf1, interface: e1-49}`."""
         if isinstance(end, dict):
             end = f"{end.get('node')}:{end.get('interface')}"
-        node, colon, interface = str(end).partition(":")
+        node, _, interface = str(end).partition(":")
         number = _number(interface)
-        if not colon or number is None:
-            self._refuse(path, f"no port's number is known for this interface; names are {_FORMS}", str(end))
-            return None
         if node not in self._nodes:
             self._refuse(path, f"there is no node {node!r}", str(end))
+            return None
+        if number is None:
+            self._refuse(path, f"no port's number is known for this interface; names are {_FORMS}", str(end))
             return None
         return f"{node}:{number}"
 
@@ -179,6 +183,12 @@ def _ends(link: Mapping[str, object]) -> list[str]:
     ends = link["endpoints"]
     assert isinstance(ends, list)
     return ends
+
+
+def _name(text: str) -> str:
+    """A lab's name as a fabric's: containerlab's allow more characters, and digits in front."""
+    plain = re.sub(r"[^A-Za-z0-9_-]", "-", text)
+    return plain if plain[:1].isalpha() else f"clab-{plain}"
 
 
 def _number(interface: str) -> int | None:

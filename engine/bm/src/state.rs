@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::error::Fault;
 use crate::executable::Executable;
 use crate::native::Native;
-use crate::program::{DeparserId, Op, ParserId, Pc, PipelineId, Program};
+use crate::program::{DeparserId, Field, Op, ParserId, Pc, PipelineId, Program};
 use crate::run::trace::Trace;
 use crate::run::{calculated, execute, Context, Detached, Externs, Observer, Phv, Stop, Unwatched};
 use crate::tables::{Cells, Change};
@@ -116,39 +116,38 @@ impl State {
 
     /// Whether every checksum that the program verifies holds. `packet` is what was parsed.
     pub fn verify_checksums(&mut self, phv: &mut Phv, packet: &[u8]) -> bool {
-        self.verify_checksums_watched(phv, packet, |_, _, _| {})
+        self.verify_checksums_watched(phv, packet, |_, _, _, _| {})
     }
 
     /// As [`State::verify_checksums`], and writes down what was compared.
     pub fn verify_checksums_traced(&mut self, phv: &mut Phv, packet: &[u8], trace: &mut Trace) -> bool {
-        self.verify_checksums_watched(phv, packet, |at, computed, found| {
-            trace.checksum(at, false, computed, found);
+        self.verify_checksums_watched(phv, packet, |at, computed, phv, target| {
+            trace.checksum(at, false, computed, phv.get_wide(target));
         })
     }
 
-    /// `watch` hears each checksum that the program verifies, what was computed, and what its field has.
+    /// `watch` hears each checksum that the program verifies, what was computed, and which field it is of.
     #[inline]
     fn verify_checksums_watched(
         &mut self,
         phv: &mut Phv,
         packet: &[u8],
-        mut watch: impl FnMut(u32, Option<u64>, u128),
+        mut watch: impl FnMut(u32, Option<u64>, &Phv, Field),
     ) -> bool {
         let State { program, cells, native: wanted, .. } = self;
         let native = native(program, *wanted);
         let payload = packet.get(phv.payload_offset..).unwrap_or_default();
         let mut hold = true;
         for (at, checksum) in (0u32..).zip(program.checksums()).filter(|(_, c)| c.verify) {
-            let found = phv.get_wide(checksum.target);
             if phv.slots[checksum.valid as usize] == 0
                 || !condition_holds(program, cells, phv, native, checksum.condition)
             {
-                watch(at, None, found);
+                watch(at, None, phv, checksum.target);
                 continue;
             }
             let computed = calculated(program, native, &cells.crcs, phv, checksum.calculation, payload);
-            watch(at, Some(computed), found);
-            hold &= u128::from(computed) == found;
+            watch(at, Some(computed), phv, checksum.target);
+            hold &= u128::from(computed) == phv.get_wide(checksum.target);
         }
         hold
     }
@@ -197,27 +196,26 @@ impl State {
 
     /// Computes and stores the checksums that the program updates. `payload` is what follows the headers.
     pub fn update_checksums(&mut self, phv: &mut Phv, payload: &[u8]) {
-        self.update_checksums_watched(phv, payload, |_, _, _| {});
+        self.update_checksums_watched(phv, payload, |_, _, _, _| {});
     }
 
-    /// `watch` hears each checksum that the program updates, what was computed, and what its field had.
+    /// `watch` hears each checksum that the program updates, what was computed, and which field it is of, before that changes.
     #[inline]
     fn update_checksums_watched(
         &mut self,
         phv: &mut Phv,
         payload: &[u8],
-        mut watch: impl FnMut(u32, Option<u64>, u128),
+        mut watch: impl FnMut(u32, Option<u64>, &Phv, Field),
     ) {
         let State { program, cells, native: wanted, .. } = self;
         let native = native(program, *wanted);
         for (at, checksum) in (0u32..).zip(program.checksums()).filter(|(_, c)| c.update) {
-            let found = phv.get_wide(checksum.target);
             if condition_holds(program, cells, phv, native, checksum.condition) {
                 let computed = calculated(program, native, &cells.crcs, phv, checksum.calculation, payload);
-                watch(at, Some(computed), found);
+                watch(at, Some(computed), phv, checksum.target);
                 phv.set(checksum.target, computed);
             } else {
-                watch(at, None, found);
+                watch(at, None, phv, checksum.target);
             }
         }
     }
@@ -225,8 +223,8 @@ impl State {
     /// As [`State::update_checksums`], and writes down what changes.
     pub fn update_checksums_traced(&mut self, phv: &mut Phv, payload: &[u8], trace: &mut Trace) {
         trace.watch(phv);
-        self.update_checksums_watched(phv, payload, |at, computed, found| {
-            trace.checksum(at, true, computed, found);
+        self.update_checksums_watched(phv, payload, |at, computed, phv, target| {
+            trace.checksum(at, true, computed, phv.get_wide(target));
         });
         trace.write_changes(phv);
     }

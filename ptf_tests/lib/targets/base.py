@@ -43,6 +43,8 @@ class Target(ABC):
     tick_ns: int
     """One tick of the timestamps that the program sees, nanoseconds."""
     device_id: int = 1
+    plugged_packet_ns = 0
+    """From packet to packet of a plugged port, nanoseconds; 0 where it keeps its rate."""
     keeps_order_between_ports = True
     """Whether frames that are sent into different ports reach the program in the order of sending."""
 

@@ -30,6 +30,7 @@ class RealTimeTarget(Target):
     """See the module. A target has a name and the tick of its timestamps."""
 
     virtual_time = False
+    plugged_packet_ns = 1_000_000_000 // _SLOW_PPS
 
     def __init__(self, grpc_address: str, thrift_port: int, cli: str) -> None:
         self._address = grpc_address

@@ -20,7 +20,7 @@ from eeon_control.state import Revision, Stopped, SystemClock
 @options.state_option
 @options.output_option
 def history(topology_name: str | None, state_folder: Path | None, output: str) -> None:
-    """List the revisions, newest first, applies in waves that stopped, and an unfinished apply.
+    """List the revisions, newest first, applies that were undone, and an unfinished apply.
 
     Contacts no switch.
     """
@@ -51,7 +51,8 @@ def history(topology_name: str | None, state_folder: Path | None, output: str) -
     both: list[Revision | Stopped] = [*revisions, *stopped]
     for one in sorted(both, key=_place, reverse=True):
         if isinstance(one, Stopped):
-            number, action = "-", f"{one.action} stopped in {one.progress} and undone: {one.why}"
+            where = f" in {one.progress}" if one.progress else ""
+            number, action = "-", f"{one.action} stopped{where} and undone: {one.why}"
         else:
             number, action = str(one.number), one.action
         mark = "*" if number == str(current) else ""

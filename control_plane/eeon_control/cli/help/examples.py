@@ -50,6 +50,9 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         "eeon sonic import config_db.json -t leaf-spine-4 --switch leaf1",
         "eeon sonic import config_db.json -t leaf-spine-4 --switch leaf1 --queue 3 --without SCHEDULER",
     ),
+    "topology import netbox": (
+        "eeon topology import netbox inventory.json --leaf tor --ignore pdu > fabric.yaml",
+    ),
 }
 
 EXIT_CODES: dict[str, tuple[tuple[int, str], ...]] = {

@@ -21,8 +21,9 @@ from ..json_types import (
     TraceEvent,
 )
 
+# The shape of a part of a program's JSON is BMv2's, and has been checked by the engine.
 Json = dict[str, Any]
-"""A part of a program's JSON, whose shape is BMv2's and has been checked by the engine."""
+"""A part of a program's JSON."""
 _NAME_COLUMNS = 20
 _KIND_COLUMNS = 10
 
@@ -40,6 +41,7 @@ class Lines:
     def __init__(self, text: bytes) -> None:
         program = json.loads(text, strict=False)
         self._states = {one["name"]: one["parse_states"] for one in program["parsers"]}
+        self._pipelines = {one["name"]: one for one in program["pipelines"]}
         self._conditionals = {one["name"]: one["conditionals"] for one in program["pipelines"]}
         self._tables = {table["name"]: table for one in program["pipelines"] for table in one["tables"]}
         self._actions = program["actions"]
@@ -74,7 +76,7 @@ class Lines:
                 checks.append(event)
             elif states:
                 states[-1][1].append(event)
-        walk = _Walk()
+        walk = _Walk([event["offset"] for event in events if event["event"] == "extract"])
         for number, (state, done) in enumerate(states, start=1):
             yield Line("D", f"Parser 'parser' entering state '{state['name']}'")
             failed = error is not None and number == len(states)
@@ -89,12 +91,14 @@ class Lines:
 
     def _state(self, state: Json, events: list[TraceEvent], walk: _Walk, failed: bool) -> Iterator[Line]:
         for operation in state["parser_ops"]:
-            if failed and not events:
-                # An extraction that failed has left no event, and nothing was done after it.
-                if operation["op"].startswith("extract"):
-                    yield from self._extracting(operation, walk)
-                return
             op, parameters = operation["op"], operation["parameters"]
+            if failed and not events:
+                # What failed has left no event, and nothing was done after it: an extraction, a lookahead, or
+                # what was to be verified.
+                if op.startswith("extract"):
+                    yield from self._extracting(operation, walk)
+                if op.startswith("extract") or op == "verify" or parameters[-1].get("type") == "lookahead":
+                    return
             if op.startswith("extract"):
                 yield from self._extracting(operation, walk)
                 found = _next(events, "extract")
@@ -107,10 +111,13 @@ class Lines:
                 yield Line("D", f"Executing method {call['op']}")
                 yield Line("T", f"Action {call['op']}")
                 yield _primitive(call)
-            elif op == "advance" and parameters[0]["type"] == "hexstr":
-                amount = int(parameters[0]["value"], 16) // 8
-                walk.bytes += amount
-                yield Line("D", f"Advancing by {amount} bytes")
+            elif op == "advance":
+                bits = walk.ahead(parameters[0])
+                if bits % 8:
+                    yield Line("E", f"advance bits amount {bits} must be a multiple of 8")
+                    return
+                yield Line("D", f"Advancing by {bits // 8} bytes")
+                walk.bytes += bits // 8
             elif op == "shift":
                 walk.bytes += int(parameters[0])
         if failed:
@@ -153,7 +160,7 @@ class Lines:
         if event["computed"] is None:
             yield Line("T", f"Skipping checksum '{name}' verification because condition not met")
             return
-        yield Line("D", f"Checksum '{name}': computed {event['computed']:x} - actual {event['found']:x}")
+        yield Line("D", f"Checksum '{name}': computed {event['computed']:#x} - actual {event['found']:#x}")
         passed = event["computed"] == event["found"]
         yield Line("D", f"Verified checksum '{name}': {'passed' if passed else 'failed'}")
         if not passed:
@@ -164,35 +171,76 @@ class Lines:
     ) -> Iterator[Line]:
         """Of one run of a pipeline. `next_message`: the next text of the program's `log_msg`."""
         yield Line("D", f"Pipeline '{name}': start")
+        flow = _Flow(self._pipelines[name])
+        statements = _Statements()
+        looked_up: TableEvent | None = None
         ends = False
         for at, event in enumerate(events):
             match event["event"]:
                 case "condition":
-                    yield self._condition(
-                        self._conditionals[event["pipeline"]][event["conditional"]], event["holds"]
-                    )
+                    yield from statements.finish()
+                    conditional = self._conditionals[event["pipeline"]][event["conditional"]]
+                    yield from self._keyless(flow, conditional["name"])
+                    flow.decide(conditional, event["holds"])
+                    yield self._condition(conditional, event["holds"])
                 case "table":
-                    following = events[at + 1] if at + 1 < len(events) else None
-                    action = following if following is not None and following["event"] == "action" else None
+                    yield from statements.finish()
+                    looked_up = event
+                    action = _action_of_entry(events, at + 1)
+                    yield from self._keyless(flow, event["table"])
                     yield from self._table(event, action)
+                    flow.apply(event["table"], action and action["action"], event["hit"] is not None)
                 case "action":
-                    yield Line(
-                        "T", _at_source(self._actions[event["action_index"]]) + f"Action {event['action']}"
-                    )
+                    yield from statements.finish()
+                    statements = _Statements(self._actions[event["action_index"]]["primitives"])
+                    if looked_up is None:
+                        yield from self._keyless(flow, None, event["action_index"])
+                    looked_up = None
+                    yield self._action(event["action_index"])
                 case "statement":
+                    yield from statements.go_to(event["primitive"])
                     primitive = self._actions[event["action_index"]]["primitives"][event["primitive"]]
                     yield _primitive(primitive)
                     if primitive["op"] == "log_msg":
                         message = next_message()
                         if message is not None:
                             yield Line("I", message)
+                case "branch":
+                    statements.branch(event["holds"])
                 case "exit":
                     ends = True
                 case _:
                     yield from _effect(event)
+        yield from statements.finish()
         if ends:
             yield Line("D", "Packet is marked for exit, interrupting pipeline")
+        else:
+            yield from self._keyless(flow, None)
         yield Line("D", f"Pipeline '{name}': end")
+
+    def _action(self, index: int) -> Line:
+        action = self._actions[index]
+        return Line("T", _at_source(action) + f"Action {action['name']}")
+
+    def _keyless(self, flow: _Flow, until: str | None, action: int | None = None) -> Iterator[Line]:
+        """Of tables without a key on the way to the node `until`, or to the one that runs `action`: the
+        engine calls their action without a look-up."""
+        while (table := flow.keyless(until)) is not None:
+            entry = table.get("default_entry") or {}
+            index = entry.get("action_id")
+            told = "NULL"
+            if index is not None:
+                data = "".join(f"{int(value, 16):x}," for value in entry.get("action_data", []))
+                told = f"{self._actions[index]['name']} - {data}"
+            yield Line("T", f"Applying table '{table['name']}'")
+            yield Line("D", "Looking up key:\n")
+            yield Line("D", f"Table '{table['name']}': miss")
+            yield Line("D", f"Action entry is {told}")
+            flow.apply(table["name"], None if index is None else self._actions[index]["name"], False)
+            if index is not None and index == action:
+                return
+            if index is not None:
+                yield self._action(index)
 
     def _condition(self, conditional: Json, holds: bool) -> Line:
         source = conditional.get("source_info")
@@ -248,16 +296,91 @@ class Lines:
         yield Line("D", "Deparser 'deparser': end")
 
 
+class _Statements:
+    """Which primitive of an action comes next. A jump without a condition leaves no event."""
+
+    def __init__(self, primitives: Sequence[Json] = ()) -> None:
+        self._primitives = primitives
+        self._next = 0
+
+    def go_to(self, number: int) -> Iterator[Line]:
+        """The lines of what runs before a primitive, which then runs."""
+        yield from self._until(number)
+        self._next = number + 1
+
+    def branch(self, holds: bool) -> None:
+        """A jump on zero has been decided."""
+        if not holds:
+            self._next = _target(self._primitives[self._next - 1])
+
+    def finish(self) -> Iterator[Line]:
+        """The lines of what runs until the action's end."""
+        yield from self._until(len(self._primitives))
+
+    def _until(self, number: int) -> Iterator[Line]:
+        # A jump back passes by a primitive that leaves an event, so that this ends.
+        while self._next != number and self._next < len(self._primitives):
+            primitive = self._primitives[self._next]
+            yield _primitive(primitive)
+            self._next = _target(primitive) if primitive["op"] == "_jump" else self._next + 1
+
+
+def _target(jump: Json) -> int:
+    return int(jump["parameters"][-1]["value"], 16)
+
+
+def _action_of_entry(events: Sequence[TraceEvent], at: int) -> ActionEvent | None:
+    """The action of a table's entry, which begins at `at`; a direct meter may write its colour before."""
+    for event in events[at:]:
+        if event["event"] == "action":
+            return event
+        if event["event"] != "set":
+            break
+    return None
+
+
+class _Flow:
+    """Where a packet is among the tables and conditions of a pipeline: the name of what comes next."""
+
+    def __init__(self, pipeline: Json) -> None:
+        self._tables = {table["name"]: table for table in pipeline["tables"]}
+        self._next: str | None = pipeline["init_table"]
+
+    def decide(self, conditional: Json, holds: bool) -> None:
+        self._next = conditional["true_next" if holds else "false_next"]
+
+    def apply(self, table: str, action: str | None, hit: bool) -> None:
+        following = self._tables[table]["next_tables"]
+        by_result = "__HIT__" if hit else "__MISS__"
+        default = self._tables[table].get("base_default_next")
+        self._next = following.get(by_result, default if action is None else following.get(action, default))
+
+    def keyless(self, until: str | None) -> Json | None:
+        """What comes next, if it is a table without a key that is not `until`."""
+        table = self._tables.get(self._next or "")
+        return table if table is not None and not table["key"] and self._next != until else None
+
+
 class _Walk:
     """Where a parser is in the packet, in bytes, the fields that it has seen, and how many headers of each
-    stack it was to extract."""
+    stack it was to extract. `offsets`: where it will extract."""
 
-    def __init__(self) -> None:
+    def __init__(self, offsets: list[int]) -> None:
         self.bytes = 0
+        self._offsets = offsets
         self.extracted: dict[str, int] = {}
         self.fields: dict[str, int] = {}
 
+    def ahead(self, bits: Json) -> int:
+        """By how many bits it advances: what the program says, or to the next header that is extracted."""
+        if bits["type"] == "hexstr":
+            return int(bits["value"], 16)
+        if bits["type"] == "field":
+            return self.fields.get(".".join(bits["value"]), 0)
+        return 8 * (self._offsets[0] - self.bytes) if self._offsets else 0
+
     def extract(self, event: ExtractEvent) -> None:
+        del self._offsets[0]
         self.bytes = event["offset"] + event["bytes"]
         for field in event["fields"]:
             self.fields[f"{event['header']}.{field['name']}"] = field["value"]

@@ -1,7 +1,7 @@
 //! How a trace makes events out of instructions: by looking at each before it runs and at what it has changed.
 
 use super::{Event, Hit, KeyMatch, Lvalue, Trace};
-use crate::program::{Field, Mark, Op, Pc, Program, Slot};
+use crate::program::{ColdOp, Field, Mark, Op, Pc, Program, Slot};
 use crate::run::calculate::output;
 use crate::run::observe::{Moment, Observer};
 use crate::run::phv::Phv;
@@ -185,6 +185,16 @@ impl Trace {
                 let next = slot(stack.next);
                 if next < u64::from(stack.size) {
                     self.pending = Pending::Extract { header: stack.first + next as u32, offset: cursor };
+                }
+            }
+            Op::Cold { at } => {
+                if let ColdOp::ExtractUnionStack { stack, member, .. } = *program.cold_op(at) {
+                    let stack = program.union_stack(stack);
+                    let next = slot(stack.next);
+                    if next < u64::from(stack.size) {
+                        let header = program.union(stack.first + next as u32).members[member as usize];
+                        self.pending = Pending::Extract { header, offset: cursor };
+                    }
                 }
             }
             Op::Select { select } => {

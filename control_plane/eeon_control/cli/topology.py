@@ -1,0 +1,99 @@
+"""`eeon topology`: topology files of what other systems know."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeVar
+
+import click
+
+from eeon_control import topology as topologies
+from eeon_control.errors import InputError, Place, Problem
+from eeon_control.topology import netbox as inventory
+from eeon_control.units import Duration
+
+_F = TypeVar("_F", bound=Callable[..., object])
+
+
+class _Delay(click.ParamType):  # type: ignore[type-arg] # it takes arguments from click 8.3 on
+    name = "time"
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> Duration:
+        try:
+            delay = value if isinstance(value, Duration) else Duration.parse(str(value))
+            if delay <= 0:
+                raise ValueError("a link's delay must be above zero")
+            return delay
+        except ValueError as error:
+            self.fail(str(error), param, ctx)
+
+
+@click.group()
+def topology() -> None:
+    """Make topology files of what other systems know."""
+
+
+@topology.group("import")
+def import_() -> None:
+    """Print an inventory as a topology file."""
+
+
+def _roles(name: str, what: str) -> Callable[[_F], _F]:
+    return click.option(
+        f"--{name}",
+        multiple=True,
+        metavar="SLUG",
+        default=getattr(inventory.Roles(), "ignored" if name == "ignore" else name),
+        show_default=True,
+        help=f"NetBox's role of {what}; repeatable",
+    )
+
+
+@import_.command()
+@click.argument(
+    "file", metavar="FILE", type=click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path)
+)
+@click.option("--name", default="netbox", show_default=True, help="name of the fabric")
+@click.option(
+    "--delay",
+    type=_Delay(),
+    default="500ns",
+    show_default=True,
+    metavar="TIME",
+    help="propagation delay of cables without a length; others have 5 ns for each metre",
+)
+@_roles("leaf", "leaves")
+@_roles("spine", "spines")
+@_roles("host", "hosts")
+@_roles("ignore", "devices that are left out, with their cables")
+def netbox(
+    file: Path,
+    name: str,
+    delay: Duration,
+    leaf: tuple[str, ...],
+    spine: tuple[str, ...],
+    host: tuple[str, ...],
+    ignore: tuple[str, ...],
+) -> None:
+    """Print NetBox's devices, interfaces and cables as a topology.
+
+    FILE, or - for standard input, is a JSON object of three answers of NetBox's REST API: devices, interfaces
+    and cables, of /api/dcim/ with limit=0. Ports are numbered in the order of a device's interfaces. What
+    cannot be placed is an error, all at once: half a cable, a breakout, a patch panel, ends of different
+    speeds, a device of an unknown role.
+    """
+    try:
+        with click.open_file(str(file), "rb") as content:
+            text = content.read(inventory.MAX_BYTES + 1)
+    except OSError as error:
+        raise InputError([Problem(Place(str(file)), "", "", error.strerror or str(error))]) from error
+    source = "<stdin>" if str(file) == "-" else str(file)
+    roles = inventory.Roles(leaf, spine, host, ignore)
+    found, notes = inventory.import_(text, source, roles, name=name, delay=delay)
+    topologies.from_text(
+        found, f"the topology of {source}"
+    )  # held against our own rules before anybody uses it
+    for note in notes:
+        click.echo(f"note: {note}", err=True)
+    click.echo(found, nl=False)

@@ -1,0 +1,288 @@
+"""Devices, interfaces and cables, as NetBox's REST API answers, to a topology file. Pure.
+
+Ports are numbered from 1 in the natural order of a switch's interfaces, which is the front panel's, whatever
+a vendor calls them; management and virtual interfaces have no number. What cannot be placed is an error.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, field
+
+from eeon_control.errors import InputError, Place, Problem
+from eeon_control.printable import one_line
+from eeon_control.units import DataRate, Duration
+
+MAX_BYTES = 256 << 20
+"""A site of a thousand devices has some ten megabytes."""
+
+_MAX_PROBLEMS = 100
+_KINDS = ("devices", "interfaces", "cables")
+_NODE = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,62}", re.ASCII)
+_TYPE = re.compile(r"(\d+(?:\.\d+)?)(g?)base-.+", re.ASCII)
+_DIGITS = re.compile(r"(\d+)", re.ASCII)
+_NO_PORT = ("virtual", "bridge", "lag")
+_NOT_THERE = ("planned", "decommissioning")
+_PS_PER_METRE = 5000  # light in glass, and nearly so in copper
+_METRES = {"km": 1000.0, "m": 1.0, "cm": 0.01, "mi": 1609.344, "ft": 0.3048, "in": 0.0254}
+_KBPS = 1000
+
+Item = Mapping[str, object]
+
+
+@dataclass(frozen=True)
+class Roles:
+    """Slugs of NetBox's device roles, by what they are here; `ignored` are left out with their cables."""
+
+    leaf: Collection[str] = ("leaf",)
+    spine: Collection[str] = ("spine",)
+    host: Collection[str] = ("server", "host")
+    ignored: Collection[str] = ()
+
+    def of(self, slug: str) -> str | None:
+        """`leaf`, `spine`, `host`, `ignored`, or None."""
+        return next(
+            (name for name in ("leaf", "spine", "host", "ignored") if slug in getattr(self, name)), None
+        )
+
+
+@dataclass
+class _Export:
+    source: str
+    devices: dict[int, Item]
+    interfaces: dict[int, Item]
+    cables: dict[int, Item]
+    problems: list[Problem] = field(default_factory=list)
+
+    def wrong(self, what: str, rule: str) -> None:
+        problem = Problem(Place(self.source), one_line(what, 200), "", one_line(rule, 500))
+        if problem not in self.problems and len(self.problems) < _MAX_PROBLEMS:
+            self.problems.append(problem)
+
+
+def import_(text: bytes, source: str, roles: Roles, *, name: str, delay: Duration) -> tuple[str, list[str]]:
+    """The topology file as text, and notes about what was left out on purpose. `delay`: of cables without a
+    length. Raises InputError with all that cannot be placed."""
+    export = _read(text, source)
+    left_out: Counter[str] = Counter()
+    kinds = dict(_nodes(export, roles))
+    ports = _ports(export, kinds)
+    links = list(_links(export, kinds, ports, delay, left_out))
+    if export.problems:
+        raise InputError(export.problems)
+    notes = [f"cables left out: {count}, {why}" for why, count in sorted(left_out.items())]
+    return _written(export, name, kinds, links), notes
+
+
+def _read(text: bytes, source: str) -> _Export:
+    def refuse(what: str, rule: str) -> InputError:
+        return InputError([Problem(Place(source), what, "", rule)])
+
+    if len(text) > MAX_BYTES:
+        raise refuse("", f"larger than {MAX_BYTES} bytes")
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise refuse("", f"not JSON: {one_line(str(error), 200)}") from None
+    found: dict[str, dict[int, Item]] = {}
+    for kind in _KINDS:
+        items = value.get(kind) if isinstance(value, dict) else None
+        if isinstance(items, dict):
+            if items.get("next") is not None:
+                raise refuse(kind, "is one page of several; ask NetBox with limit=0")
+            items = items.get("results")
+        if not isinstance(items, list):
+            raise refuse(
+                kind, "no list of that name; give devices, interfaces and cables as NetBox's API does"
+            )
+        found[kind] = {}
+        for item in items:
+            number = item.get("id") if isinstance(item, dict) else None
+            if not isinstance(number, int) or number in found[kind]:
+                raise refuse(kind, f"an item without an id of its own: {one_line(json.dumps(item), 80)}")
+            found[kind][number] = item
+    return _Export(source, found["devices"], found["interfaces"], found["cables"])
+
+
+def _nodes(export: _Export, roles: Roles) -> Iterator[tuple[int, str]]:
+    """Device -> what it is here."""
+    names: set[str] = set()
+    for number, device in export.devices.items():
+        name = _name(device, f"device {number}")
+        slug = _text(device.get("role") or device.get("device_role"), "slug")
+        kind = roles.of(slug)
+        if kind is None:
+            export.wrong(
+                name,
+                f"its role {slug!r} is neither a leaf's, a spine's nor a host's; give --leaf, --spine, "
+                f"--host or --ignore {slug}",
+            )
+        elif kind != "ignored" and not _NODE.fullmatch(name):
+            export.wrong(name, "a node's name is a letter followed by letters, digits, - and _ (at most 63)")
+        elif kind != "ignored" and name in names:
+            export.wrong(name, "two devices have this name")
+        names.add(name)
+        yield number, kind or "ignored"
+
+
+def _ports(export: _Export, kinds: Mapping[int, str]) -> dict[int, int]:
+    """Interface -> its port number."""
+    of_device: dict[int, list[tuple[list[str | int], int]]] = defaultdict(list)
+    for number, interface in export.interfaces.items():
+        device = _id(interface.get("device"))
+        if device not in export.devices:
+            export.wrong(f"interface {number}", "its device is not in the export")
+        elif not interface.get("mgmt_only") and _text(interface.get("type"), "value") not in _NO_PORT:
+            of_device[device].append((_natural(_name(interface, "")), number))
+    first = {device: 0 if kinds.get(device) == "host" else 1 for device in of_device}
+    return {
+        number: place
+        for device, interfaces in of_device.items()
+        for place, (_, number) in enumerate(sorted(interfaces), first[device])
+    }
+
+
+@dataclass(frozen=True)
+class _Link:
+    ends: tuple[int, int]
+    endpoints: tuple[str, str]
+    rate: DataRate
+    delay: Duration
+    cable: int
+
+
+def _links(
+    export: _Export,
+    kinds: Mapping[int, str],
+    ports: Mapping[int, int],
+    delay: Duration,
+    left_out: Counter[str],
+) -> Iterator[_Link]:
+    for number, cable in sorted(export.cables.items()):
+        what = f"cable {number}"
+        status = _text(cable.get("status"), "value")
+        if status in _NOT_THERE:
+            left_out[status] += 1
+            continue
+        ends = [_end(export, what, side, cable) for side in ("a", "b")]
+        if None in ends:
+            continue
+        a, b = (one for one in ends if one is not None)
+        devices = [_id(export.interfaces[one].get("device")) for one in (a, b)]
+        if any(kinds[device] == "ignored" for device in devices):
+            left_out["of devices that are left out"] += 1
+            continue
+        if any(one not in ports for one in (a, b)):
+            left_out["of management or virtual interfaces"] += 1
+            continue
+        rate = _rate(export, what, a, b)
+        if rate is None:
+            continue
+        names = [_name(export.devices[device], "") for device in devices]
+        yield _Link(
+            (a, b),
+            (f"{names[0]}:{ports[a]}", f"{names[1]}:{ports[b]}"),
+            rate,
+            _delay(cable) or delay,
+            number,
+        )
+
+
+def _end(export: _Export, what: str, side: str, cable: Item) -> int | None:
+    """The interface at one end; None where that is wrong, or of a device that is left out."""
+    terminations = cable.get(f"{side}_terminations")
+    found = [one for one in terminations if isinstance(one, dict)] if isinstance(terminations, list) else []
+    if len(found) != 1:
+        ends = "no end" if not found else f"{len(found)} ends, as a breakout has"
+        export.wrong(what, f"half a cable: it has {ends} on side {side.upper()}; a link has one on each")
+        return None
+    kind, number = found[0].get("object_type"), found[0].get("object_id")
+    if kind != "dcim.interface":
+        export.wrong(what, f"it ends at a {kind} on side {side.upper()}, and not at an interface of a device")
+        return None
+    if not isinstance(number, int) or number not in export.interfaces:
+        export.wrong(what, f"its interface {number} on side {side.upper()} is not in the export")
+        return None
+    return number if _id(export.interfaces[number].get("device")) in export.devices else None
+
+
+def _rate(export: _Export, what: str, a: int, b: int) -> DataRate | None:
+    """The speed that both ends have, or that one has."""
+    rates = {rate for one in (a, b) if (rate := _speed(export.interfaces[one])) is not None}
+    if len(rates) == 1:
+        return rates.pop()
+    names = " and ".join(_full_name(export, one) for one in (a, b))
+    if rates:
+        export.wrong(
+            what, f"its ends have different speeds: {names} have {' and '.join(map(str, sorted(rates)))}"
+        )
+    else:
+        export.wrong(what, f"no speed is known: neither the speed nor the type of {names} tells one")
+    return None
+
+
+def _speed(interface: Item) -> DataRate | None:
+    given = interface.get("speed")
+    if isinstance(given, int) and given > 0:
+        return DataRate(given * _KBPS)
+    match = _TYPE.fullmatch(_text(interface.get("type"), "value"))
+    if match is None:
+        return None
+    return DataRate(round(float(match[1]) * (10**9 if match[2] else 10**6)))
+
+
+def _delay(cable: Item) -> Duration | None:
+    length, unit = cable.get("length"), _METRES.get(_text(cable.get("length_unit"), "value"))
+    if not isinstance(length, int | float) or unit is None or not 0 < length < 10**9:
+        return None
+    return Duration(max(1, round(length * unit * _PS_PER_METRE)))
+
+
+def _written(export: _Export, name: str, kinds: Mapping[int, str], links: list[_Link]) -> str:
+    order = {"leaf": 0, "spine": 1, "host": 2}
+    nodes = sorted(
+        (order[kind], _natural(_name(export.devices[number], "")), number)
+        for number, kind in kinds.items()
+        if kind != "ignored"
+    )
+    lines = [f"name: {name}", "description: imported from NetBox", "nodes:"]
+    for kind, _, number in nodes:
+        what = ("kind: switch, role: leaf", "kind: switch, role: spine", "kind: host")[kind]
+        lines.append(f"  {_name(export.devices[number], '')}: {{{what}}}")
+    lines.append("links:" if links else "links: []")
+    for link in links:
+        ends = " - ".join(_name(export.interfaces[one], "") for one in link.ends)
+        values = f"rate: {link.rate}, delay: {link.delay}"
+        places = f'["{link.endpoints[0]}", "{link.endpoints[1]}"]'
+        lines.append(f"  - {{endpoints: {places}, {values}}} # cable {link.cable}: {one_line(ends, 200)}")
+    return "\n".join(lines) + "\n"
+
+
+def _natural(text: str) -> list[str | int]:
+    """`Ethernet2` before `Ethernet10`."""
+    return [int(part) if part.isdecimal() else part for part in _DIGITS.split(text)]
+
+
+def _full_name(export: _Export, interface: int) -> str:
+    found = export.interfaces[interface]
+    device = export.devices.get(_id(found.get("device")), {})
+    return f"{_name(device, '?')} {_name(found, '?')}"
+
+
+def _name(item: Item, otherwise: str) -> str:
+    name = item.get("name")
+    return name if isinstance(name, str) and name else otherwise
+
+
+def _text(value: object, key: str) -> str:
+    """`value[key]`, or the value itself: choices are objects in some versions and texts in others."""
+    found = value.get(key) if isinstance(value, dict) else value
+    return found if isinstance(found, str) else ""
+
+
+def _id(value: object) -> int:
+    found = value.get("id") if isinstance(value, dict) else value
+    return found if isinstance(found, int) else -1
