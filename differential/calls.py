@@ -45,18 +45,22 @@ class Calls:
         parameters: dict[str, tuple[int, ...]],
         registers: dict[str, tuple[int, ...]],
         ports: tuple[int, ...],
+        defaults: tuple[tuple[str, str], ...],
         has_replication: bool,
         entries_at_most: int,
         tables_left_out: tuple[str, ...],
         unwritten: tuple[str, ...],
     ) -> None:
         self._program, self._parameters, self._registers = program, parameters, registers
-        self._ports, self._has_replication = ports, has_replication
+        self._ports, self._defaults, self._has_replication = ports, defaults, has_replication
         self._entries_at_most, self._left_out, self._unwritten = entries_at_most, tables_left_out, unwritten
         self._handles = Handles()
 
     def first(self, rng: Random, seen: dict[Field, list[int]], make: Callable[[Call], Answer]) -> None:
         """The calls after the start of the switches."""
+        for table_name, action in self._defaults:
+            if rng.random() < 0.8:
+                make(Call("standard", "bm_mt_set_default_action", (0, table_name, action, [])))
         profiles = {table.profile for table in self._program.tables if table.profile}
         for profile in sorted(profiles):
             for _ in range(rng.randint(3, 7)):

@@ -230,6 +230,7 @@ def configuration(bench: Bench, rng: Random, cases: int) -> None:
         dict(subject.parameters),
         dict(subject.registers),
         subject.ports,
+        subject.defaults,
         subject.has_replication,
         subject.entries_at_most,
         subject.tables_left_out,

@@ -111,6 +111,7 @@ impl LeafSpine {
                 hosts.push(HostSpec {
                     name: host_name.clone(),
                     mac: Mac(self.mac(host)),
+                    gateway_mac: None,
                     ipv4: Some(self.ip(host)),
                     ipv6: None,
                     nic: None,
