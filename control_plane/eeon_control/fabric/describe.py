@@ -108,7 +108,10 @@ def _switch_words(changes: Iterable[Change]) -> list[str]:
         elif entry.table not in TABLES:
             texts.append(f"{entry.table} {entry.match_text}: {_text(change.before)} -> {_text(change.after)}")
     texts += _pfc_words(of_pfc)
-    texts += (f"addresses of {count} ports {_DONE[kind]}" for kind, count in admits.items())
+    texts += (
+        f"own address {_DONE[kind]} at {count} {'port' if count == 1 else 'ports'}"
+        for kind, count in admits.items()
+    )
     # It comes and goes with PFC or QCN, and says something only where it does not.
     if copies and not of_pfc and _MESSAGES not in texts:
         texts.append("copies of packets for frames that the switch makes")
