@@ -1,9 +1,9 @@
 """A trace as the hosts of a fabric send it: who sends each frame, and when, in batches of bounded size.
 
 Frames are sent by the host that has their source address, to the router at the end of its link, whatever MACs
-were captured. Captures made elsewhere can be replayed by mapping their addresses to hosts (`AddressMap`): then
-source and destination addresses and checksums are rewritten, because the fabric routes to its own addresses
-only.
+were captured. Captures made elsewhere can be replayed by mapping their addresses to hosts (`AddressMap`):
+then source and destination addresses and checksums are rewritten, because the fabric routes to its own
+addresses only.
 
 What cannot be sent through the fabric is left out and counted: frames that are not IP (ARP, LLDP), which a
 host says to its neighbour; multicast; what a host sends to itself. Frames of segmentation offload are cut

@@ -6,7 +6,7 @@ use simple_switch::{PortConfig, Switch, SwitchConfig};
 use units::{DataRate, Duration, Time};
 
 use crate::case::{Case, Form, Pace, Step, IN_PORTS, OUT_PORTS};
-use crate::properties::packets::{MARTIANS, Built, Ends, Packet, Target};
+use crate::properties::packets::{Built, Ends, Packet, Target, MARTIANS};
 use crate::properties::settings::{Aqm, Buffer, Settings};
 use crate::support::eeon;
 
