@@ -273,6 +273,7 @@ def test_the_command_prints_findings_as_a_table_and_as_json(fabric, tmp_path):
     assert shown.exit_code == (1 if document["summary"]["fault"] else 2)
 
 
+@pytest.mark.system
 def test_a_targets_file_that_is_wrong_is_a_finding_and_the_machine_is_still_examined(tmp_path):
     result = CliRunner().invoke(
         main, ["doctor", "-t", "leaf-spine-4", "-T", str(tmp_path / "absent.yaml"), "-o", "json"]

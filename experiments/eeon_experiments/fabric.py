@@ -10,6 +10,7 @@ from eeon_control.topology import Host, Port, Topology
 from eeon_control.units import Duration
 from eeon_tools.errors import UnavailableError
 from eeon_tools.replay.spec import fabric_spec
+from eeon_tools.trace.frames import ETHERNET_HEADER_BYTES, MTU_BYTES
 
 from eeon_experiments.nic_queue import queue_like
 from eeon_experiments.settings import RunSettings
@@ -84,11 +85,25 @@ def _check_awake(spec: FabricSpec) -> None:
 
 def workload_of(settings: RunSettings, topology: Topology, seed: int) -> WorkloadSpec:
     """The engine's workload."""
+    jitter = settings.start_jitter
     return {
         "seed": seed,
         "tcp": settings.tcp.engine(),
-        "applications": settings.workload.engine(topology, seed),
+        "applications": settings.workload.engine(
+            topology, seed, _frame_time(topology) if jitter is None else jitter
+        ),
     }
+
+
+def _frame_time(topology: Topology) -> Duration:
+    """Of a full frame on the slowest host's link, in whole picoseconds, rounded up."""
+    ports = (host.port for host in topology.hosts.values())
+    return Duration(
+        max(
+            -(-8 * 10**12 * (ETHERNET_HEADER_BYTES + MTU_BYTES + int(port.overhead)) // int(port.rate))
+            for port in ports
+        )
+    )
 
 
 def _nic_eee(settings: RunSettings, topology: Topology, config: FabricConfig, host: Host) -> Eee:

@@ -63,3 +63,13 @@ SmallSizeText = Annotated[Bytes, *of_text(in_bytes("this size", above_zero=True)
 """At most 32 bits."""
 DurationText = Annotated[Duration, *of_text(Duration.parse, text_schema(Duration, examples=["1s"]))]
 PositiveDurationText = Annotated[Duration, *of_text(positive(Duration), text_schema(Duration))]
+
+
+def _jitter(text: object) -> Duration | None:
+    return None if text is None or text == "frame" else Duration.parse(text)
+
+
+JitterText = Annotated[
+    Duration | None, *of_text(_jitter, {"anyOf": [{"const": "frame"}, text_schema(Duration)]})
+]
+"""A time, or `frame`, which is None: that of a full frame."""

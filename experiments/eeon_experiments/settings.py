@@ -12,7 +12,7 @@ from eeon_control.validation import did_you_mean
 from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
 
 from eeon_experiments.qcn import Dcqcn, Qcn
-from eeon_experiments.quantities import DurationText, PositiveDurationText
+from eeon_experiments.quantities import DurationText, JitterText, PositiveDurationText
 from eeon_experiments.scheduler import Scheduler
 from eeon_experiments.tcp import Tcp
 from eeon_experiments.workloads import Workload
@@ -103,6 +103,11 @@ class RunSettings(Strict):
     """TCP of all hosts."""
     workload: Workload
     """What hosts do."""
+    start_jitter: JitterText = None
+    """Transfers that an application of kind `coflows`, `incast`, `scatter_gather` or `phases` begins at the
+    same instant begin later by times that the seed draws, uniform below this; without it equal flows stay in
+    step, and seeds may differ in nothing. `frame`, the default: the time of a full frame (1514 B) on the
+    slowest host's link. 0 for none. The other kinds draw when their transfers begin."""
     scheduler: Scheduler | None = None
     """Who gives the applications' flows their rates; without it, TCP alone does."""
     time_limit: PositiveDurationText = Duration(3600 * 10**12)

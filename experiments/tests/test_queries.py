@@ -17,6 +17,7 @@ title: queries beside traffic
 base:
   topology: leaf-spine-4
   config: drop_tail
+  start_jitter: 0s
   workload:
     applications:
       - name: queries

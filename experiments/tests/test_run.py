@@ -248,6 +248,7 @@ base:
   nic: {eee: "off"}
   tcp: {min_rto: 10ms, delayed_ack: "off"}
   queue_samples: true
+  start_jitter: 0s
   workload:
     applications:
       - name: hot
@@ -287,6 +288,7 @@ title: seeds that change nothing
 base:
   topology: leaf-spine-4
   config: [drop_tail]
+  start_jitter: 0s
   workload: {applications: {i: {kind: incast, client: h1, servers: [h3, h4], size_per_server: 20KB}}}
 seeds: [1, 2, 3]
 """

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import shlex
+import shutil
 import struct
 from ipaddress import IPv4Address, IPv4Interface
 from pathlib import Path
@@ -126,8 +127,7 @@ def test_other_commands_and_unknown_keys_are_kept_to_be_told(tmp_path):
 
 
 def test_a_host_without_an_address_receives_and_sends_frames_only(tmp_path):
-    for file in EXAMPLE.iterdir():
-        (tmp_path / file.name).write_bytes(file.read_bytes())
+    shutil.copytree(EXAMPLE, tmp_path, dirs_exist_ok=True)
     document = json.loads((tmp_path / "topology.json").read_text(encoding="utf-8"))
     for name in ("h1", "h2"):
         document["hosts"][name]["ip"] = None
@@ -158,8 +158,7 @@ def test_hosts_of_a_list_have_the_addresses_and_ports_that_the_tutorials_gave_th
 
 @pytest.mark.parametrize("key", ["p4info", "bmv2_json"])
 def test_a_file_that_entries_name_and_is_nowhere_is_named(tmp_path, key):
-    for file in EXAMPLE.iterdir():
-        (tmp_path / file.name).write_bytes(file.read_bytes())
+    shutil.copytree(EXAMPLE, tmp_path, dirs_exist_ok=True)
     runtime = tmp_path / "s1-runtime.json"
     document = json.loads(runtime.read_text(encoding="utf-8"))
     document[key] = "build/nowhere.out"

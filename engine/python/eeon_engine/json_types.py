@@ -2081,6 +2081,12 @@ class CoflowsSpec(TypedDict):
     background: NotRequired[bool]
     """Whether a run ends without waiting for it. Default no."""
 
+    start_jitter_ps: NotRequired[int]
+    """
+    Each transfer begins later than it would by a time that is drawn for it, uniform below this. Not of kinds that draw when
+    their transfers begin. Default 0.
+    """
+
     tcp: NotRequired[TcpSpec | None]
     """Its own TCP, in place of the common one."""
 
@@ -2184,6 +2190,12 @@ class IncastSpec(TypedDict):
 
     request_bytes: NotRequired[int]
     """Payload of one request. Default 280."""
+
+    start_jitter_ps: NotRequired[int]
+    """
+    Each transfer begins later than it would by a time that is drawn for it, uniform below this. Not of kinds that draw when
+    their transfers begin. Default 0.
+    """
 
     start_ps: NotRequired[int]
     """When the first round begins. Default 0."""
@@ -2372,6 +2384,12 @@ class MapReduceSpec(TypedDict):
     slowstart: NotRequired[float]
     """Share of a job's maps that must be known to have ended before its reducers start."""
 
+    start_jitter_ps: NotRequired[int]
+    """
+    Each transfer begins later than it would by a time that is drawn for it, uniform below this. Not of kinds that draw when
+    their transfers begin. Default 0.
+    """
+
     tasks_per_heartbeat: NotRequired[int]
     """Maximum number of maps that a worker is given at a heartbeat, and of reducers."""
 
@@ -2497,6 +2515,12 @@ class PhasesSpec(TypedDict):
     noise_sigma: NotRequired[float]
     """Sigma of the log-normal factor on a rank's computing time. Default 0."""
 
+    start_jitter_ps: NotRequired[int]
+    """
+    Each transfer begins later than it would by a time that is drawn for it, uniform below this. Not of kinds that draw when
+    their transfers begin. Default 0.
+    """
+
     tcp: NotRequired[TcpSpec | None]
     """Its own TCP, in place of the common one."""
 
@@ -2519,6 +2543,12 @@ class PoissonSpec(TypedDict):
 
     background: NotRequired[bool]
     """Whether a run ends without waiting for it. Default no."""
+
+    start_jitter_ps: NotRequired[int]
+    """
+    Each transfer begins later than it would by a time that is drawn for it, uniform below this. Not of kinds that draw when
+    their transfers begin. Default 0.
+    """
 
     start_ps: NotRequired[int]
     """No frame is sent before this. Default 0."""
@@ -2572,6 +2602,12 @@ class RpcSpec(TypedDict):
     random_pairs: NotRequired[int | None]
     """How many pairs are drawn from the hosts."""
 
+    start_jitter_ps: NotRequired[int]
+    """
+    Each transfer begins later than it would by a time that is drawn for it, uniform below this. Not of kinds that draw when
+    their transfers begin. Default 0.
+    """
+
     start_ps: NotRequired[int]
     """No call is made before this. Default 0."""
 
@@ -2612,6 +2648,12 @@ class ScatterGatherSpec(TypedDict):
 
     request_bytes: NotRequired[int]
     """Payload of each question. Default 280."""
+
+    start_jitter_ps: NotRequired[int]
+    """
+    Each transfer begins later than it would by a time that is drawn for it, uniform below this. Not of kinds that draw when
+    their transfers begin. Default 0.
+    """
 
     tcp: NotRequired[TcpSpec | None]
     """Its own TCP, in place of the common one."""

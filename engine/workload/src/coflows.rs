@@ -25,6 +25,8 @@ pub(crate) struct CoflowsSpec<'a> {
     background: ReadByHead,
     #[serde(default)]
     tcp: ReadByHead,
+    #[serde(default)]
+    start_jitter_ps: ReadByHead,
     /// The coflows.
     #[serde(borrow)]
     coflows: Vec<CoflowSpec<'a>>,

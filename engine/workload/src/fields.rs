@@ -111,6 +111,10 @@ pub(crate) struct Head<'a> {
     #[serde(borrow, default)]
     #[cfg_attr(feature = "schema", schemars(schema_with = "crate::schema::tcp"))]
     pub(crate) tcp: Option<&'a RawValue>,
+    /// Each transfer begins later than it would by a time that is drawn for it, uniform below this. Not of kinds that draw when
+    /// their transfers begin. Default 0.
+    #[serde(default)]
+    pub(crate) start_jitter_ps: u64,
 }
 
 /// A field that [`Head`] has read. It stands in each kind's description because every other unknown field is refused there.

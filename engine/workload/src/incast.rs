@@ -24,6 +24,8 @@ pub(crate) struct IncastSpec {
     background: ReadByHead,
     #[serde(default)]
     tcp: ReadByHead,
+    #[serde(default)]
+    start_jitter_ps: ReadByHead,
     /// The host that asks.
     client: String,
     /// The hosts that answer; a host may be named several times.

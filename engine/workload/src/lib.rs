@@ -21,6 +21,7 @@ pub mod coflows;
 mod error;
 mod fields;
 pub mod incast;
+mod jitter;
 pub mod mapreduce;
 pub mod phases;
 pub mod poisson;
@@ -45,6 +46,7 @@ pub use spec::{MAX_APPLICATIONS, MAX_JSON_BYTES};
 pub use transfer::{Action, Connection, Outcome, Transfer, TransferId};
 
 use application::{Application, Out, Timers};
+use jitter::{Delayed, Jitter};
 use report::ApplicationReport;
 
 /// Several applications and their timers.
@@ -52,6 +54,7 @@ pub struct Workload {
     applications: Vec<Entry>,
     timers: Timers,
     actions: VecDeque<Action>,
+    delayed: Delayed,
     /// Foreground applications that have not finished.
     unfinished: usize,
 }
@@ -62,6 +65,7 @@ struct Entry {
     tcp: (String, Option<String>),
     kind: &'static str,
     background: bool,
+    jitter: Option<Jitter>,
     application: Box<dyn Application>,
     finished: bool,
 }
@@ -73,11 +77,12 @@ impl Workload {
         let parsed = spec::parse(json, hosts)?;
         let applications: Vec<_> = parsed
             .into_iter()
-            .map(|spec::Parsed { name, tcp, kind, background, application }| Entry {
+            .map(|spec::Parsed { name, tcp, kind, background, jitter, application }| Entry {
                 name,
                 tcp,
                 kind,
                 background,
+                jitter,
                 application,
                 finished: false,
             })
@@ -87,6 +92,7 @@ impl Workload {
             applications,
             timers: Timers::default(),
             actions: VecDeque::new(),
+            delayed: Delayed::default(),
         })
     }
 
@@ -119,15 +125,21 @@ impl Workload {
 
     /// When [`Workload::handle_timeout`] is to be called next.
     pub fn next_timeout(&self) -> Option<Time> {
-        self.timers.next()
+        match (self.timers.next(), self.delayed.next()) {
+            (Some(timer), Some(delayed)) => Some(timer.min(delayed)),
+            (timer, delayed) => timer.or(delayed),
+        }
     }
 
-    /// Lets every timer fire that is due at `now`.
+    /// Lets every timer fire that is due at `now`, and transfers begin whose start was put off until then.
     pub fn handle_timeout(&mut self, now: Time) {
         while let Some(timer) = self.timers.pop_due(now) {
             self.with_application(now, timer.application as usize, |application, out| {
                 application.handle_timer(timer.token, out);
             });
+        }
+        while let Some(transfer) = self.delayed.pop_due(now) {
+            self.actions.push_back(Action::Transfer(transfer));
         }
     }
 
@@ -145,9 +157,13 @@ impl Workload {
         call: impl FnOnce(&mut dyn Application, &mut Out<'_>),
     ) {
         let Some(entry) = self.applications.get_mut(number) else { return };
+        let begin = self.actions.len();
         let mut out =
             Out { now, application: number as u32, timers: &mut self.timers, actions: &mut self.actions };
         call(entry.application.as_mut(), &mut out);
+        if let Some(jitter) = &entry.jitter {
+            self.delayed.take(now, jitter, &mut self.actions, begin);
+        }
         if !entry.finished && entry.application.finished_at().is_some() {
             entry.finished = true;
             self.unfinished -= usize::from(!entry.background);

@@ -34,6 +34,8 @@ pub(crate) struct PhasesSpec {
     background: ReadByHead,
     #[serde(default)]
     tcp: ReadByHead,
+    #[serde(default)]
+    start_jitter_ps: ReadByHead,
     /// The host of each rank.
     ranks: Vec<String>,
     /// How often all steps are done.

@@ -18,6 +18,7 @@ pub(crate) enum Purpose {
     Gaps,
     Places,
     ComputeNoise,
+    StartJitter,
 }
 
 /// One stream.

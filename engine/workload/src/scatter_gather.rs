@@ -37,6 +37,8 @@ pub(crate) struct ScatterGatherSpec {
     background: ReadByHead,
     #[serde(default)]
     tcp: ReadByHead,
+    #[serde(default)]
+    start_jitter_ps: ReadByHead,
     /// The hosts that ask.
     clients: Vec<String>,
     /// Hosts by rack. Of a rack that the client is not in, drawn for each query, one host gathers from all others.

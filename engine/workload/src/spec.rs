@@ -8,8 +8,9 @@ use serde_json::value::RawValue;
 use crate::application::Application;
 use crate::coflows::CoflowsSpec;
 use crate::error::WorkloadError;
-use crate::fields::{Context, FieldPath, Head, HostInfo, Hosts};
+use crate::fields::{Context, FieldPath, Head, HostInfo, Hosts, MAX_TIME_PS};
 use crate::incast::IncastSpec;
+use crate::jitter::Jitter;
 use crate::mapreduce::MapReduceSpec;
 use crate::phases::PhasesSpec;
 use crate::poisson::PoissonSpec;
@@ -28,6 +29,7 @@ pub(crate) struct Parsed {
     pub(crate) tcp: (String, Option<String>),
     pub(crate) kind: &'static str,
     pub(crate) background: bool,
+    pub(crate) jitter: Option<Jitter>,
     pub(crate) application: Box<dyn Application>,
 }
 
@@ -110,6 +112,7 @@ fn application(json: &str, index: usize, top: &Top<'_>, hosts: &Hosts<'_>) -> Re
     }
     let json_place = format!(" {place} ({})", head.name);
     let at = FieldPath(&place);
+    at.count("start_jitter_ps", head.start_jitter_ps, 0, MAX_TIME_PS)?;
     let context = Context { hosts, seed: top.seed, number: index as u64, background: head.background };
     let (kind, application): (_, Box<dyn Application>) = match &*head.kind {
         "mapreduce" => {
@@ -137,6 +140,7 @@ fn application(json: &str, index: usize, top: &Top<'_>, hosts: &Hosts<'_>) -> Re
         tcp: (tcp.0, tcp.1.map(|json| json.get().to_owned())),
         kind,
         background: head.background,
+        jitter: Jitter::new(top.seed, index as u64, head.start_jitter_ps),
         application,
     })
 }

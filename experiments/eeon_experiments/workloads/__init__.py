@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 from eeon_control.model_base import Strict
 from eeon_control.sources import KeyPath
 from eeon_control.topology import Topology
+from eeon_control.units import Duration
 from pydantic import BeforeValidator, Field
 
 from eeon_experiments.workloads.base import Application, Broken
@@ -64,6 +65,6 @@ class Workload(Strict):
             found.append((path, "every application is in the background, so the run would never end"))
         return found
 
-    def engine(self, topology: Topology, seed: int) -> list[ApplicationSpec]:
-        """The applications as the engine reads them."""
-        return [one.engine(name, topology, seed) for name, one in self.applications.items()]
+    def engine(self, topology: Topology, seed: int, start_jitter: Duration) -> list[ApplicationSpec]:
+        """The applications as the engine reads them; `start_jitter` as in the run's settings."""
+        return [one.engine(name, topology, seed, start_jitter) for name, one in self.applications.items()]

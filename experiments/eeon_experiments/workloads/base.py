@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 from eeon_control.model_base import Strict
 from eeon_control.sources import KeyPath
 from eeon_control.topology import Topology
+from eeon_control.units import Duration
 from eeon_control.validation import did_you_mean
 from pydantic import Field
 
@@ -22,6 +23,7 @@ Broken = tuple[KeyPath, str]
 Count = Annotated[int, Field(strict=True, ge=1, le=1_000_000)]
 CountOrNone = Annotated[int, Field(strict=True, ge=0, le=1_000_000)]
 Number = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+NO_JITTER = Duration(0)
 Flag = Annotated[bool, Field(strict=True)]
 
 
@@ -37,9 +39,13 @@ class Application(Strict):
         """What does not fit this fabric."""
         yield from ()
 
-    def engine(self, name: str, topology: Topology, seed: int) -> ApplicationSpec:
-        """The application as the engine reads it. `seed` is the run's."""
+    def engine(
+        self, name: str, topology: Topology, seed: int, start_jitter: Duration = NO_JITTER
+    ) -> ApplicationSpec:
+        """The application as the engine reads it. `seed` and `start_jitter` are the run's."""
         spec = self._own(name, topology, seed)
+        if start_jitter and spec["kind"] in ("coflows", "incast", "scatter_gather", "phases"):
+            spec["start_jitter_ps"] = int(start_jitter)
         if self.background:
             spec["background"] = True
         if self.tcp is not None:

@@ -1,0 +1,97 @@
+//! How long the fluid model takes for a trace of the size of FB2010 (526 coflows of 700,000 flows between 150 racks in an hour):
+//! `cargo bench -p schedule`, or with the name of a scheduler behind `--`.
+//!
+//! The trace itself is not ours to keep. This one has its number of coflows, about its number of flows, and its shape: half of the coflows have a
+//! few short flows, a sixth is wide and has nearly all of the bytes.
+
+#![allow(clippy::print_stdout)] // A program of its own, whose output is its result.
+
+use std::time::Instant;
+
+use schedule::fca::Options;
+use schedule::fluid::{self, Arrival};
+use schedule::{FlowId, Links, Name};
+use units::{DataRate, Duration, Time};
+
+const RACKS: u32 = 150;
+const COFLOWS: u64 = 526;
+const FLOWS: usize = 700_000;
+const SECONDS: u64 = 3600;
+/// Of CoflowSim and FB2010's papers: racks have links of 1 Gbit/s.
+const RATE_BPS: u64 = 1_000_000_000;
+const MEGABYTE_BITS: u64 = 8_000_000;
+const STEP: Duration = Duration::from_ps(1_000_000_000);
+
+/// SplitMix64.
+struct Draw(u64);
+
+impl Draw {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        z ^ (z >> 31)
+    }
+
+    fn below(&mut self, bound: u64) -> u64 {
+        self.next() % bound
+    }
+
+    /// Between `low` and `high`, with a logarithm that is uniform.
+    fn wide(&mut self, low: f64, high: f64) -> f64 {
+        let share = self.below(1 << 53) as f64 / (1_u64 << 53) as f64;
+        low * (high / low).powf(share)
+    }
+}
+
+/// The trace: flows in order of time.
+fn trace() -> Vec<Arrival> {
+    let mut draw = Draw(2010);
+    let mut flows = Vec::new();
+    for transfer in 0..COFLOWS {
+        let at =
+            Time::from_ps(transfer * SECONDS * 1_000_000_000_000 / COFLOWS / 1_000_000_000 * 1_000_000_000);
+        // Wide and long, wide and short, narrow and long, narrow and short: 17, 15, 16 and 52 of a hundred.
+        let (mappers, reducers, megabytes) = match draw.below(100) {
+            0..=16 => (draw.wide(50.0, 300.0), draw.wide(20.0, 120.0), draw.wide(5.0, 500.0)),
+            17..=31 => (draw.wide(20.0, 60.0), draw.wide(10.0, 50.0), draw.wide(1.0, 5.0)),
+            32..=47 => (draw.wide(1.0, 10.0), draw.wide(1.0, 5.0), draw.wide(5.0, 1000.0)),
+            _ => (draw.wide(1.0, 10.0), draw.wide(1.0, 5.0), draw.wide(1.0, 5.0)),
+        };
+        let froms: Vec<u32> = (0..mappers as u64).map(|_| draw.below(RACKS.into()) as u32).collect();
+        for _ in 0..reducers as u64 {
+            let to = draw.below(RACKS.into()) as u32;
+            // What a reducer fetches, in equal parts, as the trace's readers have it.
+            let each = (megabytes * draw.wide(0.5, 2.0) * MEGABYTE_BITS as f64) as u64 / froms.len() as u64;
+            for from in &froms {
+                let id = FlowId { transfer, flow: flows.len() as u64 };
+                flows.push(Arrival { at, id, volume_bits: each.max(1), path: vec![2 * from, 2 * to + 1] });
+            }
+        }
+    }
+    flows
+}
+
+fn main() {
+    let wanted: Vec<String> = std::env::args().skip(1).filter(|word| !word.starts_with("--")).collect();
+    let arrivals = trace();
+    println!("{COFLOWS} coflows, {} flows (FB2010: {FLOWS})", arrivals.len());
+    let links = Links::star(RACKS, DataRate::from_bps(RATE_BPS)).expect("a star");
+    let variants = Name::ALL.into_iter().map(|name| (name.to_string(), name, Options::default()));
+    let preempting = ("fca preempt".to_owned(), Name::Fca, Options { preempt: true, ..Options::default() });
+    let mut total = 0.0;
+    for (shown, name, options) in variants.chain([preempting]) {
+        if !wanted.is_empty() && !wanted.contains(&shown) {
+            continue;
+        }
+        let began = Instant::now();
+        let time = fluid::Options { step: Some(STEP), only_whole_transfers: false };
+        let outcome = fluid::run(&links, name.scheduler(options), None, &arrivals, time).expect("it ends");
+        let seconds = began.elapsed().as_secs_f64();
+        total += seconds;
+        let sum: u128 = outcome.flows.values().map(|at| u128::from(at.as_ps())).sum();
+        println!("{shown:12} {seconds:8.1} s, {} decisions, ends add up to {sum} ps", outcome.decisions);
+    }
+    println!("{total:.1} s");
+}
