@@ -131,7 +131,7 @@ def test_wrong_targets_file_is_told_with_file_and_line(tmp_path):
 def test_validate_shows_warnings_on_stderr_and_counts_entries():
     result = eeon("config", "validate", "-c", "red_ect", "-t", "leaf-spine-4")
     assert result.exit_code == 0
-    assert "red_ect on leaf-spine-4: valid; 60 entries on 4 switches" in result.stdout
+    assert "red_ect on leaf-spine-4: valid; 72 entries on 4 switches" in result.stdout
     assert "warning: profiles.queue.fabric.aqm.protect: ect: only ECT packets are spared" in result.stderr
 
 

@@ -171,7 +171,8 @@ _FAMILIES = (
         "port_dropped_packets_total",
         _CAUSE,
         "Packets dropped, by cause: early_dropped (AQM) and tail_dropped (buffer full) at the port they were "
-        "to leave on; no_route, ttl_expired and malformed at the port they came in on.",
+        "to leave on; no_route, ttl_expired, malformed, not_admitted (not addressed to the switch) and "
+        "martian (an address that is never routed) at the port they came in on.",
         _WITH_SWITCH,
     ),
     _counter("port_dropped_bytes_total", _CAUSE, "Frame bytes of packets dropped, by cause.", _WITH_SWITCH),

@@ -18,7 +18,15 @@ from eeon_control.controller.metrics.sample import FabricSample, PortAccount, Sw
 
 _PS_PER_S = 10**12
 _SENT = ("forwarded", "marked")
-_DROPPED = ("early_dropped", "tail_dropped", "no_route", "ttl_expired", "malformed")
+_DROPPED = (
+    "early_dropped",
+    "tail_dropped",
+    "no_route",
+    "ttl_expired",
+    "malformed",
+    "not_admitted",
+    "martian",
+)
 _CAUSES = ("program", "drift", "entries")
 _HOLD = 1  # eee_state_t.HOLD: only then does the register tell of packets that are held now
 
