@@ -263,7 +263,7 @@ impl DrawnSpec {
         &self,
         at: &FieldPath<'_>,
         context: &Context<'_>,
-    ) -> Result<(Vec<u32>, Vec<(usize, Places)>), WorkloadError> {
+    ) -> Result<(Vec<u32>, Senders), WorkloadError> {
         let (mut hosts, mut racks) = (Vec::new(), Vec::new());
         for rack in self::racks(&self.racks, 1, at, context)? {
             racks.push(hosts.len()..hosts.len() + rack.len());
@@ -294,6 +294,9 @@ impl DrawnSpec {
         Ok((hosts, senders))
     }
 }
+
+/// Places of hosts that send, each with those that it sends to.
+type Senders = Vec<(usize, Places)>;
 
 /// Places among hosts: all of a range but those of another one within it.
 struct Places {

@@ -49,7 +49,7 @@ pub use spec::{MAX_APPLICATIONS, MAX_JSON_BYTES};
 pub use transfer::{Action, Connection, Outcome, Transfer, TransferId};
 
 use application::{Application, Out, Timers};
-use jitter::{Delayed, Jitter};
+use jitter::Delayed;
 use report::ApplicationReport;
 use spec::Entry;
 
