@@ -252,4 +252,4 @@ def targets_if_given(file: Path | None, texts: tuple[str, ...], tick: Duration |
     """The same for commands that know where the switches were; some of the switches are enough."""
     if file is None and not texts:
         return None
-    return targets(file, texts, tick or Duration(1))
+    return targets(file, texts, tick or (Duration(1) if file is None else None))
