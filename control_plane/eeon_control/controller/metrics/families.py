@@ -106,6 +106,9 @@ def _switch(made: _Families, one: SwitchSample) -> None:
         made.add("port_speed_bytes", speeds[number], name, str(number))
         if limit is not None:
             made.add("port_buffer_bytes", limit, name, str(number))
+    if one.down is not None:
+        for number in speeds:
+            made.add("port_up", number not in one.down, name, str(number))
     for queue, (count, now) in one.storms.items():
         made.add("port_pause_storms_total", count, name, *_queue(queue))
         made.add("port_pause_storm", now, name, *_queue(queue))
