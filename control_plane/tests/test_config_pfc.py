@@ -24,6 +24,7 @@ from scapy.layers.inet import IP, UDP
 from scapy.layers.l2 import Ether
 
 TICK = Duration(1000)
+BMV2 = {"target_settings": {"bmv2": {}}}
 FABRIC = topology.load("leaf-spine-4")
 CLASSES = "{lossless: {priority: 3, dscp: [26], pfc: roce}, default: {priority: 0}}"
 
@@ -48,6 +49,11 @@ def test_headroom_is_the_sum_that_the_model_names():
     assert at.headroom.total == 4924
     assert (at.xoff, at.xon, at.limit) == (100_000 - 4924, 100_000 - 4924 - 2 * 1514, 100_000)
     assert shortage(at) == 0
+
+
+def test_a_neighbour_that_takes_time_to_obey_needs_room_for_it():
+    at = with_pfc("{limit: 100KB, response: 8us}").pfc_at(FABRIC.port("leaf1:1"), 3)
+    assert (at.headroom.under_way, at.headroom.total) == (250 + 1000, 4924 + 1000)
 
 
 def test_a_link_that_sleeps_needs_room_for_its_sleep_and_its_wake():
@@ -114,6 +120,19 @@ def test_contradictions_are_refused_before_anything_is_planned(profile, classes,
     with pytest.raises(InputError) as raised:
         plan.intended(FABRIC, with_pfc(profile, classes), TICK)
     assert said in str(raised.value)
+
+
+VOICE = "{roce: {priority: 3, dscp: [26], pfc: roce}, voice: {priority: 7, dscp: [46]}}"
+
+
+def test_a_lossy_class_of_priority_7_is_beside_pauses_unless_the_switches_are_bmv2():
+    plan.intended(FABRIC, with_pfc(classes=VOICE), TICK)
+    with pytest.raises(
+        InputError, match=r"BMv2 sends the switches' own frames, pauses, from the queue of pri"
+    ):
+        plan.intended(FABRIC, config.overridden(with_pfc(classes=VOICE), BMV2), TICK)
+    other = "{roce: {priority: 3, dscp: [26], pfc: roce}, voice: {priority: 6, dscp: [46]}}"
+    plan.intended(FABRIC, config.overridden(with_pfc(classes=other), BMV2), TICK)
 
 
 @pytest.mark.parametrize(

@@ -41,6 +41,7 @@ def check(config: FabricConfig, topology: Topology, tick: Duration) -> list[Prob
             *_qcn(config, topology, used),
             *_pfc(config, topology),
             *_quanta(config),
+            *_first_on_bmv2(config, used),
             *_target_settings(config, topology, used),
         ]
     )
@@ -275,7 +276,7 @@ def _thresholds(config: FabricConfig, port: Port, priority: int, name: str) -> I
         yield config.document.problem(
             path,
             f"a pause is {at.pause_time} at {port.rate}, and the EEE of port {port.name} may hold packets "
-            f"for {eee.hold}, longer than it: a pause may end before it is said again",
+            f"for {eee.hold}, longer than it: without timers, as on BMv2, it may end before it is said again",
             name,
             severity=Severity.WARNING,
         )
@@ -300,6 +301,22 @@ def _quanta(config: FabricConfig) -> Iterator[Problem]:
                 path,
                 f"the queue of priority {one.priority} has quantum {config.classes[other].quantum} by class "
                 f"{other} and {one.quantum} here; give both one, or different priorities",
+            )
+
+
+def _first_on_bmv2(config: FabricConfig, used: list[_Used]) -> Iterator[Problem]:
+    """BMv2 has no place before its queues: there frames that switches make would wait behind data."""
+    has_qcn = any(one.queue is not None and config.profiles.queue[one.queue].qcn for one in used)
+    if config.target_settings.bmv2 is None or not (config.lossless or has_qcn):
+        return
+    for name, one in config.classes.items():
+        if one.priority == CONTROL_PRIORITY and one.pfc is None:
+            made = "pauses" if config.lossless else "congestion notification messages"
+            yield config.document.problem(
+                ("classes", name, "priority"),
+                f"BMv2 sends the switches' own frames, {made}, from the queue of priority {one.priority}, "
+                f"where they would wait behind this class; take one from 0 to {CONTROL_PRIORITY - 1}, or "
+                "leave target_settings.bmv2 out for switches that send them first (eeon-switch, a twin)",
             )
 
 
