@@ -276,3 +276,28 @@ fn without_pauses_the_same_load_is_dropped() {
     };
     assert!((2..5).all(|port| dropped(port) > 50), "{} {} {}", dropped(2), dropped(3), dropped(4));
 }
+
+#[test]
+fn a_port_whose_packets_a_pause_holds_is_awake_for_the_program_and_for_its_phy() {
+    // The second leaf's uplink is paused by the spine, and its port by the first leaf.
+    let case = Case { leaves: 2, hold_us: Some(0), reverse: Vec::new(), ..adversarial() };
+    let (fabric, outcome) = run(&case, 4);
+    assert!(outcome.pauses > 10, "{} pauses", outcome.pauses);
+    let end_ticks = outcome.report.elapsed_ps / 1_000;
+    let mut held = 0;
+    for switch in 0..3 {
+        let name = &outcome.report.switches[switch].name;
+        for one in outcome.report.energy.transmitters.iter().filter(|one| one.node == *name) {
+            let of = |register_name: &str| register(&fabric, switch, register_name, one.port.into());
+            let sleep = eee_values(GIGABIT, 0, 0)[0];
+            // The program counts a sleep when it has ended.
+            let last = (end_ticks - of("busy_until")).saturating_sub(sleep);
+            let (counted, seen) = (of("lpi_ticks") + last, one.lpi_ps / 1_000);
+            assert_eq!(of("wakes"), one.wakes, "{name}:{}", one.port);
+            assert!(counted.abs_diff(seen) <= 2 * (one.wakes + 1), "{name}:{}: {counted}, {seen}", one.port);
+            held += u64::from(one.wakes > 0);
+        }
+    }
+    assert!(held > 2);
+    assert_eq!(outcome.report.energy.total.violations, 0);
+}

@@ -59,6 +59,8 @@ struct Port {
     is_paced: bool,
     packets: usize,
     bytes: u64,
+    /// When a packet came that found nothing waiting.
+    waiting_since: Time,
     busy_until: Time,
     /// Whether it stands in [`TrafficManager::changed`].
     is_changed: bool,
@@ -120,6 +122,7 @@ impl TrafficManager {
             is_paced: false,
             packets: 0,
             bytes: 0,
+            waiting_since: Time::ZERO,
             busy_until: Time::ZERO,
             is_changed: false,
             stats: PortStats::default(),
@@ -251,6 +254,9 @@ impl TrafficManager {
         }
         queue.waiting.push_back(Waiting { packet, bytes, not_before });
         queue.bytes = queue_bytes;
+        if port.packets == 0 {
+            port.waiting_since = now;
+        }
         port.packets += 1;
         port.bytes += u64::from(bytes);
         port.stats.max_queue_packets = port.stats.max_queue_packets.max(port.packets as u64);
@@ -286,6 +292,12 @@ impl TrafficManager {
         };
         let first = port.queues.iter().enumerate().filter_map(of_queue).min();
         first.map(|first| due.max(first))
+    }
+
+    /// Since when there has been a packet and the wire free for it, whatever pauses a queue.
+    pub(crate) fn ready_since(&self, port: u16) -> Time {
+        let port = self.port(port);
+        port.waiting_since.max(port.busy_until)
     }
 
     /// When the wire has sent what it is sending.

@@ -141,11 +141,12 @@ impl Switch {
     fn transmit<const WATCHED: bool>(&mut self, id: PacketId, port: u16) {
         let packet = self.packets.get(id);
         let (tag, first_position) = (packet.tag, packet.first_position);
+        let ready = self.ready.min(self.now);
         let wire_time = self.tm.transmit(port, self.now, packet.frame.len(), first_position);
         if WATCHED {
             self.note_sent(id, port, wire_time);
         }
         let frame = self.packets.remove(id);
-        self.outbox.push_back(Transmit { port, at: self.now, wire_time, frame, tag });
+        self.outbox.push_back(Transmit { port, at: self.now, ready, wire_time, frame, tag });
     }
 }

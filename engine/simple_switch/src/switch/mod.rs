@@ -44,6 +44,9 @@ pub struct Transmit {
     pub port: u16,
     /// When its first bit is on the wire: when it left the queue.
     pub at: Time,
+    /// Since when it could have left but for the pause of its queue: the wire was free, a packet waited at the port, and the port's own gate
+    /// was open. At most `at`.
+    pub ready: Time,
     /// How long the port is busy with it, overhead included; zero on a port without a rate.
     pub wire_time: Duration,
     /// Its bytes. Hand the frame to the next switch with `handle_frame`, or back with `recycle`.
@@ -141,9 +144,11 @@ pub struct Switch {
     copied: Copied,
     agenda: Agenda,
     /// A port to be served now, with nothing else on the agenda that is due; `None` outside of calls.
-    ready: Option<u16>,
+    next_served: Option<u16>,
     gate: Option<Gate>,
     class_gate: Option<Gate>,
+    /// [`Transmit::ready`] of the packet that is being served.
+    ready: Time,
     /// Attached ports whose link is down.
     down: BTreeSet<u16>,
 }
@@ -180,9 +185,10 @@ impl Switch {
             watch: None,
             copied: Copied { at: Time::ZERO, of_copies: 0 },
             agenda: Agenda::new(PORT_COUNT + 1),
-            ready: None,
+            next_served: None,
             gate,
             class_gate,
+            ready: Time::ZERO,
             down: BTreeSet::new(),
             v1model,
             program,
@@ -579,6 +585,7 @@ impl Switch {
     /// A port's turn.
     fn serve(&mut self, port: u16) {
         if self.gate_opens(port) <= self.now {
+            self.ready = self.ready_since(port);
             let opens = class_gate(self.class_gate, &self.state, self.clock, self.now, port);
             if let Some(dequeued) = self.tm.dequeue(port, self.now, opens) {
                 self.egress(port, dequeued);
@@ -589,10 +596,10 @@ impl Switch {
 
     #[inline]
     fn serve_ready(&mut self) {
-        let Some(port) = self.ready.take() else { return };
+        let Some(port) = self.next_served.take() else { return };
         self.serve(port);
         // A clone may have come to a port, which need not be another one.
-        if let Some(port) = self.ready.take() {
+        if let Some(port) = self.next_served.take() {
             self.schedule(port);
         }
     }
@@ -602,10 +609,10 @@ impl Switch {
     #[inline]
     fn schedule_arrival(&mut self, port: u16) {
         let due = self.due(port);
-        if let Some(other) = self.ready.take() {
+        if let Some(other) = self.next_served.take() {
             self.agenda.set(usize::from(other), Some(self.now));
         } else if due == Some(self.now) && self.agenda.first().is_none_or(|(at, _)| at > self.now) {
-            self.ready = Some(port);
+            self.next_served = Some(port);
             return;
         }
         self.agenda.set(usize::from(port), due);
@@ -654,6 +661,20 @@ impl Switch {
         self.note(packet, |_| What::Dropped { port, cause });
         let frame = self.packets.remove(packet);
         self.frames.give(frame);
+    }
+
+    /// Since when what waits at a port could have left but for pauses of its queues; now where queues have no gates.
+    #[inline]
+    fn ready_since(&self, port: u16) -> Time {
+        if self.class_gate.is_none() {
+            return self.now;
+        }
+        let opened = self.gate.and_then(|gate| {
+            let ticks =
+                self.state.register_cell(gate.register, usize::from(port)).filter(|ticks| *ticks != 0)?;
+            Some(self.clock.time_since(ticks, gate.width, self.now))
+        });
+        self.tm.ready_since(port).max(opened.unwrap_or(Time::ZERO))
     }
 
     /// When the port's gate opens: [`Time::ZERO`] when it is open, [`Time::MAX`] when it never does.
