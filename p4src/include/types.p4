@@ -23,6 +23,12 @@ typedef bit<32> ticket_t;
 typedef bit<3> priority_t;
 typedef bit<12> queue_id_t;
 
+// Whose packets leave in the order of their tickets: a queue; above those, the pause frames of a port (PAUSE_TURNS + port), and
+// the CNMs that leave by it (CNM_TURNS + port). Targets may send these before what waits in queues.
+typedef bit<13> turn_id_t;
+const turn_id_t PAUSE_TURNS = 4096;
+const turn_id_t CNM_TURNS = 4608;
+
 // Data ports are 0 .. COPY_PORT - 1. COPY_PORT is the switch's own, for frames that it makes itself.
 const port_id_t COPY_PORT = 509;
 const port_id_t CPU_PORT = 510;

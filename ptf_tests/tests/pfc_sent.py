@@ -24,6 +24,15 @@ QUANTA = 0x1234
 REFRESH_NS = 1_000_000
 ROUND_NS = 1_000
 """What a recirculation takes on the engine, nanoseconds."""
+SAMPLED_ALWAYS = {
+    "set_point_bytes": 1,
+    "weight_shift": 0,
+    "range_bytes": 3,
+    "scale_q56": -(-(64 << 56) // 3),
+    "sample_bytes": 1,
+    "jitter_q16": 0,
+}
+"""A congestion point whose feedback is as strong as can be."""
 HOLD_OUT = packets.pfc({LOSSLESS: 0xFFFF})
 LET_OUT_GO = packets.pfc({LOSSLESS: 0})
 
@@ -137,15 +146,7 @@ class PacketThatWouldMakeACnmAndAPauseMakesThePause(_PfcSent):
 
     def runTest(self) -> None:
         made = self.frames_made()
-        params = {
-            "set_point_bytes": 1,
-            "weight_shift": 0,
-            "range_bytes": 3,
-            "scale_q56": -(-(64 << 56) // 3),
-            "sample_bytes": 1,
-            "jitter_q16": 0,
-        }
-        self.table_add("port_qcn", {"queue": OUT * PRIORITIES + LOSSLESS}, "qcn", params)
+        self.table_add("port_qcn", {"queue": OUT * PRIORITIES + LOSSLESS}, "qcn", SAMPLED_ALWAYS)
         self.hold_out()
         self.send(IN, *[lossless(n) for n in range(4)])
         left = [departure.frame for departure in self.await_frames(IN, 4)]
@@ -306,6 +307,34 @@ class PauseIsSaidAgainWhenHalfOfItIsOver(_PfcSent):
         self.assert_frames(self.departures(IN), [XON])
         self.assertEqual(self.pauses_sent(), 3)
         self.departures(OUT)
+
+
+@virtual_time_only
+class PauseAndThenMessagesLeaveBeforeAllDataThatWaits(PacketThatWouldMakeACnmAndAPauseMakesThePause):
+    """Also before a class of priority 7, and with EEE, where all wait for a wake. The queue of port 2 is
+    sampled with every packet: the first three make a CNM each, the fourth the pause. The second time the
+    first finds less than the last sample did, and makes none."""
+
+    def runTest(self) -> None:
+        self.table_add("dscp_priority", {"dscp": 48}, "set_priority", {"priority": 7})
+        self.table_add("port_qcn", {"queue": OUT * PRIORITIES + LOSSLESS}, "qcn", SAMPLED_ALWAYS)
+        for eee, on_wire, messages in ((None, 1, 3), (Eee(), 0, 2)):
+            with self.subTest(eee=eee):
+                if eee is not None:
+                    self.table_add("port_eee", {"port": IN}, "eee", eee.params())
+                    self.switch.advance(ms=2)
+                self.hold_out()
+                back = [packets.data(IN, frm=3, dscp=48, size=1000, sport=n) for n in range(10)]
+                self.send(3, *back)
+                self.send(IN, *(lossless(n) for n in range(4)))
+                self.switch.advance(ms=1)
+                kinds = [one.frame[12:14].hex() for one in self.departures(IN)]
+                first = ["0800"] * on_wire + ["8808"] + ["22e7"] * messages
+                self.assertEqual(kinds, first + ["0800"] * (len(back) - on_wire))
+                self.send(OUT, LET_OUT_GO)
+                self.drain()
+                self.assert_frames(self.departures(IN), [XON])
+                self.departures(OUT)
 
 
 @virtual_time_only

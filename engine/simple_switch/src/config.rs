@@ -32,7 +32,9 @@ pub struct SwitchConfig {
     pub gate_register: Option<String>,
     /// Name of the register that holds, per queue, the tick before which the queue sends nothing (0: no gate). The cell of
     /// a queue is port << 3 | priority. A value 2^40 ticks or more ahead of the clock is long past, and no gate.
-    /// `None`: queues have no gates of their own.
+    /// With it control frames leave before every queue, as from the MAC of IEEE 802.1Q-2022 clause 36: frames of MAC control
+    /// (EtherType 0x8808), then congestion notification messages (0x22E7).
+    /// `None`: queues have no gates of their own, and no frame is told from another.
     pub class_gate_register: Option<String>,
     /// Seed of the program's `random()`; the same seed draws the same numbers.
     pub seed: u64,

@@ -517,7 +517,8 @@ def _common_parser() -> _Parser:
     add(
         "--queue-gate",
         metavar="REGISTER",
-        help="register with the tick before which a queue sends nothing: port << 3 | priority",
+        help="register with the tick before which a queue sends nothing: port << 3 | priority; frames of MAC "
+        "control and congestion notification messages then leave before every queue",
     )
     add(
         "--queue-quantum",

@@ -40,7 +40,7 @@ impl Switch {
             phv.set(fields.deq_timedelta, ticks.wrapping_sub(phv.get(fields.enq_timestamp)));
             phv.set(fields.deq_qdepth, depth as u64);
             if let Some(qid) = fields.qid {
-                phv.set(qid, priority as u64);
+                phv.set(qid, priority.min(self.config.priorities - 1) as u64);
             }
         }
         phv.set(v1model.egress_port, u64::from(port));
