@@ -141,6 +141,9 @@ enum bit<8> eee_state_t {
 // BMv2's value of standard_metadata.instance_type for a recirculated packet (PKT_INSTANCE_TYPE_RECIRC).
 const bit<32> INSTANCE_TYPE_RECIRCULATED = 4;
 
+// Of a run without a packet: the time in a cell of the register `pause_timer` has come. The engine's; BMv2 has no timers.
+const bit<32> INSTANCE_TYPE_TIMER = 7;
+
 // Ticks and tickets wrap. `a` is before `b` when the way from b to a is at least half of the circle, so a comparison is
 // right while the two are less than half a circle apart: 2^47 ticks are 39 hours of nanoseconds, 4.4 years of
 // microseconds. That is enough for what a queued packet waits for: its gate, its turn.

@@ -48,6 +48,7 @@ class _PfcSent(FabricTest):
     """See the module."""
 
     xoff_bytes = XOFF_BYTES
+    obeyed = 1 << LOSSLESS
     refresh_ns = 10**12
     """Longer than any case; on BMv2 a busy machine must not bring a refresh about."""
 
@@ -60,7 +61,7 @@ class _PfcSent(FabricTest):
         tick = self.switch.tick_ns
         # In real time a pause must last until the test ends it, however busy the machine is.
         quantum_ns = 512 if self.switch.virtual_time else 200 * 512
-        params = {"quantum_ticks_q16": (quantum_ns << 16) // tick, "priorities": 1 << LOSSLESS}
+        params = {"quantum_ticks_q16": (quantum_ns << 16) // tick, "priorities": self.obeyed}
         self.table_add("port_pfc", {"port": OUT}, "obey_pauses", params)
         self.table_add("pausable_queue", {"queue": OUT * PRIORITIES + LOSSLESS}, "take_pauses")
         thresholds = {
@@ -276,10 +277,82 @@ class WithoutItsSessionThePauseIsNotSent(_PfcSent):
 
 
 @virtual_time_only
-class PauseIsSaidAgainWhenHalfOfItIsOver(_PfcSent):
-    """When a packet of the group comes, also one that does not fit, and when one leaves."""
+class PauseIsSaidAgainByTimeWhereTheTargetHasTimers(_PfcSent):
+    """To the tick, whatever comes or leaves, until the neighbour may go on; nothing is counted as received
+    but the frames themselves."""
 
     refresh_ns = REFRESH_NS
+
+    def runTest(self) -> None:
+        self.hold_out()
+        self.send(IN, *(lossless(n) for n in range(4)))
+        start = self.switch.now_ns
+        # The pause of port 2 lasts 33 ms.
+        self.switch.advance(ns=5 * REFRESH_NS)
+        left = self.departures(IN)
+        self.assert_frames(left, [XOFF] * 5)
+        self.assertEqual([one.at_ns for one in left], [start + n * REFRESH_NS + ROUND_NS for n in range(5)])
+        self.assertEqual(self.received(COPY_PORT), {PacketClass.CONTROL: 5})
+        self.assertEqual(self.received(IN), {PacketClass.DATA: 4})
+        self.send(OUT, LET_OUT_GO)
+        self.switch.advance(us=100)
+        self.assert_frames(self.departures(IN)[-1:], [XON])
+        self.switch.advance(ns=5 * REFRESH_NS)
+        self.assert_silent(IN)
+        self.assertEqual(self.queue_register("pause_timer", IN, LOSSLESS), 0)
+        self.departures(OUT)
+
+
+@virtual_time_only
+class TwoGroupsOfAPortAreEachToldAgain(_PfcSent):
+    """Priority 4 is lossless, too, and both are due at one time. When one may go on, the other is told again
+    as before."""
+
+    refresh_ns = REFRESH_NS
+    xoff_bytes = 0
+    obeyed = 1 << LOSSLESS | 1 << (LOSSLESS + 1)
+
+    def runTest(self) -> None:
+        other = LOSSLESS + 1
+        self.table_add("dscp_priority", {"dscp": 34}, "set_priority", {"priority": other})
+        self.table_add("pausable_queue", {"queue": OUT * PRIORITIES + other}, "take_pauses")
+        thresholds = {
+            "xoff_bytes": 0,
+            "xon_bytes": 0,
+            "limit_bytes": LIMIT_BYTES,
+            "pause_quanta": 0x4321,
+            "pause_refresh_ticks": REFRESH_NS,
+        }
+        self.table_add("lossless_group", {"queue": IN * PRIORITIES + other}, "lossless", thresholds)
+        self.send(OUT, packets.pfc({LOSSLESS: 0xFFFF, other: 0xFFFF}))
+        self.switch.advance(us=10)
+        self.send(IN, lossless(), packets.data(OUT, dscp=34, size=SIZE))
+        start = self.switch.now_ns
+        self.switch.advance(us=100)
+        told = [one.frame[17] for one in self.departures(IN)]
+        self.assertEqual(told, [1 << LOSSLESS, 1 << other])
+        self.switch.advance(ns=start + REFRESH_NS + 100_000 - self.switch.now_ns)
+        left = self.departures(IN)
+        self.assertEqual([one.frame[17] for one in left], [1 << LOSSLESS, 1 << other])
+        self.assertEqual([one.frame[24:28].hex() for one in left], ["12340000", "00004321"])
+        self.send(OUT, packets.pfc({LOSSLESS: 0}))
+        self.switch.advance(us=100)
+        self.assertEqual([one.frame[17] for one in self.departures(IN)], [1 << LOSSLESS])
+        self.switch.advance(ns=2 * REFRESH_NS)
+        self.assertEqual([one.frame[17] for one in self.departures(IN)], [1 << other] * 2)
+        self.send(OUT, packets.pfc({other: 0}))
+        self.drain()
+        self.departures(IN)
+        self.departures(OUT)
+
+
+@virtual_time_only
+class PauseIsSaidAgainWhenHalfOfItIsOver(_PfcSent):
+    """When a packet of the group comes, also one that does not fit, and when one leaves; where the target has
+    no timers."""
+
+    refresh_ns = REFRESH_NS
+    options = SwitchOptions(timers=False)
 
     def runTest(self) -> None:
         self.hold_out()

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from eeon_control.config.advice import hold_warning, queue_warnings
 from eeon_control.config.classes import DEFAULT_CLASS
 from eeon_control.config.model import FabricConfig
-from eeon_control.config.pfc import shortage
+from eeon_control.config.pfc import lateness, shortage
 from eeon_control.config.target_settings import queue_depth
 from eeon_control.constants import CONTROL_PRIORITY
 from eeon_control.errors import Place, PlanError, Problem, Severity
@@ -245,12 +245,30 @@ def _pfc(config: FabricConfig, topology: Topology) -> Iterator[Problem]:
                 f"take one from 0 to {CONTROL_PRIORITY - 1}",
                 name,
             )
+        yield from _starved(config, owner, priority)
         kinds = {
             (port.rate, port.delay, port.overhead, config.attached(port, "eee")): port
             for port in topology.ports()
         }
         for port in kinds.values():
             yield from _thresholds(config, port, priority, name)
+
+
+def _starved(config: FabricConfig, lossless: str, priority: int) -> Iterator[Problem]:
+    """Classes that go before a lossless one and leave it nothing when they want all of a link."""
+    above = [
+        name
+        for name, one in config.classes.items()
+        if one.priority > priority and None in (one.quantum, config.classes[lossless].quantum)
+    ]
+    if above:
+        yield config.document.problem(
+            ("classes", lossless, "priority"),
+            f"class {lossless} is lossless, and {', '.join(above)} of a higher priority may take all of a "
+            "link: where switches have no timers (BMv2), a pause then ends before it is said again, and "
+            "packets are dropped; give each a quantum, or the lossless class the highest priority",
+            severity=Severity.WARNING,
+        )
 
 
 def _thresholds(config: FabricConfig, port: Port, priority: int, name: str) -> Iterator[Problem]:
@@ -268,6 +286,15 @@ def _thresholds(config: FabricConfig, port: Port, priority: int, name: str) -> I
             f"{port.rate} is {at.headroom.total} (port {port.name}): packets of the class may be dropped; "
             f"lower xoff by {missing}, or raise limit to {Bytes(at.xoff + at.headroom.total)}, "
             "or set xoff: auto",
+            name,
+            severity=Severity.ERROR if profile.headroom == "checked" else Severity.WARNING,
+        )
+    if (late := lateness(at, port.rate)) > at.pause_time // 2:
+        yield config.document.problem(
+            path,
+            f"pause {at.pause} is {at.pause_time} at {port.rate}, and the frame that says it again after "
+            f"half of it may be {late} late (port {port.name}): the neighbour goes on before; take a longer "
+            "one",
             name,
             severity=Severity.ERROR if profile.headroom == "checked" else Severity.WARNING,
         )

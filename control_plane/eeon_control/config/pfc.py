@@ -153,6 +153,12 @@ def shortage(found: Thresholds) -> Bytes:
     return Bytes(max(0, found.headroom.total - (found.limit - found.xoff)))
 
 
+def lateness(found: Thresholds, rate: DataRate) -> Duration:
+    """By how much longer than another one a pause may take to its neighbour."""
+    late = found.headroom.sleep + found.headroom.reverse_frame + found.headroom.pause_frames
+    return Duration(-(-late * 8 * _PS_PER_SECOND // int(rate)))
+
+
 def pause_time(rate: DataRate, quanta: int) -> Duration:
     """How long so many quanta are on a link."""
     return Duration(quanta * QUANTUM_BITS * _PS_PER_SECOND // int(rate))

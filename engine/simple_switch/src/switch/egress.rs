@@ -15,10 +15,13 @@ impl Switch {
     /// Runs a packet that has just left its queue through egress and sends it on its way.
     #[inline]
     pub(super) fn egress(&mut self, port: u16, dequeued: Dequeued) {
+        let arrival_port = self.packets.get(dequeued.packet).arrival_port;
         if self.watch.is_some() {
-            return self.egress_watched(port, dequeued);
+            self.egress_watched(port, dequeued);
+        } else {
+            self.egress_once::<false>(port, dequeued);
         }
-        self.egress_once::<false>(port, dequeued);
+        self.reread_timers(arrival_port);
     }
 
     #[cold]
