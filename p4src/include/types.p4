@@ -100,7 +100,7 @@ enum bit<4> verdict_t {
 }
 
 // What a copy of a packet is for, or what it has become (control/copies.p4, control/qcn.p4). A packet of which both could be
-// made is copied once, for the pause.
+// made is copied once, for the pause; the next one of its queue is sampled for the CNM.
 enum bit<3> copy_t {
     NONE = 0,
     PAUSE = 1,

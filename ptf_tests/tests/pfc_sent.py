@@ -160,6 +160,24 @@ class PacketThatWouldMakeACnmAndAPauseMakesThePause(_PfcSent):
         self.departures(OUT)
 
 
+class PauseInPlaceOfACnmLeavesTheSampleToTheNextPacket(PacketThatWouldMakeACnmAndAPauseMakesThePause):
+    """Every third packet is sampled: the first makes a CNM, the fourth the pause, and the fifth the CNM."""
+
+    def runTest(self) -> None:
+        # An eighth of it while feedback is as strong as can be.
+        params = {**SAMPLED_ALWAYS, "sample_bytes": 8 * 3 * SIZE}
+        self.table_add("port_qcn", {"queue": OUT * PRIORITIES + LOSSLESS}, "qcn", params)
+        self.hold_out()
+        self.send(IN, *[lossless(n) for n in range(5)])
+        left = [departure.frame for departure in self.await_frames(IN, 3)]
+        self.assertEqual([frame[12:14].hex() for frame in left].count("22e7"), 2)
+        self.assertIn(XOFF, left)
+        self.send(OUT, LET_OUT_GO)
+        self.await_frames(IN, 1)
+        self.drain()
+        self.departures(OUT)
+
+
 @virtual_time_only
 class NeighbourGoesOnWhenTheAccountHasFallenToXon(_PfcSent):
     """To the tick: with the packet that leaves so many bytes behind."""

@@ -11,6 +11,7 @@
 
 #include "../metadata.p4"
 #include "../sizes.p4"
+#include "qcn.p4"
 
 // Index: ingress port << 3 | priority.
 @name("ingress_bytes")
@@ -41,8 +42,11 @@ action ask_pause(in metadata_t meta, in tick_t now, inout copy_t copy, inout bit
     copy_quanta = meta.pause_quanta;
 }
 
-// The same in ingress, with the copy.
+// The same in ingress, with the copy. Where one was to become a CNM, the next packet of the queue is sampled for it.
 action pause_in_ingress(in metadata_t meta, in tick_t now, inout copy_t copy, inout bit<16> copy_quanta) {
+    if (copy == copy_t.CNM) {
+        qcn_sample_left.write(meta.queue, 0);
+    }
     ask_pause(meta, now, copy, copy_quanta);
     clone_preserving_field_list(CloneType.I2E, COPY_SESSION, COPY_FIELDS);
 }
