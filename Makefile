@@ -37,7 +37,7 @@ WHEELS       := out/wheels
 PURE         := control_plane tools experiments ptf_tests release/eeon
 
 .DEFAULT_GOAL := help
-.PHONY: help setup check check-python style $(TYPES) wheels demo picture test test-wheels test-rust test-python test-ptf nightly ptf stf testgen tutorials hostile packetdrill mutants differential bench bench-control bench-live reference guide switch-names fuzz fuzz-corpus fuzz-servers fuzz-servers-corpus man p4 p4-check audit deny site hashes packages-hashed lint format clean
+.PHONY: help setup check check-python style $(TYPES) wheels demo picture test test-wheels test-rust test-python test-ptf nightly reference-switch ptf stf testgen tutorials hostile packetdrill mutants differential bench bench-control bench-live reference guide switch-names fuzz fuzz-corpus fuzz-servers fuzz-servers-corpus man p4 p4-check audit deny site hashes packages-hashed lint format clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-17s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -67,7 +67,7 @@ check-python: setup
 test: test-rust test-python test-ptf test-wheels ## set up everything and run every test, the long ones in a short form
 
 test-rust: ## run the engine's own tests
-	$(CARGO) test $(ENGINE) $(RUST_TESTED) --quiet
+	env -u MAKEFLAGS $(CARGO) test $(ENGINE) $(RUST_TESTED) --quiet
 
 test-python: setup ## run every test of pytest but those of the wheels and the nightly ones
 	$(PY) -m pytest -q -n $(shell expr 2 \* $(JOBS)) $(BY_MODULE) -ra -m "not nightly" --ignore release/tests/test_wheels.py
@@ -84,10 +84,13 @@ nightly: test ## after `make test`, the long forms of its tests and every suite 
 	$(PY) -m pytest -q -ra -m nightly
 	$(MAKE) hostile HOSTILE_SECONDS=60
 	$(PY) ptf_tests/run/engine_veth.py
-	$(PY) ptf_tests/run/bmv2.py
-	@$(call where,p4c-bm2-ss,mutants)
+	$(MAKE) reference-switch
+
+reference-switch: setup ## what p4c and BMv2 judge, each where it is on PATH: compiled outputs, PTF on BMv2, CASES differential cases, mutants, p4c's STF programs
 	@$(call where,p4c-bm2-ss,p4-check)
+	$(PY) ptf_tests/run/bmv2.py
 	@$(call where,simple_switch,differential)
+	@$(call where,p4c-bm2-ss,mutants)
 	@if [ -n "$(P4C_TESTDATA)" ]; then $(MAKE) stf; else echo "stf: skipped: P4C_TESTDATA names no folder"; fi
 
 ptf: setup ## run PTF packet tests on TARGET=engine (default), engine-veth (eeon-switch over veth pairs, root) or bmv2
@@ -172,8 +175,8 @@ p4: setup ## recompile p4src/ and the engine's test programs with p4c-bm2-ss
 	$(PY) p4src/compile.py
 	$(PY) engine/test_programs.py
 
-p4-check: setup ## fail if p4c's outputs are not those of their sources: p4src/compiled/, the engine's test programs
-	$(PY) p4src/compile.py --check
+p4-check: setup ## fail if p4c's outputs are not those of their sources: p4src/compiled/, the engine's test programs; with p4c-bm2-ss, compile and compare
+	$(PY) -m pytest -q -ra p4src/tests/test_freshness.py
 	$(PY) engine/test_programs.py --check
 
 hashes: $(VENV)/bin/python ## write constraints-hashed.txt again, after a change of constraints.txt: digests of what the registry has now

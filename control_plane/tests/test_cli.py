@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
 from contextlib import contextmanager
 from importlib.metadata import EntryPoint
 
@@ -94,6 +96,8 @@ def test_unreachable_switch_is_an_error_of_exit_code_1_without_a_traceback(tmp_p
     [
         (["config", "plan"], "Missing option '-c'"),
         (["config", "nonsense"], "No such command"),
+        (["cofnig", "list"], "No such command 'cofnig'. Did you mean 'config'?"),
+        (["config", "aply"], "No such command 'aply'. Did you mean 'apply'?"),
         (["config", "validate", "-c", "mark_treshold"], "; did you mean mark_threshold?"),
         (["config", "validate", "-c", "drop_tail", "-t", "leaf-spine4"], "; did you mean leaf-spine-4"),
         (["config", "plan", *CONFIG], "no switches: give a targets file (-T) or --target"),
@@ -170,3 +174,21 @@ def test_a_command_of_the_tools_says_how_to_get_it_where_only_the_controller_is_
     assert missing.exit_code == 1 and "eeon fabric: not installed" in missing.stderr
     assert "make setup" in missing.stderr
     assert "\n  fabric " not in eeon("--help").stdout
+
+
+def test_sigterm_ends_any_command_as_ctrl_c_does_and_is_what_it_was_afterwards(monkeypatch):
+    tidied = []
+
+    @click.command()
+    def foreign() -> None:
+        try:
+            os.kill(os.getpid(), signal.SIGTERM)
+            signal.pause()
+        finally:
+            tidied.append("up")
+
+    monkeypatch.setitem(main.commands, "foreign", foreign)
+    before = signal.getsignal(signal.SIGTERM)
+    result = CliRunner().invoke(main, ["foreign"])
+    assert (result.exit_code, result.stderr.strip(), tidied) == (130, "stopped", ["up"])
+    assert signal.getsignal(signal.SIGTERM) is before

@@ -49,6 +49,7 @@ __all__ = [
     "TCP_NAMES",
     "Traffic",
     "Twin",
+    "check_workload",
     "parse_data_rate",
     "parse_size",
     "run_fluid",
@@ -68,6 +69,10 @@ SOURCE_DIGEST: str
 
 def parse_data_rate(text: str) -> int:
     """Bits per second of a rate with its unit, such as 10Gbps. Raises `ConfigError`."""
+
+def check_workload(spec: str, hosts: Sequence[tuple[str, int, int]]) -> None:
+    """Check a workload, the JSON of a `WorkloadSpec`, against hosts: their names, the rates of their links in
+    bits per second, and the bytes that these add to a frame. Raises `ConfigError` with the place in it."""
 
 def parse_size(text: str) -> int:
     """Bytes of a size with its unit, such as 300KB (300 000) or 64KiB. Raises `ConfigError`."""

@@ -19,6 +19,7 @@ pub(crate) enum Purpose {
     Places,
     ComputeNoise,
     StartJitter,
+    Sizes,
 }
 
 /// One stream.
@@ -38,7 +39,7 @@ impl Stream {
     }
 
     /// Uniform in (0, 1].
-    fn unit(&mut self) -> f64 {
+    pub(crate) fn unit(&mut self) -> f64 {
         ((self.0.next_u64() >> 11) + 1) as f64 / (1_u64 << 53) as f64
     }
 

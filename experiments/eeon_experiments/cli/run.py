@@ -12,14 +12,14 @@ import click
 from eeon_control.cli.options import json_option
 from eeon_control.cli.output import counted
 from eeon_control.cli.terminal import Terminal
-from eeon_tools.cli.support import needs_plots, output_file, reports_errors
+from eeon_control.errors import Stopped
+from eeon_tools.cli.support import ProgressText, needs_plots, output_file, reports_errors
 from eeon_tools.errors import InputError
 from eeon_tools.hops.recording import DEFAULT_LIMIT, recording_filter
 from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
     Progress,
-    TextColumn,
     TimeElapsedColumn,
     TimeRemainingColumn,
 )
@@ -110,10 +110,9 @@ def run(
         return
     failures: list[str] = []
     columns = (
-        TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TextColumn("runs,"),
-        TimeElapsedColumn(), TextColumn("so far, left:"), TimeRemainingColumn(),
+        ProgressText("{task.description}"), BarColumn(), MofNCompleteColumn(), ProgressText("runs,"),
+        TimeElapsedColumn(), ProgressText("so far, left:"), TimeRemainingColumn(),
     )  # fmt: skip
-    interrupted = False
     with Progress(*columns, console=Terminal(stderr=True), disable=not state.to_run) as progress:
         task = progress.add_task(name if len(name) < 30 else Path(name).name, total=len(state.to_run))
 
@@ -124,16 +123,12 @@ def run(
 
         try:
             results = sweep.run(count=workers or os.cpu_count() or 1, dask=dask, ended=ended)
-        except KeyboardInterrupt:
-            interrupted = True
-    if interrupted:
-        state = sweep.state()
-        click.echo(
-            f"stopped: {len(state.finished)} runs are kept, {len(state.to_run)} are missing; the same "
-            "command goes on",
-            err=True,
-        )
-        raise click.exceptions.Exit(1)
+        except KeyboardInterrupt as error:
+            state = sweep.state()
+            raise Stopped(
+                f"stopped: {counted(len(state.finished), 'run')} kept, {len(state.to_run)} missing; the same "
+                "command goes on"
+            ) from error
     for line in results.refused:
         click.echo(f"left aside: {line}")
     click.echo(f"{len(results.finished)} rows in {folder / 'rows.parquet'}")

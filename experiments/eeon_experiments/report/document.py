@@ -42,7 +42,7 @@ _PAPERS = (
     "Carpenter, IEEE CLUSTER 2017.",
     "EEE paper, also EEE-MapReduce paper: R. Fischer e Silva, P. Carpenter, Exploring Interconnect "
     "Energy Savings Under East-West Traffic Pattern of MapReduce Clusters, 2015.",
-    "Flow-chasing paper: C. Ren, S. Wang, KSII Transactions on Internet and Information Systems 10(4), 2016.",
+    "Flow-chasing paper: C. Ren, S. Wang, KSII Trans. on Internet and Information Systems 10(4), 2016.",
     "Short-and-fat paper: D. Crisan et al., Short and Fat: TCP Performance in CEE Datacenter Networks, HotI "
     "2011, by a reader's notes.",
 )

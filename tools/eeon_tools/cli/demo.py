@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING
 import click
 from eeon_control.cli.terminal import Terminal
 from rich.padding import Padding
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeElapsedColumn
+from rich.text import Text
 
-from eeon_tools.cli.support import console, needs_plots, reports_errors
+from eeon_tools.cli.support import ProgressText, console, needs_plots, reports_errors
 
 if TYPE_CHECKING:
     from eeon_tools.demo.findings import Finding, Results
@@ -85,7 +86,7 @@ def demo(output: Path, seed: int, workers: int) -> None:
 
 
 _COLUMNS = (
-    TextColumn("{task.description:<34}"), BarColumn(), MofNCompleteColumn(), TextColumn("runs"),
+    ProgressText("{task.description:<34}"), BarColumn(), MofNCompleteColumn(), ProgressText("runs"),
     TimeElapsedColumn(),
 )  # fmt: skip
 
@@ -100,6 +101,6 @@ def _print(results: Results, found: Sequence[Finding]) -> None:
     out.print(comparison(list(results.values()), list(results), group_size=len(EEES)))
     out.print()
     for finding in found:
-        sign = "[green]seen[/]    " if finding.holds else "[bold red]not seen[/]"
-        out.print(Padding(f"{sign} {finding.claim}", 0), highlight=False)
-        out.print(Padding(f"[dim]{finding.measured}[/]", (0, 0, 0, 9)), highlight=False)
+        sign = Text("seen    ", style="green") if finding.holds else Text("not seen", style="bold red")
+        out.print(Text.assemble(sign, f" {finding.claim}"))
+        out.print(Padding(Text(finding.measured, style="dim"), (0, 0, 0, 9)))

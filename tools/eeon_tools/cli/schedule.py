@@ -13,13 +13,12 @@ from rich.progress import (
     MofNCompleteColumn,
     Progress,
     TaskID,
-    TextColumn,
     TimeElapsedColumn,
     TimeRemainingColumn,
 )
 from rich.table import Table
 
-from eeon_tools.cli.support import NumberRange, QuantityType, console, reports_errors
+from eeon_tools.cli.support import NumberRange, ProgressText, QuantityType, console, reports_errors
 from eeon_tools.cli.trace import coflows_argument, parse_range, range_option
 from eeon_tools.coflow_schedule import COFLOWSIM, VARIANTS, Completions, World, complete, read_trace
 from eeon_tools.trace.coflow import SAMPLE
@@ -61,8 +60,8 @@ def schedule(
     world = COFLOWSIM if coflowsim else World(int(rate))
     trace = read_trace(coflows or SAMPLE, first, last, world, gap_ms, seed)
     columns = (
-        TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TextColumn("flows,"),
-        TimeElapsedColumn(), TextColumn("so far, left:"), TimeRemainingColumn(),
+        ProgressText("{task.description}"), BarColumn(), MofNCompleteColumn(), ProgressText("flows,"),
+        TimeElapsedColumn(), ProgressText("so far, left:"), TimeRemainingColumn(),
     )  # fmt: skip
     results = []
     with Progress(*columns, console=Terminal(stderr=True), transient=True) as progress:

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import signal
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from types import FrameType
 
 import click
 
@@ -119,29 +116,12 @@ def changing(
 ) -> Iterator[Work]:
     """The lock of the store, with what earlier commands left finished and told on stderr."""
     command = click.get_current_context().command_path
-    with store.lock(command) as lock, stopped_by_sigterm():
+    with store.lock(command) as lock:
         work = Work(store, lock, election_id=election_id, targets=targets, observer=Progress(quiet), say=tell)
         run(settle(work))
         yield work
 
 
-@contextmanager
-def stopped_by_sigterm() -> Iterator[None]:
-    """SIGTERM ends what is inside like Ctrl-C: what was written is undone first."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-
-    def stop(number: int, frame: FrameType | None) -> None:
-        raise KeyboardInterrupt
-
-    before = signal.signal(signal.SIGTERM, stop)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
-
-
 def tell(text: str) -> None:
     """One message for people, on stderr."""
-    printing.errors.print(text, highlight=False, markup=False, soft_wrap=True)
+    printing.errors.print(text, highlight=False, soft_wrap=True)

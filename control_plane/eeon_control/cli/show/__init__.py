@@ -340,7 +340,7 @@ def clear_counters(
     targets = options.targets_or_known(topology.name, targets_file, target_texts, tick)
     observed = run(observe(topology, targets.switches, _COUNTERS))
     for why in observed.failures.values():
-        errors.print(why, style="red", highlight=False, markup=False, soft_wrap=True)
+        errors.print(why, style="red", highlight=False, soft_wrap=True)
     if not observed.switches:
         return 1
     path = baselines.save(topology.name, baselines.Baseline.of(observed, targets.switches, datetime.now(UTC)))

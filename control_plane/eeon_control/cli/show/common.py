@@ -73,4 +73,4 @@ def print_view(
     else:
         _print_table(view)
     for why in troubles(observed):
-        errors.print(why, style="red", highlight=False, markup=False, soft_wrap=True)
+        errors.print(why, style="red", highlight=False, soft_wrap=True)

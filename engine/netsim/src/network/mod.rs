@@ -22,7 +22,7 @@ mod reactions;
 mod report;
 mod switch;
 pub(crate) mod tag;
-mod wiring;
+pub(crate) mod wiring;
 
 use std::num::NonZeroU32;
 
@@ -97,6 +97,11 @@ impl Network {
     /// The direction that leaves a host.
     pub(crate) fn uplink(&self, host: usize) -> &Direction {
         &self.directions[host]
+    }
+
+    /// The directions of a path.
+    pub(crate) fn path(&self, numbers: &[u32]) -> Vec<&Direction> {
+        numbers.iter().map(|number| &self.directions[*number as usize]).collect()
     }
 
     /// Every direction: those that leave hosts, then those that leave switches. A path names them by their place here.

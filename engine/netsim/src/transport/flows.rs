@@ -73,7 +73,7 @@ impl Flows {
             })
             .ok_or(FlowError::TooMany)?;
         endpoints
-            .request(spec.start, slot, None, 0, [spec.bytes, 0])
+            .request(spec.start, slot, None, [spec.bytes, 0])
             .map_err(|error| FlowError::Bytes { error })?;
         self.0.push(Flow { spec, slot });
         Ok(number)

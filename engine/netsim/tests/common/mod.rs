@@ -38,7 +38,7 @@ pub fn program() -> Arc<Executable> {
 }
 
 /// A fabric's size and speeds.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub struct LeafSpine {
     pub leaves: usize,
     pub hosts_per_leaf: usize,
