@@ -13,10 +13,11 @@ from made_jobs import peak_kib, small_job
 
 pytest.importorskip("eeon_engine", reason="the engine is not built; `make setup` builds it")
 
+from eeon_control.errors import InputError
 from eeon_tools.cli.demo import demo
 from eeon_tools.cli.replay import replay as replay_command
 from eeon_tools.demo import runs as demo_runs
-from eeon_tools.errors import ReplayError, TraceError
+from eeon_tools.errors import TraceError
 from eeon_tools.replay.result import RunResult
 from eeon_tools.replay.twin_run import ReplaySettings, replay
 from eeon_tools.trace import manifest as manifests
@@ -178,7 +179,7 @@ def test_the_demo_writes_twelve_runs_and_a_page(tmp_path: Path, monkeypatch: pyt
     assert done.exit_code == 0, done.output
 
 
-def test_a_fabric_beyond_the_engines_limits_ends_in_a_message_with_the_place(
+def test_a_fabric_beyond_what_links_can_be_ends_in_a_message_with_the_place(
     tmp_path: Path, incast: Path
 ) -> None:
     topology = tmp_path / "far.yaml"
@@ -188,7 +189,7 @@ def test_a_fabric_beyond_the_engines_limits_ends_in_a_message_with_the_place(
         f"leaf_spine: {{leaves: 2, hosts_per_leaf: 2, spines: 2, host_link: {link}, uplink: {link}}}\n"
     )
     with pytest.raises(
-        ReplayError, match=r"cannot run this fabric: .*links\[0\].delay_ps.*longer than 1000 s"
+        InputError, match=r"far\.yaml:2: error: leaf_spine\.host_link\.delay: 1001s: .*at most 1s"
     ):
         replay(ReplaySettings("far", incast, str(topology), ("drop_tail",)))
 
