@@ -42,7 +42,10 @@ def list_(as_json: bool) -> None:
     for title in ("name", "points", "quick", "claims", "what"):
         is_number = title in ("points", "quick")
         table.add_column(
-            title, justify="right" if is_number else "left", no_wrap=is_number or title == "name"
+            title,
+            justify="right" if is_number else "left",
+            no_wrap=is_number or title == "name",
+            overflow="fold",
         )
     for name in shipped.names():
         found = files.load(name)

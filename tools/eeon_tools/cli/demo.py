@@ -9,12 +9,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+from eeon_control.cli.output import console
 from eeon_control.cli.terminal import Terminal
 from rich.padding import Padding
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeElapsedColumn
 from rich.text import Text
 
-from eeon_tools.cli.support import ProgressText, console, needs_plots, reports_errors
+from eeon_tools.cli import tables
+from eeon_tools.cli.support import ProgressText, needs_plots, reports_errors
 
 if TYPE_CHECKING:
     from eeon_tools.demo.findings import Finding, Results
@@ -97,7 +99,7 @@ def _print(results: Results, found: Sequence[Finding]) -> None:
 
     out = console()
     out.print()
-    out.print(comparison(list(results.values()), list(results), group_size=len(EEES)))
+    tables.show(out, comparison(list(results.values()), list(results), group_size=len(EEES)), named=2)
     out.print()
     for finding in found:
         sign = Text("seen    ", style="green") if finding.holds else Text("not seen", style="bold red")

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import click
+from eeon_control.cli.output import console
 from eeon_control.cli.terminal import Terminal
 from eeon_control.units import DataRate
 from rich.progress import (
@@ -18,7 +19,8 @@ from rich.progress import (
 )
 from rich.table import Table
 
-from eeon_tools.cli.support import NumberRange, ProgressText, QuantityType, console, reports_errors
+from eeon_tools.cli import tables
+from eeon_tools.cli.support import NumberRange, ProgressText, QuantityType, reports_errors
 from eeon_tools.cli.trace import coflows_argument, parse_range, range_option
 from eeon_tools.coflow_schedule import COFLOWSIM, VARIANTS, Completions, World, complete, read_trace
 from eeon_tools.trace.coflow import SAMPLE
@@ -95,7 +97,7 @@ def schedule(
             f"{row['longest']:,.3f}",
             f"{row['without_rate']:,}",
         )
-    console().print(table)
+    tables.show(console(), table)
 
 
 def _row(result: Completions, fair: Completions) -> dict[str, str | float]:

@@ -84,15 +84,6 @@ def needs_plots(what: str) -> None:
         )
 
 
-TABLE_COLUMNS = 124
-"""Width that the widest table needs; in a narrower terminal lines wrap, but nothing is cut off."""
-
-
-def console() -> Terminal:
-    """Where tables go: standard output."""
-    return Terminal(width=max(Terminal().width, TABLE_COLUMNS))
-
-
 keep_good_option = click.option(
     "--keep-good",
     is_flag=True,

@@ -10,6 +10,7 @@ from typing import TypedDict, TypeVar, Unpack
 import click
 from eeon_control import topology as topologies
 from eeon_control.cli.options import json_option
+from eeon_control.cli.output import console
 from eeon_control.topology import Topology
 from eeon_control.units import Bytes, Duration
 from rich.table import Table
@@ -19,7 +20,6 @@ from eeon_tools.cli.support import (
     QuantityType,
     break_teller,
     capture_argument,
-    console,
     keep_good_option,
     output_file,
     packet_progress,
