@@ -70,7 +70,7 @@ pub(crate) fn run_fluid(
             Ok(Arrival { at: Time::from_ps(at_ps), id, volume_bits, path })
         };
         let arrivals = flows.into_iter().enumerate().map(arrival).collect::<Result<Vec<_>, Error>>()?;
-        fluid::run_watched(&links, name.scheduler(options), None, &arrivals, time, &mut watch).map_err(value)
+        fluid::run_watched(&links, name, options, &arrivals, time, &mut watch).map_err(value)
     };
     let outcome = py.detach(run);
     if let Some(raised) = raised {

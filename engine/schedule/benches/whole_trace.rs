@@ -87,7 +87,7 @@ fn main() {
         }
         let began = Instant::now();
         let time = fluid::Options { step: Some(STEP), only_whole_transfers: false };
-        let outcome = fluid::run(&links, name.scheduler(options), None, &arrivals, time).expect("it ends");
+        let outcome = fluid::run(&links, name, options, &arrivals, time).expect("it ends");
         let seconds = began.elapsed().as_secs_f64();
         total += seconds;
         let sum: u128 = outcome.flows.values().map(|at| u128::from(at.as_ps())).sum();

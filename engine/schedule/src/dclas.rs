@@ -28,7 +28,7 @@ impl Dclas {
     }
 
     /// Queue of a transfer that has sent this much.
-    fn queue(&self, sent: u128) -> u32 {
+    pub(crate) fn queue(&self, sent: u128) -> u32 {
         let mut limit = self.first_limit;
         for queue in 0..QUEUES - 1 {
             if sent < limit {
@@ -37,6 +37,16 @@ impl Dclas {
             limit = limit.saturating_mul(FACTOR);
         }
         QUEUES - 1
+    }
+
+    /// How long a transfer that has sent this much stays in its queue at `rate`, in picoseconds.
+    pub(crate) fn until_next(&self, sent: u128, rate: u128) -> Option<u128> {
+        let queue = self.queue(sent);
+        if queue == QUEUES - 1 || rate == 0 {
+            return None;
+        }
+        let limit = self.first_limit.saturating_mul(FACTOR.pow(queue));
+        Some((limit - sent).div_ceil(rate))
     }
 }
 
@@ -68,12 +78,7 @@ impl Scheduler for Dclas {
     fn next_change(&self, flows: &Flows) -> Option<Time> {
         let spans = flows.transfers.values().filter_map(|transfer| {
             let (sent, rate) = sent(flows, transfer);
-            let queue = self.queue(sent);
-            if queue == QUEUES - 1 || rate == 0 {
-                return None;
-            }
-            let limit = self.first_limit.saturating_mul(FACTOR.pow(queue));
-            Some((limit - sent).div_ceil(rate))
+            self.until_next(sent, rate)
         });
         let span = u64::try_from(spans.min()?).ok()?;
         flows.now.checked_add(Duration::from_ps(span))

@@ -2,12 +2,35 @@
 //!
 //! Time goes from event to event: an arrival, an end, a change that the scheduler has announced. There is no propagation, no
 //! slow start and no loss; a rate holds from the instant at which it is decided.
+//!
+//! The rates are those of the schedulers of [`crate::Schedule`], to the rounding of rates to whole bits per second, at a cost that an event's
+//! changes have and not the number of flows under way. A scheduler looks at all flows at every event. Here
+//!
+//! * flows of a transfer that end together keep their rates while the time of that end stays;
+//! * flows that share a path max-min fairly are one;
+//! * a link that is used up to a 65,536th part of its capacity has nothing for flows that share what is left.
+//!
+//! `tests/fluid_beside_schedule.rs` runs both.
 
 use std::collections::BTreeMap;
 
 use units::{Duration, Time};
 
-use crate::{Floor, FlowId, Links, NewFlow, Schedule, ScheduleError, Scheduler};
+use crate::dclas::Dclas;
+use crate::name::DCLAS_LIMIT_BITS;
+use crate::ordered::Order;
+use crate::schedule::check_flow;
+use crate::{fca, FlowId, Links, Name, ScheduleError, MAX_FLOWS, MAX_TRANSFERS};
+
+mod chasing;
+mod dclas;
+mod fair;
+mod ordered;
+mod pool;
+mod sharing;
+mod stock;
+
+use stock::{Serving, Stock};
 
 /// A flow that will arrive.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -80,83 +103,198 @@ pub enum FluidError {
     },
 }
 
-/// Lets all flows arrive, in order of time and of the list, and end.
+/// Decides the rates of flows.
+trait Rates {
+    /// A flow has arrived; its rate is 0.
+    fn arrive(&mut self, stock: &mut Stock, flow: u32) {
+        let _ = (stock, flow);
+    }
+
+    /// A flow has ended.
+    fn end(&mut self, stock: &Stock, flow: u32) {
+        let _ = (stock, flow);
+    }
+
+    /// Gives every flow its rate.
+    fn allocate(&mut self, stock: &mut Stock);
+
+    /// When rates are to be decided again although no flow has arrived or ended.
+    fn next_change(&self, stock: &Stock) -> Option<u64> {
+        let _ = stock;
+        None
+    }
+}
+
+/// Flows with their rates. Flows are numbers in the order of (transfer, flow), times picoseconds.
+trait Model {
+    fn under_way(&self) -> usize;
+    fn advance(&mut self, now: u64);
+    fn arrive(&mut self, flow: u32);
+    fn next_end(&mut self) -> Option<u64>;
+    /// Ends the flows that have sent everything.
+    fn end(&mut self) -> Vec<u32>;
+    fn next_change(&self) -> Option<u64>;
+    fn allocate(&mut self);
+    fn has_rate(&self, flow: u32) -> bool;
+}
+
+struct OfTransfers<R> {
+    stock: Stock,
+    rates: R,
+}
+
+impl<R: Rates> Model for OfTransfers<R> {
+    fn under_way(&self) -> usize {
+        self.stock.open.iter().map(|number| self.stock.transfers[*number as usize].under_way).sum()
+    }
+
+    fn advance(&mut self, now: u64) {
+        self.stock.advance(now);
+    }
+
+    fn arrive(&mut self, flow: u32) {
+        self.stock.arrive(flow);
+        self.rates.arrive(&mut self.stock, flow);
+    }
+
+    fn next_end(&mut self) -> Option<u64> {
+        self.stock.next_end()
+    }
+
+    fn end(&mut self) -> Vec<u32> {
+        let ended = self.stock.end();
+        for flow in &ended {
+            self.rates.end(&self.stock, *flow);
+        }
+        ended
+    }
+
+    fn next_change(&self) -> Option<u64> {
+        self.rates.next_change(&self.stock)
+    }
+
+    fn allocate(&mut self) {
+        self.rates.allocate(&mut self.stock);
+        self.stock.settle();
+    }
+
+    fn has_rate(&self, flow: u32) -> bool {
+        self.stock.flows[flow as usize].rate > 0
+    }
+}
+
+fn model(capacity: &[u64], name: Name, options: fca::Options, arrivals: &[&Arrival]) -> Box<dyn Model> {
+    fn of<R: Rates + 'static>(stock: Stock, rates: R) -> Box<dyn Model> {
+        Box::new(OfTransfers { stock, rates })
+    }
+    let stock = |serving| Stock::new(capacity, arrivals, serving);
+    let ordered = |order| {
+        let stock = stock(Serving::Number);
+        let rates = ordered::Ordered::new(order, &stock);
+        of(stock, rates)
+    };
+    match (name, options.order) {
+        (Name::Fair, _) => Box::new(fair::Fair::new(capacity, arrivals)),
+        (Name::Sebf, _) => ordered(Order::Bottleneck),
+        (Name::Scf, _) => ordered(Order::Length),
+        (Name::Dclas, _) => {
+            let stock = stock(Serving::Number);
+            let rates = dclas::Attained::new(Dclas::new(DCLAS_LIMIT_BITS), &stock);
+            of(stock, rates)
+        }
+        (Name::Fca, fca::Volume::Total) if options.preempt => ordered(Order::Total),
+        (Name::Fca, fca::Volume::Remaining) if options.preempt => ordered(Order::Remaining),
+        (Name::Fca, _) => of(stock(Serving::Volume), chasing::Chasing::new(options)),
+    }
+}
+
+/// Lets all flows arrive, in order of time and of the list, and end; `options` are those of flow chasing.
 pub fn run(
     links: &Links,
-    scheduler: Box<dyn Scheduler>,
-    floor: Option<Floor>,
+    name: Name,
+    options: fca::Options,
     arrivals: &[Arrival],
-    options: Options,
+    time: Options,
 ) -> Result<Outcome, FluidError> {
-    run_watched(links, scheduler, floor, arrivals, options, &mut |_| true)
+    run_watched(links, name, options, arrivals, time, &mut |_| true)
 }
 
 /// The same; `watch` hears after every decision how many flows have ended, and says whether to go on.
 pub fn run_watched(
     links: &Links,
-    scheduler: Box<dyn Scheduler>,
-    floor: Option<Floor>,
+    name: Name,
+    options: fca::Options,
     arrivals: &[Arrival],
-    options: Options,
+    time: Options,
     watch: &mut dyn FnMut(usize) -> bool,
 ) -> Result<Outcome, FluidError> {
-    let mut order: Vec<&Arrival> = arrivals.iter().collect();
-    order.sort_by_key(|arrival| arrival.at);
-    let mut to_come = order.into_iter().peekable();
+    check(links, arrivals)?;
+    let mut by_name: Vec<u32> = (0..arrivals.len() as u32).collect();
+    by_name.sort_by_key(|at| arrivals[*at as usize].id);
+    let sorted: Vec<&Arrival> = by_name.iter().map(|at| &arrivals[*at as usize]).collect();
+    if let Some(twice) = sorted.windows(2).find(|two| two[0].id == two[1].id) {
+        return Err(ScheduleError::DuplicateFlow { id: twice[0].id }.into());
+    }
     // Flows of each transfer that have not ended, when its first arrived, and when its last ended.
     let mut transfers: BTreeMap<u64, (usize, Time, Time)> = BTreeMap::new();
     for arrival in arrivals {
-        transfers.entry(arrival.id.transfer).or_insert((0, arrival.at, Time::ZERO)).0 += 1;
+        let (flows, began, _) = transfers.entry(arrival.id.transfer).or_insert((0, arrival.at, Time::ZERO));
+        *flows += 1;
+        *began = arrival.at.min(*began);
     }
-    let mut schedule = Schedule::new(links, scheduler, floor);
+    if transfers.len() > MAX_TRANSFERS {
+        return Err(ScheduleError::TooManyTransfers.into());
+    }
+    // By time, then by place in the list.
+    let mut order: Vec<u32> = (0..arrivals.len() as u32).collect();
+    order.sort_by_key(|flow| (sorted[*flow as usize].at, by_name[*flow as usize]));
+    let mut to_come = order.into_iter().peekable();
+    let mut model = model(links.capacities(), name, options, &sorted);
     let mut outcome = Outcome::default();
-    let mut arrived = Vec::new();
+    let mut arrived: Vec<u32> = Vec::new();
     let (mut now, mut is_settled) = (Time::ZERO, true);
     loop {
-        let next =
-            [to_come.peek().map(|arrival| arrival.at), schedule.flows().next_end(), schedule.next_change()];
-        let Some(next) = next.into_iter().flatten().min() else {
-            if schedule.flows().is_empty() {
+        let next_arrival = to_come.peek().map(|flow| sorted[*flow as usize].at);
+        let next_change = model.next_change().map(Time::from_ps);
+        let next_end = model.next_end().map(Time::from_ps);
+        let Some(next) = [next_arrival, next_end, next_change].into_iter().flatten().min() else {
+            if model.under_way() == 0 {
                 break;
             }
             if is_settled {
-                return Err(FluidError::Endless { at: now, flows: schedule.flows().len() });
+                return Err(FluidError::Endless { at: now, flows: model.under_way() });
             }
             // Rates were last decided before some flow ended: what is left waits for no event but this.
-            decide(&mut schedule, now, &mut outcome, &arrived)?;
+            decide(&mut *model, &mut outcome, &arrived);
             is_settled = true;
             continue;
         };
-        let next = round_up(next.max(now), options.step);
-        let next = next.ok_or(FluidError::Endless { at: now, flows: schedule.flows().len() })?;
-        let must_decide = schedule.next_change().is_some_and(|change| change <= next);
+        let next = round_up(next.max(now), time.step);
+        let next = next.ok_or(FluidError::Endless { at: now, flows: model.under_way() })?;
+        let must_decide = next_change.is_some_and(|change| change <= next);
         now = next;
+        model.advance(now.as_ps());
         arrived.clear();
-        let ends = ended(&schedule, now);
         let mut whole = false;
-        for id in &ends {
-            schedule.end(now, *id)?;
-            outcome.flows.insert(*id, now);
+        for flow in model.end() {
+            let id = sorted[flow as usize].id;
+            outcome.flows.insert(id, now);
             let (left, _, end) =
                 transfers.get_mut(&id.transfer).expect("every flow's transfer has been counted");
             *left -= 1;
             *end = now;
-            if *left == 0 {
-                whole = true;
-                schedule.close(id.transfer)?;
+            whole |= *left == 0;
+        }
+        while let Some(flow) = to_come.next_if(|flow| sorted[*flow as usize].at <= now) {
+            if model.under_way() >= MAX_FLOWS {
+                return Err(ScheduleError::TooManyFlows.into());
             }
+            model.arrive(flow);
+            arrived.push(flow);
         }
-        while let Some(arrival) = to_come.next_if(|arrival| arrival.at <= now) {
-            let Arrival { id, volume_bits, ref path, at } = *arrival;
-            schedule.arrive(now, &NewFlow { id, volume_bits, path })?;
-            let (_, began, _) =
-                transfers.get_mut(&id.transfer).expect("every flow's transfer has been counted");
-            *began = at.min(*began);
-            arrived.push(id);
-        }
-        is_settled = must_decide || !arrived.is_empty() || whole || !options.only_whole_transfers;
+        is_settled = must_decide || !arrived.is_empty() || whole || !time.only_whole_transfers;
         if is_settled {
-            decide(&mut schedule, now, &mut outcome, &arrived)?;
+            decide(&mut *model, &mut outcome, &arrived);
             if !watch(outcome.flows.len()) {
                 return Err(FluidError::Stopped { ended: outcome.flows.len() });
             }
@@ -171,25 +309,19 @@ pub fn run_watched(
     Ok(outcome)
 }
 
-fn decide(
-    schedule: &mut Schedule,
-    now: Time,
-    outcome: &mut Outcome,
-    arrived: &[FlowId],
-) -> Result<(), FluidError> {
-    schedule.allocate(now)?;
+fn decide(model: &mut dyn Model, outcome: &mut Outcome, arrived: &[u32]) {
+    model.allocate();
     outcome.decisions += 1;
-    let none = arrived.iter().filter_map(|id| schedule.flows().flow(*id)).filter(|flow| flow.rate_bps() == 0);
-    outcome.without_rate += none.count() as u64;
-    Ok(())
+    outcome.without_rate += arrived.iter().filter(|flow| !model.has_rate(**flow)).count() as u64;
 }
 
-/// Flows that have sent everything by `now`, by name.
-fn ended(schedule: &Schedule, now: Time) -> Vec<FlowId> {
-    let flows = schedule.flows();
-    let span = u128::from(now.saturating_since(flows.now).as_ps());
-    let ended = |flow: &&crate::Flow| flow.remaining <= u128::from(flow.enforced) * span;
-    flows.iter().filter(ended).map(crate::Flow::id).collect()
+/// Refuses what no schedule takes.
+fn check(links: &Links, arrivals: &[Arrival]) -> Result<(), ScheduleError> {
+    let count = links.capacities().len();
+    for Arrival { id, volume_bits, path, .. } in arrivals {
+        check_flow(*id, *volume_bits, path, count)?;
+    }
+    Ok(())
 }
 
 fn round_up(time: Time, step: Option<Duration>) -> Option<Time> {

@@ -95,10 +95,7 @@ impl Schedule {
         if self.flows.by_id.contains_key(&id) {
             return Err(ScheduleError::DuplicateFlow { id });
         }
-        if volume_bits == 0 || volume_bits > MAX_VOLUME_BITS {
-            return Err(ScheduleError::Volume { id, bits: volume_bits });
-        }
-        self.check_path(id, path)?;
+        check_flow(id, volume_bits, path, self.flows.capacity.len())?;
         if self.flows.len() >= MAX_FLOWS {
             return Err(ScheduleError::TooManyFlows);
         }
@@ -231,20 +228,28 @@ impl Schedule {
         }
         Ok(())
     }
+}
 
-    fn check_path(&self, id: FlowId, path: &[u32]) -> Result<(), ScheduleError> {
-        if path.is_empty() || path.len() > MAX_PATH {
-            return Err(ScheduleError::PathLength { id, links: path.len() });
-        }
-        let count = self.flows.capacity.len();
-        for (place, link) in path.iter().enumerate() {
-            if *link as usize >= count {
-                return Err(ScheduleError::UnknownLink { id, link: *link, count });
-            }
-            if path[..place].contains(link) {
-                return Err(ScheduleError::RepeatedLink { id, link: *link });
-            }
-        }
-        Ok(())
+/// Refuses a flow that no schedule of `count` links takes.
+pub(crate) fn check_flow(
+    id: FlowId,
+    volume_bits: u64,
+    path: &[u32],
+    count: usize,
+) -> Result<(), ScheduleError> {
+    if volume_bits == 0 || volume_bits > MAX_VOLUME_BITS {
+        return Err(ScheduleError::Volume { id, bits: volume_bits });
     }
+    if path.is_empty() || path.len() > MAX_PATH {
+        return Err(ScheduleError::PathLength { id, links: path.len() });
+    }
+    for (place, link) in path.iter().enumerate() {
+        if *link as usize >= count {
+            return Err(ScheduleError::UnknownLink { id, link: *link, count });
+        }
+        if path[..place].contains(link) {
+            return Err(ScheduleError::RepeatedLink { id, link: *link });
+        }
+    }
+    Ok(())
 }

@@ -120,7 +120,7 @@ proptest! {
         case in cases(), (name, options) in schedulers(),
     ) {
         let flows = arrivals(&case);
-        let run = || fluid::run(&links(&case.0), name.scheduler(options), None, &flows, fluid::Options::default()).unwrap();
+        let run = || fluid::run(&links(&case.0), name, options, &flows, fluid::Options::default()).unwrap();
         let outcome = run();
         prop_assert_eq!(outcome.flows.len(), flows.len());
         for flow in &flows {
@@ -186,7 +186,7 @@ proptest! {
             }
         }
         let exact = needs.iter().zip(&case.0).map(|(bits, rate)| *bits as f64 / *rate as f64).fold(0.0, f64::max);
-        let outcome = fluid::run(&links(&case.0), Box::new(Fca::new(options)), None, &arrivals, fluid::Options::default()).unwrap();
+        let outcome = fluid::run(&links(&case.0), Name::Fca, options, &arrivals, fluid::Options::default()).unwrap();
         let measured = outcome.transfers[0].ended.as_secs_f64();
         prop_assert!((measured / exact - 1.0).abs() < 1e-4, "{} s, not {} s", measured, exact);
     }
@@ -267,14 +267,8 @@ fn least_attained_service_serves_a_young_transfer_before_one_that_has_sent_its_f
         path: vec![0],
     };
     let flows = [flow(1, 0, 40), flow(2, 20, 5), flow(3, 21, 15)];
-    let outcome = fluid::run(
-        &links,
-        Name::Dclas.scheduler(Options::default()),
-        None,
-        &flows,
-        fluid::Options::default(),
-    )
-    .unwrap();
+    let outcome =
+        fluid::run(&links, Name::Dclas, Options::default(), &flows, fluid::Options::default()).unwrap();
     let ends: Vec<_> = outcome.transfers.iter().map(|transfer| transfer.ended.as_secs_f64()).collect();
     // 2 ends at 25; 3 sends 10 MiB until 35, when it joins the second queue behind 1, which ends at 55.
     assert_eq!(ends, [55.0, 25.0, 60.0]);

@@ -2,7 +2,7 @@
 
 use schedule::fca::{Options, Volume};
 use schedule::fluid::{self, Arrival};
-use schedule::{fca::Fca, FlowId, Links, Name, Scheduler};
+use schedule::{FlowId, Links, Name};
 use units::{DataRate, Duration, Time};
 
 const MEGABIT: u64 = 1_000_000;
@@ -23,8 +23,8 @@ fn flows(second_at: Time) -> [Arrival; 4] {
     [flow(1, 1, 0, zero), flow(1, 2, 2, zero), flow(2, 1, 1, second_at), flow(2, 2, 2, second_at)]
 }
 
-fn ends(links: &Links, scheduler: Box<dyn Scheduler>, flows: &[Arrival]) -> [Duration; 2] {
-    let outcome = fluid::run(links, scheduler, None, flows, fluid::Options::default()).unwrap();
+fn ends(links: &Links, name: Name, options: Options, flows: &[Arrival]) -> [Duration; 2] {
+    let outcome = fluid::run(links, name, options, flows, fluid::Options::default()).unwrap();
     let [a, b] = outcome.transfers[..] else { panic!("two transfers") };
     [a.ended.since(a.began), b.ended.since(b.began)]
 }
@@ -46,10 +46,7 @@ fn orders() -> Vec<[usize; 4]> {
 
 #[test]
 fn fair_sharing_takes_6_and_4_seconds() {
-    assert_eq!(
-        ends(&links(10), Name::Fair.scheduler(Options::default()), &flows(Time::ZERO)),
-        seconds([6, 4])
-    );
+    assert_eq!(ends(&links(10), Name::Fair, Options::default(), &flows(Time::ZERO)), seconds([6, 4]));
 }
 
 #[test]
@@ -59,8 +56,8 @@ fn chasing_takes_6_and_3_seconds_in_all_24_orders_of_arrival() {
         for order in orders() {
             // Arrivals at one time are taken in the order of the list.
             let flows = order.map(|index| flows(Time::ZERO)[index].clone());
-            let fca = Fca::new(Options { order: order_by, ..Options::default() });
-            assert_eq!(ends(&links(10), Box::new(fca), &flows), seconds([6, 3]), "{order:?}");
+            let options = Options { order: order_by, ..Options::default() };
+            assert_eq!(ends(&links(10), Name::Fca, options, &flows), seconds([6, 3]), "{order:?}");
         }
     }
 }
@@ -72,7 +69,7 @@ fn a_picosecond_between_arrivals_makes_no_difference_to_a_millionth() {
         for (place, flow) in flows.iter_mut().enumerate() {
             flow.at = Time::from_ps(place as u64);
         }
-        let [a, b] = ends(&links(10), Box::new(Fca::new(Options::default())), &flows);
+        let [a, b] = ends(&links(10), Name::Fca, Options::default(), &flows);
         for (measured, exact) in [(a, 6.0), (b, 3.0)] {
             assert!(
                 (measured.as_secs_f64() / exact - 1.0).abs() < 1e-6,
@@ -86,9 +83,9 @@ fn a_picosecond_between_arrivals_makes_no_difference_to_a_millionth() {
 fn a_transfer_two_seconds_later_takes_3_seconds_when_chasing_is_myopic_and_2_when_it_conserves_work() {
     let later = Time::ZERO + Duration::from_secs(2);
     for (work_conserving, second) in [(false, 3), (true, 2)] {
-        let fca = Fca::new(Options { work_conserving, ..Options::default() });
-        assert_eq!(ends(&links(15), Box::new(fca), &flows(later)), seconds([6, second]));
+        let options = Options { work_conserving, ..Options::default() };
+        assert_eq!(ends(&links(15), Name::Fca, options, &flows(later)), seconds([6, second]));
     }
     // This case does not tell chasing from fair sharing.
-    assert_eq!(ends(&links(15), Name::Fair.scheduler(Options::default()), &flows(later)), seconds([6, 2]));
+    assert_eq!(ends(&links(15), Name::Fair, Options::default(), &flows(later)), seconds([6, 2]));
 }

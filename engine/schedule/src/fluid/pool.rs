@@ -1,0 +1,115 @@
+//! Flows of many transfers that share what is left max-min fairly. Those with the same path have the same rate, and only flows whose path's
+//! rate has changed are looked at.
+
+use super::sharing::Paths;
+use super::stock::{Status, Stock};
+use crate::flows::is_used_up;
+
+pub(super) struct Pool {
+    paths: Paths,
+    /// Path of each flow.
+    path_of: Vec<u32>,
+    /// Flows in the pool, by path.
+    members: Vec<Vec<u32>>,
+    counts: Vec<u32>,
+    /// How many there are on each link.
+    users: Vec<u64>,
+    rates: Vec<u64>,
+    new_rates: Vec<u64>,
+    /// Transfers in the pool, in order.
+    transfers: Vec<u32>,
+    /// Flows that may have another rate than their path.
+    odd: Vec<u32>,
+}
+
+impl Pool {
+    pub fn new(stock: &Stock) -> Self {
+        let links = stock.capacity.len();
+        let all = (0..stock.flows.len() as u32).map(|flow| stock.path(flow));
+        let (paths, path_of) = Paths::distinct(links, all);
+        Self {
+            members: vec![Vec::new(); paths.len()],
+            counts: vec![0; paths.len()],
+            users: vec![0; links],
+            rates: vec![0; paths.len()],
+            new_rates: Vec::new(),
+            transfers: Vec::new(),
+            odd: Vec::new(),
+            path_of,
+            paths,
+        }
+    }
+
+    fn add(&mut self, flow: u32) {
+        let path = self.path_of[flow as usize] as usize;
+        self.members[path].push(flow);
+        self.counts[path] += 1;
+        for link in self.paths.links(path) {
+            self.users[*link as usize] += 1;
+        }
+        self.odd.push(flow);
+    }
+
+    fn remove(&mut self, flow: u32) {
+        let path = self.path_of[flow as usize] as usize;
+        let Some(at) = self.members[path].iter().position(|member| *member == flow) else { return };
+        self.members[path].swap_remove(at);
+        self.counts[path] -= 1;
+        for link in self.paths.links(path) {
+            self.users[*link as usize] -= 1;
+        }
+    }
+
+    /// A flow has arrived.
+    pub fn arrived(&mut self, stock: &Stock, flow: u32) {
+        if self.transfers.contains(&stock.flows[flow as usize].transfer) {
+            self.add(flow);
+        }
+    }
+
+    /// A flow has ended.
+    pub fn ended(&mut self, flow: u32) {
+        self.remove(flow);
+    }
+
+    /// A flow is given something beyond its share.
+    pub fn gets_more(&mut self, flow: u32) {
+        self.odd.push(flow);
+    }
+
+    /// Gives the flows of these transfers their shares, and those that cross a link that is used up nothing.
+    pub fn share(&mut self, stock: &mut Stock, transfers: &mut Vec<u32>, residual: &mut [u64]) {
+        transfers.sort_unstable();
+        if *transfers != self.transfers {
+            let before = std::mem::take(&mut self.transfers);
+            for leaves in before.iter().filter(|number| !transfers.contains(number)) {
+                stock.members(*leaves).for_each(|flow| self.remove(flow));
+            }
+            for comes in transfers.iter().filter(|number| !before.contains(number)) {
+                stock.part(*comes);
+                stock.members(*comes).for_each(|flow| self.add(flow));
+            }
+            self.transfers.clone_from(transfers);
+        }
+        if transfers.is_empty() {
+            self.odd.clear();
+            return;
+        }
+        let closed = |link: usize, left| is_used_up(left, stock.capacity[link]);
+        self.paths.share(residual, closed, &self.counts, &self.users, &mut self.new_rates);
+        for (path, (rate, new)) in self.rates.iter_mut().zip(&self.new_rates).enumerate() {
+            if rate != new {
+                *rate = *new;
+                for flow in &self.members[path] {
+                    stock.set_rate(*flow, *new);
+                }
+            }
+        }
+        for flow in self.odd.drain(..) {
+            let one = &stock.flows[flow as usize];
+            if one.status == Status::UnderWay && self.transfers.binary_search(&one.transfer).is_ok() {
+                stock.set_rate(flow, self.rates[self.path_of[flow as usize] as usize]);
+            }
+        }
+    }
+}

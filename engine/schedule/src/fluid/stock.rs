@@ -1,0 +1,518 @@
+//! Flows and transfers of a fluid run, kept so that an event costs what it changes.
+//!
+//! What a flow has left is written down when its rate changes, and follows from its rate until then. What a transfer has left is
+//! summed by link.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BinaryHeap};
+
+use crate::flows::is_used_up;
+use crate::fluid::Arrival;
+use crate::BIT;
+
+/// Which flows a transfer's rates are given to first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Serving {
+    /// By number.
+    Number,
+    /// By volume, then by number.
+    Volume,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Status {
+    ToCome,
+    UnderWay,
+    Ended,
+}
+
+/// Flows that are neighbours in the order of serving and have the last link in common.
+#[derive(Clone, Debug)]
+pub(super) struct Run {
+    /// Of the transfer's links.
+    pub last: usize,
+    pub flows: Vec<u32>,
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Transfer {
+    /// Numbered in the order of arrival of first flows; `None` before.
+    pub sequence: Option<u64>,
+    pub runs: Vec<Run>,
+    pub under_way: usize,
+    pub without_rate: usize,
+    /// Ended since `runs` was last swept.
+    swept: usize,
+    pub links: Vec<u32>,
+    /// What flows under way have left on each of `links`.
+    pub left: Vec<i128>,
+    /// Their rates.
+    pub own: Vec<u64>,
+    /// How many they are.
+    pub users: Vec<u64>,
+    pub left_in_all: i128,
+    pub rate: u128,
+    /// All that has arrived.
+    pub volume: u128,
+    pub together: Option<Together>,
+    /// The flow that ends last and its rate, where they are known: it stays the last while its rate stays and others only get more.
+    pub last: Option<(u32, u64)>,
+    /// A flow that new rates would not let end earlier than [`Transfer::last`] does, the last time that was asked.
+    pub late: Option<u32>,
+    /// Whether rates that are rounded down left a flow nothing then.
+    pub is_rounded_up: bool,
+    /// The flow with the most left, where it is known.
+    pub longest: Option<u32>,
+}
+
+/// Rates with which the flows of a transfer end at the same time.
+#[derive(Clone, Debug)]
+pub(super) struct Together {
+    /// That time.
+    pub end: u64,
+    /// What these rates take of each link of the transfer.
+    pub base: Vec<u64>,
+    /// Flows that have been given more.
+    pub more: Vec<u32>,
+}
+
+/// A flow, as far as rates need it.
+#[derive(Clone, Debug)]
+pub(super) struct Flow {
+    pub transfer: u32,
+    /// Where its links are in [`Stock::paths`].
+    path: (u32, u32),
+    pub status: Status,
+    pub volume: u128,
+    /// What it had left at `since`.
+    left: u128,
+    since: u64,
+    pub rate: u64,
+    /// Its rate among those of [`Together`].
+    pub base: u64,
+    /// Whether it is in [`Together::more`].
+    has_more: bool,
+    pub end: u64,
+    is_touched: bool,
+}
+
+pub(super) struct Stock {
+    pub now: u64,
+    pub capacity: Vec<u64>,
+    pub flows: Vec<Flow>,
+    pub transfers: Vec<Transfer>,
+    /// Transfers with flows under way, by number.
+    pub open: Vec<u32>,
+    paths: Vec<u32>,
+    /// The same links, as places in their transfers' `links`.
+    local: Vec<u32>,
+    /// Ends until `horizon`, and some that are no longer so.
+    ends: BinaryHeap<Reverse<(u64, u32)>>,
+    horizon: u64,
+    touched: Vec<u32>,
+    sequences: u64,
+}
+
+impl Stock {
+    /// All flows that will arrive, in order of (transfer, flow).
+    pub fn new(capacity: &[u64], arrivals: &[&Arrival], serving: Serving) -> Self {
+        let mut stock = Self {
+            now: 0,
+            capacity: capacity.to_vec(),
+            flows: Vec::with_capacity(arrivals.len()),
+            transfers: Vec::new(),
+            open: Vec::new(),
+            paths: Vec::new(),
+            local: Vec::new(),
+            ends: BinaryHeap::new(),
+            horizon: 0,
+            touched: Vec::new(),
+            sequences: 0,
+        };
+        for of_one in arrivals.chunk_by(|a, b| a.id.transfer == b.id.transfer) {
+            stock.add(of_one, serving);
+        }
+        stock
+    }
+
+    fn add(&mut self, arrivals: &[&Arrival], serving: Serving) {
+        let transfer = self.transfers.len() as u32;
+        let first = self.flows.len() as u32;
+        let mut places = BTreeMap::new();
+        let mut links = Vec::new();
+        for arrival in arrivals {
+            let begin = self.paths.len() as u32;
+            for link in &arrival.path {
+                let place = *places.entry(*link).or_insert_with(|| {
+                    links.push(*link);
+                    links.len() as u32 - 1
+                });
+                self.paths.push(*link);
+                self.local.push(place);
+            }
+            let volume = u128::from(arrival.volume_bits) * BIT;
+            self.flows.push(Flow {
+                transfer,
+                path: (begin, self.paths.len() as u32),
+                status: Status::ToCome,
+                volume,
+                left: volume,
+                since: 0,
+                rate: 0,
+                base: 0,
+                has_more: false,
+                end: u64::MAX,
+                is_touched: false,
+            });
+        }
+        let mut order: Vec<u32> = (first..self.flows.len() as u32).collect();
+        if serving == Serving::Volume {
+            order.sort_by_key(|flow| self.flows[*flow as usize].volume);
+        }
+        let last = |flow: &u32| self.local[self.flows[*flow as usize].path.1 as usize - 1] as usize;
+        let runs = order.chunk_by(|a, b| last(a) == last(b));
+        let runs = runs.map(|flows| Run { last: last(&flows[0]), flows: flows.to_vec() }).collect();
+        self.transfers.push(Transfer {
+            sequence: None,
+            runs,
+            under_way: 0,
+            without_rate: 0,
+            swept: 0,
+            left: vec![0; links.len()],
+            own: vec![0; links.len()],
+            users: vec![0; links.len()],
+            links,
+            left_in_all: 0,
+            rate: 0,
+            volume: 0,
+            together: None,
+            last: None,
+            late: None,
+            is_rounded_up: false,
+            longest: None,
+        });
+    }
+
+    pub fn path(&self, flow: u32) -> &[u32] {
+        let (begin, end) = self.flows[flow as usize].path;
+        &self.paths[begin as usize..end as usize]
+    }
+
+    /// The links of a flow, as places among those of its transfer.
+    pub fn places(&self, flow: u32) -> &[u32] {
+        let (begin, end) = self.flows[flow as usize].path;
+        &self.local[begin as usize..end as usize]
+    }
+
+    /// Flows of a transfer that are under way, in the order of serving.
+    pub fn members(&self, transfer: u32) -> impl Iterator<Item = u32> + '_ {
+        let all = self.transfers[transfer as usize].runs.iter().flat_map(|run| run.flows.iter().copied());
+        all.filter(|flow| self.flows[*flow as usize].status == Status::UnderWay)
+    }
+
+    /// What a flow has left now.
+    pub fn left(&self, flow: u32) -> u128 {
+        let flow = &self.flows[flow as usize];
+        flow.left.saturating_sub(u128::from(flow.rate) * u128::from(self.now - flow.since))
+    }
+
+    /// Lets time pass.
+    pub fn advance(&mut self, now: u64) {
+        let span = i128::from(now - self.now);
+        self.now = now;
+        if span == 0 {
+            return;
+        }
+        for number in &self.open {
+            let transfer = &mut self.transfers[*number as usize];
+            for (left, own) in transfer.left.iter_mut().zip(&transfer.own) {
+                *left -= i128::from(*own) * span;
+            }
+            transfer.left_in_all -= transfer.rate as i128 * span;
+        }
+    }
+
+    pub fn arrive(&mut self, flow: u32) {
+        let one = &mut self.flows[flow as usize];
+        (one.status, one.since) = (Status::UnderWay, self.now);
+        let transfer = &mut self.transfers[one.transfer as usize];
+        if transfer.sequence.is_none() {
+            transfer.sequence = Some(self.sequences);
+            self.sequences += 1;
+        }
+        if transfer.under_way == 0 {
+            let at = self.open.partition_point(|open| *open < one.transfer);
+            self.open.insert(at, one.transfer);
+        }
+        transfer.under_way += 1;
+        transfer.without_rate += 1;
+        transfer.volume += one.volume;
+        transfer.left_in_all += one.volume as i128;
+        for place in &self.local[one.path.0 as usize..one.path.1 as usize] {
+            transfer.left[*place as usize] += one.volume as i128;
+            transfer.users[*place as usize] += 1;
+        }
+        (transfer.together, transfer.last, transfer.longest) = (None, None, None);
+    }
+
+    /// When the next flow ends at present rates.
+    pub fn next_end(&mut self) -> Option<u64> {
+        self.drop_old_ends();
+        if self.ends.is_empty() && self.horizon < u64::MAX {
+            self.look_further();
+        }
+        self.ends.peek().map(|Reverse((end, _))| *end)
+    }
+
+    fn drop_old_ends(&mut self) {
+        while let Some(Reverse((end, flow))) = self.ends.peek() {
+            let one = &self.flows[*flow as usize];
+            if one.status == Status::UnderWay && one.end == *end {
+                return;
+            }
+            self.ends.pop();
+        }
+    }
+
+    /// Moves the horizon behind the first sixteenth of the flows: most ends change before they come.
+    fn look_further(&mut self) {
+        let members = self.open.iter().flat_map(|number| self.members(*number));
+        let mut ends: Vec<(u64, u32)> = members.map(|flow| (self.flows[flow as usize].end, flow)).collect();
+        ends.retain(|(end, _)| *end < u64::MAX);
+        let near = 64 + ends.len() / 16;
+        self.horizon = u64::MAX;
+        if near < ends.len() {
+            self.horizon = ends.select_nth_unstable(near).1 .0;
+        }
+        ends.retain(|(end, _)| *end <= self.horizon);
+        self.ends = ends.into_iter().map(Reverse).collect();
+    }
+
+    /// Ends all flows that have sent everything by now, and returns them by name.
+    pub fn end(&mut self) -> Vec<u32> {
+        let mut ended = Vec::new();
+        while self.next_end().is_some_and(|end| end <= self.now) {
+            let Some(Reverse((_, flow))) = self.ends.pop() else { break };
+            let one = &mut self.flows[flow as usize];
+            one.status = Status::Ended;
+            // What it would have sent beyond its end has been taken from its transfer.
+            let left = one.left as i128 - i128::from(one.rate) * i128::from(self.now - one.since);
+            let transfer = &mut self.transfers[one.transfer as usize];
+            for place in &self.local[one.path.0 as usize..one.path.1 as usize] {
+                let place = *place as usize;
+                transfer.left[place] -= left;
+                transfer.own[place] -= one.rate;
+                transfer.users[place] -= 1;
+                if let Some(together) = &mut transfer.together {
+                    together.base[place] -= one.base;
+                }
+            }
+            transfer.left_in_all -= left;
+            transfer.rate -= u128::from(one.rate);
+            transfer.under_way -= 1;
+            transfer.swept += 1;
+            if transfer.late == Some(flow) {
+                transfer.late = None;
+            }
+            if transfer.longest == Some(flow) {
+                transfer.longest = None;
+            }
+            if one.has_more {
+                one.has_more = false;
+                if let Some(together) = &mut transfer.together {
+                    together.more.retain(|other| *other != flow);
+                }
+            }
+            ended.push(flow);
+        }
+        ended.sort_unstable();
+        let Self { open, transfers, flows, .. } = self;
+        for flow in &ended {
+            let transfer = &mut transfers[flows[*flow as usize].transfer as usize];
+            if transfer.swept > transfer.under_way / 8 {
+                transfer.swept = 0;
+                for run in &mut transfer.runs {
+                    run.flows.retain(|flow| flows[*flow as usize].status != Status::Ended);
+                }
+                transfer.runs.retain(|run| !run.flows.is_empty());
+            }
+        }
+        open.retain(|number| transfers[*number as usize].under_way > 0);
+        ended
+    }
+
+    /// Gives a flow a rate; [`Stock::settle`] follows.
+    pub fn set_rate(&mut self, flow: u32, rate: u64) {
+        let one = &mut self.flows[flow as usize];
+        if one.rate == rate {
+            return;
+        }
+        one.left = one.left.saturating_sub(u128::from(one.rate) * u128::from(self.now - one.since));
+        one.since = self.now;
+        let transfer = &mut self.transfers[one.transfer as usize];
+        for place in &self.local[one.path.0 as usize..one.path.1 as usize] {
+            let own = &mut transfer.own[*place as usize];
+            *own = *own - one.rate + rate;
+        }
+        transfer.rate = transfer.rate - u128::from(one.rate) + u128::from(rate);
+        match (one.rate, rate) {
+            (0, _) => transfer.without_rate -= 1,
+            (_, 0) => transfer.without_rate += 1,
+            _ => {}
+        }
+        one.rate = rate;
+        if !std::mem::replace(&mut one.is_touched, true) {
+            self.touched.push(flow);
+        }
+    }
+
+    /// Finds when the flows end whose rates have changed.
+    pub fn settle(&mut self) {
+        for flow in self.touched.drain(..) {
+            let one = &mut self.flows[flow as usize];
+            one.is_touched = false;
+            one.end = match one.rate {
+                0 => u64::MAX,
+                rate => {
+                    let span = u64::try_from(one.left.div_ceil(u128::from(rate)));
+                    span.map_or(u64::MAX, |span| one.since.saturating_add(span))
+                }
+            };
+            if one.end < u64::MAX && one.end <= self.horizon {
+                self.ends.push(Reverse((one.end, flow)));
+            }
+        }
+        // Rates may have been so for long: what is near has become much.
+        let under_way: usize =
+            self.open.iter().map(|number| self.transfers[*number as usize].under_way).sum();
+        if self.ends.len() > under_way / 2 + 256 {
+            self.look_further();
+        }
+    }
+
+    /// The shortest time in which all flows of a transfer can end together, when `residual`, and with `own` their present rates, are
+    /// theirs; `None` when a link is used up. `spare` bits per second for each flow are left out.
+    ///
+    /// Of each link, all that they have left on it over all that they may use of it; the longest of these (Ren and Wang, equations 7 to
+    /// 9, and Varys' bottleneck).
+    pub fn span(&self, transfer: u32, residual: &[u64], own: bool, spare: u64) -> Option<u128> {
+        let transfer = &self.transfers[transfer as usize];
+        let usable = |place: usize| {
+            let link = transfer.links[place] as usize;
+            (residual[link] + if own { transfer.own[place] } else { 0 })
+                .saturating_sub(spare * transfer.users[place])
+        };
+        let (mut longest, mut tightest) = (0.0, None);
+        for (place, left) in transfer.left.iter().enumerate() {
+            if *left <= 0 {
+                continue;
+            }
+            let usable = usable(place);
+            if is_used_up(usable, self.capacity[transfer.links[place] as usize]) {
+                return None;
+            }
+            let span = *left as f64 / usable as f64;
+            if span > longest {
+                (longest, tightest) = (span, Some(place));
+            }
+        }
+        let Some(place) = tightest else { return Some(0) };
+        Some((transfer.left[place] as u128).div_ceil(u128::from(usable(place))))
+    }
+
+    /// Makes the rates of a transfer's flows those with which they end together, in `span` from now. `rate` says what a flow with so
+    /// much left and such a path gets then; it hears of every flow in the order of serving.
+    pub fn give_together(&mut self, number: u32, span: u128, mut rate: impl FnMut(u128, &[u32]) -> u64) {
+        let end = u64::try_from(span).ok().and_then(|span| self.now.checked_add(span));
+        let runs = std::mem::take(&mut self.transfers[number as usize].runs);
+        for flow in runs.iter().flat_map(|run| &run.flows) {
+            if self.flows[*flow as usize].status == Status::UnderWay {
+                let given = rate(self.left(*flow), self.path(*flow));
+                let one = &mut self.flows[*flow as usize];
+                (one.base, one.has_more) = (given, false);
+                self.set_rate(*flow, given);
+            }
+        }
+        let transfer = &mut self.transfers[number as usize];
+        transfer.runs = runs;
+        (transfer.last, transfer.longest) = (None, None);
+        transfer.together = end.map(|end| Together { end, base: transfer.own.clone(), more: Vec::new() });
+    }
+
+    /// Whether all flows of a transfer end together in `span` from now, but for rounding and for those that have more.
+    pub fn is_together(&self, number: u32, span: u128) -> bool {
+        let together = self.transfers[number as usize].together.as_ref();
+        let ends = together.and_then(|together| together.end.checked_sub(self.now)).map(u128::from);
+        ends.is_some_and(|left| left.abs_diff(span) <= rounding(span))
+    }
+
+    /// Takes from flows what they have been given beyond what they need to end in `span` from now.
+    pub fn take_more(&mut self, number: u32, span: u128) {
+        let Some(mut together) = self.transfers[number as usize].together.take() else { return };
+        for flow in together.more.drain(..) {
+            let left = self.left(flow);
+            let one = &mut self.flows[flow as usize];
+            one.has_more = false;
+            let base = crate::flows::rate_within(left, span).max(1).min(one.base);
+            for place in &self.local[one.path.0 as usize..one.path.1 as usize] {
+                together.base[*place as usize] -= one.base - base;
+            }
+            one.base = base;
+            self.set_rate(flow, base);
+        }
+        self.transfers[number as usize].together = Some(together);
+    }
+
+    /// Gives a flow more.
+    pub fn give_more(&mut self, flow: u32, more: u64) {
+        self.set_rate(flow, self.flows[flow as usize].rate + more);
+        let one = &mut self.flows[flow as usize];
+        if let Some(together) = &mut self.transfers[one.transfer as usize].together {
+            if !std::mem::replace(&mut one.has_more, true) {
+                together.more.push(flow);
+            }
+        }
+    }
+
+    /// Forgets that a transfer's flows end together.
+    pub fn part(&mut self, number: u32) {
+        if let Some(together) = self.transfers[number as usize].together.take() {
+            for flow in together.more {
+                self.flows[flow as usize].has_more = false;
+            }
+        }
+    }
+
+    /// Gives flows of a transfer what is left on their paths, the first to be served first, and tells which got something.
+    pub fn fill(&mut self, number: u32, residual: &mut [u64], mut tell: impl FnMut(u32)) {
+        let runs = std::mem::take(&mut self.transfers[number as usize].runs);
+        for run in &runs {
+            let last = self.transfers[number as usize].links[run.last] as usize;
+            for flow in &run.flows {
+                if residual[last] == 0 {
+                    break;
+                }
+                if self.give_what_is_left(*flow, residual) {
+                    tell(*flow);
+                }
+            }
+        }
+        self.transfers[number as usize].runs = runs;
+    }
+
+    /// Gives a flow what is left on its path, and says whether that is something.
+    pub fn give_what_is_left(&mut self, flow: u32, residual: &mut [u64]) -> bool {
+        let more = crate::flows::least(residual, self.path(flow));
+        let gets = more > 0 && self.flows[flow as usize].status == Status::UnderWay;
+        if gets {
+            crate::flows::take(residual, self.path(flow), more);
+            self.give_more(flow, more);
+        }
+        gets
+    }
+}
+
+/// By how much two ways to the same time may differ: rates are whole bits per second.
+pub(super) fn rounding(span: u128) -> u128 {
+    (span >> 20).max(1)
+}
