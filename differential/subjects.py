@@ -309,6 +309,7 @@ EEON = Subject(
     times=(
         *("busy_until", "asleep_at", "wake_start", "lpi_ticks", "gate_open_at"),
         *("codel_first_above", "codel_drop_next", "class_gate_open_at", "pause_sent_at"),
+        "pause_timer",
     ),
     only_read=("codel_state",),
 )

@@ -42,6 +42,8 @@ control eeon_ingress(inout headers_t hdr, inout metadata_t meta, inout standard_
             if (hdr.cnm.isValid()) {
                 truncate(meta.queued_bytes);
             }
+        } else if (standard_metadata.instance_type == INSTANCE_TYPE_TIMER) {
+            say_again.apply(meta, standard_metadata);
         } else {
             if (meta.copy == copy_t.MADE_PAUSE) {
                 send_made.apply(hdr, meta, standard_metadata);

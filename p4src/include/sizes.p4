@@ -7,6 +7,7 @@
 // does not check indices.
 const bit<32> PORT_CELLS = 512;
 const bit<32> QUEUE_CELLS = 4096;     // port << 3 | priority
+const bit<32> TURN_CELLS = 5120;      // QUEUE_CELLS, and two for each port
 const bit<32> RECEIVED_CELLS = 4096;  // port << 3 | packet class
 const bit<32> VERDICT_CELLS = 65536;  // port << 7 | packet class << 4 | verdict
 

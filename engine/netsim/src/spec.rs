@@ -81,6 +81,9 @@ pub struct FabricSpec {
     /// the packets of paused queues by recirculation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub class_gate_register: Option<String>,
+    /// Register with the tick at which the program runs for a queue without a packet, by port << 3 | priority; without one there are no timers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub timer_register: Option<String>,
     /// Time that a recirculated packet takes to its next ingress. Default 1 us.
     #[serde(default = "default_recirculation_delay_ps")]
     pub recirculation_delay_ps: u64,

@@ -483,7 +483,8 @@ class Switch(SwitchHandle):
     has all of v1model's, without rates. `cpu_port` is 510 unless given; `tick_ps` is one tick of the
     timestamps that the program sees (BMv2: 1 us, 1_000_000); `gate_register` names the register with the tick
     before which a port sends nothing, `class_gate_register` one with a cell for each queue, port << 3 |
-    priority. Raises `ConfigError`.
+    priority, `timer_register` another with the tick at which the program runs without a packet.
+    Raises `ConfigError`.
     """
 
     def __new__(
@@ -497,6 +498,7 @@ class Switch(SwitchHandle):
         drop_port: int = 511,
         gate_register: str | None = None,
         class_gate_register: str | None = None,
+        timer_register: str | None = None,
         seed: int = 0,
         clock_start: int = 0,
         priorities: int = 1,
@@ -550,6 +552,7 @@ class LiveSwitch(SwitchHandle):
         drop_port: int = 511,
         gate_register: str | None = None,
         class_gate_register: str | None = None,
+        timer_register: str | None = None,
         seed: int = 0,
         priorities: int = 1,
         recirculation_delay_ps: int = 10_000_000,

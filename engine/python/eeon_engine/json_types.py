@@ -3174,3 +3174,6 @@ class FabricSpec(TypedDict):
 
     tick_ps: NotRequired[int]
     """Length of a switch's timestamp tick. Default 1 ns; BMv2's is 1 us."""
+
+    timer_register: NotRequired[str | None]
+    """Register with the tick at which the program runs for a queue without a packet, by port << 3 | priority; without one there are no timers."""

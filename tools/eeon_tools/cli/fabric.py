@@ -128,7 +128,7 @@ def up(
 def _serve_twin(
     loaded: Topology, topology: str, targets_path: Path, first_port: int | None, stop: threading.Event
 ) -> None:
-    from eeon_tools.replay.spec import CLASS_GATE_REGISTER, TICK_PS, fabric_spec
+    from eeon_tools.replay.spec import CLASS_GATE_REGISTER, TICK_PS, TIMER_REGISTER, fabric_spec
     from eeon_tools.replay.twin import RunningTwin
 
     idle = configs.load("drop_tail")
@@ -137,6 +137,7 @@ def _serve_twin(
         **fabric_spec(loaded, idle, seed=1),
         "priorities": configs.PRIORITIES,
         "class_gate_register": CLASS_GATE_REGISTER,
+        "timer_register": TIMER_REGISTER,
     }
     with RunningTwin(loaded, programs.load(), spec, first_port) as twin:
         _write_targets(targets_path, f"{TICK_PS // 1000}ns", twin.targets, {}, clock="virtual")

@@ -91,7 +91,7 @@ def _engine(state: State, switch: Switch) -> list[str]:
         *(_found("eeon-switch") or "eeon-switch", "--timestamp-unit", "ns"),
         *("--log-console", "--log-level", "info"),
         *("--port-buffer", _ENGINE_QUEUE_BYTES, "--port-gate", "gate_open_at"),
-        *("--queue-gate", "class_gate_open_at"),
+        *("--queue-gate", "class_gate_open_at", "--queue-timer", "pause_timer"),
         *("--seed", str(switch.device_id), *rates),
     ]
 

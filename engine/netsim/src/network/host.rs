@@ -109,9 +109,10 @@ impl Host {
     ) -> (Option<Time>, Option<LeftNic>) {
         let Some((frame, wire_time)) = self.nic.depart(now) else { return (None, None) };
         if let Some((hops, host)) = hops {
-            hops.host_phy_sends(host, &self.phy, now);
+            hops.host_phy_sends(host, &self.phy, self.nic.ready().min(now));
             hops.nic_sent(now, host, &frame, now + wire_time);
         }
+        self.phy.stay_awake(self.nic.ready(), now);
         self.phy.transmit(now, wire_time);
         let left = LeftNic::of(&frame);
         (self.uplink.send(now, wire_time, frame), left)

@@ -435,7 +435,7 @@ impl Network {
     #[inline]
     fn send_from_switch(&mut self, events: &mut EventQueue, index: usize) {
         let node = &mut self.switches[index];
-        while let Some(Transmit { port, at, wire_time, frame, tag }) = node.switch.poll_transmit() {
+        while let Some(Transmit { port, at, ready, wire_time, frame, tag }) = node.switch.poll_transmit() {
             let packet = node.next_sent(self.hops.is_some());
             let Some(wire) = node.wire_at(port) else {
                 // The switch drops what goes to a port without link, so this is the CPU port.
@@ -443,10 +443,10 @@ impl Network {
                 continue;
             };
             if let Some(hops) = &mut self.hops {
-                hops.phy_sends(index as u16, port, &self.wires[wire].phy, at);
+                hops.phy_sends(index as u16, port, &self.wires[wire].phy, ready);
                 hops.put_on_wire(wire, packet);
             }
-            if let Some(arrival) = self.wires[wire].send(at, wire_time, frame, tag) {
+            if let Some(arrival) = self.wires[wire].send(ready..at, wire_time, frame, tag) {
                 events.set_due(Event::WireDelivers(wire), arrival);
             }
         }

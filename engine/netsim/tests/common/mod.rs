@@ -141,6 +141,7 @@ impl LeafSpine {
             drop_port: 511,
             gate_register: Some("gate_open_at".to_owned()),
             class_gate_register: None,
+            timer_register: None,
             recirculation_delay_ps: 1_000_000,
             queue_limit_packets: None,
             priorities: 1,
@@ -288,9 +289,10 @@ fn add_entry(fabric: &mut Fabric, switch: usize, table: &str, action: &str, key:
 /// What a recirculation takes: a part of the time that a pause takes to be made.
 pub const LOOP_PS: u64 = 1_000_000;
 
-/// Ports have a queue and a gate for each priority, and NICs, whose frames of `dscp` have `priority`, obey pauses of it.
+/// Ports have timers, and a queue and a gate for each priority; and NICs, whose frames of `dscp` have `priority`, obey pauses of it.
 pub fn pausable(spec: &mut FabricSpec, dscp: u8, priority: u8) {
     (spec.priorities, spec.class_gate_register) = (8, Some("class_gate_open_at".to_owned()));
+    spec.timer_register = Some("pause_timer".to_owned());
     spec.nic_classes = Some(NicClassesSpec {
         dscp: vec![DscpPriority { dscp, priority }],
         pausable: vec![priority],
