@@ -450,7 +450,7 @@ def test_counters_without_a_packet_are_left_out_of_the_table_and_told(fabric):
     every = len(fabric.rows("counters"))
     shown = fabric.show("counters").stdout
     assert shown.count("leaf1:") == 4 and shown.count("leaf2:") == 0
-    assert f"{every - 4} rows without a packet left out; --zeros shows them" in shown
+    assert f"{every - 4:,} rows without a packet left out; --zeros shows them" in shown
     assert fabric.show("counters", "--zeros").stdout.count("leaf2:") == every // 3
 
 

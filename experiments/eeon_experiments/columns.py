@@ -45,7 +45,7 @@ def _by_class() -> list[Column]:
         "marked": "packets set to CE by a switch or a NIC",
         "early_dropped": "packets that an AQM dropped, of a switch or a NIC",
         "tail_dropped": "packets that did not fit into a buffer",
-        "other_dropped": "packets without route, malformed, or sent to the controller",
+        "other_dropped": "packets without route, malformed, not to be forwarded, or sent to the controller",
     }
     for key, meaning in meanings.items():
         found += [Column(f"{key}_{name}", "whole", f"{meaning}: {name}") for name in CLASS_NAMES]

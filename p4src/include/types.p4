@@ -96,7 +96,9 @@ enum bit<4> verdict_t {
     TTL_EXPIRED = 5,
     TO_CPU = 6,
     MALFORMED = 7,
-    CONSUMED = 8 // meant for the switch itself
+    CONSUMED = 8, // meant for the switch itself
+    NOT_ADMITTED = 9, // not addressed to this router
+    MARTIAN = 10
 }
 
 // What a copy of a packet is for, or what it has become (control/copies.p4, control/qcn.p4). A packet of which both could be

@@ -65,12 +65,12 @@ def test_both_spellings_are_the_same(asking):
 @pytest.mark.slow
 def test_experiments_are_listed_shown_and_told_of_as_json(tmp_path):
     listed = json.loads(eeon("experiment", "list", "--json"))["experiments"]
-    assert {"name", "runs", "quick_runs", "claims", "title"} == set(listed[0])
+    assert {"name", "points", "quick_points", "claims", "title"} == set(listed[0])
     marking = next(one for one in listed if one["name"] == "marking")
     shown = json.loads(eeon("experiment", "show", "marking", "--quick", "--json"))
-    assert len({one["run"] for one in shown["points"]}) == marking["quick_runs"]
+    assert len({one["run"] for one in shown["points"]}) == marking["quick_points"]
     told = json.loads(eeon("experiment", "status", "marking", "--quick", "--json", "--output", str(tmp_path)))
-    assert told["finished"] == 0 and told["missing"] == marking["quick_runs"] and told["failed"] == []
+    assert told["finished"] == 0 and told["missing"] == marking["quick_points"] and told["failed"] == []
 
 
 def test_a_dry_run_of_an_experiment_runs_nothing(tmp_path):

@@ -38,6 +38,7 @@ def check(config: FabricConfig, topology: Topology, tick: Duration) -> list[Prob
             *_eee(config, topology, used, rounding),
             *rounding.problems(),
             *_assumed(topology),
+            *_unequal(config, topology),
             *_qcn(config, topology, used),
             *_pfc(config, topology),
             *_quanta(config),
@@ -81,6 +82,35 @@ class _Rounding:
 def _assumed(topology: Topology) -> Iterator[Problem]:
     if topology.assumed:
         yield Problem(Place(topology.source), "", "", topology.assumed, Severity.WARNING)
+
+
+def _unequal(config: FabricConfig, topology: Topology) -> Iterator[Problem]:
+    """Links of several rates over which a switch spreads flows evenly: one warning for all switches."""
+    if not config.routing.ecmp or config.routing.max_paths == 1:
+        return
+    leaves = {leaf.name for leaf in topology.leaves}
+    found: dict[str, dict[DataRate, Port]] = {}
+    for name, switch in topology.switches.items():
+        to_switches = [port for port in switch.ports if port.peer.node in topology.switches]
+        # What goes down from a spine goes to one pod, whatever the links of the others.
+        if name in leaves or any(port.peer.node in leaves for port in to_switches):
+            up = [port for port in to_switches if port.peer.node not in leaves]
+            rates = {port.rate: port for port in reversed(up)}
+            if len(rates) > 1:
+                found[name] = rates
+    if not found:
+        return
+    first = next(iter(found.values()))
+    links = " and ".join(f"{first[rate].name} {rate}" for rate in sorted(first, reverse=True))
+    more = f" ({len(found)} such switches)" if len(found) > 1 else ""
+    yield Problem(
+        Place(topology.source),
+        "",
+        "",
+        f"flows are spread evenly over up-links of several rates: {links}{more}. The slower link gets as "
+        "many and is full first; give them one rate, or use one path with routing.ecmp: false",
+        Severity.WARNING,
+    )
 
 
 def _attachments(config: FabricConfig, topology: Topology, used: list[_Used]) -> Iterator[Problem]:

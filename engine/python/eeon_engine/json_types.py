@@ -3008,6 +3008,12 @@ class HostSpec(TypedDict):
     mac: str
     """MAC address, unlike every other host's."""
 
+    gateway_mac: NotRequired[str | None]
+    """
+    Station that its frames go to: the router at the other end of its link. Where absent the receiver itself, as in one
+    network of layer 2.
+    """
+
     ipv4: NotRequired[str | None]
     """IPv4 address; without one, IPv4 packets that arrive are misdelivered."""
 

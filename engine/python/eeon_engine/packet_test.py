@@ -32,8 +32,9 @@ from .p4runtime.messages import p4i, p4r
 IDLE_LIMIT_PS = 60 * 10**12
 """A packet that is still inside after a minute of virtual time goes round for ever."""
 _BMV2_TICK_PS = 1_000_000
-_CPU_PORT = 510
-_LAST_PORT = 511
+_LAST_PORT = (1 << 9) - 1
+"""The largest that `standard_metadata` of v1model holds."""
+_CPU_PORT = _LAST_PORT - 1
 
 
 class Departure(NamedTuple):

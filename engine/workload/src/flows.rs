@@ -263,7 +263,7 @@ impl DrawnSpec {
         &self,
         at: &FieldPath<'_>,
         context: &Context<'_>,
-    ) -> Result<(Vec<u32>, Vec<Sender>), WorkloadError> {
+    ) -> Result<(Vec<u32>, Senders), WorkloadError> {
         let (mut hosts, mut racks) = (Vec::new(), Vec::new());
         for rack in self::racks(&self.racks, 1, at, context)? {
             racks.push(hosts.len()..hosts.len() + rack.len());
@@ -295,8 +295,8 @@ impl DrawnSpec {
     }
 }
 
-/// The place of a host among all, and those that it sends to.
-type Sender = (usize, Places);
+/// Places of hosts that send, each with those that it sends to.
+type Senders = Vec<(usize, Places)>;
 
 /// Places among hosts: all of a range but those of another one within it.
 struct Places {

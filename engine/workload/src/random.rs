@@ -5,7 +5,7 @@ use rand_core::{RngCore, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use units::Duration;
 
-/// What a stream is for.
+/// What a stream is for. Published results hang on the order: a new one goes to the end.
 #[derive(Clone, Copy)]
 pub(crate) enum Purpose {
     HeartbeatPhase,
@@ -18,8 +18,8 @@ pub(crate) enum Purpose {
     Gaps,
     Places,
     ComputeNoise,
-    StartJitter,
     Sizes,
+    StartJitter,
 }
 
 /// One stream.

@@ -35,12 +35,10 @@ if TYPE_CHECKING:
 @click.option(
     "--workers",
     type=click.IntRange(1, 64),
-    default=min(2, os.cpu_count() or 1),
-    show_default=True,
-    help="Number of parallel runs.",
+    help="Number of parallel runs.  [default: the number of cores]",
 )
 @reports_errors
-def demo(output: Path, seed: int, workers: int) -> None:
+def demo(output: Path, seed: int, workers: int | None) -> None:
     """Replay one shuffle on leaf-spine-4 under four AQM modes and three EEE modes, and compare.
 
     Each of the twelve runs starts a twin of the fabric, configures its switches over P4Runtime, replays the
@@ -55,6 +53,7 @@ def demo(output: Path, seed: int, workers: int) -> None:
     from eeon_tools.report.page import explain_command, layers, section
 
     started = time.monotonic()
+    workers = workers or min(len(runs.RUNS), os.cpu_count() or 1)
     output.mkdir(parents=True, exist_ok=True)
     trace, manifest = runs.make_trace(output, seed)
     total = sum(manifest.packets.values())

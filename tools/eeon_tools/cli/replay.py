@@ -292,10 +292,10 @@ class _Outputs:
 
 
 def _topology_of(trace: Path) -> str:
-    manifest = manifests.read(trace)
-    if manifest is None:
+    found = manifests.topology_of(trace)
+    if found is None:
         raise TraceError(trace, "", "has no manifest that names its fabric; say --topology")
-    return manifest.topology
+    return found
 
 
 def _on_twin(

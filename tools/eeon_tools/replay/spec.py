@@ -56,6 +56,7 @@ def fabric_spec(
             {
                 "name": host.name,
                 "mac": host.mac,
+                "gateway_mac": host.gateway_mac,
                 "ipv4": str(host.ipv4),
                 "ipv6": str(host.ipv6),
                 "nic": {"eee": _nic_eee(nics[host.name]), "buffer_bytes": None},

@@ -21,6 +21,7 @@ from eeon_control.fabric.sync import run
 from eeon_control.operations import Work, owned, settle
 from eeon_control.state import Intended, StateStore
 from eeon_control.topology import Topology
+from eeon_control.units import Duration
 
 revision_argument = click.argument(
     "number",
@@ -29,6 +30,26 @@ revision_argument = click.argument(
     metavar="[N]",
     shell_complete=completions.revision_numbers,
 )
+
+
+def meant_by(
+    config_names: tuple[str, ...],
+    topology_name: str | None,
+    targets_file: Path | None,
+    target_texts: tuple[str, ...],
+    tick: Duration | None,
+    state_folder: Path | None,
+) -> Intended:
+    """What a command line means. A topology that is left out is the one of the targets file or of the
+    fabric's current revision, and so are switches. Raises EeonError when nothing says."""
+    loaded = configs.load(*config_names)
+    if targets_file is None and not target_texts:
+        topology = options.topology_or_known(topology_name, state_folder)
+        targets = options.targets_or_known(topology.name, None, (), tick, state_folder)
+    else:
+        targets = options.targets(targets_file, target_texts, tick)
+        topology = options.topology_or_known(topology_name or targets.topology, state_folder)
+    return Intended(topology, loaded, targets)
 
 
 def warn(loaded: FabricConfig, topology: Topology, targets: Targets) -> None:

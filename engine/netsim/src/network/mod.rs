@@ -114,6 +114,11 @@ impl Network {
         self.hosts[from].addresses_to(&self.hosts[to])
     }
 
+    /// Addresses of frames between two hosts, as the first and as the second sends them.
+    pub(crate) fn addresses_with(&self, one: usize, other: usize) -> Option<[Addresses; 2]> {
+        self.hosts[one].addresses_with(&self.hosts[other])
+    }
+
     pub(crate) fn switch_index(&self, name: &str) -> Option<usize> {
         self.switches.iter().position(|node| node.name == name)
     }

@@ -148,7 +148,8 @@ pub(crate) struct Opening<'a> {
     pub(crate) settings: &'a Settings,
     /// Hosts' numbers: of the side that opens, and of the other.
     pub(crate) hosts: [usize; 2],
-    pub(crate) addresses: Addresses,
+    /// Of the frames that each of them sends.
+    pub(crate) addresses: [Addresses; 2],
     pub(crate) owner: Owner,
     /// It stays open for more exchanges, under this name.
     pub(crate) persistent: Option<(u32, u32)>,
@@ -191,23 +192,15 @@ impl Endpoints {
         let is_new = slot == self.sessions.len();
         let number = if is_new { Number::first(slot as u32) } else { self.sessions[slot].number.next() };
         let isn = number.isn();
-        let forward = opening.addresses;
-        let reverse = Addresses {
-            source_mac: forward.destination_mac,
-            destination_mac: forward.source_mac,
-            source: forward.destination,
-            destination: forward.source,
-            ..forward
-        };
-        let end = |connection, side: usize, addresses| End {
+        let end = |connection, side: usize| End {
             connection,
             timer: Time::MAX,
             host: opening.hosts[side] as u32,
-            addresses,
+            addresses: opening.addresses[side],
             limiter: None,
         };
-        let client = end(Connection::connect(opening.settings, isn), CLIENT, forward);
-        let server = end(Connection::listen(opening.settings, !isn), SERVER, reverse);
+        let client = end(Connection::connect(opening.settings, isn), CLIENT);
+        let server = end(Connection::listen(opening.settings, !isn), SERVER);
         let mut session = Session {
             number,
             owner: opening.owner,

@@ -245,7 +245,7 @@ impl Driver {
     ) -> Option<usize> {
         let settings = &self.settings[application as usize];
         let hosts = hosts.map(|host| host as usize);
-        let addresses = network.addresses(hosts[0], hosts[1])?;
+        let addresses = network.addresses_with(hosts[0], hosts[1])?;
         transport.open(&Opening {
             settings,
             hosts,

@@ -111,6 +111,7 @@ impl LeafSpine {
                 hosts.push(HostSpec {
                     name: host_name.clone(),
                     mac: Mac(self.mac(host)),
+                    gateway_mac: None,
                     ipv4: Some(self.ip(host)),
                     ipv6: None,
                     nic: None,
@@ -242,6 +243,8 @@ pub fn add_route(
     ports: &[(u16, [u8; 6])],
 ) {
     let mut state = fabric.switch_mut(switch).state_mut();
+    let (admit, to_l3) = ("eeon_ingress.admit.l3_admit", "eeon_ingress.admit.admit_to_l3");
+    state.mt_set_default_action(admit, to_l3, &[]).unwrap();
     let profile = "eeon_ingress.route.ecmp_selector";
     let group = state.mt_act_prof_create_group(profile).unwrap();
     for (port, mac) in ports {
