@@ -188,9 +188,7 @@ def test_a_fabric_beyond_what_links_can_be_ends_in_a_message_with_the_place(
         "name: far\n"
         f"leaf_spine: {{leaves: 2, hosts_per_leaf: 2, spines: 2, host_link: {link}, uplink: {link}}}\n"
     )
-    with pytest.raises(
-        InputError, match=r"far\.yaml:2: error: leaf_spine\.host_link\.delay: 1001s: .*at most 1s"
-    ):
+    with pytest.raises(InputError, match=r"far\.yaml:2: .*host_link\.delay: 1001s: .*at most 1s"):
         replay(ReplaySettings("far", incast, str(topology), ("drop_tail",)))
 
 
