@@ -85,7 +85,9 @@ def test_the_status_of_a_live_fabric_is_json_too(tmp_path, monkeypatch):
     record.addresses = {"leaf1": "127.0.0.1:1"}
     record.create()
     told = json.loads(eeon("fabric", "status", "--name", "trial", "--json"))
-    assert told["switches"] == {"leaf1": {"runs": False, "address": "127.0.0.1:1", "thrift_port": None}}
+    assert told["switches"] == {
+        "leaf1": {"runs": False, "pid": None, "address": "127.0.0.1:1", "thrift_port": None}
+    }
     assert told["topology"] == "leaf-spine-4" and told["hosts"] == {"h1": "trial-h1"}
     assert not told["is_supervised"]
 

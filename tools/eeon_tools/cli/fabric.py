@@ -223,6 +223,7 @@ def status(name: str, output: str) -> None:
             "switches": {
                 switch: {
                     "runs": _runs(record, switch),
+                    "pid": record.switches[switch].pid if _runs(record, switch) else None,
                     "address": address,
                     "thrift_port": record.thrift_ports.get(switch),
                 }
@@ -240,7 +241,9 @@ def status(name: str, output: str) -> None:
         )
     ended = [switch for switch in record.addresses if not _runs(record, switch)]
     if ended:
-        raise click.ClickException(f"{', '.join(ended)} not running; see the logs")
+        raise click.ClickException(
+            f"{', '.join(ended)} not running; see the logs. `eeon fabric restart SWITCH` starts one again"
+        )
 
 
 def _runs(record: State, switch: str) -> bool:
@@ -249,15 +252,33 @@ def _runs(record: State, switch: str) -> bool:
 
 
 def _print_status(record: State) -> None:
-    table = Table("switch", "runs", "P4Runtime", "Thrift port", box=None, pad_edge=False)
+    table = Table("switch", "process", "P4Runtime", "Thrift port", box=None, pad_edge=False)
+    ended = [switch for switch in record.addresses if not _runs(record, switch)]
     for switch, address in record.addresses.items():
-        runs = Text("yes") if _runs(record, switch) else Text("no", style="red")
+        runs = Text("ended", style="red") if switch in ended else Text(str(record.switches[switch].pid))
         table.add_row(switch, runs, address, str(record.thrift_ports.get(switch, "-")))
-    click.echo(f"{record.name}: {record.topology} on {record.target}, {'up' if record.is_up else 'not up'}")
+    how = "not up" if not record.is_up else f"up without {', '.join(ended)}" if ended else "up"
+    click.echo(f"{record.name}: {record.topology} on {record.target}, {how}")
     console().print(table)
     hosts = ", ".join(f"{host} ({namespace})" for host, namespace in record.namespaces.items())
     click.echo(f"hosts' congestion control: {record.congestion_control or 'the system default'}, with ECN")
     click.echo(f"hosts and their namespaces: {hosts}\nlogs and the topology with its rates: {record.folder}")
+
+
+@fabric.command()
+@_name_option
+@click.argument("switch")
+@reports_errors
+def restart(name: str, switch: str) -> None:
+    """Start a switch of a live fabric again.
+
+    One that still runs is ended first. Its links are down until it runs. It has lost its program and its
+    entries: a running `eeon controller run` gives them back, or `eeon config apply` does.
+    """
+    from eeon_tools.live import running
+
+    process = running.restart(name, switch)
+    click.echo(f"{switch} runs, process {process.pid}, without a program; `eeon config apply` loads it")
 
 
 @fabric.command("exec", context_settings={"ignore_unknown_options": True})

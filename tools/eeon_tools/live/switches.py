@@ -120,6 +120,13 @@ def start(command: Command) -> subprocess.Popen[bytes]:
         )
 
 
+def remove_socket(state: State, switch: str) -> None:
+    """Remove the Unix socket that a switch has left which was killed."""
+    host, _, path = state.addresses[switch].rpartition(":")
+    if host == "unix":
+        Path(path).unlink(missing_ok=True)
+
+
 def wait_until_ready(state: State, processes: dict[str, subprocess.Popen[bytes]]) -> None:
     """Until all answer on their addresses. Raises UnavailableError with what the first that does not has
     printed."""
