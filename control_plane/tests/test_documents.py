@@ -115,11 +115,3 @@ def test_readme_of_packet_tests_has_a_row_for_each_group():
     groups = {path.stem for path in (folder / "tests").glob("*.py") if path.stem != "__init__"}
     page = (folder / "README.md").read_text(encoding="utf-8")
     assert groups == set(re.findall(r"^\| `(\w+)` \| .* \| .* \|$", page, re.M)) & groups
-
-
-def test_tour_says_what_the_readme_says_of_the_results():
-    tour, readme = ((ROOT / name).read_text(encoding="utf-8") for name in ("docs/tour.md", "README.md"))
-    told = re.search(r"A sort of 3\.2 GB.*?without\s+marking", readme, re.S)
-    assert told is not None
-    numbers = re.findall(r"\d+\.\d %", told[0])
-    assert len(numbers) > 1 and [one for one in numbers if one not in tour] == []
