@@ -25,7 +25,9 @@ _WITHOUT = {
     "eeon fabric down",
     "eeon fabric exec",
     "eeon fabric up",
+    "eeon fabric restart",
     "eeon help",
+    "eeon init",
     "eeon sonic export",  # it is JSON already
     "eeon topology import netbox",  # it prints a topology file
     "eeon sonic import",  # a configuration file

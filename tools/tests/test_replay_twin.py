@@ -13,11 +13,10 @@ from made_jobs import peak_kib, small_job
 
 pytest.importorskip("eeon_engine", reason="the engine is not built; `make setup` builds it")
 
-from eeon_control.errors import InputError
 from eeon_tools.cli.demo import demo
 from eeon_tools.cli.replay import replay as replay_command
 from eeon_tools.demo import runs as demo_runs
-from eeon_tools.errors import TraceError
+from eeon_tools.errors import ReplayError, TraceError
 from eeon_tools.replay.result import RunResult
 from eeon_tools.replay.twin_run import ReplaySettings, replay
 from eeon_tools.trace import manifest as manifests
@@ -179,17 +178,13 @@ def test_the_demo_writes_twelve_runs_and_a_page(tmp_path: Path, monkeypatch: pyt
     assert done.exit_code == 0, done.output
 
 
-def test_a_fabric_beyond_what_links_can_be_ends_in_a_message_with_the_place(
+def test_a_fabric_beyond_the_engines_limits_ends_in_a_message_with_the_place(
     tmp_path: Path, incast: Path
 ) -> None:
-    topology = tmp_path / "far.yaml"
-    link = "{rate: 1Gbps, delay: 1001s}"
-    topology.write_text(
-        "name: far\n"
-        f"leaf_spine: {{leaves: 2, hosts_per_leaf: 2, spines: 2, host_link: {link}, uplink: {link}}}\n"
-    )
-    with pytest.raises(InputError, match=r"far\.yaml:2: .*host_link\.delay: 1001s: .*at most 1s"):
-        replay(ReplaySettings("far", incast, str(topology), ("drop_tail",)))
+    held = tmp_path / "held.yaml"
+    held.write_text("profiles:\n  eee: {long: {mode: coalesce, hold: 1050s}}\nroles:\n  host: {eee: long}\n")
+    with pytest.raises(ReplayError, match=r"cannot run this fabric: .*longer than 1000 s"):
+        replay(ReplaySettings("held", incast, "leaf-spine-4", ("drop_tail", str(held))))
 
 
 def test_a_result_that_could_not_be_written_is_known_before_the_run(

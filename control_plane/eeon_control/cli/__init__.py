@@ -42,13 +42,13 @@ def main() -> None:
 
     \b
     WHERE TO BEGIN
-      eeon demo                     a shuffle under twelve switch settings
-      eeon init my-fabric           topology, configuration and targets of your own
-      eeon fabric up leaf-spine-4   a twin to try the controller on
-      eeon config apply -c mark_threshold -t leaf-spine-4 -T out/targets.yaml
-      eeon show path h1 h3          the way of packets, and its end
-      eeon show routes              routes, and whether they are as planned
-      eeon trace shuffle -o a.pcap  traffic
-      eeon replay a.pcap -c mark_threshold
-      eeon help show path           all about one command
+      eeon demo                                    a shuffle under twelve settings
+      eeon init my-fabric                          the files of a fabric of your own
+      eeon fabric up leaf-spine-4                  a twin to configure
+      eeon show path h1 h3 --flow tcp,40000,5000   the way of a flow, and its end
+      eeon show ports --only drops                 the ports that drop, and why
+      eeon show routes --only faults               routes not as planned, and why
+      eeon trace shuffle -o a.pcap                 traffic
+      eeon replay a.pcap -c mark_threshold         what a twin does with it
+      eeon help show path                          all about one command
     """

@@ -121,10 +121,10 @@ def _print_table(shown: list[Finding], findings: list[Finding]) -> None:
         table.add_row(one.check, Text(one.level.value, style=_STYLE[one.level]), found)
     console().print(table)
     counts = _summary(findings)
-    missing = f", {counts['absent']} absent" if counts["absent"] else ""
+    # What is absent and not needed is nothing to mend, either.
+    fine = counts["ok"] + counts["absent"]
     console().print(
-        f"{counts['ok']} ok, {counted(counts['warning'], 'warning')}, {counted(counts['fault'], 'fault')}"
-        f"{missing}",
+        f"{fine} ok, {counted(counts['warning'], 'warning')}, {counted(counts['fault'], 'fault')}",
         highlight=False,
     )
 
