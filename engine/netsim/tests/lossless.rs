@@ -327,6 +327,28 @@ fn a_class_above_at_line_rate_makes_no_pause_run_out() {
 }
 
 #[test]
+fn a_class_of_priority_7_at_line_rate_holds_no_pause_back() {
+    let size =
+        LeafSpine { leaves: 1, spines: 0, hosts_per_leaf: 7, host_bps: TEN_GIGABIT, ..LeafSpine::default() };
+    const CONTROL: u8 = 48;
+    let mut fabric = at_10_gigabit(&size, 100_000, &[(CONTROL, 7)]);
+    // Three hosts send to the first one, and three others to the first of those.
+    for number in 0..4_000 {
+        for (from, to, dscp) in
+            [1, 2, 3].map(|from| (from, 0, DSCP)).into_iter().chain([4, 5, 6].map(|from| (from, 1, CONTROL)))
+        {
+            let frame = with_dscp(size.segment(from, to, ACK, 1460, Ecn::NotEct), dscp);
+            send(&mut fabric, from, Time::from_ps(1_230_400 * number), &frame);
+        }
+    }
+    finish(&mut fabric);
+    let state = fabric.switch(0).state();
+    let dropped =
+        |port: u64| state.read_counters("lossless_dropped", port << 3 | u64::from(PRIORITY)).unwrap().packets;
+    assert_eq!((dropped(2), dropped(3), dropped(4)), (0, 0, 0));
+}
+
+#[test]
 fn groups_that_wait_longer_than_a_pause_in_one_queue_lose_nothing() {
     let size = LeafSpine {
         leaves: 2,

@@ -215,7 +215,8 @@ impl Packet {
         }
 
         let is_control = network == Network::MacControl && self.tags == 0;
-        let has_opcode = bytes.len() >= ip_at + 2;
+        // A pause of a priority (opcode 0x0101) is for 01:80:c2:00:00:01, and this frame is not.
+        let has_opcode = bytes.get(ip_at..ip_at + 2).is_some_and(|opcode| opcode != [1, 1]);
         is_malformed |= is_control && !has_opcode;
         let is_tcp = is_parsed && protocol == 6 && !is_malformed;
         let flags = if let Transport::Tcp { flags, .. } = self.transport { flags } else { 0 };
