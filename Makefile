@@ -6,6 +6,8 @@
 
 PYTHON ?= python3
 VENV   := .venv
+# Byte code is kept, whatever the shell says: without it, each of pytest's processes compiles every test again.
+unexport PYTHONDONTWRITEBYTECODE
 PY     := $(VENV)/bin/python
 CARGO  := cargo
 ENGINE := --manifest-path engine/Cargo.toml
@@ -22,10 +24,10 @@ RUST_TESTED := --workspace --exclude eeon-python
 RUST_SOURCES := $(shell find engine \( -name target -o -path engine/fuzz \) -prune -o \( -name '*.rs' -o -name 'Cargo.toml' -o -name 'Cargo.lock' \) -print)
 PYPROJECTS   := control_plane/pyproject.toml tools/pyproject.toml engine/python/pyproject.toml
 
-# Processes side by side. Tests wait as long as they compute, so there are two for each core. Files are taken in the
+# Processes side by side: two of pytest for each core where tests wait as long as they compute. Files are taken in the
 # order of pytest.ini's folders: those with the longest tests first.
-JOBS   ?= $(shell nproc)
-PYTEST := $(PY) -m pytest -q -n $(shell expr 2 \* $(JOBS)) --dist loadscope --no-loadscope-reorder
+JOBS      ?= $(shell nproc)
+BY_MODULE := --dist loadscope --no-loadscope-reorder
 TYPES  := $(addprefix types/,differential ptf_tests control_plane tools experiments engine/python)
 # `make TARGET`, the second word, where the program that it needs, the first, is on PATH.
 where   = if command -v $(1) >/dev/null; then $(MAKE) $(2); else echo "$(2): skipped: $(1) is not on PATH"; fi
@@ -35,7 +37,7 @@ WHEELS       := out/wheels
 PURE         := control_plane tools experiments ptf_tests release/eeon
 
 .DEFAULT_GOAL := help
-.PHONY: help setup check style $(TYPES) wheels demo picture test test-wheels test-rust test-python test-ptf nightly ptf stf testgen tutorials hostile packetdrill mutants differential bench bench-control bench-live reference guide switch-names fuzz fuzz-corpus fuzz-servers fuzz-servers-corpus man p4 p4-check audit deny site hashes packages-hashed lint format clean
+.PHONY: help setup check check-python style $(TYPES) wheels demo picture test test-wheels test-rust test-python test-ptf nightly reference-switch ptf stf testgen tutorials hostile packetdrill mutants differential bench bench-control bench-live reference guide switch-names fuzz fuzz-corpus fuzz-servers fuzz-servers-corpus man p4 p4-check audit deny site hashes packages-hashed lint format clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-17s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -55,16 +57,20 @@ demo: setup ## replay a shuffle on a twin under each AQM and EEE mode; writes ou
 picture: demo ## draw the README's picture again from the demo's results
 	cp out/demo/picture.svg docs/images/demo.svg
 
-check: style test-rust ## what to run while you work: formats, lints, types, and the tests that need no process, network or root
-	$(PYTEST) --cpu-seconds 2 -m "not system and not slow and not nightly"
+check: style ## what to run while you work: formats, lints, types, and the tests that need no process, network or root
+	@$(MAKE) --no-print-directory --jobs 2 --output-sync=target test-rust check-python
+
+# These tests wait for nothing.
+check-python: setup
+	$(PY) -m pytest -q -n $(JOBS) $(BY_MODULE) --cpu-seconds 2 -m "not system and not slow and not nightly"
 
 test: test-rust test-python test-ptf test-wheels ## set up everything and run every test, the long ones in a short form
 
 test-rust: ## run the engine's own tests
-	$(CARGO) test $(ENGINE) $(RUST_TESTED) --quiet
+	env -u MAKEFLAGS $(CARGO) test $(ENGINE) $(RUST_TESTED) --quiet
 
 test-python: setup ## run every test of pytest but those of the wheels and the nightly ones
-	$(PYTEST) -ra -m "not nightly" --ignore release/tests/test_wheels.py
+	$(PY) -m pytest -q -n $(shell expr 2 \* $(JOBS)) $(BY_MODULE) -ra -m "not nightly" --ignore release/tests/test_wheels.py
 	$(PY) engine/test_programs.py --check
 
 test-ptf: setup ## run PTF packet tests against the engine, without root; with root, some of them on eeon-switch over veth pairs
@@ -78,10 +84,13 @@ nightly: test ## after `make test`, the long forms of its tests and every suite 
 	$(PY) -m pytest -q -ra -m nightly
 	$(MAKE) hostile HOSTILE_SECONDS=60
 	$(PY) ptf_tests/run/engine_veth.py
-	$(PY) ptf_tests/run/bmv2.py
-	@$(call where,p4c-bm2-ss,mutants)
+	$(MAKE) reference-switch
+
+reference-switch: setup ## what p4c and BMv2 judge, each where it is on PATH: compiled outputs, PTF on BMv2, CASES differential cases, mutants, p4c's STF programs
 	@$(call where,p4c-bm2-ss,p4-check)
+	$(PY) ptf_tests/run/bmv2.py
 	@$(call where,simple_switch,differential)
+	@$(call where,p4c-bm2-ss,mutants)
 	@if [ -n "$(P4C_TESTDATA)" ]; then $(MAKE) stf; else echo "stf: skipped: P4C_TESTDATA names no folder"; fi
 
 ptf: setup ## run PTF packet tests on TARGET=engine (default), engine-veth (eeon-switch over veth pairs, root) or bmv2
@@ -166,8 +175,8 @@ p4: setup ## recompile p4src/ and the engine's test programs with p4c-bm2-ss
 	$(PY) p4src/compile.py
 	$(PY) engine/test_programs.py
 
-p4-check: setup ## fail if p4c's outputs are not those of their sources: p4src/compiled/, the engine's test programs
-	$(PY) p4src/compile.py --check
+p4-check: setup ## fail if p4c's outputs are not those of their sources: p4src/compiled/, the engine's test programs; with p4c-bm2-ss, compile and compare
+	$(PY) -m pytest -q -ra p4src/tests/test_freshness.py
 	$(PY) engine/test_programs.py --check
 
 hashes: $(VENV)/bin/python ## write constraints-hashed.txt again, after a change of constraints.txt: digests of what the registry has now
@@ -238,5 +247,5 @@ $(VENV)/.engine: $(VENV)/.packages $(RUST_SOURCES)
 
 # They need the engine, which must be there first: no registry has it.
 $(VENV)/.experiments: constraints.txt experiments/pyproject.toml $(VENV)/.packages | $(VENV)/.engine
-	$(PY) -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable 'experiments[dask]'
+	$(PY) -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable 'experiments[dask,pandas]'
 	@touch $@

@@ -45,18 +45,22 @@ class Calls:
         parameters: dict[str, tuple[int, ...]],
         registers: dict[str, tuple[int, ...]],
         ports: tuple[int, ...],
+        defaults: dict[str, str],
         has_replication: bool,
         entries_at_most: int,
         tables_left_out: tuple[str, ...],
         unwritten: tuple[str, ...],
     ) -> None:
         self._program, self._parameters, self._registers = program, parameters, registers
-        self._ports, self._has_replication = ports, has_replication
+        self._ports, self._defaults, self._has_replication = ports, defaults, has_replication
         self._entries_at_most, self._left_out, self._unwritten = entries_at_most, tables_left_out, unwritten
         self._handles = Handles()
 
     def first(self, rng: Random, seen: dict[Field, list[int]], make: Callable[[Call], Answer]) -> None:
         """The calls after the start of the switches."""
+        for table in self._program.tables:
+            if table.name in self._defaults:
+                self._set_default(rng, table, make)
         profiles = {table.profile for table in self._program.tables if table.profile}
         for profile in sorted(profiles):
             for _ in range(rng.randint(3, 7)):
@@ -188,8 +192,7 @@ class Calls:
         kind = rng.random()
         if table.kind == "simple" and (not table.keys or kind < 0.15):
             if not table.has_const_default:
-                name, data = self._action(rng, table.actions)
-                make(Call("standard", "bm_mt_set_default_action", (0, table.name, name, data)))
+                self._set_default(rng, table, make)
         elif table.has_const_entries:
             return
         elif kind < 0.45 or not entries:
@@ -211,6 +214,12 @@ class Calls:
             make(Call("standard", "bm_mt_set_meter_rates", arguments))
         elif kind > 0.98 and table.kind == "simple":
             make(Call("standard", "bm_mt_reset_default_entry", (0, table.name)))
+
+    def _set_default(self, rng: Random, table: Table, make: Callable[[Call], Answer]) -> None:
+        name, data = self._action(rng, table.actions)
+        if table.name in self._defaults and rng.random() < 0.9:
+            name, data = self._defaults[table.name], []
+        make(Call("standard", "bm_mt_set_default_action", (0, table.name, name, data)))
 
     def _add_member(self, rng: Random, profile: str, make: Callable[[Call], Answer]) -> None:
         if len(self._handles.members.get(profile, [])) >= self._program.profiles[profile]:

@@ -230,6 +230,7 @@ def configuration(bench: Bench, rng: Random, cases: int) -> None:
         dict(subject.parameters),
         dict(subject.registers),
         subject.ports,
+        dict(subject.defaults),
         subject.has_replication,
         subject.entries_at_most,
         subject.tables_left_out,
@@ -238,7 +239,12 @@ def configuration(bench: Bench, rng: Random, cases: int) -> None:
     driver: Calls | Requests = calls
     if bench.info is not None:
         driver = Requests(
-            bench.program, bench.info, dict(subject.parameters), subject.ports, subject.entries_at_most
+            bench.program,
+            bench.info,
+            dict(subject.parameters),
+            subject.ports,
+            dict(subject.defaults),
+            subject.entries_at_most,
         )
     seen: dict[Field, list[int]] = {}
     for batch in range(BATCHES_PER_CONFIGURATION):

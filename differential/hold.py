@@ -101,7 +101,9 @@ def number_of(data: bytes) -> int:
 
 
 def configure(make: Callable[[Call], object]) -> None:
-    """Routes to both ports, and EEE on one."""
+    """Routes to both ports for whatever station the frames are, and EEE on one."""
+    admit: tuple[object, ...] = (0, "eeon_ingress.admit.l3_admit", "eeon_ingress.admit.admit_to_l3", [])
+    make(Call("standard", "bm_mt_set_default_action", admit))
     profile, table = "eeon_ingress.route.ecmp_selector", "eeon_ingress.route.ipv4_route"
     for port, net in ((HELD, HELD_NET), (PROBED, PROBED_NET)):
         hop = [port.to_bytes(2, "big"), bytes(6), bytes(6)]

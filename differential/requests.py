@@ -101,10 +101,11 @@ class Requests:
         info: p4i.P4Info,
         parameters: dict[str, tuple[int, ...]],
         ports: tuple[int, ...],
+        defaults: dict[str, str],
         entries_at_most: int,
     ) -> None:
         self._program, self._info, self._parameters, self._ports = program, info, parameters, ports
-        self._entries_at_most = entries_at_most
+        self._defaults, self._entries_at_most = defaults, entries_at_most
         self._actions = {action.preamble.id: action for action in info.actions}
         self._targets = {
             table.name: [(target, width) for _, target, width in table.keys] for table in program.tables
@@ -124,6 +125,8 @@ class Requests:
             if profile.with_selector:
                 self._write(rng, [self._group(rng, profile) for _ in range(rng.randint(1, 4))], make)
         for table in self._tables:
+            if table.preamble.name in self._defaults:
+                self._write(rng, [(MODIFY, self._default(rng, table))], make)
             if table.match_fields:
                 count = min(rng.choice((1, 3, 8, 8, self._entries_at_most)), self._room(table))
                 self._write(rng, [(INSERT, self._entry(rng, table, seen)) for _ in range(count)], make)
@@ -204,11 +207,7 @@ class Requests:
         if not table.match_fields or kind < 0.15:
             if table.const_default_action_id or table.implementation_id:
                 return None
-            entry = p4r.TableEntry(table_id=table.preamble.id, is_default_action=True)
-            if rng.random() < 0.8:
-                scopes = (p4i.ActionRef.TABLE_AND_DEFAULT, p4i.ActionRef.DEFAULT_ONLY)
-                entry.action.action.CopyFrom(self._action(rng, table, scopes))
-            return MODIFY, p4r.Entity(table_entry=entry)
+            return MODIFY, self._default(rng, table)
         if kind < 0.45 or not entries:
             if self._room(table) == 0:
                 return None
@@ -219,6 +218,17 @@ class Requests:
             return DELETE, p4r.Entity(table_entry=old)
         self._set_action(rng, table, old)
         return rng.choice((MODIFY, MODIFY, MODIFY, INSERT)), p4r.Entity(table_entry=old)
+
+    def _default(self, rng: Random, table: p4i.Table) -> p4r.Entity:
+        entry = p4r.TableEntry(table_id=table.preamble.id, is_default_action=True)
+        usual = self._defaults.get(table.preamble.name)
+        if usual is not None and rng.random() < 0.9:
+            names = {action.preamble.name: number for number, action in self._actions.items()}
+            entry.action.action.action_id = names[usual]
+        elif rng.random() < 0.8:
+            scopes = (p4i.ActionRef.TABLE_AND_DEFAULT, p4i.ActionRef.DEFAULT_ONLY)
+            entry.action.action.CopyFrom(self._action(rng, table, scopes))
+        return p4r.Entity(table_entry=entry)
 
     def _room(self, table: p4i.Table) -> int:
         """How many entries it gets at most before these are noted: a full table's codes differ."""

@@ -55,6 +55,8 @@ class Subject:
     """Values that parameters of actions take, by `action.parameter` or `parameter`."""
     registers: tuple[tuple[str, tuple[int, ...]], ...] = ()
     """Values that cells are set to mostly."""
+    defaults: tuple[tuple[str, str], ...] = ()
+    """Tables and the actions, without parameters, that are mostly their defaults."""
     times: tuple[str, ...] = ()
     """Registers that hold times of the real clock: neither written nor compared."""
     only_read: tuple[str, ...] = ()
@@ -229,6 +231,7 @@ def _probe_output(data: bytes) -> bytes:
 
 IPV4 = (0x0A000001, 0x0A000002, 0x0A000101, 0x0A010001, 0x0AFF0001, 0xC0A80101, 0xC0A80201, 0, 0xFFFFFFFF)
 IPV6 = tuple(0x20010DB8 << 96 | rest for rest in (1, 2, 1 << 64, 1 << 64 | 1, 2 << 64, 0xFFFF, 1 << 95))
+STATIONS = (*range(0x020100000001, 0x020100000008), 0xFFFFFFFFFFFF)
 DEPTHS = (0, 1, 60, 99, 100, 101, 1000, 1499, 1500, 1501, 3000, 5000, 100_000)
 
 EEON = Subject(
@@ -238,7 +241,11 @@ EEON = Subject(
     ports=(0, 1, 2, 3, 6, CPU_PORT - 1, CPU_PORT),
     rule=_agreeing_ip("ipv4_options"),
     entries_at_most=24,
+    defaults=(("eeon_ingress.admit.l3_admit", "eeon_ingress.admit.admit_to_l3"),),
     values=(
+        (("ethernet", "dst_addr"), STATIONS),
+        (("ipv4", "src_addr"), IPV4[:7]),
+        (("ipv6", "src_addr"), IPV6),
         (("ipv4", "dst_addr"), IPV4),
         (("ipv6", "dst_addr"), IPV6),
         (("ipv4", "dscp"), (0, 0, 26, 46)),
@@ -302,6 +309,7 @@ EEON = Subject(
     times=(
         *("busy_until", "asleep_at", "wake_start", "lpi_ticks", "gate_open_at"),
         *("codel_first_above", "codel_drop_next", "class_gate_open_at", "pause_sent_at"),
+        "pause_timer",
     ),
     only_read=("codel_state",),
 )

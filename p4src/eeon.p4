@@ -1,6 +1,6 @@
 // The E-EON switch: an IP router that marks ECN by the byte depth of each queue, and holds packets while links sleep.
 //
-//   parser -> classify -> route -> choose_priority -> congestion_point -> buffer_limit -> aqm -> eee_admit     ingress: every decision
+//   parser -> classify -> admit -> route -> choose_priority -> congestion_point -> buffer_limit -> aqm -> eee_admit     ingress: every decision
 //          -> queue [gate] -> hold -> counters -> deparser              egress: waiting, leaving, rewriting
 //
 // Runs unchanged on BMv2's simple_switch and on the engine; what differs between targets is data: tick, ports, limits.
@@ -19,6 +19,7 @@
 #include "include/control/counters.p4"
 #include "include/control/packet_io.p4"
 #include "include/control/classify.p4"
+#include "include/control/admit.p4"
 #include "include/control/route.p4"
 #include "include/control/priority.p4"
 #include "include/control/occupancy.p4"
@@ -41,6 +42,8 @@ control eeon_ingress(inout headers_t hdr, inout metadata_t meta, inout standard_
             if (hdr.cnm.isValid()) {
                 truncate(meta.queued_bytes);
             }
+        } else if (standard_metadata.instance_type == INSTANCE_TYPE_TIMER) {
+            say_again.apply(meta, standard_metadata);
         } else {
             if (meta.copy == copy_t.MADE_PAUSE) {
                 send_made.apply(hdr, meta, standard_metadata);
@@ -52,8 +55,13 @@ control eeon_ingress(inout headers_t hdr, inout metadata_t meta, inout standard_
                 }
                 if (hdr.packet_out.isValid()) {
                     packet_out_decap.apply(hdr, meta, standard_metadata);
-                } else if (meta.verdict == verdict_t.FORWARDED) {
-                    route.apply(hdr, meta, standard_metadata);
+                } else {
+                    if (meta.verdict == verdict_t.FORWARDED && meta.copy != copy_t.MADE_CNM) {
+                        admit.apply(hdr, meta, standard_metadata);
+                    }
+                    if (meta.verdict == verdict_t.FORWARDED) {
+                        route.apply(hdr, meta, standard_metadata);
+                    }
                 }
 
                 if (meta.verdict == verdict_t.FORWARDED) {

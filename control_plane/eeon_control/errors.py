@@ -151,4 +151,4 @@ class ApplyCancelled(asyncio.CancelledError):
 
 
 class Stopped(KeyboardInterrupt):
-    """Ctrl-C, after what was under way has come to its end. Its text says how the switches were left."""
+    """Ctrl-C, after what was under way has come to its end. Its text says how things were left."""

@@ -22,7 +22,6 @@ from eeon_control.units import (
     PacketRate,
     Packets,
     Quantity,
-    parse_size,
 )
 
 U32_MAX = 0xFFFF_FFFF
@@ -78,10 +77,13 @@ def in_bytes(what: str, *, above_zero: bool = False) -> Callable[[object], Bytes
     """Reads a size in bytes of 32 bits; one in packets is refused with what it would be in bytes."""
 
     def read(text: object) -> Bytes:
-        size = parse_size(text)
-        if isinstance(size, Packets):
-            frames = Bytes(size * FULL_FRAME_BYTES)
-            raise ValueError(f"{what} counts bytes; {size} of {FULL_FRAME_BYTES}B frames are {frames}")
+        try:
+            packets = Packets.parse(text)
+        except UnitError:
+            size = Bytes.parse(text)
+        else:
+            frames = Bytes(packets * FULL_FRAME_BYTES)
+            raise ValueError(f"{what} counts bytes; {packets} of {FULL_FRAME_BYTES}B frames are {frames}")
         if size > U32_MAX or (above_zero and size <= 0):
             least = "above zero and " if above_zero else ""
             raise ValueError(f"{what} must be {least}at most {U32_MAX}B (32 bits)")

@@ -29,6 +29,8 @@ def input_error(
         loc = tuple(item["loc"])
         steps = _without_tags(model, loc)
         path = _path_in_file(steps, document, other_names or {}, is_missing=item["type"] == "missing")
+        if len(steps) < len(loc) and document.has((*path, loc[-1])):
+            path = (*path, loc[-1])  # the tag of a short form, which is a key in the file
         rule, value = _explain(item)
         if item["type"] == "extra_forbidden":
             rule += did_you_mean(str(loc[-1]), _keys_at(model, loc[:-1]))

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
 from contextlib import contextmanager
 from importlib.metadata import EntryPoint
 
@@ -94,6 +96,8 @@ def test_unreachable_switch_is_an_error_of_exit_code_1_without_a_traceback(tmp_p
     [
         (["config", "plan"], "Missing option '-c'"),
         (["config", "nonsense"], "No such command"),
+        (["cofnig", "list"], "No such command 'cofnig'. Did you mean 'config'?"),
+        (["config", "aply"], "No such command 'aply'. Did you mean 'apply'?"),
         (["config", "validate", "-c", "mark_treshold"], "; did you mean mark_threshold?"),
         (["config", "validate", "-c", "drop_tail", "-t", "leaf-spine4"], "; did you mean leaf-spine-4"),
         (["config", "plan", *CONFIG], "no switches: give a targets file (-T) or --target"),
@@ -127,7 +131,7 @@ def test_wrong_targets_file_is_told_with_file_and_line(tmp_path):
 def test_validate_shows_warnings_on_stderr_and_counts_entries():
     result = eeon("config", "validate", "-c", "red_ect", "-t", "leaf-spine-4")
     assert result.exit_code == 0
-    assert "red_ect on leaf-spine-4: valid; 60 entries on 4 switches" in result.stdout
+    assert "red_ect on leaf-spine-4: valid; 72 entries on 4 switches" in result.stdout
     assert "warning: profiles.queue.fabric.aqm.protect: ect: only ECT packets are spared" in result.stderr
 
 
@@ -170,3 +174,52 @@ def test_a_command_of_the_tools_says_how_to_get_it_where_only_the_controller_is_
     assert missing.exit_code == 1 and "eeon fabric: not installed" in missing.stderr
     assert "make setup" in missing.stderr
     assert "\n  fabric " not in eeon("--help").stdout
+
+
+@pytest.mark.system
+def test_after_the_first_apply_topology_and_switches_may_be_left_out(tmp_path):
+    with fakes() as fabric:
+        targets = write_targets(tmp_path, fabric)
+        eeon("config", "apply", "-q", *CONFIG, "-T", targets)
+        planned = eeon("config", "plan", "-c", "mark_threshold")
+        applied = eeon("config", "apply", "-q", "-c", "mark_threshold")
+        again = eeon("config", "plan", "-c", "mark_threshold")
+    assert (planned.exit_code, applied.exit_code, again.exit_code) == (2, 0, 0), planned.output
+    assert "this is revision 2" in applied.stdout
+
+
+@pytest.mark.system
+def test_explain_without_a_configuration_says_what_is_in_force(tmp_path):
+    nothing = eeon("config", "explain", "leaf1:1", "-t", "leaf-spine-4")
+    assert nothing.exit_code == 1 and "`eeon config apply` makes it" in nothing.stderr
+    with fakes() as fabric:
+        eeon("config", "apply", "-q", *CONFIG, "-T", write_targets(tmp_path, fabric))
+    told = eeon("config", "explain", "leaf1:1")
+    assert told.exit_code == 0, told.output
+    assert "red_ack_syn" in told.stdout or "revision 1" in told.stdout
+    assert "120us100" in told.stdout
+
+
+def test_topology_that_a_targets_file_names_need_not_be_given(tmp_path):
+    path = tmp_path / "targets.yaml"
+    path.write_text("tick: 1ns\ntopology: nowhere.yaml\nswitches: {leaf1: 127.0.0.1:1}\n")
+    result = eeon("config", "plan", "-c", "drop_tail", "-T", str(path))
+    assert result.exit_code == 1 and "nowhere.yaml: no such file" in result.stderr
+
+
+def test_sigterm_ends_any_command_as_ctrl_c_does_and_is_what_it_was_afterwards(monkeypatch):
+    tidied = []
+
+    @click.command()
+    def foreign() -> None:
+        try:
+            os.kill(os.getpid(), signal.SIGTERM)
+            signal.pause()
+        finally:
+            tidied.append("up")
+
+    monkeypatch.setitem(main.commands, "foreign", foreign)
+    before = signal.getsignal(signal.SIGTERM)
+    result = CliRunner().invoke(main, ["foreign"])
+    assert (result.exit_code, result.stderr.strip(), tidied) == (130, "stopped", ["up"])
+    assert signal.getsignal(signal.SIGTERM) is before

@@ -42,7 +42,7 @@ def test_valid_configuration_says_what_thresholds_it_leaves_to_the_rule(file):
     result = eeon("validate", "-c", path, "-t", "leaf-spine-4")
     assert result.exit_code == 0
     assert result.stdout == (
-        f"{path} on leaf-spine-4: valid; 60 entries on 4 switches\n"
+        f"{path} on leaf-spine-4: valid; 72 entries on 4 switches\n"
         "queue profile q: threshold auto is 30KB at 1Gbps, 97.5KB at 10Gbps\n"
     )
 

@@ -71,6 +71,11 @@ def with_eee(profile: str) -> str:
             "there are off, standard, 12us10, 120us100",
         ),
         (BASE + "  host: {queue: q}\n", "roles.host.queue: q: queue profiles are for switch ports"),
+        (
+            BASE.replace("buffer: 300KB", "buffer: shalow"),
+            "is not a number of bytes; write for example 300KB (300000 bytes), 97.5kB or 64KiB, or in packets: "
+            "65pkt (did you mean shallow?)",
+        ),
         (with_queue("{mode: pie}"), "pie: must be one of 'drop_tail', 'mark_threshold', 'red', 'codel'"),
         (with_queue("{mode: codel, target: 0ms}"), "profiles.queue.q.aqm.target: 0ms: must be above zero"),
         (with_queue("{mode: codel, min: 5pkt}"), "min"),

@@ -24,6 +24,7 @@ from scapy.layers.inet import IP, UDP
 from scapy.layers.l2 import Ether
 
 TICK = Duration(1000)
+BMV2 = {"target_settings": {"bmv2": {}}}
 FABRIC = topology.load("leaf-spine-4")
 CLASSES = "{lossless: {priority: 3, dscp: [26], pfc: roce}, default: {priority: 0}}"
 
@@ -48,6 +49,11 @@ def test_headroom_is_the_sum_that_the_model_names():
     assert at.headroom.total == 4924
     assert (at.xoff, at.xon, at.limit) == (100_000 - 4924, 100_000 - 4924 - 2 * 1514, 100_000)
     assert shortage(at) == 0
+
+
+def test_a_neighbour_that_takes_time_to_obey_needs_room_for_it():
+    at = with_pfc("{limit: 100KB, response: 8us}").pfc_at(FABRIC.port("leaf1:1"), 3)
+    assert (at.headroom.under_way, at.headroom.total) == (250 + 1000, 4924 + 1000)
 
 
 def test_a_link_that_sleeps_needs_room_for_its_sleep_and_its_wake():
@@ -91,6 +97,8 @@ def test_without_a_lossless_class_there_are_none():
             CLASSES,
             "limit 100KB is 3KB above xoff 97KB, but the headroom at 1Gbps is 4.924KB",
         ),
+        # A frame of 1514 bytes and the pause itself, with 24 bytes each, are 12.976 us; 50 quanta are 25.6 us.
+        ("{limit: 100KB, pause: 50}", CLASSES, "after half of it may be 12.976us late"),
         ("{limit: 100KB, xoff: 50KB, xon: 50KB}", CLASSES, "xon 50KB is not below xoff 50KB"),
         ("{limit: 100KB, xoff: 101KB}", CLASSES, "xoff 101KB is above the limit 100KB"),
         (
@@ -114,6 +122,33 @@ def test_contradictions_are_refused_before_anything_is_planned(profile, classes,
     with pytest.raises(InputError) as raised:
         plan.intended(FABRIC, with_pfc(profile, classes), TICK)
     assert said in str(raised.value)
+
+
+def starved(classes: str) -> list[str]:
+    found = config.check(with_pfc(classes=classes), FABRIC, TICK)
+    return [str(one) for one in found if "may take all of a link" in str(one)]
+
+
+def test_a_class_above_a_lossless_one_is_a_warning_unless_both_share_by_weight():
+    above = "{{roce: {{priority: 3, dscp: [26], pfc: roce{}}}, voice: {{priority: 5, dscp: [46]{}}}}}"
+    [told] = starved(above.format("", ""))
+    assert "class roce is lossless, and voice of a higher priority" in told
+    assert len(starved(above.format(", quantum: 3KB", ""))) == 1
+    assert starved(above.format(", quantum: 3KB", ", quantum: 3KB")) == []
+    assert starved("{roce: {priority: 3, dscp: [26], pfc: roce}, bulk: {priority: 1, dscp: [10]}}") == []
+
+
+VOICE = "{roce: {priority: 3, dscp: [26], pfc: roce}, voice: {priority: 7, dscp: [46]}}"
+
+
+def test_a_lossy_class_of_priority_7_is_beside_pauses_unless_the_switches_are_bmv2():
+    plan.intended(FABRIC, with_pfc(classes=VOICE), TICK)
+    with pytest.raises(
+        InputError, match=r"BMv2 sends the switches' own frames, pauses, from the queue of pri"
+    ):
+        plan.intended(FABRIC, config.overridden(with_pfc(classes=VOICE), BMV2), TICK)
+    other = "{roce: {priority: 3, dscp: [26], pfc: roce}, voice: {priority: 6, dscp: [46]}}"
+    plan.intended(FABRIC, config.overridden(with_pfc(classes=other), BMV2), TICK)
 
 
 @pytest.mark.parametrize(

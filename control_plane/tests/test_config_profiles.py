@@ -97,10 +97,24 @@ def test_short_form_means_its_long_form(short, long):
     assert aqm_of(short) == aqm_of(long)
 
 
+def test_a_threshold_without_a_unit_is_not_offered_packets_which_would_be_refused():
+    with pytest.raises(InputError, match="write for example 300KB") as refused:
+        aqm_of("{mark_threshold: 50}")
+    assert "pkt" not in str(refused.value)
+
+
 @pytest.mark.parametrize(
     ("aqm", "error"),
     [
         ("red", "profiles.queue.q.aqm: red: not an AQM in one word; write for example drop_tail"),
+        ("mark_treshold", "aqm: mark_treshold: not an AQM in one word (did you mean mark_threshold?)"),
+        ("{mark_treshold: 30KB}", "aqm: mark_treshold: unknown key (did you mean mark_threshold?)"),
+        ("{codel: 5ms}", "aqm: codel is a mode and has no short form; write {mode: codel, ...}"),
+        ("{min: 5pkt}", "aqm: the key mode is required: drop_tail, mark_threshold, red, codel"),
+        ("{red: {min: 5pkt}}", "aqm: red is a short form with one value; write {mode: red, ...} for more"),
+        ("{red: }", "aqm: red takes one size or [min, max], for example red: [50pkt, 150pkt]"),
+        ("{red: [9pkt, 5pkt]}", "profiles.queue.q.aqm.red: min (9pkt) must not be above max (5pkt)"),
+        ("{red: [9pkt, 5KB]}", "profiles.queue.q.aqm.red: min (9pkt) and max (5KB) must both be bytes"),
         ("{autored: 5}", "profiles.queue.q.aqm.autored: 5: 5 is not a time with a unit"),
         (
             "{mark_threshold: 65pkt}",

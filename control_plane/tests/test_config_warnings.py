@@ -154,3 +154,46 @@ def test_codel_interval_below_the_target_or_the_round_trip():
 def test_codel_without_ecn_or_protection():
     assert "without ECN, CoDel can only drop" in codel(ecn="false")[0]
     assert "protect: ack_syn spares them" in codel(protect="ect")[0]
+
+
+def two_leaves(*rates: str) -> topology.Topology:
+    """Two leaves with a spine for each rate, and links of that rate to it."""
+    links = [f"  - {{endpoints: [leaf{n}:1, h{n}:1], rate: 1Gbps}}" for n in (1, 2)]
+    links += [
+        f"  - {{endpoints: [leaf{n}:{2 + place}, spine{place}:{n}], rate: {rate}}}"
+        for n in (1, 2)
+        for place, rate in enumerate(rates)
+    ]
+    nodes = [f"  {name}: {{kind: switch}}" for name in ("leaf1", "leaf2")]
+    nodes += [f"  spine{place}: {{kind: switch}}" for place in range(len(rates))]
+    nodes += ["  h1: {kind: host}", "  h2: {kind: host}"]
+    text = ["name: two", "defaults: {delay: 500ns}", "nodes:", *nodes, "links:", *links]
+    return topology.from_text("\n".join(text), "two.yaml")
+
+
+def test_ecmp_over_up_links_of_two_rates_is_warned_about_once():
+    assert warnings(fabric=two_leaves("10Gbps", "10Gbps")) == []
+    [found] = [one for one in warnings(fabric=two_leaves("10Gbps", "1Gbps")) if "up-links" in one]
+    assert found.startswith("two.yaml: warning: flows are spread evenly over up-links of several rates: ")
+    assert "leaf1:2 10Gbps and leaf1:3 1Gbps (2 such switches)" in found
+
+
+def test_one_path_over_up_links_of_two_rates_is_no_even_spread():
+    text = (
+        "profiles: {queue: {q: {buffer: 300KB}}}\nrouting: {ecmp: false}\n"
+        "roles: {host_facing: {queue: q}, uplink: {queue: q}, spine: {queue: q}}\n"
+    )
+    assert config.check(config.from_text(text, "c.yaml"), two_leaves("10Gbps", "1Gbps"), NS) == []
+
+
+@pytest.mark.parametrize(
+    ("aqm", "told"),
+    [
+        ("{mark_threshold: 300MB}", "300MB is 3,076 times what auto would be at 10Gbps (97.5KB)"),
+        ("{red: 300MB, protect: ack_syn}", "max: 300MB is 3,076 times"),
+    ],
+)
+def test_threshold_far_above_what_its_link_needs(aqm, told):
+    found = warnings(buffer="1GB", aqm=aqm)
+    assert any(told in one and "packets wait" in one for one in found), found
+    assert not [one for one in warnings(buffer="3MB", aqm="{mark_threshold: 1MB}") if "times what" in one]

@@ -183,12 +183,19 @@ def test_a_port_whose_buffer_counts_packets_has_a_speed_and_no_limit_in_bytes():
     assert ("eeon_port_buffer_bytes", "leaf1", "2") not in found
 
 
+def test_a_port_whose_link_is_down_is_told_where_the_switch_says_so():
+    found = exported(sample(switch(down=frozenset({3}))))
+    assert [found["eeon_port_up", "leaf1", str(port)] for port in (1, 2, 3, 4)] == [1, 1, 0, 1]
+    assert not [key for key in exported(sample(switch(down=None))) if key[0] == "eeon_port_up"]
+
+
 def test_whole_sample_has_every_metric_of_the_catalogue_and_no_other():
     full = sample(
         switch(
             observation=observation(pfc=PFC, qcn=QCN),
             buffers={1: 300_000},
             storms={1 << 3 | 3: (2, True)},
+            down=frozenset(),
             accounts={1: PortAccount(1, 1, 1.0, 1.0)},
             restores=Restores(Counter(program=1), 1, 1.0),
         ),

@@ -108,3 +108,10 @@ def test_every_name_in_code_that_the_glossary_gives_is_in_the_sources():
         name for name in named if name not in words and name not in (guides if " " in name else sources)
     ]
     assert missing == []
+
+
+def test_readme_of_packet_tests_has_a_row_for_each_group():
+    folder = ROOT / "ptf_tests"
+    groups = {path.stem for path in (folder / "tests").glob("*.py") if path.stem != "__init__"}
+    page = (folder / "README.md").read_text(encoding="utf-8")
+    assert groups == set(re.findall(r"^\| `(\w+)` \| .* \| .* \|$", page, re.M)) & groups

@@ -10,6 +10,7 @@ import time
 
 import pytest
 from eeon_control import config, fabric, operations, program, state, topology
+from eeon_control.constants import VERDICTS
 from eeon_control.errors import ApplyError, FabricError
 from eeon_control.fabric import Targets, sync
 from eeon_control.fabric.session import P4RuntimeSession
@@ -52,8 +53,8 @@ def test_apply_to_blank_switches_loads_the_program_and_every_intended_entry(fabr
     # The defaults that the program brings along are no changes; the seed of the hash is one.
     modified = [change for change in report.plan.switches["leaf1"].changes if change.kind.value == "modify"]
     assert [change.entry.table for change in modified] == ["switch_config"]
-    # leaf: (2 host + 1 leaf routes) x 2 families + 4 ports x 3 tables; spine: 2 x 2 + 2 x 3
-    assert entries == {"leaf1": 18, "leaf2": 18, "spine1": 10, "spine2": 10}
+    # leaf: (2 host + 1 leaf routes) x 2 families + 4 ports x 4 tables; spine: 2 x 2 + 2 x 4
+    assert entries == {"leaf1": 22, "leaf2": 22, "spine1": 12, "spine2": 12}
     assert again.is_empty
 
 
@@ -399,7 +400,7 @@ def test_long_writes_go_in_parts_so_that_each_meets_the_deadline():
             )
 
     largest, entries = run(scenario())
-    assert entries == (40 + 3) * 2 + 42 * 3
+    assert entries == (40 + 3) * 2 + 42 * 4
     assert largest <= 256
 
 
@@ -420,7 +421,7 @@ def test_counters_are_read_by_port_class_and_verdict(fabric4):
     assert [one for one in counters.received if one.packets] == [
         fabric.ReceivedCount("leaf1", 2, "syn_ack", 1, 60)
     ]
-    assert len(counters.verdicts) == 12 * 8 * 9  # 12 linked ports
+    assert len(counters.verdicts) == 12 * 8 * len(VERDICTS)  # 12 linked ports
 
 
 def test_registers_are_read_by_name_and_a_target_without_them_is_named(fabric4):

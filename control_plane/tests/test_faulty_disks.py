@@ -16,7 +16,8 @@ from eeon_control.errors import EeonError
 pytest.importorskip("eeon_engine._engine", reason="the engine's extension is not installed")
 
 from controller_process import ControllerProcess
-from fault_fabric import NEW, OLD, FaultyFabric
+from eeon_control.fabric.progress import Step, nobody
+from fault_fabric import NEW, OLD, FaultyFabric, at
 
 pytestmark = pytest.mark.system
 
@@ -64,30 +65,36 @@ def fill(disk: Path, pages: int) -> Path:
     return filling
 
 
+@pytest.mark.parametrize(
+    ("moment", "files"),
+    [(None, {"journal.json"}), (Step.JOURNALED, {"2.json", "current"})],
+    ids=["from the start", "once the journal is written"],
+)
 def test_disk_that_is_full_at_any_moment_of_an_apply_leaves_old_or_new_and_the_next_command_mends(
-    faulty, store, disk
+    faulty, store, disk, moment, files
 ):
     old = faulty.image()
-    ends, full = [], set()
+    full = set()
     for pages in range(60):
-        filling = fill(disk, pages)
+        if moment is None:
+            fill(disk, pages)
+        observer = at(moment, "", lambda: fill(disk, pages)) if moment else nobody  # noqa: B023 - called in this turn
         before = store.current_number()
         try:
-            faulty.apply(store, NEW)
+            faulty.apply(store, NEW, observer)
         except EeonError as error:
             [where] = re.findall(r"(\S+): cannot be written: No space left on device", str(error))
             full.add(Path(where).name)
             assert faulty.image() == old, f"{pages} pages"
             assert store.current_number() == before
-        filling.unlink()
+        (disk / "filling").unlink()
         faulty.settle(store)
         assert store.journal() is None
         applied = store.current_number() > before
         assert (faulty.image() != old) == applied
-        ends.append(applied)
         if applied:
             break
-    assert ends[-1] and "journal.json" in full and full & {"2.json", "current"}, full
+    assert applied and full & files, full
 
 
 def test_full_disk_stops_an_apply_before_the_first_write_with_the_file_and_the_reason(

@@ -169,3 +169,11 @@ def test_bash_gets_what_it_asks_for():
         [sys.executable, "-m", "eeon_control"], env=environment, capture_output=True, text=True, check=True
     )
     assert done.stdout.splitlines() == ["plain,energy"]
+
+
+@pytest.mark.parametrize("columns", ["60", "80"])
+@pytest.mark.parametrize("words", [(), ("show", "path"), ("config", "apply")], ids=" ".join)
+def test_page_is_as_wide_as_its_terminal_but_for_lines_to_type(words, columns):
+    shown = CliRunner().invoke(main, ["help", *words], env={"COLUMNS": columns}).stdout
+    text, _, _ = shown.partition("EXAMPLES")
+    assert max(map(len, text.splitlines())) <= int(columns)

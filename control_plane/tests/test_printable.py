@@ -22,6 +22,7 @@ from eeon_control.fabric import sync
 from eeon_control.printable import one_line, printable
 from fake_p4runtime import FakeFabric
 from finsy.proto import rpc_code
+from rich.padding import Padding
 from rich.table import Table
 
 CLEARS = "\x1b[2J\x1b[H\x9b2J\x07"
@@ -182,6 +183,26 @@ def test_cell_of_a_table_and_a_styled_text_are_escaped(capsys):
     terminal.print(f"text {TURNS}", style="red")
     shown = capsys.readouterr().out
     assert "\\u001b[2J" in shown and "\\u202e" in shown and OBEYED.search(shown) is None
+
+
+@pytest.mark.parametrize(
+    "name", ["leaf1:100:", "leaf1:-1", ":smile:", "[red]a[/red]", "[/]", "[link=x]y", "\\[b]"]
+)
+def test_name_that_rich_would_read_as_markup_or_emoji_is_shown_as_it_is(name, capsys):
+    table = Table(name, title=f"{name} in a title")
+    table.add_row(f"{name} in a cell")
+    terminal = Terminal(width=200)
+    terminal.print(table)
+    terminal.print(f"{name} in a text", style="red")
+    terminal.print(Padding(f"{name} in a block", 1))
+    shown = capsys.readouterr().out
+    assert [line.strip() for line in shown.splitlines() if line.strip(" ┏━┓┡┩└─┘")] == [
+        f"{name} in a title",
+        f"┃ {name}{' ' * 10} ┃",
+        f"│ {name} in a cell │",
+        f"{name} in a text",
+        f"{name} in a block",
+    ]
 
 
 def test_no_console_is_made_but_the_one_that_escapes():

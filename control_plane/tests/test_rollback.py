@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from click.testing import CliRunner
 from eeon_control import config, operations, state, topology
@@ -28,13 +30,13 @@ def store(state_folder):
     return state.StateStore.open(state_folder)
 
 
-def targets(fakes) -> Targets:
-    return Targets.from_value({"tick": "1ns", "switches": fakes.targets}, "test")
+def targets(fakes, **more) -> Targets:
+    return Targets.from_value({"tick": "1ns", "switches": fakes.targets, **more}, "test")
 
 
-def apply(store, fakes, name: str, **how):
+def apply(store, fakes, name: str, of=FABRIC, at: dict[str, str] | None = None, **how):
     with store.lock("test") as lock:
-        meant = state.Intended(FABRIC, config.load(name), targets(fakes))
+        meant = state.Intended(of, config.load(name), targets(fakes, **(at or {})))
         return sync.run(operations.apply(operations.Work(store, lock), meant, **how))
 
 
@@ -143,3 +145,72 @@ def test_folder_of_another_fabric_is_refused(store, fakes):
     with store.lock("test") as lock, says:
         meant = state.Intended(other, config.load("drop_tail"), elsewhere)
         sync.run(operations.apply(operations.Work(store, lock), meant))
+
+
+TWIN, LIVE = {"clock": "virtual"}, {"topology": "/run/live.yaml"}
+
+
+def slower() -> topology.Topology:
+    """The same links at a tenth of their rates, as a live fabric has them."""
+    rates = {"10Gbps": "1Gbps", "1Gbps": "100Mbps"}
+    text = json.dumps(dict(FABRIC.document))
+    for rate, tenth in reversed(rates.items()):
+        text = text.replace(f'"{rate}"', f'"{tenth}"')
+    return topology.from_value(json.loads(text), "slower")
+
+
+def test_rollback_to_a_revision_of_another_fabric_is_refused_and_writes_nothing(store, fakes):
+    apply(store, fakes, "drop_tail", at=TWIN)
+    apply(store, fakes, "mark_threshold", of=slower(), at=LIVE)
+    apply(store, fakes, "mark_threshold", at=TWIN)
+    held = fakes.state()
+    with pytest.raises(StateError, match=r"revision 2 was made for another fabric \(live fabric, tick 1ns\)"):
+        rollback(store, 2)
+    assert fakes.state() == held and store.current_number() == 3
+
+
+def test_rollback_without_a_number_passes_over_revisions_of_another_fabric(store, fakes):
+    apply(store, fakes, "drop_tail", at=TWIN)
+    apply(store, fakes, "mark_threshold", of=slower(), at=LIVE)
+    apply(store, fakes, "mark_threshold", at=TWIN)
+    assert rollback(store).revision.action == "rollback to 1"
+
+
+def test_a_targets_file_says_which_fabric_a_rollback_is_for(store, fakes, tmp_path):
+    links = tmp_path / "links.json"
+    links.write_text(json.dumps(dict(slower().document)))
+    live = {"topology": str(links)}
+    apply(store, fakes, "drop_tail", of=slower(), at=live)
+    apply(store, fakes, "mark_threshold", at=TWIN)
+    file = tmp_path / "targets.yaml"
+    file.write_text(json.dumps(targets(fakes, **live).as_value()))
+    words = ["config", "rollback", "1", "-q", "--dry-run"]
+    refused = CliRunner().invoke(main, words)
+    assert refused.exit_code == 1 and "another fabric (live fabric, tick 1ns)" in refused.output
+    meant = CliRunner().invoke(main, [*words, "-T", str(file)])
+    assert meant.exit_code == 2 and "back to revision 1:" in meant.output, meant.output
+    addresses = [word for name, at in fakes.targets.items() for word in ("--target", f"{name}={at}")]
+    assert CliRunner().invoke(main, [*words, *addresses]).exit_code == 1
+
+
+def test_rollback_over_another_scale_of_a_live_fabric_names_a_link(store, fakes):
+    apply(store, fakes, "mark_threshold", at=LIVE)
+    apply(store, fakes, "mark_threshold", of=slower(), at=LIVE)
+    with pytest.raises(StateError, match="another scale of the fabric: leaf1:1 had 1Gbps, and has 100Mbps"):
+        rollback(store, 1)
+
+
+def test_apply_that_would_go_back_to_another_fabric_asks_for_no_confirmation(store, fakes):
+    apply(store, fakes, "drop_tail", at=LIVE)
+    with pytest.raises(StateError, match="apply once without --confirm"):
+        apply(store, fakes, "mark_threshold", at=TWIN, confirm_seconds=600)
+
+
+def test_history_shows_which_revision_is_for_which_fabric(store, fakes):
+    apply(store, fakes, "drop_tail", at=TWIN)
+    assert "for" not in CliRunner().invoke(main, ["config", "history"]).stdout.split("\n")[0].split()
+    apply(store, fakes, "mark_threshold", of=slower(), at=LIVE)
+    lines = CliRunner().invoke(main, ["config", "history"]).stdout.splitlines()
+    assert "live fabric, tick 1ns" in lines[1] and "twin, tick 1ns" in lines[2]
+    told = json.loads(CliRunner().invoke(main, ["config", "history", "--json"]).stdout)
+    assert [one["made_for"] for one in told["revisions"]] == ["live fabric, tick 1ns", "twin, tick 1ns"]

@@ -17,6 +17,7 @@ from eeon_control import program, topology
 from eeon_control.cli import main
 from eeon_control.cli.show import baselines
 from eeon_control.fabric import sync
+from eeon_control.fabric.read import FabricObservation
 from fake_p4runtime import FakeFabric
 
 pytestmark = pytest.mark.system
@@ -450,7 +451,7 @@ def test_counters_without_a_packet_are_left_out_of_the_table_and_told(fabric):
     every = len(fabric.rows("counters"))
     shown = fabric.show("counters").stdout
     assert shown.count("leaf1:") == 4 and shown.count("leaf2:") == 0
-    assert f"{every - 4} rows without a packet left out; --zeros shows them" in shown
+    assert f"{every - 4:,} rows without a packet left out; --zeros shows them" in shown
     assert fabric.show("counters", "--zeros").stdout.count("leaf2:") == every // 3
 
 
@@ -530,3 +531,54 @@ def test_a_revision_remembers_that_the_clock_is_virtual(fabric):
     fabric.path.write_text(f"clock: virtual\n{fabric.path.read_text()}")
     assert eeon("config", "apply", "-c", "drop_tail", *fabric.options).exit_code == 0
     assert "these switches have a virtual clock" in eeon("show", "energy", "-t", "leaf-spine-4").stderr
+
+
+def test_views_of_lossless_classes_and_congestion_points_say_why_they_are_empty(fabric):
+    assert "a class with `pfc` in the configuration is" in fabric.show("pfc").stdout
+    assert "a queue profile with `qcn` in the configuration makes some" in fabric.show("qcn").stdout
+
+
+def test_ecn_leaves_rows_without_a_packet_out_of_the_table_and_says_how_many(fabric):
+    fabric.verdict("leaf1", 3, DATA, MARKED, 4, 4000)
+    lines = fabric.show("ecn").stdout.splitlines()
+    assert {line.split()[0] for line in lines if line.startswith(("leaf", "spine"))} == {"leaf1:3"}
+    assert any("rows without a packet left out; --zeros shows them" in line for line in lines)
+    assert fabric.show("ecn", "--zeros").stdout.count("leaf1:3") > 1
+    assert len(fabric.rows("ecn")) > 1
+
+
+def test_nonzero_shows_queues_with_packets_and_ports_that_were_woken(fabric):
+    assert fabric.rows("queues", "--nonzero") == []
+    fabric.registers["occupancy_packets"] = program.load().schema().registers["occupancy_packets"].id
+    fabric.register("leaf1", "occupancy_packets", 3, 2)
+    fabric.register("spine2", "wakes", 1, 7)
+    assert [row["port"] for row in fabric.rows("queues", "--nonzero")] == ["leaf1:3"]
+    assert "spine2:1" in [row["port"] for row in fabric.rows("eee", "--nonzero")]
+    assert len(fabric.rows("eee", "--nonzero")) < len(fabric.rows("eee"))
+
+
+def test_routes_takes_the_switch_as_an_option_too(fabric):
+    rows = fabric.rows("routes", "--switch", "leaf1")
+    assert rows == fabric.rows("routes", "leaf1")
+
+
+def test_at_80_columns_the_drops_of_lossless_classes_are_still_there():
+    from eeon_control import views
+    from eeon_control.cli.show.printing import as_table
+    from eeon_control.cli.terminal import Terminal
+
+    row = {
+        "port": "leaf1:3",
+        "priority": 3,
+        "xoff_bytes": 60_000,
+        "xon_bytes": 57_000,
+        "limit_bytes": 100_000,
+    }
+    row |= {"held_bytes": 61_000, "neighbour": "paused", "pauses_sent": 12_345, "pauses_received": 1_234}
+    row |= {"lossless_dropped": 7, "control_ignored": 0, "storm": None}
+    view = views.pfc(topology.load("leaf-spine-4"), FabricObservation({}, {}))
+    view.rows.append(row)
+    terminal = Terminal(width=80)
+    with terminal.capture() as shown:
+        terminal.print(as_table(view, 80))
+    assert "dropped" in shown.get().split("left out")[0]

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import itertools
+import os
 import tempfile
 from pathlib import Path
 
+import pytest
 from eeon_control import state
 from eeon_control.fabric.undo import Snapshot
 from eeon_control.state.saved_snapshot import SavedSnapshot
@@ -15,6 +17,14 @@ from hypothesis import strategies as st
 INTENT = state.Intent(fabric="f", configuration={}, topology={}, targets={}, program="p", entries={})
 MOMENT = state.Moment(wall_seconds=1e9, boot_seconds=5.0, boot_id="a")
 ACTIONS = ("commit", "apply", "undo", "apply_to_confirm", "confirm")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def no_waiting_for_the_disk():
+    """Spares the disk: what a power cut takes is `DyingDisk`'s to say, and the files are read back at once."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(os, "fsync", lambda _: None)
+        yield
 
 
 class Killed(BaseException):

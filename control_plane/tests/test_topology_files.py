@@ -159,9 +159,15 @@ def edited(old: str, new: str) -> str:
         (edited('"h2:0"', '"leaf1:8"'), "a link joins two different nodes"),
         (
             edited("rate: 1Gbps", "rate: 0Gbps"),
-            "f.yaml:2: error: defaults.rate: 0Gbps: a link's rate must be above zero, for example 10Gbps",
+            "f.yaml:2: error: defaults.rate: 0Gbps: a link's rate must be above zero and at most 10Tbps, for "
+            "example 10Gbps",
         ),
         (edited("delay: 500ns", "delay: 0ns"), "a link's delay must be above zero"),
+        (edited("delay: 500ns", "delay: 500s"), "500s: a link's delay must be above zero and at most 1s"),
+        (
+            edited("rate: 1Gbps", "rate: 10000Tbps"),
+            "10000Tbps: a link's rate must be above zero and at most",
+        ),
         (edited("rate: 1Gbps", "rate: 1000"), "1000 is not a bit rate with a unit"),
         (edited("rate: 1Gbps, ", ""), "f.yaml:8: error: links[0].rate: no rate here and none in defaults"),
         (

@@ -10,6 +10,16 @@ from eeon_tools.replay.result import CLASS_NAMES
 
 Type = Literal["text", "whole", "number", "flag"]
 AXIS = "axis_"
+SIZE_CLASSES = {
+    "": "of all sizes",
+    "10kb_": "up to 10 kB",
+    "100kb_": "10 to 100 kB",
+    "1mb_": "100 kB to 1 MB",
+    "10mb_": "1 to 10 MB",
+    "above_10mb_": "above 10 MB",
+}
+"""Parts of names of columns, and what they hold; those of sizes in the engine's order."""
+SLOWDOWN_PARTS = ("count", "mean", "p50", "p95", "p99", "p999")
 OF_THE_MACHINE = ("wall_seconds", "cpu_seconds", "peak_rss_bytes")
 """Columns that differ from one time to the next that a run is made."""
 STATUSES = ("finished", "failed")
@@ -35,7 +45,7 @@ def _by_class() -> list[Column]:
         "marked": "packets set to CE by a switch or a NIC",
         "early_dropped": "packets that an AQM dropped, of a switch or a NIC",
         "tail_dropped": "packets that did not fit into a buffer",
-        "other_dropped": "packets without route, malformed, or sent to the controller",
+        "other_dropped": "packets without route, malformed, not to be forwarded, or sent to the controller",
     }
     for key, meaning in meanings.items():
         found += [Column(f"{key}_{name}", "whole", f"{meaning}: {name}") for name in CLASS_NAMES]
@@ -53,6 +63,23 @@ def _energy() -> list[Column]:
     return found
 
 
+def _slowdowns() -> list[Column]:
+    found = []
+    meanings = {
+        "count": "transfers",
+        "mean": "mean of completion time over the least time that the path allows",
+        "p50": "median of the same",
+        "p95": "95th percentile of the same",
+        "p99": "99th percentile of the same",
+        "p999": "99.9th percentile of the same",
+    }
+    for size, of in SIZE_CLASSES.items():
+        for key in SLOWDOWN_PARTS:
+            kind: Type = "whole" if key == "count" else "number"
+            found.append(Column(f"slowdown_{size}{key}", kind, f"{meanings[key]}, {of}"))
+    return found
+
+
 IDENTITY = (
     Column("run_id", "text", "hash of resolved settings, seed, program and engine"),
     Column("experiment", "text", "name of the experiment"),
@@ -66,7 +93,11 @@ IDENTITY = (
 """Before the axes, which are `axis_NAME`, text."""
 
 MEASURED = (
-    Column("settings_json", "text", "the run's settings as they are after all overlays"),
+    Column(
+        "settings_json",
+        "text",
+        "the run's settings as they are after all overlays; of a long list its length and digest",
+    ),
     Column("status", "text", "`finished` or `failed`"),
     Column("error", "text", "why it failed"),
     Column("virtual_seconds", "number", "virtual time until the last foreground application finished"),
@@ -130,6 +161,12 @@ MEASURED = (
     Column("syn_timeouts", "whole", "those of SYNs"),
     Column("fast_recoveries", "whole", "losses found by duplicate ACKs"),
     Column("mark_reductions", "whole", "windows reduced for marks"),
+    Column(
+        "offered_load", "number", "payload of drawn flows, as a share of the rates of the links that send"
+    ),
+    Column("flows_measured", "whole", "flows of the first application `flows` between warm-up and cool-down"),
+    Column("flows_given_up", "whole", "those of them that never ended: their connection was given up"),
+    *_slowdowns(),
     Column("rpc_mean_us", "number", "response time of requests"),
     Column("rpc_p50_us", "number", "median of the same"),
     Column("rpc_p99_us", "number", "99th percentile of the same"),

@@ -36,11 +36,14 @@ def check(
     * of all packets, those that hosts sent and that neither arrived nor were dropped are those under way;
     * of no class more arrived or was dropped than was sent;
     * each switch decided about what it received or made, but for what is inside it;
-    * no packet came to a wrong host, and every queue's occupancy is zero where nothing is under way.
+    * no packet came to a wrong host, and every queue's occupancy is zero where nothing is under way;
+    * no transmission began before its PHY was awake: the energy of such a run would be wrong.
     """
     problems = [*_under_way(report, packets), *_switches(report, counters)]
     if report["conservation"]["misdelivered"]:
         problems.append(f"{report['conservation']['misdelivered']} packets came to a wrong host")
+    if violations := report["energy"]["total"]["violations"]:
+        problems.append(f"{violations} transmissions began before their PHY was awake")
     if not report["conservation"]["queued"]:
         problems += packet_counts.deliveries(topology, counters, packets)
         problems += packet_counts.occupancy(registers)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import product
 
 from eeon_control.errors import InputError, Problem
 from eeon_control.sources import Document, KeyPath
@@ -50,7 +51,11 @@ def expand(
 
 def count(experiment: Experiment, *, quick: bool = False) -> int:
     """How many points there are, without checking their runs. Raises InputError as `expand`."""
-    return sum(_size(sweep) for sweep in _Expansion(experiment, Versions("", ""), quick, None).sweeps())
+    axes = list(experiment.file.axes)
+    found: set[tuple[str | int | None, ...]] = set()
+    for sweep in _Expansion(experiment, Versions("", ""), quick, None).sweeps():
+        found.update(product(*(sweep.values.get(axis, [None]) for axis in axes), sweep.seeds))
+    return len(found)
 
 
 class _Expansion:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, TypeVar, cast
 
 from eeon_control.topology import PortRole, Topology
 from eeon_control.units import DataRate
 from eeon_tools.replay.result import ClassPackets
 
+from eeon_experiments.columns import SIZE_CLASSES, SLOWDOWN_PARTS
 from eeon_experiments.results import Value
 from eeon_experiments.settings import RunSettings
 from eeon_experiments.workloads.mapreduce import Cluster
@@ -20,9 +21,11 @@ if TYPE_CHECKING:
         ApplicationReport,
         Distribution,
         FabricSpec,
+        FlowRow,
         JobReport,
         LatencyReport,
         Report,
+        SlowdownReport,
         TransfersReport,
         WorkloadReport,
     )
@@ -61,6 +64,7 @@ def measured(
         **_queues(topology, report),
         **(_shape(topology, report) if settings.queue_samples else dict.fromkeys(_SHAPE)),
         **_flows(workload["flows"]),
+        **_slowdowns(workload),
         **_rpc(workload["applications"]),
         **_queries(workload["applications"]),
         **_steps(workload["applications"]),
@@ -80,6 +84,12 @@ def workload_report(report: Report) -> WorkloadReport:
     workload = report.get("workload")
     assert workload is not None, "the engine reports on the workload that it was given"
     return workload
+
+
+def flow_rows(report: Report) -> list[FlowRow]:
+    """Each flow of the applications that keep them."""
+    applications = workload_report(report)["applications"]
+    return [row for one in applications if one["kind"] == "flows" for row in one.get("rows") or ()]
 
 
 def with_nics(packets: Mapping[str, ClassPackets], report: Report) -> dict[str, ClassPackets]:
@@ -246,6 +256,29 @@ def _flows(flows: TransfersReport) -> dict[str, Value]:
         "syn_timeouts": flows["syn_timeouts"],
         "mark_reductions": flows["mark_reductions"],
     }
+
+
+def _slowdowns(workload: WorkloadReport) -> dict[str, Value]:
+    """Of the first application that has flows; without one, of all transfers."""
+    for one in workload["applications"]:
+        if one["kind"] == "flows":
+            return {
+                "offered_load": one["load"],
+                "flows_measured": one["measured"],
+                "flows_given_up": one["failed"],
+                **_slowdown_columns(one["slowdown"], one["slowdown_by_size"]),
+            }
+    flows = workload["flows"]
+    nothing: dict[str, Value] = dict.fromkeys(("offered_load", "flows_measured", "flows_given_up"))
+    return {**nothing, **_slowdown_columns(flows["slowdown"], flows["slowdown_by_size"])}
+
+
+def _slowdown_columns(whole: SlowdownReport, by_size: list[SlowdownReport]) -> dict[str, Value]:
+    found: dict[str, Value] = {}
+    for size, one in zip(SIZE_CLASSES, (whole, *by_size), strict=True):
+        parts = cast("Mapping[str, Value]", one)
+        found |= {f"slowdown_{size}{key}": parts[key] for key in SLOWDOWN_PARTS}
+    return found
 
 
 def _rpc(applications: Iterable[ApplicationReport]) -> dict[str, Value]:

@@ -105,6 +105,11 @@ def _keyed(document: Document, path: KeyPath, problems: list[Problem], default: 
     return Document(_replaced(document.value, path, found), places)
 
 
+def with_value(document: Document, path: KeyPath, new: object) -> Document:
+    """The document with `new` at `path`, where there is a value already."""
+    return Document(_replaced(document.value, path, new), document.places)
+
+
 def _replaced(value: dict[str, object], path: KeyPath, new: object) -> dict[str, object]:
     """`value` with `new` at `path`, where there is a value already; every step of it is a mapping's key."""
     key, rest = str(path[0]), path[1:]

@@ -16,7 +16,7 @@ from eeon_control import config as configs
 from eeon_control import data
 from eeon_control import topology as topologies
 from eeon_control.config import FabricConfig
-from eeon_control.errors import DataNotFound, InputError, Severity
+from eeon_control.errors import DataNotFound, InputError, Problem, Severity
 from eeon_control.sources import Document, KeyPath, read_yaml
 from eeon_control.topology import Topology
 from eeon_control.units import Duration
@@ -29,6 +29,7 @@ from eeon_experiments import overlay
 from eeon_experiments.fabric import spec_of, with_added_delay, workload_of
 from eeon_experiments.settings import RunSettings
 from eeon_experiments.versions import Versions
+from eeon_experiments.workloads.flow_files import read_list, read_points
 
 _ID_DIGITS = 20
 
@@ -63,10 +64,14 @@ class Resolver:
         self._configs: dict[str, FabricConfig] = {}
         self._documents: dict[Path, Document] = {}
         self._fabrics: dict[str, str] = {}
+        self._flow_files: dict[Path, object] = {}
 
     def resolve(self, document: Document, seeds: list[int], source: str) -> list[Run]:
         """One run for each seed. Raises InputError with everything that is wrong."""
         document, problems = overlay.by_name(document)
+        document, unread = self._with_flow_files(document)
+        if unread:
+            raise InputError(problems + unread)
         settings: RunSettings | None = None
         topology: Topology | None = None
         config: FabricConfig | None = None
@@ -98,6 +103,27 @@ class Resolver:
             )
             for seed in seeds
         ]
+
+    def _with_flow_files(self, document: Document) -> tuple[Document, list[Problem]]:
+        """The document with files of flows beside the experiment's as what they hold."""
+        problems = []
+        applications = document.get(("workload", "applications"))
+        for name, one in applications.items() if isinstance(applications, dict) else ():
+            if not isinstance(one, dict) or one.get("kind") != "flows":
+                continue
+            for key, read in (("sizes", read_points), ("listed", read_list)):
+                path = self._folder / named if isinstance(named := one.get(key), str) else None
+                if path is None or not path.is_file():
+                    continue
+                where = ("workload", "applications", name, key)
+                try:
+                    if path not in self._flow_files:
+                        held = read(path)
+                        self._flow_files[path] = {"points": held} if key == "sizes" else held
+                    document = overlay.with_value(document, where, self._flow_files[path])
+                except ValueError as error:
+                    problems.append(document.problem(where, str(error), named))
+        return document, problems
 
     def _fabric(
         self, document: Document, settings: RunSettings, topology: Topology, config: FabricConfig

@@ -12,6 +12,7 @@ kept between them.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import time
 from collections.abc import Mapping
@@ -32,7 +33,7 @@ from eeon_tools.replay.twin_run import energy_of, latencies
 
 from eeon_experiments import conservation, memory
 from eeon_experiments.fabric import spec_of, workload_of
-from eeon_experiments.measure import measured, with_nics, workload_report
+from eeon_experiments.measure import flow_rows, measured, with_nics, workload_report
 from eeon_experiments.resolve import Run
 from eeon_experiments.results import Value
 from eeon_experiments.settings import RunSettings
@@ -41,10 +42,11 @@ from eeon_experiments.versions import commit, versions
 
 if TYPE_CHECKING:
     from eeon_engine.hops import HopFilter
-    from eeon_engine.json_types import Report
+    from eeon_engine.json_types import FlowRow, Report
 
 _REGISTERS = ("occupancy_bytes", "occupancy_packets", "wakes")
 _ERROR_CHARS = 2000
+_LONGEST_LIST = 100
 
 
 def run_one(run: Run) -> Outcome:
@@ -52,19 +54,31 @@ def run_one(run: Run) -> Outcome:
     wall, cpu = time.monotonic(), time.process_time()
     memory.reset_peak()
     queues: object = None
+    flows: list[FlowRow] = []
     found: dict[str, Value]
     try:
-        found, queues = _run(run)
+        found, queues, flows = _run(run)
         found["status"] = "finished"
     except (ToolsError, EeonError) as error:
         found = {"status": "failed", "error": str(error)[:_ERROR_CHARS]}
     except Exception as error:  # of one run; the others of a sweep go on
         found = {"status": "failed", "error": f"{type(error).__name__}: {error}"[:_ERROR_CHARS]}
-    found["settings_json"] = json.dumps(run.settings)
+    found["settings_json"] = json.dumps(_shown(run.settings))
     found["wall_seconds"] = time.monotonic() - wall
     found["cpu_seconds"] = time.process_time() - cpu
     found["peak_rss_bytes"] = memory.peak_bytes()
-    return Outcome(run.id, run.seed, versions(), commit(), found, queues)
+    return Outcome(run.id, run.seed, versions(), commit(), found, queues, flows)
+
+
+def _shown(value: object) -> object:
+    """Settings with every long list as how long it is and its digest: a row must not hold a million flows."""
+    if isinstance(value, dict):
+        return {key: _shown(one) for key, one in value.items()}
+    if not isinstance(value, list):
+        return value
+    if len(value) <= _LONGEST_LIST:
+        return [_shown(one) for one in value]
+    return f"{len(value)} entries, SHA-256 {hashlib.sha256(json.dumps(value).encode()).hexdigest()}"
 
 
 @dataclass(frozen=True)
@@ -106,7 +120,7 @@ def record_one(run: Run, hops: HopFilter) -> tuple[Recording, RecordedTotals]:
     return Recording(run.id, found, topology, config, report["elapsed_ps"]), totals
 
 
-def _run(run: Run) -> tuple[dict[str, Value], object]:
+def _run(run: Run) -> tuple[dict[str, Value], object, list[FlowRow]]:
     settings, topology, config = run.parts()
     spec = spec_of(settings, topology, config, run.seed)
     with RunningTwin(topology, _program(), spec) as twin:
@@ -121,7 +135,7 @@ def _run(run: Run) -> tuple[dict[str, Value], object]:
     packets = with_nics(packet_counts.class_packets(report, counters, with_control=True), report)
     conservation.check(topology, report, counters, registers, packets)
     queues = report["queue_depth"] if settings.queue_samples else None
-    return measured(settings, topology, spec, report, packets, registers), queues
+    return measured(settings, topology, spec, report, packets, registers), queues, flow_rows(report)
 
 
 @cache
@@ -139,6 +153,8 @@ def _unfinished(settings: RunSettings, report: Report) -> str:
             of_application = application["jobs"] if application["kind"] == "mapreduce" else ()
             jobs = [job["name"] for job in of_application if job["runtime_ps"] is None]
             left.append(f"{application['name']}{': ' + ', '.join(jobs[:5]) if jobs else ''}")
+            if application["kind"] == "flows":
+                left[-1] += f": {application['unfinished']} of {application['measured']} flows"
     elapsed = Duration(report["elapsed_ps"])
     why = (
         f"nothing is left to happen after {elapsed}"

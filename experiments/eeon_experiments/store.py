@@ -2,6 +2,7 @@
 
     runs/ID.json      what a run gave, or why it failed; written atomically, the ground truth of a resume
     runs/ID.queues.json   queue depths over time, where asked for
+    runs/ID.flows.parquet   each flow, where asked for
     rows.parquet      one row for each point that has a result; stands in for files of runs that are not there
     manifest.json     whose results these are: experiment, commit, program, engine, seeds, settings
 
@@ -14,11 +15,11 @@ from __future__ import annotations
 import json
 import os
 import tempfile
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import NotRequired, TypedDict, cast
+from typing import TYPE_CHECKING, NotRequired, TypedDict, cast
 
 import pyarrow
 import pyarrow.parquet
@@ -28,6 +29,9 @@ from eeon_experiments import columns
 from eeon_experiments.expand import Point
 from eeon_experiments.results import Results, Row, Value
 from eeon_experiments.versions import Commit, Versions
+
+if TYPE_CHECKING:
+    from eeon_engine.json_types import FlowRow
 
 ROWS = "rows.parquet"
 MANIFEST = "manifest.json"
@@ -69,6 +73,7 @@ class Outcome:
     commit: Commit
     measured: Mapping[str, Value]
     queues: object = None
+    flows: Sequence[FlowRow] = ()
 
     @property
     def finished(self) -> bool:
@@ -109,8 +114,12 @@ class Store:
         if outcome.queues is not None:
             path = self.folder / RUNS / f"{outcome.run_id}.queues.json"
             write_atomically(path, _json(outcome.queues))
-        shown = asdict(outcome)
-        del shown["queues"]
+        if outcome.flows:
+            with _replacing(self.folder / RUNS / f"{outcome.run_id}.flows.parquet") as temporary:
+                table = pyarrow.Table.from_pylist([*outcome.flows])
+                pyarrow.parquet.write_table(table, temporary, compression="zstd")
+        shown = asdict(replace(outcome, flows=()))
+        del shown["queues"], shown["flows"]
         write_atomically(self.folder / RUNS / f"{outcome.run_id}.json", _json({"format": FORMAT, **shown}))
 
     def read(self, run_id: str) -> Outcome | None:

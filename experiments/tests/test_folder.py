@@ -9,7 +9,7 @@ from click.testing import CliRunner
 from eeon_control.errors import InputError as ControlInputError
 from eeon_experiments import files, folder, setup, shipped
 from eeon_experiments.cli.report import report
-from eeon_experiments.report import gather
+from eeon_experiments.report import gather, points
 from eeon_tools.errors import InputError
 
 EXPERIMENT = """\
@@ -57,9 +57,11 @@ def test_a_folder_of_ones_own_brings_its_claims_and_figures_to_the_report(mine: 
     assert '<a id="figure-mine"></a>' in page
 
 
-def test_a_folder_with_nothing_but_the_file_has_no_claims_and_no_figures(mine: Path, tmp_path: Path) -> None:
+def test_a_folder_with_nothing_but_the_file_has_no_claims_and_figures_of_its_points(
+    mine: Path, tmp_path: Path
+) -> None:
     family = gather.family(str(mine), tmp_path)
-    assert (family.claims, family.draw, family.setup) == ([], None, setup.Setup())
+    assert (family.claims, family.draw, family.setup) == ([], points.drawings, setup.Setup())
 
 
 def test_the_python_beside_a_file_of_another_name_is_not_run(mine: Path, tmp_path: Path) -> None:

@@ -60,11 +60,11 @@ def test_pages_are_what_their_data_give_and_there_are_no_others(page: Page) -> N
         assert without_versions(text) == without_versions(written), f"{name}: run `{page.command}`"
 
 
-def test_the_first_page_prints_on_four_sheets(page: Page) -> None:
+def test_the_first_page_prints_on_five_sheets(page: Page) -> None:
     # 60 lines of 100 characters a sheet; a table is taken as if it were text, a link as its words.
     words = re.sub(r"\]\([^)]*\)", "]", page.text)
     lines = sum(max(1, -(-len(line) // 100)) for line in words.splitlines())
-    assert lines <= 4 * 60
+    assert lines <= 5 * 60
 
 
 def test_the_projects_readme_has_numbers_of_the_findings() -> None:

@@ -86,7 +86,9 @@ def test_what_is_varied_is_varied_around_the_base_of_the_judged_experiment(name:
     for key in mine.keys() & theirs.keys() - {"config", "workload", "tcp"}:
         assert mine[key] == theirs[key], key
     if judged != "eee_ecn":
-        assert mine == theirs
+        # An experiment says it only where transfers begin at the same instant.
+        assert mine.keys() - {"start_jitter"} == theirs.keys() - {"start_jitter"}
+        assert all(mine[key] == theirs[key] for key in mine.keys() & theirs.keys())
 
 
 @pytest.mark.parametrize(

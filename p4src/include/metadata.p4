@@ -33,6 +33,8 @@ struct metadata_t {
     bit<1> ticketed;
     @field_list(1)
     ticket_t ticket;
+    @field_list(1)
+    turn_id_t turn; // 0 where it is not set: its queue's
 
     // Its queue takes pauses (control/pfc.p4). Such a packet has a ticket.
     @field_list(1)

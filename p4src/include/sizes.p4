@@ -7,11 +7,13 @@
 // does not check indices.
 const bit<32> PORT_CELLS = 512;
 const bit<32> QUEUE_CELLS = 4096;     // port << 3 | priority
+const bit<32> TURN_CELLS = 5120;      // QUEUE_CELLS, and two for each port
 const bit<32> RECEIVED_CELLS = 4096;  // port << 3 | packet class
 const bit<32> VERDICT_CELLS = 65536;  // port << 7 | packet class << 4 | verdict
 
 const bit<32> ROUTE_TABLE_SIZE = 4096;
 const bit<32> PORT_TABLE_SIZE = 512;
+const bit<32> L3_ADMIT_TABLE_SIZE = 1024;
 const bit<32> DSCP_TABLE_SIZE = 64; // one entry for each DSCP
 const bit<32> PCP_TABLE_SIZE = 8;   // and for each PCP
 

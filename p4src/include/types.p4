@@ -23,6 +23,12 @@ typedef bit<32> ticket_t;
 typedef bit<3> priority_t;
 typedef bit<12> queue_id_t;
 
+// Whose packets leave in the order of their tickets: a queue; above those, the pause frames of a port (PAUSE_TURNS + port), and
+// the CNMs that leave by it (CNM_TURNS + port). Targets may send these before what waits in queues.
+typedef bit<13> turn_id_t;
+const turn_id_t PAUSE_TURNS = 4096;
+const turn_id_t CNM_TURNS = 4608;
+
 // Data ports are 0 .. COPY_PORT - 1. COPY_PORT is the switch's own, for frames that it makes itself.
 const port_id_t COPY_PORT = 509;
 const port_id_t CPU_PORT = 510;
@@ -90,11 +96,13 @@ enum bit<4> verdict_t {
     TTL_EXPIRED = 5,
     TO_CPU = 6,
     MALFORMED = 7,
-    CONSUMED = 8 // meant for the switch itself
+    CONSUMED = 8, // meant for the switch itself
+    NOT_ADMITTED = 9, // not addressed to this router
+    MARTIAN = 10
 }
 
 // What a copy of a packet is for, or what it has become (control/copies.p4, control/qcn.p4). A packet of which both could be
-// made is copied once, for the pause.
+// made is copied once, for the pause; the next one of its queue is sampled for the CNM.
 enum bit<3> copy_t {
     NONE = 0,
     PAUSE = 1,
@@ -134,6 +142,9 @@ enum bit<8> eee_state_t {
 
 // BMv2's value of standard_metadata.instance_type for a recirculated packet (PKT_INSTANCE_TYPE_RECIRC).
 const bit<32> INSTANCE_TYPE_RECIRCULATED = 4;
+
+// Of a run without a packet: the time in a cell of the register `pause_timer` has come. The engine's; BMv2 has no timers.
+const bit<32> INSTANCE_TYPE_TIMER = 7;
 
 // Ticks and tickets wrap. `a` is before `b` when the way from b to a is at least half of the circle, so a comparison is
 // right while the two are less than half a circle apart: 2^47 ticks are 39 hours of nanoseconds, 4.4 years of

@@ -90,6 +90,8 @@ def test_constants_are_the_numbers_of_the_source() -> None:
         "TO_CPU",
         "MALFORMED",
         "CONSUMED",
+        "NOT_ADMITTED",
+        "MARTIAN",
     ]
     assert constants["eee_state_t"] == {"ACTIVE": 0, "HOLD": 1, "WAKE": 2}
 

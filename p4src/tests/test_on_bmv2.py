@@ -43,6 +43,7 @@ def start(tmp_path: Path) -> Iterator[Start]:
 
         def run(input_port: int = IN) -> Bmv2:
             switch = stack.enter_context(Bmv2(tmp_path, (IN, OUT, OTHER_OUT, CPU_PORT), input_port))
+            switch.cli(f"table_add l3_admit admit_to_l3 {input_port} {SWITCH_MAC} =>")
             switch.route("10.0.2.0/24", (OUT, SWITCH_MAC, HOST2_MAC))
             switch.route("fd00:0:0:2::/64", (OUT, SWITCH_MAC, HOST2_MAC))
             return switch
@@ -171,14 +172,16 @@ def test_ipv6_packet_leaves_with_hop_limit_less_one(start: Start) -> None:
     assert switch.verdict_counts(IN) == {("DATA", "TTL_EXPIRED"): 1}
 
 
-def test_expired_unroutable_and_malformed_packets_are_dropped_and_counted_by_cause(start: Start) -> None:
+def test_packets_that_are_not_to_be_forwarded_are_dropped_and_counted_by_cause(start: Start) -> None:
     switch = start()
     bad_checksum = bytearray(tcp())
     bad_checksum[24] ^= 1
     switch.send(
         tcp(ttl=1),
         tcp(dst="10.9.9.9"),
+        bytes(scapy.Ether(src=HOST1_MAC, dst=SWITCH_MAC) / scapy.ARP()),
         bytes(scapy.Ether(src=HOST1_MAC, dst="ff:ff:ff:ff:ff:ff") / scapy.ARP()),
+        tcp(dst="127.0.0.1"),
         bytes(bad_checksum),
         tcp(version=5),
         tcp(len=FRAME_BYTES),  # longer than the frame
@@ -192,9 +195,11 @@ def test_expired_unroutable_and_malformed_packets_are_dropped_and_counted_by_cau
         ("DATA", "TTL_EXPIRED"): 1,
         ("DATA", "NO_ROUTE"): 1,
         ("OTHER", "NO_ROUTE"): 1,
+        ("OTHER", "NOT_ADMITTED"): 1,
+        ("DATA", "MARTIAN"): 1,
         ("OTHER", "MALFORMED"): 6,
     }
-    assert switch.received_counts(IN) == {"DATA": 3, "OTHER": 7}
+    assert switch.received_counts(IN) == {"DATA": 4, "OTHER": 8}
     switch.drained(OUT)
 
 

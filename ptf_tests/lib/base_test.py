@@ -157,9 +157,8 @@ class FabricTest(SwitchTest):
 
     def setUp(self) -> None:
         super().setUp()
-        routes = [self.client.update("INSERT", route) for route in self.routes()]
-        if routes:
-            self.client.write(*routes)
+        entries = [*self.addresses(), *self.routes()]
+        self.client.write(*(self.client.update("INSERT", entry) for entry in entries))
         self._base: dict[str, dict[tuple[int, ...], int]] = {}
         self._frames_sent = 0
         self._received_before = sum(self._all_received(DATA_PORTS).values())
@@ -173,6 +172,12 @@ class FabricTest(SwitchTest):
                 self.assert_everything_is_accounted_for()
         finally:
             super().tearDown()
+
+    def addresses(self) -> Iterable[p4r.Entity]:
+        """The entries that make the switch take frames for its own address at each port."""
+        for port in DATA_PORTS:
+            match = {"port": port, "dst_mac": packets.mac_int(packets.switch_mac(port))}
+            yield self.client.table_entry("l3_admit", match, "admit_to_l3")
 
     def routes(self) -> Iterable[p4r.Entity]:
         """The entries that make the hosts reachable; they are not removed one by one when the test ends."""

@@ -59,6 +59,8 @@ class Verdict(IntEnum):
     TO_CPU = 6
     MALFORMED = 7
     CONSUMED = 8
+    NOT_ADMITTED = 9
+    MARTIAN = 10
 
 
 _SIZES = NUMBERS["constants"]
@@ -99,6 +101,11 @@ def switch_mac(port: int) -> str:
 def mac_int(mac: str) -> int:
     """A MAC address as the integer that P4Runtime carries."""
     return int(mac.replace(":", ""), 16)
+
+
+def arriving(frame: bytes, port: int) -> bytes:
+    """The frame as the neighbour at `port` sends it to the switch."""
+    return mac_int(switch_mac(port)).to_bytes(6, "big") + frame[6:]
 
 
 TcpOptions = Sequence[tuple[str, object]]

@@ -61,6 +61,7 @@ def run(request: suite.Request) -> int:
             # The program keeps its own limits; a queue of the switch that overflowed would do so silently.
             command += ["--port-buffer", "256MB", "--seed", "1"]
             command += ["--port-gate", "gate_open_at", "--queue-gate", "class_gate_open_at"]
+            command += ["--queue-timer", "pause_timer"]
             command += ["--", "--grpc-server-addr", f"127.0.0.1:{grpc_port}", "--cpu-port", str(CPU_PORT)]
             command += ["--priority-queues", str(PRIORITIES)]
             interfaces = [word for port, (_, ours) in pairs.items() for word in ("-i", f"{port}@{ours}")]

@@ -50,7 +50,8 @@ class OrderIsKeptBetweenIngressPorts(_Order):
         if not self.switch.keeps_order_between_ports:
             self.skipTest(f"target {self.switch.name} takes frames of different ports in any order")
         for number, frame in enumerate(numbered(200, seed=2)):
-            self.send((1, 3, 4, 5)[number % 4], frame)
+            port = (1, 3, 4, 5)[number % 4]
+            self.send(port, packets.arriving(frame, port))
         self.drain()
         self.assert_in_order(2, 200)
 

@@ -8,6 +8,9 @@ import time
 from collections.abc import Callable
 from ipaddress import IPv4Address, IPv6Address
 
+from scapy.layers.inet import IP
+from scapy.layers.l2 import Ether
+
 from ptf_tests.lib import packets
 from ptf_tests.lib.base_test import FabricTest, virtual_time_only
 from ptf_tests.lib.packets import Ecn, PacketClass, Verdict
@@ -64,6 +67,15 @@ class PacketOutLeavesItsPortUnchanged(_PacketIo):
             self.drain()
             self.assert_frames(self.departures(port), [frame])
             self.assert_silent()
+
+
+class PacketOutIsSentForWhateverStationAndAddress(_PacketIo):
+    def runTest(self) -> None:
+        frame = Ether(packets.udp(2))
+        frame.dst, frame[IP].dst = "ff:ff:ff:ff:ff:ff", "255.255.255.255"
+        self.packet_out(2, bytes(frame))
+        self.drain()
+        self.assert_frames(self.departures(2), [bytes(frame)])
 
 
 class PacketOutNeedNotBeIp(_PacketIo):

@@ -291,9 +291,9 @@ class PausesAreHeardByTheirBitsObeyedOrNot(_Pfc):
         before = self.client.counter_read("pauses_received", PORT * PRIORITIES + OTHER)[0]
         for frame in (
             packets.pfc({LOSSLESS: 1, OTHER: 1}),
-            packets.pfc({OTHER: 0xFFFF}),
             packets.pfc({LOSSLESS: 1, OTHER: 0}),
             packets.pfc({OTHER: 0}),
+            packets.pfc({OTHER: 0xFFFF}),
             packets.mac_control(PORT),
         ):
             self.send(PORT, frame)

@@ -24,6 +24,15 @@ QUANTA = 0x1234
 REFRESH_NS = 1_000_000
 ROUND_NS = 1_000
 """What a recirculation takes on the engine, nanoseconds."""
+SAMPLED_ALWAYS = {
+    "set_point_bytes": 1,
+    "weight_shift": 0,
+    "range_bytes": 3,
+    "scale_q56": -(-(64 << 56) // 3),
+    "sample_bytes": 1,
+    "jitter_q16": 0,
+}
+"""A congestion point whose feedback is as strong as can be."""
 HOLD_OUT = packets.pfc({LOSSLESS: 0xFFFF})
 LET_OUT_GO = packets.pfc({LOSSLESS: 0})
 
@@ -39,6 +48,7 @@ class _PfcSent(FabricTest):
     """See the module."""
 
     xoff_bytes = XOFF_BYTES
+    obeyed = 1 << LOSSLESS
     refresh_ns = 10**12
     """Longer than any case; on BMv2 a busy machine must not bring a refresh about."""
 
@@ -51,7 +61,7 @@ class _PfcSent(FabricTest):
         tick = self.switch.tick_ns
         # In real time a pause must last until the test ends it, however busy the machine is.
         quantum_ns = 512 if self.switch.virtual_time else 200 * 512
-        params = {"quantum_ticks_q16": (quantum_ns << 16) // tick, "priorities": 1 << LOSSLESS}
+        params = {"quantum_ticks_q16": (quantum_ns << 16) // tick, "priorities": self.obeyed}
         self.table_add("port_pfc", {"port": OUT}, "obey_pauses", params)
         self.table_add("pausable_queue", {"queue": OUT * PRIORITIES + LOSSLESS}, "take_pauses")
         thresholds = {
@@ -137,21 +147,31 @@ class PacketThatWouldMakeACnmAndAPauseMakesThePause(_PfcSent):
 
     def runTest(self) -> None:
         made = self.frames_made()
-        params = {
-            "set_point_bytes": 1,
-            "weight_shift": 0,
-            "range_bytes": 3,
-            "scale_q56": -(-(64 << 56) // 3),
-            "sample_bytes": 1,
-            "jitter_q16": 0,
-        }
-        self.table_add("port_qcn", {"queue": OUT * PRIORITIES + LOSSLESS}, "qcn", params)
+        self.table_add("port_qcn", {"queue": OUT * PRIORITIES + LOSSLESS}, "qcn", SAMPLED_ALWAYS)
         self.hold_out()
         self.send(IN, *[lossless(n) for n in range(4)])
         left = [departure.frame for departure in self.await_frames(IN, 4)]
         self.assertEqual([frame[12:14].hex() for frame in left].count("22e7"), 3)
         self.assertIn(XOFF, left)
         self.assertEqual((self.frames_made() - made, self.pauses_sent()), (3, 1))
+        self.send(OUT, LET_OUT_GO)
+        self.await_frames(IN, 1)
+        self.drain()
+        self.departures(OUT)
+
+
+class PauseInPlaceOfACnmLeavesTheSampleToTheNextPacket(PacketThatWouldMakeACnmAndAPauseMakesThePause):
+    """Every third packet is sampled: the first makes a CNM, the fourth the pause, and the fifth the CNM."""
+
+    def runTest(self) -> None:
+        # An eighth of it while feedback is as strong as can be.
+        params = {**SAMPLED_ALWAYS, "sample_bytes": 8 * 3 * SIZE}
+        self.table_add("port_qcn", {"queue": OUT * PRIORITIES + LOSSLESS}, "qcn", params)
+        self.hold_out()
+        self.send(IN, *[lossless(n) for n in range(5)])
+        left = [departure.frame for departure in self.await_frames(IN, 3)]
+        self.assertEqual([frame[12:14].hex() for frame in left].count("22e7"), 2)
+        self.assertIn(XOFF, left)
         self.send(OUT, LET_OUT_GO)
         self.await_frames(IN, 1)
         self.drain()
@@ -275,10 +295,82 @@ class WithoutItsSessionThePauseIsNotSent(_PfcSent):
 
 
 @virtual_time_only
-class PauseIsSaidAgainWhenHalfOfItIsOver(_PfcSent):
-    """When a packet of the group comes, also one that does not fit, and when one leaves."""
+class PauseIsSaidAgainByTimeWhereTheTargetHasTimers(_PfcSent):
+    """To the tick, whatever comes or leaves, until the neighbour may go on; nothing is counted as received
+    but the frames themselves."""
 
     refresh_ns = REFRESH_NS
+
+    def runTest(self) -> None:
+        self.hold_out()
+        self.send(IN, *(lossless(n) for n in range(4)))
+        start = self.switch.now_ns
+        # The pause of port 2 lasts 33 ms.
+        self.switch.advance(ns=5 * REFRESH_NS)
+        left = self.departures(IN)
+        self.assert_frames(left, [XOFF] * 5)
+        self.assertEqual([one.at_ns for one in left], [start + n * REFRESH_NS + ROUND_NS for n in range(5)])
+        self.assertEqual(self.received(COPY_PORT), {PacketClass.CONTROL: 5})
+        self.assertEqual(self.received(IN), {PacketClass.DATA: 4})
+        self.send(OUT, LET_OUT_GO)
+        self.switch.advance(us=100)
+        self.assert_frames(self.departures(IN)[-1:], [XON])
+        self.switch.advance(ns=5 * REFRESH_NS)
+        self.assert_silent(IN)
+        self.assertEqual(self.queue_register("pause_timer", IN, LOSSLESS), 0)
+        self.departures(OUT)
+
+
+@virtual_time_only
+class TwoGroupsOfAPortAreEachToldAgain(_PfcSent):
+    """Priority 4 is lossless, too, and both are due at one time. When one may go on, the other is told again
+    as before."""
+
+    refresh_ns = REFRESH_NS
+    xoff_bytes = 0
+    obeyed = 1 << LOSSLESS | 1 << (LOSSLESS + 1)
+
+    def runTest(self) -> None:
+        other = LOSSLESS + 1
+        self.table_add("dscp_priority", {"dscp": 34}, "set_priority", {"priority": other})
+        self.table_add("pausable_queue", {"queue": OUT * PRIORITIES + other}, "take_pauses")
+        thresholds = {
+            "xoff_bytes": 0,
+            "xon_bytes": 0,
+            "limit_bytes": LIMIT_BYTES,
+            "pause_quanta": 0x4321,
+            "pause_refresh_ticks": REFRESH_NS,
+        }
+        self.table_add("lossless_group", {"queue": IN * PRIORITIES + other}, "lossless", thresholds)
+        self.send(OUT, packets.pfc({LOSSLESS: 0xFFFF, other: 0xFFFF}))
+        self.switch.advance(us=10)
+        self.send(IN, lossless(), packets.data(OUT, dscp=34, size=SIZE))
+        start = self.switch.now_ns
+        self.switch.advance(us=100)
+        told = [one.frame[17] for one in self.departures(IN)]
+        self.assertEqual(told, [1 << LOSSLESS, 1 << other])
+        self.switch.advance(ns=start + REFRESH_NS + 100_000 - self.switch.now_ns)
+        left = self.departures(IN)
+        self.assertEqual([one.frame[17] for one in left], [1 << LOSSLESS, 1 << other])
+        self.assertEqual([one.frame[24:28].hex() for one in left], ["12340000", "00004321"])
+        self.send(OUT, packets.pfc({LOSSLESS: 0}))
+        self.switch.advance(us=100)
+        self.assertEqual([one.frame[17] for one in self.departures(IN)], [1 << LOSSLESS])
+        self.switch.advance(ns=2 * REFRESH_NS)
+        self.assertEqual([one.frame[17] for one in self.departures(IN)], [1 << other] * 2)
+        self.send(OUT, packets.pfc({other: 0}))
+        self.drain()
+        self.departures(IN)
+        self.departures(OUT)
+
+
+@virtual_time_only
+class PauseIsSaidAgainWhenHalfOfItIsOver(_PfcSent):
+    """When a packet of the group comes, also one that does not fit, and when one leaves; where the target has
+    no timers."""
+
+    refresh_ns = REFRESH_NS
+    options = SwitchOptions(timers=False)
 
     def runTest(self) -> None:
         self.hold_out()
@@ -306,6 +398,34 @@ class PauseIsSaidAgainWhenHalfOfItIsOver(_PfcSent):
         self.assert_frames(self.departures(IN), [XON])
         self.assertEqual(self.pauses_sent(), 3)
         self.departures(OUT)
+
+
+@virtual_time_only
+class PauseAndThenMessagesLeaveBeforeAllDataThatWaits(PacketThatWouldMakeACnmAndAPauseMakesThePause):
+    """Also before a class of priority 7, and with EEE, where all wait for a wake. The queue of port 2 is
+    sampled with every packet: the first three make a CNM each, the fourth the pause. The second time the
+    first finds less than the last sample did, and makes none."""
+
+    def runTest(self) -> None:
+        self.table_add("dscp_priority", {"dscp": 48}, "set_priority", {"priority": 7})
+        self.table_add("port_qcn", {"queue": OUT * PRIORITIES + LOSSLESS}, "qcn", SAMPLED_ALWAYS)
+        for eee, on_wire, messages in ((None, 1, 3), (Eee(), 0, 2)):
+            with self.subTest(eee=eee):
+                if eee is not None:
+                    self.table_add("port_eee", {"port": IN}, "eee", eee.params())
+                    self.switch.advance(ms=2)
+                self.hold_out()
+                back = [packets.data(IN, frm=3, dscp=48, size=1000, sport=n) for n in range(10)]
+                self.send(3, *back)
+                self.send(IN, *(lossless(n) for n in range(4)))
+                self.switch.advance(ms=1)
+                kinds = [one.frame[12:14].hex() for one in self.departures(IN)]
+                first = ["0800"] * on_wire + ["8808"] + ["22e7"] * messages
+                self.assertEqual(kinds, first + ["0800"] * (len(back) - on_wire))
+                self.send(OUT, LET_OUT_GO)
+                self.drain()
+                self.assert_frames(self.departures(IN), [XON])
+                self.departures(OUT)
 
 
 @virtual_time_only

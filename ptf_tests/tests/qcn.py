@@ -366,7 +366,7 @@ class CnmsStandInTheirOwnQueue(_Qcn):
         self.plug(SOURCE)
         waits = [packets.data(SOURCE, frm=PORT, size=1000) for _ in range(3)]
         self.send(PORT, *waits)
-        self.send(CORE, cnm_of(packets.data(PORT), 1, 0, 0))
+        self.send(CORE, packets.arriving(cnm_of(packets.data(PORT), 1, 0, 0), CORE))
         self.drain()
         left = [departure.frame[12:14] for departure in self.departures(SOURCE)]
         # BMv2 takes the frame that goes next out of the queue before the one on the wire has gone.
@@ -376,7 +376,7 @@ class CnmsStandInTheirOwnQueue(_Qcn):
 
 class CnmOfAHostIsCountedAndGoesNowhere(_Qcn):
     def runTest(self) -> None:
-        self.send(SOURCE, cnm_of(packets.data(PORT), 63, 0, 0))
+        self.send(SOURCE, packets.arriving(cnm_of(packets.data(PORT), 63, 0, 0), SOURCE))
         self.drain()
         self.assert_silent()
         self.assertEqual(self.ignored() - self._ignored, 1)
@@ -390,7 +390,7 @@ class _Refused(_Qcn):
     verdict = Verdict.MALFORMED
 
     def refused(self, *cnms: bytes) -> None:
-        self.send(CORE, *cnms)
+        self.send(CORE, *(packets.arriving(cnm, CORE) for cnm in cnms))
         self.drain()
         self.assert_silent()
         self.assertEqual(self.verdicts(CORE), {(self.packet_class, self.verdict): len(cnms)})

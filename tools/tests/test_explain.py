@@ -255,7 +255,19 @@ def test_a_packet_for_the_controller_is_explained_as_sent_to_the_cpu(tmp_path: P
         (frame()[:60], "dropped as malformed: the parser stopped with PacketTooShort"),
         (frame(ttl=1), "dropped: its TTL or hop limit would become 0 (route.forward)"),
         (frame(dst="99.1.1.1"), "no route: 99.1.1.1 hits nothing in ipv4_route"),
-        ("ff" * 12 + "0806" + "00" * 46, "no route: it is neither IPv4 nor IPv6"),
+        (
+            "02010000000102000000010188b5" + "00" * 46,
+            "no route: it is neither IPv4 nor IPv6",
+        ),
+        (
+            "ff" * 12 + "0806" + "00" * 46,
+            "not admitted: ff:ff:ff:ff:ff:ff is no address of the router at port 1 (l3_admit)",
+        ),
+        (
+            frame(dst="127.0.0.1"),
+            "martian: its source or destination is loopback, link-local, multicast, broadcast, unspecified "
+            "or reserved, which no router forwards (RFC 1812 section 5.3.7, RFC 4291)",
+        ),
     ],
 )
 def test_a_packet_that_is_not_queued_is_explained(given: str, expected: str) -> None:

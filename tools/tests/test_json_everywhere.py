@@ -25,7 +25,9 @@ _WITHOUT = {
     "eeon fabric down",
     "eeon fabric exec",
     "eeon fabric up",
+    "eeon fabric restart",
     "eeon help",
+    "eeon init",
     "eeon sonic export",  # it is JSON already
     "eeon topology import netbox",  # it prints a topology file
     "eeon sonic import",  # a configuration file
@@ -65,12 +67,12 @@ def test_both_spellings_are_the_same(asking):
 @pytest.mark.slow
 def test_experiments_are_listed_shown_and_told_of_as_json(tmp_path):
     listed = json.loads(eeon("experiment", "list", "--json"))["experiments"]
-    assert {"name", "runs", "quick_runs", "claims", "title"} == set(listed[0])
+    assert {"name", "points", "quick_points", "claims", "title"} == set(listed[0])
     marking = next(one for one in listed if one["name"] == "marking")
     shown = json.loads(eeon("experiment", "show", "marking", "--quick", "--json"))
-    assert len({one["run"] for one in shown["points"]}) == marking["quick_runs"]
+    assert len({one["run"] for one in shown["points"]}) == marking["quick_points"]
     told = json.loads(eeon("experiment", "status", "marking", "--quick", "--json", "--output", str(tmp_path)))
-    assert told["finished"] == 0 and told["missing"] == marking["quick_runs"] and told["failed"] == []
+    assert told["finished"] == 0 and told["missing"] == marking["quick_points"] and told["failed"] == []
 
 
 def test_a_dry_run_of_an_experiment_runs_nothing(tmp_path):
@@ -85,7 +87,9 @@ def test_the_status_of_a_live_fabric_is_json_too(tmp_path, monkeypatch):
     record.addresses = {"leaf1": "127.0.0.1:1"}
     record.create()
     told = json.loads(eeon("fabric", "status", "--name", "trial", "--json"))
-    assert told["switches"] == {"leaf1": {"runs": False, "address": "127.0.0.1:1", "thrift_port": None}}
+    assert told["switches"] == {
+        "leaf1": {"runs": False, "pid": None, "address": "127.0.0.1:1", "thrift_port": None}
+    }
     assert told["topology"] == "leaf-spine-4" and told["hosts"] == {"h1": "trial-h1"}
     assert not told["is_supervised"]
 

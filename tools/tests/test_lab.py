@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import shlex
+import shutil
 import struct
 from ipaddress import IPv4Address, IPv4Interface
 from pathlib import Path
@@ -126,8 +127,7 @@ def test_other_commands_and_unknown_keys_are_kept_to_be_told(tmp_path):
 
 
 def test_a_host_without_an_address_receives_and_sends_frames_only(tmp_path):
-    for file in EXAMPLE.iterdir():
-        (tmp_path / file.name).write_bytes(file.read_bytes())
+    shutil.copytree(EXAMPLE, tmp_path, dirs_exist_ok=True)
     document = json.loads((tmp_path / "topology.json").read_text(encoding="utf-8"))
     for name in ("h1", "h2"):
         document["hosts"][name]["ip"] = None
@@ -158,14 +158,13 @@ def test_hosts_of_a_list_have_the_addresses_and_ports_that_the_tutorials_gave_th
 
 @pytest.mark.parametrize("key", ["p4info", "bmv2_json"])
 def test_a_file_that_entries_name_and_is_nowhere_is_named(tmp_path, key):
-    for file in EXAMPLE.iterdir():
-        (tmp_path / file.name).write_bytes(file.read_bytes())
+    shutil.copytree(EXAMPLE, tmp_path, dirs_exist_ok=True)
     runtime = tmp_path / "s1-runtime.json"
     document = json.loads(runtime.read_text(encoding="utf-8"))
     document[key] = "build/nowhere.out"
     runtime.write_text(json.dumps(document), encoding="utf-8")
     with (
-        pytest.raises(InputError, match=rf"{key}: build/nowhere\.out is in none of"),
+        pytest.raises(InputError, match=rf"{key}: build/nowhere\.out is not there, nor is .*; compile"),
         Lab(str(tmp_path / "topology.json")),
     ):
         pass
@@ -188,7 +187,11 @@ def test_a_file_that_entries_name_and_is_nowhere_is_named(tmp_path, key):
         ({"links": [["h1"]]}, "links[0]", "has 1 parts"),
         ({"hosts": {"h1": {"ip": "10.0.1.1/99", "mac": "02:00:00:00:00:01"}}}, "hosts.h1.ip", "10.0.1.1/24"),
         ({"hosts": {"h1": {"ip": "10.0.1.1/24", "mac": "zz"}}}, "hosts.h1.mac", "pattern"),
-        ({"switches": {"s1": {"runtime_json": "nowhere.json"}}}, "switches.s1.runtime_json", "is in none of"),
+        (
+            {"switches": {"s1": {"runtime_json": "nowhere.json"}}},
+            "switches.s1.runtime_json",
+            "nowhere.json is not there, nor",
+        ),
         ({"switches": {"s1": {"cli_input": "s1.txt"}}}, "switches.s1.cli_input", "simple_switch_CLI"),
         ({"switches": {"s1": {"cpu_port": 5}, "s2": {"cpu_port": 6}}}, "switches", "differ"),
         ({"switches": {}}, "switches", "at least 1"),
@@ -406,8 +409,18 @@ def test_a_command_that_cannot_be_done_says_why_and_leaves_the_lab_usable(lab, l
     assert run(lab, "h1 ping h2 -c 1")[0]["received"] == 1
 
 
+def test_a_file_that_is_named_with_its_whole_path_and_is_nowhere_is_told_once(tmp_path):
+    nowhere = str(tmp_path / "nowhere.json")
+    with pytest.raises(InputError) as refused:
+        read_topology(written(tmp_path, switches={"s1": {"program": nowhere}}))
+    assert str(refused.value).endswith(f"switches.s1.program: {nowhere} is not there")
+
+
 def test_a_switch_without_a_program_is_named(tmp_path):
-    with pytest.raises(InputError, match=r"s1: no program"), Lab(written(tmp_path)):
+    with (
+        pytest.raises(InputError, match=r"s1: the topology names no program .* --program FILE.json"),
+        Lab(written(tmp_path)),
+    ):
         pass
 
 

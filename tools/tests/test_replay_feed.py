@@ -270,12 +270,13 @@ def test_one_that_cuts_nothing_that_is_asked_for_is_not(tmp_path: Path, hosts: l
     read(tmp_path, hosts, [datagram], SendRules(), 36)
 
 
-def test_a_frame_that_was_captured_without_macs_gets_its_hosts(
-    tmp_path: Path, hosts: list[TraceHost]
+@pytest.mark.parametrize("macs", [bytes(12), b"\xff" * 12, b"\2\0\0\0\1\2\2\1\0\0\0\1"])
+def test_a_frame_goes_from_its_host_to_the_router_whatever_macs_were_captured(
+    tmp_path: Path, hosts: list[TraceHost], macs: bytes
 ) -> None:
-    bare = bytes(12) + bytes(segment("10.0.1.1", "10.0.2.1"))[12:]
-    _, (frame,) = read(tmp_path, hosts, [Ether(bare)], SendRules())
-    assert (frame[:6], frame[6:12]) == (hosts[0].gateway_mac, hosts[0].mac)
+    found = bytes(segment("10.0.1.1", "10.0.2.1"))[12:]
+    _, (frame,) = read(tmp_path, hosts, [Ether(macs + found)], SendRules())
+    assert frame == hosts[0].gateway_mac + hosts[0].mac + found
 
 
 SIX = IPv6(src="2001:db8::1", dst="2001:db8::2")

@@ -181,16 +181,10 @@ def test_the_demo_writes_twelve_runs_and_a_page(tmp_path: Path, monkeypatch: pyt
 def test_a_fabric_beyond_the_engines_limits_ends_in_a_message_with_the_place(
     tmp_path: Path, incast: Path
 ) -> None:
-    topology = tmp_path / "far.yaml"
-    link = "{rate: 1Gbps, delay: 1001s}"
-    topology.write_text(
-        "name: far\n"
-        f"leaf_spine: {{leaves: 2, hosts_per_leaf: 2, spines: 2, host_link: {link}, uplink: {link}}}\n"
-    )
-    with pytest.raises(
-        ReplayError, match=r"cannot run this fabric: .*links\[0\].delay_ps.*longer than 1000 s"
-    ):
-        replay(ReplaySettings("far", incast, str(topology), ("drop_tail",)))
+    held = tmp_path / "held.yaml"
+    held.write_text("profiles:\n  eee: {long: {mode: coalesce, hold: 1050s}}\nroles:\n  host: {eee: long}\n")
+    with pytest.raises(ReplayError, match=r"cannot run this fabric: .*longer than 1000 s"):
+        replay(ReplaySettings("held", incast, "leaf-spine-4", ("drop_tail", str(held))))
 
 
 def test_a_result_that_could_not_be_written_is_known_before_the_run(

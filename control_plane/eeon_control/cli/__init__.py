@@ -23,6 +23,7 @@ _PLACES = {
     "controller": "eeon_control.cli.controller:controller",
     "doctor": "eeon_control.cli.doctor:doctor",
     "help": "eeon_control.cli.help:help_",
+    "init": "eeon_control.cli.init:init",
     "show": "eeon_control.cli.show:show",
     "sonic": "eeon_control.cli.sonic:sonic",
     "topology": "eeon_control.cli.topology:topology",
@@ -41,10 +42,13 @@ def main() -> None:
 
     \b
     WHERE TO BEGIN
-      eeon fabric up leaf-spine-4                  a fabric to try things on
+      eeon demo                                    a shuffle under twelve settings
+      eeon init my-fabric                          the files of a fabric of your own
+      eeon fabric up leaf-spine-4                  a twin to configure
       eeon show path h1 h3 --flow tcp,40000,5000   the way of a flow, and its end
       eeon show ports --only drops                 the ports that drop, and why
       eeon show routes --only faults               routes not as planned, and why
-      eeon top                                     what ports do now, the busiest first
+      eeon trace shuffle -o a.pcap                 traffic
+      eeon replay a.pcap -c mark_threshold         what a twin does with it
       eeon help show path                          all about one command
     """

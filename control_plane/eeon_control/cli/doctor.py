@@ -22,7 +22,8 @@ from eeon_control.fabric.targets import resolve
 from eeon_control.state.folder import folder_of, is_folder_given
 from eeon_control.units import Duration
 
-_STYLE = {Level.OK: "green", Level.WARNING: "yellow", Level.FAULT: "red"}
+_FINE = (Level.OK, Level.ABSENT)
+_STYLE = {Level.OK: "green", Level.ABSENT: "dim", Level.WARNING: "yellow", Level.FAULT: "red"}
 
 _EPILOG = """
 \b
@@ -90,7 +91,7 @@ def doctor(
     except EeonError as error:
         findings.append(fault("arguments", str(error), "correct the command, or the file it names"))
     findings += examine(os.environ, state=state, targets=targets, interfaces=interfaces)
-    shown = [finding for finding in findings if shows_all or finding.level is not Level.OK]
+    shown = [finding for finding in findings if shows_all or finding.level not in _FINE]
     if output == "json":
         _print_json(shown, findings)
     else:
@@ -120,8 +121,10 @@ def _print_table(shown: list[Finding], findings: list[Finding]) -> None:
         table.add_row(one.check, Text(one.level.value, style=_STYLE[one.level]), found)
     console().print(table)
     counts = _summary(findings)
+    # What is absent and not needed is nothing to mend, either.
+    fine = counts["ok"] + counts["absent"]
     console().print(
-        f"{counts['ok']} ok, {counted(counts['warning'], 'warning')}, {counted(counts['fault'], 'fault')}",
+        f"{fine} ok, {counted(counts['warning'], 'warning')}, {counted(counts['fault'], 'fault')}",
         highlight=False,
     )
 

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import signal
 import sys
-from collections.abc import Sequence
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from importlib.metadata import EntryPoint, entry_points
+from types import FrameType
 from typing import Any
 
 import click
@@ -71,7 +75,7 @@ class EeonGroup(LazyGroup):
         **extra: Any,  # click's own signature
     ) -> Any:  # an overload of click's: in fact the exit code
         """Run; in standalone mode end the process with the exit code."""
-        with guarded():
+        with guarded(), _stopped_by_sigterm():
             code = self._run(args, prog_name or "eeon", complete_var, **extra)
         if standalone_mode:
             sys.exit(code)
@@ -88,20 +92,37 @@ class EeonGroup(LazyGroup):
             result = super().main(args, prog_name, complete_var, standalone_mode=False, **extra)
         except click.exceptions.Abort as error:
             said = str(error.__cause__) if isinstance(error.__cause__, Stopped) else "stopped"
-            errors.print(said, style="red", highlight=False, markup=False, soft_wrap=True)
+            errors.print(said, style="red", highlight=False, soft_wrap=True)
             return _STOPPED
         except click.ClickException as error:
             error.show()
         except InputError as error:
             for problem in error.problems:
-                errors.print(str(problem), style="red", highlight=False, markup=False, soft_wrap=True)
+                errors.print(str(problem), style="red", highlight=False, soft_wrap=True)
         except EeonError as error:
-            errors.print(str(error), style="red", highlight=False, markup=False, soft_wrap=True)
+            errors.print(str(error), style="red", highlight=False, soft_wrap=True)
         except BrokenPipeError:
             sys.stderr.close()
         else:
             return result if isinstance(result, int) else 0
         return 1
+
+
+@contextmanager
+def _stopped_by_sigterm() -> Iterator[None]:
+    """SIGTERM ends what is inside like Ctrl-C: what is under way is undone or tidied up first."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGTERM, stop)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def _plugins() -> dict[str, EntryPoint]:

@@ -45,6 +45,19 @@ class LazyGroup(click.Group):
             self.add_command(command, cmd_name)
         return super().get_command(ctx, cmd_name)
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """As click does. For a name that is not there the nearest are searched among commands that are not
+        imported, too."""
+        name = args[0]
+        if not name.startswith("-") and not ctx.resilient_parsing and self.get_command(ctx, name) is None:
+            from eeon_control.nearest import nearest
+
+            near = " or ".join(map(repr, nearest(name, self.list_commands(ctx))))
+            ctx.fail(f"No such command {name!r}." + (f" Did you mean {near}?" if near else ""))
+        return super().resolve_command(ctx, args)
+
     def summary(self, ctx: click.Context, name: str) -> str:
         """What a command does, in a few words; nothing is imported for it if that can be avoided."""
         found = summary_of(self.places[name]) if name in self.places else None

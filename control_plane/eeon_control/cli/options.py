@@ -211,7 +211,7 @@ def targets_or_known(
     tick: Duration | None,
     state_folder: Path | None = None,
 ) -> Targets:
-    """Those of the command line, else where the fabric's current revision has its switches. Only for reading.
+    """Those of the command line, else where the fabric's current revision has its switches.
 
     `state_folder`: what --state says. Raises EeonError when neither says.
     """
@@ -224,14 +224,14 @@ def targets_or_known(
     return targets(file, texts, tick)
 
 
-def topology_or_known(name: str | None) -> Topology:
-    """That of the command line, else that of the current revision of the only fabric there is.
+def topology_or_known(name: str | None, state_folder: Path | None = None) -> Topology:
+    """That of the command line, else that of the current revision in --state or of the only fabric there is.
 
     Raises EeonError when neither says.
     """
     if name is not None:
         return topologies.load(name)
-    meant = StateStore.open(only_known(None), create=False).intended()
+    meant = StateStore.open(only_known(state_folder), create=False).intended()
     if meant is None:
         raise EeonError("which fabric? give -t: the state folder has no revision yet")
     return meant.topology
@@ -252,4 +252,4 @@ def targets_if_given(file: Path | None, texts: tuple[str, ...], tick: Duration |
     """The same for commands that know where the switches were; some of the switches are enough."""
     if file is None and not texts:
         return None
-    return targets(file, texts, tick or Duration(1))
+    return targets(file, texts, tick or (Duration(1) if file is None else None))

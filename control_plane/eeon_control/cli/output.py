@@ -25,12 +25,11 @@ class _Errors:
         *,
         style: str | None = None,
         highlight: bool | None = None,
-        markup: bool | None = None,
         soft_wrap: bool | None = None,
     ) -> None:
         """Print one message, as rich does."""
         console = _console(stderr=True, is_terminal=sys.stderr.isatty())
-        console.print(text, style=style, highlight=highlight, markup=markup, soft_wrap=soft_wrap)
+        console.print(text, style=style, highlight=highlight, soft_wrap=soft_wrap)
 
 
 errors = _Errors()
@@ -52,7 +51,7 @@ def print_problems(problems: Iterable[Problem]) -> None:
     """Problems of an input file, on stderr."""
     for problem in problems:
         style = "red" if problem.severity is Severity.ERROR else "yellow"
-        errors.print(str(problem), style=style, highlight=False, markup=False, soft_wrap=True)
+        errors.print(str(problem), style=style, highlight=False, soft_wrap=True)
 
 
 def counted(count: int, one: str, more: str | None = None) -> str:

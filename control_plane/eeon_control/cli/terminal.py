@@ -32,13 +32,15 @@ class _Trimmed:
 class Terminal(Console):
     """A rich console that writes its own escape sequences and none of the text's.
 
-    It writes past the guard of `streams`, which would not tell the two apart.
+    It writes past the guard of `streams`, which would not tell the two apart. A string is shown as it is:
+    `[red]` and `:100:` in it are neither markup nor emoji, and a colour is given as a style.
     """
 
     def __init__(self, *, stderr: bool = False, width: int | None = None) -> None:
         file: IO[str] = unguarded(stderr=stderr)
         # Only a terminal gets escape sequences, behind which blanks at the end of a line would hide.
-        super().__init__(file=file if file.isatty() else cast(IO[str], _Trimmed(file)), width=width)
+        to = file if file.isatty() else cast(IO[str], _Trimmed(file))
+        super().__init__(file=to, width=width, markup=False, emoji=False)
 
     def render_str(self, text: str, **options: Any) -> Text:  # rich's own options
         """As rich does; made printable before anything is measured, so that the text fits its column."""

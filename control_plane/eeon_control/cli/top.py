@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from eeon_control import views
-from eeon_control.cli import completions, options
+from eeon_control.cli import options
 from eeon_control.cli.show import common
 from eeon_control.cli.show.watch import Kind, ViewData, ViewLoop, ViewOptions
 from eeon_control.fabric.read import Wanted
@@ -36,14 +36,7 @@ _FILTERS = {
     help="time between readings",
 )
 @click.option("--once", is_flag=True, help="show one interval and end, for scripts")
-@click.option(
-    "--switch",
-    "switches",
-    multiple=True,
-    metavar="NAME",
-    shell_complete=completions.switch_names,
-    help="only this switch; repeatable",
-)
+@common.switch_option()
 @common.only_option(_FILTERS)
 @click.option("--sort", metavar="COLUMN", default="used", show_default=True, help="in order of this column")
 @common.ORDER[0]

@@ -22,6 +22,8 @@ _LONG_HOLD_WITH_MARKING = Duration.parse("500us")  # T section 7.4.2
 # Preamble and SFD, FCS, gap (IEEE 802.3): what a frame takes on the wire beyond itself.
 _WIRE_OVERHEAD = Bytes(24)
 _LONG_HOLD = Duration.parse("1ms")  # T section 4.3.3.1
+_FAR = 100
+"""Times the default from which a threshold is rather a mistake in its unit."""
 _SLOWEST_WITH_A_THRESHOLD = DataRate.parse("1Gbps")  # of DCTCP's authors
 
 _Warning = Callable[[tuple[str, ...], str], Problem]  # the keys that it may be about, the text
@@ -68,6 +70,8 @@ def _threshold(
         )
     if aqm.threshold is not None and (low := _below_share(threshold, rate, aqm.rtt, topology_rtt)):
         yield warning(keys, low)
+    if aqm.threshold is not None and aqm.rtt is None and (high := _far_above_default(threshold, rate)):
+        yield warning(keys, high)
 
 
 def _red(
@@ -93,6 +97,8 @@ def _red(
         )
     in_bytes = Bytes(high * FULL_FRAME_BYTES) if isinstance(high, Packets) else high
     if aqm.ecn and (text := _below_share(in_bytes, rate, None, topology_rtt)):
+        yield warning(keys, f"max: {text}")
+    if aqm.target_delay is None and (text := _far_above_default(in_bytes, rate)):
         yield warning(keys, f"max: {text}")
     if not aqm.ecn:
         yield warning(("ecn",), "without ECN, RED can only drop, ECT packets too")
@@ -156,6 +162,18 @@ def _below_share(
         f"{threshold} is below C x RTT / 7 = {share} ({rate}, RTT {_rounded(rtt)} {of}): senders drain "
         "the queue and leave the link idle (Alizadeh et al. 2010, DCTCP); "
         f"threshold: auto would be {default_threshold(rate, given_rtt)}"
+    )
+
+
+def _far_above_default(threshold: Bytes, rate: DataRate) -> str | None:
+    """The reason why a threshold can hardly be meant, if so."""
+    default = default_threshold(rate)
+    if threshold < _FAR * default:
+        return None
+    takes = Duration(8 * 10**12 * threshold // rate)
+    return (
+        f"{threshold} is {threshold // default:,} times what auto would be at {rate} ({default}): packets "
+        f"wait {_rounded(takes)} before any is marked or dropped"
     )
 
 

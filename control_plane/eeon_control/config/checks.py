@@ -12,7 +12,7 @@ from typing import NamedTuple
 from eeon_control.config.advice import hold_warning, queue_warnings
 from eeon_control.config.classes import DEFAULT_CLASS
 from eeon_control.config.model import FabricConfig
-from eeon_control.config.pfc import shortage
+from eeon_control.config.pfc import lateness, shortage
 from eeon_control.config.target_settings import queue_depth
 from eeon_control.constants import CONTROL_PRIORITY
 from eeon_control.errors import Place, PlanError, Problem, Severity
@@ -38,9 +38,11 @@ def check(config: FabricConfig, topology: Topology, tick: Duration) -> list[Prob
             *_eee(config, topology, used, rounding),
             *rounding.problems(),
             *_assumed(topology),
+            *_unequal(config, topology),
             *_qcn(config, topology, used),
             *_pfc(config, topology),
             *_quanta(config),
+            *_first_on_bmv2(config, used),
             *_target_settings(config, topology, used),
         ]
     )
@@ -80,6 +82,35 @@ class _Rounding:
 def _assumed(topology: Topology) -> Iterator[Problem]:
     if topology.assumed:
         yield Problem(Place(topology.source), "", "", topology.assumed, Severity.WARNING)
+
+
+def _unequal(config: FabricConfig, topology: Topology) -> Iterator[Problem]:
+    """Links of several rates over which a switch spreads flows evenly: one warning for all switches."""
+    if not config.routing.ecmp or config.routing.max_paths == 1:
+        return
+    leaves = {leaf.name for leaf in topology.leaves}
+    found: dict[str, dict[DataRate, Port]] = {}
+    for name, switch in topology.switches.items():
+        to_switches = [port for port in switch.ports if port.peer.node in topology.switches]
+        # What goes down from a spine goes to one pod, whatever the links of the others.
+        if name in leaves or any(port.peer.node in leaves for port in to_switches):
+            up = [port for port in to_switches if port.peer.node not in leaves]
+            rates = {port.rate: port for port in reversed(up)}
+            if len(rates) > 1:
+                found[name] = rates
+    if not found:
+        return
+    first = next(iter(found.values()))
+    links = " and ".join(f"{first[rate].name} {rate}" for rate in sorted(first, reverse=True))
+    more = f" ({len(found)} such switches)" if len(found) > 1 else ""
+    yield Problem(
+        Place(topology.source),
+        "",
+        "",
+        f"flows are spread evenly over up-links of several rates: {links}{more}. The slower link gets as "
+        "many and is full first; give them one rate, or use one path with routing.ecmp: false",
+        Severity.WARNING,
+    )
 
 
 def _attachments(config: FabricConfig, topology: Topology, used: list[_Used]) -> Iterator[Problem]:
@@ -244,12 +275,30 @@ def _pfc(config: FabricConfig, topology: Topology) -> Iterator[Problem]:
                 f"take one from 0 to {CONTROL_PRIORITY - 1}",
                 name,
             )
+        yield from _starved(config, owner, priority)
         kinds = {
             (port.rate, port.delay, port.overhead, config.attached(port, "eee")): port
             for port in topology.ports()
         }
         for port in kinds.values():
             yield from _thresholds(config, port, priority, name)
+
+
+def _starved(config: FabricConfig, lossless: str, priority: int) -> Iterator[Problem]:
+    """Classes that go before a lossless one and leave it nothing when they want all of a link."""
+    above = [
+        name
+        for name, one in config.classes.items()
+        if one.priority > priority and None in (one.quantum, config.classes[lossless].quantum)
+    ]
+    if above:
+        yield config.document.problem(
+            ("classes", lossless, "priority"),
+            f"class {lossless} is lossless, and {', '.join(above)} of a higher priority may take all of a "
+            "link: where switches have no timers (BMv2), a pause then ends before it is said again, and "
+            "packets are dropped; give each a quantum, or the lossless class the highest priority",
+            severity=Severity.WARNING,
+        )
 
 
 def _thresholds(config: FabricConfig, port: Port, priority: int, name: str) -> Iterator[Problem]:
@@ -270,12 +319,21 @@ def _thresholds(config: FabricConfig, port: Port, priority: int, name: str) -> I
             name,
             severity=Severity.ERROR if profile.headroom == "checked" else Severity.WARNING,
         )
+    if (late := lateness(at, port.rate)) > at.pause_time // 2:
+        yield config.document.problem(
+            path,
+            f"pause {at.pause} is {at.pause_time} at {port.rate}, and the frame that says it again after "
+            f"half of it may be {late} late (port {port.name}): the neighbour goes on before; take a longer "
+            "one",
+            name,
+            severity=Severity.ERROR if profile.headroom == "checked" else Severity.WARNING,
+        )
     eee = config.eee_of(port)
     if eee.mode != "off" and eee.hold is not None and eee.hold > at.pause_time:
         yield config.document.problem(
             path,
             f"a pause is {at.pause_time} at {port.rate}, and the EEE of port {port.name} may hold packets "
-            f"for {eee.hold}, longer than it: a pause may end before it is said again",
+            f"for {eee.hold}, longer than it: without timers, as on BMv2, it may end before it is said again",
             name,
             severity=Severity.WARNING,
         )
@@ -300,6 +358,22 @@ def _quanta(config: FabricConfig) -> Iterator[Problem]:
                 path,
                 f"the queue of priority {one.priority} has quantum {config.classes[other].quantum} by class "
                 f"{other} and {one.quantum} here; give both one, or different priorities",
+            )
+
+
+def _first_on_bmv2(config: FabricConfig, used: list[_Used]) -> Iterator[Problem]:
+    """BMv2 has no place before its queues: there frames that switches make would wait behind data."""
+    has_qcn = any(one.queue is not None and config.profiles.queue[one.queue].qcn for one in used)
+    if config.target_settings.bmv2 is None or not (config.lossless or has_qcn):
+        return
+    for name, one in config.classes.items():
+        if one.priority == CONTROL_PRIORITY and one.pfc is None:
+            made = "pauses" if config.lossless else "congestion notification messages"
+            yield config.document.problem(
+                ("classes", name, "priority"),
+                f"BMv2 sends the switches' own frames, {made}, from the queue of priority {one.priority}, "
+                f"where they would wait behind this class; take one from 0 to {CONTROL_PRIORITY - 1}, or "
+                "leave target_settings.bmv2 out for switches that send them first (eeon-switch, a twin)",
             )
 
 

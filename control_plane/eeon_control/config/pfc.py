@@ -12,6 +12,7 @@ from eeon_control.constants import PAUSE_FRAME_BYTES
 from eeon_control.errors import PlanError
 from eeon_control.model_base import (
     BYTES_SCHEMA,
+    DurationText,
     PositiveDurationText,
     Strict,
     in_bytes,
@@ -64,6 +65,9 @@ class Pfc(Strict):
     loop: PositiveDurationText = Duration(1_000_000)
     """What a recirculation takes on the switches, a part of the time that a pause takes to be made: 1us in a
     twin; `eeon-switch` and BMv2 need more."""
+    response: DurationText = Duration(0)
+    """What the neighbour takes to obey a pause that has arrived, with the delays of MACs and PHYs (IEEE
+    802.1Q-2022, 36.1.3.3): 0 in a twin; switches outside need some."""
     watchdog: Watchdog | None = None
     """Look for pauses without end; `{}` has SONiC's times. Without it nobody looks."""
     headroom: Literal["checked", "unchecked"] = "checked"
@@ -78,7 +82,7 @@ class Headroom:
     """What may still come from a neighbour that is to be paused, in bytes; `total` is their sum."""
 
     under_way: Bytes
-    """What is sent while the pause is made and gets there, and until the last bit of it is here."""
+    """What is sent while the pause is made, gets there and is obeyed, and until its last bit is here."""
     sleep: Bytes
     """What is sent while the link's other direction goes to sleep and wakes (EEE)."""
     reverse_frame: Bytes
@@ -117,7 +121,7 @@ def headroom(profile: Pfc, port: Port, sleep: Duration, lossless_classes: int) -
 
     on_wire = Bytes(profile.max_frame + port.overhead)
     return Headroom(
-        under_way=sent_in(2 * port.delay + profile.loop),
+        under_way=sent_in(2 * port.delay + profile.loop + profile.response),
         sleep=sent_in(sleep),
         reverse_frame=on_wire,
         pause_frames=Bytes(lossless_classes * (PAUSE_FRAME + port.overhead)),
@@ -147,6 +151,12 @@ def thresholds(profile: Pfc, port: Port, sleep: Duration, lossless_classes: int)
 def shortage(found: Thresholds) -> Bytes:
     """How much headroom is missing; 0 where there is enough."""
     return Bytes(max(0, found.headroom.total - (found.limit - found.xoff)))
+
+
+def lateness(found: Thresholds, rate: DataRate) -> Duration:
+    """By how much longer than another one a pause may take to its neighbour."""
+    late = found.headroom.sleep + found.headroom.reverse_frame + found.headroom.pause_frames
+    return Duration(-(-late * 8 * _PS_PER_SECOND // int(rate)))
 
 
 def pause_time(rate: DataRate, quanta: int) -> Duration:

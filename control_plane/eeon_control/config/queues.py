@@ -9,6 +9,7 @@ from pydantic import BeforeValidator, Field, model_validator
 from eeon_control.config.presets import BUFFER_PRESETS
 from eeon_control.config.qcn import Qcn
 from eeon_control.config.short_forms import ShortForms, written_out
+from eeon_control.errors import UnitError
 from eeon_control.model_base import FULL_FRAME_BYTES, U32_MAX, Strict, of_text, text_schema
 from eeon_control.port_settings import (
     Aqm,
@@ -19,11 +20,15 @@ from eeon_control.port_settings import (
     Settings,
 )
 from eeon_control.units import Bytes, Packets, parse_size
+from eeon_control.validation import did_you_mean
 
 
 def _buffer(text: object) -> Bytes | Packets:
     preset = BUFFER_PRESETS.get(text) if isinstance(text, str) else None
-    size = parse_size(text if preset is None else preset)
+    try:
+        size = parse_size(text if preset is None else preset)
+    except UnitError as error:
+        raise ValueError(f"{error}{did_you_mean(str(text), BUFFER_PRESETS)}") from None
     if not 0 < size <= U32_MAX:
         raise ValueError(f"the buffer limit must be above zero and at most {U32_MAX} (32 bits)")
     return size

@@ -21,7 +21,9 @@ from pydantic_core import CoreSchema
 
 from eeon_control.model_base import text_schema
 from eeon_control.units import Bytes, Duration, Packets
+from eeon_control.validation import did_you_mean
 
+_MODES = ("drop_tail", "mark_threshold", "red", "codel")
 _BARE = ("drop_tail", "mark_threshold")
 _RED_SIZE = text_schema(Bytes, Packets)
 # Short key -> (mode, JSON Schema of its value, description).
@@ -57,12 +59,15 @@ def written_out(value: object) -> object:
     """The long form of `aqm`; anything that is not a short form is given back as it is."""
     if isinstance(value, str):
         if value not in _BARE:
-            raise ValueError(f"not an AQM in one word; write for example {_EXAMPLES}")
+            near = did_you_mean(value, _BARE)
+            raise ValueError(f"not an AQM in one word{near}; write for example {_EXAMPLES}")
         return {"mode": value}
     if not isinstance(value, dict):
         return value
     given = [key for key in _KEYS if key in value]
     if not given:
+        if "mode" not in value:
+            _refuse_without_mode(value)
         return value
     if len(given) > 1:
         raise ValueError(f"give either {given[0]} or {given[1]}, not both")
@@ -77,7 +82,20 @@ def written_out(value: object) -> object:
     return {"mode": mode, **_long(key, value[key]), **rest}
 
 
+def _refuse_without_mode(value: dict[object, object]) -> None:
+    for key in map(str, value):
+        if key in _MODES:
+            raise ValueError(f"{key} is a mode and has no short form; write {{mode: {key}, ...}}")
+        if key not in SHORT_KEYS and (near := did_you_mean(key, [*_KEYS, "mode"])):
+            raise ValueError(f"{key}: unknown key{near}; write for example {_EXAMPLES}")
+    raise ValueError(f"the key mode is required: {', '.join(_MODES)}; or write for example {_EXAMPLES}")
+
+
 def _long(key: str, value: object) -> dict[str, object]:
+    if isinstance(value, dict):
+        raise ValueError(
+            f"{key} is a short form with one value; write {{mode: {_KEYS[key][0]}, ...}} for more"
+        )
     match key:
         case "mark_threshold":
             return {"threshold": value}
@@ -85,7 +103,7 @@ def _long(key: str, value: object) -> dict[str, object]:
             return {"target_delay": value, "max_probability": "100%"}
         case _:
             pair = value if isinstance(value, list) else [value, value]
-            if len(pair) != 2:
+            if len(pair) != 2 or None in pair:
                 raise ValueError("red takes one size or [min, max], for example red: [50pkt, 150pkt]")
             return {"min": pair[0], "max": pair[1], "max_probability": "100%"}
 

@@ -88,6 +88,10 @@ class Supervisor:
         """Whether no controller of larger rank runs on this folder."""
         return not self.contenders.superior(self.options.rank)
 
+    def ports_down(self, name: str) -> frozenset[int] | None:
+        """Numbers of a switch's ports that are down; None where it has not said."""
+        return self._down.get(name)
+
     def look_now(self) -> None:
         """Look at the state folder without waiting for the next second, and at every switch."""
         self._nudge.set()

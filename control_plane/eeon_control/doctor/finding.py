@@ -8,9 +8,11 @@ from enum import StrEnum
 
 
 class Level(StrEnum):
-    """How bad: a fault stops something that was asked for, a warning may."""
+    """How bad: a fault stops something that was asked for, a warning may; what is absent is missed by
+    nobody who did not ask for it."""
 
     OK = "ok"
+    ABSENT = "absent"
     WARNING = "warning"
     FAULT = "fault"
 
@@ -31,6 +33,11 @@ Check = Callable[[], Iterable[Finding]]
 def ok(check: str, found: str) -> Finding:
     """All is well."""
     return Finding(check, Level.OK, found)
+
+
+def absent(check: str, found: str) -> Finding:
+    """It is not there, and need not be."""
+    return Finding(check, Level.ABSENT, found)
 
 
 def warning(check: str, found: str, mend: str) -> Finding:

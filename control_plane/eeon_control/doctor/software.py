@@ -12,7 +12,7 @@ from importlib import import_module, metadata
 from packaging.requirements import Requirement
 from packaging.version import Version
 
-from eeon_control.doctor.finding import Finding, fault, ok, warning
+from eeon_control.doctor.finding import Finding, absent, fault, ok, warning
 
 _PYTHON = (3, 11)
 _COMMON_PROTOS_LIMIT = Version("1.74")
@@ -115,7 +115,7 @@ def engine(
     """The engine's extension. The controller needs none."""
     version = version_of("eeon-engine")
     if version is None:
-        yield ok("engine", "not installed; eeon replay, demo, explain and fabric need it (`make setup`)")
+        yield absent("engine", "not installed; eeon replay, demo, explain and fabric need it (`make setup`)")
         return
     try:
         import_("eeon_engine._engine")
@@ -146,7 +146,7 @@ def p4c(which: Which = shutil.which) -> Iterator[Finding]:
     """The P4 compiler, which only a change of the program needs."""
     path = which("p4c-bm2-ss")
     if path is None:
-        yield ok("p4c", "p4c-bm2-ss is not on PATH; only `make p4` needs it")
+        yield absent("p4c", "p4c-bm2-ss is not on PATH; only `make p4` needs it")
         return
     yield from _program("p4c", path, _P4C_TESTED)
 
@@ -155,7 +155,7 @@ def bmv2(which: Which = shutil.which) -> Iterator[Finding]:
     """BMv2's switch, for whoever wants it."""
     path = which("simple_switch_grpc")
     if path is None:
-        yield ok("bmv2", "simple_switch_grpc is not on PATH; only fabrics of BMv2 need it")
+        yield absent("bmv2", "simple_switch_grpc is not on PATH; only fabrics of BMv2 need it")
         return
     yield from _program("bmv2", path, _BMV2_TESTED)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from ipaddress import ip_address
@@ -14,6 +14,7 @@ from eeon_control.fabric.diff import Change, ChangeKind
 from eeon_control.fabric.planning import FabricPlan
 from eeon_control.plan import Action, Entry, Exact, Lpm, classes, pfc, qcn
 from eeon_control.plan.classes import PRIORITIES_ACTION
+from eeon_control.plan.routes import ADMIT
 from eeon_control.port_settings import TABLES
 from eeon_control.topology import PortRole, Topology
 from eeon_control.units import Bytes, Duration
@@ -82,12 +83,15 @@ def _switch_words(changes: Iterable[Change]) -> list[str]:
     """Everything that is not a port's: the ECMP seed, defaults of tables, routes."""
     texts: list[str] = []
     routes: dict[ChangeKind, list[str]] = defaultdict(list)
+    admits: Counter[ChangeKind] = Counter()
     of_pfc: list[Change] = []
     copies = False
     for change in changes:
         entry = change.entry
         if entry.table == "switch_config":
             texts += _switch_config_words(_action(change.before), _action(change.after))
+        elif entry.table == ADMIT and not entry.is_default:
+            admits[change.kind] += 1
         elif entry.table in classes.TABLES:
             texts += _class_words(change)
         elif entry.table == CLONE_SESSIONS:
@@ -104,6 +108,10 @@ def _switch_words(changes: Iterable[Change]) -> list[str]:
         elif entry.table not in TABLES:
             texts.append(f"{entry.table} {entry.match_text}: {_text(change.before)} -> {_text(change.after)}")
     texts += _pfc_words(of_pfc)
+    texts += (
+        f"own address {_DONE[kind]} at {count} {'port' if count == 1 else 'ports'}"
+        for kind, count in admits.items()
+    )
     # It comes and goes with PFC or QCN, and says something only where it does not.
     if copies and not of_pfc and _MESSAGES not in texts:
         texts.append("copies of packets for frames that the switch makes")

@@ -10,6 +10,7 @@ from eeon_control.errors import FabricError, NothingWritten, StateError
 from eeon_control.fabric import ApplyReport, FabricPlan, Rollout
 from eeon_control.fabric.bmv2_queues import Queues, of_fabric, of_switch
 from eeon_control.fabric.undo import Snapshot
+from eeon_control.operations import same_fabric
 from eeon_control.operations.owned import owned
 from eeon_control.operations.saved_plan import SavedPlan
 from eeon_control.operations.work import Work
@@ -67,6 +68,13 @@ async def apply(
         raise StateError(
             "there is no revision to go back to when this one is not confirmed; apply once without --confirm"
         )
+    if confirm_seconds is not None and current is not None:
+        why = same_fabric.difference(current.intended(), meant)
+        if why:
+            raise StateError(
+                f"revision {current.number}, which an apply that is not confirmed goes back to, {why}; apply "
+                "once without --confirm"
+            )
     gated = rollout is not None and rollout.gate is not None
     ledger = _Ledger(work, work.draft(meant, action, comment), confirm_seconds, saved, gated=gated)
     ours = owned(meant, work.store.intended())

@@ -3,21 +3,29 @@
 from __future__ import annotations
 
 from eeon_control.errors import StateError
+from eeon_control.operations import same_fabric
 from eeon_control.operations.apply import Outcome, apply
 from eeon_control.operations.work import Work
 from eeon_control.state import Intended, Intent, StateStore
 
 
 def meant_by(work: Work, number: int) -> Intended:
-    """What a revision means, with its switches where they are now: as given, else as in the current one."""
+    """What a revision means, with its switches where they are now: as given, else as in the current one.
+
+    Raises StateError when it was made for another fabric than the one of these switches.
+    """
     store = work.store
-    current = store.current()
-    newer = [current.intended().targets] if current is not None and current.number != number else []
-    return work.located(store.revision(number).intended(), *newer)
+    current, then = store.current(), store.revision(number).intended()
+    if current is None or current.number == number:
+        return work.located(then)
+    now = current.intended()
+    same_fabric.check(number, then, now if work.fabric is None else same_fabric.given(work.fabric, then))
+    return work.located(then, now.targets)
 
 
 def before(store: StateStore, number: int) -> int:
-    """The revision that was in force before `number` and meant something else; 0 when there is none.
+    """The revision that was in force before `number` and meant something else for the same fabric; 0 when
+    there is none.
 
     What took the place of a revision that nobody confirmed leads past that one: nobody wanted it.
     """
@@ -27,7 +35,10 @@ def before(store: StateStore, number: int) -> int:
     earlier = number
     while earlier:
         earlier = (store.revision(earlier).instead_of or earlier) - 1
-        if earlier and store.revision(earlier).intent != held:
+        if not earlier:
+            break
+        found = store.revision(earlier).intent
+        if found != held and found.kind == held.kind:
             break
     return earlier
 

@@ -20,13 +20,15 @@ class Work:
     """A store, its lock, and how to go about it.
 
     `election_id`: None means one above those of the controllers that run on the same store. `targets`: where
-    the switches are now, over what is written down; None: they are where they were.
+    the switches are now, over what is written down; None: they are where they were. `fabric`: the targets
+    file that says which fabric is meant; None: the one of the current revision.
     """
 
     store: StateStore
     lock: Lock
     election_id: int | None = None
     targets: Targets | None = None
+    fabric: Targets | None = None
     observer: Observer = nobody
     clock: Clock = field(default_factory=SystemClock)
     say: Callable[[str], None] = lambda text: None

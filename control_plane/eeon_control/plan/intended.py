@@ -1,6 +1,7 @@
-"""All entries of all switches: routes, ECMP seed, traffic classes; for every linked port buffer, AQM and EEE.
+"""All entries of all switches: routes, ECMP seed, traffic classes; for every linked port its address, buffer,
+AQM and EEE.
 
-Every linked port gets all three entries, also where they say what the program does by default, so that what
+Every linked port gets all these entries, also where they say what the program does by default, so that what
 is intended can be read back, shown, and told from what somebody removed.
 """
 
@@ -16,14 +17,14 @@ from eeon_control.errors import InputError, PlanError, Severity
 from eeon_control.memory import cyclic_collector_paused
 from eeon_control.plan import classes, copies, pfc, qcn
 from eeon_control.plan.deadlock import waiting_circle
-from eeon_control.plan.routes import Router, ecmp_seed
+from eeon_control.plan.routes import ADMIT, Router, ecmp_seed
 from eeon_control.port_settings import EeeSettings, Settings
 from eeon_control.topology import Port, Switch, Topology
 from eeon_control.units import Bytes, DataRate, Duration
 
 # The tables the controller owns: entries in them that are not intended are deleted.
 TABLES: tuple[str, ...] = (
-    *("switch_config", "ipv4_route", "ipv6_route"),
+    *("switch_config", ADMIT, "ipv4_route", "ipv6_route"),
     *classes.TABLES,
     *qcn.TABLES,
     *pfc.TABLES,
@@ -88,7 +89,7 @@ def _switch_entries(switch: Switch, router: Router, ports: _PortEntries) -> list
             raise PlanError(f"{switch.name} needs {count} entries in {table}; it holds {ROUTE_TABLE_SIZE}")
     # ecmp_selector has room for every switch. A port is one next hop, which the engine keeps once for all
     # routes over it; BMv2 makes one for each route and has no bound (bm_sim/action_profile.cpp).
-    entries = list(routes)
+    entries = [*router.admitted(switch), *routes]
     for port in switch.ports:
         entries += ports.of(port)
     return entries

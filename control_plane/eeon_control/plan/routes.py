@@ -23,10 +23,11 @@ from operator import attrgetter
 
 from eeon_control.config import Routing
 from eeon_control.config.model import ECMP_PATHS_LIMIT
-from eeon_control.entries import Action, Entry, Lpm
+from eeon_control.entries import Action, Entry, Exact, Lpm
 from eeon_control.errors import PlanError
 from eeon_control.topology import Port, PortRole, Switch, Topology
 
+ADMIT = "l3_admit"
 _TABLE = {4: ("ipv4_route", 32), 6: ("ipv6_route", 128)}
 
 _Match = tuple[str, tuple[Lpm, ...]]  # a table and what to match in it
@@ -93,6 +94,12 @@ class Router:
                     Entry(table, match, actions, False, True) for table, match in self._matches[leaf.name]
                 ]
         return entries
+
+    def admitted(self, switch: Switch) -> list[Entry]:
+        """Entries of `l3_admit` of one switch: the address by which the neighbours of each port reach it."""
+        mac = Exact("dst_mac", self._mac[switch.name])
+        admit = (Action("admit_to_l3"),)
+        return [Entry(ADMIT, (Exact("port", port.number), mac), admit) for port in switch.ports]
 
     def _add_next_hops(self, hops: _NextHops, group: _Group, to_leaf: dict[str, tuple[Action, ...]]) -> None:
         """The set of next hops from a switch to each leaf of a group."""

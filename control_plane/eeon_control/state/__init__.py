@@ -13,6 +13,7 @@ eeon_control.operations.
 """
 
 from eeon_control.state.clock import Clock, Moment, SystemClock
+from eeon_control.state.fabric_kind import FabricKind
 from eeon_control.state.files import Disk
 from eeon_control.state.folder import folder_of, is_folder_given, known_fabrics
 from eeon_control.state.intent import Intended, Intent
@@ -27,6 +28,7 @@ __all__ = [
     "Clock",
     "Disk",
     "Draft",
+    "FabricKind",
     "Holder",
     "Intended",
     "Intent",

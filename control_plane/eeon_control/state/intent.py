@@ -15,6 +15,7 @@ from eeon_control.config import FabricConfig
 from eeon_control.errors import ProgramPinned
 from eeon_control.fabric.targets import Targets
 from eeon_control.plan import Entry, entries_digest, intended
+from eeon_control.state.fabric_kind import FabricKind
 from eeon_control.topology import Topology
 
 APPLY_LOADS_IT = "`eeon config plan` shows what the new program changes, `eeon config apply` loads it"
@@ -58,6 +59,11 @@ class Intent(BaseModel):
             program=programs.load().identity,
             entries=digests(wanted),
         )
+
+    @property
+    def kind(self) -> FabricKind:
+        """Which of the fabrics of this name it is for. Raises InputError when the targets are damaged."""
+        return FabricKind.of(Targets.from_value(self.targets, "targets"))
 
     def check_program(self, source: str, way_out: str = APPLY_LOADS_IT) -> None:
         """Raise ProgramPinned when this version of the controller has another program; `source` as below."""

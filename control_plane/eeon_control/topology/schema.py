@@ -20,6 +20,10 @@ _ENDPOINT = re.compile(rf"({_NODE}):(?:eth)?([0-9]{{1,6}})")
 
 # Preamble and SFD 8, FCS 4, inter-frame gap 12 (IEEE 802.3 clauses 3.1.1, 4.4.2).
 DEFAULT_OVERHEAD = Bytes(24)
+FASTEST = DataRate.parse("10Tbps")
+"""Of a link: six times what IEEE P802.3dj has."""
+LONGEST = Duration.parse("1s")
+"""Of a link's delay: more than to a geostationary satellite and back."""
 
 
 def _node_name(text: object) -> str:
@@ -38,15 +42,17 @@ def endpoint(text: object) -> Endpoint:
 
 def _positive_rate(text: object) -> DataRate:
     rate = DataRate.parse(text)
-    if rate <= 0:
-        raise ValueError("a link's rate must be above zero, for example 10Gbps")
+    if not 0 < rate <= FASTEST:
+        raise ValueError(f"a link's rate must be above zero and at most {FASTEST}, for example 10Gbps")
     return rate
 
 
 def _positive_delay(text: object) -> Duration:
     delay = Duration.parse(text)
-    if delay <= 0:
-        raise ValueError("a link's delay must be above zero (5 m of cable take 25ns)")
+    if not 0 < delay <= LONGEST:
+        raise ValueError(
+            f"a link's delay must be above zero and at most {LONGEST} (5 m of cable take 25ns, 1 km 5us)"
+        )
     return delay
 
 

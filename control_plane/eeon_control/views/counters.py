@@ -5,7 +5,7 @@ from __future__ import annotations
 from eeon_control.fabric.read import FabricCounters
 from eeon_control.views.table import PORT, Cell, Column, Row, Style, View, count_bytes, packets
 
-DROPS = ("early_dropped", "tail_dropped", "no_route", "ttl_expired", "malformed")
+DROPS = ("early_dropped", "tail_dropped", "no_route", "ttl_expired", "malformed", "not_admitted", "martian")
 
 
 def _style(counter: Cell) -> Style | None:

@@ -53,7 +53,7 @@ def pfc(topology: Topology, observed: FabricObservation) -> View:
         Column("neighbour", "neighbour", none, right=False, style=_paused),
         packets("pauses_sent", "sent"),
         packets("pauses_received", "received"),
-        packets("lossless_dropped", "dropped", alarm=Style.BAD),
+        packets("lossless_dropped", "dropped", alarm=Style.BAD, worth=9),
         packets("control_ignored", "ignored", alarm=Style.NOTICE),
     ]
     if any(row.get("storm") is not None for row in rows):
@@ -62,6 +62,8 @@ def pfc(topology: Topology, observed: FabricObservation) -> View:
         "held: bytes that came in by the port and wait; neighbour: paused by this switch, or not; "
         "sent, received: pause frames; ignored: control frames that came by the port, not obeyed"
     ]
+    if not rows:
+        notes = ["no class is lossless at these ports: a class with `pfc` in the configuration is"]
     return View("pfc", "lossless classes", columns, rows, key=("port", "priority"), notes=notes)
 
 

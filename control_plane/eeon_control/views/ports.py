@@ -17,7 +17,7 @@ _SENT = ("forwarded", "marked")
 _LAST = len(_DROPPED) + 2  # columns of what was dropped
 _WHERE = (
     "dropped: at this port as egress (early: by the AQM; tail: its buffer was full), or on arrival here (no "
-    "route, TTL, malformed)"
+    "route, TTL, malformed, not addressed to the switch, martian address)"
 )
 
 

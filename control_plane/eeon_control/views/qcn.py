@@ -50,6 +50,8 @@ def qcn(topology: Topology, observed: FabricObservation) -> View:
     notes = [
         "messages: congestion notification messages made; ignored: those that came by the port, not believed"
     ]
+    if not rows:
+        notes = ["no port is a congestion point: a queue profile with `qcn` in the configuration makes some"]
     return View("qcn", "congestion points", columns, rows, key=("port", "priority"), notes=notes)
 
 

@@ -75,6 +75,8 @@ fn configure(state: &mut State) {
         let member = state.mt_act_prof_add_member(&profile, &action("forward"), &data).unwrap();
         state.mt_act_prof_add_member_to_group(&profile, member, group).unwrap();
     }
+    let own = [MatchKeyParam::Exact(vec![0, 1]), MatchKeyParam::Exact(vec![2, 1, 0, 0, 0, 1])];
+    state.mt_add_entry(&table("l3_admit"), &own, &action("admit_to_l3"), &[], 0).unwrap();
     let route = table("ipv4_route");
     for leaf in 1..=4 {
         let prefix = MatchKeyParam::Lpm(vec![10, 0, leaf, 0], 24);

@@ -87,10 +87,13 @@ class Filler:
 
     def _table(self, table: Any) -> Iterator[Any]:
         profiles = {profile.preamble.id: profile for profile in self._info.action_profiles}
-        (field,) = table.match_fields
+        # Entries differ in the last field.
+        *same, field = table.match_fields
         room = min(table.size, 1 << field.bitwidth)
         for entry in range(min(room, PORTS) if field.bitwidth == 9 else room):
             made = p4r.TableEntry(table_id=table.preamble.id)
+            for one in same:
+                made.match.add(field_id=one.id).exact.value = number(1)
             match = made.match.add(field_id=field.id)
             if field.match_type == p4i.MatchField.LPM:
                 match.lpm.value, match.lpm.prefix_len = number(entry + 1), field.bitwidth

@@ -56,6 +56,7 @@ def programs(length: int) -> list[Program]:
     """A patch panel that parses nothing, and the E-EON program."""
     route = "eeon_ingress.route"
     commands = f"""
+table_set_default eeon_ingress.admit.l3_admit eeon_ingress.admit.admit_to_l3
 act_prof_create_member {route}.ecmp_selector {route}.forward 1 02:00:00:00:00:03 02:00:00:00:00:04
 table_indirect_add {route}.ipv4_route 10.0.0.0/8 => 0
 """

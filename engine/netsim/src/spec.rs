@@ -15,7 +15,7 @@
 //!   "hosts": [
 //!     {"name": "h1", "mac": "02:00:00:00:01:01", "ipv4": "10.0.1.1", "ipv6": "fd00:0:0:1::1"},
 //!     {"name": "h2", "mac": "02:00:00:00:01:02", "ipv4": "10.0.1.2", "ipv6": null,
-//!      "nic": {"eee": null, "buffer_bytes": 1000000}}
+//!      "gateway_mac": "02:01:00:00:00:01", "nic": {"eee": null, "buffer_bytes": 1000000}}
 //!   ],
 //!   "links": [
 //!     {"a": {"node": "leaf1", "port": 1, "eee": {"stall_ps": 0}}, "b": {"node": "h1", "port": 0},
@@ -81,6 +81,9 @@ pub struct FabricSpec {
     /// the packets of paused queues by recirculation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub class_gate_register: Option<String>,
+    /// Register with the tick at which the program runs for a queue without a packet, by port << 3 | priority; without one there are no timers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub timer_register: Option<String>,
     /// Time that a recirculated packet takes to its next ingress. Default 1 us.
     #[serde(default = "default_recirculation_delay_ps")]
     pub recirculation_delay_ps: u64,
@@ -224,6 +227,10 @@ pub struct HostSpec {
     pub name: String,
     /// MAC address, unlike every other host's.
     pub mac: Mac,
+    /// Station that its frames go to: the router at the other end of its link. Where absent the receiver itself, as in one
+    /// network of layer 2.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gateway_mac: Option<Mac>,
     /// IPv4 address; without one, IPv4 packets that arrive are misdelivered.
     #[serde(default)]
     pub ipv4: Option<Ipv4Addr>,

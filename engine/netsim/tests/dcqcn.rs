@@ -2,9 +2,9 @@
 
 mod common;
 
-use common::{finish, register, send, us, LeafSpine, PortSettings, PLAIN, TEN_GIGABIT};
+use common::{eee_values, finish, register, send, us, LeafSpine, PortSettings, PLAIN, TEN_GIGABIT};
 use netsim::reaction::DcqcnSettings;
-use netsim::spec::{NicDcqcnSpec, NicSpec};
+use netsim::spec::{NicDcqcnSpec, NicEeeSpec, NicSpec};
 use netsim::{Fabric, FlowSpec, Report};
 use units::{Duration, Time};
 use wire::tcp::ACK;
@@ -21,18 +21,24 @@ const RED_PROBABILITY: f64 = 0.1;
 
 /// A star at 10 Gb/s whose switch marks by the length of the queue.
 fn star(senders: usize, dcqcn: Option<NicDcqcnSpec>) -> (LeafSpine, Fabric) {
+    star_of(senders, NicSpec { dcqcn, ..NicSpec::default() })
+}
+
+fn star_of(senders: usize, nic: NicSpec) -> (LeafSpine, Fabric) {
     let size = LeafSpine {
         leaves: 1,
         hosts_per_leaf: senders + 1,
         spines: 0,
         host_bps: TEN_GIGABIT,
-        nic: NicSpec { dcqcn, ..NicSpec::default() },
+        eee: nic.eee.is_some(),
+        nic,
         ..LeafSpine::default()
     };
     let (min, max) = RED_BYTES;
     let slope = (RED_PROBABILITY * (1_u64 << 48) as f64 / (max - min) as f64) as u64;
     let red = vec![min, max, slope, 0, 0, 1, 0, 0, 0, 0];
-    let fabric = size.fabric(size.spec(), |_| PortSettings { aqm: Some(("red", red.clone())), ..PLAIN });
+    let eee = size.eee.then(|| eee_values(TEN_GIGABIT, 0, 0));
+    let fabric = size.fabric(size.spec(), |_| PortSettings { aqm: Some(("red", red.clone())), eee, ..PLAIN });
     (size, fabric)
 }
 
@@ -103,6 +109,25 @@ fn queue_in_theory(senders: usize, settings: &DcqcnSettings) -> f64 {
     let probability = (factor * cycles_per_frame.powi(2)).cbrt();
     let (min, max) = RED_BYTES;
     min as f64 + probability / RED_PROBABILITY * (max - min) as f64
+}
+
+#[test]
+fn nics_that_sleep_are_awake_when_their_limiters_let_a_frame_go() {
+    let nic = NicSpec { dcqcn: dcqcn(), eee: Some(NicEeeSpec::default()), ..NicSpec::default() };
+    let (size, mut fabric) = star_of(2, nic);
+    for number in 0..3_000 {
+        for host in 0..2 {
+            let frame = size.segment(host, 2, ACK, 0, Ecn::Ect0);
+            // 200 frames as fast as the link, then 1 ms of nothing.
+            let at = number * FRAME_PS + number / 200 * 1_000_000_000;
+            fabric.send(host, Time::from_ps(at), &frame[..HEADERS], FRAME).unwrap();
+        }
+    }
+    let report = finish(&mut fabric);
+    assert!(report.hosts[0].dcqcn.unwrap().cnps > 0);
+    let nics = &report.energy.layers["host_nic"];
+    assert!(nics.wakes > 20 && nics.lpi_share > 0.3, "{} wakes, {} asleep", nics.wakes, nics.lpi_share);
+    assert_eq!(report.energy.total.violations, 0, "of {} wakes", nics.wakes);
 }
 
 #[test]

@@ -4,7 +4,7 @@
 mod common;
 
 use common::{
-    classes, copies, eee_values, finish, lossless, pausable, register, send, with_dscp, LeafSpine,
+    classes, copies, eee_values, finish, lossless, pausable, register, send, us, with_dscp, LeafSpine,
     PortSettings, GIGABIT, LOOP_PS, PLAIN, TEN_GIGABIT,
 };
 use netsim::{Fabric, Report};
@@ -148,7 +148,9 @@ fn assert_at_rest(case: &Case, fabric: &Fabric) -> Result<(), TestCaseError> {
         for port in 0..=ports as u64 {
             prop_assert_eq!(register(fabric, switch, "occupancy_bytes", port), 0);
             for queue in port << 3..(port + 1) << 3 {
-                for name in ["ingress_bytes", "pause_sent_at", "queue_bytes", "class_gate_open_at"] {
+                for name in
+                    ["ingress_bytes", "pause_sent_at", "pause_timer", "queue_bytes", "class_gate_open_at"]
+                {
                     prop_assert_eq!(register(fabric, switch, name, queue), 0, "{}[{}]", name, queue);
                 }
             }
@@ -275,4 +277,117 @@ fn without_pauses_the_same_load_is_dropped() {
         fabric.switch(0).state().read_counters("lossless_dropped", cell).unwrap().packets
     };
     assert!((2..5).all(|port| dropped(port) > 50), "{} {} {}", dropped(2), dropped(3), dropped(4));
+}
+
+/// A fabric of hosts at 10 Gb/s whose priority 3 is lossless, with all of its headroom below `limit` bytes of each group.
+fn at_10_gigabit(size: &LeafSpine, limit: u64, others: &[(u8, u8)]) -> Fabric {
+    let mut spec = size.spec();
+    pausable(&mut spec, DSCP, PRIORITY);
+    let mut fabric = size.fabric(spec, |_| PLAIN);
+    let case = Case { delay_ps: size.delay_ps, hold_us: None, ..adversarial() };
+    for switch in 0..size.leaves + size.spines {
+        classes(&mut fabric, switch, &[&[(DSCP, PRIORITY)], others].concat());
+        copies(&mut fabric, switch);
+        let hosts = if switch < size.leaves { size.hosts_per_leaf } else { 0 };
+        let links = if switch < size.leaves { size.spines } else { size.leaves };
+        let rates = [vec![TEN_GIGABIT; hosts], vec![size.uplink_bps; links]].concat();
+        for (port, bps) in (1..).zip(rates) {
+            let xoff = limit - case.headroom(bps);
+            lossless(&mut fabric, switch, port, bps, PRIORITY, [xoff, xoff - 2 * LONGEST, limit]);
+        }
+    }
+    fabric
+}
+
+/// Hosts send full frames of a DSCP to the first one, at 10 Gb/s without a gap between them.
+fn at_line_rate(size: &LeafSpine, fabric: &mut Fabric, senders: &[(usize, u8)], count: u64) {
+    for number in 0..count {
+        for (from, dscp) in senders {
+            let frame = with_dscp(size.segment(*from, 0, ACK, 1460, Ecn::NotEct), *dscp);
+            send(fabric, *from, Time::from_ps(1_230_400 * number), &frame);
+        }
+    }
+}
+
+#[test]
+fn a_class_above_at_line_rate_makes_no_pause_run_out() {
+    let size =
+        LeafSpine { leaves: 1, spines: 0, hosts_per_leaf: 3, host_bps: TEN_GIGABIT, ..LeafSpine::default() };
+    const VOICE: u8 = 46;
+    let mut fabric = at_10_gigabit(&size, 100_000, &[(VOICE, 5)]);
+    // 12 ms; a pause is 3.4 ms.
+    at_line_rate(&size, &mut fabric, &[(1, DSCP), (2, VOICE)], 9_750);
+    fabric.run_until(us(11_900));
+    let sent = fabric.switch(0).state().read_counters("pauses_sent", 2 << 3 | u64::from(PRIORITY)).unwrap();
+    // One when it was too much, and one each half of a pause.
+    assert_eq!(sent.packets, 1 + 11_900 / 1_678);
+    finish(&mut fabric);
+    let dropped = fabric.switch(0).state().read_counters("lossless_dropped", 2 << 3 | u64::from(PRIORITY));
+    assert_eq!(dropped.unwrap().packets, 0);
+}
+
+#[test]
+fn a_class_of_priority_7_at_line_rate_holds_no_pause_back() {
+    let size =
+        LeafSpine { leaves: 1, spines: 0, hosts_per_leaf: 7, host_bps: TEN_GIGABIT, ..LeafSpine::default() };
+    const CONTROL: u8 = 48;
+    let mut fabric = at_10_gigabit(&size, 100_000, &[(CONTROL, 7)]);
+    // Three hosts send to the first one, and three others to the first of those.
+    for number in 0..4_000 {
+        for (from, to, dscp) in
+            [1, 2, 3].map(|from| (from, 0, DSCP)).into_iter().chain([4, 5, 6].map(|from| (from, 1, CONTROL)))
+        {
+            let frame = with_dscp(size.segment(from, to, ACK, 1460, Ecn::NotEct), dscp);
+            send(&mut fabric, from, Time::from_ps(1_230_400 * number), &frame);
+        }
+    }
+    finish(&mut fabric);
+    let state = fabric.switch(0).state();
+    let dropped =
+        |port: u64| state.read_counters("lossless_dropped", port << 3 | u64::from(PRIORITY)).unwrap().packets;
+    assert_eq!((dropped(2), dropped(3), dropped(4)), (0, 0, 0));
+}
+
+#[test]
+fn groups_that_wait_longer_than_a_pause_in_one_queue_lose_nothing() {
+    let size = LeafSpine {
+        leaves: 2,
+        spines: 1,
+        hosts_per_leaf: 10,
+        host_bps: TEN_GIGABIT,
+        uplink_bps: 4 * TEN_GIGABIT,
+        delay_ps: 10_000_000,
+        ..LeafSpine::default()
+    };
+    let mut fabric = at_10_gigabit(&size, 200_000, &[]);
+    let senders = [1, 2, 3, 4, 5, 6, 10, 11, 12, 13].map(|host| (host, DSCP));
+    at_line_rate(&size, &mut fabric, &senders, 1_000);
+    let report = finish(&mut fabric);
+    let delivered: u64 = report.classes.values().map(|class| class.delivered.packets).sum();
+    assert_eq!(delivered, 10_000);
+}
+
+#[test]
+fn a_port_whose_packets_a_pause_holds_is_awake_for_the_program_and_for_its_phy() {
+    // The second leaf's uplink is paused by the spine, and its port by the first leaf.
+    let case = Case { leaves: 2, hold_us: Some(0), reverse: Vec::new(), ..adversarial() };
+    let (fabric, outcome) = run(&case, 4);
+    assert!(outcome.pauses > 10, "{} pauses", outcome.pauses);
+    let end_ticks = outcome.report.elapsed_ps / 1_000;
+    let mut held = 0;
+    for switch in 0..3 {
+        let name = &outcome.report.switches[switch].name;
+        for one in outcome.report.energy.transmitters.iter().filter(|one| one.node == *name) {
+            let of = |register_name: &str| register(&fabric, switch, register_name, one.port.into());
+            let sleep = eee_values(GIGABIT, 0, 0)[0];
+            // The program counts a sleep when it has ended.
+            let last = (end_ticks - of("busy_until")).saturating_sub(sleep);
+            let (counted, seen) = (of("lpi_ticks") + last, one.lpi_ps / 1_000);
+            assert_eq!(of("wakes"), one.wakes, "{name}:{}", one.port);
+            assert!(counted.abs_diff(seen) <= 2 * (one.wakes + 1), "{name}:{}: {counted}, {seen}", one.port);
+            held += u64::from(one.wakes > 0);
+        }
+    }
+    assert!(held > 2);
+    assert_eq!(outcome.report.energy.total.violations, 0);
 }

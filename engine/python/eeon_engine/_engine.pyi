@@ -49,6 +49,7 @@ __all__ = [
     "TCP_NAMES",
     "Traffic",
     "Twin",
+    "check_workload",
     "parse_data_rate",
     "parse_size",
     "run_fluid",
@@ -68,6 +69,10 @@ SOURCE_DIGEST: str
 
 def parse_data_rate(text: str) -> int:
     """Bits per second of a rate with its unit, such as 10Gbps. Raises `ConfigError`."""
+
+def check_workload(spec: str, hosts: Sequence[tuple[str, int, int]]) -> None:
+    """Check a workload, the JSON of a `WorkloadSpec`, against hosts: their names, the rates of their links in
+    bits per second, and the bytes that these add to a frame. Raises `ConfigError` with the place in it."""
 
 def parse_size(text: str) -> int:
     """Bytes of a size with its unit, such as 300KB (300 000) or 64KiB. Raises `ConfigError`."""
@@ -478,7 +483,8 @@ class Switch(SwitchHandle):
     has all of v1model's, without rates. `cpu_port` is 510 unless given; `tick_ps` is one tick of the
     timestamps that the program sees (BMv2: 1 us, 1_000_000); `gate_register` names the register with the tick
     before which a port sends nothing, `class_gate_register` one with a cell for each queue, port << 3 |
-    priority. Raises `ConfigError`.
+    priority, `timer_register` another with the tick at which the program runs without a packet.
+    Raises `ConfigError`.
     """
 
     def __new__(
@@ -492,6 +498,7 @@ class Switch(SwitchHandle):
         drop_port: int = 511,
         gate_register: str | None = None,
         class_gate_register: str | None = None,
+        timer_register: str | None = None,
         seed: int = 0,
         clock_start: int = 0,
         priorities: int = 1,
@@ -545,6 +552,7 @@ class LiveSwitch(SwitchHandle):
         drop_port: int = 511,
         gate_register: str | None = None,
         class_gate_register: str | None = None,
+        timer_register: str | None = None,
         seed: int = 0,
         priorities: int = 1,
         recirculation_delay_ps: int = 10_000_000,

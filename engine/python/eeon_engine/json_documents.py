@@ -7,9 +7,11 @@ says which text is of which type. `json_types` has the types; the tests hold rea
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ._engine import Program, SwitchHandle, Twin
+from ._engine import check_workload as _check_workload
 from .json_types import FabricSpec, FlowReport, Journey, Report, TrafficReport, WorkloadSpec
 
 if TYPE_CHECKING:
@@ -19,6 +21,11 @@ if TYPE_CHECKING:
 def make_twin(program: Program, spec: FabricSpec) -> Twin:
     """A twin of this fabric. Raises `ConfigError` with the place in the spec."""
     return Twin(program, json.dumps(spec))
+
+
+def check_workload(workload: WorkloadSpec, hosts: Sequence[tuple[str, int, int]]) -> None:
+    """`_engine.check_workload`."""
+    _check_workload(json.dumps(workload), hosts)
 
 
 def start_workload(twin: Twin, workload: WorkloadSpec) -> None:

@@ -298,6 +298,32 @@ class FlowReport(TypedDict):
 
 
 @final
+class FlowRow(TypedDict):
+    """One flow of `flows`."""
+
+    source: str
+    """The host that sends."""
+
+    destination: str
+    """The host that receives."""
+
+    bytes: int
+    """Payload."""
+
+    at_ps: int
+    """When it begins."""
+
+    measured: bool
+    """Whether it begins between warm-up and cool-down."""
+
+    completion_ps: int | None
+    """From then until the last byte had arrived; absent before, and when the connection was given up."""
+
+    ideal_ps: int | None
+    """The least time that its path allows; absent before it begins."""
+
+
+@final
 class FrameFlowSpec(TypedDict):
     """Frames from one host to another."""
 
@@ -312,6 +338,10 @@ class FrameFlowSpec(TypedDict):
 
     frame_bytes: int
     """Bytes of a frame without FCS, 62 to 9014."""
+
+
+Gaps: TypeAlias = Literal["poisson", "fixed"]
+"""Times between the flows of a host."""
 
 
 @final
@@ -726,6 +756,23 @@ class LayerEnergy(TypedDict):
 
 
 @final
+class ListedFlow(TypedDict):
+    """One flow of a list."""
+
+    source: str
+    """The host that sends."""
+
+    destination: str
+    """The host that receives."""
+
+    bytes: int
+    """Payload."""
+
+    at_ps: int
+    """When it begins."""
+
+
+@final
 class LiveCounts(TypedDict):
     """Frames lost or repaired outside the switch, by cause, and what else its loop has counted."""
 
@@ -887,6 +934,10 @@ class NicEeeSpec(TypedDict):
 
     trigger_packets: NotRequired[int]
     """Held frames that end the hold. Default 0: no such trigger."""
+
+
+Pattern: TypeAlias = Literal["all_to_all", "permutation", "between_racks", "to_one_rack"]
+"""Who sends to whom."""
 
 
 @final
@@ -1200,6 +1251,94 @@ class SizeReport(TypedDict):
 
     goodput_bps_mean: int | None
     """Mean of bytes over completion."""
+
+
+@final
+class SizesByPoints(TypedDict):
+    """
+    A cumulative distribution: bytes, and the share of flows that have at most so many. Neither falls, and the last share is 1. Between two
+    points the size is linear in the share.
+    """
+
+    points: list[list[float]]
+
+
+@final
+class Exponential(TypedDict):
+    mean_bytes: float
+    """Mean."""
+
+
+@final
+class ExponentialSizes(TypedDict):
+    """Exponential sizes."""
+
+    exponential: Exponential
+
+
+@final
+class Lognormal(TypedDict):
+    mean_bytes: float
+    """Mean."""
+
+    sigma: float
+    """Standard deviation of the logarithm."""
+
+
+@final
+class LognormalSizes(TypedDict):
+    """Lognormal sizes."""
+
+    lognormal: Lognormal
+
+
+@final
+class Pareto(TypedDict):
+    mean_bytes: float
+    """Mean."""
+
+    shape: float
+    """Exponent of the tail, above 1."""
+
+
+@final
+class ParetoSizes(TypedDict):
+    """Pareto's sizes."""
+
+    pareto: Pareto
+
+
+SizesSpec: TypeAlias = SizesByPoints | ExponentialSizes | LognormalSizes | ParetoSizes
+"""How large flows are."""
+
+
+@final
+class SlowdownReport(TypedDict):
+    """Slowdowns of one class of size, or of all. The quantiles are within 0.2 %."""
+
+    up_to_bytes: int | None
+    """Upper end of the class; the last class, and all classes together, have none."""
+
+    count: int
+    """Transfers."""
+
+    mean: float | None
+    """Mean."""
+
+    min: float | None
+    """Smallest."""
+
+    p50: float | None
+    """Median."""
+
+    p95: float | None
+    """95th percentile."""
+
+    p99: float | None
+    """99th percentile."""
+
+    p999: float | None
+    """99.9th percentile."""
 
 
 Message: TypeAlias = int
@@ -1824,6 +1963,12 @@ class TransfersReport(TypedDict):
     by_size: list[SizeReport]
     """By bytes of the larger direction."""
 
+    slowdown: SlowdownReport
+    """Of those with a connection of their own: completion over the least time that the path allows."""
+
+    slowdown_by_size: list[SlowdownReport]
+    """The same by size."""
+
     data_segments: int
     """Segments with payload sent, by both ends, those sent again included."""
 
@@ -1928,6 +2073,50 @@ class CoflowsReport(TypedDict):
 
 
 @final
+class FlowsReport(TypedDict):
+    """`flows`. Flows that begin during warm-up or cool-down are not measured."""
+
+    name: str
+    """Name."""
+
+    kind: Literal["flows"]
+    """Kind: `mapreduce`, `coflows`, ..."""
+
+    background: bool
+    """Whether the run waits for it."""
+
+    finished_ps: int | None
+    """When it finished, if it has."""
+
+    flows: int
+    """Flows of the whole run."""
+
+    load: float
+    """Payload of all of them, as a share of the rates of the links that send."""
+
+    measured: int
+    """Flows that are measured."""
+
+    unfinished: int
+    """Of them, those that have neither arrived nor been given up."""
+
+    failed: int
+    """Of them, those that were given up."""
+
+    completion_ps: Distribution | None
+    """From a flow's time until its last byte had arrived."""
+
+    slowdown: SlowdownReport
+    """The same over the least time that the flow's path allows."""
+
+    slowdown_by_size: list[SlowdownReport]
+    """The same by size."""
+
+    rows: NotRequired[list[FlowRow] | None]
+    """Every flow, in the order in which they begin, where that is asked for."""
+
+
+@final
 class IncastReport(TypedDict):
     """`incast`."""
 
@@ -2025,6 +2214,7 @@ class PhasesReport(TypedDict):
 ApplicationReport: TypeAlias = (
     MapReduceReport
     | CoflowsReport
+    | FlowsReport
     | IncastReport
     | RpcReport
     | ScatterGatherReport
@@ -2092,6 +2282,32 @@ class CoflowsSpec(TypedDict):
 
 
 @final
+class DrawnSpec(TypedDict):
+    """Flows of drawn sizes at drawn times."""
+
+    racks: list[list[str]]
+    """Hosts by rack."""
+
+    pattern: Pattern
+    """Who sends to whom."""
+
+    sizes: SizesSpec
+    """How large flows are."""
+
+    load: float
+    """Payload that a sending host begins to send, as a share of its link's rate: above 0 and at most 1."""
+
+    duration_ps: int
+    """Flows begin for so long."""
+
+    gaps: NotRequired[Gaps]
+    """Times between the flows of a host. Default `poisson`."""
+
+    to_rack: NotRequired[int]
+    """Number of the rack that `to_one_rack` sends to. Default 0."""
+
+
+@final
 class EndSpec(TypedDict):
     """One end of a link: a node's port, and the PHY of its transmitter."""
 
@@ -2120,6 +2336,44 @@ class EnergyReport(TypedDict):
 
     transmitters: list[TransmitterReport]
     """One by one."""
+
+
+@final
+class FlowsSpec(TypedDict):
+    """Flows that are drawn, or those of a list."""
+
+    kind: Literal["flows"]
+    """Which kind of application it is."""
+
+    name: str
+    """Name, unlike every other application's."""
+
+    background: NotRequired[bool]
+    """Whether a run ends without waiting for it. Default no."""
+
+    cool_down_ps: NotRequired[int]
+    """Flows that begin later than so long before the end are not measured. Default 0."""
+
+    drawn: NotRequired[DrawnSpec | None]
+    """How flows are drawn."""
+
+    list: NotRequired[list[ListedFlow] | None]
+    """Flows one by one; this or `drawn`."""
+
+    rows: NotRequired[bool]
+    """Whether each flow is reported. Default no."""
+
+    start_jitter_ps: NotRequired[int]
+    """
+    Each transfer begins later than it would by a time that is drawn for it, uniform below this. Not of kinds that draw when
+    their transfers begin. Default 0.
+    """
+
+    tcp: NotRequired[TcpSpec | None]
+    """Its own TCP, in place of the common one."""
+
+    warm_up_ps: NotRequired[int]
+    """Flows that begin earlier are not measured. Default 0."""
 
 
 @final
@@ -2732,7 +2986,14 @@ class WorkloadReport(TypedDict):
 
 
 ApplicationSpec: TypeAlias = (
-    MapReduceSpec | CoflowsSpec | IncastSpec | RpcSpec | PoissonSpec | ScatterGatherSpec | PhasesSpec
+    MapReduceSpec
+    | CoflowsSpec
+    | FlowsSpec
+    | IncastSpec
+    | RpcSpec
+    | PoissonSpec
+    | ScatterGatherSpec
+    | PhasesSpec
 )
 """One application, of one kind."""
 
@@ -2746,6 +3007,12 @@ class HostSpec(TypedDict):
 
     mac: str
     """MAC address, unlike every other host's."""
+
+    gateway_mac: NotRequired[str | None]
+    """
+    Station that its frames go to: the router at the other end of its link. Where absent the receiver itself, as in one
+    network of layer 2.
+    """
 
     ipv4: NotRequired[str | None]
     """IPv4 address; without one, IPv4 packets that arrive are misdelivered."""
@@ -2907,3 +3174,6 @@ class FabricSpec(TypedDict):
 
     tick_ps: NotRequired[int]
     """Length of a switch's timestamp tick. Default 1 ns; BMv2's is 1 us."""
+
+    timer_register: NotRequired[str | None]
+    """Register with the tick at which the program runs for a queue without a packet, by port << 3 | priority; without one there are no timers."""

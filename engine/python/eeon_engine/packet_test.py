@@ -32,6 +32,9 @@ from .p4runtime.messages import p4i, p4r
 IDLE_LIMIT_PS = 60 * 10**12
 """A packet that is still inside after a minute of virtual time goes round for ever."""
 _BMV2_TICK_PS = 1_000_000
+_LAST_PORT = (1 << 9) - 1
+"""The largest that `standard_metadata` of v1model holds."""
+_CPU_PORT = _LAST_PORT - 1
 
 
 class Departure(NamedTuple):
@@ -61,6 +64,7 @@ class PacketSwitch:
         self._switch = Switch(
             Program(Path(program).read_bytes()),
             tick_ps=_BMV2_TICK_PS,
+            cpu_port=_CPU_PORT,
             seed=seed,
             priorities=priorities,
         )
@@ -131,7 +135,7 @@ class PacketSwitch:
         try:
             update = p4r.Update(type=kind, entity=entity.encode(schema))
         except (ValueError, TypeError, KeyError, OverflowError) as error:
-            raise ConfigError(f"{entity}: {error}") from error
+            raise ConfigError(f"{_named(entity)}: {error}") from error
         writer.write(p4r.WriteRequest(updates=[update]))
 
     # ---- packets
@@ -140,9 +144,21 @@ class PacketSwitch:
         """Sends a packet into a port and lets the switch run empty: what left, in order of time.
 
         A packet is bytes, or what `bytes()` makes some of, such as a scapy packet. What goes to the CPU port
-        is listed too. Raises `ConfigError` when something is still inside after a minute of virtual time,
-        such as a packet that is recirculated for ever.
+        is listed too. Raises `ConfigError` for a port that the switch does not have, and when something is
+        still inside after a minute of virtual time, such as a packet that is recirculated for ever. Raises
+        `TypeError` for what is no packet.
         """
+        if port == _CPU_PORT:
+            raise ConfigError(
+                f"port {port} is the CPU's, where no packet comes in; control.packet_out sends one from there"
+            )
+        if not 0 <= port <= _LAST_PORT:
+            raise ConfigError(f"port {port}: a switch has ports 0 to {_LAST_PORT}")
+        # Of a number n, `bytes()` makes n zeros.
+        if not isinstance(packet, bytes | bytearray | memoryview) and not hasattr(packet, "__bytes__"):
+            raise TypeError(
+                f"a packet is bytes, or has them: {packet!r:.80} is of type {type(packet).__name__}"
+            )
         self._switch.inject(port, bytes(packet))
         limit = self._switch.now_ps + IDLE_LIMIT_PS
         departures: list[Departure] = []
@@ -153,3 +169,14 @@ class PacketSwitch:
                 )
             departures += [Departure(out, frame) for _, out, frame in self._switch.advance_to(due)]
         return departures
+
+
+def _named(entity: P4TableEntry | P4MulticastGroupEntry | P4CloneSessionEntry) -> str:
+    """What an entry is of, in words."""
+    match entity:
+        case P4TableEntry():
+            return f"table {entity.table_id}"
+        case P4MulticastGroupEntry():
+            return f"multicast group {entity.multicast_group_id}"
+        case P4CloneSessionEntry():
+            return f"clone session {entity.session_id}"

@@ -24,6 +24,7 @@ mod switch_host;
 #[cfg(all(target_os = "linux", feature = "live-ports"))]
 mod traffic;
 mod twin;
+mod workload;
 
 /// The extension module.
 #[pymodule]
@@ -42,6 +43,7 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(quantity::parse_data_rate, module)?)?;
     module.add_function(wrap_pyfunction!(quantity::parse_size, module)?)?;
     module.add_function(wrap_pyfunction!(schedule::run_fluid, module)?)?;
+    module.add_function(wrap_pyfunction!(workload::check_workload, module)?)?;
     module.add("EXCEPTIONS", PyTuple::new(module.py(), error::CLASSES)?)?;
     let (major, minor) = bm::JSON_VERSION;
     module.add("JSON_VERSION", format!("{major}.{minor}"))?;

@@ -122,7 +122,7 @@ impl LiveSwitch {
     #[pyo3(signature = (
         program=None, *, interfaces=None, packet_in=None, files=None, wait_s=0.0, capture=None,
         device_id=0, tick_ps=1_000_000, cpu_port=None, drop_port=511, gate_register=None,
-        class_gate_register=None, seed=0, priorities=1, recirculation_delay_ps=10_000_000, rate_bps=None, overhead_bytes=0, queue_limit_packets=64,
+        class_gate_register=None, timer_register=None, seed=0, priorities=1, recirculation_delay_ps=10_000_000, rate_bps=None, overhead_bytes=0, queue_limit_packets=64,
         queue_limit_bytes=None, port_rates_bps=None, quanta_bytes=None, follows_all=false,
     ))]
     #[allow(clippy::too_many_arguments)] // Keyword arguments, one for each setting of the switch.
@@ -140,6 +140,7 @@ impl LiveSwitch {
         drop_port: u16,
         gate_register: Option<String>,
         class_gate_register: Option<String>,
+        timer_register: Option<String>,
         seed: u64,
         priorities: usize,
         recirculation_delay_ps: u64,
@@ -169,6 +170,7 @@ impl LiveSwitch {
                 drop_port,
                 gate_register,
                 class_gate_register,
+                timer_register,
                 seed,
                 priorities,
                 recirculation_delay: Duration::from_ps(recirculation_delay_ps),

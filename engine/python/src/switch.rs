@@ -272,7 +272,7 @@ impl Switch {
     #[new]
     #[pyo3(signature = (
         program=None, *, device_id=1, ports=None, tick_ps=1_000, cpu_port=Some(510), drop_port=511,
-        gate_register=None, class_gate_register=None, seed=0, clock_start=0, priorities=1,
+        gate_register=None, class_gate_register=None, timer_register=None, seed=0, clock_start=0, priorities=1,
         recirculation_delay_ps=1_000_000,
     ))]
     #[allow(clippy::too_many_arguments)] // Keyword arguments, one for each setting of the switch.
@@ -286,6 +286,7 @@ impl Switch {
         drop_port: u16,
         gate_register: Option<String>,
         class_gate_register: Option<String>,
+        timer_register: Option<String>,
         seed: u64,
         clock_start: u64,
         priorities: usize,
@@ -305,6 +306,7 @@ impl Switch {
             drop_port,
             gate_register,
             class_gate_register,
+            timer_register,
             seed,
             clock_start,
             priorities,

@@ -69,6 +69,12 @@ class Names:
         return entry
 
 
+def admit_all(names: Names) -> tuple[int, Any]:
+    """The update by which the E-EON program routes frames for any station, without entries of `l3_admit`."""
+    admit = names.action("admit_to_l3")
+    return MODIFY, names.entry("l3_admit", action=admit, is_default_action=True)
+
+
 def number_bytes(value: int) -> bytes:
     """The canonical bytestring of a number."""
     return value.to_bytes(max(1, (value.bit_length() + 7) // 8), "big")

@@ -9,7 +9,7 @@ import pytest
 from eeon_engine import ClockError, ConfigError, InvalidValueError, NoSuchObjectError, Program, Twin
 from eeon_engine.p4runtime import serve
 from finsy.proto import p4r
-from p4rt_client import INSERT, MODIFY, Client, Names, lpm, one_shot
+from p4rt_client import INSERT, MODIFY, Client, Names, admit_all, lpm, one_shot
 
 pytestmark = pytest.mark.system
 
@@ -54,6 +54,7 @@ def client(twin: Twin, fabric_names: Names) -> Iterator[Client]:
     with serve(twin.switch("leaf1"), p4info=fabric_names.info) as server:
         client = Client(server.address, device_id=3)
         client.arbitrate()
+        client.write(admit_all(fabric_names))
         yield client
         client.close()
 
@@ -161,7 +162,7 @@ def test_a_pipeline_can_be_pushed_to_a_switch_of_the_fabric(
     config = p4r.ForwardingPipelineConfig(p4info=fabric_names.info, p4_device_config=fabric_program.json)
     client.push(p4r.SetForwardingPipelineConfigRequest.VERIFY_AND_COMMIT, config)
     assert client.read(p4r.TableEntry(table_id=fabric_names["ipv4_route"])) == []
-    client.write((INSERT, route(fabric_names)))
+    client.write(admit_all(fabric_names), (INSERT, route(fabric_names)))
     twin.feed("h1", **batch(10, 10_000_000))
     twin.run_to_idle()
     assert twin.switch("leaf1").port_stats(2)["tx_packets"] == 10

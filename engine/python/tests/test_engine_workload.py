@@ -2,12 +2,13 @@
 
 import json
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import pytest
 from eeon_engine import ConfigError, Program, Twin
 from eeon_engine.p4runtime import serve
-from p4rt_client import INSERT, Client, Names, lpm, one_shot
+from p4rt_client import INSERT, Client, Names, admit_all, exact, lpm, one_shot
 from test_engine_twin import gate_register
 
 pytestmark = pytest.mark.system
@@ -38,14 +39,22 @@ def spec() -> dict[str, Any]:
 
 @pytest.fixture
 def twin(fabric_program: Program, fabric_names: Names) -> Iterator[Twin]:
-    made = Twin(fabric_program, json.dumps(spec() | {"gate_register": gate_register(fabric_names)}))
-    with serve(made.switch("leaf1"), p4info=fabric_names.info) as server:
+    with routed(fabric_program, fabric_names, spec(), admit_all(fabric_names)) as made:
+        yield made
+
+
+@contextmanager
+def routed(program: Program, names: Names, spec: dict[str, Any], *updates: tuple[int, Any]) -> Iterator[Twin]:
+    """A twin whose switch has routes to all hosts, and what else is given."""
+    made = Twin(program, json.dumps(spec | {"gate_register": gate_register(names)}))
+    with serve(made.switch("leaf1"), p4info=names.info) as server:
         client = Client(server.address, device_id=3)
         client.arbitrate()
+        client.write(*updates)
         for n in range(1, HOSTS + 1):
-            forward = fabric_names.action("forward", n, 0x020100000001, 0x020000000100 + n)
+            forward = names.action("forward", n, 0x020100000001, 0x020000000100 + n)
             key = lpm(1, 0x0A000100 + n, 32)
-            client.write((INSERT, fabric_names.entry("ipv4_route", key, action=one_shot((forward, 1)))))
+            client.write((INSERT, names.entry("ipv4_route", key, action=one_shot((forward, 1)))))
         yield made
         client.close()
 
@@ -120,6 +129,24 @@ def test_a_coflow_finishes_and_the_clock_stands_at_that_instant(twin: Twin) -> N
     assert told["busy_ps"] == twin.now_ps
 
 
+@pytest.mark.parametrize("with_gateway", [True, False])
+def test_hosts_reach_others_through_a_router_when_they_address_it(
+    fabric_program: Program, fabric_names: Names, with_gateway: bool
+) -> None:
+    described = spec()
+    if with_gateway:
+        for host in described["hosts"]:
+            host["gateway_mac"] = "02:01:00:00:00:01"
+    admit = fabric_names.action("admit_to_l3")
+    own = [
+        (INSERT, fabric_names.entry("l3_admit", exact(1, n), exact(2, 0x020100000001), action=admit))
+        for n in range(1, HOSTS + 1)
+    ]
+    with routed(fabric_program, fabric_names, described, *own) as made:
+        made.start_workload(workload(coflow()))
+        assert made.run_workload(SECOND) == with_gateway
+
+
 def test_a_job_is_told_with_its_phases(twin: Twin) -> None:
     twin.start_workload(workload(terasort()))
     assert twin.run_workload(1000 * SECOND)
@@ -179,9 +206,9 @@ def test_a_second_workload_is_refused(twin: Twin) -> None:
         (workload(terasort() | {"jobs": []}), "jobs: 0: must be 1 to"),
         (workload(rpc() | {"duration_ps": None}), "duration_ps: null: a run would never end"),
         (workload(rpc() | {"random_pairs": 3}), "pairs: and random_pairs: give one of the two"),
-        (workload(rpc() | {"pairs": [["h1", "h1"]]}), r"pairs\[0\]: h1: is both client and server"),
+        (workload(rpc() | {"pairs": [["h1", "h1"]]}), r"pairs\[0\]: h1: is at both ends"),
         (workload(rpc() | {"connection": "old"}), "unknown variant `old`"),
-        (workload(incast() | {"servers": ["h1"]}), r"servers\[0\]: h1: is the client, too"),
+        (workload(incast() | {"servers": ["h1"]}), r"servers\[0\]: h1: is at both ends"),
         (workload(incast() | {"rounds": 0}), "rounds: 0: must be 1 to"),
         (workload(poisson(load=1.5)), r"flows\[0\].load: 1.5: must be"),
         (workload(poisson(frame_bytes=10)), r"flows\[0\].frame_bytes: 10: must be 62 to 9014"),

@@ -12,7 +12,7 @@ from eeon_engine.gnmi import model, subscribing
 from eeon_engine.p4runtime import serve
 from finsy.proto import gnmi
 from gnmi_client import GnmiClient, path, request, subscription, text, until_sync, updates
-from p4rt_client import INSERT, Client, Names, lpm, one_shot
+from p4rt_client import INSERT, Client, Names, admit_all, lpm, one_shot
 from test_engine_twin import udp_frame
 
 pytestmark = pytest.mark.system
@@ -56,7 +56,8 @@ def forward(address: str, names: Names) -> None:
     client = Client(address)
     client.arbitrate()
     send = names.action("forward", 2, 0x020100000001, 0x020000000102)
-    client.write((INSERT, names.entry("ipv4_route", lpm(1, 0x0A000102, 32), action=one_shot((send, 1)))))
+    route = names.entry("ipv4_route", lpm(1, 0x0A000102, 32), action=one_shot((send, 1)))
+    client.write(admit_all(names), (INSERT, route))
     client.close()
 
 

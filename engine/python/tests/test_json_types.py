@@ -64,6 +64,7 @@ def test_a_fabric_is_read_with_every_member_that_its_type_has(fabric_program: Pr
         "queue_limit_packets": 64,
         "priorities": 8,
         "class_gate_register": None,
+        "timer_register": None,
         "nic_classes": {"dscp": [{"dscp": 26, "priority": 3}], "default_priority": 0, "pausable": [3]},
         "quanta": [{"priority": 3, "bytes": 6_000}],
     }

@@ -54,6 +54,33 @@ def test_an_entry_that_the_program_does_not_have_is_refused_with_its_name(
         eeon_switch(*router).insert(*entry)
 
 
+@pytest.mark.parametrize("port", [512, 65535, 65536, -1])
+def test_a_packet_into_a_port_that_no_switch_has_is_refused(eeon_switch, router, port):
+    with pytest.raises(ConfigError, match=f"^port {port}: a switch has ports 0 to 511$"):
+        eeon_switch(*router).send(port, b"\0" * 64)
+
+
+def test_a_packet_into_the_cpu_port_is_refused_with_the_call_that_sends_it(eeon_switch, router):
+    with pytest.raises(ConfigError, match=r"port 510 is the CPU's, .* control\.packet_out sends one"):
+        eeon_switch(*router).send(510, b"\0" * 64)
+
+
+@pytest.mark.parametrize("packet", [64, 0, True, [1, 2], "0a0b", None])
+def test_what_is_no_packet_is_refused(eeon_switch, router, packet):
+    with pytest.raises(TypeError, match=f"a packet is bytes, .* is of type {type(packet).__name__}$"):
+        eeon_switch(*router).send(1, packet)
+
+
+def test_a_refusal_begins_with_the_name_of_what_was_written(eeon_switch, router):
+    switch = eeon_switch(*router)
+    with pytest.raises(ConfigError, match=r"^table routes: .*bitwidth 9: 1000$"):
+        switch.insert("routes", {"hdr.ipv4.dst": "10.0.3.0/24"}, "forward", next_hop=1, port=1000)
+    with pytest.raises(ConfigError, match=r"^multicast group 4: "):
+        switch.multicast(4, ["a"])
+    with pytest.raises(ConfigError, match=r"^clone session 5: "):
+        switch.clone_session(5, ["a"])
+
+
 def test_entries_without_a_p4info_and_files_that_are_no_programs_are_refused(eeon_switch, router, tmp_path):
     with pytest.raises(ConfigError, match="P4Info"):
         eeon_switch(router[0]).insert("routes", {}, "drop")

@@ -190,6 +190,7 @@ def test_a_table_written_over_p4runtime_moves_the_next_frame(tmp_path: Path) -> 
         (["--packet-in", "inproc://x", str(PATCH)], "address 'inproc://x'"),
         (["--port-gate", "nothing", str(PATCH)], 'gate_register "nothing"'),
         (["--queue-gate", "nothing", str(PATCH)], 'class_gate_register "nothing"'),
+        (["--queue-timer", "nothing", str(PATCH)], 'timer_register "nothing"'),
         (
             [
                 "--packet-in",

@@ -151,14 +151,15 @@ def test_what_cannot_be_followed_is_refused_with_its_reason(arguments: list[str]
 def test_rates_and_buffers_have_units_and_a_buffer_replaces_bmv2s_limit_in_packets() -> None:
     given = options(
         *("--port-rate", "1.5Gbps", "--port-buffer", "300KB", "--port-gate", "gate", "--queue-gate", "gates"),
-        *("--seed", "7", "x.json"),
+        *("--queue-timer", "timers", "--seed", "7", "x.json"),
     )
     assert (given.rate_bps, given.queue_limit_bytes, given.queue_limit_packets) == (
         1_500_000_000,
         300_000,
         None,
     )
-    assert (given.gate_register, given.class_gate_register, given.seed) == ("gate", "gates", 7)
+    registers = (given.gate_register, given.class_gate_register, given.timer_register)
+    assert (registers, given.seed) == (("gate", "gates", "timers"), 7)
 
 
 def test_a_rate_is_of_every_port_or_of_the_one_before_its_equals_sign() -> None:

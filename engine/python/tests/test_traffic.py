@@ -7,8 +7,10 @@ import shutil
 import socket
 import struct
 import subprocess
+import time
 from array import array
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from eeon_engine import ConfigError, InvalidValueError, Traffic
@@ -95,6 +97,11 @@ def test_frames_that_do_not_fit_are_named_and_not_sent(pair: tuple[str, str]) ->
 
 def test_an_interface_whose_link_comes_up_while_it_is_opened_is_waited_for(pair: tuple[str, str]) -> None:
     subprocess.run(["ip", "link", "set", pair[1], "down"], check=True)
+    # Linux tells the other end later.
+    deadline = time.monotonic() + 60
+    while Path(f"/sys/class/net/{pair[0]}/operstate").read_text().strip() == "up":
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
     with pytest.raises(ConfigError, match="Network is down"):
         Traffic([(None, pair[0], [])])
     rising = subprocess.Popen(["sh", "-c", f"sleep 0.2; ip link set {pair[1]} up"])

@@ -27,6 +27,16 @@ impl Clock {
         ticks.checked_mul(self.tick.as_ps()).map_or(Duration::MAX, Duration::from_ps)
     }
 
+    /// The first instant at which the clock showed `ticks`, a time in a field of `width` bits that has passed at `now`; `now` where it
+    /// has not.
+    pub(crate) fn time_since(&self, ticks: u64, width: u32, now: Time) -> Time {
+        let unused = 64 - width.clamp(1, 64);
+        let shown = time_in_ticks(now, self.tick);
+        let behind = (shown.wrapping_add(self.start).wrapping_sub(ticks) << unused) as i64 >> unused;
+        let Ok(behind) = u64::try_from(behind) else { return now };
+        Time::from_ps(shown.saturating_sub(behind) * self.tick.as_ps())
+    }
+
     /// Whole microseconds at `time`, from what the clock shows at [`Time::ZERO`].
     pub(crate) fn microseconds(&self, time: Time) -> u64 {
         let shown = u128::from(self.start) * u128::from(self.tick.as_ps()) + u128::from(time.as_ps());
@@ -83,6 +93,16 @@ mod tests {
         assert_eq!(clock.time_of(106, 48, now), Time::from_ps(6_000_000));
         assert_eq!(clock.time_of(105, 48, now), Time::ZERO);
         assert_eq!(clock.time_of(104, 48, now), Time::ZERO);
+    }
+
+    #[test]
+    fn a_time_that_has_passed_is_the_first_instant_the_clock_showed_it() {
+        let clock = Clock::new(US, (1 << 48) - 2);
+        let now = Time::from_ps(5_500_000); // shows 3
+        assert_eq!(clock.time_since(1, 48, now), Time::from_ps(3_000_000));
+        assert_eq!(clock.time_since((1 << 48) - 1, 48, now), Time::from_ps(1_000_000));
+        assert_eq!(clock.time_since(3, 48, now), Time::from_ps(5_000_000));
+        assert_eq!(clock.time_since(4, 48, now), now);
     }
 
     #[test]

@@ -32,8 +32,14 @@ pub struct SwitchConfig {
     pub gate_register: Option<String>,
     /// Name of the register that holds, per queue, the tick before which the queue sends nothing (0: no gate). The cell of
     /// a queue is port << 3 | priority. A value 2^40 ticks or more ahead of the clock is long past, and no gate.
-    /// `None`: queues have no gates of their own.
+    /// With it control frames leave before every queue, as from the MAC of IEEE 802.1Q-2022 clause 36: frames of MAC control
+    /// (EtherType 0x8808), then congestion notification messages (0x22E7).
+    /// `None`: queues have no gates of their own, and no frame is told from another.
     pub class_gate_register: Option<String>,
+    /// Name of the register that holds, per queue as above, the tick at which the program is to run without a packet (0: never): ingress,
+    /// with `instance_type` 7, that `ingress_port` and `priority`, and a frame of 60 zeros of which nothing leaves but clones. It runs once
+    /// for a value, a tick after it was set or later. `None`: there are no timers.
+    pub timer_register: Option<String>,
     /// Seed of the program's `random()`; the same seed draws the same numbers.
     pub seed: u64,
     /// What the switch's clock shows at [`units::Time::ZERO`], in ticks. BMv2 starts at 0; other values let
@@ -61,6 +67,7 @@ impl Default for SwitchConfig {
             drop_port: 511,
             gate_register: None,
             class_gate_register: None,
+            timer_register: None,
             seed: 0,
             clock_start: 0,
             priorities: 1,
@@ -171,16 +178,22 @@ pub enum ConfigError {
         port: u16,
     },
     /// The program has no such register.
+    #[error("{option} {name:?}: the program has no register of this name; leave it out to {without}")]
+    NoQueueRegister {
+        /// What names the register.
+        option: &'static str,
+        /// The name.
+        name: String,
+        /// What happens without it.
+        without: &'static str,
+    },
+    /// The register has a cell for each queue of a port, or it cannot be the queues'.
     #[error(
-        "class_gate_register {0:?}: the program has no register of this name; leave it out to hold by recirculation"
+        "{option} {name:?}: has {cells} cells, but the queues of port {port} need {needed}: port << 3 | priority"
     )]
-    NoClassGateRegister(String),
-    /// The register has a cell for each queue of a port, or it cannot be a gate of queues.
-    #[error(
-        "class_gate_register {name:?}: has {cells} cells, but the queues of port {port} need {needed}: \
-         port << 3 | priority"
-    )]
-    ClassGateRegisterTooSmall {
+    QueueRegisterTooSmall {
+        /// What names the register.
+        option: &'static str,
         /// The register.
         name: String,
         /// Its size.

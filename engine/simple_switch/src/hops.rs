@@ -527,6 +527,11 @@ impl HopLog {
         }
     }
 
+    /// What has this id is no packet that arrived.
+    pub(crate) fn forget(&mut self, id: PacketId) {
+        self.set(id, STRANGER);
+    }
+
     /// A packet was copied.
     pub(crate) fn copied(&mut self, id: PacketId, copy: PacketId, at: Time, port: u16) {
         let Some(original) = self.known(id) else { return self.set(copy, STRANGER) };

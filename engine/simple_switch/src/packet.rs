@@ -22,7 +22,8 @@ pub(crate) type PacketId = u32;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct QueuePosition {
     pub(crate) port: u16,
-    pub(crate) priority: u8,
+    /// Its priority, or in place of one what the traffic manager has for control frames.
+    pub(crate) queue: u8,
     pub(crate) sequence: u64,
 }
 

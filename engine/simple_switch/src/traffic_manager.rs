@@ -4,6 +4,9 @@
 //! in turns ([`RoundRobin`]). A queue is served first come first served. A frame occupies the link for its bytes plus overhead at the link's rate, and the next one
 //! leaves its queue when the last bit has left. A packet on the wire is not in the queue.
 //!
+//! Control frames, which the switch tells from others, wait in queues of their own ([`MESSAGES`], [`MAC_CONTROL`]): these are served
+//! before all others, without limit or pace, and no pause of a queue holds them.
+//!
 //! A queue may be paced, as BMv2's `set_queue_rate` does: packets of whatever size leave it at least the inverse of its rate
 //! apart. When a packet may leave is decided when it comes. That is besides the link's rate, and for each queue by itself.
 //!
@@ -14,10 +17,15 @@ use std::collections::VecDeque;
 
 use units::{Bytes, DataRate, Duration, Time};
 
-use crate::config::{PortConfig, PORT_COUNT};
+use crate::config::{PortConfig, MAX_PRIORITIES, PORT_COUNT};
 use crate::packet::{PacketId, QueuePosition};
 use crate::round_robin::RoundRobin;
 use crate::stats::PortStats;
+
+/// In place of a priority: the queue of congestion notification messages.
+pub(crate) const MESSAGES: usize = MAX_PRIORITIES;
+/// In place of a priority: the queue of frames of MAC control, which is served first.
+pub(crate) const MAC_CONTROL: usize = MESSAGES + 1;
 
 /// The link of an attached port.
 #[derive(Clone, Copy, Debug)]
@@ -53,12 +61,16 @@ struct Port {
     link: Option<Link>,
     limit_bytes: u64,
     queues: Vec<Queue>,
+    /// Of messages and of MAC control.
+    control: [Queue; 2],
     /// The turns of queues that have a quantum; `None`: all are strict.
     turns: Option<Box<RoundRobin>>,
     /// Whether one of the queues has, or had, a rate: without one the packets need not be asked when they may leave.
     is_paced: bool,
     packets: usize,
     bytes: u64,
+    /// When a packet came that found nothing waiting.
+    waiting_since: Time,
     busy_until: Time,
     /// Whether it stands in [`TrafficManager::changed`].
     is_changed: bool,
@@ -84,6 +96,29 @@ impl Port {
     fn chosen(&mut self, priority: Option<usize>) -> impl Iterator<Item = &mut Queue> {
         let chosen = move |at: usize| priority.is_none_or(|priority| priority == at);
         self.queues.iter_mut().enumerate().filter(move |(at, _)| chosen(*at)).map(|(_, queue)| queue)
+    }
+
+    /// The queue of a priority, of messages or of MAC control.
+    #[inline]
+    fn queue(&self, priority: usize) -> &Queue {
+        match priority.checked_sub(MESSAGES) {
+            None => &self.queues[priority],
+            Some(control) => &self.control[control],
+        }
+    }
+
+    /// As [`Port::queue`], to change.
+    #[inline]
+    fn queue_mut(&mut self, priority: usize) -> &mut Queue {
+        match priority.checked_sub(MESSAGES) {
+            None => &mut self.queues[priority],
+            Some(control) => &mut self.control[control],
+        }
+    }
+
+    #[inline]
+    fn has_control(&self) -> bool {
+        self.control.iter().any(|queue| !queue.waiting.is_empty())
     }
 }
 
@@ -116,10 +151,12 @@ impl TrafficManager {
             link: None,
             limit_bytes: u64::MAX,
             queues: (0..priorities).map(|_| Queue::default()).collect(),
+            control: Default::default(),
             turns: None,
             is_paced: false,
             packets: 0,
             bytes: 0,
+            waiting_since: Time::ZERO,
             busy_until: Time::ZERO,
             is_changed: false,
             stats: PortStats::default(),
@@ -214,16 +251,16 @@ impl TrafficManager {
     /// Packets in one queue.
     #[inline]
     pub(crate) fn depth(&self, port: u16, priority: usize) -> usize {
-        self.port(port).queues[priority].waiting.len()
+        self.port(port).queue(priority).waiting.len()
     }
 
     /// The next sequence number of a queue, for a packet that comes to it for the first time.
     #[inline]
     pub(crate) fn next_position(&mut self, port: u16, priority: usize) -> QueuePosition {
-        let queue = &mut self.port_mut(port).queues[priority];
+        let queue = self.port_mut(port).queue_mut(priority);
         let sequence = queue.next_sequence;
         queue.next_sequence += 1;
-        QueuePosition { port, priority: priority as u8, sequence }
+        QueuePosition { port, queue: priority as u8, sequence }
     }
 
     /// Puts a packet of `bytes` bytes at the end of a queue.
@@ -238,19 +275,24 @@ impl TrafficManager {
     ) -> Result<(), QueueFull> {
         let number = port;
         let port = self.port_mut(port);
-        let queue = &mut port.queues[priority];
+        let (limit_bytes, is_paced) = (port.limit_bytes, port.is_paced);
+        let is_data = priority < MESSAGES;
+        let queue = port.queue_mut(priority);
         let queue_bytes = queue.bytes + u64::from(bytes);
-        if queue.waiting.len() >= queue.limit_packets || queue_bytes > port.limit_bytes {
+        if is_data && (queue.waiting.len() >= queue.limit_packets || queue_bytes > limit_bytes) {
             return Err(QueueFull);
         }
         let mut not_before = Time::ZERO;
-        if port.is_paced {
+        if is_data && is_paced {
             let next = queue.last_paced.map_or(now, |last| last.saturating_add(queue.spacing));
             not_before = now.max(next);
             queue.last_paced = Some(not_before);
         }
         queue.waiting.push_back(Waiting { packet, bytes, not_before });
         queue.bytes = queue_bytes;
+        if port.packets == 0 {
+            port.waiting_since = now;
+        }
         port.packets += 1;
         port.bytes += u64::from(bytes);
         port.stats.max_queue_packets = port.stats.max_queue_packets.max(port.packets as u64);
@@ -279,6 +321,9 @@ impl TrafficManager {
         if !port.is_paced && class_gate.is_none() {
             return Some(due);
         }
+        if port.has_control() {
+            return Some(due);
+        }
         let of_queue = |(priority, queue): (usize, &Queue)| {
             let first = queue.waiting.front()?.not_before;
             let opens = class_gate.as_ref().map_or(Time::ZERO, |gate| gate(priority));
@@ -286,6 +331,12 @@ impl TrafficManager {
         };
         let first = port.queues.iter().enumerate().filter_map(of_queue).min();
         first.map(|first| due.max(first))
+    }
+
+    /// Since when there has been a packet and the wire free for it, whatever pauses a queue.
+    pub(crate) fn ready_since(&self, port: u16) -> Time {
+        let port = self.port(port);
+        port.waiting_since.max(port.busy_until)
     }
 
     /// When the wire has sent what it is sending.
@@ -307,7 +358,13 @@ impl TrafficManager {
             queue.waiting.front().is_some_and(|first| first.not_before <= now)
                 && class_gate.as_ref().is_none_or(|gate| gate(priority) <= now)
         };
+        let has_control = port.has_control();
         let (priority, queue) = match &mut port.turns {
+            _ if has_control => {
+                let mut queues = port.control.iter_mut().enumerate();
+                let (control, queue) = queues.rfind(|(_, queue)| !queue.waiting.is_empty())?;
+                (MESSAGES + control, queue)
+            }
             None => {
                 let mut queues = port.queues.iter_mut().enumerate().rev();
                 queues.find(|(priority, queue)| is_ready(*priority, queue))?
@@ -326,7 +383,7 @@ impl TrafficManager {
         port.packets -= 1;
         port.bytes -= u64::from(bytes);
         let depth = queue.waiting.len();
-        if let Some(turns) = port.turns.as_mut().filter(|_| depth == 0) {
+        if let Some(turns) = port.turns.as_mut().filter(|_| depth == 0 && priority < MESSAGES) {
             turns.emptied(priority);
         }
         self.note_change(number);
@@ -352,7 +409,7 @@ impl TrafficManager {
         port.stats.tx_packets += 1;
         port.stats.tx_bytes += bytes;
         if let Some(first) = first.filter(|first| first.port == number) {
-            let queue = &mut port.queues[usize::from(first.priority)];
+            let queue = port.queue_mut(usize::from(first.queue));
             if first.sequence < queue.sent_up_to {
                 port.stats.reordered += 1;
             } else {
@@ -401,6 +458,25 @@ mod tests {
         assert_eq!(tm.transmit(1, start, 1476, None), Duration::from_us(12));
         tm.enqueue(1, 0, 8, 100, NOW).unwrap();
         assert_eq!(tm.due(1, start, OPEN, NO_CLASS_GATE), Some(start + Duration::from_us(12)));
+    }
+
+    #[test]
+    fn control_frames_leave_before_every_queue_whatever_is_full_paused_or_has_its_turn() {
+        let mut tm = TrafficManager::new(2);
+        let mut quanta = Quanta::default();
+        quanta[1] = NonZeroU32::new(100);
+        let limit = Some(1);
+        tm.attach(&PortConfig { quanta, queue_limit_packets: limit, ..PortConfig::unlimited(1) });
+        for (packet, queue) in [(1, 1), (2, MESSAGES), (3, MAC_CONTROL), (4, MESSAGES), (5, MAC_CONTROL)] {
+            tm.enqueue(1, queue, packet, 100, NOW).unwrap();
+        }
+        let paused = Some(|_: usize| Time::MAX);
+        let mut left = Vec::new();
+        while tm.due(1, NOW, OPEN, paused).is_some() {
+            left.extend(tm.dequeue(1, NOW, paused).map(|dequeued| dequeued.packet));
+        }
+        assert_eq!(left, [3, 5, 2, 4]);
+        assert_eq!(tm.dequeue(1, NOW, NO_CLASS_GATE).map(|dequeued| dequeued.packet), Some(1));
     }
 
     #[test]

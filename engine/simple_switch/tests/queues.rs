@@ -201,6 +201,61 @@ fn a_gate_register_that_is_not_there_or_too_small_is_refused_by_name() {
     assert!(error.contains("16 cells") && error.contains("port 16"), "{error}");
 }
 
+fn with_timers() -> Switch {
+    switch_with(|config| config.timer_register = Some("probe_ingress.gate".to_owned()))
+}
+
+/// Sets the timer of port 1 and priority 3.
+fn set_timer(switch: &mut Switch, ticks: u64) {
+    switch.state_mut().register_write("probe_ingress.gate", 1 << 3 | 3, &ticks.to_be_bytes()[2..]).unwrap();
+}
+
+#[test]
+fn a_timer_runs_the_program_once_at_its_time_and_sends_nothing() {
+    let mut switch = with_timers();
+    set_timer(&mut switch, 20);
+    switch.handle_wakeup(us(19));
+    assert_eq!((switch.next_wakeup(), switch.p4_passes()), (Some(us(20)), 0));
+    switch.handle_wakeup(us(20));
+    assert_eq!((switch.next_wakeup(), switch.p4_passes()), (None, 1));
+    assert_eq!(transmits(&mut switch), []);
+    let stats = switch.stats();
+    assert!(stats.is_balanced());
+    assert_eq!((stats.received, stats.in_flight), (0, 0));
+}
+
+#[test]
+fn a_timer_moves_and_stops_with_its_register_and_one_that_is_late_runs_a_tick_later() {
+    let mut switch = with_timers();
+    set_timer(&mut switch, 20);
+    set_timer(&mut switch, 50);
+    assert_eq!(switch.next_wakeup(), Some(us(50)));
+    set_timer(&mut switch, 0);
+    assert_eq!(switch.next_wakeup(), None);
+    switch.handle_wakeup(us(30));
+    set_timer(&mut switch, 20);
+    assert_eq!(switch.next_wakeup(), Some(us(31)));
+}
+
+#[test]
+fn a_packet_sets_timers_of_the_port_by_which_it_came() {
+    let mut switch = with_timers();
+    switch.handle_packet(us(5), 0, &Request { argument: 20, port: 3, ..Request::op(op::GATE) }.bytes(), 1);
+    assert_eq!(switch.next_wakeup(), Some(us(25)));
+}
+
+#[test]
+fn a_timer_register_that_is_not_there_or_too_small_is_refused_by_name() {
+    let refused = |name: &str| {
+        let config = SwitchConfig { timer_register: Some(name.to_owned()), ..unlimited() };
+        Switch::new(probe(), config).err().unwrap().to_string()
+    };
+    assert!(refused("no_such")
+        .starts_with("timer_register \"no_such\": the program has no register of this name"));
+    let error = refused("probe_ingress.counts");
+    assert!(error.contains("16 cells, but the queues of port 2 need 24"), "{error}");
+}
+
 #[test]
 #[should_panic(expected = "time runs backwards")]
 fn time_that_runs_backwards_is_refused() {

@@ -794,13 +794,15 @@ impl Sender {
     #[inline(never)]
     fn find_losses_by_time(&mut self, now: Time, ack: &Acknowledgement<'_>, prior_una: u64, config: &Config) {
         let is_open = matches!(self.recovery, Recovery::None);
-        let reported = self.reports_duplicate(ack);
+        let reported = ack.sack.first().filter(|_| self.reports_duplicate(ack));
+        let reported_end = reported.map(|block| self.offset(block.right));
         let Some(rack) = &mut self.rack else { return };
         let mut repaired = false;
         if let Some(probe) = rack.probe.filter(|probe| ack.offset >= probe.end) {
-            // 7.4.2: both the segment and its probe have arrived, or the probe has repaired a loss.
-            let both = ack.offset == prior_una && ack.pure && (ack.sack.is_empty() || reported);
-            repaired = probe.again && ack.offset > probe.end;
+            // 7.4.2, in its order: both the segment and its probe have arrived, or the probe has repaired a loss.
+            let both = reported_end == Some(probe.end as i64)
+                || (ack.offset == prior_una && ack.pure && ack.sack.is_empty());
+            repaired = probe.again && ack.offset > probe.end && !both;
             if !probe.again || repaired || both {
                 rack.probe = None;
             }

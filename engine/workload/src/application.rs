@@ -16,6 +16,9 @@ pub(crate) trait Application: Send {
     /// A timer that it has set.
     fn handle_timer(&mut self, token: u64, out: &mut Out<'_>);
 
+    /// A transfer that it has begun takes at least this time on its path.
+    fn note_ideal(&mut self, _token: u64, _ideal: Duration) {}
+
     /// What has become of a transfer that it has begun.
     fn handle_transfer(&mut self, token: u64, outcome: Outcome, out: &mut Out<'_>);
 
@@ -47,16 +50,9 @@ impl Out<'_> {
         self.timer(self.now.saturating_add(span), token);
     }
 
-    /// A transfer over a connection of its own.
-    pub(crate) fn transfer(
-        &mut self,
-        token: u64,
-        group: Option<u64>,
-        [from, to]: [u32; 2],
-        request_bytes: u64,
-        response_bytes: u64,
-    ) {
-        self.exchange(token, group, [from, to], [request_bytes, response_bytes], Connection::Own);
+    /// A transfer over a connection of its own; bytes of the request and of the answer.
+    pub(crate) fn transfer(&mut self, token: u64, group: Option<u64>, hosts: [u32; 2], bytes: [u64; 2]) {
+        self.exchange(token, group, hosts, bytes, Connection::Own);
     }
 
     /// A transfer over a connection; bytes of the request and of the answer.

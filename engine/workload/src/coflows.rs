@@ -89,7 +89,7 @@ impl CoflowsSpec<'_> {
         }
         let mut coflows = Vec::with_capacity(self.coflows.len());
         for (index, spec) in self.coflows.into_iter().enumerate() {
-            coflows.push(coflow(spec, &at.of(&format!("coflows[{index}]")), context.hosts)?);
+            coflows.push(coflow(spec, &FieldPath(&at.of(&format!("coflows[{index}]"))), context.hosts)?);
         }
         if coflows.is_empty() {
             return Err(at.wrong("coflows", "[]", "there must be at least one"));
@@ -98,30 +98,15 @@ impl CoflowsSpec<'_> {
     }
 }
 
-fn coflow(spec: CoflowSpec<'_>, place: &str, hosts: &Hosts<'_>) -> Result<Coflow, WorkloadError> {
-    if spec.at_ps > MAX_TIME_PS {
-        return Err(WorkloadError::value(
-            format!("{place}.at_ps"),
-            spec.at_ps,
-            "is later than any run lasts",
-        ));
-    }
-    if spec.transfers.is_empty() {
-        return Err(WorkloadError::value(format!("{place}.transfers"), "[]", "there must be at least one"));
-    }
+fn coflow(spec: CoflowSpec<'_>, at: &FieldPath<'_>, hosts: &Hosts<'_>) -> Result<Coflow, WorkloadError> {
+    at.count("at_ps", spec.at_ps, 0, MAX_TIME_PS)?;
+    at.count("transfers", spec.transfers.len() as u64, 1, MAX_TRANSFERS as u64)?;
     let mut transfers = Vec::with_capacity(spec.transfers.len());
     for (index, transfer) in spec.transfers.iter().enumerate() {
-        let place = |field: &str| format!("{place}.transfers[{index}].{field}");
-        let source = hosts.find(&transfer.source, || place("source"))?;
-        let destination = hosts.find(&transfer.destination, || place("destination"))?;
-        if source == destination {
-            let reason = "is the source, too; a transfer needs two hosts";
-            return Err(WorkloadError::value(place("destination"), &transfer.destination, reason));
-        }
-        if !(1..=MAX_TRANSFER_BYTES).contains(&transfer.bytes) {
-            let reason = format!("must be 1 to {MAX_TRANSFER_BYTES}");
-            return Err(WorkloadError::value(place("bytes"), transfer.bytes, reason));
-        }
+        let field = |field: &str| format!("transfers[{index}].{field}");
+        let [source, destination] =
+            hosts.pair(&transfer.source, &transfer.destination, |end| at.of(&field(end)))?;
+        at.count(&field("bytes"), transfer.bytes, 1, MAX_TRANSFER_BYTES)?;
         transfers.push((source, destination, transfer.bytes));
     }
     Ok(Coflow {
@@ -145,7 +130,7 @@ impl Application for Coflows {
     fn handle_timer(&mut self, token: u64, out: &mut Out<'_>) {
         let coflow = &mut self.coflows[token as usize];
         for (source, destination, bytes) in std::mem::take(&mut coflow.transfers) {
-            out.transfer(token, Some(token), [source, destination], bytes, 0);
+            out.transfer(token, Some(token), [source, destination], [bytes, 0]);
         }
     }
 

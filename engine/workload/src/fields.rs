@@ -18,6 +18,11 @@ pub(crate) const MAX_TIME_PS: u64 = u64::MAX >> 3;
 /// Maximum size of one transfer in bytes: 1 PB.
 pub(crate) const MAX_TRANSFER_BYTES: u64 = 1_000_000_000_000_000;
 
+/// Payload of a question whose description says no other.
+pub(crate) fn default_request_bytes() -> u64 {
+    280
+}
+
 /// A host, as far as applications need to know it.
 #[derive(Clone, Debug)]
 pub struct HostInfo {
@@ -47,6 +52,22 @@ impl<'a> Hosts<'a> {
             let reason = format!("no host has this name; the fabric has {} hosts", self.list.len());
             WorkloadError::value(place(), name, reason)
         })
+    }
+
+    /// The hosts that a transfer goes from and to; `place` is that of the field of this name.
+    pub(crate) fn pair(
+        &self,
+        source: &str,
+        destination: &str,
+        place: impl Fn(&str) -> String,
+    ) -> Result<[u32; 2], WorkloadError> {
+        let from = self.find(source, || place("source"))?;
+        let to = self.find(destination, || place("destination"))?;
+        if from == to {
+            let reason = "is at both ends; a transfer needs two hosts";
+            return Err(WorkloadError::value(place("destination"), destination, reason));
+        }
+        Ok([from, to])
     }
 }
 

@@ -41,15 +41,11 @@ pub(crate) struct IncastSpec {
     #[serde(default)]
     start_ps: u64,
     /// Payload of one request. Default 280.
-    #[serde(default = "default_request_bytes")]
+    #[serde(default = "crate::fields::default_request_bytes")]
     request_bytes: u64,
     /// How connections are used. Default `new`.
     #[serde(default = "default_connection")]
     connection: ConnectionKind,
-}
-
-fn default_request_bytes() -> u64 {
-    280
 }
 
 fn default_connection() -> ConnectionKind {
@@ -86,11 +82,8 @@ impl IncastSpec {
         let client = context.hosts.find(&self.client, || at.of("client"))?;
         let mut servers = Vec::with_capacity(self.servers.len());
         for (index, name) in self.servers.iter().enumerate() {
-            let place = format!("servers[{index}]");
-            let server = context.hosts.find(name, || at.of(&place))?;
-            if server == client {
-                return Err(at.wrong(&place, name, "is the client, too; a server is another host"));
-            }
+            let [_, server] =
+                context.hosts.pair(&self.client, name, |_| at.of(&format!("servers[{index}]")))?;
             servers.push(server);
         }
         Ok(Incast {

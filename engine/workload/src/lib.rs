@@ -12,7 +12,7 @@
 //! the same happenings give the same actions. Who drives it carries the transfers (`netsim` does, over TCP) and answers for each
 //! exactly once.
 //!
-//! The models: [`mapreduce`] after MRPerf, [`coflows`], [`incast`], [`rpc`], [`poisson`], [`scatter_gather`], [`phases`]. `docs/models/mapreduce.md` has equations, parameters and their sources.
+//! The models: [`mapreduce`] after MRPerf, [`coflows`], [`flows`], [`incast`], [`rpc`], [`poisson`], [`scatter_gather`], [`phases`]. `docs/models/mapreduce.md` has equations, parameters and their sources.
 
 #![forbid(unsafe_code)]
 
@@ -20,6 +20,7 @@ mod application;
 pub mod coflows;
 mod error;
 mod fields;
+pub mod flows;
 pub mod incast;
 mod jitter;
 pub mod mapreduce;
@@ -31,12 +32,14 @@ pub mod rpc;
 pub mod scatter_gather;
 #[cfg(feature = "schema")]
 mod schema;
+mod sizes;
+pub mod slowdown;
 mod spec;
 mod transfer;
 
 use std::collections::VecDeque;
 
-use units::Time;
+use units::{Duration, Time};
 
 pub use error::WorkloadError;
 pub use fields::HostInfo;
@@ -46,8 +49,9 @@ pub use spec::{MAX_APPLICATIONS, MAX_JSON_BYTES};
 pub use transfer::{Action, Connection, Outcome, Transfer, TransferId};
 
 use application::{Application, Out, Timers};
-use jitter::{Delayed, Jitter};
+use jitter::Delayed;
 use report::ApplicationReport;
+use spec::Entry;
 
 /// Several applications and their timers.
 pub struct Workload {
@@ -59,34 +63,11 @@ pub struct Workload {
     unfinished: usize,
 }
 
-struct Entry {
-    name: String,
-    /// Where its settings of TCP stand, and what they are.
-    tcp: (String, Option<String>),
-    kind: &'static str,
-    background: bool,
-    jitter: Option<Jitter>,
-    application: Box<dyn Application>,
-    finished: bool,
-}
-
 impl Workload {
     /// Reads and checks a description; times are picoseconds, rates bits per second, sizes bytes. Keys that are not known are
     /// refused.
     pub fn from_json(json: &[u8], hosts: &[HostInfo]) -> Result<Workload, WorkloadError> {
-        let parsed = spec::parse(json, hosts)?;
-        let applications: Vec<_> = parsed
-            .into_iter()
-            .map(|spec::Parsed { name, tcp, kind, background, jitter, application }| Entry {
-                name,
-                tcp,
-                kind,
-                background,
-                jitter,
-                application,
-                finished: false,
-            })
-            .collect();
+        let applications = spec::parse(json, hosts)?;
         Ok(Workload {
             unfinished: applications.iter().filter(|entry| !entry.background).count(),
             applications,
@@ -140,6 +121,13 @@ impl Workload {
         }
         while let Some(transfer) = self.delayed.pop_due(now) {
             self.actions.push_back(Action::Transfer(transfer));
+        }
+    }
+
+    /// A transfer takes at least this time on its path, alone and with any window. It is to be said before the transfer ends.
+    pub fn note_ideal(&mut self, id: TransferId, ideal: Duration) {
+        if let Some(entry) = self.applications.get_mut(id.application as usize) {
+            entry.application.note_ideal(id.token, ideal);
         }
     }
 

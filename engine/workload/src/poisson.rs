@@ -84,12 +84,8 @@ impl PoissonSpec {
         let mut flows = Vec::with_capacity(self.flows.len());
         for (index, flow) in self.flows.iter().enumerate() {
             let field = |field: &str| format!("flows[{index}].{field}");
-            let source = context.hosts.find(&flow.source, || at.of(&field("source")))?;
-            let destination = context.hosts.find(&flow.destination, || at.of(&field("destination")))?;
-            if source == destination {
-                let reason = "is the source, too; a flow needs two hosts";
-                return Err(at.wrong(&field("destination"), &flow.destination, reason));
-            }
+            let [source, destination] =
+                context.hosts.pair(&flow.source, &flow.destination, |end| at.of(&field(end)))?;
             at.number(&field("load"), flow.load, 1e-9, 1.0)?;
             at.count(&field("frame_bytes"), flow.frame_bytes.into(), FRAME_BYTES.0, FRAME_BYTES.1)?;
             let link = &context.hosts.list[source as usize];

@@ -5,7 +5,7 @@ use rand_core::{RngCore, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use units::Duration;
 
-/// What a stream is for.
+/// What a stream is for. Published results hang on the order: a new one goes to the end.
 #[derive(Clone, Copy)]
 pub(crate) enum Purpose {
     HeartbeatPhase,
@@ -18,6 +18,7 @@ pub(crate) enum Purpose {
     Gaps,
     Places,
     ComputeNoise,
+    Sizes,
     StartJitter,
 }
 
@@ -38,7 +39,7 @@ impl Stream {
     }
 
     /// Uniform in (0, 1].
-    fn unit(&mut self) -> f64 {
+    pub(crate) fn unit(&mut self) -> f64 {
         ((self.0.next_u64() >> 11) + 1) as f64 / (1_u64 << 53) as f64
     }
 

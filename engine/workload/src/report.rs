@@ -3,6 +3,8 @@
 use serde::Serialize;
 use units::{Duration, Histogram};
 
+use crate::slowdown::SlowdownReport;
+
 /// One application.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -36,6 +38,29 @@ pub enum Measures {
     Coflows {
         /// In the order of the description.
         coflows: Vec<CoflowReport>,
+    },
+    /// `flows`. Flows that begin during warm-up or cool-down are not measured.
+    #[cfg_attr(feature = "schema", schemars(title = "FlowsReport", transform = crate::schema::kind("flows")))]
+    Flows {
+        /// Flows of the whole run.
+        flows: u64,
+        /// Payload of all of them, as a share of the rates of the links that send.
+        load: f64,
+        /// Flows that are measured.
+        measured: u64,
+        /// Of them, those that have neither arrived nor been given up.
+        unfinished: u64,
+        /// Of them, those that were given up.
+        failed: u64,
+        /// From a flow's time until its last byte had arrived.
+        completion_ps: Option<Distribution>,
+        /// The same over the least time that the flow's path allows.
+        slowdown: SlowdownReport,
+        /// The same by size.
+        slowdown_by_size: Vec<SlowdownReport>,
+        /// Every flow, in the order in which they begin, where that is asked for.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        rows: Option<Vec<FlowRow>>,
     },
     /// `incast`.
     #[cfg_attr(feature = "schema", schemars(title = "IncastReport", transform = crate::schema::kind("incast")))]
@@ -122,6 +147,26 @@ pub struct JobReport {
     pub shuffle_network_bytes: u64,
     /// Transfers that failed and were begun again.
     pub refetches: u64,
+}
+
+/// One flow of `flows`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct FlowRow {
+    /// The host that sends.
+    pub source: String,
+    /// The host that receives.
+    pub destination: String,
+    /// Payload.
+    pub bytes: u64,
+    /// When it begins.
+    pub at_ps: u64,
+    /// Whether it begins between warm-up and cool-down.
+    pub measured: bool,
+    /// From then until the last byte had arrived; absent before, and when the connection was given up.
+    pub completion_ps: Option<u64>,
+    /// The least time that its path allows; absent before it begins.
+    pub ideal_ps: Option<u64>,
 }
 
 /// One coflow.

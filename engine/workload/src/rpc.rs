@@ -132,12 +132,8 @@ fn named_pairs(
     let mut found = Vec::with_capacity(pairs.len());
     for (index, [client, server]) in pairs.iter().enumerate() {
         let place = format!("pairs[{index}]");
-        let client_host = context.hosts.find(client, || at.of(&place))?;
-        let server_host = context.hosts.find(server, || at.of(&place))?;
-        if client_host == server_host {
-            return Err(at.wrong(&place, client, "is both client and server; a pair needs two hosts"));
-        }
-        found.push((client_host, server_host));
+        let [client, server] = context.hosts.pair(client, server, |_| at.of(&place))?;
+        found.push((client, server));
     }
     Ok(found)
 }

@@ -44,7 +44,7 @@ pub(crate) struct ScatterGatherSpec {
     /// Hosts by rack. Of a rack that the client is not in, drawn for each query, one host gathers from all others.
     racks: Vec<Vec<String>>,
     /// Payload of each question. Default 280.
-    #[serde(default = "default_request_bytes")]
+    #[serde(default = "crate::fields::default_request_bytes")]
     request_bytes: u64,
     /// Payload of each server's answer.
     response_bytes: u64,
@@ -54,10 +54,6 @@ pub(crate) struct ScatterGatherSpec {
     mean_interval_ps: u64,
     /// Queries of each client; may be absent in the background only.
     queries: Option<u64>,
-}
-
-fn default_request_bytes() -> u64 {
-    280
 }
 
 struct Client {
@@ -253,7 +249,7 @@ impl ScatterGather {
         });
         let ends = [client.host, hosts[gatherer as usize]];
         self.queries[slot as usize] = Some(query);
-        out.transfer(token(slot, Part::Question), None, ends, self.request_bytes, 0);
+        out.transfer(token(slot, Part::Question), None, ends, [self.request_bytes, 0]);
     }
 
     fn scatter(&self, slot: u32, query: &Query, out: &mut Out<'_>) {
@@ -263,7 +259,7 @@ impl ScatterGather {
             if *server != gatherer {
                 let token = token(slot, Part::Server(place as u32));
                 let ends = [gatherer, *server];
-                out.transfer(token, Some(query.group), ends, self.request_bytes, self.response_bytes);
+                out.transfer(token, Some(query.group), ends, [self.request_bytes, self.response_bytes]);
             }
         }
     }
@@ -317,7 +313,7 @@ impl Application for ScatterGather {
                     }
                     let gatherer = self.racks[query.rack as usize][query.gatherer as usize];
                     let ends = [gatherer, self.clients[query.client as usize].host];
-                    out.transfer(token(slot, Part::Answer), None, ends, self.answer_bytes, 0);
+                    out.transfer(token(slot, Part::Answer), None, ends, [self.answer_bytes, 0]);
                 }
             }
         }

@@ -9,6 +9,7 @@ use crate::application::Application;
 use crate::coflows::CoflowsSpec;
 use crate::error::WorkloadError;
 use crate::fields::{Context, FieldPath, Head, HostInfo, Hosts, MAX_TIME_PS};
+use crate::flows::FlowsSpec;
 use crate::incast::IncastSpec;
 use crate::jitter::Jitter;
 use crate::mapreduce::MapReduceSpec;
@@ -24,13 +25,15 @@ pub const MAX_JSON_BYTES: usize = 256 << 20;
 pub const MAX_APPLICATIONS: usize = 256;
 
 /// An application, checked and ready to start.
-pub(crate) struct Parsed {
+pub(crate) struct Entry {
     pub(crate) name: String,
+    /// Where its settings of TCP stand, and what they are.
     pub(crate) tcp: (String, Option<String>),
     pub(crate) kind: &'static str,
     pub(crate) background: bool,
     pub(crate) jitter: Option<Jitter>,
     pub(crate) application: Box<dyn Application>,
+    pub(crate) finished: bool,
 }
 
 /// Applications that run over a fabric, and their settings.
@@ -64,6 +67,7 @@ pub fn add_to_schema(generator: &mut schemars::SchemaGenerator) {
 enum ApplicationSpec<'a> {
     MapReduce(MapReduceSpec),
     Coflows(CoflowsSpec<'a>),
+    Flows(FlowsSpec<'a>),
     Incast(IncastSpec),
     Rpc(RpcSpec),
     Poisson(PoissonSpec),
@@ -77,7 +81,7 @@ fn read<'a, T: Deserialize<'a>>(json: &'a str, place: &str) -> Result<T, Workloa
         .map_err(|error| WorkloadError::Json { place: place.to_owned(), reason: error.to_string() })
 }
 
-pub(crate) fn parse(json: &[u8], hosts: &[HostInfo]) -> Result<Vec<Parsed>, WorkloadError> {
+pub(crate) fn parse(json: &[u8], hosts: &[HostInfo]) -> Result<Vec<Entry>, WorkloadError> {
     if json.len() > MAX_JSON_BYTES {
         let reason = format!("bytes of JSON, more than {MAX_JSON_BYTES}");
         return Err(WorkloadError::value("as a whole", json.len(), reason));
@@ -103,7 +107,7 @@ pub(crate) fn parse(json: &[u8], hosts: &[HostInfo]) -> Result<Vec<Parsed>, Work
     Ok(applications)
 }
 
-fn application(json: &str, index: usize, top: &Top<'_>, hosts: &Hosts<'_>) -> Result<Parsed, WorkloadError> {
+fn application(json: &str, index: usize, top: &Top<'_>, hosts: &Hosts<'_>) -> Result<Entry, WorkloadError> {
     let place = format!("applications[{index}]");
     let head: Head<'_> = read(json, &format!(" {place}"))?;
     if head.name.is_empty() || head.name.len() > 200 {
@@ -119,6 +123,7 @@ fn application(json: &str, index: usize, top: &Top<'_>, hosts: &Hosts<'_>) -> Re
             ("mapreduce", Box::new(read::<MapReduceSpec>(json, &json_place)?.check(&at, &context)?))
         }
         "coflows" => ("coflows", Box::new(read::<CoflowsSpec<'_>>(json, &json_place)?.check(&at, &context)?)),
+        "flows" => ("flows", Box::new(read::<FlowsSpec<'_>>(json, &json_place)?.check(&at, &context)?)),
         "incast" => ("incast", Box::new(read::<IncastSpec>(json, &json_place)?.check(&at, &context)?)),
         "rpc" => ("rpc", Box::new(read::<RpcSpec>(json, &json_place)?.check(&at, &context)?)),
         "poisson" => ("poisson", Box::new(read::<PoissonSpec>(json, &json_place)?.check(&at, &context)?)),
@@ -127,7 +132,8 @@ fn application(json: &str, index: usize, top: &Top<'_>, hosts: &Hosts<'_>) -> Re
         }
         "phases" => ("phases", Box::new(read::<PhasesSpec>(json, &json_place)?.check(&at, &context)?)),
         other => {
-            let reason = "there are mapreduce, coflows, incast, rpc, poisson, scatter_gather and phases";
+            let reason =
+                "there are mapreduce, coflows, flows, incast, rpc, poisson, scatter_gather and phases";
             return Err(at.wrong("kind", other, reason));
         }
     };
@@ -135,13 +141,14 @@ fn application(json: &str, index: usize, top: &Top<'_>, hosts: &Hosts<'_>) -> Re
         Some(own) => (format!(" {place}.tcp"), Some(own)),
         None => (" tcp".to_owned(), top.tcp),
     };
-    Ok(Parsed {
+    Ok(Entry {
         name: head.name.into_owned(),
         tcp: (tcp.0, tcp.1.map(|json| json.get().to_owned())),
         kind,
         background: head.background,
         jitter: Jitter::new(top.seed, index as u64, head.start_jitter_ps),
         application,
+        finished: false,
     })
 }
 

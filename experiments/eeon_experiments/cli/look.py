@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import click
 from eeon_control.cli.options import json_option
-from eeon_control.cli.output import counted
-from eeon_tools.cli.support import console, reports_errors
+from eeon_control.cli.output import console, counted
+from eeon_tools.cli.support import reports_errors
+from eeon_tools.errors import InputError
 from rich.table import Table
+
+from eeon_experiments.cli.numbers import column_option, folder_of, show_points, write_csv
 
 
 @click.command()
@@ -26,8 +30,8 @@ def list_(as_json: bool) -> None:
             rows.append(
                 {
                     "name": name,
-                    "runs": count(found),
-                    "quick_runs": count(found, quick=True) if found.file.quick else None,
+                    "points": count(found),
+                    "quick_points": count(found, quick=True) if found.file.quick else None,
                     "claims": list(found.file.claims),
                     "title": found.file.title,
                 }
@@ -35,8 +39,14 @@ def list_(as_json: bool) -> None:
         click.echo(json.dumps({"experiments": rows}, indent=1))
         return
     table = Table(box=None, pad_edge=False)
-    for title in ("name", "runs", "quick", "claims", "what"):
-        table.add_column(title, justify="right" if title in ("runs", "quick") else "left")
+    for title in ("name", "points", "quick", "claims", "what"):
+        is_number = title in ("points", "quick")
+        table.add_column(
+            title,
+            justify="right" if is_number else "left",
+            no_wrap=is_number or title == "name",
+            overflow="fold",
+        )
     for name in shipped.names():
         found = files.load(name)
         quick = str(count(found, quick=True)) if found.file.quick else "-"
@@ -48,20 +58,50 @@ def list_(as_json: bool) -> None:
 @click.command()
 @click.argument("name", metavar="NAME|FILE")
 @click.option("--quick", is_flag=True, help="The scaled-down form.")
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Folder of results.  [default: out/experiments/NAME, with -quick for the quick form]",
+)
+@column_option
+@click.option(
+    "--csv",
+    "csv_path",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Write the numbers of all points, with lowest and highest over the seeds, as CSV.",
+)
 @json_option
 @reports_errors
-def show(name: str, quick: bool, as_json: bool) -> None:
-    """Show the runs of an experiment, and check all of them.
+def show(
+    name: str,
+    quick: bool,
+    output: Path | None,
+    wanted: tuple[str, ...],
+    csv_path: Path | None,
+    as_json: bool,
+) -> None:
+    """Show the runs of an experiment, check all of them, and show the numbers of those that were run.
 
     NAME is one that ships, a file, or a folder with an experiment.yaml. Nothing is run.
     """
-    from eeon_experiments import files
+    from eeon_experiments import files, store
     from eeon_experiments.expand import expand
+    from eeon_experiments.report import points as numbers
+    from eeon_experiments.report.family import runs_of
     from eeon_experiments.settings import RunSettings
     from eeon_experiments.versions import versions
 
     found = files.load(name)
     points = expand(found, versions(), quick=quick)
+    folder = folder_of(found.name, quick, output)
+    there = (folder / store.MANIFEST).is_file()
+    measured = numbers.points(runs_of(store.load(folder).finished, {})) if there else []
+    numbers.shown_columns(measured, wanted)
+    if csv_path is not None:
+        if not measured:
+            raise InputError("--csv", str(csv_path), f"there are no results in {folder}; run the experiment")
+        write_csv(measured, csv_path)
     advice = {one for point in points for one in RunSettings.model_validate(point.run.settings).tcp.advice()}
     if as_json:
         value = {
@@ -69,6 +109,7 @@ def show(name: str, quick: bool, as_json: bool) -> None:
             "title": found.file.title,
             "description": found.file.description,
             "points": [{"axes": one.axes, "seed": one.run.seed, "run": one.run.id} for one in points],
+            "numbers": numbers.as_values(measured),
             "warnings": sorted(advice),
         }
         click.echo(json.dumps(value, indent=1))
@@ -84,5 +125,8 @@ def show(name: str, quick: bool, as_json: bool) -> None:
     console().print(table)
     runs = len({point.run.id for point in points})
     click.echo(f"{counted(len(points), 'point')}, {counted(runs, 'run')}")
+    if measured:
+        click.echo(f"\nfrom {folder}:")
+        show_points(measured, wanted)
     for one in sorted(advice):
         click.echo(f"warning: tcp: {one}", err=True)

@@ -8,6 +8,8 @@ from pathlib import Path
 import click
 from eeon_tools.cli.support import reports_errors
 
+from eeon_experiments.cli.numbers import MOST_ROWS, show_points
+
 _RESULTS = Path("out/experiments")
 _OUTPUT = Path("out/report")
 _COMMITTED = "docs/results"
@@ -41,8 +43,10 @@ _COMMITTED = "docs/results"
 def report(names: tuple[str, ...], results: Path, output: Path, html_path: Path | None, quick: bool) -> None:
     """Write a page with every claim: what the paper says, what was measured, whether they agree.
 
-    Without NAME: all experiments that ship. The page stands in OUTPUT/README.md with its figures and data
-    beside it. What was not run is said, not guessed.
+    Without NAME: all experiments that ship. NAME is one of them, a file, or a folder with an experiment.yaml;
+    of one without claims the page has the numbers of its points and a picture for each axis, and
+    data/NAME/points.csv has all of them. The page stands in OUTPUT/README.md with its figures and data beside
+    it. What was not run is said, not guessed.
 
     \b
     eeon experiment report
@@ -51,15 +55,19 @@ def report(names: tuple[str, ...], results: Path, output: Path, html_path: Path 
     eeon experiment report --results docs/results/data --output docs/results    # the committed page
     """
     from eeon_experiments import shipped
-    from eeon_experiments.report import gather
+    from eeon_experiments.report import gather, points
     from eeon_experiments.report import output as files
-    from eeon_experiments.report.family import OUTCOMES
+    from eeon_experiments.report.family import OUTCOMES, without_claims
 
     wanted = list(dict.fromkeys(names or shipped.in_order()))
     families = [gather.family(name, results, gather.QUICK if quick else gather.FULL) for name in wanted]
     # From the data beside the page, so that whoever has the page can make it again.
-    words = ["eeon", "experiment", "report", *names, "--results", f"{_COMMITTED}/{files.DATA}"]
-    words += ["--quick", "--output", f"{_COMMITTED}/quick"] if quick else ["--output", _COMMITTED]
+    words = ["eeon", "experiment", "report", *names, *["--quick"] * quick]
+    if without_claims(families):
+        words += ["--results", str(results), "--output", str(output)]
+    else:
+        committed = f"{_COMMITTED}/quick" if quick else _COMMITTED
+        words += ["--results", f"{_COMMITTED}/{files.DATA}", "--output", committed]
     command = shlex.join(words)
     written = files.write(families, output, command)
     if html_path is not None:
@@ -70,7 +78,9 @@ def report(names: tuple[str, ...], results: Path, output: Path, html_path: Path 
         counts = ", ".join(
             f"{sum(claim.outcome == outcome for claim in family.claims)} {outcome}" for outcome in OUTCOMES
         )
-        told = counts if family.claims else "no claims"
+        told = f"; {counts}" if family.claims else ""
         planned = f" ({family.planned} planned)" if family.planned is not None else ""
-        click.echo(f"{family.name}: {len(family.runs)} points measured{planned}; {told}")
+        click.echo(f"{family.name}: {len(family.runs)} runs measured{planned}{told}")
+        if not family.claims:
+            show_points(points.points(family.runs), most=MOST_ROWS)
     click.echo(f"{output / files.PAGE} and {len(written) - 1} files with it")

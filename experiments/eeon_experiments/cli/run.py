@@ -12,17 +12,19 @@ import click
 from eeon_control.cli.options import json_option
 from eeon_control.cli.output import counted
 from eeon_control.cli.terminal import Terminal
-from eeon_tools.cli.support import needs_plots, output_file, reports_errors
+from eeon_control.errors import Stopped
+from eeon_tools.cli.support import ProgressText, needs_plots, output_file, reports_errors
 from eeon_tools.errors import InputError
 from eeon_tools.hops.recording import DEFAULT_LIMIT, recording_filter
 from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
     Progress,
-    TextColumn,
     TimeElapsedColumn,
     TimeRemainingColumn,
 )
+
+from eeon_experiments.cli.numbers import MOST_ROWS, column_option, folder_of, show_points
 
 if TYPE_CHECKING:
     from eeon_experiments.results import Results
@@ -81,6 +83,7 @@ def _selection(function: _F) -> _F:
     default=None,
     help="Runs at a time.  [default: the number of cores]",
 )
+@column_option
 @click.option("--dask", metavar="ADDRESS", help="Run on the Dask cluster whose scheduler is there.")
 @click.option("--dry-run", is_flag=True, help="Say how many runs there are and would be run; run none.")
 @reports_errors
@@ -91,6 +94,7 @@ def run(
     only: tuple[str, ...],
     output: Path | None,
     workers: int | None,
+    wanted: tuple[str, ...],
     dask: str | None,
     dry_run: bool,
 ) -> None:
@@ -98,8 +102,12 @@ def run(
 
     NAME is one that ships, a file, or a folder with an experiment.yaml. All files and all runs are checked
     before the first one starts. Every result is kept as it comes: after an interruption the same command goes
-    on.
+    on. At the end the numbers of the points are shown; `eeon experiment show` shows all of them again.
     """
+    from eeon_experiments.report import points
+    from eeon_experiments.report.family import runs_of
+
+    points.shown_columns((), wanted)
     sweep, folder = _sweep(name, quick, seeds, only, output)
     if dask is not None and workers is not None:
         raise InputError("--workers", str(workers), "is not for --dask: its cluster has workers of its own")
@@ -110,10 +118,9 @@ def run(
         return
     failures: list[str] = []
     columns = (
-        TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TextColumn("runs,"),
-        TimeElapsedColumn(), TextColumn("so far, left:"), TimeRemainingColumn(),
+        ProgressText("{task.description}"), BarColumn(), MofNCompleteColumn(), ProgressText("runs,"),
+        TimeElapsedColumn(), ProgressText("so far, left:"), TimeRemainingColumn(),
     )  # fmt: skip
-    interrupted = False
     with Progress(*columns, console=Terminal(stderr=True), disable=not state.to_run) as progress:
         task = progress.add_task(name if len(name) < 30 else Path(name).name, total=len(state.to_run))
 
@@ -124,18 +131,16 @@ def run(
 
         try:
             results = sweep.run(count=workers or os.cpu_count() or 1, dask=dask, ended=ended)
-        except KeyboardInterrupt:
-            interrupted = True
-    if interrupted:
-        state = sweep.state()
-        click.echo(
-            f"stopped: {len(state.finished)} runs are kept, {len(state.to_run)} are missing; the same "
-            "command goes on",
-            err=True,
-        )
-        raise click.exceptions.Exit(1)
+        except KeyboardInterrupt as error:
+            state = sweep.state()
+            raise Stopped(
+                f"stopped: {counted(len(state.finished), 'run')} kept, {len(state.to_run)} missing; the same "
+                "command goes on"
+            ) from error
     for line in results.refused:
         click.echo(f"left aside: {line}")
+    found = points.points(runs_of(results.finished, {}))
+    show_points(found, wanted, MOST_ROWS)
     click.echo(f"{len(results.finished)} rows in {folder / 'rows.parquet'}")
     _tell_alike(results)
     if failures:
@@ -260,7 +265,7 @@ def _sweep(
     from eeon_experiments.versions import versions
 
     found = files.load(name)
-    folder = output or Path("out/experiments") / f"{found.name}{'-quick' if quick else ''}"
+    folder = folder_of(found.name, quick, output)
     selection = Selection(seeds, _axes(only))
     return Sweep(found, folder, versions(), quick=quick, selection=selection), folder
 

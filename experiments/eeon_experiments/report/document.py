@@ -3,10 +3,12 @@ conditions."""
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Mapping, Sequence
 
 from eeon_tools import svg
 
+from eeon_experiments.report import points
 from eeon_experiments.report.blocks import (
     Block,
     Bullets,
@@ -24,7 +26,15 @@ from eeon_experiments.report.blocks import (
 )
 from eeon_experiments.report.drawing import Drawing
 from eeon_experiments.report.elsewhere import Elsewhere, SamePoints
-from eeon_experiments.report.family import DIFFERS, NOT_MEASURED, OUTCOMES, REPRODUCED, Family, Judged
+from eeon_experiments.report.family import (
+    DIFFERS,
+    NOT_MEASURED,
+    OUTCOMES,
+    REPRODUCED,
+    Family,
+    Judged,
+    without_claims,
+)
 from eeon_experiments.report.headlines import headlines
 from eeon_experiments.report.numbers import drawing_table
 from eeon_experiments.report.rendered import Rendered
@@ -42,7 +52,7 @@ _PAPERS = (
     "Carpenter, IEEE CLUSTER 2017.",
     "EEE paper, also EEE-MapReduce paper: R. Fischer e Silva, P. Carpenter, Exploring Interconnect "
     "Energy Savings Under East-West Traffic Pattern of MapReduce Clusters, 2015.",
-    "Flow-chasing paper: C. Ren, S. Wang, KSII Transactions on Internet and Information Systems 10(4), 2016.",
+    "Flow-chasing paper: C. Ren, S. Wang, KSII Trans. on Internet and Information Systems 10(4), 2016.",
     "Short-and-fat paper: D. Crisan et al., Short and Fat: TCP Performance in CEE Datacenter Networks, HotI "
     "2011, by a reader's notes.",
 )
@@ -63,17 +73,21 @@ def document(
     for family in families:
         title = Heading(family.title or family.name, anchor=f"experiment-{family.name}")
         blocks += [title, *_family(family, families, figures.get(family.name, ()), inline)]
-    return Document(_TITLE, blocks)
+    return Document(_title(families), blocks)
 
 
 def overview(families: Sequence[Family], command: str, rows: str, claims: str) -> Document:
     """The first of several pages: all claims in one table, what matters of them, how to make it again."""
-    return Document(_TITLE, _front(families, command, rows, claims, page_of))
+    return Document(_title(families), _front(families, command, rows, claims, page_of))
 
 
 def of_experiment(family: Family, families: Sequence[Family], figures: Sequence[Rendered]) -> Document:
     """The page of one experiment beside the overview. `families`: all that are told of."""
     return Document(family.title or family.name, _family(family, families, figures, inline=False, level=2))
+
+
+def _title(families: Sequence[Family]) -> str:
+    return _TITLE if not without_claims(families) else "What was measured"
 
 
 def page_of(family: Family) -> str:
@@ -89,6 +103,8 @@ def _front(
     page: Callable[[Family], str],
 ) -> list[Block]:
     """What stands before the experiments. `page`: where an experiment is told of, empty for this page."""
+    if without_claims(families):
+        return _front_of_numbers(families, command, rows, page)
     return [
         Paragraph(_lead(families)),
         Paragraph(
@@ -120,6 +136,31 @@ def _front(
         Heading("Papers", anchor="papers"),
         Bullets(_PAPERS),
     ]
+
+
+def _front_of_numbers(
+    families: Sequence[Family], command: str, rows: str, page: Callable[[Family], str]
+) -> list[Block]:
+    """What stands before experiments of which nobody claims anything."""
+    return [
+        Paragraph(f"{_runs_in_words(families)}."),
+        *_experiments(families, page),
+        Heading("Make it again", anchor="again"),
+        Code("\n".join([*map(_run, families), command])),
+        Paragraph(
+            f"Data for machines: `{rows}/{points.FILE}` has a row for each point, `{rows}/rows.parquet` one "
+            "for each run, and `manifest.json` beside them says who made it."
+        ),
+    ]
+
+
+def _runs_in_words(families: Sequence[Family]) -> str:
+    runs = sum(len(family.runs) for family in families)
+    passes = sum(int(row.get("p4_passes") or 0) for family in families for row in family.rows)
+    return (
+        f"{runs:,} runs of the twin: real TCP behaviour at the hosts, the P4 program in every switch "
+        f"({passes:,} P4 passes), virtual time"
+    )
 
 
 def _alike_in_words(families: Sequence[Family]) -> str:
@@ -175,17 +216,14 @@ def _experiments(families: Sequence[Family], page: Callable[[Family], str]) -> l
 
 
 def _run(family: Family) -> str:
-    return f"eeon experiment run {family.name}{' --quick' * family.quick}"
+    return f"eeon experiment run {shlex.quote(family.given or family.name)}{' --quick' * family.quick}"
 
 
 def _lead(families: Sequence[Family]) -> str:
     claims = [claim for family in families for claim in family.claims]
     counts = {outcome: sum(claim.outcome == outcome for claim in claims) for outcome in OUTCOMES}
-    runs = sum(len(family.runs) for family in families)
-    passes = sum(int(row.get("p4_passes") or 0) for family in families for row in family.rows)
     return (
-        f"{len(claims)} claims of the papers behind E-EON, held against {runs:,} runs of the twin: real TCP "
-        f"behaviour at the hosts, the P4 program in every switch ({passes:,} P4 passes), virtual time. "
+        f"{len(claims)} claims of the papers behind E-EON, held against {_runs_in_words(families)}. "
         f"Reproduced: "
         f"{counts[REPRODUCED]}; different: {counts[DIFFERS]}; not measured: {counts[NOT_MEASURED]}."
     )
@@ -362,6 +400,8 @@ def _family(
         blocks.append(Heading("Claims", level))
         blocks += [_claim(claim) for claim in family.claims]
     blocks += _judged_again(family, families, level)
+    if without_claims(families):
+        blocks += _numbers(family, level)
     blocks.append(Heading("Figures", level))
     if not figures:
         blocks.append(Paragraph("No figure is drawn for this experiment."))
@@ -369,6 +409,16 @@ def _family(
         blocks += _figure(one, inline)
     blocks += [Heading("Conditions", level), Bullets(_conditions(family))]
     return blocks
+
+
+def _numbers(family: Family, level: int) -> list[Block]:
+    """The points of an experiment, a row each."""
+    found = points.points(family.runs)
+    if not found:
+        return []
+    told = "Means over the seeds of a point, and from lowest to highest where they differ."
+    table = Table(*points.table(found, points.shown_columns(found)))
+    return [Heading("Numbers", level), Paragraph(told), table]
 
 
 def _judged_again(family: Family, families: Sequence[Family], level: int) -> list[Block]:

@@ -61,11 +61,12 @@ class Failure:
 class Family:
     """Everything about one experiment that the page shows.
 
-    `results`: the folder that its rows were read from. `planned`: points by the experiment's file, None when
-    that could not be told. `beyond`: rows of points that the file does not have; the judges may read them.
-    `scaled_down`: the folder of the quick form's results, where the page tells of
-    both. `not_run`: those without a row, in words. `base`: the file's own text of what every run starts from.
-    `refused`: rows of other versions that were left out, in words.
+    `given`: how commands name it, its file or folder where it does not ship. `results`: the folder that its
+    rows were read from. `planned`: points by the experiment's file, None when that could not be told.
+    `beyond`: rows of points that the file does not have; the judges may read them. `scaled_down`: the folder
+    of the quick form's results, where the page tells of both. `not_run`: those without a row, in words.
+    `base`: the file's own text of what every run starts from. `refused`: rows of other versions that were
+    left out, in words.
     """
 
     name: str
@@ -74,6 +75,7 @@ class Family:
     quick: bool
     claims: Sequence[Judged]
     runs: Runs
+    given: str = ""
     results: Path = Path()
     scaled_down: Path | None = None
     rows: Sequence[Row] = ()
@@ -89,6 +91,11 @@ class Family:
     engine_digest: str = ""
     commits: Sequence[str] = ()
     versions: Mapping[str, str] = field(default_factory=dict)
+
+
+def without_claims(families: Sequence[Family]) -> bool:
+    """Whether nobody claims anything of these: the page is then about the numbers alone."""
+    return not any(family.claims for family in families)
 
 
 def judged(claims: Sequence[Claim], results: Results, findings: Mapping[str, Finding]) -> list[Judged]:

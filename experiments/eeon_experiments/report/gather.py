@@ -17,7 +17,7 @@ from eeon_experiments import files, folder, store
 from eeon_experiments import setup as setups
 from eeon_experiments.claims.model import Claim
 from eeon_experiments.expand import expand
-from eeon_experiments.report import elsewhere, findings
+from eeon_experiments.report import elsewhere, findings, points
 from eeon_experiments.report.family import Failure, Family, judged, runs_of, with_scaled_down
 from eeon_experiments.report.findings import Finding
 from eeon_experiments.results import Results
@@ -63,6 +63,7 @@ def family(name: str, results_folder: Path, form: str = FULL) -> Family:
     judgments = [replace(claim, elsewhere=tried.get(claim.id, ())) for claim in judgments]
     return Family(
         name=experiment.name,
+        given=name,
         results=place,
         title=experiment.file.title,
         description=experiment.file.description,
@@ -73,7 +74,7 @@ def family(name: str, results_folder: Path, form: str = FULL) -> Family:
         rows=results.rows,
         base=_base(experiment.path),
         setup=parts.setup,
-        draw=parts.draw,
+        draw=parts.draw or (None if parts.claims else points.drawings),
         planned=planned,
         not_run=not_run,
         beyond=beyond,

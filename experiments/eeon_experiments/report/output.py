@@ -16,9 +16,9 @@ from pathlib import Path
 from eeon_tools.errors import InputError
 
 from eeon_experiments import store
-from eeon_experiments.report import markdown, webpage
+from eeon_experiments.report import markdown, points, webpage
 from eeon_experiments.report.document import document, of_experiment, overview, page_of
-from eeon_experiments.report.family import Family
+from eeon_experiments.report.family import Family, without_claims
 from eeon_experiments.report.rendered import Rendered, rendered
 
 PAGE = "README.md"
@@ -63,7 +63,12 @@ def files(families: Sequence[Family], command: str, rows: str = _ROWS) -> dict[s
     found = pages(families, command, rows)
     for pictures in _drawn(families).values():
         found |= {one.file: one.text for one in pictures if one.text}
-    found[f"{DATA}/{CLAIMS}"] = claims_json(families)
+    if without_claims(families):
+        found |= {
+            f"{DATA}/{one.name}/{points.FILE}": points.as_csv(points.points(one.runs)) for one in families
+        }
+    else:
+        found[f"{DATA}/{CLAIMS}"] = claims_json(families)
     return found
 
 

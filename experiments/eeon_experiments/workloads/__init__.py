@@ -14,6 +14,7 @@ from eeon_control.units import Duration
 from pydantic import BeforeValidator, Field
 
 from eeon_experiments.workloads.base import Application, Broken
+from eeon_experiments.workloads.flows import Flows
 from eeon_experiments.workloads.job_mix import JobMix
 from eeon_experiments.workloads.mapreduce import MapReduce
 from eeon_experiments.workloads.phases import Phases
@@ -27,6 +28,7 @@ __all__ = [
     "AnyApplication",
     "Application",
     "Coflows",
+    "Flows",
     "Incast",
     "JobMix",
     "MapReduce",
@@ -38,7 +40,7 @@ __all__ = [
 ]
 
 AnyApplication = Annotated[
-    MapReduce | JobMix | Coflows | Incast | Rpc | ScatterGather | Phases | Poisson,
+    MapReduce | JobMix | Coflows | Flows | Incast | Rpc | ScatterGather | Phases | Poisson,
     Field(discriminator="kind"),
 ]
 

@@ -39,8 +39,8 @@ class ScatterGather(Application):
         """Hosts that do not exist, racks of one host, and queries without end."""
         clients = enumerate(self.clients or [])
         yield from unknown_hosts(((("clients", index), name) for index, name in clients), topology)
-        racks = _racks(topology)
-        if len(racks) < 2 or min(map(len, racks)) < 2:
+        leaves = racks(topology).values()
+        if len(leaves) < 2 or min(map(len, leaves)) < 2:
             yield ("kind",), f"needs two leaves with two hosts each; topology {topology.name} has not"
         if self.queries is None and not self.background:
             yield ("queries",), _ENDLESS
@@ -50,7 +50,7 @@ class ScatterGather(Application):
             "kind": self.kind,
             "name": name,
             "clients": self.clients or list(topology.hosts),
-            "racks": _racks(topology),
+            "racks": [*racks(topology).values()],
             "response_bytes": int(self.response),
             "answer_bytes": int(self.answer),
             "mean_interval_ps": int(self.mean_interval),
@@ -61,9 +61,9 @@ class ScatterGather(Application):
         return spec
 
 
-def _racks(topology: Topology) -> list[list[str]]:
-    """Hosts by leaf, in the order of the topology."""
+def racks(topology: Topology) -> dict[str, list[str]]:
+    """Names of hosts by leaf, in the order of the topology."""
     found: dict[str, list[str]] = {}
     for host in topology.hosts.values():
         found.setdefault(host.port.peer.node, []).append(host.name)
-    return list(found.values())
+    return found

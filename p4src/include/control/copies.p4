@@ -78,6 +78,7 @@ control send_made(inout headers_t hdr, inout metadata_t meta, inout standard_met
     action send() {
         meta.egress_port = meta.ingress_queue[11:3];
         meta.queue = meta.ingress_queue[11:3] ++ CONTROL_PRIORITY;
+        meta.turn = PAUSE_TURNS + (turn_id_t)meta.egress_port;
         standard_metadata.egress_spec = meta.egress_port;
         standard_metadata.priority = CONTROL_PRIORITY;
         standard_metadata.ingress_global_timestamp = meta.copy_at;

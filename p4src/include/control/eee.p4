@@ -50,12 +50,17 @@ register<tick_t, port_id_t>(PORT_CELLS) lpi_ticks;
 @name("wakes")
 register<bit<32>, port_id_t>(PORT_CELLS) wakes;
 
-// The next ticket to give, and the one whose turn it is. Equal: nobody with a ticket is queued. Index: port << 3 |
-// priority, so that a queue that waits holds up no other.
+// The next ticket to give, and the one whose turn it is. Equal: nobody with a ticket is queued. Index: turn_id_t, so that a
+// queue that waits holds up no other.
 @name("ticket_next")
-register<ticket_t, queue_id_t>(QUEUE_CELLS) ticket_next;
+register<ticket_t, turn_id_t>(TURN_CELLS) ticket_next;
 @name("ticket_serving")
-register<ticket_t, queue_id_t>(QUEUE_CELLS) ticket_serving;
+register<ticket_t, turn_id_t>(TURN_CELLS) ticket_serving;
+
+#define OWN_TURN(meta) \
+    if ((meta).turn == 0) { \
+        (meta).turn = (turn_id_t)(meta).queue; \
+    }
 
 control eee_admit(inout metadata_t meta, in standard_metadata_t standard_metadata) {
     // Tickets are still given while packets with tickets are queued, so that order survives switching EEE off, and to
@@ -66,14 +71,15 @@ control eee_admit(inout metadata_t meta, in standard_metadata_t standard_metadat
         if (meta.lossless == 1) {
             lossless_enter(meta, standard_metadata.ingress_global_timestamp, meta.copy, meta.copy_quanta);
         }
+        OWN_TURN(meta)
         ticket_t next;
         ticket_t serving;
-        ticket_next.read(next, meta.queue);
-        ticket_serving.read(serving, meta.queue);
+        ticket_next.read(next, meta.turn);
+        ticket_serving.read(serving, meta.turn);
         if (meta.ticketed == 1 || next != serving) {
             meta.ticketed = 1;
             meta.ticket = next;
-            ticket_next.write(meta.queue, next + 1);
+            ticket_next.write(meta.turn, next + 1);
         }
     }
 
@@ -92,8 +98,9 @@ control eee_admit(inout metadata_t meta, in standard_metadata_t standard_metadat
         }
 
         meta.ticketed = 1;
-        ticket_next.read(meta.ticket, meta.queue);
-        ticket_next.write(meta.queue, meta.ticket + 1);
+        OWN_TURN(meta)
+        ticket_next.read(meta.ticket, meta.turn);
+        ticket_next.write(meta.turn, meta.ticket + 1);
         // 16 + 48 bits: a frame is shorter than 2^16 - overhead bytes.
         meta.wire_ticks = (tick_t)(((bit<64>)(meta.queued_bytes + (byte_count_t)overhead_bytes)
                                     * (bit<64>)ticks_per_byte_q24) >> 24);

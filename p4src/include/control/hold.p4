@@ -65,7 +65,7 @@ control hold(inout headers_t hdr, inout metadata_t meta, inout standard_metadata
         tick_t gate;
         ticket_t serving;
         gate_open_at.read(gate, meta.egress_port);
-        ticket_serving.read(serving, meta.queue);
+        ticket_serving.read(serving, meta.turn);
         if (meta.pausable == 1) {
             tick_t paused_until;
             class_gate_open_at.read(paused_until, meta.queue);
@@ -87,7 +87,7 @@ control hold(inout headers_t hdr, inout metadata_t meta, inout standard_metadata
             } else {
                 // One that was thought lost must not turn the count back.
                 if (!TICKET_BEFORE(meta.ticket, serving)) {
-                    ticket_serving.write(meta.queue, meta.ticket + 1);
+                    ticket_serving.write(meta.turn, meta.ticket + 1);
                 }
                 bit<8> state;
                 eee_state.read(state, meta.egress_port);

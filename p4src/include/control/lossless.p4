@@ -3,14 +3,15 @@
 //
 // A group is what came in by one port for one priority. Its bytes enter with those of the queue (control/eee.p4) and leave
 // with them (control/hold.p4). Above `xoff_bytes` the neighbour is told to pause, at `xon_bytes` to go on; in between it is
-// told again when half of the pause is over and a packet of the group comes, fits or not, or leaves. The frame that says so
-// is made of a copy of that packet (control/copies.p4).
+// told again when half of the pause is over: where the target has timers, then; otherwise when a packet of the group comes, fits or
+// not, or leaves. The frame that says so is made of a copy of that packet, or of nothing (control/copies.p4).
 
 #ifndef EEON_LOSSLESS_P4_
 #define EEON_LOSSLESS_P4_
 
 #include "../metadata.p4"
 #include "../sizes.p4"
+#include "qcn.p4"
 
 // Index: ingress port << 3 | priority.
 @name("ingress_bytes")
@@ -20,6 +21,14 @@ register<byte_count_t, queue_id_t>(QUEUE_CELLS) ingress_bytes;
 @name("pause_sent_at")
 register<tick_t, queue_id_t>(QUEUE_CELLS) pause_sent_at;
 
+// When it is to be told again. 0: it may send. The engine runs the program then, for this group and without a packet.
+@name("pause_timer")
+register<tick_t, queue_id_t>(QUEUE_CELLS) pause_timer;
+
+// What it was told, in quanta, for when there is no packet to know it from.
+@name("pause_told")
+register<bit<16>, queue_id_t>(QUEUE_CELLS) pause_told;
+
 // Packets that did not fit the limit of their group. While the headroom is enough there are none.
 @name("lossless_dropped")
 counter<queue_id_t>(QUEUE_CELLS, CounterType.packets) lossless_dropped;
@@ -27,8 +36,19 @@ counter<queue_id_t>(QUEUE_CELLS, CounterType.packets) lossless_dropped;
 // The neighbour is to pause from now on.
 action ask_pause(in metadata_t meta, in tick_t now, inout copy_t copy, inout bit<16> copy_quanta) {
     pause_sent_at.write(meta.ingress_queue, GATE_AT(now));
+    pause_timer.write(meta.ingress_queue, GATE_AT(now + meta.pause_refresh_ticks));
+    pause_told.write(meta.ingress_queue, meta.pause_quanta);
     copy = copy_t.PAUSE;
     copy_quanta = meta.pause_quanta;
+}
+
+// The same in ingress, with the copy. Where one was to become a CNM, the next packet of the queue is sampled for it.
+action pause_in_ingress(in metadata_t meta, in tick_t now, inout copy_t copy, inout bit<16> copy_quanta) {
+    if (copy == copy_t.CNM) {
+        qcn_sample_left.write(meta.queue, 0);
+    }
+    ask_pause(meta, now, copy, copy_quanta);
+    clone_preserving_field_list(CloneType.I2E, COPY_SESSION, COPY_FIELDS);
 }
 
 // Part of the action that admits a packet of a group.
@@ -40,8 +60,7 @@ action lossless_enter(in metadata_t meta, in tick_t now, inout copy_t copy, inou
     ingress_bytes.write(meta.ingress_queue, bytes);
     pause_sent_at.read(sent, meta.ingress_queue);
     if ((sent == 0 && bytes > meta.xoff_bytes) || (sent != 0 && now - sent >= meta.pause_refresh_ticks)) {
-        ask_pause(meta, now, copy, copy_quanta);
-        clone_preserving_field_list(CloneType.I2E, COPY_SESSION, COPY_FIELDS);
+        pause_in_ingress(meta, now, copy, copy_quanta);
     }
 }
 
@@ -56,6 +75,7 @@ action lossless_leave(in metadata_t meta, in tick_t now, inout copy_t copy, inou
     if (sent != 0) {
         if (bytes <= meta.xon_bytes) {
             pause_sent_at.write(meta.ingress_queue, 0);
+            pause_timer.write(meta.ingress_queue, 0);
             copy = copy_t.PAUSE;
             copy_quanta = 0;
             clone_preserving_field_list(CloneType.E2E, COPY_SESSION, COPY_FIELDS);
@@ -91,8 +111,7 @@ control lossless_limit(inout metadata_t meta, in standard_metadata_t standard_me
             tick_t sent;
             pause_sent_at.read(sent, meta.ingress_queue);
             if (sent == 0 || now - sent >= meta.pause_refresh_ticks) {
-                ask_pause(meta, now, meta.copy, meta.copy_quanta);
-                clone_preserving_field_list(CloneType.I2E, COPY_SESSION, COPY_FIELDS);
+                pause_in_ingress(meta, now, meta.copy, meta.copy_quanta);
             }
         }
     }
@@ -115,6 +134,25 @@ control lossless_limit(inout metadata_t meta, in standard_metadata_t standard_me
     apply {
         find_group();
         lossless_group.apply();
+    }
+}
+
+// For a group whose timer has run out.
+control say_again(inout metadata_t meta, in standard_metadata_t standard_metadata) {
+    @hidden
+    action ask_again() {
+        meta.ingress_queue = standard_metadata.ingress_port ++ standard_metadata.priority;
+        pause_told.read(meta.pause_quanta, meta.ingress_queue);
+        tick_t sent;
+        pause_sent_at.read(sent, meta.ingress_queue);
+        pause_timer.read(meta.pause_refresh_ticks, meta.ingress_queue);
+        meta.pause_refresh_ticks = meta.pause_refresh_ticks - sent;
+        tick_t now = standard_metadata.ingress_global_timestamp;
+        pause_in_ingress(meta, now, meta.copy, meta.copy_quanta);
+    }
+
+    apply {
+        ask_again();
     }
 }
 

@@ -230,6 +230,7 @@ control take_cnm(inout headers_t hdr, inout metadata_t meta, inout standard_meta
 
     @hidden
     action turn_back() {
+        meta.turn = CNM_TURNS + (turn_id_t)meta.egress_port;
         if (hdr.ipv4.isValid()) {
             ipv4_addr_t addr = hdr.ipv4.src_addr;
             hdr.ipv4.src_addr = hdr.ipv4.dst_addr;

@@ -26,6 +26,8 @@ class SwitchOptions:
     gate: bool = True
     """Whether the traffic manager honours `gate_open_at` and `class_gate_open_at`; otherwise held packets
     recirculate."""
+    timers: bool = True
+    """Whether the program runs at the times in `pause_timer`; otherwise a pause waits for a packet."""
     port_rate_bps: int = 1_000_000_000
     """Rate of every data port, bits per second. At 1 Gbit/s a byte takes 8 ns: whole ticks."""
     clock_start_ns: int = 1_000_000

@@ -28,6 +28,7 @@ _OVERHEAD_BYTES = 24
 """Preamble and SFD 8, FCS 4, inter-frame gap 12 (IEEE 802.3)."""
 _GATE_REGISTER = "gate_open_at"
 _CLASS_GATE_REGISTER = "class_gate_open_at"
+_TIMER_REGISTER = "pause_timer"
 _PTF_TIMEOUT_SECS = 30.0
 
 
@@ -105,6 +106,7 @@ class EngineTarget(Target):
             cpu_port=CPU_PORT,
             gate_register=_GATE_REGISTER if options.gate else None,
             class_gate_register=_CLASS_GATE_REGISTER if options.gate else None,
+            timer_register=_TIMER_REGISTER if options.timers else None,
             seed=options.seed,
             priorities=PRIORITIES,
             clock_start=options.clock_start_ns // self.tick_ns,

@@ -9,11 +9,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+from eeon_control.cli.output import console
 from eeon_control.cli.terminal import Terminal
 from rich.padding import Padding
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeElapsedColumn
+from rich.text import Text
 
-from eeon_tools.cli.support import console, needs_plots, reports_errors
+from eeon_tools.cli import tables
+from eeon_tools.cli.support import ProgressText, needs_plots, reports_errors
 
 if TYPE_CHECKING:
     from eeon_tools.demo.findings import Finding, Results
@@ -34,12 +37,10 @@ if TYPE_CHECKING:
 @click.option(
     "--workers",
     type=click.IntRange(1, 64),
-    default=min(2, os.cpu_count() or 1),
-    show_default=True,
-    help="Number of parallel runs.",
+    help="Number of parallel runs.  [default: the number of cores]",
 )
 @reports_errors
-def demo(output: Path, seed: int, workers: int) -> None:
+def demo(output: Path, seed: int, workers: int | None) -> None:
     """Replay one shuffle on leaf-spine-4 under four AQM modes and three EEE modes, and compare.
 
     Each of the twelve runs starts a twin of the fabric, configures its switches over P4Runtime, replays the
@@ -54,6 +55,7 @@ def demo(output: Path, seed: int, workers: int) -> None:
     from eeon_tools.report.page import explain_command, layers, section
 
     started = time.monotonic()
+    workers = workers or min(len(runs.RUNS), os.cpu_count() or 1)
     output.mkdir(parents=True, exist_ok=True)
     trace, manifest = runs.make_trace(output, seed)
     total = sum(manifest.packets.values())
@@ -85,7 +87,7 @@ def demo(output: Path, seed: int, workers: int) -> None:
 
 
 _COLUMNS = (
-    TextColumn("{task.description:<34}"), BarColumn(), MofNCompleteColumn(), TextColumn("runs"),
+    ProgressText("{task.description:<34}"), BarColumn(), MofNCompleteColumn(), ProgressText("runs"),
     TimeElapsedColumn(),
 )  # fmt: skip
 
@@ -97,9 +99,9 @@ def _print(results: Results, found: Sequence[Finding]) -> None:
 
     out = console()
     out.print()
-    out.print(comparison(list(results.values()), list(results), group_size=len(EEES)))
+    tables.show(out, comparison(list(results.values()), list(results), group_size=len(EEES)), named=2)
     out.print()
     for finding in found:
-        sign = "[green]seen[/]    " if finding.holds else "[bold red]not seen[/]"
-        out.print(Padding(f"{sign} {finding.claim}", 0), highlight=False)
-        out.print(Padding(f"[dim]{finding.measured}[/]", (0, 0, 0, 9)), highlight=False)
+        sign = Text("seen    ", style="green") if finding.holds else Text("not seen", style="bold red")
+        out.print(Text.assemble(sign, f" {finding.claim}"))
+        out.print(Padding(Text(finding.measured, style="dim"), (0, 0, 0, 9)))

@@ -147,7 +147,7 @@ def explain(
         )
     cells = [RegisterValue.parse(text) for text in registers]
     if capture is not None and topology is None and program is None:
-        topology = _topology_of(capture)
+        topology = manifests.topology_of(capture)
     if topology is None:
         if config or switch:
             raise InputError("--config" if config else "--switch", "", "needs --topology")
@@ -197,11 +197,6 @@ def _capture(packet: str) -> Path | None:
     if packet.endswith((".pcap", ".pcapng")):
         raise TraceError(packet, "", "no such file; `eeon trace shuffle -o FILE` makes a capture")
     return None
-
-
-def _topology_of(capture: Path) -> str | None:
-    manifest = manifests.read(capture)
-    return None if manifest is None else manifest.topology
 
 
 def _bytes(packet: str) -> bytes:

@@ -17,11 +17,12 @@ from eeon_control import config as configs
 from eeon_control import program as programs
 from eeon_control import topology as topologies
 from eeon_control.cli.options import output_option
+from eeon_control.cli.output import console
 from eeon_control.topology import Topology
 from rich.table import Table
 from rich.text import Text
 
-from eeon_tools.cli.support import console, output_file, reports_errors
+from eeon_tools.cli.support import output_file, reports_errors
 
 if TYPE_CHECKING:
     from eeon_engine.json_types import FabricSpec
@@ -128,7 +129,7 @@ def up(
 def _serve_twin(
     loaded: Topology, topology: str, targets_path: Path, first_port: int | None, stop: threading.Event
 ) -> None:
-    from eeon_tools.replay.spec import CLASS_GATE_REGISTER, TICK_PS, fabric_spec
+    from eeon_tools.replay.spec import CLASS_GATE_REGISTER, TICK_PS, TIMER_REGISTER, fabric_spec
     from eeon_tools.replay.twin import RunningTwin
 
     idle = configs.load("drop_tail")
@@ -137,6 +138,7 @@ def _serve_twin(
         **fabric_spec(loaded, idle, seed=1),
         "priorities": configs.PRIORITIES,
         "class_gate_register": CLASS_GATE_REGISTER,
+        "timer_register": TIMER_REGISTER,
     }
     with RunningTwin(loaded, programs.load(), spec, first_port) as twin:
         _write_targets(targets_path, f"{TICK_PS // 1000}ns", twin.targets, {}, clock="virtual")
@@ -221,6 +223,7 @@ def status(name: str, output: str) -> None:
             "switches": {
                 switch: {
                     "runs": _runs(record, switch),
+                    "pid": record.switches[switch].pid if _runs(record, switch) else None,
                     "address": address,
                     "thrift_port": record.thrift_ports.get(switch),
                 }
@@ -238,7 +241,9 @@ def status(name: str, output: str) -> None:
         )
     ended = [switch for switch in record.addresses if not _runs(record, switch)]
     if ended:
-        raise click.ClickException(f"{', '.join(ended)} not running; see the logs")
+        raise click.ClickException(
+            f"{', '.join(ended)} not running; see the logs. `eeon fabric restart SWITCH` starts one again"
+        )
 
 
 def _runs(record: State, switch: str) -> bool:
@@ -247,15 +252,33 @@ def _runs(record: State, switch: str) -> bool:
 
 
 def _print_status(record: State) -> None:
-    table = Table("switch", "runs", "P4Runtime", "Thrift port", box=None, pad_edge=False)
+    table = Table("switch", "process", "P4Runtime", "Thrift port", box=None, pad_edge=False)
+    ended = [switch for switch in record.addresses if not _runs(record, switch)]
     for switch, address in record.addresses.items():
-        runs = Text("yes") if _runs(record, switch) else Text("no", style="red")
+        runs = Text("ended", style="red") if switch in ended else Text(str(record.switches[switch].pid))
         table.add_row(switch, runs, address, str(record.thrift_ports.get(switch, "-")))
-    click.echo(f"{record.name}: {record.topology} on {record.target}, {'up' if record.is_up else 'not up'}")
+    how = "not up" if not record.is_up else f"up without {', '.join(ended)}" if ended else "up"
+    click.echo(f"{record.name}: {record.topology} on {record.target}, {how}")
     console().print(table)
     hosts = ", ".join(f"{host} ({namespace})" for host, namespace in record.namespaces.items())
     click.echo(f"hosts' congestion control: {record.congestion_control or 'the system default'}, with ECN")
     click.echo(f"hosts and their namespaces: {hosts}\nlogs and the topology with its rates: {record.folder}")
+
+
+@fabric.command()
+@_name_option
+@click.argument("switch")
+@reports_errors
+def restart(name: str, switch: str) -> None:
+    """Start a switch of a live fabric again.
+
+    One that still runs is ended first. Its links are down until it runs. It has lost its program and its
+    entries: a running `eeon controller run` gives them back, or `eeon config apply` does.
+    """
+    from eeon_tools.live import running
+
+    process = running.restart(name, switch)
+    click.echo(f"{switch} runs, process {process.pid}, without a program; `eeon config apply` loads it")
 
 
 @fabric.command("exec", context_settings={"ignore_unknown_options": True})

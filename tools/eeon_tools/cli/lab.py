@@ -10,10 +10,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+from eeon_control.cli.output import console
 from eeon_control.units import DataRate
 from rich.table import Table
 
-from eeon_tools.cli.support import QuantityType, console, reports_errors
+from eeon_tools.cli import tables
+from eeon_tools.cli.support import QuantityType, reports_errors
 from eeon_tools.errors import InputError
 
 if TYPE_CHECKING:
@@ -177,4 +179,4 @@ def _report(running: Lab) -> None:
             deepest.get(switch["name"], 0),
         )
         table.add_row(switch["name"], *(f"{cell:,}" for cell in cells))
-    console().print(table)
+    tables.show(console(), table)

@@ -9,12 +9,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+from eeon_control.cli.output import console
 
+from eeon_tools.cli import tables
 from eeon_tools.cli.support import (
     NumberRange,
     break_teller,
     capture_argument,
-    console,
     keep_good_option,
     needs_plots,
     output_file,
@@ -193,7 +194,7 @@ def replay(
             if len(runs) == 1:
                 _print(runs[0])
             else:
-                console().print(comparison_table(runs))
+                tables.show(console(), comparison_table(runs))
         for run in runs:
             for remark in (*overload(run), *unmarked(run)):
                 click.echo(f"note: {remark}", err=json_path == _STDOUT)
@@ -292,10 +293,10 @@ class _Outputs:
 
 
 def _topology_of(trace: Path) -> str:
-    manifest = manifests.read(trace)
-    if manifest is None:
+    found = manifests.topology_of(trace)
+    if found is None:
         raise TraceError(trace, "", "has no manifest that names its fabric; say --topology")
-    return manifest.topology
+    return found
 
 
 def _on_twin(
@@ -354,10 +355,10 @@ def _print(run: RunResult) -> None:
     )
     for remark in run.feed.remarks():
         click.echo(f"  {remark}")
-    out.print(table.by_class(run))
+    tables.show(out, table.by_class(run))
     if run.layers:
         out.print()
-        out.print(table.by_layer(run))
+        tables.show(out, table.by_layer(run))
         warning = table.overtime(run)
         if warning:
             click.echo(warning)
@@ -385,7 +386,7 @@ def _print_live(run: LiveResult) -> None:
     )
     for remark in run.feed.remarks():
         click.echo(f"  {remark}")
-    console().print(live_table.by_class(run))
+    tables.show(console(), live_table.by_class(run))
     click.echo()
     for remark in live_table.remarks(run):
         click.echo(remark)

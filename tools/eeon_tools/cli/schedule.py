@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import click
+from eeon_control.cli.output import console
 from eeon_control.cli.terminal import Terminal
 from eeon_control.units import DataRate
 from rich.progress import (
@@ -13,13 +14,13 @@ from rich.progress import (
     MofNCompleteColumn,
     Progress,
     TaskID,
-    TextColumn,
     TimeElapsedColumn,
     TimeRemainingColumn,
 )
 from rich.table import Table
 
-from eeon_tools.cli.support import NumberRange, QuantityType, console, reports_errors
+from eeon_tools.cli import tables
+from eeon_tools.cli.support import NumberRange, ProgressText, QuantityType, reports_errors
 from eeon_tools.cli.trace import coflows_argument, parse_range, range_option
 from eeon_tools.coflow_schedule import COFLOWSIM, VARIANTS, Completions, World, complete, read_trace
 from eeon_tools.trace.coflow import SAMPLE
@@ -61,8 +62,8 @@ def schedule(
     world = COFLOWSIM if coflowsim else World(int(rate))
     trace = read_trace(coflows or SAMPLE, first, last, world, gap_ms, seed)
     columns = (
-        TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TextColumn("flows,"),
-        TimeElapsedColumn(), TextColumn("so far, left:"), TimeRemainingColumn(),
+        ProgressText("{task.description}"), BarColumn(), MofNCompleteColumn(), ProgressText("flows,"),
+        TimeElapsedColumn(), ProgressText("so far, left:"), TimeRemainingColumn(),
     )  # fmt: skip
     results = []
     with Progress(*columns, console=Terminal(stderr=True), transient=True) as progress:
@@ -96,7 +97,7 @@ def schedule(
             f"{row['longest']:,.3f}",
             f"{row['without_rate']:,}",
         )
-    console().print(table)
+    tables.show(console(), table)
 
 
 def _row(result: Completions, fair: Completions) -> dict[str, str | float]:

@@ -84,15 +84,6 @@ def needs_plots(what: str) -> None:
         )
 
 
-TABLE_COLUMNS = 124
-"""Width that the widest table needs; in a narrower terminal lines wrap, but nothing is cut off."""
-
-
-def console() -> Terminal:
-    """Where tables go: standard output."""
-    return Terminal(width=max(Terminal().width, TABLE_COLUMNS))
-
-
 keep_good_option = click.option(
     "--keep-good",
     is_flag=True,
@@ -163,6 +154,13 @@ def break_teller(keep_good: bool) -> Callable[[BrokenOffError], None] | None:
     return tell if keep_good else None
 
 
+class ProgressText(TextColumn):
+    """Words of a progress bar, in which `[red]` and `:100:` of a name are neither markup nor emoji."""
+
+    def __init__(self, text_format: str) -> None:
+        super().__init__(text_format, markup=False)
+
+
 class PacketsDone(Protocol):
     """Hears how many packets are done, and of how many where that is known."""
 
@@ -172,7 +170,7 @@ class PacketsDone(Protocol):
 @contextmanager
 def packet_progress(what: str) -> Iterator[PacketsDone]:
     """A line that counts packets on stderr while something runs; gone afterwards."""
-    columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
+    columns = (SpinnerColumn(), ProgressText("{task.description}"), TimeElapsedColumn())
     with Progress(*columns, console=Terminal(stderr=True), transient=True) as progress:
         task = progress.add_task(what)
 

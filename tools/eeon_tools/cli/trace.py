@@ -10,6 +10,8 @@ from typing import TypedDict, TypeVar, Unpack
 import click
 from eeon_control import topology as topologies
 from eeon_control.cli.options import json_option
+from eeon_control.cli.output import console
+from eeon_control.topology import Topology
 from eeon_control.units import Bytes, Duration
 from rich.table import Table
 
@@ -18,7 +20,6 @@ from eeon_tools.cli.support import (
     QuantityType,
     break_teller,
     capture_argument,
-    console,
     keep_good_option,
     output_file,
     packet_progress,
@@ -192,7 +193,7 @@ def shuffle(
         heartbeat_ns=heartbeat // _PS_PER_NS,
     )
     workload = Shuffle(settings, len(hosts), seed)
-    _generate(output, topology.name, hosts, workload, seed, **common)
+    _generate(output, topology, topology_name, hosts, workload, seed, **common)
 
 
 @trace.command()
@@ -233,7 +234,7 @@ def coflow(
     hosts = trace_hosts.of_topology(topology)
     first, last = parse_range(span)
     workload = CoflowReplay(coflows or SAMPLE, hosts, first, last, scale, time_scale)
-    _generate(output, topology.name, hosts, workload, seed, **common)
+    _generate(output, topology, topology_name, hosts, workload, seed, **common)
 
 
 def parse_range(text: str) -> tuple[int, int | None]:
@@ -251,7 +252,8 @@ def parse_range(text: str) -> tuple[int, int | None]:
 
 def _generate(
     output: Path,
-    topology: str,
+    topology: Topology,
+    topology_name: str,
     hosts: list[trace_hosts.TraceHost],
     workload: Workload,
     seed: int,
@@ -266,7 +268,8 @@ def _generate(
     )
     with packet_progress(f"writing {output.name}") as progress:
         manifest = generate(
-            output_file(output), topology, hosts, workload, tcp, seed,
+            output_file(output), topology.name, hosts, workload, tcp, seed,
+            topology_file=Path(topology_name) if Path(topology_name).is_file() else None,
             whole_frames=common["whole_frames"], max_packets=common["max_packets"], progress=progress,
         )  # fmt: skip
     total = sum(manifest.packets.values())

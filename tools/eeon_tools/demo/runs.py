@@ -8,6 +8,7 @@ KB at 1 Gbit/s and 97.5 KB at 10 Gbit/s. The trace is a small Terasort shuffle, 
 from __future__ import annotations
 
 import multiprocessing
+import signal
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
@@ -123,12 +124,18 @@ def _feed(trace: Path) -> ReadFeed:
 class Workers:
     """Processes that make the demo's runs.
 
-    Each is started afresh: gRPC does not survive a fork. Leaving it before all is done cancels what has not
-    begun.
+    Each is started afresh: gRPC does not survive a fork. Leaving it by an error, or by Ctrl-C, ends them with
+    what they are doing.
     """
 
     def __init__(self, trace: Path, count: int) -> None:
-        self._pool = ProcessPoolExecutor(count, mp_context=multiprocessing.get_context("spawn"))
+        # Ctrl-C reaches every process of the terminal; this one decides what it means.
+        self._pool = ProcessPoolExecutor(
+            count,
+            mp_context=multiprocessing.get_context("spawn"),
+            initializer=signal.signal,
+            initargs=(signal.SIGINT, signal.SIG_IGN),
+        )
         self._results = {self._pool.submit(run_one, run, trace): run for run in RUNS}
         # Behind the twelve: the table and the picture do not wait for the page.
         self._models = [self._pool.submit(look_into, run, trace) for run in SHOWN]
@@ -136,7 +143,10 @@ class Workers:
     def __enter__(self) -> Workers:
         return self
 
-    def __exit__(self, *exception: object) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *exception: object) -> None:
+        if kind is not None:
+            for worker in multiprocessing.active_children():
+                worker.terminate()
         self._pool.shutdown(cancel_futures=True)
 
     def results(self, finished: Callable[[DemoRun], None]) -> list[RunResult]:

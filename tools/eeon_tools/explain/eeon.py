@@ -165,6 +165,14 @@ def _verdict(facts: _Facts, verdict: str) -> str:
             return _malformed(facts)
         case "consumed":
             return "consumed: a MAC control frame is for the switch that receives it, and goes no further"
+        case "not_admitted":
+            port, mac = _key_of(facts, "l3_admit")
+            return f"not admitted: {mac} is no address of the router at port {port} (l3_admit)"
+        case "martian":
+            return (
+                "martian: its source or destination is loopback, link-local, multicast, broadcast, "
+                "unspecified or reserved, which no router forwards (RFC 1812 section 5.3.7, RFC 4291)"
+            )
         case "no_route":
             return f"no route: {_no_route(facts)}"
         case "ttl_expired":
@@ -209,13 +217,19 @@ def _malformed(facts: _Facts) -> str:
     return "dropped as malformed: the IPv4 header checksum is wrong"
 
 
+def _key_of(facts: _Facts, table: str) -> list[str]:
+    """Returns the fields that a table was asked for; none where it was not."""
+    for event in facts.events:
+        if event["event"] == "table" and event["table"].rpartition(".")[2] == table:
+            return [values.of_field(part["name"], part["width"], part["value"]) for part in event["key"]]
+    return []
+
+
 def _no_route(facts: _Facts) -> str:
     for event in facts.events:
         if event["event"] == "table" and event["table"].endswith(("ipv4_route", "ipv6_route")):
-            shown = ", ".join(
-                values.of_field(part["name"], part["width"], part["value"]) for part in event["key"]
-            )
             table = event["table"].rpartition(".")[2]
+            shown = ", ".join(_key_of(facts, table))
             if event["hit"] is None:
                 return f"{shown} hits nothing in {table}"
             return f"the entry of {shown} in {table} names a port that is no data port"

@@ -322,7 +322,10 @@ class Recording:
 
 _COPIES = 0x100_0000_0000
 """Numbers of copies start here (`eeon_engine.hops.Hop`)."""
-_DROPS = ("malformed", "no_route", "ttl_expired", "to_cpu", "tail_dropped", "early_dropped")
+_DROPS = (
+    *("malformed", "not_admitted", "martian", "no_route", "ttl_expired", "to_cpu"),
+    *("tail_dropped", "early_dropped"),
+)
 
 
 def _verdict(values: tuple[int, ...]) -> str:

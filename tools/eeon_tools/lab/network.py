@@ -23,7 +23,7 @@ from eeon_tools.errors import InputError, ReplayError, UnavailableError
 from eeon_tools.lab.host import Host
 from eeon_tools.lab.spec import QUEUE_LIMIT_PACKETS, fabric_spec
 from eeon_tools.lab.tasks import SendFrames, Task
-from eeon_tools.lab.topology import LabSwitch, LabTopology, read_topology
+from eeon_tools.lab.topology import LabSwitch, LabTopology, not_there, places, read_topology
 from eeon_tools.trace.capture import CaptureWriter, open_writer
 
 if TYPE_CHECKING:
@@ -304,7 +304,10 @@ class Lab:
             p4info = _named_in(switch.entries, "p4info", p4info)
         if program is None:
             raise InputError(
-                self.topology.name, switch.name, "no program: neither its files name one nor --program"
+                self.topology.name,
+                switch.name,
+                "the topology names no program for this switch; give one with --program FILE.json, which "
+                "p4c-bm2-ss -o writes, and its P4Info with --p4info",
             )
         return _Files(program, p4info, switch.entries)
 
@@ -322,17 +325,14 @@ def _named_in(entries: Path, key: str, otherwise: Path | None) -> Path | None:
     named = document.get(key) if isinstance(document, dict) else None
     if not isinstance(named, str):
         return otherwise
-    candidates = [folder / named for folder in (Path(), entries.parent, entries.parent.parent)]
-    for candidate in candidates:
-        if candidate.is_file():
-            return candidate
-    if otherwise is None:
+    candidates = places(entries, named)
+    found = next((one for one in candidates if one.is_file()), otherwise)
+    if found is None:
         option = {"bmv2_json": "--program", "p4info": "--p4info"}[key]
-        places = ", ".join(str(one) for one in candidates)
         raise InputError(
-            entries, key, f"{named} is in none of {places}; compile the program, or give {option}"
+            entries, key, f"{not_there(named, candidates)}; compile the program, or give {option}"
         )
-    return otherwise
+    return found
 
 
 def _load(path: Path) -> Program:

@@ -265,15 +265,26 @@ def _read(path: Path) -> _TopologyFile:
 
 
 def _beside(topology: Path, place: str, named: str | None) -> Path | None:
-    """A file that a topology names: from the working folder, as the tutorials' runner has it, or from the
-    topology's folder or the one above."""
+    """A file that a topology names. Raises InputError for one that is nowhere."""
     if named is None:
         return None
-    candidates = [folder / named for folder in (Path(), topology.parent, topology.parent.parent)]
-    for candidate in candidates:
-        if candidate.is_file():
-            return candidate
-    raise InputError(topology, place, f"{named} is in none of {', '.join(str(one) for one in candidates)}")
+    candidates = places(topology, named)
+    found = next((one for one in candidates if one.is_file()), None)
+    if found is None:
+        raise InputError(topology, place, not_there(named, candidates))
+    return found
+
+
+def places(by: Path, named: str) -> list[Path]:
+    """Where a file may be that the file `by` names: from the working folder, as the tutorials' runner has it,
+    from the folder of `by`, or from the one above."""
+    return list(dict.fromkeys(folder / named for folder in (Path(), by.parent, by.parent.parent)))
+
+
+def not_there(named: str, candidates: Sequence[Path]) -> str:
+    """The words for a file that is in none of its places."""
+    others = [str(one) for one in candidates if str(one) != named]
+    return f"{named} is not there" + (f", nor is {' or '.join(others)}" if others else "")
 
 
 def _host(path: Path, name: str, number: int, host: _HostFile) -> LabHost:

@@ -26,6 +26,7 @@ _OFFLOADS = ("rx", "tx", "sg", "tso", "gso", "gro", "rxvlan", "txvlan")
 _NAMESPACES = Path("/run/netns")
 _INTERFACES = Path("/sys/class/net")
 _END_SECS = 5.0
+_IFF_UP = 1  # netdevice(7)
 
 
 def check_possible() -> None:
@@ -90,6 +91,22 @@ def make(topology: Topology, names: Names, state: State) -> None:
         _run(*inside, "ethtool", "-K", plan.HOST_INTERFACE, *_switched_off())
         _write_settings(inside)
         run_batch(plan.host_commands(host), namespace)
+
+
+def set_links(interfaces: Iterable[str], *, up: bool) -> None:
+    """Take links up or down at their switch's end; the other end sees its carrier come or go. Those that are
+    not there are left out."""
+    there = [name for name in interfaces if (_INTERFACES / name).exists()]
+    run_batch([f"link set {name} {'up' if up else 'down'}" for name in there])
+
+
+def any_up(interfaces: Iterable[str]) -> bool:
+    """Whether any of them is up, whatever its other end is."""
+    for name in interfaces:
+        with contextlib.suppress(OSError):
+            if int((_INTERFACES / name / "flags").read_text(), 16) & _IFF_UP:
+                return True
+    return False
 
 
 def set_congestion_control(state: State, wanted: str | None) -> str:

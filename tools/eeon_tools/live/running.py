@@ -6,25 +6,30 @@ at any moment, and it removes nothing that the file does not name.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import secrets
 import signal
 import subprocess
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 
+from eeon_control import topology as topologies
+from eeon_control.nearest import hint
 from eeon_control.topology import Topology
 
-from eeon_tools.errors import UnavailableError
+from eeon_tools.errors import InputError, UnavailableError
 from eeon_tools.live import network, plan, state, switches
 from eeon_tools.live.plan import Names
 from eeon_tools.live.state import Process, State
 
 _WATCH_SECS = 0.2
+_REAP_SECS = 5.0
 
 
 @dataclass(frozen=True)
@@ -38,14 +43,32 @@ class LiveFabric:
     processes: dict[str, subprocess.Popen[bytes]]
 
     def watch(self, stop: threading.Event, report: Callable[[str], None]) -> None:
-        """Until `stop`: report each switch that ends. Returns early when the last one has."""
-        running = dict(self.processes)
+        """Until `stop`: report each switch that ends, and take its links down, as they go with a switch that
+        has lost its power. One that was started again is watched again. Returns early when the last one has
+        ended."""
+        running = dict(self.state.switches)
         while running and not stop.wait(_WATCH_SECS):
             for name, process in list(running.items()):
-                if process.poll() is not None:
+                if not process.is_alive:
                     del running[name]
-                    log = switches.last_lines(self.state, name)
-                    report(f"{name} has ended with status {process.returncode}: {log}")
+                    network.set_links(_interfaces(self.topology, self.state, name), up=False)
+                    report(
+                        f"{name} has ended{self._how(name, process)}: {switches.last_lines(self.state, name)}"
+                    )
+            if len(running) < len(self.topology.switches):
+                for name, process in state.load(self.state.name).switches.items():
+                    if name not in running and process.is_alive:
+                        running[name] = process
+                        report(f"{name} runs again")
+
+    def _how(self, name: str, process: Process) -> str:
+        """With which status a switch has ended; empty for one that another process has started."""
+        own = self.processes[name]
+        if own.pid != process.pid:
+            return ""
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            own.wait(_REAP_SECS)  # its threads may take longer than its first one
+        return f" with status {own.returncode}"
 
 
 @contextmanager
@@ -123,6 +146,40 @@ def down(name: str) -> str:
     return "the fabric is down; what its maker had left is removed"
 
 
+def restart(name: str, switch: str) -> Process:
+    """Start a switch of a fabric again, ended or not, and take its links up. It has no program until somebody
+    loads one. Raises UnavailableError where there is no such fabric or it does not start, InputError for a
+    switch that it does not have."""
+    network.check_possible()
+    record = state.load(name)
+    topology = topologies.load(record.folder / "topology.yaml")
+    if switch not in topology.switches:
+        raise InputError("SWITCH", switch, f"is not one of this fabric's; {hint(switch, topology.switches)}")
+    if record.supervisor is None or not record.supervisor.is_alive:
+        raise UnavailableError("`eeon fabric up` does not run any more; `eeon fabric down` removes the rest")
+    interfaces = _interfaces(topology, record, switch)
+    switches.stop([record.switches[switch]])
+    # Who watches over the fabric takes the links of a switch down that has ended.
+    deadline = time.monotonic() + _LINKS_SECS
+    while network.any_up(interfaces) and time.monotonic() < deadline:
+        time.sleep(_WATCH_SECS / 4)
+    network.set_links(interfaces, up=True)
+    switches.remove_socket(record, switch)
+    process = switches.start(switches.command(record, topology.switches[switch], Names(name)))
+    record.switches[switch] = Process.of(process.pid)
+    record.save()
+    switches.wait_until_ready(record, {switch: process})
+    switches.set_rates(record, topology.switches[switch])
+    return record.switches[switch]
+
+
+def _interfaces(topology: Topology, record: State, switch: str) -> list[str]:
+    """Those of a switch's ports, where the switch is."""
+    names, found = Names(record.name), topology.switches[switch]
+    return [names.interface(found.device_id, port.number) for port in found.ports]
+
+
+_LINKS_SECS = 5.0
 _DOWN_SECS = 60.0
 
 

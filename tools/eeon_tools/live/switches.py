@@ -91,7 +91,7 @@ def _engine(state: State, switch: Switch) -> list[str]:
         *(_found("eeon-switch") or "eeon-switch", "--timestamp-unit", "ns"),
         *("--log-console", "--log-level", "info"),
         *("--port-buffer", _ENGINE_QUEUE_BYTES, "--port-gate", "gate_open_at"),
-        *("--queue-gate", "class_gate_open_at"),
+        *("--queue-gate", "class_gate_open_at", "--queue-timer", "pause_timer"),
         *("--seed", str(switch.device_id), *rates),
     ]
 
@@ -118,6 +118,13 @@ def start(command: Command) -> subprocess.Popen[bytes]:
             # Ctrl-C is for the command that watches over them, which ends them in turn.
             start_new_session=True,
         )
+
+
+def remove_socket(state: State, switch: str) -> None:
+    """Remove the Unix socket that a switch has left which was killed."""
+    host, _, path = state.addresses[switch].rpartition(":")
+    if host == "unix":
+        Path(path).unlink(missing_ok=True)
 
 
 def wait_until_ready(state: State, processes: dict[str, subprocess.Popen[bytes]]) -> None:

@@ -1,8 +1,9 @@
 """A trace as the hosts of a fabric send it: who sends each frame, and when, in batches of bounded size.
 
-Frames are sent by the host that has their source address. Captures made elsewhere can be replayed by mapping
-their addresses to hosts (`AddressMap`): then source and destination addresses, MACs and checksums are
-rewritten, because the fabric routes to its own addresses only.
+Frames are sent by the host that has their source address, to the router at the end of its link, whatever MACs
+were captured. Captures made elsewhere can be replayed by mapping their addresses to hosts (`AddressMap`):
+then source and destination addresses and checksums are rewritten, because the fabric routes to its own
+addresses only.
 
 What cannot be sent through the fabric is left out and counted: frames that are not IP (ARP, LLDP), which a
 host says to its neighbour; multicast; what a host sends to itself. Frames of segmentation offload are cut
@@ -32,7 +33,6 @@ from eeon_tools.trace.layers import (
     source_place,
     transport,
 )
-from eeon_tools.trace.links import NO_ADDRESSES
 from eeon_tools.trace.offload import Segmenter, cut
 
 BATCH_PACKETS = 8192
@@ -155,7 +155,7 @@ class AddressMap:
 
     @property
     def is_empty(self) -> bool:
-        """Whether nothing is mapped: then frames stay as they are."""
+        """Whether nothing is mapped: then IP addresses stay as they are."""
         return not self.hosts and not self.prefixes
 
     def by_prefix(self, address: bytes) -> int | None:
@@ -346,8 +346,8 @@ class Feed:
         if not self._mapping.is_empty:
             assert destination is not None, "an unknown one is refused"
             frame = self._mapped(frame, place, source, destination)
-        elif frame[:12] == NO_ADDRESSES:
-            frame = self._hosts[source].gateway_mac + self._hosts[source].mac + frame[12:]
+        elif frame[:12] != (stations := self._hosts[source].gateway_mac + self._hosts[source].mac):
+            frame = stations + frame[12:]
         return Offer(source, at_ps, packet.frame_bytes, frame, number)
 
     def _mapped(self, captured: bytes, place: tuple[int, int], source: int, destination: int) -> bytes:

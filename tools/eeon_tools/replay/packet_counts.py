@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 _DROPS = {"early_dropped": "early_dropped", "tail_dropped": "tail_dropped"}
 _LOST: tuple[Literal["misdelivered", "nic_drops", "queued"], ...] = ("misdelivered", "nic_drops", "queued")
-_OTHER_VERDICTS = ("no_route", "ttl_expired", "to_cpu", "malformed", "consumed")
+_OTHER_VERDICTS = ("no_route", "ttl_expired", "to_cpu", "malformed", "consumed", "not_admitted", "martian")
 LEFT = ("forwarded", "marked")
 """Verdicts of packets that a port has sent."""
 

@@ -27,6 +27,7 @@ TICK_PS = 1000
 """The twin's timestamps count nanoseconds."""
 GATE_REGISTER = "gate_open_at"
 CLASS_GATE_REGISTER = "class_gate_open_at"
+TIMER_REGISTER = "pause_timer"
 QUEUE_SAMPLES = 512
 _QUEUE_SAMPLE_PS = 10_000_000
 
@@ -55,6 +56,7 @@ def fabric_spec(
             {
                 "name": host.name,
                 "mac": host.mac,
+                "gateway_mac": host.gateway_mac,
                 "ipv4": str(host.ipv4),
                 "ipv6": str(host.ipv6),
                 "nic": {"eee": _nic_eee(nics[host.name]), "buffer_bytes": None},
@@ -67,6 +69,7 @@ def fabric_spec(
     }
     if config.classes:
         spec["class_gate_register"] = CLASS_GATE_REGISTER
+        spec["timer_register"] = TIMER_REGISTER
     if config.quanta:
         spec["quanta"] = [
             {"priority": priority, "bytes": int(quantum)} for priority, quantum in config.quanta.items()

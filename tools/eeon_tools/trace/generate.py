@@ -37,6 +37,7 @@ def generate(
     tcp: TcpModel,
     seed: int,
     *,
+    topology_file: Path | None = None,
     whole_frames: bool = False,
     max_packets: int = 2**63,
     progress: Callable[[int], None] = lambda packets: None,
@@ -44,8 +45,9 @@ def generate(
     """Write the trace of `workload` to `path` and its manifest beside it.
 
     By default frames are cut after their headers and keep their true length (`orig_len`); payloads are zeros
-    either way. A trace of more than `max_packets` is refused and what was written is removed. `progress`
-    hears the number of packets now and then. The same arguments give the same bytes.
+    either way. `topology_file`: of a topology that does not ship, for the manifest. A trace of more than
+    `max_packets` is refused and what was written is removed. `progress` hears the number of packets now and
+    then. The same arguments give the same bytes.
     """
     check_suffix(path)
     model = SegmentModel(hosts, tcp, seed)
@@ -94,6 +96,7 @@ def generate(
         trace=path.name,
         sha256=manifests.digest(path),
         topology=topology,
+        topology_file=None if topology_file is None else os.path.relpath(topology_file, path.parent),
         hosts=manifests.describe_hosts(hosts),
         generator={"kind": workload.kind, "tcp": asdict(tcp), **workload.settings()},
         seed=seed,

@@ -40,6 +40,7 @@ SCHEMA: dict[str, object] = {
         "trace": {"type": "string"},
         "sha256": {"type": "string", "pattern": "^[0-9a-f]{64}$"},
         "topology": {"type": "string"},
+        "topology_file": {"type": "string"},
         "hosts": {
             "type": "array",
             "minItems": 1,
@@ -60,7 +61,10 @@ SCHEMA: dict[str, object] = {
 
 @dataclass(frozen=True)
 class Manifest:
-    """Everything known of a generated trace. `generator` holds its kind and every setting it ran with."""
+    """Everything known of a generated trace. `generator` holds its kind and every setting it ran with.
+
+    `topology_file`: of a topology that does not ship, its file, relative to the folder of the trace.
+    """
 
     trace: str
     sha256: str
@@ -72,6 +76,7 @@ class Manifest:
     duration_ns: int
     frame_bytes: int
     connections: int
+    topology_file: str | None = None
 
 
 def manifest_path(trace: Path) -> Path:
@@ -90,7 +95,8 @@ def describe_hosts(hosts: list[TraceHost]) -> tuple[dict[str, str], ...]:
 def write(trace: Path, manifest: Manifest) -> Path:
     """Write the manifest beside its trace and return where it is."""
     path = manifest_path(trace)
-    document = {"format": FORMAT, **asdict(manifest)}
+    values = {name: value for name, value in asdict(manifest).items() if value is not None}
+    document = {"format": FORMAT, **values}
     path.write_text(json.dumps(document, indent=2) + "\n", encoding="utf-8")
     return path
 
@@ -113,7 +119,24 @@ def read(trace: Path) -> Manifest | None:
     if unknown:
         raise TraceError(path, "$.packets", f"{sorted(unknown)[0]!r} is not a packet class")
     fields = {name: document.get(name, 0) for name in Manifest.__dataclass_fields__}
+    fields["topology_file"] = document.get("topology_file")
     return Manifest(**{**fields, "hosts": tuple(document["hosts"])})
+
+
+def topology_of(trace: Path) -> str | None:
+    """The name or the file of the topology that a trace was made for, as -t takes it; None where it has no
+    manifest. Raises TraceError for a file that is not there."""
+    manifest = read(trace)
+    if manifest is None or manifest.topology_file is None:
+        return None if manifest is None else manifest.topology
+    path = trace.parent / manifest.topology_file
+    if not path.is_file():
+        raise TraceError(
+            manifest_path(trace),
+            "$.topology_file",
+            f"{path} is not there; it is the topology of this trace, {manifest.topology}: say -t FILE",
+        )
+    return str(path)
 
 
 def digest(path: Path) -> str:

@@ -7,18 +7,15 @@ from pathlib import Path
 
 import click
 
-from eeon_control import config as configs
 from eeon_control import operations
-from eeon_control import topology as topologies
 from eeon_control.cli import options
 from eeon_control.cli.config import outcome_output, waiting
-from eeon_control.cli.config.common import changing, open_store, plan, warn
+from eeon_control.cli.config.common import changing, meant_by, open_store, plan, warn
 from eeon_control.cli.config.plan_output import print_plan
 from eeon_control.cli.config.waves import WaveChoice, wave_options
 from eeon_control.errors import StateError
 from eeon_control.fabric.sync import run
 from eeon_control.fabric.targets import Foreign, resolve
-from eeon_control.state import Intended
 from eeon_control.units import Duration
 
 
@@ -73,9 +70,10 @@ def apply(
 ) -> int:
     """Write a configuration to all switches, or to none: a failure undoes every write.
 
-    Give -c, -t and -T, or a PLAN that `eeon config plan --out` saved. A PLAN is applied exactly, or refused
-    when a switch has changed since. An apply makes a revision of `eeon config history`. With --dry-run the
-    exit codes are those of `eeon config plan`: 2 when there are changes.
+    Give -c, or a PLAN that `eeon config plan --out` saved. -t and -T are needed once: what is left out is as
+    in the fabric's current revision, and a targets file may name the topology. A PLAN is applied exactly, or
+    refused when a switch has changed since. An apply makes a revision of `eeon config history`. With
+    --dry-run the exit codes are those of `eeon config plan`: 2 when there are changes.
     """
     if detach and confirm_seconds is None:
         raise click.UsageError("--detach goes with --confirm")
@@ -91,13 +89,12 @@ def apply(
         saved = operations.load_plan(plan_file)
         meant = saved.revive(str(plan_file))
     else:
-        if not config_names or topology_name is None:
-            raise click.UsageError("give a PLAN, or a configuration (-c) and a topology (-t)")
-        loaded, topology = configs.load(*config_names), topologies.load(topology_name)
-        meant = Intended(topology, loaded, options.targets(targets_file, target_texts, tick))
+        if not config_names:
+            raise click.UsageError("give a PLAN or a configuration (-c)")
+        meant = meant_by(config_names, topology_name, targets_file, target_texts, tick, state_folder)
         if foreign is not None:
             meant = replace(meant, targets=replace(meant.targets, foreign=foreign))
-        warn(loaded, topology, meant.targets)
+        warn(meant.config, meant.topology, meant.targets)
     given = options.targets_if_given(targets_file, target_texts, tick)
     # Targets of another fabric, and waves that are none, leave no folder behind.
     resolve(meant.topology, meant.targets.switches)

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import signal
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from types import FrameType
 
 import click
 
@@ -24,6 +21,7 @@ from eeon_control.fabric.sync import run
 from eeon_control.operations import Work, owned, settle
 from eeon_control.state import Intended, StateStore
 from eeon_control.topology import Topology
+from eeon_control.units import Duration
 
 revision_argument = click.argument(
     "number",
@@ -32,6 +30,26 @@ revision_argument = click.argument(
     metavar="[N]",
     shell_complete=completions.revision_numbers,
 )
+
+
+def meant_by(
+    config_names: tuple[str, ...],
+    topology_name: str | None,
+    targets_file: Path | None,
+    target_texts: tuple[str, ...],
+    tick: Duration | None,
+    state_folder: Path | None,
+) -> Intended:
+    """What a command line means. A topology that is left out is the one of the targets file or of the
+    fabric's current revision, and so are switches. Raises EeonError when nothing says."""
+    loaded = configs.load(*config_names)
+    if targets_file is None and not target_texts:
+        topology = options.topology_or_known(topology_name, state_folder)
+        targets = options.targets_or_known(topology.name, None, (), tick, state_folder)
+    else:
+        targets = options.targets(targets_file, target_texts, tick)
+        topology = options.topology_or_known(topology_name or targets.topology, state_folder)
+    return Intended(topology, loaded, targets)
 
 
 def warn(loaded: FabricConfig, topology: Topology, targets: Targets) -> None:
@@ -119,29 +137,12 @@ def changing(
 ) -> Iterator[Work]:
     """The lock of the store, with what earlier commands left finished and told on stderr."""
     command = click.get_current_context().command_path
-    with store.lock(command) as lock, stopped_by_sigterm():
+    with store.lock(command) as lock:
         work = Work(store, lock, election_id=election_id, targets=targets, observer=Progress(quiet), say=tell)
         run(settle(work))
         yield work
 
 
-@contextmanager
-def stopped_by_sigterm() -> Iterator[None]:
-    """SIGTERM ends what is inside like Ctrl-C: what was written is undone first."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-
-    def stop(number: int, frame: FrameType | None) -> None:
-        raise KeyboardInterrupt
-
-    before = signal.signal(signal.SIGTERM, stop)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
-
-
 def tell(text: str) -> None:
     """One message for people, on stderr."""
-    printing.errors.print(text, highlight=False, markup=False, soft_wrap=True)
+    printing.errors.print(text, highlight=False, soft_wrap=True)

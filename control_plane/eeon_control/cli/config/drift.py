@@ -59,7 +59,8 @@ def drift(
         if found.withdrawn:
             names = ", ".join(found.withdrawn)
             tell(
-                f"no drift: routes over links that are down are withdrawn on {names}; see `eeon show routes`"
+                f"the controller has withdrawn routes over links that are down on {names}, as it should; see "
+                "`eeon show routes`"
             )
         for what in found.not_read_back:
             tell(f"not compared, because it cannot be read back: {what}")

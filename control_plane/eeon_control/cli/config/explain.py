@@ -3,40 +3,62 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import click
 from rich.table import Table
 from rich.text import Text
 
 from eeon_control import config as configs
-from eeon_control import topology as topologies
 from eeon_control.cli import options
 from eeon_control.cli import output as printing
-from eeon_control.config import Explanation
-from eeon_control.errors import EeonError, Place
+from eeon_control.cli.config.common import open_store
+from eeon_control.config import Explanation, FabricConfig
+from eeon_control.errors import EeonError, Place, StateError
 from eeon_control.topology import Port, Topology
 from eeon_control.validation import did_you_mean
 
 
 @click.command()
 @click.argument("port_name", metavar="PORT")
-@options.config_option
-@options.topology_option()
+@options.config_options(required=False)
+@options.topology_option(required=False)
+@options.state_option
 @options.output_option
-def explain(port_name: str, config_names: tuple[str, ...], topology_name: str, output: str) -> None:
+def explain(
+    port_name: str,
+    config_names: tuple[str, ...],
+    topology_name: str | None,
+    state_folder: Path | None,
+    output: str,
+) -> None:
     """Say where each setting of PORT (leaf1:3, or a host's name) comes from. Contacts no switch.
 
-    The most specific level that names a profile wins: port, then switch, then role.
+    The most specific level that names a profile wins: port, then switch, then role. Without -c the settings
+    are those that are in force, by the fabric's current revision.
 
     \b
     eeon config explain leaf1:3 -c mark_threshold -c eee_120us100 -t leaf-spine-4
+    eeon config explain leaf1:3                                      # what is in force
     """
-    loaded, topology = configs.load(*config_names), topologies.load(topology_name)
+    loaded, topology = _meant(config_names, topology_name, state_folder)
     found = configs.explain(loaded, _port(topology, port_name))
     if output == "json":
         click.echo(json.dumps(_row(found), indent=1))
     else:
         _print(found)
+
+
+def _meant(
+    config_names: tuple[str, ...], topology_name: str | None, state_folder: Path | None
+) -> tuple[FabricConfig, Topology]:
+    if config_names:
+        return configs.load(*config_names), options.topology_or_known(topology_name, state_folder)
+    store = open_store(state_folder, topology_name)
+    held = store.intended()
+    if held is None:
+        raise StateError(f"{store.folder}: nothing is in force yet; give a configuration (-c)")
+    return held.config, held.topology
 
 
 def _port(topology: Topology, name: str) -> Port:

@@ -41,22 +41,37 @@ def history(topology_name: str | None, state_folder: Path | None, output: str) -
             "unfinished": str(journal.holder) if journal is not None else None,
             "unfinished_progress": journal.progress if journal is not None else None,
             "stopped": [one.model_dump(mode="json") for one in reversed(stopped)],
-            "revisions": [one.model_dump(mode="json", exclude={"intent"}) for one in reversed(revisions)],
+            "revisions": [
+                {**one.model_dump(mode="json", exclude={"intent"}), "made_for": str(one.intent.kind)}
+                for one in reversed(revisions)
+            ],
         }
         click.echo(json.dumps(value, indent=1))
         return
     table = Table(box=None, pad_edge=False, header_style="bold")
-    for heading in ("", "revision", "made (UTC)", "by", "action", "comment"):
+    of_several = len({one.intent.kind for one in revisions}) > 1
+    for heading in (
+        "",
+        "revision",
+        "made (UTC)",
+        "by",
+        *(["for"] if of_several else []),
+        "action",
+        "comment",
+    ):
         table.add_column(heading, no_wrap=heading not in ("action", "comment"))
     both: list[Revision | Stopped] = [*revisions, *stopped]
     for one in sorted(both, key=_place, reverse=True):
         if isinstance(one, Stopped):
             where = f" in {one.progress}" if one.progress else ""
-            number, action = "-", f"{one.action} stopped{where} and undone: {one.why}"
+            number, kind, action = "-", "", f"{one.action} stopped{where} and undone: {one.why}"
         else:
-            number, action = str(one.number), one.action
+            number, kind, action = str(one.number), str(one.intent.kind), one.action
         mark = "*" if number == str(current) else ""
-        table.add_row(mark, number, moment(one.made), Text(one.by), Text(action), Text(one.comment))
+        made_for = [Text(kind)] if of_several else []
+        table.add_row(
+            mark, number, moment(one.made), Text(one.by), *made_for, Text(action), Text(one.comment)
+        )
     console().print(table)
     if pending is not None and left is not None:
         tell(f"revision {current} waits to be confirmed; {span(left)} left until {pending.back_to} is back")

@@ -17,7 +17,7 @@ def show(outcome: Outcome, output: str) -> None:
     number, pending = outcome.revision.number, outcome.pending
     for why in outcome.queues_not_set.values():
         text = f"warning: the entries are in force, but BMv2's queues were not set: {why}"
-        errors.print(text, style="yellow", highlight=False, markup=False, soft_wrap=True)
+        errors.print(text, style="yellow", highlight=False, soft_wrap=True)
     if output == "json":
         value = {
             "revision": number,

@@ -7,21 +7,18 @@ from pathlib import Path
 
 import click
 
-from eeon_control import config as configs
-from eeon_control import topology as topologies
 from eeon_control.cli import options
 from eeon_control.cli.config import common
 from eeon_control.cli.config.common import warn
 from eeon_control.cli.config.plan_output import print_plan
 from eeon_control.fabric.targets import Foreign
 from eeon_control.operations import SavedPlan
-from eeon_control.state import Intended
 from eeon_control.units import Duration
 
 
 @click.command()
 @options.config_option
-@options.topology_option()
+@options.topology_option(required=False)
 @options.target_options
 @options.state_option
 @options.foreign_option
@@ -37,7 +34,7 @@ from eeon_control.units import Duration
 def plan(
     ctx: click.Context,
     config_names: tuple[str, ...],
-    topology_name: str,
+    topology_name: str | None,
     targets_file: Path | None,
     target_texts: tuple[str, ...],
     tick: Duration | None,
@@ -49,16 +46,15 @@ def plan(
 ) -> None:
     """Show what an apply would change on the switches. Exit code 0: nothing, 2: changes, 1: an error.
 
-    Without -T and --target the switches are those of the fabric's current revision.
+    Without -t the topology is the one that the targets file names, or that of the fabric's current revision.
+    Without -T and --target the switches are those of that revision.
     """
-    loaded, topology = configs.load(*config_names), topologies.load(topology_name)
-    targets = options.targets_or_known(topology.name, targets_file, target_texts, tick, state_folder)
+    meant = common.meant_by(config_names, topology_name, targets_file, target_texts, tick, state_folder)
     if foreign is not None:
-        targets = replace(targets, foreign=foreign)
-    warn(loaded, topology, targets)
-    meant = Intended(topology, loaded, targets)
+        meant = replace(meant, targets=replace(meant.targets, foreign=foreign))
+    warn(meant.config, meant.topology, meant.targets)
     found = common.plan(meant, state_folder)
     if out is not None:
         SavedPlan.of(meant, found).save(out)
-    print_plan(topology, found, targets.tick, output, entries=entries)
+    print_plan(meant.topology, found, meant.targets.tick, output, entries=entries)
     ctx.exit(0 if found.is_empty else 2)

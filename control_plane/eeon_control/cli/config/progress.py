@@ -32,4 +32,4 @@ class Progress:
         elif step is Step.VERIFIED and switch in self._written:
             words = "read back as intended"
         if words is not None:
-            printing.errors.print(f"{switch}: {words}", highlight=False, markup=False, style="dim")
+            printing.errors.print(f"{switch}: {words}", highlight=False, style="dim")

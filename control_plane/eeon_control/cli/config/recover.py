@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from eeon_control.cli import options
-from eeon_control.cli.config.common import changing, open_store, stopped_by_sigterm
+from eeon_control.cli.config.common import changing, open_store
 from eeon_control.state import Journal
 from eeon_control.units import Duration
 
@@ -55,7 +55,7 @@ def recover(
         )
         return
     if forget:
-        with store.lock(click.get_current_context().command_path) as lock, stopped_by_sigterm():
+        with store.lock(click.get_current_context().command_path) as lock:
             journal = store.journal()
             store.end(lock)
         touched = _touched(journal)

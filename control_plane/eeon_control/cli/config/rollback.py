@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -43,16 +44,18 @@ def rollback(
 
     Without N, the command skips a revision that nobody confirmed. It makes a new revision with the content of
     N: the history only grows, and a rollback can be rolled back. The addresses of the switches come from the
-    current revision, unless -T or --target gives others. With --dry-run the exit codes are those of
+    current revision, unless -T or --target gives others. A revision that was made for another fabric, such as
+    a live one where this is a twin, is refused. With --dry-run the exit codes are those of
     `eeon config plan`: 2 when there are changes.
     """
     given = options.targets_if_given(targets_file, target_texts, tick)
+    fabric = given if targets_file is not None else None
     store = open_store(state_folder, topology_name)
     if dry_run:
         if store.journal() is not None:
             raise StateError("an apply did not come to its end; `eeon config recover` finishes it first")
         number = number or operations.goes_back_to(store)
-        work = operations.Work(store, store.lock("rollback --dry-run"), targets=given)
+        work = operations.Work(store, store.lock("rollback --dry-run"), targets=given, fabric=fabric)
         meant = operations.meant_by(work, number)
         tick = meant.targets.tick
         found = plan(meant, store.folder)
@@ -69,6 +72,6 @@ def rollback(
                 f"finishing earlier work has just put revision {now} in force, and nothing else was done; "
                 "`eeon config rollback` again goes back from that one"
             )
-        outcome = run(operations.rollback(work, number, comment=comment))
+        outcome = run(operations.rollback(replace(work, fabric=fabric), number, comment=comment))
     outcome_output.show(outcome, output)
     return 0

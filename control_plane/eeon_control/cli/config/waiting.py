@@ -8,7 +8,7 @@ import time
 import click
 
 from eeon_control.cli.config import outcome_output
-from eeon_control.cli.config.common import changing, stopped_by_sigterm, tell
+from eeon_control.cli.config.common import changing, tell
 from eeon_control.cli.output import span
 from eeon_control.cli.streams import unguarded
 from eeon_control.fabric import Targets
@@ -35,16 +35,15 @@ def wait(
     clock = SystemClock()
     shown = sys.stderr.isatty()
     try:
-        with stopped_by_sigterm():
-            while store.pending() == pending:
-                left = pending.seconds_left(clock.now())
-                if left <= 0:
-                    _settle(store, election_id, targets, quiet)
-                    continue
-                if shown:
-                    line = f"\r{span(left)} left to confirm; Ctrl-C goes back now "
-                    print(line, end="", file=unguarded(stderr=True), flush=True)
-                time.sleep(min(_LOOK_SECONDS, left))
+        while store.pending() == pending:
+            left = pending.seconds_left(clock.now())
+            if left <= 0:
+                _settle(store, election_id, targets, quiet)
+                continue
+            if shown:
+                line = f"\r{span(left)} left to confirm; Ctrl-C goes back now "
+                print(line, end="", file=unguarded(stderr=True), flush=True)
+            time.sleep(min(_LOOK_SECONDS, left))
     except KeyboardInterrupt:
         tell("")
         with changing(store, election_id, targets, quiet) as work:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
+import shutil
 from pathlib import Path
 
 import click
 from click.shell_completion import get_completion_class
 
-from eeon_control.cli.help.page import Page, page_of
+from eeon_control.cli.help.page import WIDTH, Page, page_of
 from eeon_control.cli.help.tree import contexts, root_context
 from eeon_control.errors import EeonError
 
@@ -39,7 +40,8 @@ def help_(ctx: click.Context, words: tuple[str, ...], folder: Path | None) -> No
             raise EeonError(f"{folder}: cannot be written: {error.strerror}") from None
         click.echo(f"{len(pages)} pages in {folder}; try: man {folder}/eeon-show.1")
         return
-    click.echo_via_pager(_page(root, words).as_text())
+    columns = shutil.get_terminal_size((WIDTH, 0)).columns
+    click.echo_via_pager(_page(root, words).as_text(min(WIDTH, columns)))
 
 
 @click.command()

@@ -8,6 +8,10 @@ from __future__ import annotations
 _FABRIC = "-t leaf-spine-4 -T targets.yaml"
 
 EXAMPLES: dict[str, tuple[str, ...]] = {
+    "init": (
+        "eeon init my-fabric",
+        "eeon init my-fabric --yes --leaves 4 --hosts 8 --uplink-rate 100Gbps",
+    ),
     "clear counters": (f"eeon clear counters {_FABRIC}",),
     "completion": (
         "eeon completion bash > ~/.local/share/bash-completion/completions/eeon",

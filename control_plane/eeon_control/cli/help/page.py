@@ -12,7 +12,8 @@ import click
 from eeon_control import __version__
 from eeon_control.cli.help.examples import EXAMPLES, EXIT_CODES, USUAL_EXIT_CODES
 
-_WIDTH = 96
+WIDTH = 96
+"""Columns that a page has where a terminal does not have fewer."""
 _SECTION = re.compile(r"[A-Z][A-Z ]+")
 _ENVIRONMENT = (
     ("EEON_STATE", "the fabric's state folder, where --state is not given"),
@@ -38,23 +39,23 @@ class Page:
         """Of the page for man: `eeon-config-plan.1`."""
         return f"{self.path.replace(' ', '-')}.1"
 
-    def as_text(self) -> str:
-        """For a terminal or a pager."""
+    def as_text(self, width: int = WIDTH) -> str:
+        """For a terminal or a pager of so many columns. Lines to type are as long as they are."""
         lines = [
             "NAME",
-            f"    {self.path} - {self.summary}",
+            *_wrapped(f"{self.path} - {self.summary}", 4, width),
             "",
             "SYNOPSIS",
-            f"    {self.usage}",
+            *_wrapped(self.usage, 4, width),
             "",
             "DESCRIPTION",
         ]
         for paragraph in self.description:
-            lines += [*_wrapped(paragraph, 4), ""]
+            lines += [*_wrapped(paragraph, 4, width), ""]
         for heading, pairs in self._lists():
             lines.append(heading)
             for name, text in pairs:
-                lines += [f"    {name}", *_wrapped(text, 8)]
+                lines += [*_wrapped(name, 4, width), *_wrapped(text, 8, width)]
             lines.append("")
         lines += ["EXAMPLES", *(f"    {line}" for line in self.examples), ""]
         return "\n".join(lines).rstrip() + "\n"
@@ -102,7 +103,7 @@ def page_of(ctx: click.Context) -> Page:
     codes = EXIT_CODES.get(below, USUAL_EXIT_CODES)
     return Page(
         path=ctx.command_path,
-        summary=command.get_short_help_str(limit=_WIDTH).rstrip("."),
+        summary=command.get_short_help_str(limit=WIDTH).rstrip("."),
         usage=" ".join([ctx.command_path, *command.collect_usage_pieces(ctx)]),
         description=paragraphs,
         options=[record for param in command.get_params(ctx) if (record := param.get_help_record(ctx))],
@@ -131,7 +132,7 @@ def _commands(ctx: click.Context) -> list[tuple[str, str]]:
         return []
     found = ((name, ctx.command.get_command(ctx, name)) for name in ctx.command.list_commands(ctx))
     return [
-        (name, command.get_short_help_str(limit=_WIDTH))
+        (name, command.get_short_help_str(limit=WIDTH))
         for name, command in found
         if command is not None and not command.hidden
     ]
@@ -155,9 +156,16 @@ def _code(line: str) -> tuple[str, str]:
     return code, text.strip()
 
 
-def _wrapped(text: str, indent: int) -> list[str]:
+def _wrapped(text: str, indent: int, width: int) -> list[str]:
     pad = " " * indent
-    return textwrap.wrap(text, _WIDTH, initial_indent=pad, subsequent_indent=pad, break_long_words=False)
+    return textwrap.wrap(
+        text,
+        width,
+        initial_indent=pad,
+        subsequent_indent=pad,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
 
 
 def _roff(text: str) -> str:

@@ -49,8 +49,17 @@ def show(ctx: click.Context, /, **common: object) -> None:
     ctx.default_map = dict.fromkeys(show.commands, given)
 
 
-def _view(name: str, kind: Kind, about: str, *, counts: bool = False, intervals: bool = False) -> None:
-    """Add a command to `show`. `about`: its help; `counts`: --nonzero and --raw; `intervals`: --rate."""
+def _view(
+    name: str,
+    kind: Kind,
+    about: str,
+    *,
+    counts: bool = False,
+    nonzero: bool = False,
+    intervals: bool = False,
+) -> None:
+    """Add a command to `show`. `about`: its help; `counts`: --nonzero and --raw; `nonzero`: --nonzero alone;
+    `intervals`: --rate."""
 
     def command(
         topology_name: str | None,
@@ -88,8 +97,10 @@ def _view(name: str, kind: Kind, about: str, *, counts: bool = False, intervals:
     function: Callable[..., int] = command
     if intervals:
         function = _RATE(function)
+    if counts or nonzero:
+        function = _NONZERO(function)
     if counts:
-        function = _RAW(_NONZERO(function))
+        function = _RAW(function)
     if kind.hides_zeros:
         function = _ZEROS(function)
     if kind.filters:
@@ -100,14 +111,7 @@ def _view(name: str, kind: Kind, about: str, *, counts: bool = False, intervals:
     show.command(name, help=about, epilog=EXIT_CODES)(function)
 
 
-_SWITCH = click.option(
-    "--switch",
-    "switches",
-    multiple=True,
-    metavar="NAME",
-    shell_complete=completions.switch_names,
-    help="only this switch; repeatable",
-)
+_SWITCH = common.switch_option()
 _PORT = click.option(
     "--port",
     "ports",
@@ -141,7 +145,9 @@ _RATE = click.option(
     metavar="TIME",
     help="read twice, TIME apart (5s), and show the difference per second",
 )
-_NONZERO = click.option("--nonzero", is_flag=True, help="only rows with a count above zero")
+_NONZERO = click.option(
+    "--nonzero", is_flag=True, help="only rows with a count above zero, of queues with packets"
+)
 _ZEROS = click.option(
     "--zeros", is_flag=True, help="rows without a packet, too; without it only --json has them"
 )
@@ -241,12 +247,21 @@ _view(
         Wanted(entries=True, registers=views.QUEUE_REGISTERS),
         _queues,
         filters={"queued": views.counted("occupancy_packets")},
+        nonzero=views.counted("occupancy_packets"),
     ),
     """Queues: occupancy now, buffer limit, AQM.""",
+    nonzero=True,
 )
 _view(
     "ecn",
-    Kind(_COUNTERS, _ecn, counts=True, finish=_with_mark_share, filters=_ECN_FILTERS),
+    Kind(
+        _COUNTERS,
+        _ecn,
+        counts=True,
+        finish=_with_mark_share,
+        hides_zeros=True,
+        filters=_ECN_FILTERS,
+    ),
     """Marks and drops of queues by packet class.
 
     By port and packet class: forwarded, marked, dropped early (by the AQM), dropped at a full buffer.
@@ -262,6 +277,7 @@ _view(
     By port and priority: set point, weight, bytes between samples, jitter; samples taken and congestion
     notification messages made since the switch started, and those of neighbours that were not believed.
     """,
+    nonzero=True,
 )
 _view(
     "pfc",
@@ -271,11 +287,18 @@ _view(
     By ingress port and priority: thresholds, bytes held now, whether the neighbour is paused; pause frames
     and drops since the switch started, and MAC control frames that were not obeyed.
     """,
+    nonzero=True,
 )
 _view(
     "eee",
-    Kind(Wanted(entries=True, registers=views.EEE_REGISTERS, clock=True), _eee, has_own_interval=True),
+    Kind(
+        Wanted(entries=True, registers=views.EEE_REGISTERS, clock=True),
+        _eee,
+        has_own_interval=True,
+        nonzero=views.counted("wakes"),
+    ),
     """EEE as configured, its state, time asleep, wakes.""",
+    nonzero=True,
     intervals=True,
 )
 _view(
@@ -340,7 +363,7 @@ def clear_counters(
     targets = options.targets_or_known(topology.name, targets_file, target_texts, tick)
     observed = run(observe(topology, targets.switches, _COUNTERS))
     for why in observed.failures.values():
-        errors.print(why, style="red", highlight=False, markup=False, soft_wrap=True)
+        errors.print(why, style="red", highlight=False, soft_wrap=True)
     if not observed.switches:
         return 1
     path = baselines.save(topology.name, baselines.Baseline.of(observed, targets.switches, datetime.now(UTC)))

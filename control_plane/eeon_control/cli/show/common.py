@@ -7,6 +7,7 @@ from typing import TypeVar
 
 import click
 
+from eeon_control.cli import completions
 from eeon_control.cli.output import console, errors
 from eeon_control.cli.show import printing
 from eeon_control.fabric.read import FabricObservation
@@ -31,6 +32,18 @@ ORDER = (
     ),
 )
 """--sort and --reverse, for click to add in this order."""
+
+
+def switch_option(name: str = "switches") -> Callable[[_F], _F]:
+    """--switch, which comes as the parameter `name`."""
+    return click.option(
+        "--switch",
+        name,
+        multiple=True,
+        metavar="NAME",
+        shell_complete=completions.switch_names,
+        help="only this switch; repeatable",
+    )
 
 
 def only_option(names: Collection[str]) -> Callable[[_F], _F]:
@@ -73,4 +86,4 @@ def print_view(
     else:
         _print_table(view)
     for why in troubles(observed):
-        errors.print(why, style="red", highlight=False, markup=False, soft_wrap=True)
+        errors.print(why, style="red", highlight=False, soft_wrap=True)

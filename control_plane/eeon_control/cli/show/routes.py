@@ -33,6 +33,7 @@ _FILTERS = {"faults": views.other_than("state", "ok")}
 
 @click.command(epilog=common.EXIT_CODES)
 @click.argument("switches", metavar="[SWITCH]...", nargs=-1, shell_complete=completions.switch_names)
+@common.switch_option("more_switches")
 @options.topology_option(required=False)
 @options.target_options
 @options.config_options(required=False)
@@ -42,6 +43,7 @@ _FILTERS = {"faults": views.other_than("state", "ok")}
 @options.output_option
 def routes(
     switches: tuple[str, ...],
+    more_switches: tuple[str, ...],
     topology_name: str | None,
     targets_file: Path | None,
     target_texts: tuple[str, ...],
@@ -65,7 +67,7 @@ def routes(
       eeon show routes leaf1 -t leaf-spine-4 -T targets.yaml -c drop_tail
     """
     whole = options.topology_or_known(topology_name)
-    part = views.select(whole, Selection(switches))
+    part = views.select(whole, Selection((*switches, *more_switches)))
     targets = options.targets_or_known(whole.name, targets_file, target_texts, tick)
     planned = _planned(whole, config_names, targets.tick)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from time import sleep
 
@@ -47,6 +47,7 @@ class Kind:
     `default_interval_s`: it always looks twice. `counts`: it is subject to `eeon clear counters`. `finish`:
     what is worked out of counts, or of rates (then True), once they are known. `hides_zeros`: a table has
     only rows in which something was counted, unless all are asked for. `filters`: what `--only` takes.
+    `nonzero`: the rows of `--nonzero`, where they are not those in which something was counted.
     """
 
     wanted: Wanted
@@ -57,6 +58,7 @@ class Kind:
     finish: Callable[[Topology, View, bool], View] | None = None
     hides_zeros: bool = False
     filters: Mapping[str, views.Filter] = field(default_factory=dict)
+    nonzero: views.Filter | None = None
 
 
 @dataclass(frozen=True)
@@ -173,7 +175,8 @@ class ViewLoop:
         hides = self._kind.hides_zeros and options.output == "table" and not (options.zeros or options.only)
         if not options.nonzero and not hides:
             return view
-        shown = views.nonzero(view)
+        own = self._kind.nonzero
+        shown = views.nonzero(view) if own is None else replace(view, rows=list(filter(own, view.rows)))
         hidden = len(view.rows) - len(shown.rows)
         if hides and hidden:
             rows = counted(hidden, "row")

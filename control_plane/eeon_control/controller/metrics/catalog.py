@@ -139,6 +139,12 @@ _FAMILIES = (
     ),
     _gauge("switch_reading_age_seconds", _SWITCH, "Age of the reading that the port metrics come from."),
     _gauge("switch_reading_seconds", _SWITCH, "How long reading the switch took, last time."),
+    # Ports: what the switch says of their links.
+    _gauge(
+        "port_up",
+        _PORT,
+        "Whether the port's link is up: 1, else 0; absent where the switch serves no gNMI and no Thrift.",
+    ),
     # Ports: counters of the P4 program, as the switch has them.
     _counter(
         "port_received_packets_total", _CLASS, "Packets that entered the switch on the port.", _WITH_SWITCH
@@ -171,7 +177,8 @@ _FAMILIES = (
         "port_dropped_packets_total",
         _CAUSE,
         "Packets dropped, by cause: early_dropped (AQM) and tail_dropped (buffer full) at the port they were "
-        "to leave on; no_route, ttl_expired and malformed at the port they came in on.",
+        "to leave on; no_route, ttl_expired, malformed, not_admitted (not addressed to the switch) and "
+        "martian (an address that is never routed) at the port they came in on.",
         _WITH_SWITCH,
     ),
     _counter("port_dropped_bytes_total", _CAUSE, "Frame bytes of packets dropped, by cause.", _WITH_SWITCH),

@@ -18,7 +18,15 @@ from eeon_control.controller.metrics.sample import FabricSample, PortAccount, Sw
 
 _PS_PER_S = 10**12
 _SENT = ("forwarded", "marked")
-_DROPPED = ("early_dropped", "tail_dropped", "no_route", "ttl_expired", "malformed")
+_DROPPED = (
+    "early_dropped",
+    "tail_dropped",
+    "no_route",
+    "ttl_expired",
+    "malformed",
+    "not_admitted",
+    "martian",
+)
 _CAUSES = ("program", "drift", "entries")
 _HOLD = 1  # eee_state_t.HOLD: only then does the register tell of packets that are held now
 
@@ -98,6 +106,9 @@ def _switch(made: _Families, one: SwitchSample) -> None:
         made.add("port_speed_bytes", speeds[number], name, str(number))
         if limit is not None:
             made.add("port_buffer_bytes", limit, name, str(number))
+    if one.down is not None:
+        for number in speeds:
+            made.add("port_up", number not in one.down, name, str(number))
     for queue, (count, now) in one.storms.items():
         made.add("port_pause_storms_total", count, name, *_queue(queue))
         made.add("port_pause_storm", now, name, *_queue(queue))

@@ -167,6 +167,7 @@ class Readings:
             restores=self._supervisor.counts.restores.get(switch.name, Restores()),
             buffers=_buffers(link) if in_charge else {},
             storms=self._storms(switch.name) if in_charge else {},
+            down=self._supervisor.ports_down(switch.name) if connected and in_charge else None,
             observation=known.observation if fresh else None,
             age_seconds=age,
             reading_seconds=known.seconds,

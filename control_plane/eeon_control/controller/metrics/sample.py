@@ -36,6 +36,8 @@ class SwitchSample:
     """By port, the limit in bytes; None where it counts packets."""
     storms: Mapping[int, tuple[int, bool]] = field(default_factory=dict)
     """By queue that a watchdog looks after: storms so far, and whether it is in one."""
+    down: frozenset[int] | None = None
+    """Ports that are down; None where nobody tells."""
     observation: Observation | None = None
     age_seconds: float = 0.0
     reading_seconds: float = 0.0

@@ -27,6 +27,13 @@ fn be(value: u64) -> Vec<u8> {
 /// controller; a different AQM at each port, EEE at ports 3 and 4.
 pub(crate) fn configure(state: &mut State) {
     let done = "the entries suit the program";
+    // All ports take frames for any station, port 1 but for one.
+    let own = [MatchKeyParam::Exact(be(1)), MatchKeyParam::Exact(be(0x0201_0000_0002))];
+    state
+        .mt_add_entry("eeon_ingress.admit.l3_admit", &own, "eeon_ingress.admit.not_admitted", &[], 0)
+        .expect(done);
+    let to_l3 = "eeon_ingress.admit.admit_to_l3";
+    state.mt_set_default_action("eeon_ingress.admit.l3_admit", to_l3, &[]).expect(done);
     let selector = "eeon_ingress.route.ecmp_selector";
     let route = |name: &str| format!("eeon_ingress.route.{name}");
     let all = state.mt_act_prof_create_group(selector).expect(done);

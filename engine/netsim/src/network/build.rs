@@ -113,6 +113,7 @@ fn switch_node(
         drop_port: spec.drop_port,
         gate_register: spec.gate_register.clone(),
         class_gate_register: spec.class_gate_register.clone(),
+        timer_register: spec.timer_register.clone(),
         seed: spec.seed,
         clock_start: named.clock_start,
         priorities: spec.priorities,

@@ -25,6 +25,7 @@ use crate::spec::HostSpec;
 pub(crate) struct Host {
     name: String,
     mac: Mac,
+    gateway_mac: Option<Mac>,
     ipv4: Option<Ipv4Addr>,
     ipv6: Option<Ipv6Addr>,
     pub(super) nic: Nic,
@@ -53,6 +54,7 @@ impl Host {
         Self {
             name: spec.name.clone(),
             mac: spec.mac,
+            gateway_mac: spec.gateway_mac,
             ipv4: spec.ipv4,
             ipv6: spec.ipv6,
             nic,
@@ -78,19 +80,23 @@ impl Host {
         self.ipv6.is_some()
     }
 
-    /// Of a frame to another host, over IPv4 where both have it. Switches route by IP address, so the frame is addressed to the
-    /// last hop.
+    /// Of a frame to another host, over IPv4 where both have it. Where the host has a gateway the frame is addressed to that.
     pub(crate) fn addresses_to(&self, to: &Self) -> Option<Addresses> {
         let v4 = self.ipv4.zip(to.ipv4).map(|(from, to)| (IpAddr::V4(from), IpAddr::V4(to)));
         let v6 = self.ipv6.zip(to.ipv6).map(|(from, to)| (IpAddr::V6(from), IpAddr::V6(to)));
         let (source, destination) = v4.or(v6)?;
         Some(Addresses {
             source_mac: self.mac.0,
-            destination_mac: to.mac.0,
+            destination_mac: self.gateway_mac.unwrap_or(to.mac).0,
             source,
             destination,
             ecn: Ecn::NotEct,
         })
+    }
+
+    /// Of the frames of this host and of another to each other.
+    pub(crate) fn addresses_with(&self, other: &Self) -> Option<[Addresses; 2]> {
+        self.addresses_to(other).zip(other.addresses_to(self)).map(Into::into)
     }
 
     /// The NIC puts its next frame on the link. Returns when the first frame on the link arrives, if that is this one, and whom to
@@ -103,9 +109,10 @@ impl Host {
     ) -> (Option<Time>, Option<LeftNic>) {
         let Some((frame, wire_time)) = self.nic.depart(now) else { return (None, None) };
         if let Some((hops, host)) = hops {
-            hops.host_phy_sends(host, &self.phy, now);
+            hops.host_phy_sends(host, &self.phy, self.nic.ready().min(now));
             hops.nic_sent(now, host, &frame, now + wire_time);
         }
+        self.phy.stay_awake(self.nic.ready(), now);
         self.phy.transmit(now, wire_time);
         let left = LeftNic::of(&frame);
         (self.uplink.send(now, wire_time, frame), left)

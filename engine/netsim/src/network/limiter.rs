@@ -4,6 +4,9 @@
 //! k + wire length / rate. What is not used is not saved, but for a frame that had to wait for the wire: that does not delay those behind it,
 //! up to one frame's time, or flows whose rates fill a link would not get them. When the rate changes in between, what was owed
 //! before is owed at the new rate. Limiters whose time has come, and the NIC's FIFO, take turns.
+//!
+//! Where the NIC has queues by priority, a limiter's first frame belongs to one of them: it takes turns there, and has to wait while that
+//! queue is paused. A frame that had to wait for the end of a pause delays those behind it: a pause saves nothing.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -12,6 +15,7 @@ use units::{Bytes, Time};
 
 use crate::limits::MAX_LIMITERS;
 use crate::network::frame::HostFrame;
+use crate::network::nic_classes::PRIORITIES;
 
 /// A bit, in the unit of debts: one bit per second for one picosecond.
 const BIT: u128 = 1_000_000_000_000;
@@ -25,7 +29,10 @@ struct Limiter {
     since: Time,
     /// When the first frame was there and its time had come.
     eligible: Time,
-    frames: VecDeque<HostFrame>,
+    /// With the priority of each.
+    frames: VecDeque<(usize, HostFrame)>,
+    /// Of the first frame.
+    priority: usize,
     /// Stands among those whose time has come.
     is_ready: bool,
 }
@@ -49,15 +56,21 @@ enum Turn {
     Limiter(u32),
 }
 
+/// Limiters with a first frame of one priority.
+#[derive(Default)]
+struct OfPriority {
+    /// Those whose time has not come.
+    waiting: BinaryHeap<Reverse<(Time, u32)>>,
+    /// Those whose time has come, and the FIFO, in turn.
+    ready: VecDeque<Turn>,
+}
+
 /// All limiters of a NIC.
 #[derive(Default)]
 pub(super) struct Limiters {
     limiters: Vec<Option<Limiter>>,
     free: Vec<u32>,
-    /// Those with frames whose time has not come.
-    waiting: BinaryHeap<Reverse<(Time, u32)>>,
-    /// Those whose time has come, and the FIFO, in turn.
-    ready: VecDeque<Turn>,
+    queues: [OfPriority; PRIORITIES],
     pub(super) queued_bytes: u64,
     pub(super) queued_frames: usize,
 }
@@ -81,6 +94,7 @@ impl Limiters {
             since: now,
             eligible: now,
             frames: VecDeque::new(),
+            priority: 0,
             is_ready: false,
         };
         if let Some(number) = self.free.pop() {
@@ -110,80 +124,97 @@ impl Limiters {
     }
 
     /// The limiter is gone; what waited in it, in order.
-    pub(super) fn remove(&mut self, number: u32) -> VecDeque<HostFrame> {
+    pub(super) fn remove(&mut self, number: u32) -> impl Iterator<Item = HostFrame> {
         self.leave_turn(number);
         let limiter = self.limiters[number as usize].take().expect("a limiter's owner gives it up once");
         self.free.push(number);
         self.queued_frames -= limiter.frames.len();
-        self.queued_bytes -= limiter.frames.iter().map(|frame| u64::from(frame.wire_len)).sum::<u64>();
-        limiter.frames
+        self.queued_bytes -= limiter.frames.iter().map(|(_, frame)| u64::from(frame.wire_len)).sum::<u64>();
+        limiter.frames.into_iter().map(|(_, frame)| frame)
     }
 
     fn leave_turn(&mut self, number: u32) {
-        self.waiting.retain(|Reverse((_, other))| *other != number);
-        if std::mem::take(&mut self.get(number).is_ready) {
-            self.ready.retain(|turn| *turn != Turn::Limiter(number));
+        let limiter = self.get(number);
+        let (priority, is_ready) = (limiter.priority, std::mem::take(&mut limiter.is_ready));
+        let queue = &mut self.queues[priority];
+        queue.waiting.retain(|Reverse((_, other))| *other != number);
+        if is_ready {
+            queue.ready.retain(|turn| *turn != Turn::Limiter(number));
         }
     }
 
     fn wait(&mut self, now: Time, number: u32) {
         let limiter = self.get(number);
-        if limiter.frames.is_empty() {
-            return;
-        }
+        let Some((priority, _)) = limiter.frames.front() else { return };
+        limiter.priority = *priority;
         if let Some(due) = limiter.due() {
             let due = due.max(now);
             limiter.eligible = due;
-            self.waiting.push(Reverse((due, number)));
+            let priority = limiter.priority;
+            self.queues[priority].waiting.push(Reverse((due, number)));
         }
     }
 
-    /// A frame joins a limiter; whether there is such a limiter is its owner's business.
-    pub(super) fn push(&mut self, now: Time, number: u32, frame: HostFrame) {
+    /// A frame of a priority joins a limiter; whether there is such a limiter is its owner's business.
+    pub(super) fn push(&mut self, now: Time, number: u32, priority: usize, frame: HostFrame) {
         self.queued_bytes += u64::from(frame.wire_len);
         self.queued_frames += 1;
         let limiter = self.get(number);
-        limiter.frames.push_back(frame);
+        limiter.frames.push_back((priority, frame));
         if limiter.frames.len() == 1 {
             self.wait(now, number);
         }
     }
 
-    /// The earliest time at which a frame of a limiter may leave; long ago when its time has come.
-    pub(super) fn next(&self) -> Option<Time> {
-        if self.ready.iter().any(|turn| *turn != Turn::Fifo) {
+    /// The earliest time at which a frame of a priority may leave a limiter; long ago when its time has come.
+    pub(super) fn next(&self, priority: usize) -> Option<Time> {
+        let queue = &self.queues[priority];
+        if queue.ready.iter().any(|turn| *turn != Turn::Fifo) {
             return Some(Time::ZERO);
         }
-        self.waiting.peek().map(|Reverse((due, _))| *due)
+        queue.waiting.peek().map(|Reverse((due, _))| *due)
     }
 
-    /// Takes what leaves at `now`; `overhead` is added to a frame for its time on the wire.
-    pub(super) fn take(&mut self, now: Time, fifo_waits: bool, overhead: Bytes) -> Next {
-        if fifo_waits && !self.ready.contains(&Turn::Fifo) {
-            self.ready.push_back(Turn::Fifo);
+    /// Takes what leaves of a priority at `now`. Its queue is `open_since` then, and `fifo_waits` says whether others wait there; `overhead`
+    /// is added to a frame for its time on the wire.
+    pub(super) fn take(
+        &mut self,
+        now: Time,
+        priority: usize,
+        open_since: Time,
+        fifo_waits: bool,
+        overhead: Bytes,
+    ) -> Next {
+        let queue = &mut self.queues[priority];
+        if fifo_waits && !queue.ready.contains(&Turn::Fifo) {
+            queue.ready.push_back(Turn::Fifo);
         }
         while let Some(Reverse((_, number))) =
-            self.waiting.peek().copied().filter(|Reverse((due, _))| *due <= now)
+            queue.waiting.peek().copied().filter(|Reverse((due, _))| *due <= now)
         {
-            self.waiting.pop();
-            self.get(number).is_ready = true;
-            self.ready.push_back(Turn::Limiter(number));
+            queue.waiting.pop();
+            queue.ready.push_back(Turn::Limiter(number));
+            if let Some(limiter) = &mut self.limiters[number as usize] {
+                limiter.is_ready = true;
+            }
         }
         loop {
-            match self.ready.pop_front() {
+            match queue.ready.pop_front() {
                 None => return Next::Nothing,
                 Some(Turn::Fifo) if fifo_waits => return Next::Fifo,
                 Some(Turn::Fifo) => {}
-                Some(Turn::Limiter(number)) => return Next::Frame(self.depart(now, number, overhead)),
+                Some(Turn::Limiter(number)) => {
+                    return Next::Frame(self.depart(now, number, open_since, overhead))
+                }
             }
         }
     }
 
-    fn depart(&mut self, now: Time, number: u32, overhead: Bytes) -> HostFrame {
+    fn depart(&mut self, now: Time, number: u32, open_since: Time, overhead: Bytes) -> HostFrame {
         let limiter = self.get(number);
-        let frame = limiter.frames.pop_front().expect("a limiter whose time has come has a frame");
+        let (_, frame) = limiter.frames.pop_front().expect("a limiter whose time has come has a frame");
         let bits = u128::from((u64::from(frame.wire_len) + overhead.get()) * 8);
-        let late = u128::from(now.saturating_since(limiter.eligible).as_ps());
+        let late = u128::from(now.saturating_since(limiter.eligible.max(open_since)).as_ps());
         let credit = late.saturating_mul(u128::from(limiter.rate_bps));
         (limiter.debt, limiter.since, limiter.is_ready) = ((bits * BIT).saturating_sub(credit), now, false);
         self.queued_bytes -= u64::from(frame.wire_len);

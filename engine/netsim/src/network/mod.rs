@@ -22,7 +22,7 @@ mod reactions;
 mod report;
 mod switch;
 pub(crate) mod tag;
-mod wiring;
+pub(crate) mod wiring;
 
 use std::num::NonZeroU32;
 
@@ -99,6 +99,11 @@ impl Network {
         &self.directions[host]
     }
 
+    /// The directions of a path.
+    pub(crate) fn path(&self, numbers: &[u32]) -> Vec<&Direction> {
+        numbers.iter().map(|number| &self.directions[*number as usize]).collect()
+    }
+
     /// Every direction: those that leave hosts, then those that leave switches. A path names them by their place here.
     pub(crate) fn directions(&self) -> impl Iterator<Item = &Direction> {
         self.directions.iter()
@@ -107,6 +112,11 @@ impl Network {
     /// Addresses of a frame from one host to another.
     pub(crate) fn addresses(&self, from: usize, to: usize) -> Option<Addresses> {
         self.hosts[from].addresses_to(&self.hosts[to])
+    }
+
+    /// Addresses of frames between two hosts, as the first and as the second sends them.
+    pub(crate) fn addresses_with(&self, one: usize, other: usize) -> Option<[Addresses; 2]> {
+        self.hosts[one].addresses_with(&self.hosts[other])
     }
 
     pub(crate) fn switch_index(&self, name: &str) -> Option<usize> {
@@ -425,7 +435,7 @@ impl Network {
     #[inline]
     fn send_from_switch(&mut self, events: &mut EventQueue, index: usize) {
         let node = &mut self.switches[index];
-        while let Some(Transmit { port, at, wire_time, frame, tag }) = node.switch.poll_transmit() {
+        while let Some(Transmit { port, at, ready, wire_time, frame, tag }) = node.switch.poll_transmit() {
             let packet = node.next_sent(self.hops.is_some());
             let Some(wire) = node.wire_at(port) else {
                 // The switch drops what goes to a port without link, so this is the CPU port.
@@ -433,10 +443,10 @@ impl Network {
                 continue;
             };
             if let Some(hops) = &mut self.hops {
-                hops.phy_sends(index as u16, port, &self.wires[wire].phy, at);
+                hops.phy_sends(index as u16, port, &self.wires[wire].phy, ready);
                 hops.put_on_wire(wire, packet);
             }
-            if let Some(arrival) = self.wires[wire].send(at, wire_time, frame, tag) {
+            if let Some(arrival) = self.wires[wire].send(ready..at, wire_time, frame, tag) {
                 events.set_due(Event::WireDelivers(wire), arrival);
             }
         }

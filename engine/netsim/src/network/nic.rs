@@ -4,7 +4,7 @@
 //! Under QCN or DCQCN (`reactions`), switches' messages or receivers' notifications give flows limiters as well. Notifications that
 //! this NIC sends go before all else that waits, whatever is paused.
 //! The limit is for all that waits; the AQM is the FIFO's. Where there are classes, the FIFO is a queue for each priority
-//! (`nic_classes`), which the switch may pause; what leaves a limiter joins its queue there.
+//! (`nic_classes`), which the switch may pause; a limiter's first frame takes turns with the queue that it belongs to.
 //!
 //! A frame on the wire is not in the queue. What does not fit the limit, or is dropped by the AQM, is counted. The NIC's
 //! clock for EEE ticks in picoseconds. It sends and does not receive: the other direction belongs to the
@@ -114,6 +114,10 @@ pub struct Nic {
     changes: Vec<Change>,
     /// When the wire is free for the next frame.
     free_at: Time,
+    /// When a frame came that found nothing waiting.
+    waiting_since: Time,
+    /// Since when the last frame that left could have left, but for a pause or its limiter.
+    ready: Time,
     stats: NicStats,
 }
 
@@ -137,6 +141,8 @@ impl Nic {
             cnps: VecDeque::new(),
             changes: Vec::new(),
             free_at: Time::ZERO,
+            waiting_since: Time::ZERO,
+            ready: Time::ZERO,
             stats: NicStats::default(),
         }
     }
@@ -248,7 +254,8 @@ impl Nic {
             for mut frame in moved {
                 self.queued_bytes -= u64::from(frame.wire_len);
                 frame.limiter = Some(number);
-                limiters.push(now, number.get() - 1, frame);
+                let priority = self.lanes.as_ref().map_or(0, |lanes| lanes.priority_of(&frame));
+                limiters.push(now, number.get() - 1, priority, frame);
             }
         }
         true
@@ -308,6 +315,9 @@ impl Nic {
         let (limited_bytes, limited_frames) =
             self.limiters.as_ref().map_or((0, 0), |limiters| (limiters.queued_bytes, limiters.queued_frames));
         let is_empty = self.fifo_len() == 0 && limited_frames == 0;
+        if is_empty {
+            self.waiting_since = now;
+        }
         if let Some(eee) = &mut self.eee {
             eee.admit(now.as_ps(), frame.wire_len, is_empty);
         }
@@ -337,6 +347,9 @@ impl Nic {
             return Err(frame);
         }
         let fifo_len = self.fifo_len();
+        if fifo_len == 0 && limited_frames == 0 {
+            self.waiting_since = now;
+        }
         if let (Some(reactions), None) = (&self.reactions, frame.limiter) {
             frame.limiter = reactions.limiter_of(&frame.captured);
         }
@@ -345,7 +358,8 @@ impl Nic {
                 eee.admit(now.as_ps(), frame.wire_len, fifo_len == 0 && limited_frames == 0);
             }
             let length = frame.wire_len;
-            limiters.push(now, limiter.get() - 1, frame);
+            let priority = self.lanes.as_ref().map_or(0, |lanes| lanes.priority_of(&frame));
+            limiters.push(now, limiter.get() - 1, priority, frame);
             self.hold_outside(now, length);
             self.stats.max_queue_bytes = self.stats.max_queue_bytes.max(queued_bytes + limited_bytes);
             return Ok(());
@@ -406,13 +420,18 @@ impl Nic {
             return Some(wire);
         }
         if let Some(lanes) = &self.lanes {
-            let limited = self.limiters.as_ref().and_then(|limiters| limiters.next());
-            return lanes.next().into_iter().chain(limited).min().map(|due| due.max(wire));
+            return lanes.next(|priority| self.limited(priority)).map(|due| due.max(wire));
         }
         match &self.limiters {
-            Some(limiters) if self.queue.is_empty() => limiters.next().map(|due| due.max(wire)),
+            Some(limiters) if self.queue.is_empty() => limiters.next(0).map(|due| due.max(wire)),
             _ => (!self.queue.is_empty()).then_some(wire),
         }
+    }
+
+    /// When a frame of a priority may leave a limiter.
+    #[inline]
+    fn limited(&self, priority: usize) -> Option<Time> {
+        self.limiters.as_ref().and_then(|limiters| limiters.next(priority))
     }
 
     /// Makes a limiter with this rate in bits per second on the wire, and returns its number; a frame that carries it waits there. `None`
@@ -434,7 +453,7 @@ impl Nic {
     /// The limiter is gone; what waited in it waits in the FIFO, behind what is there. No frame may carry its number afterwards.
     pub fn remove_limiter(&mut self, limiter: NonZeroU32) {
         let limiters = self.limiters.as_mut().expect("a limiter's number comes from the NIC that has it");
-        let mut frames = limiters.remove(limiter.get() - 1);
+        let mut frames: Vec<HostFrame> = limiters.remove(limiter.get() - 1).collect();
         frames.iter_mut().for_each(|frame| frame.limiter = None);
         self.queued_bytes += frames.iter().map(|frame| u64::from(frame.wire_len)).sum::<u64>();
         match &mut self.lanes {
@@ -443,8 +462,8 @@ impl Nic {
         }
     }
 
-    /// The first waiting frame leaves; with it comes its time on the wire. `None` when there is none, when the AQM dropped
-    /// all that waited, or when what left a limiter has to wait in its queue.
+    /// The first waiting frame leaves; with it comes its time on the wire. `None` when there is none, or when the AQM dropped all that
+    /// waited.
     ///
     /// # Panics
     /// When `now` is before [`Nic::next_departure`].
@@ -453,10 +472,13 @@ impl Nic {
             self.queued_bytes -= u64::from(frame.wire_len);
             return Some(self.put_on_wire(now, frame));
         }
-        self.move_to_lanes(now);
         loop {
-            if let (Some(limiters), None) = (&mut self.limiters, &self.lanes) {
-                match limiters.take(now, !self.queue.is_empty(), self.overhead) {
+            let (priority, open_since, fifo_waits) = match &self.lanes {
+                None => (0, Time::ZERO, !self.queue.is_empty()),
+                Some(lanes) => lanes.first(now, |priority| self.limited(priority))?,
+            };
+            if let Some(limiters) = &mut self.limiters {
+                match limiters.take(now, priority, open_since, fifo_waits, self.overhead) {
                     Next::Nothing => return None,
                     Next::Frame(frame) => {
                         self.leaves_limiter(now, frame.limiter, frame.wire_len);
@@ -467,7 +489,7 @@ impl Nic {
             }
             let mut frame = match &mut self.lanes {
                 None => self.queue.pop_front()?,
-                Some(lanes) => lanes.pop(now)?,
+                Some(lanes) => lanes.pop(priority)?,
             };
             self.queued_bytes -= u64::from(frame.wire_len);
             if let Some(aqm) = &mut self.aqm {
@@ -490,7 +512,9 @@ impl Nic {
     fn put_on_wire(&mut self, now: Time, frame: HostFrame) -> (HostFrame, Duration) {
         assert!(now >= self.free_at, "a NIC sends while its wire is busy");
         self.leave_outside(now, &frame);
+        self.ready = self.waiting_since.max(self.free_at);
         if let Some(eee) = &mut self.eee {
+            self.ready = self.ready.max(Time::from_ps(eee.gate_open_at()));
             eee.depart(now.as_ps(), frame.wire_len);
         }
         let wire_time = self.rate.transmit_time(Bytes::new(frame.wire_len.into()) + self.overhead);
@@ -498,19 +522,6 @@ impl Nic {
         self.stats.sent += 1;
         self.stats.sent_bytes += u64::from(frame.wire_len);
         (frame, wire_time)
-    }
-
-    /// Where there are classes, what leaves a limiter joins its queue: frames of a flow stay in order whatever is paused, and a
-    /// higher class goes first.
-    fn move_to_lanes(&mut self, now: Time) {
-        while let (Some(limiters), Some(lanes)) = (&mut self.limiters, &mut self.lanes) {
-            let Next::Frame(mut frame) = limiters.take(now, false, self.overhead) else { return };
-            // The number may be another flow's before the frame leaves.
-            let (limiter, wire_len) = (frame.limiter.take(), frame.wire_len);
-            self.queued_bytes += u64::from(wire_len);
-            lanes.push(frame);
-            self.leaves_limiter(now, limiter, wire_len);
-        }
     }
 
     /// A frame has left its limiter: its reaction point counts the bytes.
@@ -522,6 +533,12 @@ impl Nic {
                 self.apply(now, change);
             }
         }
+    }
+
+    /// Since when the last frame that left could have left, but for a pause or its limiter: the wire was free, a frame waited, and the PHY
+    /// was awake. A NIC in which frames wait does not sleep.
+    pub fn ready(&self) -> Time {
+        self.ready
     }
 
     /// A frame that [`Nic::depart`] dropped.
@@ -794,6 +811,21 @@ mod tests {
         captured.extend(source_port.to_be_bytes());
         captured.extend([0, 9, 5, 0xC8, 0, 0]);
         HostFrame { captured, ..frame(wire_len) }
+    }
+
+    #[test]
+    fn a_nic_in_which_limited_frames_wait_stays_awake() {
+        let eee = NicEee { sleep: Duration::from_us(182), wake: Duration::from_us(16), ..NicEee::default() };
+        let mut nic = gigabit(None, Some(eee));
+        let limiter = nic.add_limiter(us(0), 100_000_000).unwrap();
+        nic.enqueue(us(1_000), limited(1476, limiter)).unwrap();
+        nic.enqueue(us(1_000), limited(1476, limiter)).unwrap();
+        nic.depart(us(1_016)).unwrap();
+        assert_eq!(nic.ready(), us(1_016));
+        // 120 us at its rate, of which waking has used 16. 12 us on the wire.
+        assert_eq!(nic.next_departure(), Some(us(1_120)));
+        nic.depart(us(1_120)).unwrap();
+        assert_eq!(nic.ready(), us(1_028));
     }
 
     fn message(about: &HostFrame, feedback: u8) -> Vec<u8> {

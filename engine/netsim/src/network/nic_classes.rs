@@ -58,7 +58,8 @@ impl Lanes {
         self.waiting
     }
 
-    fn priority_of(&self, frame: &HostFrame) -> usize {
+    /// The queue that a frame belongs to.
+    pub(super) fn priority_of(&self, frame: &HostFrame) -> usize {
         let dscp = Network::of(&frame.captured).ok().and_then(|network| network.dscp());
         dscp.map_or(self.classes.default_priority, |dscp| self.classes.priority[usize::from(dscp)]).into()
     }
@@ -82,16 +83,35 @@ impl Lanes {
         taken
     }
 
-    /// When the first frame may leave; `None` when none waits.
-    pub(super) fn next(&self) -> Option<Time> {
-        let waiting = self.queues.iter().zip(self.open_at).filter(|(queue, _)| !queue.is_empty());
-        waiting.map(|(_, open_at)| open_at).min()
+    /// When the first frame may leave, also of those that wait elsewhere: `elsewhere` says by priority when one may leave, but for pauses.
+    /// `None` when none waits.
+    pub(super) fn next(&self, elsewhere: impl Fn(usize) -> Option<Time>) -> Option<Time> {
+        let waiting = (0..PRIORITIES).filter_map(|priority| {
+            let open_at = self.open_at[priority];
+            let here = (!self.queues[priority].is_empty()).then_some(open_at);
+            here.into_iter().chain(elsewhere(priority).map(|due| due.max(open_at))).min()
+        });
+        waiting.min()
     }
 
-    /// The first frame of the highest queue that is not paused.
-    pub(super) fn pop(&mut self, now: Time) -> Option<HostFrame> {
-        let queues = self.queues.iter_mut().zip(self.open_at).rev();
-        let frame = queues.filter(|(_, open_at)| *open_at <= now).find_map(|(queue, _)| queue.pop_front())?;
+    /// The highest queue that is not paused and has a frame, here or elsewhere ([`Lanes::next`]), since when it is open, and whether it
+    /// has one here.
+    pub(super) fn first(
+        &self,
+        now: Time,
+        elsewhere: impl Fn(usize) -> Option<Time>,
+    ) -> Option<(usize, Time, bool)> {
+        (0..PRIORITIES).rev().find_map(|priority| {
+            let waits = !self.queues[priority].is_empty();
+            let is_due = waits || elsewhere(priority).is_some_and(|due| due <= now);
+            let open_at = self.open_at[priority];
+            (is_due && open_at <= now).then_some((priority, open_at, waits))
+        })
+    }
+
+    /// The first frame of a queue.
+    pub(super) fn pop(&mut self, priority: usize) -> Option<HostFrame> {
+        let frame = self.queues[priority].pop_front()?;
         self.waiting -= 1;
         Some(frame)
     }
@@ -233,13 +253,24 @@ mod tests {
     }
 
     #[test]
+    fn a_pause_saves_a_limited_flow_nothing() {
+        let mut nic = nic();
+        let limiter = nic.add_limiter(us(0), 100_000_000);
+        for _ in 0..4 {
+            nic.enqueue(us(0), HostFrame { limiter, ..frame(26, false) }).unwrap();
+        }
+        // 10 ms; a frame has 120 us at its rate.
+        nic.receive_control(us(0), &pause(1 << 3, [0, 0, 0, 19_532, 0, 0, 0, 0]));
+        assert_eq!(departures(&mut nic), [(10_000, 26), (10_120, 26), (10_240, 26), (10_360, 26)]);
+    }
+
+    #[test]
     fn a_flow_of_which_frames_wait_for_the_end_of_a_pause_stays_in_order() {
         let mut nic = nic();
         let limiter = nic.add_limiter(us(0), 1_000_000_000);
         for number in 0..6 {
             nic.enqueue(us(0), HostFrame { limiter, number, ..frame(26, false) }).unwrap();
         }
-        // Three join their queue, which is paused; when it opens, the next one is due as well.
         nic.receive_control(us(0), &pause(1 << 3, [0, 0, 0, 60, 0, 0, 0, 0]));
         let mut left = Vec::new();
         while let Some(at) = nic.next_departure() {
@@ -260,6 +291,68 @@ mod tests {
     }
 
     proptest::proptest! {
+        /// Whatever pauses, and whatever leaves beside it: a limited flow is never ahead of its rate by more than the one frame that had
+        /// to wait for the wire, and with nothing beside it by none.
+        #[test]
+        fn frames_of_a_limited_flow_are_as_far_apart_as_its_rate_whatever_pauses(
+            offered in proptest::collection::vec((0_u64..400, 60_u32..1_514), 2..60),
+            pauses in proptest::collection::vec((0_u64..2_000, 0_u16..4_000), 0..20),
+            others in proptest::collection::vec(0_u64..2_000, 0..40),
+        ) {
+            const RATE: DataRate = DataRate::from_bps(100_000_000);
+            let mut nic = nic();
+            let limiter = nic.add_limiter(us(0), RATE.as_bps());
+            let mut events: Vec<(u64, usize, Vec<u8>, u32)> = Vec::new();
+            let mut at = 0;
+            for (gap, length) in offered {
+                at += gap;
+                events.push((at, 0, Vec::new(), length));
+            }
+            at = 0;
+            for (gap, quanta) in pauses {
+                at += gap;
+                events.push((at, 1, pause(1 << 3, [0, 0, 0, quanta, 0, 0, 0, 0]), 0));
+            }
+            at = 0;
+            let is_alone = others.is_empty();
+            for gap in others {
+                at += gap;
+                events.push((at, 2, Vec::new(), 1_476));
+            }
+            events.sort_by_key(|(at, kind, ..)| (*at, *kind));
+            let mut left: Vec<(Time, Duration)> = Vec::new();
+            let mut leave = |nic: &mut Nic, until: Time| {
+                while let Some(due) = nic.next_departure().filter(|due| *due <= until) {
+                    if let Some((gone, _)) = nic.depart(due).filter(|(gone, _)| gone.limiter.is_some()) {
+                        left.push((due, RATE.transmit_time(Bytes::new(u64::from(gone.wire_len) + 24))));
+                    }
+                }
+            };
+            let mut count = 0;
+            for (at, kind, control, wire_len) in events {
+                leave(&mut nic, us(at) - Duration::from_ps(u64::from(at > 0)));
+                match kind {
+                    0 => {
+                        count += 1;
+                        nic.enqueue(us(at), HostFrame { limiter, wire_len, ..frame(26, false) }).unwrap();
+                    }
+                    1 => nic.receive_control(us(at), &control),
+                    _ => nic.enqueue(us(at), frame(46, false)).unwrap(),
+                }
+            }
+            leave(&mut nic, Time::MAX);
+            proptest::prop_assert_eq!(left.len(), count);
+            for first in 0..left.len() {
+                let mut owed = Duration::ZERO;
+                let spare = if is_alone { Duration::ZERO } else { left[first].1 };
+                for last in first + 1..left.len() {
+                    owed += left[last - 1].1;
+                    let passed = left[last].0 - left[first].0;
+                    proptest::prop_assert!(passed + spare >= owed, "{} to {}: {} of {}", first, last, passed, owed);
+                }
+            }
+        }
+
         /// Queues that nobody pauses, with one class in use, are the one FIFO.
         #[test]
         fn one_class_without_pauses_changes_no_departure(

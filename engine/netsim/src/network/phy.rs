@@ -1,5 +1,5 @@
 //! The Energy Efficient Ethernet PHY of one transmitter (IEEE 802.3az, clause 78): what state it is truly in
-//! over time. Its only input are the transmissions.
+//! over time. Its input are the transmissions, and that it was kept awake for frames which a pause or a limiter held back.
 //!
 //! ```text
 //!  transmitting | stall  | sleep Ts | LPI ............. | wake Tw | transmitting
@@ -128,6 +128,21 @@ impl Phy {
         self.until_idle.active += wire_time;
         self.transmitting += wire_time;
         self.idle_since = start + wire_time;
+    }
+
+    /// The PHY was to send from `since` on, and sends nothing until `until`: what controls it kept it awake, or woke it, for frames that
+    /// have to wait for another reason than the PHY.
+    pub fn stay_awake(&mut self, since: Time, until: Time) {
+        let since = since.max(self.idle_since);
+        let gap = since.saturating_since(self.idle_since);
+        if until <= since {
+            return;
+        }
+        if !gap.is_zero() {
+            self.end_idle(gap);
+        }
+        self.until_idle.active += until - since;
+        self.idle_since = until;
     }
 
     /// Files an idle time that a transmission has ended.
@@ -277,6 +292,21 @@ mod tests {
             assert_eq!(phy.violations(), violations, "{gap} ns");
             assert_eq!(phy.times(at(200 + gap)).total(), ns(200 + gap));
         }
+    }
+
+    #[test]
+    fn a_phy_that_is_kept_awake_wakes_once_and_sleeps_no_more_until_it_sends() {
+        let mut phy = phy(Some(0));
+        phy.transmit(at(0), ns(100));
+        phy.stay_awake(at(20_100), at(50_000));
+        assert_eq!(phy.times(at(50_000)).lpi, ns(20_000 - 2_880 - 4_480));
+        phy.transmit(at(50_000), ns(100));
+        // Frames that waited since the last one: it never slept.
+        phy.stay_awake(at(40_000), at(60_000));
+        phy.transmit(at(60_000), ns(100));
+        let times = phy.times(at(60_100));
+        assert_eq!((times.lpi, times.total()), (ns(20_000 - 2_880 - 4_480), ns(60_100)));
+        assert_eq!((phy.wakes(), phy.violations()), (1, 0));
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! A switch of the network, and the wires behind its ports.
 
 use std::collections::VecDeque;
+use std::ops::Range;
 
 use simple_switch::hops::UNKNOWN_PACKET;
 use simple_switch::{Frame, Switch};
@@ -78,10 +79,18 @@ pub(crate) struct Wire {
 }
 
 impl Wire {
-    /// The switch sends a frame from `at` on. Returns when the first frame on the link arrives, if that is this one.
+    /// The switch sends a frame from the end of `held` on, during which it was held back although the port was awake. Returns when the
+    /// first frame on the link arrives, if that is this one.
     #[inline]
-    pub(super) fn send(&mut self, at: Time, wire_time: Duration, frame: Frame, tag: u64) -> Option<Time> {
-        self.phy.transmit(at, wire_time);
-        self.link.send(at, wire_time, (frame, tag))
+    pub(super) fn send(
+        &mut self,
+        held: Range<Time>,
+        wire_time: Duration,
+        frame: Frame,
+        tag: u64,
+    ) -> Option<Time> {
+        self.phy.stay_awake(held.start, held.end);
+        self.phy.transmit(held.end, wire_time);
+        self.link.send(held.end, wire_time, (frame, tag))
     }
 }

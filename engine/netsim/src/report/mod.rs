@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 use workload::report::{ApplicationReport, Distribution};
+use workload::slowdown::SlowdownReport;
 
 pub use self::measures::{ClassCounts, Count};
 
@@ -304,6 +305,10 @@ pub struct TransfersReport {
     pub completion_small_ps: Option<Distribution>,
     /// By bytes of the larger direction.
     pub by_size: Vec<SizeReport>,
+    /// Of those with a connection of their own: completion over the least time that the path allows.
+    pub slowdown: SlowdownReport,
+    /// The same by size.
+    pub slowdown_by_size: Vec<SlowdownReport>,
     /// Segments with payload sent, by both ends, those sent again included.
     pub data_segments: u64,
     /// Segments sent again; SYNs not.

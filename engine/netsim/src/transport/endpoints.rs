@@ -10,7 +10,7 @@ use std::net::IpAddr;
 use std::num::NonZeroU32;
 
 use tcp::{Connection, Metrics, Segment, Settings, State};
-use units::{Bytes, Time};
+use units::{Bytes, Duration, Time};
 use wire::build::{tcp_headers, Addresses, TcpFields};
 use wire::{Ecn, FiveTuple, Network};
 use workload::TransferId;
@@ -44,12 +44,21 @@ pub(crate) enum Owner {
     Application,
 }
 
+/// An exchange as who has asked for it knows it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Asked {
+    pub(crate) id: TransferId,
+    /// Its number at the scheduler of flows, or 0.
+    pub(crate) number: u64,
+    /// The least time that its path allows, where that is known.
+    pub(crate) ideal: Option<Duration>,
+}
+
 /// One request and its answer.
 #[derive(Clone, Copy, Debug)]
 struct Exchange {
-    id: Option<TransferId>,
-    /// As who has asked for it knows it.
-    number: u64,
+    /// Of an application; `None` of a flow of the list.
+    asked: Option<Asked>,
     began: Time,
     request_bytes: u64,
     response_bytes: u64,
@@ -90,9 +99,7 @@ struct Way {
 /// The outcome of an exchange.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct TransferEnd {
-    pub(crate) id: TransferId,
-    /// As who has asked for it knows it.
-    pub(crate) number: u64,
+    pub(crate) asked: Asked,
     pub(crate) began: Time,
     /// Bytes of its larger direction.
     pub(crate) bytes: u64,
@@ -141,7 +148,8 @@ pub(crate) struct Opening<'a> {
     pub(crate) settings: &'a Settings,
     /// Hosts' numbers: of the side that opens, and of the other.
     pub(crate) hosts: [usize; 2],
-    pub(crate) addresses: Addresses,
+    /// Of the frames that each of them sends.
+    pub(crate) addresses: [Addresses; 2],
     pub(crate) owner: Owner,
     /// It stays open for more exchanges, under this name.
     pub(crate) persistent: Option<(u32, u32)>,
@@ -184,23 +192,15 @@ impl Endpoints {
         let is_new = slot == self.sessions.len();
         let number = if is_new { Number::first(slot as u32) } else { self.sessions[slot].number.next() };
         let isn = number.isn();
-        let forward = opening.addresses;
-        let reverse = Addresses {
-            source_mac: forward.destination_mac,
-            destination_mac: forward.source_mac,
-            source: forward.destination,
-            destination: forward.source,
-            ..forward
-        };
-        let end = |connection, side: usize, addresses| End {
+        let end = |connection, side: usize| End {
             connection,
             timer: Time::MAX,
             host: opening.hosts[side] as u32,
-            addresses,
+            addresses: opening.addresses[side],
             limiter: None,
         };
-        let client = end(Connection::connect(opening.settings, isn), CLIENT, forward);
-        let server = end(Connection::listen(opening.settings, !isn), SERVER, reverse);
+        let client = end(Connection::connect(opening.settings, isn), CLIENT);
+        let server = end(Connection::listen(opening.settings, !isn), SERVER);
         let mut session = Session {
             number,
             owner: opening.owner,
@@ -234,8 +234,7 @@ impl Endpoints {
         &mut self,
         now: Time,
         slot: usize,
-        id: Option<TransferId>,
-        number: u64,
+        asked: Option<Asked>,
         [request_bytes, response_bytes]: [u64; 2],
     ) -> Result<(), tcp::SendError> {
         let connection = &mut self.ends[2 * slot + CLIENT].connection;
@@ -247,8 +246,7 @@ impl Endpoints {
         session.end[CLIENT] += request_bytes;
         session.end[SERVER] += response_bytes;
         session.exchanges.push_back(Exchange {
-            id,
-            number,
+            asked,
             began: now,
             request_bytes,
             response_bytes,
@@ -268,8 +266,8 @@ impl Endpoints {
     }
 
     /// An exchange has failed before it began.
-    pub(super) fn refuse(&mut self, now: Time, id: TransferId, number: u64, bytes: u64) {
-        self.ended.push_back(TransferEnd { id, number, began: now, bytes, finished: false });
+    pub(super) fn refuse(&mut self, now: Time, asked: Asked, bytes: u64) {
+        self.ended.push_back(TransferEnd { asked, began: now, bytes, finished: false });
     }
 
     /// The side of a connection that opens, or the other, which answers.
@@ -441,10 +439,9 @@ impl Endpoints {
             if session.answered == 0 || received < exchange.response_end {
                 break;
             }
-            if let Some(id) = exchange.id {
+            if let Some(asked) = exchange.asked {
                 let bytes = exchange.request_bytes.max(exchange.response_bytes);
-                let Exchange { number, began, .. } = *exchange;
-                self.ended.push_back(TransferEnd { id, number, began, bytes, finished: true });
+                self.ended.push_back(TransferEnd { asked, began: exchange.began, bytes, finished: true });
             }
             session.exchanges.pop_front();
             session.answered -= 1;
@@ -572,10 +569,9 @@ impl Endpoints {
         }
         let session = &mut self.sessions[slot];
         for exchange in session.exchanges.drain(..) {
-            if let Some(id) = exchange.id {
+            if let Some(asked) = exchange.asked {
                 let bytes = exchange.request_bytes.max(exchange.response_bytes);
-                let Exchange { number, began, .. } = exchange;
-                self.ended.push_back(TransferEnd { id, number, began, bytes, finished: false });
+                self.ended.push_back(TransferEnd { asked, began: exchange.began, bytes, finished: false });
             }
         }
         session.is_free = true;

@@ -55,7 +55,7 @@ impl Flows {
             return Err(FlowError::Start { start: spec.start, now });
         }
         let (from, to) = (&hosts[spec.source], &hosts[spec.destination]);
-        let addresses = from.addresses_to(to).ok_or_else(|| FlowError::NoCommonIpVersion {
+        let addresses = from.addresses_with(to).ok_or_else(|| FlowError::NoCommonIpVersion {
             source_host: from.name().to_owned(),
             destination_host: to.name().to_owned(),
         })?;
@@ -73,7 +73,7 @@ impl Flows {
             })
             .ok_or(FlowError::TooMany)?;
         endpoints
-            .request(spec.start, slot, None, 0, [spec.bytes, 0])
+            .request(spec.start, slot, None, [spec.bytes, 0])
             .map_err(|error| FlowError::Bytes { error })?;
         self.0.push(Flow { spec, slot });
         Ok(number)

@@ -13,7 +13,7 @@ use std::num::NonZeroU32;
 use tcp::Settings;
 use units::{Bytes, Duration, Time};
 use wire::FiveTuple;
-use workload::{TransferId, WorkloadError};
+use workload::WorkloadError;
 
 use crate::errors::FlowError;
 use crate::events::{Event, EventQueue};
@@ -22,7 +22,7 @@ use crate::network::{Arrival, Network};
 use crate::report::FlowReport;
 use crate::spec::HostDelaySpec;
 
-pub(crate) use endpoints::{Counts, Opening, Owner, Side, TransferEnd};
+pub(crate) use endpoints::{Asked, Counts, Opening, Owner, Side, TransferEnd};
 use endpoints::{Endpoints, Outgoing, CLIENT};
 pub use flows::FlowSpec;
 use flows::Flows;
@@ -204,18 +204,17 @@ impl Transport {
         events: &mut EventQueue,
         network: &mut Network,
         slot: usize,
-        id: TransferId,
-        number: u64,
+        asked: Asked,
         bytes: [u64; 2],
     ) -> Result<(), tcp::SendError> {
-        self.endpoints.request(events.now(), slot, Some(id), number, bytes)?;
+        self.endpoints.request(events.now(), slot, Some(asked), bytes)?;
         self.send(events, network, slot);
         Ok(())
     }
 
     /// A request has failed before it was sent.
-    pub(crate) fn refuse(&mut self, now: Time, id: TransferId, number: u64, bytes: u64) {
-        self.endpoints.refuse(now, id, number, bytes);
+    pub(crate) fn refuse(&mut self, now: Time, asked: Asked, bytes: u64) {
+        self.endpoints.refuse(now, asked, bytes);
     }
 
     /// The side of a connection that opens, or the other, which answers.
@@ -241,6 +240,11 @@ impl Transport {
     /// The outcome of a request, in the order in which they ended.
     pub(crate) fn pop_ended(&mut self) -> Option<TransferEnd> {
         self.endpoints.pop_ended()
+    }
+
+    /// What hosts take for a segment, out and in together.
+    pub(crate) fn host_delay(&self) -> Duration {
+        self.delays[0] + self.delays[1]
     }
 
     /// What the applications' connections have counted.

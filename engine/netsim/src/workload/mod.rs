@@ -3,6 +3,7 @@
 //! The models are those of the crate `workload`, which knows no network. The [`Driver`] does what they ask for, and gives them
 //! the outcomes of their transfers.
 
+mod ideal;
 mod scheduling;
 mod transfers;
 
@@ -14,10 +15,10 @@ use workload::{Action, Connection, HostInfo, Outcome, Transfer, Workload, Worklo
 
 use crate::events::{Event, EventQueue};
 use crate::network::frame::HostFrame;
-use crate::network::Network;
+use crate::network::{Network, Paths};
 use crate::report::WorkloadReport;
 use crate::spec::SchedulerSpec;
-use crate::transport::{tcp_spec, Opening, Owner, Transport};
+use crate::transport::{tcp_spec, Asked, Opening, Owner, Transport};
 
 use scheduling::{Beginning, Scheduling};
 use transfers::Transfers;
@@ -33,6 +34,7 @@ pub(crate) struct Driver {
     /// Slots of connections that applications share among their transfers, by application and its number for it.
     shared: BTreeMap<(u32, u32), usize>,
     transfers: Transfers,
+    paths: Paths,
     /// Who gives flows their rates, if somebody does.
     scheduling: Option<Box<Scheduling>>,
 }
@@ -69,7 +71,14 @@ impl Driver {
             .collect::<Result<_, _>>()?;
         workload.start(now);
         let scheduling = scheduler.map(|spec| Box::new(Scheduling::new(spec, network)));
-        Ok(Self { workload, settings, shared: BTreeMap::new(), transfers: Transfers::default(), scheduling })
+        Ok(Self {
+            workload,
+            settings,
+            shared: BTreeMap::new(),
+            transfers: Transfers::default(),
+            paths: Paths::default(),
+            scheduling,
+        })
     }
 
     /// Whether every application in the foreground has finished.
@@ -102,9 +111,7 @@ impl Driver {
 
     /// A switch may have been written to.
     pub(crate) fn switch_changes(&mut self, switch: usize) {
-        if let Some(scheduling) = &mut self.scheduling {
-            scheduling.forget(switch);
-        }
+        self.paths.forget(switch);
     }
 
     /// Gives applications the outcomes of their transfers, and does what they ask for, until neither is left. Then the next
@@ -119,10 +126,13 @@ impl Driver {
             if let Some(ended) = transport.pop_ended() {
                 self.transfers.end(events.now(), &ended);
                 if let Some(scheduling) = &mut self.scheduling {
-                    scheduling.end(events, network, transport, ended.number);
+                    scheduling.end(events, network, transport, ended.asked.number);
                 }
                 let outcome = if ended.finished { Outcome::Finished } else { Outcome::Failed };
-                self.workload.handle_transfer(events.now(), ended.id, outcome);
+                if let Some(ideal) = ended.asked.ideal {
+                    self.workload.note_ideal(ended.asked.id, ideal);
+                }
+                self.workload.handle_transfer(events.now(), ended.asked.id, outcome);
             } else if let Some(action) = self.workload.poll_action() {
                 self.perform(events, network, transport, action);
             } else {
@@ -186,7 +196,7 @@ impl Driver {
                     bytes: request_bytes.max(response_bytes),
                     mss: self.settings[id.application as usize].mss.into(),
                 };
-                scheduling.begin(events.now(), network, transport, &new)
+                scheduling.begin(events.now(), network, transport, &mut self.paths, &new)
             }
             (Some(scheduling), Some(_), Connection::Shared(_)) => {
                 scheduling.leave_out();
@@ -194,10 +204,15 @@ impl Driver {
             }
             _ => 0,
         };
+        let ideal = slot.filter(|_| connection == Connection::Own).and_then(|slot| {
+            let settings = &self.settings[id.application as usize];
+            ideal::time(&mut self.paths, network, transport, settings, slot, bytes)
+        });
+        let asked = Asked { id, number, ideal };
         let requested =
-            slot.is_some_and(|slot| transport.request(events, network, slot, id, number, bytes).is_ok());
+            slot.is_some_and(|slot| transport.request(events, network, slot, asked, bytes).is_ok());
         if !requested {
-            transport.refuse(events.now(), id, number, request_bytes.max(response_bytes));
+            transport.refuse(events.now(), asked, request_bytes.max(response_bytes));
         }
     }
 
@@ -230,7 +245,7 @@ impl Driver {
     ) -> Option<usize> {
         let settings = &self.settings[application as usize];
         let hosts = hosts.map(|host| host as usize);
-        let addresses = network.addresses(hosts[0], hosts[1])?;
+        let addresses = network.addresses_with(hosts[0], hosts[1])?;
         transport.open(&Opening {
             settings,
             hosts,

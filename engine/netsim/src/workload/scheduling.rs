@@ -58,7 +58,6 @@ pub(super) struct Scheduling {
     report_delay: Duration,
     /// From hearing to limiters.
     answer_delay: Duration,
-    paths: Paths,
     /// By number.
     flows: BTreeMap<u64, Live>,
     /// Transfers by application and its number for the group.
@@ -100,7 +99,6 @@ impl Scheduling {
             mice_bytes: spec.mice_bytes,
             report_delay: Duration::from_ps(spec.report_delay_ps),
             answer_delay: Duration::from_ps(spec.decide_delay_ps + spec.enforce_delay_ps),
-            paths: Paths::default(),
             flows: BTreeMap::new(),
             groups: BTreeMap::new(),
             next_flow: 1,
@@ -109,11 +107,6 @@ impl Scheduling {
             orders: VecDeque::new(),
             counts: SchedulerReport::default(),
         }
-    }
-
-    /// A switch may have been written to.
-    pub(super) fn forget(&mut self, switch: usize) {
-        self.paths.forget(switch);
     }
 
     /// A transfer is not announced, because others use its connection.
@@ -127,6 +120,7 @@ impl Scheduling {
         now: Time,
         network: &Network,
         transport: &Transport,
+        paths: &mut Paths,
         new: &Beginning,
     ) -> u64 {
         if new.bytes < self.mice_bytes {
@@ -134,7 +128,7 @@ impl Scheduling {
             return 0;
         }
         let (probe, headers) = transport.probe(new.side);
-        let Some(path) = self.paths.find(network, new.side.host, new.to, &probe) else {
+        let Some(path) = paths.find(network, new.side.host, new.to, &probe) else {
             self.counts.without_path += 1;
             return 0;
         };

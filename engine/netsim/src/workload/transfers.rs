@@ -2,12 +2,11 @@
 
 use units::{Duration, Histogram, Time};
 use workload::report::Distribution;
+use workload::slowdown::{class_of, Slowdowns, SIZES};
 
 use crate::report::{SizeReport, TransfersReport};
 use crate::transport::{Counts, TransferEnd};
 
-/// Upper ends of the classes of size in the report, in bytes; a last class has none.
-const SIZES: [u64; 4] = [10_000, 100_000, 1_000_000, 10_000_000];
 /// The papers call a flow below this size short (E-EON thesis, 6.5).
 const SMALL_BYTES: u64 = 1_000_000;
 
@@ -18,6 +17,7 @@ pub(super) struct Transfers {
     given_up: u64,
     completion: Histogram,
     by_size: [SizeClass; SIZES.len() + 1],
+    slowdowns: Slowdowns,
     unfinished: u64,
     busy: Duration,
     busy_since: Time,
@@ -49,7 +49,10 @@ impl Transfers {
         }
         let time = now.saturating_since(ended.began);
         self.completion.record(time);
-        let class = SIZES.iter().position(|size| ended.bytes <= *size).unwrap_or(SIZES.len());
+        if let Some(ideal) = ended.asked.ideal {
+            self.slowdowns.record(ended.bytes, time, ideal);
+        }
+        let class = class_of(ended.bytes);
         self.by_size[class].completion.record(time);
         // Bytes times 8 times 10^12 ps.
         self.by_size[class].goodput_bps +=
@@ -82,6 +85,7 @@ impl Transfers {
                 .map(|mean| u64::try_from(mean).unwrap_or(u64::MAX)),
         };
         let Counts { bytes_received, stats } = counts;
+        let (slowdown_by_size, slowdown) = self.slowdowns.report();
         TransfersReport {
             started: self.started,
             finished: self.completion.count(),
@@ -91,6 +95,8 @@ impl Transfers {
             completion_ps: Distribution::of(&self.completion),
             completion_small_ps: Distribution::of(&self.small()),
             by_size: self.by_size.iter().enumerate().map(size).collect(),
+            slowdown,
+            slowdown_by_size,
             data_segments: stats.data_segments,
             retransmitted_segments: stats.retransmitted_segments,
             fast_recoveries: stats.fast_recoveries,

@@ -38,7 +38,7 @@ pub fn program() -> Arc<Executable> {
 }
 
 /// A fabric's size and speeds.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub struct LeafSpine {
     pub leaves: usize,
     pub hosts_per_leaf: usize,
@@ -111,6 +111,7 @@ impl LeafSpine {
                 hosts.push(HostSpec {
                     name: host_name.clone(),
                     mac: Mac(self.mac(host)),
+                    gateway_mac: None,
                     ipv4: Some(self.ip(host)),
                     ipv6: None,
                     nic: None,
@@ -140,6 +141,7 @@ impl LeafSpine {
             drop_port: 511,
             gate_register: Some("gate_open_at".to_owned()),
             class_gate_register: None,
+            timer_register: None,
             recirculation_delay_ps: 1_000_000,
             queue_limit_packets: None,
             priorities: 1,
@@ -241,6 +243,8 @@ pub fn add_route(
     ports: &[(u16, [u8; 6])],
 ) {
     let mut state = fabric.switch_mut(switch).state_mut();
+    let (admit, to_l3) = ("eeon_ingress.admit.l3_admit", "eeon_ingress.admit.admit_to_l3");
+    state.mt_set_default_action(admit, to_l3, &[]).unwrap();
     let profile = "eeon_ingress.route.ecmp_selector";
     let group = state.mt_act_prof_create_group(profile).unwrap();
     for (port, mac) in ports {
@@ -285,9 +289,10 @@ fn add_entry(fabric: &mut Fabric, switch: usize, table: &str, action: &str, key:
 /// What a recirculation takes: a part of the time that a pause takes to be made.
 pub const LOOP_PS: u64 = 1_000_000;
 
-/// Ports have a queue and a gate for each priority, and NICs, whose frames of `dscp` have `priority`, obey pauses of it.
+/// Ports have timers, and a queue and a gate for each priority; and NICs, whose frames of `dscp` have `priority`, obey pauses of it.
 pub fn pausable(spec: &mut FabricSpec, dscp: u8, priority: u8) {
     (spec.priorities, spec.class_gate_register) = (8, Some("class_gate_open_at".to_owned()));
+    spec.timer_register = Some("pause_timer".to_owned());
     spec.nic_classes = Some(NicClassesSpec {
         dscp: vec![DscpPriority { dscp, priority }],
         pausable: vec![priority],

@@ -167,6 +167,7 @@ def _make(options: Options, follows_all: bool) -> LiveSwitch:
         drop_port=options.drop_port,
         gate_register=options.gate_register,
         class_gate_register=options.class_gate_register,
+        timer_register=options.timer_register,
         seed=options.seed,
         priorities=options.priorities,
         rate_bps=options.rate_bps,

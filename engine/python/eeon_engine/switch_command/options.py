@@ -58,6 +58,7 @@ _OWN_FLAGS = {
     "--port-buffer",
     "--port-gate",
     "--port-rate",
+    "--queue-timer",
     "--queue-gate",
     "--queue-quantum",
     "--seed",
@@ -116,6 +117,7 @@ class Options:
     queue_limit_bytes: int | None = None
     gate_register: str | None = None
     class_gate_register: str | None = None
+    timer_register: str | None = None
     quanta_bytes: dict[int, int] = field(default_factory=dict)
     """By priority, of the queues that share a port by weight."""
     seed: int = 0
@@ -286,6 +288,7 @@ def _options(
         queue_limit_bytes=given.port_buffer,
         gate_register=given.port_gate,
         class_gate_register=given.queue_gate,
+        timer_register=given.queue_timer,
         quanta_bytes=quanta,
         seed=given.seed,
         notes=notes,
@@ -517,7 +520,14 @@ def _common_parser() -> _Parser:
     add(
         "--queue-gate",
         metavar="REGISTER",
-        help="register with the tick before which a queue sends nothing: port << 3 | priority",
+        help="register with the tick before which a queue sends nothing: port << 3 | priority; frames of MAC "
+        "control and congestion notification messages then leave before every queue",
+    )
+    add(
+        "--queue-timer",
+        metavar="REGISTER",
+        help="register with the tick at which the program runs for a queue without a packet "
+        "(instance_type 7): port << 3 | priority",
     )
     add(
         "--queue-quantum",

@@ -15,10 +15,13 @@ impl Switch {
     /// Runs a packet that has just left its queue through egress and sends it on its way.
     #[inline]
     pub(super) fn egress(&mut self, port: u16, dequeued: Dequeued) {
+        let arrival_port = self.packets.get(dequeued.packet).arrival_port;
         if self.watch.is_some() {
-            return self.egress_watched(port, dequeued);
+            self.egress_watched(port, dequeued);
+        } else {
+            self.egress_once::<false>(port, dequeued);
         }
-        self.egress_once::<false>(port, dequeued);
+        self.reread_timers(arrival_port);
     }
 
     #[cold]
@@ -40,7 +43,7 @@ impl Switch {
             phv.set(fields.deq_timedelta, ticks.wrapping_sub(phv.get(fields.enq_timestamp)));
             phv.set(fields.deq_qdepth, depth as u64);
             if let Some(qid) = fields.qid {
-                phv.set(qid, priority as u64);
+                phv.set(qid, priority.min(self.config.priorities - 1) as u64);
             }
         }
         phv.set(v1model.egress_port, u64::from(port));
@@ -141,11 +144,12 @@ impl Switch {
     fn transmit<const WATCHED: bool>(&mut self, id: PacketId, port: u16) {
         let packet = self.packets.get(id);
         let (tag, first_position) = (packet.tag, packet.first_position);
+        let ready = self.ready.min(self.now);
         let wire_time = self.tm.transmit(port, self.now, packet.frame.len(), first_position);
         if WATCHED {
             self.note_sent(id, port, wire_time);
         }
         let frame = self.packets.remove(id);
-        self.outbox.push_back(Transmit { port, at: self.now, wire_time, frame, tag });
+        self.outbox.push_back(Transmit { port, at: self.now, ready, wire_time, frame, tag });
     }
 }

@@ -14,10 +14,13 @@ impl Switch {
     /// Runs a packet whose metadata is set through parser and ingress, as often as it is resubmitted.
     #[inline]
     pub(super) fn ingress(&mut self, id: PacketId) {
+        let port = self.packets.get(id).arrival_port;
         if self.watch.is_some() {
-            return self.ingress_watched(id);
+            self.ingress_watched(id);
+        } else {
+            while self.ingress_once::<false>(id) {}
         }
-        while self.ingress_once::<false>(id) {}
+        self.reread_timers(port);
     }
 
     #[cold]

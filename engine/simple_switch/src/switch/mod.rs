@@ -9,6 +9,7 @@ mod egress;
 mod follow;
 mod ingress;
 mod queues;
+mod timers;
 
 use std::collections::{BTreeSet, VecDeque};
 use std::ops::{Deref, DerefMut};
@@ -31,11 +32,14 @@ use crate::mirroring::{MirroringError, MirroringSession, MirroringSessions};
 use crate::packet::{PacketId, PacketStore};
 use crate::pre::{GroupImage, Pre, PreError, Replica};
 use crate::stats::{DropCause, PortStats, SwitchStats};
+use crate::switch::timers::Timers;
 use crate::traffic_manager::TrafficManager;
 use crate::v1model::V1Model;
 
 /// The recirculation loop's key in the agenda, behind all ports.
 const LOOP: usize = PORT_COUNT;
+/// The key of the first queue's timer, by port << 3 | priority; those of the others follow.
+const TIMERS: usize = LOOP + 1;
 
 /// A frame that leaves.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -44,6 +48,9 @@ pub struct Transmit {
     pub port: u16,
     /// When its first bit is on the wire: when it left the queue.
     pub at: Time,
+    /// Since when it could have left but for the pause of its queue: the wire was free, a packet waited at the port, and the port's own gate
+    /// was open. At most `at`.
+    pub ready: Time,
     /// How long the port is busy with it, overhead included; zero on a port without a rate.
     pub wire_time: Duration,
     /// Its bytes. Hand the frame to the next switch with `handle_frame`, or back with `recycle`.
@@ -141,9 +148,12 @@ pub struct Switch {
     copied: Copied,
     agenda: Agenda,
     /// A port to be served now, with nothing else on the agenda that is due; `None` outside of calls.
-    ready: Option<u16>,
+    next_served: Option<u16>,
     gate: Option<Gate>,
     class_gate: Option<Gate>,
+    timers: Option<Timers>,
+    /// [`Transmit::ready`] of the packet that is being served.
+    ready: Time,
     /// Attached ports whose link is down.
     down: BTreeSet<u16>,
 }
@@ -155,6 +165,7 @@ impl Switch {
         let v1model = V1Model::of(&program)?;
         let gate = find_gate(&program, &config, &config.ports)?;
         let class_gate = find_class_gate(&program, &config, &config.ports)?;
+        let timers = Timers::of(&program, &config, &config.ports)?;
         let mut tm = TrafficManager::new(config.priorities);
         config.ports.iter().for_each(|port| tm.attach(port));
         if let Some(port) = config.cpu_port.filter(|port| !tm.is_attached(*port)) {
@@ -179,10 +190,12 @@ impl Switch {
             scratch: Scratch { phv: Phv::new(&program), headers: Vec::new(), replicas: Vec::new() },
             watch: None,
             copied: Copied { at: Time::ZERO, of_copies: 0 },
-            agenda: Agenda::new(PORT_COUNT + 1),
-            ready: None,
+            agenda: Agenda::new(TIMERS + timers.as_ref().map_or(0, Timers::count)),
+            next_served: None,
             gate,
             class_gate,
+            timers,
+            ready: Time::ZERO,
             down: BTreeSet::new(),
             v1model,
             program,
@@ -246,7 +259,8 @@ impl Switch {
         self.agenda.first().map(|(at, _)| at.max(self.now))
     }
 
-    /// Does everything due up to and including `now`, in order of time, then port (the recirculation loop last).
+    /// Does everything due up to and including `now`, in order of time, then port (the recirculation loop behind all ports, and behind it
+    /// their timers).
     pub fn handle_wakeup(&mut self, now: Time) {
         self.check_time(now);
         self.do_all_due(now);
@@ -329,6 +343,7 @@ impl Switch {
         check_quanta(&port, self.config.priorities)?;
         find_gate(&self.program, &self.config, std::slice::from_ref(&port))?;
         find_class_gate(&self.program, &self.config, std::slice::from_ref(&port))?;
+        Timers::of(&self.program, &self.config, std::slice::from_ref(&port))?;
         let number = port.port;
         self.tm.attach(&port);
         self.schedule(number);
@@ -396,12 +411,14 @@ impl Switch {
         let v1model = V1Model::of(&program)?;
         let gate = find_gate(&program, &self.config, &self.config.ports)?;
         let class_gate = find_class_gate(&program, &self.config, &self.config.ports)?;
+        let timers = Timers::of(&program, &self.config, &self.config.ports)?;
         for port in 0..PORT_COUNT as u16 {
             while let Some(dequeued) = self.tm.dequeue(port, Time::MAX, None::<fn(usize) -> Time>) {
                 self.drop_packet(dequeued.packet, port, DropCause::ProgramChanged);
             }
             self.agenda.set(usize::from(port), None);
         }
+        self.timers.iter().for_each(|timers| timers.stop(&mut self.agenda));
         while let Some((_, packet)) = self.circulating.pop_front() {
             let port = self.packets.get(packet).arrival_port;
             self.drop_packet(packet, port, DropCause::ProgramChanged);
@@ -419,6 +436,7 @@ impl Switch {
         self.forget_fields();
         self.gate = gate;
         self.class_gate = class_gate;
+        self.timers = timers;
         self.v1model = v1model;
         self.program = program;
         self.tell_ports();
@@ -570,6 +588,8 @@ impl Switch {
                 self.circulating.pop_front().expect("the loop is on the agenda, so it holds a packet");
             self.agenda.set(LOOP, self.circulating.front().map(|(at, _)| *at));
             self.ingress(packet);
+        } else if let Some(queue) = key.checked_sub(TIMERS) {
+            self.run_timer(queue);
         } else {
             self.serve(key as u16);
         }
@@ -579,6 +599,7 @@ impl Switch {
     /// A port's turn.
     fn serve(&mut self, port: u16) {
         if self.gate_opens(port) <= self.now {
+            self.ready = self.ready_since(port);
             let opens = class_gate(self.class_gate, &self.state, self.clock, self.now, port);
             if let Some(dequeued) = self.tm.dequeue(port, self.now, opens) {
                 self.egress(port, dequeued);
@@ -589,10 +610,10 @@ impl Switch {
 
     #[inline]
     fn serve_ready(&mut self) {
-        let Some(port) = self.ready.take() else { return };
+        let Some(port) = self.next_served.take() else { return };
         self.serve(port);
         // A clone may have come to a port, which need not be another one.
-        if let Some(port) = self.ready.take() {
+        if let Some(port) = self.next_served.take() {
             self.schedule(port);
         }
     }
@@ -602,10 +623,10 @@ impl Switch {
     #[inline]
     fn schedule_arrival(&mut self, port: u16) {
         let due = self.due(port);
-        if let Some(other) = self.ready.take() {
+        if let Some(other) = self.next_served.take() {
             self.agenda.set(usize::from(other), Some(self.now));
         } else if due == Some(self.now) && self.agenda.first().is_none_or(|(at, _)| at > self.now) {
-            self.ready = Some(port);
+            self.next_served = Some(port);
             return;
         }
         self.agenda.set(usize::from(port), due);
@@ -656,6 +677,20 @@ impl Switch {
         self.frames.give(frame);
     }
 
+    /// Since when what waits at a port could have left but for pauses of its queues; now where queues have no gates.
+    #[inline]
+    fn ready_since(&self, port: u16) -> Time {
+        if self.class_gate.is_none() {
+            return self.now;
+        }
+        let opened = self.gate.and_then(|gate| {
+            let ticks =
+                self.state.register_cell(gate.register, usize::from(port)).filter(|ticks| *ticks != 0)?;
+            Some(self.clock.time_since(ticks, gate.width, self.now))
+        });
+        self.tm.ready_since(port).max(opened.unwrap_or(Time::ZERO))
+    }
+
     /// When the port's gate opens: [`Time::ZERO`] when it is open, [`Time::MAX`] when it never does.
     #[inline]
     fn gate_opens(&self, port: u16) -> Time {
@@ -691,19 +726,40 @@ fn class_gate(
     })
 }
 
-/// Finds the register of the queues' gates and checks that each of `ports` has a cell for each of its queues.
+/// Finds the register of the queues' gates.
 fn find_class_gate(
     program: &Program,
     config: &SwitchConfig,
     ports: &[PortConfig],
 ) -> Result<Option<Gate>, ConfigError> {
-    let Some(name) = &config.class_gate_register else { return Ok(None) };
-    let register =
-        program.register_index(name).ok_or_else(|| ConfigError::NoClassGateRegister(name.clone()))?;
+    find_queue_register(
+        program,
+        "class_gate_register",
+        config.class_gate_register.as_ref(),
+        "hold by recirculation",
+        ports,
+    )
+}
+
+/// Finds a register of queues and checks that each of `ports` has a cell for each of its queues.
+fn find_queue_register(
+    program: &Program,
+    option: &'static str,
+    name: Option<&String>,
+    without: &'static str,
+    ports: &[PortConfig],
+) -> Result<Option<Gate>, ConfigError> {
+    let Some(name) = name else { return Ok(None) };
+    let register = program.register_index(name).ok_or_else(|| ConfigError::NoQueueRegister {
+        option,
+        name: name.clone(),
+        without,
+    })?;
     let info = &program.register_arrays()[register];
     let needed = |port: u16| (usize::from(port) + 1) * MAX_PRIORITIES;
     if let Some(port) = ports.iter().map(|port| port.port).find(|port| needed(*port) > info.size) {
-        return Err(ConfigError::ClassGateRegisterTooSmall {
+        return Err(ConfigError::QueueRegisterTooSmall {
+            option,
             name: name.clone(),
             cells: info.size,
             port,
@@ -728,7 +784,7 @@ fn find_gate(
     Ok(Some(Gate { register, width: info.bitwidth }))
 }
 
-/// Access to a switch's state for writing; when it goes, the port gates are read again.
+/// Access to a switch's state for writing; when it goes, the port gates and timers are read again.
 pub struct StateGuard<'a> {
     switch: &'a mut Switch,
 }
@@ -748,6 +804,9 @@ impl DerefMut for StateGuard<'_> {
 
 impl Drop for StateGuard<'_> {
     fn drop(&mut self) {
+        for port in 0..PORT_COUNT as u16 {
+            self.switch.reread_timers(port);
+        }
         if self.switch.gate.is_none() && self.switch.class_gate.is_none() {
             return;
         }

@@ -10,8 +10,20 @@ use crate::config::{ConfigError, PORT_COUNT};
 use crate::journey::What;
 use crate::packet::PacketId;
 use crate::stats::DropCause;
+use crate::traffic_manager::{MAC_CONTROL, MESSAGES};
 
 const PS_PER_SECOND: u64 = 1_000_000_000_000;
+
+/// The queue of a control frame, if it is one: of MAC control (IEEE 802.3 clause 31), or a congestion notification message (IEEE
+/// 802.1Q-2022 table 30-1).
+#[inline]
+fn control_queue(frame: &[u8]) -> Option<usize> {
+    match frame.get(12..14)? {
+        [0x88, 0x08] => Some(MAC_CONTROL),
+        [0x22, 0xE7] => Some(MESSAGES),
+        _ => None,
+    }
+}
 
 /// The least time between two packets; none for a rate of 0, which is no limit.
 fn spacing(rate_pps: u64) -> Duration {
@@ -34,20 +46,21 @@ impl Switch {
         if priority >= self.config.priorities {
             return self.drop_packet(id, port, DropCause::PriorityOutOfRange);
         }
+        let control = if self.class_gate.is_some() { control_queue(&packet.frame) } else { None };
+        let queue = control.unwrap_or(priority);
         if let Some(fields) = &self.v1model.queueing {
             phv.set(fields.enq_timestamp, self.clock.ticks(self.now));
-            phv.set(fields.enq_qdepth, self.tm.depth(port, priority) as u64);
+            phv.set(fields.enq_qdepth, self.tm.depth(port, queue) as u64);
         }
         // What `truncate` cuts off never reaches the wire.
         let bytes = u32::try_from(phv.packet_length.min(packet.truncate_to)).unwrap_or(u32::MAX);
-        if self.tm.enqueue(port, priority, id, bytes, self.now).is_err() {
+        if self.tm.enqueue(port, queue, id, bytes, self.now).is_err() {
             return self.drop_packet(id, port, DropCause::QueueFull);
         }
-        let is_here = |first: crate::packet::QueuePosition| {
-            first.port == port && usize::from(first.priority) == priority
-        };
+        let is_here =
+            |first: crate::packet::QueuePosition| first.port == port && usize::from(first.queue) == queue;
         if !packet.first_position.is_some_and(is_here) {
-            packet.first_position = Some(self.tm.next_position(port, priority));
+            packet.first_position = Some(self.tm.next_position(port, queue));
         }
         self.packets.set_queued(id);
         if WATCHED {
@@ -55,7 +68,7 @@ impl Switch {
             self.note(id, |switch| What::Queued {
                 port,
                 priority,
-                packets_ahead: switch.tm.depth(port, priority) - 1,
+                packets_ahead: switch.tm.depth(port, queue) - 1,
                 bytes_ahead: switch.tm.queue_bytes(port).get() - u64::from(bytes),
                 gate_opens: switch.gate_opens(port),
                 pause_ends: switch.pause_ends(port, priority),

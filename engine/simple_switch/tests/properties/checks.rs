@@ -16,6 +16,8 @@ fn unqueued(a: &Arrived) -> Option<u64> {
         () if a.is_packet_out => a.out.is_none().then_some(verdict::NO_ROUTE),
         () if a.built.is_malformed => Some(verdict::MALFORMED),
         () if a.built.class == Class::Control => Some(verdict::CONSUMED),
+        () if a.target == Target::Elsewhere => Some(verdict::NOT_ADMITTED),
+        () if a.built.is_ip && matches!(a.target, Target::Martian(_)) => Some(verdict::MARTIAN),
         () if !a.built.is_ip || a.target == Target::Nowhere => Some(verdict::NO_ROUTE),
         () if a.target == Target::Controller => Some(verdict::TO_CPU),
         () if a.ttl <= 1 => Some(verdict::TTL_EXPIRED),
@@ -59,7 +61,7 @@ pub fn conservation(trace: &Trace) -> Judgement {
                 .fold((0, 0), |(packets, bytes), a| (packets + 1, bytes + a.built.bytes.len() as u64));
             prop_assert_eq!((counted.packets, counted.bytes), expected, "port {} class {}", port, class);
 
-            for verdict in verdict::NO_ROUTE..=verdict::CONSUMED {
+            for verdict in verdict::NO_ROUTE..=verdict::LAST {
                 let expected =
                     of_class().filter(|a| a.in_port == port && unqueued(a) == Some(verdict)).count();
                 let found = trace.count(port, class, verdict);

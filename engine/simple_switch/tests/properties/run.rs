@@ -6,7 +6,7 @@ use simple_switch::{PortConfig, Switch, SwitchConfig};
 use units::{DataRate, Duration, Time};
 
 use crate::case::{Case, Form, Pace, Step, IN_PORTS, OUT_PORTS};
-use crate::properties::packets::{Built, Ends, Packet, Target};
+use crate::properties::packets::{Built, Ends, Packet, Target, MARTIANS};
 use crate::properties::settings::{Aqm, Buffer, Settings};
 use crate::support::eeon;
 
@@ -21,6 +21,9 @@ pub mod verdict {
     pub const TO_CPU: u64 = 6;
     pub const MALFORMED: u64 = 7;
     pub const CONSUMED: u64 = 8;
+    pub const NOT_ADMITTED: u64 = 9;
+    pub const MARTIAN: u64 = 10;
+    pub const LAST: u64 = MARTIAN;
 }
 
 /// A packet offered, and what the switch has done with it.
@@ -109,20 +112,34 @@ fn ends(target: Target) -> Ends {
         Target::Port(port) => OUT_PORTS[usize::from(port)] as u8,
         Target::Nowhere => 77,
         Target::Controller => 88,
+        Target::Elsewhere | Target::Martian(_) => OUT_PORTS[0] as u8,
     };
     let v6 = |net: u8, host: u8| {
         let mut address = [0; 16];
         (address[0], address[7], address[15]) = (0xfd, net, host);
         address
     };
-    Ends {
+    let mut ends = Ends {
         macs: [[2, 0, 0, 0, 1, 1], SWITCH_MAC],
         v4: [[10, 0, 1, 1], [10, 0, net, 9]],
         v6: [v6(1, 1), v6(net, 9)],
+    };
+    match target {
+        Target::Elsewhere => ends.macs[1] = [0xFF; 6],
+        Target::Martian(number) => {
+            let (v4, v6, is_source) = MARTIANS[usize::from(number)];
+            let end = usize::from(!is_source);
+            (ends.v4[end], ends.v6[end]) = (v4, v6);
+        }
+        _ => {}
     }
+    ends
 }
 
 fn write_routes(state: &mut State) {
+    for port in IN_PORTS {
+        eeon::admit(state, port, &SWITCH_MAC);
+    }
     let profile = "eeon_ingress.route.ecmp_selector";
     let mut add = |net: u16, action: &str, data: &[Vec<u8>]| {
         let member =
@@ -246,7 +263,7 @@ impl Trace {
         self.switch.handle_packet(Time::from_ps(at), in_port, &frame, tag as u64);
         let after = self.drop_counts(tag);
         self.arrived[tag].awake.1 = self.is_awake(out_port);
-        let rose = (verdict::EARLY_DROPPED..=verdict::CONSUMED).zip(before.iter().zip(&after));
+        let rose = (verdict::EARLY_DROPPED..=verdict::LAST).zip(before.iter().zip(&after));
         let rose: Vec<u64> = rose.filter(|(_, (before, after))| before != after).map(|(v, _)| v).collect();
         self.arrived[tag].counted = rose.first().copied();
         self.collect();
@@ -344,7 +361,7 @@ impl Trace {
         let mut dropped = 0;
         for port in IN_PORTS.into_iter().chain(OUT_PORTS).chain([eeon::CPU_PORT]) {
             for class in 0..8 {
-                for verdict in verdict::EARLY_DROPPED..=verdict::CONSUMED {
+                for verdict in verdict::EARLY_DROPPED..=verdict::LAST {
                     // A packet-in has left; its verdict is no drop.
                     let is_drop = verdict != verdict::TO_CPU;
                     dropped += if is_drop { self.count(port, class, verdict) } else { 0 };

@@ -4,6 +4,8 @@ use std::sync::Arc;
 
 use bm::{Executable, MatchKeyParam, Program, State};
 
+const ADMIT_TABLE: &str = "eeon_ingress.admit.l3_admit";
+const ADMIT: &str = "eeon_ingress.admit.admit_to_l3";
 const ROUTE_TABLE: &str = "eeon_ingress.route.ipv4_route";
 const ECMP_SELECTOR: &str = "eeon_ingress.route.ecmp_selector";
 const FORWARD: &str = "eeon_ingress.route.forward";
@@ -28,8 +30,15 @@ fn be(value: u64) -> Vec<u8> {
     value.to_be_bytes().to_vec()
 }
 
-/// Routes 10.0.`net`.0/24 over `ports`.
+/// Routes what comes in by `port` for the station `mac`.
+pub fn admit(state: &mut State, port: u16, mac: &[u8; 6]) {
+    let key = [MatchKeyParam::Exact(port.to_be_bytes().to_vec()), MatchKeyParam::Exact(mac.to_vec())];
+    state.mt_add_entry(ADMIT_TABLE, &key, ADMIT, &[], 0).unwrap();
+}
+
+/// Routes 10.0.`net`.0/24 over `ports`, for whatever station the frames are.
 pub fn route(state: &mut State, net: u8, ports: &[u16]) {
+    state.mt_set_default_action(ADMIT_TABLE, ADMIT, &[]).unwrap();
     let group = state.mt_act_prof_create_group(ECMP_SELECTOR).unwrap();
     for port in ports {
         let data = [be(u64::from(*port)), be(0x0201_0000_0001), be(0x0200_0000_0100 + u64::from(*port))];

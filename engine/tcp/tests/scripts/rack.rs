@@ -145,6 +145,23 @@ fn a_probe_that_was_not_needed_leaves_the_window() {
     assert!(script.cwnd() >= before);
 }
 
+/// 7.4.2: the same, told by an ACK that acknowledges newer data as well.
+#[test]
+fn an_ack_of_new_data_that_reports_the_probe_as_a_duplicate_leaves_the_window() {
+    let mut script = sent(5);
+    script.wait(Duration::from_ms(200));
+    script.tcp.handle_timeout(script.now);
+    assert_eq!(script.sent_data(), [4_000]);
+    script.wait(Duration::from_ms(1));
+    script.ack(5_000);
+    let before = script.cwnd();
+    script.tcp.send(1_000).unwrap();
+    script.sent();
+    script.wait(RTT);
+    script.sack(6_000, &[(4_000, 5_000)]);
+    assert!(script.cwnd() >= before, "{} of {before}", script.cwnd());
+}
+
 /// 7.3: new data makes the better probe, even where the window is full.
 #[test]
 fn new_data_is_probed_with_beyond_the_window() {

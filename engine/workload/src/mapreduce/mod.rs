@@ -202,7 +202,7 @@ impl MapReduce {
         let job = &mut self.jobs[job as usize];
         let (to, from) = (job.map_worker(map), job.replica(map, &self.settings.racks));
         let hosts = [to, from].map(|worker| self.workers[worker as usize].host);
-        out.transfer(token, None, hosts, self.settings.request_bytes, job.split(map));
+        out.transfer(token, None, hosts, [self.settings.request_bytes, job.split(map)]);
     }
 
     fn input_read(&mut self, number: u32, map: u32, out: &mut Out<'_>) {
@@ -255,7 +255,7 @@ impl MapReduce {
                     let hosts = [worker, from].map(|worker| self.workers[worker as usize].host);
                     let token = Token::Fetch { job: number, reducer, map }.pack();
                     let group = Some(group_of(number, reducer));
-                    out.transfer(token, group, hosts, self.settings.request_bytes, bytes);
+                    out.transfer(token, group, hosts, [self.settings.request_bytes, bytes]);
                 }
             }
         }
@@ -284,7 +284,7 @@ impl MapReduce {
         let job = &self.jobs[number as usize];
         let hosts = job.copy_between(reducer, copy).map(|worker| self.workers[worker as usize].host);
         let token = Token::OutputCopy { job: number, reducer, copy }.pack();
-        out.transfer(token, None, hosts, job.output(reducer), 0);
+        out.transfer(token, None, hosts, [job.output(reducer), 0]);
     }
 
     /// One copy of a reducer's output is complete; with the last one its task ends, and with the last task the job.
@@ -341,7 +341,7 @@ impl Application for MapReduce {
                 let (worker, from, bytes) = asked.fetch_again(reducer, map);
                 let hosts = [worker, from].map(|worker| self.workers[worker as usize].host);
                 let group = Some(group_of(job, reducer));
-                out.transfer(token, group, hosts, self.settings.request_bytes, bytes);
+                out.transfer(token, group, hosts, [self.settings.request_bytes, bytes]);
             }
             Token::OutputBegins { job, reducer } => self.output_begins(job, reducer, out),
             Token::OutputWritten { job, reducer } => self.output_done(job, reducer, out),

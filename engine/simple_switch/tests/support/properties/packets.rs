@@ -88,7 +88,23 @@ pub enum Target {
     Nowhere,
     /// A route leads to the CPU port.
     Controller,
+    /// Its frame is addressed to another station.
+    Elsewhere,
+    /// The number of one of [`MARTIANS`].
+    Martian(u8),
 }
+
+/// Addresses that no router forwards, of IPv4 and of IPv6, and whether it is the source that has them.
+pub const MARTIANS: [([u8; 4], [u8; 16], bool); 8] = [
+    ([127, 0, 0, 1], [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1], false),
+    ([127, 255, 0, 1], [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1], true),
+    ([0, 0, 0, 0], [0; 16], true),
+    ([224, 0, 0, 5], [0xFF, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 5], false),
+    ([239, 255, 255, 255], [0xFF; 16], true),
+    ([255, 255, 255, 255], [0xFF; 16], false),
+    ([169, 254, 1, 1], [0xFE, 0x80, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1], false),
+    ([169, 254, 255, 255], [0xFE, 0xBF, 0xFF, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1], true),
+];
 
 #[derive(Clone, Debug)]
 pub struct Packet {
@@ -199,7 +215,8 @@ impl Packet {
         }
 
         let is_control = network == Network::MacControl && self.tags == 0;
-        let has_opcode = bytes.len() >= ip_at + 2;
+        // A pause of a priority (opcode 0x0101) is for 01:80:c2:00:00:01, and this frame is not.
+        let has_opcode = bytes.get(ip_at..ip_at + 2).is_some_and(|opcode| opcode != [1, 1]);
         is_malformed |= is_control && !has_opcode;
         let is_tcp = is_parsed && protocol == 6 && !is_malformed;
         let flags = if let Transport::Tcp { flags, .. } = self.transport { flags } else { 0 };
@@ -411,6 +428,8 @@ pub fn packets() -> BoxedStrategy<Packet> {
         5 => Just(Target::Port(1)),
         1 => Just(Target::Nowhere),
         1 => Just(Target::Controller),
+        1 => Just(Target::Elsewhere),
+        1 => (0..MARTIANS.len() as u8).prop_map(Target::Martian),
     ];
     let payload = prop_oneof![3 => Just(0), 4 => Just(946), 3 => 0..1400u16];
     let headers = (prop_oneof![6 => Just(0), 1 => 0..=3u8], network, transport, payload);

@@ -1,0 +1,140 @@
+"""`eeon init`: the files of a fabric of one's own."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+
+from eeon_control.cli.output import counted
+from eeon_control.errors import EeonError, UnitError
+from eeon_control.units import DataRate, Duration, Quantity
+
+
+class _Amount(click.ParamType):  # type: ignore[type-arg] # it takes arguments from click 8.3 on
+    """Text such as 10Gbps."""
+
+    def __init__(self, quantity: type[Quantity]) -> None:
+        self.name = quantity.__name__.lower()
+        self._quantity = quantity
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> Quantity:
+        try:
+            return self._quantity.parse(value)
+        except UnitError as error:
+            self.fail(str(error), param, ctx)
+
+
+def _asked(ctx: click.Context, param: click.Parameter, value: Any) -> Any:  # of the option's own type
+    """The value given, or what somebody at a terminal answers, or the default."""
+    source = ctx.get_parameter_source(str(param.name))
+    is_given = source is click.core.ParameterSource.COMMANDLINE
+    if is_given or ctx.params.get("takes_defaults") or not sys.stdin.isatty():
+        return value
+    return click.prompt(f"{param.help}", default=str(value), type=param.type, err=True)
+
+
+@click.command()
+@click.argument("folder", type=click.Path(file_okay=False, path_type=Path))
+@click.option("--yes", "takes_defaults", is_flag=True, is_eager=True, help="ask nothing, take the defaults")
+@click.option(
+    "--leaves", type=click.IntRange(1), default=2, callback=_asked, show_default=True, help="leaves"
+)
+@click.option(
+    "--spines",
+    type=click.IntRange(0),
+    default=2,
+    callback=_asked,
+    show_default=True,
+    help="spines, each linked to every leaf",
+)
+@click.option(
+    "--hosts",
+    type=click.IntRange(1),
+    default=4,
+    callback=_asked,
+    show_default=True,
+    help="hosts of each leaf",
+)
+@click.option(
+    "--host-rate",
+    type=_Amount(DataRate),
+    default="10Gbps",
+    callback=_asked,
+    show_default=True,
+    help="rate of links to hosts",
+)
+@click.option(
+    "--uplink-rate",
+    type=_Amount(DataRate),
+    default="10Gbps",
+    callback=_asked,
+    show_default=True,
+    help="rate of links between leaves and spines",
+)
+@click.option(
+    "--delay",
+    type=_Amount(Duration),
+    default="500ns",
+    show_default=True,
+    help="delay of every link; 5 m of cable take 25ns",
+)
+@click.option(
+    "--first-port",
+    type=click.IntRange(1, 65535),
+    default=9559,
+    show_default=True,
+    help="TCP port of the first switch in targets.yaml; the others follow",
+)
+def init(
+    folder: Path,
+    takes_defaults: bool,
+    leaves: int,
+    spines: int,
+    hosts: int,
+    host_rate: DataRate,
+    uplink_rate: DataRate,
+    delay: Duration,
+    first_port: int,
+) -> None:
+    """Write the files of a fabric of your own into FOLDER: topology, configuration and targets.
+
+    They are valid at once, have comments, and are yours to edit. At a terminal the command asks for what is
+    not given. It overwrites nothing. The fabric has the folder's name.
+    """
+    from eeon_control.scaffold import Plan, files
+
+    name = folder.resolve().name
+    texts = files(Plan(name, leaves, spines, hosts, host_rate, uplink_rate, delay, first_port))
+    there = [str(folder / file) for file in texts if (folder / file).exists()]
+    if there:
+        raise EeonError(f"{', '.join(there)}: there already; give another folder, or remove them")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for file, text in texts.items():
+            (folder / file).write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise EeonError(f"{folder}: cannot be written: {error.strerror}") from None
+    click.echo(
+        f"{name}: {counted(leaves, 'leaf', 'leaves')}, {counted(spines, 'spine')}, "
+        f"{counted(leaves * hosts, 'host')}"
+    )
+    for file in texts:
+        click.echo(f"  {folder / file}")
+    click.echo(_NEXT.format(folder=folder), nl=False)
+
+
+_NEXT = """
+Try it on a twin:
+  cd {folder}
+  eeon config validate -c config.yaml -t topology.yaml
+  eeon fabric up topology.yaml     # until Ctrl-C
+and in another terminal:
+  eeon config apply -c config.yaml -t topology.yaml \\
+    -T out/targets.yaml
+  eeon show ports
+On switches of your own, with their addresses in
+targets.yaml, the same with -T targets.yaml.
+"""

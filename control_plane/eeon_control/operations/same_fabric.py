@@ -1,0 +1,46 @@
+"""Whether a revision is of the fabric that its content is to go to."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from eeon_control import topology as topologies
+from eeon_control.errors import StateError
+from eeon_control.fabric.targets import Targets
+from eeon_control.state import FabricKind, Intended
+
+
+def difference(then: Intended, now: Intended) -> str:
+    """Why what was meant for one fabric does not go to another, in words; empty when it does.
+
+    Links of a live fabric have its scale, and thresholds follow from that. Other links may have been changed
+    for good, and going back over that is its user's business.
+    """
+    made_for, here = FabricKind.of(then.targets), FabricKind.of(now.targets)
+    if made_for != here:
+        return f"was made for another fabric ({made_for}), and this one is: {here}"
+    if here.name == "live fabric":
+        rates = {port.name: port.rate for port in now.topology.ports()}
+        for port in then.topology.ports():
+            rate = rates.get(port.name, port.rate)
+            if rate != port.rate:
+                return (
+                    f"was made for another scale of the fabric: {port.name} had {port.rate}, and has {rate}"
+                )
+    return ""
+
+
+def given(targets: Targets, then: Intended) -> Intended:
+    """The fabric that a targets file is of, with its links where it names them. Raises InputError."""
+    links = then.topology if targets.topology is None else topologies.load(targets.topology)
+    return replace(then, topology=links, targets=targets)
+
+
+def check(number: int, then: Intended, now: Intended) -> None:
+    """Raises StateError when revision `number`, which means `then`, is not of the fabric that `now` is of."""
+    found = difference(then, now)
+    if found:
+        raise StateError(
+            f"revision {number} {found}; nothing was written. `eeon config history` shows which revision is "
+            "for which fabric; -T with another targets file says that another fabric is meant"
+        )

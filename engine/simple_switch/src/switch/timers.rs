@@ -1,0 +1,99 @@
+//! Timers of queues: times at which the program runs without a packet.
+//!
+//! BMv2 has none. The program keeps them in a register, as it keeps the gates of queues; hardware has packet generators for the same.
+
+use bm::Program;
+use units::Time;
+
+use super::{find_queue_register, Gate, Switch, TIMERS};
+use crate::agenda::Agenda;
+use crate::config::{ConfigError, PortConfig, SwitchConfig, MAX_PRIORITIES, PORT_COUNT};
+use crate::v1model::instance_type;
+
+/// What the program finds instead of a frame: the shortest of Ethernet, of zeros.
+const NO_FRAME: [u8; 60] = [0; 60];
+
+/// The register of the timers.
+pub(super) struct Timers {
+    register: Gate,
+    /// The register's cells as they are on the agenda, or have been.
+    seen: Vec<u64>,
+}
+
+impl Timers {
+    /// Finds the register and checks that each of `ports` has a cell for each of its queues; `None` without timers.
+    pub(super) fn of(
+        program: &Program,
+        config: &SwitchConfig,
+        ports: &[PortConfig],
+    ) -> Result<Option<Self>, ConfigError> {
+        let name = config.timer_register.as_ref();
+        let register = find_queue_register(program, "timer_register", name, "have no timers", ports)?;
+        Ok(register.map(|register| Self { register, seen: vec![0; PORT_COUNT * MAX_PRIORITIES] }))
+    }
+
+    /// How many there are.
+    pub(super) fn count(&self) -> usize {
+        self.seen.len()
+    }
+
+    /// Takes all off the agenda.
+    pub(super) fn stop(&self, agenda: &mut Agenda) {
+        (0..self.count()).for_each(|queue| agenda.set(TIMERS + queue, None));
+    }
+}
+
+impl Switch {
+    /// A packet that came in by this port has passed the program: it may have set the timers of the port.
+    #[inline]
+    pub(super) fn reread_timers(&mut self, port: u16) {
+        let Some(timers) = &mut self.timers else { return };
+        let first = usize::from(port) * MAX_PRIORITIES;
+        let Some(seen) = timers.seen.get_mut(first..first + MAX_PRIORITIES) else { return };
+        for (queue, seen) in (first..).zip(seen) {
+            let ticks = self.state.register_cell(timers.register.register, queue).unwrap_or(0);
+            if ticks == *seen {
+                continue;
+            }
+            *seen = ticks;
+            // Time has to pass before the next run, whatever a program writes.
+            let earliest = self.now.saturating_add(self.config.tick);
+            let due = self.clock.time_of(ticks, timers.register.width, self.now).max(earliest);
+            self.agenda.set(TIMERS + queue, (ticks != 0 && due < Time::MAX).then_some(due));
+        }
+    }
+
+    /// A queue's time has come. Nothing has been received, so of what runs only clones are counted.
+    pub(super) fn run_timer(&mut self, queue: usize) {
+        self.agenda.set(TIMERS + queue, None);
+        let (port, priority) = ((queue / MAX_PRIORITIES) as u16, queue % MAX_PRIORITIES);
+        let frame = self.frames.copy_of(&NO_FRAME);
+        match self.packets.insert(frame, 0, port) {
+            Err(frame) => self.frames.give(frame),
+            Ok(id) => {
+                let (v1model, ticks) = (&self.v1model, self.clock.ticks(self.now));
+                let (_, phv) = self.packets.begin(id, NO_FRAME.len() as u64);
+                phv.set(v1model.ingress_port, u64::from(port));
+                phv.set(v1model.packet_length, NO_FRAME.len() as u64);
+                phv.set(v1model.instance_type, instance_type::TIMER);
+                v1model.priority.iter().for_each(|field| phv.set(*field, priority as u64));
+                v1model.ingress_global_timestamp.iter().for_each(|field| phv.set(*field, ticks));
+                if let Some(hops) = self.hops_mut() {
+                    hops.forget(id);
+                }
+                let (packet, phv) = self.packets.open(id);
+                let error = self.state.parse(self.v1model.parser, phv, &packet.frame);
+                self.v1model.parser_error.iter().for_each(|field| phv.set(*field, u64::from(error)));
+                self.counts.p4_passes += 1;
+                self.effects.start(self.now);
+                let ran = self.state.run(self.v1model.ingress, phv, &mut self.effects);
+                if let (Ok(_), Some(clone)) = (ran, self.effects.requests().clone) {
+                    self.clone_ingress_to_egress(id, clone);
+                }
+                let frame = self.packets.remove(id);
+                self.frames.give(frame);
+            }
+        }
+        self.reread_timers(port);
+    }
+}

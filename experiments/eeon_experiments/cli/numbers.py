@@ -1,0 +1,75 @@
+"""The numbers of an experiment's points in a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+from eeon_control.cli.output import console, counted
+from rich.cells import cell_len
+from rich.table import Table
+
+if TYPE_CHECKING:
+    from eeon_experiments.report.points import Point
+
+MOST_ROWS = 24
+"""Points that are shown of an experiment where its numbers are not what was asked for."""
+_GAP = 2
+
+column_option = click.option(
+    "--column",
+    "wanted",
+    multiple=True,
+    metavar="NAME",
+    help="Show this column of docs/experiments.md; repeatable.  [default: some in which points differ]",
+)
+
+
+def folder_of(experiment: str, quick: bool, given: Path | None) -> Path:
+    """Where the results of an experiment's form are, unless a folder is given."""
+    return given or Path("out/experiments") / f"{experiment}{'-quick' if quick else ''}"
+
+
+def show_points(found: Sequence[Point], wanted: Sequence[str] = (), most: int | None = None) -> None:
+    """Print a table of points, in lines as wide as the terminal: of the default's columns those that fit."""
+    from eeon_experiments.report import points
+
+    if not found:
+        return
+    to, columns = console(), points.shown_columns(found, wanted)
+    while True:
+        head, rows = points.table(found[:most], columns)
+        if wanted or len(columns) < 2 or _width(head, rows) <= to.width:
+            break
+        columns.pop()
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    axes = len(points.axes_of(found))
+    for number, heading in enumerate(head):
+        table.add_column(heading, justify="left" if number < axes else "right", overflow="fold")
+    for row in rows:
+        table.add_row(*row)
+    to.print(table)
+    left = len(found) - len(rows)
+    if left:
+        click.echo(f"and {counted(left, 'more point', 'more points')}")
+    if any(len(point.seeds) > 1 for point in found):
+        click.echo("means over seeds (lowest to highest)")
+
+
+def write_csv(found: Sequence[Point], path: Path) -> None:
+    """Write all numbers of the points, and say so on stderr."""
+    from eeon_experiments.report import points
+
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(points.as_csv(found), encoding="utf-8")
+    click.echo(f"CSV: {path}", err=True)
+
+
+def _width(head: Sequence[str], rows: Sequence[Sequence[str]]) -> int:
+    """What a table takes when no cell is folded, headings at their words."""
+    widths = [max(map(cell_len, heading.split(" "))) for heading in head]
+    for row in rows:
+        widths = [max(width, cell_len(cell)) for width, cell in zip(widths, row, strict=True)]
+    return sum(widths) + _GAP * (len(widths) - 1)

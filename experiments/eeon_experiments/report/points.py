@@ -1,0 +1,209 @@
+"""The numbers of any experiment: a row for each combination of its axes' values, each number over the seeds;
+as a table, as CSV, and as a drawing for each axis."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from eeon_control.validation import did_you_mean
+from eeon_tools.errors import InputError
+from eeon_tools.svg import BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, VERMILION, YELLOW
+
+from eeon_experiments import columns
+from eeon_experiments.report.drawing import Drawing, Panel, Series
+from eeon_experiments.report.runs import Runs, Spread
+
+FILE = "points.csv"
+"""Of a report, beside the rows."""
+MEASURED = tuple(
+    one.name
+    for one in columns.MEASURED
+    if one.type in ("whole", "number") and one.name not in columns.OF_THE_MACHINE
+)
+"""Columns with numbers that a run itself decides."""
+_HEADLINES = (
+    *("runtime_seconds", "fct_mean_seconds", "fct_p99_seconds", "rpc_p99_us", "query_p99_us", "step_p99_us"),
+    *("throughput_per_node_bps", "latency_p99_us", "queue_max_bytes_host_facing", "energy_used_joules"),
+    *("marked_data", "early_dropped_data", "tail_dropped_data", "timeouts"),
+)
+"""What is shown unless somebody asks for more, the first ones first."""
+_SHOWN = 4
+_PANELS = 3
+_LARGE = 1000
+"""Numbers from here on have no decimals."""
+_COLOURS = (BLUE, ORANGE, GREEN, VERMILION, SKY, PURPLE, YELLOW, GREY)
+
+
+@dataclass(frozen=True)
+class Point:
+    """One combination of values, over its seeds. `numbers`: by column, those that were measured."""
+
+    axes: Mapping[str, str]
+    seeds: Sequence[int]
+    numbers: Mapping[str, Spread] = field(default_factory=dict)
+
+
+def points(runs: Runs) -> list[Point]:
+    """A point for each combination of values that was run, in the order of the runs."""
+    found: dict[tuple[tuple[str, str], ...], Runs] = {}
+    for run in runs:
+        key = tuple(run.axes.items())
+        if key not in found:
+            found[key] = Runs(one for one in runs if one.axes == run.axes)
+    return [
+        Point(
+            dict(key),
+            one.seeds(),
+            {
+                column: spread
+                for column in MEASURED
+                if (spread := Spread.over(value for run in one if (value := run.number(column)) is not None))
+            },
+        )
+        for key, one in found.items()
+    ]
+
+
+def shown_columns(found: Sequence[Point], wanted: Sequence[str] = ()) -> list[str]:
+    """The columns to show: those that are wanted, or headlines in which points differ.
+
+    Raises InputError for a name that is no column with numbers.
+    """
+    for name in wanted:
+        if name not in MEASURED:
+            raise InputError("--column", name, f"is no column with numbers{did_you_mean(name, MEASURED)}")
+    if wanted:
+        return list(dict.fromkeys(wanted))
+    there = [name for name in _HEADLINES if any(name in point.numbers for point in found)]
+    differing = [name for name in there if len({point.numbers.get(name) for point in found}) > 1]
+    return (differing or there)[:_SHOWN]
+
+
+def axes_of(found: Sequence[Point]) -> list[str]:
+    """The axes of which any point has a value, in order."""
+    return list(dict.fromkeys(axis for point in found for axis in point.axes))
+
+
+def words(column: str) -> str:
+    """A column's name as a heading."""
+    return column.replace("_", " ")
+
+
+def text(value: Spread | None) -> str:
+    """The mean, with lowest and highest where seeds differ."""
+    if value is None:
+        return "-"
+    if value.low == value.high:
+        return _short(value.mean)
+    return f"{_short(value.mean)} ({_short(value.low)} to {_short(value.high)})"
+
+
+def _short(value: float) -> str:
+    return f"{value:,.0f}" if abs(value) >= _LARGE else f"{value:.4g}"
+
+
+def table(found: Sequence[Point], shown: Sequence[str]) -> tuple[list[str], list[list[str]]]:
+    """Headings and rows for people."""
+    axes = axes_of(found)
+    head = [*axes, "seeds", *map(words, shown)]
+    rows = [
+        [
+            *(point.axes.get(axis, "-") for axis in axes),
+            str(len(point.seeds)),
+            *(text(point.numbers.get(column)) for column in shown),
+        ]
+        for point in found
+    ]
+    return head, rows
+
+
+def as_csv(found: Sequence[Point]) -> str:
+    """A row a point: its axes, how many seeds, and of each column with numbers the mean, the lowest and the
+    highest."""
+    axes = axes_of(found)
+    there = [column for column in MEASURED if any(column in point.numbers for point in found)]
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(
+        [*axes, "seeds", *(f"{column}_{part}" for column in there for part in ("mean", "low", "high"))]
+    )
+    for point in found:
+        numbers: list[object] = []
+        for column in there:
+            value = point.numbers.get(column)
+            numbers += ["", "", ""] if value is None else [value.mean, value.low, value.high]
+        writer.writerow([*(point.axes.get(axis, "") for axis in axes), len(point.seeds), *numbers])
+    return out.getvalue()
+
+
+def as_values(found: Sequence[Point]) -> list[dict[str, object]]:
+    """The same for JSON."""
+    return [
+        {
+            "axes": dict(point.axes),
+            "seeds": list(point.seeds),
+            "numbers": {
+                column: {"mean": one.mean, "low": one.low, "high": one.high}
+                for column, one in point.numbers.items()
+            },
+        }
+        for point in found
+    ]
+
+
+def drawings(runs: Runs) -> list[Drawing]:
+    """For each axis with several values a drawing of the headlines along it, a line or bars for each
+    combination of the other axes' values."""
+    found = points(runs)
+    axes = axes_of(found)
+    return [_along(runs, found, axis, axes) for axis in axes if len(runs.values(axis)) > 1]
+
+
+def _along(runs: Runs, found: Sequence[Point], axis: str, axes: Sequence[str]) -> Drawing:
+    others = [one for one in axes if one != axis]
+    combinations = list(
+        dict.fromkeys(tuple(point.axes.get(one) for one in others) for point in found if axis in point.axes)
+    )
+    drawn = combinations[: len(_COLOURS)]
+    left_out = len(combinations) - len(drawn)
+    values = runs.values(axis)
+    experiment = str(next(iter(runs)).row.get("experiment"))
+    return Drawing(
+        name=f"{experiment}-by-{axis}",
+        title=f"By {axis}",
+        paper="",
+        caption=f"Along the values of {axis}, by the other axes."
+        + (f" {left_out} more combinations are in the table of points." if left_out else ""),
+        x_label=axis,
+        y_label="",
+        panels=[
+            Panel(
+                title=words(column),
+                positions=values,
+                kind="lines" if all(value[:1].isdigit() for value in values) else "bars",
+                series=[
+                    Series(
+                        ", ".join(value for value in combination if value is not None) or words(column),
+                        [
+                            runs.spread(
+                                column, **dict(zip(others, combination, strict=True)), **{axis: value}
+                            )
+                            for value in values
+                        ],
+                        colour,
+                    )
+                    for combination, colour in zip(drawn, _COLOURS, strict=False)
+                ],
+                unit="{:,.0f}" if _is_large(found, column) else "{:.4g}",
+            )
+            for column in shown_columns(found)[:_PANELS]
+        ],
+        share_y=False,
+    )
+
+
+def _is_large(found: Sequence[Point], column: str) -> bool:
+    return any(abs(point.numbers[column].high) >= _LARGE for point in found if column in point.numbers)

@@ -1,0 +1,222 @@
+"""Flows whose sizes come from a distribution and whose times from a load, or from a list: for the slowdown of
+each class of size."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Annotated, Literal, Self
+
+from eeon_control.model_base import Strict
+from eeon_control.topology import PortRole, Topology
+from eeon_control.units import Duration
+from pydantic import BeforeValidator, Field, model_validator
+
+from eeon_experiments.quantities import DurationText, PositiveDurationText, PositiveShareText, SizeText
+from eeon_experiments.workloads.base import Application, Broken, Flag
+from eeon_experiments.workloads.flow_files import shipped_points
+from eeon_experiments.workloads.queries import racks
+
+if TYPE_CHECKING:
+    from eeon_engine.json_types import DrawnSpec, FlowsSpec, SizesSpec
+
+Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+Point = Annotated[list[Annotated[float, Field(ge=0, allow_inf_nan=False)]], Field(min_length=2, max_length=2)]
+
+
+class Lognormal(Strict):
+    """Lognormal sizes."""
+
+    mean: SizeText
+    """Mean."""
+    sigma: Positive
+    """Standard deviation of the logarithm."""
+
+
+class Pareto(Strict):
+    """Pareto's sizes."""
+
+    mean: SizeText
+    """Mean."""
+    shape: Positive
+    """Exponent of the tail, above 1."""
+
+
+class Sizes(Strict):
+    """How large flows are: one of these, or the name of a distribution that ships (`websearch`, `datamining`,
+    `fb_hadoop`, `ali_storage_2019`, `google_rpc_2008`), or a file beside the experiment's with
+    `bytes probability` a line, in fractions or in percent."""
+
+    points: Annotated[list[Point], Field(min_length=2)] | None = None
+    """A cumulative distribution: bytes, and the share of flows that have at most so many, up to 1. Between
+    two points the size is linear in the share."""
+    constant: SizeText | None = None
+    """All have this size."""
+    uniform: Annotated[list[SizeText], Field(min_length=2, max_length=2)] | None = None
+    """Smallest and largest."""
+    exponential: SizeText | None = None
+    """Mean."""
+    lognormal: Lognormal | None = None
+    """Mean and sigma."""
+    pareto: Pareto | None = None
+    """Mean and shape."""
+
+    @model_validator(mode="after")
+    def _one_way(self) -> Self:
+        if len(self.model_fields_set) != 1:
+            raise ValueError(f"give one of {', '.join(type(self).model_fields)}")
+        return self
+
+    def engine(self) -> SizesSpec:
+        """As the engine reads it."""
+        if self.exponential is not None:
+            return {"exponential": {"mean_bytes": float(self.exponential)}}
+        if self.lognormal is not None:
+            return {"lognormal": {"mean_bytes": float(self.lognormal.mean), "sigma": self.lognormal.sigma}}
+        if self.pareto is not None:
+            return {"pareto": {"mean_bytes": float(self.pareto.mean), "shape": self.pareto.shape}}
+        if self.points is not None:
+            return {"points": self.points}
+        low, high = self.uniform or (self.constant, self.constant)
+        assert low is not None and high is not None, "one of the sizes is given"
+        return {"points": [[float(low), 0.0], [float(high), 1.0]]}
+
+
+class ListedFlow(Strict):
+    """One flow of a list."""
+
+    source: str
+    """The host that sends."""
+    destination: str
+    """The host that receives."""
+    bytes: Annotated[int, Field(strict=True, ge=1)]
+    """Payload."""
+    at_ps: Annotated[int, Field(strict=True, ge=0)]
+    """When it begins, in picoseconds."""
+
+
+def _named(value: object) -> object:
+    return {"points": shipped_points(value)} if isinstance(value, str) else value
+
+
+def _listed(value: object) -> object:
+    if isinstance(value, str):
+        raise ValueError("no file of this name is beside the experiment's; give a CSV file of flows")
+    return value
+
+
+class Flows(Application):
+    """Flows at their times, whatever becomes of the others, each over a connection of its own. A run ends
+    when all that are measured have ended."""
+
+    kind: Literal["flows"]
+    """`flows`."""
+    listed: Annotated[list[ListedFlow], Field(min_length=1), BeforeValidator(_listed)] | None = None
+    """A CSV file of flows beside the experiment's: source, destination, bytes, start (with its unit, or
+    seconds). Instead of all that says how flows are drawn."""
+    sizes: Annotated[Sizes, BeforeValidator(_named)] | None = None
+    """How large flows are: a name that ships, a file, or one of [Sizes](#sizes)."""
+    load: PositiveShareText | None = None
+    """Payload that each sending host begins to send, in per cent of its link's rate."""
+    pattern: Literal["all_to_all", "permutation", "between_racks", "to_one_rack"] = "all_to_all"
+    """Who sends to whom: to any other host, always to the same drawn host, to any host of another rack, or
+    from other racks to hosts of one. A rack is the hosts of one leaf."""
+    rack: str | None = None
+    """The leaf whose hosts `to_one_rack` sends to; the first by default."""
+    gaps: Literal["poisson", "fixed"] = "poisson"
+    """Times between the flows of a host: exponential, or all the same from a drawn moment on."""
+    duration: PositiveDurationText | None = None
+    """Flows begin for so long."""
+    warm_up: DurationText = Duration(0)
+    """Flows that begin earlier are sent and not measured."""
+    cool_down: DurationText = Duration(0)
+    """Flows that begin later than so long before the end are sent and not measured."""
+    rows: Flag = False
+    """Keep a row for each flow: `runs/ID.flows.parquet`."""
+
+    @model_validator(mode="after")
+    def _list_or_drawn(self) -> Self:
+        drawn = {"sizes", "load", "pattern", "rack", "gaps", "duration"} & self.model_fields_set
+        if self.listed is not None and drawn:
+            raise ValueError(f"a list of flows has no {', '.join(sorted(drawn))}; leave out that or `listed`")
+        if self.listed is None and not {"sizes", "load", "duration"} <= self.model_fields_set:
+            raise ValueError("give sizes, load and duration, or a list of flows")
+        if self.rack is not None and self.pattern != "to_one_rack":
+            raise ValueError("rack is for the pattern to_one_rack")
+        return self
+
+    def broken(self, topology: Topology) -> Iterator[Broken]:
+        """What the engine refuses, and a load that the leaves' uplinks cannot carry."""
+        from eeon_engine.exceptions import ConfigError
+        from eeon_engine.json_documents import check_workload
+
+        leaves = racks(topology)
+        if self.rack is not None and self.rack not in leaves:
+            yield ("rack",), f"topology {topology.name} has no leaf of that name; it has {', '.join(leaves)}"
+            return
+        yield from self._beyond_uplinks(topology)
+        hosts = [
+            (host.name, int(host.port.rate), int(host.port.overhead)) for host in topology.hosts.values()
+        ]
+        try:
+            check_workload({"seed": 0, "applications": [self._own("it", topology, 0)]}, hosts)
+        except ConfigError as error:
+            yield (), str(error).removeprefix("workload applications[0].")
+
+    def _beyond_uplinks(self, topology: Topology) -> Iterator[Broken]:
+        """Leaves that have less towards spines than their hosts send there in the mean."""
+        leaves = racks(topology)
+        if self.load is None or self.pattern == "permutation" or len(leaves) < 2:
+            return
+        uplinks: Counter[str] = Counter()
+        for port in topology.ports():
+            if port.role is PortRole.UPLINK:
+                uplinks[port.node] += int(port.rate)
+        hosts = len(topology.hosts)
+        for leaf, names in leaves.items():
+            leaves_it = (hosts - len(names)) / (hosts - 1) if self.pattern == "all_to_all" else 1.0
+            if self.pattern == "to_one_rack" and leaf == (self.rack or next(iter(leaves))):
+                continue
+            sent = sum(int(topology.hosts[name].port.rate) for name in names) * leaves_it
+            if uplinks[leaf] and self.load * sent > uplinks[leaf]:
+                yield (
+                    ("load",),
+                    f"is more than the uplinks of {leaf} carry; with this pattern it is at most "
+                    f"{uplinks[leaf] / sent:.1%}",
+                )
+                return
+
+    def _own(self, name: str, topology: Topology, seed: int) -> FlowsSpec:
+        spec: FlowsSpec = {
+            "kind": self.kind,
+            "name": name,
+            "warm_up_ps": int(self.warm_up),
+            "cool_down_ps": int(self.cool_down),
+            "rows": self.rows,
+        }
+        if self.listed is not None:
+            spec["list"] = [
+                {
+                    "source": one.source,
+                    "destination": one.destination,
+                    "bytes": one.bytes,
+                    "at_ps": one.at_ps,
+                }
+                for one in self.listed
+            ]
+        else:
+            spec["drawn"] = self._drawn(topology)
+        return spec
+
+    def _drawn(self, topology: Topology) -> DrawnSpec:
+        assert self.sizes is not None and self.load is not None and self.duration is not None, "checked"
+        leaves = racks(topology)
+        return {
+            "racks": [*leaves.values()],
+            "pattern": self.pattern,
+            "to_rack": [*leaves].index(self.rack) if self.rack is not None else 0,
+            "sizes": self.sizes.engine(),
+            "load": self.load,
+            "gaps": self.gaps,
+            "duration_ps": int(self.duration),
+        }

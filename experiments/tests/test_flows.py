@@ -1,0 +1,242 @@
+"""Flows in an experiment's file: what the engine is told, what is read, what is refused, and a run."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from pathlib import Path
+
+import pyarrow.parquet
+import pytest
+from eeon_control.errors import InputError
+from eeon_experiments.fabric import workload_of
+from eeon_experiments.run import run_one
+from eeon_experiments.store import Store
+from eeon_experiments.versions import versions
+from eeon_experiments.workloads import flow_files
+from eeon_experiments.workloads.flow_files import read_list, read_points, shipped_points, shipped_sizes
+from made_experiments import points
+
+FLOWS = """\
+name: flows
+title: flows at a load
+base:
+  topology: leaf-spine-4
+  config: mark_threshold
+  tcp: {algorithm: dctcp, min_rto: 10ms}
+  workload:
+    applications:
+      - name: web
+        kind: flows
+        sizes: websearch
+        load: 30%
+        duration: 1s
+        warm_up: 100ms
+        cool_down: 100ms
+  time_limit: 100s
+seeds: [1]
+"""
+SIZES = """\
+        sizes: websearch
+        load: 30%
+        duration: 1s
+        warm_up: 100ms
+        cool_down: 100ms
+"""
+
+
+def _told(folder: Path, text: str) -> dict[str, object]:
+    settings, topology, _ = points(folder, text)[0].run.parts()
+    return dict(workload_of(settings, topology, 1)["applications"][0])
+
+
+def test_the_engine_is_told_racks_and_the_points_of_a_distribution_that_ships(tmp_path: Path) -> None:
+    told = _told(
+        tmp_path, FLOWS.replace("load: 30%", "load: 30%\n        pattern: to_one_rack\n        rack: leaf2")
+    )
+    assert told["warm_up_ps"] == 10**11
+    assert told["drawn"] == {
+        "racks": [["h1", "h2"], ["h3", "h4"]],
+        "pattern": "to_one_rack",
+        "to_rack": 1,
+        "sizes": {"points": shipped_points("websearch")},
+        "load": 0.3,
+        "gaps": "poisson",
+        "duration_ps": 10**12,
+    }
+
+
+@pytest.mark.parametrize(
+    ("sizes", "told"),
+    [
+        ("{constant: 5KB}", {"points": [[5000.0, 0.0], [5000.0, 1.0]]}),
+        ("{uniform: [1KB, 5KB]}", {"points": [[1000.0, 0.0], [5000.0, 1.0]]}),
+        ("{exponential: 5KB}", {"exponential": {"mean_bytes": 5000.0}}),
+        ("{lognormal: {mean: 5KB, sigma: 1.5}}", {"lognormal": {"mean_bytes": 5000.0, "sigma": 1.5}}),
+        ("{pareto: {mean: 5KB, shape: 1.5}}", {"pareto": {"mean_bytes": 5000.0, "shape": 1.5}}),
+        ("own.txt", {"points": [[0.0, 0.0], [5000.0, 0.25], [6000.0, 1.0]]}),
+    ],
+)
+def test_sizes_are_told_in_bytes(tmp_path: Path, sizes: str, told: object) -> None:
+    (tmp_path / "own.txt").write_text("# size, percent\n0 0\n5000 25\n6000 100\n", encoding="utf-8")
+    text = FLOWS.replace("sizes: websearch", f"sizes: {sizes}").replace("load: 30%", "load: 1%")
+    drawn = _told(tmp_path, text)["drawn"]
+    assert isinstance(drawn, dict)
+    assert drawn["sizes"] == told
+
+
+@pytest.mark.parametrize(
+    ("name", "mean"),
+    [
+        ("ali_storage_2019", 40_870),
+        ("datamining", 12_658_199),
+        ("fb_hadoop", 120_421),
+        ("google_rpc_2008", 2_892),
+        ("websearch", 1_711_250),
+    ],
+)
+def test_the_distributions_that_ship_have_the_means_that_their_page_names(name: str, mean: int) -> None:
+    found = shipped_points(name)
+    steps = itertools.pairwise(found)
+    assert round(sum((end - begin) * (low + high) / 2 for (low, begin), (high, end) in steps)) == mean
+    assert name in shipped_sizes()
+
+
+def test_a_list_of_flows_is_a_csv_file(tmp_path: Path) -> None:
+    (tmp_path / "flows.csv").write_text(
+        "source,destination,bytes,start\nh1,h3,20000,0.000001\nh2, h3, 1MB, 2.5us\n", encoding="utf-8"
+    )
+    told = _told(tmp_path, FLOWS.replace(SIZES, "        listed: flows.csv\n"))
+    assert told["list"] == [
+        {"source": "h1", "destination": "h3", "bytes": 20_000, "at_ps": 10**6},
+        {"source": "h2", "destination": "h3", "bytes": 10**6, "at_ps": 2_500_000},
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("0 0\n5 0.5\n4 1\n", "line 3: falls"),
+        ("0 0\n5 0.5\n6 0.4\n7 1\n", "line 3: falls"),
+        ("0 0\n5 0.9\n", "ends at 0.9"),
+        ("0 0\n5 90\n", "ends at 90"),
+        ("5 1\n", "has 1 points"),
+        ("", "has 0 points"),
+        ("0 0\n5 0.5\n6 80\n7 100\n", "percent and in fractions at once"),
+        ("0 0\n5 50%\n6 0.8\n7 1\n", "falls"),
+        ("0 0\n5 0.5\n7 100%\n", "percent and in fractions at once"),
+        ("0 0 0\n", "line 1: '0 0 0' is not"),
+        ("a b\n", "line 1: 'a b' is not"),
+        ("0 0\nnan 1\n", "not finite"),
+    ],
+)
+def test_a_distribution_that_is_none_is_refused_in_one_line(tmp_path: Path, text: str, reason: str) -> None:
+    (tmp_path / "own.cdf").write_text(text, encoding="utf-8")
+    with pytest.raises(ValueError) as caught:
+        read_points(tmp_path / "own.cdf")
+    assert reason in str(caught.value)
+    with pytest.raises(InputError) as told:
+        points(tmp_path, FLOWS.replace("websearch", "own.cdf"))
+    assert any(reason in problem.rule for problem in told.value.problems)
+    assert str(told.value).count("\n") == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("h1,h3,20000\n", "line 1: is not `source, destination, bytes, start`"),
+        ("h1,h3,20 apples,0\n", "line 1"),
+        ("h1,h3,20000,0\nh1,h3,20000,soon\n", "line 2"),
+    ],
+)
+def test_a_line_of_a_list_that_is_no_flow_is_named(tmp_path: Path, text: str, reason: str) -> None:
+    (tmp_path / "flows.csv").write_text(text, encoding="utf-8")
+    with pytest.raises(ValueError) as caught:
+        read_list(tmp_path / "flows.csv")
+    assert reason in str(caught.value)
+
+
+def test_a_list_of_too_many_flows_is_refused_before_all_of_it_is_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(flow_files, "_MAX_FLOWS", 2)
+    (tmp_path / "flows.csv").write_text("h1,h3,5,0\n" * 2 + "h1,h3,5,0\nno flow\n", encoding="utf-8")
+    with pytest.raises(ValueError, match="line 3: is one flow more than 2"):
+        read_list(tmp_path / "flows.csv")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "reason"),
+    [
+        ("websearch", "webserach", "did you mean websearch"),
+        ("load: 30%", "load: 130%", "130%"),
+        ("load: 30%", "load: 0%", "above zero"),
+        ("duration: 1s", "duration: 1000000s", "flows, more than 1048576"),
+        ("load: 30%", "load: 30%\n        rack: leaf1", "rack is for the pattern to_one_rack"),
+        ("load: 30%", "load: 30%\n        pattern: to_one_rack\n        rack: leaf9", "no leaf of that name"),
+        ("warm_up: 100ms", "warm_up: 1s", "leaves no flow"),
+        ("        load: 30%\n", "", "give sizes, load and duration"),
+        (SIZES, "        listed: nowhere.csv\n", "no file of this name"),
+        (SIZES, "        listed: to_itself.csv\n", "h1: is at both ends"),
+        (SIZES, "        listed: to_nobody.csv\n", "no host has this name"),
+        ("sizes: websearch", "sizes: {constant: 5KB, exponential: 5KB}", "give one of"),
+    ],
+)
+def test_what_cannot_be_is_refused_in_one_line(tmp_path: Path, old: str, new: str, reason: str) -> None:
+    (tmp_path / "to_itself.csv").write_text("h1,h1,20000,0\n", encoding="utf-8")
+    (tmp_path / "to_nobody.csv").write_text("h1,h9,20000,0\n", encoding="utf-8")
+    assert old in FLOWS
+    with pytest.raises(InputError) as caught:
+        points(tmp_path, FLOWS.replace(old, new))
+    assert reason in str(caught.value)
+    assert str(caught.value).count("\n") == 0
+
+
+def test_a_load_that_the_uplinks_of_a_leaf_cannot_carry_is_refused(tmp_path: Path) -> None:
+    text = FLOWS.replace("leaf-spine-4", "two-rack-80").replace(
+        "load: 30%", "load: 90%\n        pattern: between_racks"
+    )
+    with pytest.raises(InputError, match="more than the uplinks of leaf1 carry"):
+        points(tmp_path, text)
+
+
+@pytest.mark.system
+def test_a_row_has_the_digest_of_a_long_list_of_flows(tmp_path: Path) -> None:
+    def listed(count: int) -> object:
+        lines = "".join(f"h1,h3,{size},0\n" for size in range(1, count + 1))
+        (tmp_path / "flows.csv").write_text(lines, encoding="utf-8")
+        run = points(tmp_path, FLOWS.replace(SIZES, "        listed: flows.csv\n"), versions=versions())[
+            0
+        ].run
+        outcome = run_one(run)
+        assert outcome.measured["flows_measured"] == count, outcome.measured["error"]
+        settings = json.loads(str(outcome.measured["settings_json"]))
+        return settings["workload"]["applications"]["web"]["listed"]
+
+    assert listed(1) == [{"source": "h1", "destination": "h3", "bytes": 1, "at_ps": 0}]
+    first, other = str(listed(101)), str(listed(102))
+    assert first.startswith("101 entries, SHA-256 ")
+    assert first.split()[-1] != other.split()[-1]
+
+
+@pytest.mark.system
+def test_flows_end_and_their_slowdowns_are_columns_and_rows(tmp_path: Path) -> None:
+    text = FLOWS.replace("duration: 1s", "duration: 1s\n        rows: true")
+    outcome = run_one(points(tmp_path, text, versions=versions())[0].run)
+    found = outcome.measured
+    assert found["status"] == "finished", found["error"]
+    assert 0.1 < found["offered_load"] < 0.9
+    assert found["flows_measured"] > 0
+    assert found["flows_given_up"] == 0
+    assert 1 <= found["slowdown_above_10mb_mean"] <= found["slowdown_above_10mb_p99"]
+    assert 1 <= found["slowdown_mean"] <= found["slowdown_p99"]
+    store = Store(tmp_path / "out", "flows", False)
+    store.claim()
+    store.write(outcome)
+    rows = pyarrow.parquet.read_table(
+        tmp_path / "out" / "runs" / f"{outcome.run_id}.flows.parquet"
+    ).to_pylist()
+    assert sum(row["measured"] for row in rows) == found["flows_measured"]
+    slowdowns = [row["completion_ps"] / row["ideal_ps"] for row in rows if row["measured"]]
+    assert min(slowdowns) >= 1
+    assert sum(slowdowns) / len(slowdowns) == pytest.approx(found["slowdown_mean"], rel=1e-5)

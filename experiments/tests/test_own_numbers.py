@@ -1,0 +1,133 @@
+"""An experiment of one's own, without claims: its numbers in a terminal, as CSV, as JSON and on a page."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+
+import made_runs
+import pytest
+from click.testing import CliRunner, Result
+from eeon_experiments import files, store
+from eeon_experiments.cli import experiment
+from eeon_experiments.cli.run import run
+from eeon_experiments.expand import count, expand
+from eeon_experiments.report import points
+from eeon_experiments.report.family import runs_of
+from eeon_experiments.results import Results, Row
+from eeon_experiments.sweep import Sweep
+from made_experiments import TINY, VERSIONS, write
+
+QUEUES, TRANSPORTS = ("drop_tail", "mark"), ("newreno", "dctcp")
+# Two seeds of one point; what differs between points and what does not.
+RUNTIMES = {("drop_tail", "newreno"): (10, 14), ("drop_tail", "dctcp"): (9, 9), ("mark", "newreno"): (8, 9)}
+
+
+def rows() -> list[Row]:
+    made = []
+    for queue in QUEUES:
+        for transport in TRANSPORTS:
+            for seed, runtime in enumerate(RUNTIMES.get((queue, transport), (7, 8)), 1):
+                axes = {"queue": queue, "transport": transport}
+                fixed = {"runtime_seconds": float(runtime), "energy_used_joules": 500.0}
+                fixed |= {
+                    "queue_max_bytes_host_facing": 250_000,
+                    "throughput_per_node_bps": 4.125e8 + runtime,
+                }
+                made.append(Row(made_runs.row("tiny", seed, axes, **fixed)))
+    return made
+
+
+@pytest.fixture
+def mine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A file with results where `eeon experiment run` leaves them."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "80")
+    folder = tmp_path / "out" / "experiments" / "tiny"
+    folder.mkdir(parents=True)
+    store.write_rows(folder / store.ROWS, rows(), ["queue", "transport"])
+    manifest = {"format": 1, "experiment": "tiny", "quick": False, "program_digest": "a" * 64}
+    manifest |= {"engine_digest": "b" * 64, "commits": ["c" * 40], "seeds": [1, 2], "rows": 8, "settings": {}}
+    (folder / store.MANIFEST).write_text(json.dumps(manifest))
+    return write(tmp_path)
+
+
+def eeon(*words: str) -> Result:
+    done = CliRunner().invoke(experiment, list(words))
+    assert done.exit_code == 0, done.output
+    return done
+
+
+def test_show_has_a_row_for_each_point_with_mean_and_spread(mine: Path) -> None:
+    lines = eeon("show", str(mine)).stdout.splitlines()
+    there = lines[lines.index("from out/experiments/tiny:") :]
+    assert there[1].split() == ["queue", "transport", "seeds", "runtime", "seconds"]
+    assert there[2].split("  ")[0] == "drop_tail" and there[2].endswith("  12 (10 to 14)")
+    assert there[3].endswith("  9")
+    assert there[-1] == "means over seeds (lowest to highest)"
+    assert all(len(line) <= 80 for line in there)
+
+
+def test_a_column_that_is_asked_for_is_shown_and_a_mistyped_one_has_a_neighbour(mine: Path) -> None:
+    told = eeon("show", str(mine), "--column", "energy_used_joules").stdout
+    assert "energy used joules" in told and "500" in told
+    refused = CliRunner().invoke(experiment, ["show", str(mine), "--column", "timeout"])
+    assert refused.exit_code == 1 and "did you mean timeouts?" in refused.output
+
+
+def test_csv_has_every_number_with_lowest_and_highest(mine: Path, tmp_path: Path) -> None:
+    eeon("show", str(mine), "--csv", "points.csv")
+    first, *_ = csv.DictReader((tmp_path / "points.csv").read_text().splitlines())
+    assert (first["queue"], first["transport"], first["seeds"]) == ("drop_tail", "newreno", "2")
+    assert [float(first[f"runtime_seconds_{one}"]) for one in ("mean", "low", "high")] == [12, 10, 14]
+    assert "wall_seconds_mean" not in first
+
+
+def test_json_of_show_has_the_numbers(mine: Path) -> None:
+    told = json.loads(eeon("show", str(mine), "--json").stdout)
+    assert told["numbers"][0]["axes"] == {"queue": "drop_tail", "transport": "newreno"}
+    assert told["numbers"][0]["numbers"]["runtime_seconds"] == {"mean": 12, "low": 10, "high": 14}
+
+
+def test_the_report_has_numbers_and_a_picture_for_each_axis_and_nothing_about_papers(
+    mine: Path, tmp_path: Path
+) -> None:
+    told = eeon("report", str(mine)).stdout
+    assert "0 reproduced" not in told and "no claims" not in told and "12 (10 to 14)" in told
+    page = (tmp_path / "out" / "report" / "README.md").read_text().replace("\\_", "_")
+    for absent in ("claim", "paper", "Papers", "takes hours", "docs/results"):
+        assert absent not in page
+    assert "| drop_tail | newreno | 2 | 12 (10 to 14) |" in page
+    assert f"eeon experiment run {mine}" in page
+    assert f"eeon experiment report {mine} --results out/experiments --output out/report" in page
+    report = tmp_path / "out" / "report"
+    assert {path.name for path in (report / "figures").iterdir()} == {
+        "tiny-by-queue.svg",
+        "tiny-by-transport.svg",
+    }
+    assert (report / "data" / "tiny" / points.FILE).is_file()
+
+
+def test_a_run_ends_with_its_numbers(mine: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Sweep, "run", lambda self, **how: Results(rows()))
+    done = CliRunner().invoke(run, [str(mine), "-o", "elsewhere"])
+    assert done.exit_code == 0, done.output
+    assert "12 (10 to 14)" in done.stdout
+
+
+def test_of_many_combinations_a_drawing_has_eight_and_says_how_many_are_left_out() -> None:
+    made = [
+        Row(made_runs.row("many", 1, {"size": size, "other": f"o{number}"}))
+        for size in ("1", "2")
+        for number in range(10)
+    ]
+    by_size, _ = points.drawings(runs_of(made, {}))
+    assert len(by_size.panels[0].series) == 8 and by_size.panels[0].kind == "lines"
+    assert "2 more combinations" in by_size.caption
+
+
+def test_points_are_counted_once_also_where_two_sweeps_have_them(tmp_path: Path) -> None:
+    text = TINY + "sweeps:\n  - {queue: all, transport: all}\n  - {queue: [mark], transport: all}\n"
+    found = files.load(write(tmp_path, text))
+    assert count(found) == len(expand(found, VERSIONS)) == 8

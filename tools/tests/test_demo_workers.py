@@ -1,0 +1,33 @@
+"""How many of the demo's runs are made at a time."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from eeon_tools.cli.demo import demo
+from eeon_tools.demo import runs
+
+
+class Told(Exception):
+    """Ends the demo where it would start its workers."""
+
+
+@pytest.mark.parametrize(
+    ("cores", "words", "workers"), [(8, [], 8), (64, [], 12), (None, [], 1), (8, ["--workers", "3"], 3)]
+)
+def test_the_demo_uses_the_cores_that_are_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cores: int | None, words: list[str], workers: int
+) -> None:
+    asked: list[int] = []
+
+    def started(trace: Path, count: int) -> None:
+        asked.append(count)
+        raise Told
+
+    monkeypatch.setattr(os, "cpu_count", lambda: cores)
+    monkeypatch.setattr(runs, "Workers", started)
+    done = CliRunner().invoke(demo, ["-o", str(tmp_path), *words])
+    assert isinstance(done.exception, Told) and asked == [workers]

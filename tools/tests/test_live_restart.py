@@ -1,0 +1,82 @@
+"""A live switch that is killed takes its links with it, and comes back by `eeon fabric restart`."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from eeon_tools.live import state
+from live_fabrics import MARKING, SECS, Fabric, bring_up, remains, why_not
+
+pytest.importorskip("eeon_engine")
+
+_why_not = why_not()
+pytestmark = [
+    pytest.mark.system,
+    pytest.mark.slow,
+    pytest.mark.skipif(_why_not is not None, reason=f"a live fabric: {_why_not}"),
+]
+
+
+@pytest.fixture
+def fabric(tmp_path: Path) -> Iterator[Fabric]:
+    up = bring_up(tmp_path, f"r{os.getpid() % 1000:03d}")
+    try:
+        (tmp_path / "marking.yaml").write_text(MARKING)
+        up.apply(str(tmp_path / "marking.yaml"))
+        yield up
+    finally:
+        up.process.send_signal(signal.SIGTERM)
+        up.process.wait(SECS)
+        up.eeon("fabric", "down", "--name", up.name, check=False)
+        assert remains(up.name) == []
+
+
+def until(condition: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + SECS
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+
+
+def down_at(fabric: Fabric, leaf: str) -> list[str]:
+    """Ports of a switch whose links are down, by who is at the other end."""
+    place = ("-t", str(fabric.topology), "-T", str(fabric.targets), "--switch", leaf, "-o", "json")
+    rows = json.loads(fabric.eeon("show", "ports", *place).stdout)["rows"]
+    return [row["peer"] for row in rows if row["link"] == "down"]
+
+
+def test_links_of_a_killed_switch_go_down_and_come_back_when_it_is_started_again(fabric: Fabric) -> None:
+    before = state.load(fabric.name).switches["spine1"]
+    os.kill(before.pid, signal.SIGKILL)
+    said = fabric.folder / "up.txt"
+    until(lambda: "spine1 has ended with status -9" in said.read_text())
+    until(lambda: len(down_at(fabric, "leaf1")) == 1)
+    assert "spine1" in down_at(fabric, "leaf1")[0]
+    told = fabric.eeon("fabric", "status", "--name", fabric.name, check=False)
+    assert told.returncode == 1 and "engine, up without spine1" in told.stdout
+    assert "eeon fabric restart SWITCH" in told.stderr
+
+    unknown = fabric.eeon("fabric", "restart", "--name", fabric.name, "spine9", check=False)
+    assert unknown.returncode == 1 and "did you mean spine" in unknown.stderr
+    done = fabric.eeon("fabric", "restart", "--name", fabric.name, "spine1")
+    now = state.load(fabric.name).switches["spine1"]
+    assert f"process {now.pid}" in done.stdout and now.is_alive and now != before
+    until(lambda: down_at(fabric, "leaf1") == [])
+    until(lambda: "spine1 runs again" in said.read_text())
+    fabric.apply(str(fabric.folder / "marking.yaml"))
+    fabric.transfer("h1", "h3", "10.0.2.1", 1 << 20)
+    assert str(now.pid) in fabric.eeon("fabric", "status", "--name", fabric.name).stdout
+
+
+def test_a_switch_that_still_runs_is_ended_first(fabric: Fabric) -> None:
+    before = state.load(fabric.name).switches["leaf2"]
+    fabric.eeon("fabric", "restart", "--name", fabric.name, "leaf2")
+    assert not before.is_alive and state.load(fabric.name).switches["leaf2"].is_alive
+    fabric.apply(str(fabric.folder / "marking.yaml"))
+    fabric.transfer("h1", "h3", "10.0.2.1", 1 << 20)

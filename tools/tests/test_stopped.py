@@ -1,0 +1,44 @@
+"""Commands that SIGTERM ends, as `kill`, systemd and containers send it."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+EXAMPLE = Path(__file__).parents[2] / "examples" / "own_program" / "topology.json"
+
+pytestmark = [pytest.mark.system, pytest.mark.slow]
+
+COMMANDS = [
+    pytest.param(["demo", "-o", "{folder}"], "shuffle: ", id="demo"),
+    pytest.param(["lab", "up", str(EXAMPLE), "--first-port", "47331"], "P4Runtime: ", id="lab"),
+]
+
+
+@pytest.mark.parametrize(("words", "first"), COMMANDS)
+def test_sigterm_ends_a_command_with_its_workers_and_130(
+    words: list[str], first: str, tmp_path: Path
+) -> None:
+    command = [sys.executable, "-m", "eeon_control", *(word.format(folder=tmp_path) for word in words)]
+    with subprocess.Popen(
+        command,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        env={**os.environ, "PYTHONUNBUFFERED": "1"},
+        start_new_session=True,
+    ) as process:
+        assert process.stdout is not None
+        while first not in (line := process.stdout.readline()):
+            assert line, "the command ended"
+        process.send_signal(signal.SIGTERM)
+        # Until everybody who has the pipe, the workers too, is gone.
+        rest = process.stdout.read()
+    assert process.returncode == 130, rest
+    assert "stopped" in rest and "Traceback" not in rest

@@ -1,0 +1,34 @@
+"""Tables of `eeon replay` and its like: as wide as the terminal, and with all their columns."""
+
+from __future__ import annotations
+
+import pytest
+from eeon_control.cli.terminal import Terminal
+from eeon_tools.cli import tables
+from eeon_tools.replay.table import plain
+from rich.text import Text
+
+HEADINGS = [f"column {number}" for number in range(11)]
+
+
+def shown(columns: int) -> str:
+    table = plain("setting", *HEADINGS, title="a title")
+    table.add_row("mark_threshold", *(f"{1000 * number:,}" for number in range(11)))
+    table.add_row("codel", *(Text(f"{number}") for number in range(11)))
+    terminal = Terminal(width=columns)
+    with terminal.capture() as captured:
+        tables.show(terminal, table)
+    return captured.get()
+
+
+@pytest.mark.parametrize("columns", [60, 80, 127])
+def test_no_line_is_wider_than_the_terminal_and_no_column_is_lost(columns: int) -> None:
+    text = shown(columns)
+    assert max(len(line.rstrip()) for line in text.splitlines()) <= columns
+    assert all(text.count(f"column {number} ") + text.count(f"column {number}\n") for number in range(11))
+    assert "10,000" in text and text.count("a title") == 1
+    assert text.count("mark_threshold") == text.count("codel") == text.count("setting") > (columns < 127)
+
+
+def test_where_all_fits_there_is_one_table() -> None:
+    assert shown(200).count("setting") == 1
