@@ -13,7 +13,8 @@ from pathlib import Path
 import live_fabrics
 import pytest
 
-pytestmark = pytest.mark.system
+# Linux' TCP over a live fabric is in `make test` as well: test_live_fabric.py.
+pytestmark = [pytest.mark.system, pytest.mark.nightly]
 
 SCRIPT = Path(__file__).resolve().parents[2] / "examples" / "linux_beside_twin" / "compare.py"
 PROBES = 20
