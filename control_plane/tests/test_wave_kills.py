@@ -82,7 +82,7 @@ def back_to_old(store, targets) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("at", [1, 17, 19, 20, 24, 30, 44, 58, 77, 85, 99, 101, 104])
+@pytest.mark.parametrize("at", [1, 20, 44, 77, 104])
 def test_rollout_killed_at_a_step_leads_to_old_or_new_on_all_sixteen(store, targets, at):
     check_killed_at(at, store, targets, gated=at % 2 == 0)
     back_to_old(store, targets)

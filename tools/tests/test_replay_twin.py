@@ -162,6 +162,8 @@ def test_a_trace_without_manifest_needs_a_topology(incast: Path, tmp_path: Path)
     assert "say --topology" in done.output
 
 
+# `make test` runs it from wheels: release/tests/test_wheels.py.
+@pytest.mark.nightly
 def test_the_demo_writes_twelve_runs_and_a_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(demo_runs, "JOB", dataclasses.replace(demo_runs.JOB, maps=8))
     done = CliRunner().invoke(demo, ["-o", str(tmp_path)])
