@@ -44,7 +44,10 @@ fn content() -> impl Strategy<Value = Content> {
             .prop_map(|(to, v6, flags, payload, damage, tags)| {
                 Content::Segment { to, v6, flags, payload, damage, tags }
             }),
-        1 => prop::collection::vec(any::<u8>(), 14..120).prop_map(Content::Bytes),
+        // MAC control is for the switch alone, and `wire` has no class for it.
+        1 => prop::collection::vec(any::<u8>(), 14..120)
+            .prop_filter("MAC control", |bytes| bytes[12..14] != [0x88, 0x08])
+            .prop_map(Content::Bytes),
     ]
 }
 
