@@ -64,10 +64,7 @@ check: style ## what to run while you work: formats, lints, types, and the tests
 check-python: setup
 	$(PY) -m pytest -q -n $(JOBS) $(BY_MODULE) --cpu-seconds 2 -m "not system and not slow and not nightly"
 
-test: setup ## set up everything and run every test, the long ones in a short form
-	$(CARGO) test $(ENGINE) $(RUST_TESTED) --quiet --no-run
-	@$(MAKE) --no-print-directory --jobs 2 --output-sync=target test-rust test-python
-	@$(MAKE) --no-print-directory test-ptf test-wheels
+test: test-rust test-python test-ptf test-wheels ## set up everything and run every test, the long ones in a short form
 
 test-rust: ## run the engine's own tests
 	env -u MAKEFLAGS $(CARGO) test $(ENGINE) $(RUST_TESTED) --quiet

@@ -48,7 +48,7 @@ _fork.set_forkserver_preload(["eeon_engine.p4runtime", "eeon_control.operations"
 
 
 def _switch_process(
-    device_id: int, ports: list, port: int, ready, dies_at, refuses_at, refuses_on, dies_by
+    device_id: int, ports: list, port: int, ready, dies_at, refuses_at, refusals, dies_by
 ) -> None:
     """A switch until it is killed. The shared numbers count updates down: at 0 it dies, or refuses."""
     from eeon_engine import _engine, p4runtime
@@ -63,7 +63,8 @@ def _switch_process(
         if dies_at.value == 0:
             os.kill(os.getpid(), dies_by.value)
         if refuses_at.value == 0:
-            refuses_at.value = 0 if refuses_on.value else -1
+            refusals.value -= 1
+            refuses_at.value = 0 if refusals.value > 0 else -1
             return errors.StatusError(rpc_code.RESOURCE_EXHAUSTED, "the table is full, says the test")
         return write_one(forwarding, role, update)
 
@@ -88,6 +89,7 @@ def free_port() -> int:
             return port
 
 
+ALWAYS = 1 << 30
 _NO_FAULTS = (-1, -1, 0, int(signal.SIGKILL))
 
 
@@ -149,9 +151,9 @@ class SwitchProcess:
             if self._is_stopped:
                 runs_since = time.monotonic()
 
-    def refuses_update(self, number: int, *, and_all_later: bool = False) -> None:
-        """The `number`-th update from now is refused."""
-        self._faults[1].value, self._faults[2].value = number, int(and_all_later)
+    def refuses_update(self, number: int, *, times: int = 1) -> None:
+        """The `number`-th update from now is refused, and those after it, `times` together."""
+        self._faults[1].value, self._faults[2].value = number, times
 
     def heal(self) -> None:
         for fault, off in zip(self._faults, _NO_FAULTS, strict=True):

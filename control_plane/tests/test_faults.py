@@ -27,6 +27,7 @@ from eeon_control.program import load as load_program
 pytest.importorskip("eeon_engine._engine", reason="the engine's extension is not installed")
 
 from fault_fabric import (
+    ALWAYS,
     FOREIGN_COOKIE,
     NEW,
     OLD,
@@ -239,13 +240,33 @@ def test_switch_that_refuses_one_update_leaves_all_as_they_were_and_is_named(
 
 
 def test_switch_that_refuses_everything_is_undone_when_it_takes_writes_again(faulty, store, old):
-    faulty.switches["leaf1"].refuses_update(3, and_all_later=True)
+    faulty.switches["leaf1"].refuses_update(3, times=ALWAYS)
     with pytest.raises(ApplyError, match=r"NOT as before.*\n  leaf1 .*refused a write"):
         faulty.apply(store, NEW)
     assert faulty.image()["leaf1"] != old["leaf1"]
     faulty.heal()
     faulty.settle(store)
     assert faulty.image() == old
+
+
+def test_switch_that_notices_late_that_a_session_has_ended_is_undone_over_a_new_one(
+    faulty, store, old, monkeypatch
+):
+    """The stream of the session that failed stays primary for as long as the undo takes."""
+    really_close, kept = sessions.P4RuntimeSession.__aexit__, []
+
+    async def close(session, *error):
+        if session.name == "leaf1" and not kept:
+            kept.append(session)
+        else:
+            await really_close(session, *error)
+
+    monkeypatch.setattr(sessions.P4RuntimeSession, "__aexit__", close)
+    # Four of its six updates, and the two that take the others back.
+    faulty.switches["leaf1"].refuses_update(3, times=6)
+    with pytest.raises(ApplyError, match="every switch is as it was before"):
+        faulty.apply(store, NEW)
+    assert kept and faulty.image() == old
 
 
 # -- the controller is killed ---------------------------------------------------------------------------------

@@ -42,3 +42,23 @@ def test_sigterm_ends_a_command_with_its_workers_and_130(
         rest = process.stdout.read()
     assert process.returncode == 130, rest
     assert "stopped" in rest and "Traceback" not in rest
+
+
+HAMMERED = """
+import signal
+from eeon_tools.cli.fabric import Stop
+for round in range(400):
+    stop = Stop()
+    signal.signal(signal.SIGALRM, signal.getsignal(signal.SIGTERM))
+    signal.setitimer(signal.ITIMER_REAL, 1e-6 * (1 + round % 97))
+    while not stop.wait(1e-6):
+        pass
+print("stopped each time")
+"""
+
+
+def test_a_fabric_stops_at_whatever_moment_of_its_wait_the_signal_comes() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", HAMMERED], check=False, capture_output=True, text=True, timeout=120
+    )
+    assert done.stdout == "stopped each time\n", done.stderr

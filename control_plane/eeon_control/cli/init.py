@@ -8,23 +8,10 @@ from typing import Any
 
 import click
 
+from eeon_control.cli.options import QuantityType
 from eeon_control.cli.output import counted
-from eeon_control.errors import EeonError, UnitError
-from eeon_control.units import DataRate, Duration, Quantity
-
-
-class _Amount(click.ParamType):  # type: ignore[type-arg] # it takes arguments from click 8.3 on
-    """Text such as 10Gbps."""
-
-    def __init__(self, quantity: type[Quantity]) -> None:
-        self.name = quantity.__name__.lower()
-        self._quantity = quantity
-
-    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> Quantity:
-        try:
-            return self._quantity.parse(value)
-        except UnitError as error:
-            self.fail(str(error), param, ctx)
+from eeon_control.errors import EeonError
+from eeon_control.units import DataRate, Duration
 
 
 def _asked(ctx: click.Context, param: click.Parameter, value: Any) -> Any:  # of the option's own type
@@ -60,7 +47,7 @@ def _asked(ctx: click.Context, param: click.Parameter, value: Any) -> Any:  # of
 )
 @click.option(
     "--host-rate",
-    type=_Amount(DataRate),
+    type=QuantityType(DataRate),
     default="10Gbps",
     callback=_asked,
     show_default=True,
@@ -68,7 +55,7 @@ def _asked(ctx: click.Context, param: click.Parameter, value: Any) -> Any:  # of
 )
 @click.option(
     "--uplink-rate",
-    type=_Amount(DataRate),
+    type=QuantityType(DataRate),
     default="10Gbps",
     callback=_asked,
     show_default=True,
@@ -76,7 +63,7 @@ def _asked(ctx: click.Context, param: click.Parameter, value: Any) -> Any:  # of
 )
 @click.option(
     "--delay",
-    type=_Amount(Duration),
+    type=QuantityType(Duration),
     default="500ns",
     show_default=True,
     help="delay of every link; 5 m of cable take 25ns",

@@ -18,25 +18,30 @@ from eeon_control.fabric import Target, Targets, load_targets
 from eeon_control.fabric.session import DEFAULT_ELECTION_ID
 from eeon_control.state import StateStore, folder_of, is_folder_given, known_fabrics
 from eeon_control.topology import Topology
-from eeon_control.units import Duration
+from eeon_control.units import Duration, Quantity
 
 _F = TypeVar("_F", bound=Callable[..., object])
 
 
-class _Tick(click.ParamType):  # type: ignore[type-arg] # it takes arguments from click 8.3 on
-    name = "time"
+class QuantityType(click.ParamType):  # type: ignore[type-arg] # it takes arguments from click 8.3 on
+    """An option such as `64KB` or `30us`, converted to a quantity with its unit in the type."""
 
-    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> Duration:
+    def __init__(self, quantity: type[Quantity], minimum: int = 0) -> None:
+        self.name = quantity.__name__.lower()
+        self._quantity = quantity
+        self._minimum = minimum
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> Quantity:
         try:
-            tick = Duration.parse(value)
+            parsed = self._quantity.parse(value)
         except UnitError as error:
             self.fail(str(error), param, ctx)
-        if tick <= 0:
-            self.fail("must be above zero", param, ctx)
-        return tick
+        if parsed < self._minimum:
+            self.fail(f"{value}: at least {self._quantity(self._minimum)} is needed", param, ctx)
+        return parsed
 
 
-TICK = _Tick()
+TICK = QuantityType(Duration, minimum=1)
 
 
 class _Span(click.ParamType):  # type: ignore[type-arg] # it takes arguments from click 8.3 on

@@ -9,24 +9,12 @@ from typing import TypeVar
 import click
 
 from eeon_control import topology as topologies
+from eeon_control.cli.options import QuantityType
 from eeon_control.errors import InputError, Place, Problem
 from eeon_control.topology import netbox as inventory
 from eeon_control.units import Duration
 
 _F = TypeVar("_F", bound=Callable[..., object])
-
-
-class _Delay(click.ParamType):  # type: ignore[type-arg] # it takes arguments from click 8.3 on
-    name = "time"
-
-    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> Duration:
-        try:
-            delay = value if isinstance(value, Duration) else Duration.parse(str(value))
-            if delay <= 0:
-                raise ValueError("a link's delay must be above zero")
-            return delay
-        except ValueError as error:
-            self.fail(str(error), param, ctx)
 
 
 @click.group()
@@ -57,7 +45,7 @@ def _roles(name: str, what: str) -> Callable[[_F], _F]:
 @click.option("--name", default="netbox", show_default=True, help="name of the fabric")
 @click.option(
     "--delay",
-    type=_Delay(),
+    type=QuantityType(Duration, minimum=1),
     default="500ns",
     show_default=True,
     metavar="TIME",

@@ -122,6 +122,12 @@ class P4RuntimeSession:
     ) -> None:
         await self._client.close()
 
+    @property
+    def election_id(self) -> int:
+        """The id that this session won with. Of a session that is open, and not only to read."""
+        assert self._election_id is not None, "a session without an election id only reads"
+        return self._election_id
+
     async def gnmi(self) -> GNMIClient:
         """A gNMI client on this session's channel, which ends with it."""
         client = GNMIClient(self._target.address)
@@ -376,8 +382,7 @@ class P4RuntimeSession:
 
     def _complete(self, message: PBMessage) -> None:
         if isinstance(message, (p4r.WriteRequest, p4r.SetForwardingPipelineConfigRequest)):
-            assert self._election_id is not None, "a session without an election id only reads"
-            message.election_id.CopyFrom(U128.encode(self._election_id))
+            message.election_id.CopyFrom(U128.encode(self.election_id))
         asks = (p4r.WriteRequest, p4r.SetForwardingPipelineConfigRequest, p4r.ReadRequest)
         if self._target.role is not None and isinstance(message, asks):
             message.role = self._target.role

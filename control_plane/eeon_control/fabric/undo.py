@@ -18,6 +18,7 @@ from finsy.proto import p4i, p4r
 
 from eeon_control.entries import CLONE_SESSIONS
 from eeon_control.errors import FabricError
+from eeon_control.fabric import election
 from eeon_control.fabric.concurrent import failures_of
 from eeon_control.fabric.diff import difference
 from eeon_control.fabric.progress import Observer, Step
@@ -132,22 +133,23 @@ async def undo(
             await back(old)
         except FabricError:
             if old is not None:
-                await old.__aexit__(None, None, None)
+                await old.__aexit__(None, None, None)  # the switch may notice it late
             async with AsyncExitStack() as stack:
                 await back(await stack.enter_async_context(session))
         observer(Step.UNDONE, session.name)
 
-    fresh = {
-        name: P4RuntimeSession(
+    def fresh_session(name: str) -> P4RuntimeSession:
+        old = (sessions or {}).get(name)
+        return P4RuntimeSession(
             name,
             targets[name],
             schema,
-            election_id=election_id,
-            fresh=True,
+            election_id=election_id if old is None else election.above(old.election_id),
+            fresh=old is None,
             owned=None if owned is None else owned[name],
         )
-        for name in before
-    }
+
+    fresh = {name: fresh_session(name) for name in before}
     not_undone = await failures_of(fresh, bring_back)
     return Undone(tuple(name for name in before if name not in not_undone), not_undone, notes)
 

@@ -2363,12 +2363,6 @@ class FlowsSpec(TypedDict):
     rows: NotRequired[bool]
     """Whether each flow is reported. Default no."""
 
-    start_jitter_ps: NotRequired[int]
-    """
-    Each transfer begins later than it would by a time that is drawn for it, uniform below this. Not of kinds that draw when
-    their transfers begin. Default 0.
-    """
-
     tcp: NotRequired[TcpSpec | None]
     """Its own TCP, in place of the common one."""
 
@@ -2638,12 +2632,6 @@ class MapReduceSpec(TypedDict):
     slowstart: NotRequired[float]
     """Share of a job's maps that must be known to have ended before its reducers start."""
 
-    start_jitter_ps: NotRequired[int]
-    """
-    Each transfer begins later than it would by a time that is drawn for it, uniform below this. Not of kinds that draw when
-    their transfers begin. Default 0.
-    """
-
     tasks_per_heartbeat: NotRequired[int]
     """Maximum number of maps that a worker is given at a heartbeat, and of reducers."""
 
@@ -2798,12 +2786,6 @@ class PoissonSpec(TypedDict):
     background: NotRequired[bool]
     """Whether a run ends without waiting for it. Default no."""
 
-    start_jitter_ps: NotRequired[int]
-    """
-    Each transfer begins later than it would by a time that is drawn for it, uniform below this. Not of kinds that draw when
-    their transfers begin. Default 0.
-    """
-
     start_ps: NotRequired[int]
     """No frame is sent before this. Default 0."""
 
@@ -2855,12 +2837,6 @@ class RpcSpec(TypedDict):
 
     random_pairs: NotRequired[int | None]
     """How many pairs are drawn from the hosts."""
-
-    start_jitter_ps: NotRequired[int]
-    """
-    Each transfer begins later than it would by a time that is drawn for it, uniform below this. Not of kinds that draw when
-    their transfers begin. Default 0.
-    """
 
     start_ps: NotRequired[int]
     """No call is made before this. Default 0."""

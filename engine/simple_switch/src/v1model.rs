@@ -14,7 +14,7 @@ pub(crate) mod instance_type {
     pub(crate) const RECIRC: u64 = 4;
     pub(crate) const REPLICATION: u64 = 5;
     pub(crate) const RESUBMIT: u64 = 6;
-    /// The engine's own: of a run that a port's timer has caused.
+    /// The engine's own: of a run that a queue's timer has caused.
     pub(crate) const TIMER: u64 = 7;
 }
 

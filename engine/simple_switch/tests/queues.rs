@@ -4,6 +4,7 @@ mod support;
 
 use std::num::NonZeroU32;
 
+use bm::{Executable, Program};
 use proptest::prelude::*;
 use simple_switch::{ConfigError, DropCause, PortConfig, Switch, SwitchConfig};
 use support::*;
@@ -242,6 +243,39 @@ fn a_packet_sets_timers_of_the_port_by_which_it_came() {
     let mut switch = with_timers();
     switch.handle_packet(us(5), 0, &Request { argument: 20, port: 3, ..Request::op(op::GATE) }.bytes(), 1);
     assert_eq!(switch.next_wakeup(), Some(us(25)));
+}
+
+#[test]
+fn a_packet_that_waits_has_set_timers_in_ingress() {
+    let mut switch = switch_with(|config| {
+        config.timer_register = Some("probe_ingress.gate".to_owned());
+        config.ports[1] = PortConfig::ethernet(1, DataRate::from_bps(GBPS / 1_000));
+    });
+    switch.handle_packet(us(0), 0, &Request::to(1).bytes(), 1);
+    switch.handle_packet(us(5), 0, &Request { argument: 20, port: 1, ..Request::op(op::GATE) }.bytes(), 1);
+    assert_eq!((switch.next_wakeup(), switch.queue_packets(1)), (Some(us(25)), 1));
+}
+
+#[test]
+fn egress_sets_timers_and_a_run_for_one_sets_it_again() {
+    let program = Program::from_json(include_bytes!("p4/timers.json")).unwrap();
+    let config = SwitchConfig { timer_register: Some("timers".to_owned()), ..unlimited() };
+    let mut switch = Switch::new(Executable::new(program), config).unwrap();
+    switch.handle_packet(us(5), 0, &[0; 60], 1);
+    assert_eq!((switch.next_wakeup(), switch.p4_passes()), (Some(us(25)), 1));
+    switch.state_mut().register_write("period", 0, &10_u64.to_be_bytes()[2..]).unwrap();
+    for run in 2..5 {
+        switch.handle_wakeup(us(5 + 10 * run));
+        assert_eq!((switch.next_wakeup(), switch.p4_passes()), (Some(us(15 + 10 * run)), run));
+    }
+}
+
+#[test]
+fn timers_go_with_their_program() {
+    let mut switch = with_timers();
+    set_timer(&mut switch, 20);
+    switch.load_program(probe()).unwrap();
+    assert_eq!(switch.next_wakeup(), None);
 }
 
 #[test]

@@ -6,7 +6,7 @@ use serde_json::{json, Value};
 
 use crate::fields::Head;
 
-/// Puts what all kinds have into the schema of `kind`.
+/// Puts what [`Head`] reads of `kind` into its schema.
 pub(crate) fn application(kind: &'static str) -> impl FnMut(&mut Schema) {
     move |schema| {
         let head = SchemaGenerator::default().into_root_schema_for::<Head<'_>>();
@@ -15,7 +15,8 @@ pub(crate) fn application(kind: &'static str) -> impl FnMut(&mut Schema) {
         else {
             return;
         };
-        own.extend(shared);
+        // A kind has no field that it does not name.
+        own.extend(shared.into_iter().filter(|(name, _)| own.contains_key(name)).collect::<Vec<_>>());
         if let Some(Value::Object(member)) = own.get_mut("kind") {
             member.insert("const".into(), json!(kind));
         }

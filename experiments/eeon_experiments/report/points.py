@@ -14,7 +14,7 @@ from eeon_tools.svg import BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, VERMILION, YE
 
 from eeon_experiments import columns
 from eeon_experiments.report.drawing import Drawing, Panel, Series
-from eeon_experiments.report.runs import Runs, Spread
+from eeon_experiments.report.runs import Run, Runs, Spread
 
 FILE = "points.csv"
 """Of a report, beside the rows."""
@@ -48,22 +48,20 @@ class Point:
 
 def points(runs: Runs) -> list[Point]:
     """A point for each combination of values that was run, in the order of the runs."""
-    found: dict[tuple[tuple[str, str], ...], Runs] = {}
+    found: dict[tuple[tuple[str, str], ...], list[Run]] = {}
     for run in runs:
-        key = tuple(run.axes.items())
-        if key not in found:
-            found[key] = Runs(one for one in runs if one.axes == run.axes)
+        found.setdefault(tuple(run.axes.items()), []).append(run)
     return [
         Point(
             dict(key),
-            one.seeds(),
+            sorted({run.seed for run in same}),
             {
                 column: spread
                 for column in MEASURED
-                if (spread := Spread.over(value for run in one if (value := run.number(column)) is not None))
+                if (spread := Spread.over(value for run in same if (value := run.number(column)) is not None))
             },
         )
-        for key, one in found.items()
+        for key, same in found.items()
     ]
 
 

@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
-from eeon_control.cli.options import text_output_option
+from eeon_control.cli.options import QuantityType, text_output_option
 from eeon_control.constants import PORT_MAX
 from eeon_control.units import Duration
 
-from eeon_tools.cli.support import NumberRange, QuantityType, reports_errors, send_options
+from eeon_tools.cli.support import NumberRange, reports_errors, send_options
 from eeon_tools.errors import InputError, TraceError
 from eeon_tools.trace import manifest as manifests
 

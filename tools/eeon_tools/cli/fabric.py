@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import json
 import os
+import select
 import signal
-import threading
 from collections.abc import Mapping
 from fractions import Fraction
 from pathlib import Path
@@ -43,6 +43,23 @@ class _Scale(click.ParamType):  # type: ignore[type-arg] # it takes arguments fr
         if not Fraction(1, 10**6) <= scale <= 10:
             self.fail(f"{value} is not within 0.000001 and 10", param, ctx)
         return scale
+
+
+class Stop:
+    """Whether this process was asked to end, by Ctrl-C, SIGTERM or SIGHUP.
+
+    A pipe, not a `threading.Event`: a signal that comes while `wait` holds the event's lock would have its
+    handler wait for that lock forever.
+    """
+
+    def __init__(self) -> None:
+        self._asked, self._ask = os.pipe()
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            signal.signal(number, lambda *_: os.write(self._ask, b"."))
+
+    def wait(self, seconds: float | None = None) -> bool:
+        """Waits until it is asked, for `seconds` at most; returns whether it was."""
+        return bool(select.select([self._asked], [], [], seconds)[0])
 
 
 _name_option = click.option(
@@ -111,9 +128,7 @@ def up(
     but no packet moves. The engine and BMv2 run in real time, on veth pairs, and each host is a network
     namespace.
     """
-    stop = threading.Event()
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, lambda *_: stop.set())
+    stop = Stop()
     loaded = topologies.load(topology)
     if first_port is not None and (target != "twin" or first_port + len(loaded.switches) > 65536):
         raise click.UsageError("--first-port is of a twin, and needs a free port above it for every switch")
@@ -127,7 +142,7 @@ def up(
 
 
 def _serve_twin(
-    loaded: Topology, topology: str, targets_path: Path, first_port: int | None, stop: threading.Event
+    loaded: Topology, topology: str, targets_path: Path, first_port: int | None, stop: Stop
 ) -> None:
     from eeon_tools.replay.spec import CLASS_GATE_REGISTER, TICK_PS, TIMER_REGISTER, fabric_spec
     from eeon_tools.replay.twin import RunningTwin
@@ -153,7 +168,7 @@ def _run_live(
     name: str,
     congestion_control: str | None,
     targets_path: Path,
-    stop: threading.Event,
+    stop: Stop,
 ) -> None:
     from eeon_tools.live import running, switches
 
@@ -170,8 +185,8 @@ def _run_live(
         option = "" if name == "eeon" else f" --name {name}"
         first, *_, last = live.topology.hosts.values()
         click.echo(f"  eeon fabric exec{option} {first.name} -- ping -c 3 {last.ipv4}")
-        live.watch(stop, lambda text: click.echo(text, err=True))
-        if not stop.is_set():
+        live.watch(stop.wait, lambda text: click.echo(text, err=True))
+        if not stop.wait(0):
             raise click.ClickException("no switch runs any more; the fabric is taken down")
 
 

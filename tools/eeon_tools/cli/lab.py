@@ -10,12 +10,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+from eeon_control.cli.options import QuantityType
 from eeon_control.cli.output import console
 from eeon_control.units import DataRate
 from rich.table import Table
 
 from eeon_tools.cli import tables
-from eeon_tools.cli.support import QuantityType, reports_errors
+from eeon_tools.cli.support import reports_errors
 from eeon_tools.errors import InputError
 
 if TYPE_CHECKING:

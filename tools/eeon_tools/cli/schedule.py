@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import click
+from eeon_control.cli.options import QuantityType
 from eeon_control.cli.output import console
 from eeon_control.cli.terminal import Terminal
 from eeon_control.units import DataRate
@@ -20,7 +21,7 @@ from rich.progress import (
 from rich.table import Table
 
 from eeon_tools.cli import tables
-from eeon_tools.cli.support import NumberRange, ProgressText, QuantityType, reports_errors
+from eeon_tools.cli.support import NumberRange, ProgressText, reports_errors
 from eeon_tools.cli.trace import coflows_argument, parse_range, range_option
 from eeon_tools.coflow_schedule import COFLOWSIM, VARIANTS, Completions, World, complete, read_trace
 from eeon_tools.trace.coflow import SAMPLE

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, ParamSpec, Protocol, TypeVar
 
 import click
 from eeon_control.cli.terminal import Terminal
-from eeon_control.errors import EeonError, UnitError
-from eeon_control.units import Quantity
+from eeon_control.errors import EeonError
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from eeon_tools.errors import BrokenOffError, ToolsError, UnavailableError
@@ -25,24 +24,6 @@ if TYPE_CHECKING:
 
 _Arguments = ParamSpec("_Arguments")
 _Result = TypeVar("_Result")
-
-
-class QuantityType(click.ParamType):  # type: ignore[type-arg] # it takes arguments from click 8.3 on
-    """An option such as `64KB` or `30us`, converted to a quantity with its unit in the type."""
-
-    def __init__(self, quantity: type[Quantity], minimum: int = 0) -> None:
-        self.name = quantity.__name__.lower()
-        self._quantity = quantity
-        self._minimum = minimum
-
-    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> Quantity:
-        try:
-            parsed = self._quantity.parse(value)
-        except UnitError as error:
-            self.fail(str(error), param, ctx)
-        if parsed < self._minimum:
-            self.fail(f"{value}: at least {self._quantity(self._minimum)} is needed", param, ctx)
-        return parsed
 
 
 class NumberRange(click.FloatRange):

@@ -9,7 +9,7 @@ from typing import TypedDict, TypeVar, Unpack
 
 import click
 from eeon_control import topology as topologies
-from eeon_control.cli.options import json_option
+from eeon_control.cli.options import QuantityType, json_option
 from eeon_control.cli.output import console
 from eeon_control.topology import Topology
 from eeon_control.units import Bytes, Duration
@@ -17,7 +17,6 @@ from rich.table import Table
 
 from eeon_tools.cli.support import (
     NumberRange,
-    QuantityType,
     break_teller,
     capture_argument,
     keep_good_option,

@@ -42,12 +42,12 @@ class LiveFabric:
     topology_path: Path
     processes: dict[str, subprocess.Popen[bytes]]
 
-    def watch(self, stop: threading.Event, report: Callable[[str], None]) -> None:
-        """Until `stop`: report each switch that ends, and take its links down, as they go with a switch that
-        has lost its power. One that was started again is watched again. Returns early when the last one has
-        ended."""
+    def watch(self, stops_within: Callable[[float], bool], report: Callable[[str], None]) -> None:
+        """Report each switch that ends, and take its links down, as they go with a switch that has lost its
+        power. One that was started again is watched again. Ends when `stops_within`, which waits for so many
+        seconds, returns true, or with the last switch."""
         running = dict(self.state.switches)
-        while running and not stop.wait(_WATCH_SECS):
+        while running and not stops_within(_WATCH_SECS):
             for name, process in list(running.items()):
                 if not process.is_alive:
                     del running[name]

@@ -31,8 +31,6 @@ struct Limiter {
     eligible: Time,
     /// With the priority of each.
     frames: VecDeque<(usize, HostFrame)>,
-    /// Of the first frame.
-    priority: usize,
     /// Stands among those whose time has come.
     is_ready: bool,
 }
@@ -94,7 +92,6 @@ impl Limiters {
             since: now,
             eligible: now,
             frames: VecDeque::new(),
-            priority: 0,
             is_ready: false,
         };
         if let Some(number) = self.free.pop() {
@@ -135,7 +132,9 @@ impl Limiters {
 
     fn leave_turn(&mut self, number: u32) {
         let limiter = self.get(number);
-        let (priority, is_ready) = (limiter.priority, std::mem::take(&mut limiter.is_ready));
+        let is_ready = std::mem::take(&mut limiter.is_ready);
+        let Some((priority, _)) = limiter.frames.front() else { return };
+        let priority = *priority;
         let queue = &mut self.queues[priority];
         queue.waiting.retain(|Reverse((_, other))| *other != number);
         if is_ready {
@@ -146,11 +145,10 @@ impl Limiters {
     fn wait(&mut self, now: Time, number: u32) {
         let limiter = self.get(number);
         let Some((priority, _)) = limiter.frames.front() else { return };
-        limiter.priority = *priority;
+        let priority = *priority;
         if let Some(due) = limiter.due() {
             let due = due.max(now);
             limiter.eligible = due;
-            let priority = limiter.priority;
             self.queues[priority].waiting.push(Reverse((due, number)));
         }
     }

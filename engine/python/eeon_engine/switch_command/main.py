@@ -8,12 +8,10 @@ import logging
 import resource
 import signal
 import sys
-import threading
 from collections.abc import Sequence
 from contextlib import ExitStack
 from importlib.metadata import version
 from pathlib import Path
-from types import FrameType
 
 from .._engine import JSON_VERSION, LiveSwitch, Program
 from ..exceptions import ConfigError, EngineError
@@ -21,6 +19,7 @@ from . import logs, names
 from .options import Options, Shown, UsageError, parse
 from .packet_log import PacketLog
 
+_STOPPING = {signal.SIGINT, signal.SIGTERM}
 _POLL_MS = 100
 """How often what happened is written to the log."""
 _SWITCH_SECONDS = 0.001
@@ -90,16 +89,10 @@ def _run(options: Options, log: logging.Logger) -> int:
     _allow_connections()
     # Who waits for the interpreter's lock waits as often as others have it. A primary's write is one of them.
     sys.setswitchinterval(_SWITCH_SECONDS)
-    stopping = threading.Event()
-
-    def stop(number: int, frame: FrameType | None) -> None:
-        del number, frame
-        stopping.set()
-
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, stop)
-    show = threading.Event()
-    signal.signal(signal.SIGUSR1, lambda _number, _frame: show.set())
+    # No events of threading's: a signal that interrupts one of their calls would wait for its own lock.
+    came: set[int] = set()
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGUSR1):
+        signal.signal(number, lambda number, _frame: came.add(number))
     print("Calling target program-options parser", flush=True)
     for note in options.notes:
         print(f"Warning: {note}", flush=True)
@@ -110,14 +103,14 @@ def _run(options: Options, log: logging.Logger) -> int:
         stack.callback(switch.stop)
         _start_servers(options, switch, log, stack)
         switch.start()
-        while not stopping.is_set() and not switch.has_ended:
+        while not came & _STOPPING and not switch.has_ended:
             for event in switch.take_events(_POLL_MS):
                 log.info("%s", event)
             _write_log(switch, log, packet_log)
-            if show.is_set():
-                show.clear()
+            if signal.SIGUSR1 in came:
+                came.remove(signal.SIGUSR1)
                 _show_counts(switch)
-        failed = not stopping.is_set()
+        failed = not came & _STOPPING
     _write_log(switch, log, packet_log)
     for event in switch.take_events(0):
         log.log(logging.ERROR if failed else logging.INFO, "%s", event)

@@ -15,13 +15,15 @@ impl Switch {
     /// Runs a packet that has just left its queue through egress and sends it on its way.
     #[inline]
     pub(super) fn egress(&mut self, port: u16, dequeued: Dequeued) {
-        let arrival_port = self.packets.get(dequeued.packet).arrival_port;
+        let timed_port = self.timed_port(dequeued.packet);
         if self.watch.is_some() {
             self.egress_watched(port, dequeued);
         } else {
             self.egress_once::<false>(port, dequeued);
         }
-        self.reread_timers(arrival_port);
+        if let Some(port) = timed_port {
+            self.reread_timers(port);
+        }
     }
 
     #[cold]

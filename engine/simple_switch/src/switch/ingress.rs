@@ -14,13 +14,15 @@ impl Switch {
     /// Runs a packet whose metadata is set through parser and ingress, as often as it is resubmitted.
     #[inline]
     pub(super) fn ingress(&mut self, id: PacketId) {
-        let port = self.packets.get(id).arrival_port;
+        let timed_port = self.timed_port(id);
         if self.watch.is_some() {
             self.ingress_watched(id);
         } else {
             while self.ingress_once::<false>(id) {}
         }
-        self.reread_timers(port);
+        if let Some(port) = timed_port {
+            self.reread_timers(port);
+        }
     }
 
     #[cold]

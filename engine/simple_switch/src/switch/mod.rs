@@ -804,8 +804,8 @@ impl DerefMut for StateGuard<'_> {
 
 impl Drop for StateGuard<'_> {
     fn drop(&mut self) {
-        for port in 0..PORT_COUNT as u16 {
-            self.switch.reread_timers(port);
+        if self.switch.timers.is_some() {
+            (0..PORT_COUNT as u16).for_each(|port| self.switch.reread_timers(port));
         }
         if self.switch.gate.is_none() && self.switch.class_gate.is_none() {
             return;

@@ -8,6 +8,7 @@ use units::Time;
 use super::{find_queue_register, Gate, Switch, TIMERS};
 use crate::agenda::Agenda;
 use crate::config::{ConfigError, PortConfig, SwitchConfig, MAX_PRIORITIES, PORT_COUNT};
+use crate::packet::PacketId;
 use crate::v1model::instance_type;
 
 /// What the program finds instead of a frame: the shortest of Ethernet, of zeros.
@@ -44,8 +45,13 @@ impl Timers {
 }
 
 impl Switch {
-    /// A packet that came in by this port has passed the program: it may have set the timers of the port.
+    /// The port whose timers a packet may set when it passes the program: that by which it came in. `None` without timers.
     #[inline]
+    pub(super) fn timed_port(&self, id: PacketId) -> Option<u16> {
+        self.timers.is_some().then(|| self.packets.get(id).arrival_port)
+    }
+
+    /// Puts the timers of a port's queues on the agenda as the program has left them.
     pub(super) fn reread_timers(&mut self, port: u16) {
         let Some(timers) = &mut self.timers else { return };
         let first = usize::from(port) * MAX_PRIORITIES;
