@@ -54,7 +54,7 @@ wheels: setup ## build every package as a wheel into out/wheels/: `pip install -
 demo: setup ## replay a shuffle on a twin under each AQM and EEE mode; writes out/demo/
 	$(VENV)/bin/eeon demo --output out/demo
 
-picture: demo ## draw the README's picture again from the demo's results
+picture: demo ## draw the tour's picture again from the demo's results
 	cp out/demo/picture.svg docs/images/demo.svg
 
 check: style ## what to run while you work: formats, lints, types, and the tests that need no process, network or root

@@ -1,8 +1,8 @@
 """`make site`: the repository's documents as a site, strictly: a link that leads nowhere is an error.
 
 Documents stay where they are and are written for readers of the repository. Each is copied to the same
-place below SOURCE, so that links between documents hold; a link to what is no page (a source file, a
-folder) becomes its text. Pictures are copied. The sections are those of SECTIONS, and
+place below SOURCE, so that links between documents hold; a link to something other than a page (a source
+file, a folder) becomes its text. Pictures are copied. The sections are those of SECTIONS, and
 `release/tests/test_site.py` holds that every document is in one.
 """
 
@@ -122,7 +122,7 @@ def lay_out(source: Path) -> None:
         text = f"# {title}\n\n{purpose}\n\n```{{toctree}}\n:maxdepth: 1\n\n{entries}\n```\n"
         (source / f"{names[-1]}.md").write_text(text, encoding="utf-8")
     front = (HERE / "front.txt").read_text(encoding="utf-8")
-    _copy("docs/images/demo.svg", source)
+    _copy("docs/images/parts.svg", source)
     entries = "\n".join(names)
     front += f"\n```{{toctree}}\n:hidden:\n:maxdepth: 2\n\n{entries}\n```\n"
     (source / "index.md").write_text(front, encoding="utf-8")

@@ -1,4 +1,4 @@
-"""The wheels, installed where there is no Rust and no repository.
+"""The wheels, installed without Rust and without the repository.
 
 Cannot see: other systems than the one it runs on, and other processors and C libraries than this one's.
 """

@@ -24,6 +24,13 @@ def test_it_is_read_in_two_minutes():
     assert README.count("![") == 1
 
 
+def test_its_speed_is_that_of_the_measured_comparison_with_bmv2():
+    measured = (ROOT / "docs" / "performance.md").read_text(encoding="utf-8")
+    ratios = [int(ratio) for ratio in re.findall(r"^\| \| ratio \| (\d+) ", measured, re.MULTILINE)]
+    assert len(ratios) == 2
+    assert f"{min(ratios)} to {max(ratios)} times" in README
+
+
 def test_each_of_the_three_ways_in_has_three_commands():
     ways = README.partition("## Three ways in")[2].split("\n**You ")[1:]
     commands = [sum(len(block.commands) for block in blocks(way)) for way in ways]
