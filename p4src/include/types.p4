@@ -131,7 +131,7 @@ enum bit<8> codel_state_t {
     BELOW = 0,    // the last packet met the target
     ABOVE = 1,    // it did not, but not yet for an interval
     DROPPING = 2, // the next signal is scheduled
-    DROPPED = 3   // a signal was given, and whoever is next schedules the next one
+    DROPPED = 3   // a signal was given, and the next packet schedules the next one
 }
 
 enum bit<8> eee_state_t {

@@ -177,7 +177,7 @@ def passes(executable: Path, test: str, program: Path, seed: str, cases: int) ->
     )
     said = run.stdout + run.stderr
     if "running 1 test" not in said:
-        raise MutantError(f"there is no test {test}, which {LIST.name} names:\n{said}")
+        raise MutantError(f"unknown test {test}, which {LIST.name} names:\n{said}")
     if str(program) in said:
         raise MutantError(f"the engine does not load the mutant:\n{said}")
     return run.returncode == 0

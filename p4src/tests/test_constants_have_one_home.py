@@ -32,7 +32,8 @@ ELSEWHERE = {("engine/python/eeon_engine/switch_command/options.py", "DEFAULT_DR
 
 
 def number_of(node: ast.AST) -> int | None:
-    """The value of `511`, `"511"`, `1 << 48` or `2**48`; other arithmetic is no way to type a constant."""
+    """The value of `511`, `"511"`, `1 << 48` or `2**48`; other arithmetic does not count as a typed
+    constant."""
     match node:
         case ast.Constant(value=int() as value) if not isinstance(value, bool):
             return value

@@ -58,7 +58,7 @@ control aqm(inout metadata_t meta, in standard_metadata_t standard_metadata) {
 
     // Floyd and Jacobson 1993, without the count since the last mark.
     // probability_slope = max_probability * 2^48 / (max_threshold - min_threshold). With mean_bytes > 0 the slope has the
-    // factor 2^8 / mean_bytes as well: a packet of so many bytes has the probability of the line, others in proportion.
+    // factor 2^8 / mean_bytes as well: a packet of mean_bytes has the probability of the line, others in proportion.
     // While the port is idle the average halves in 2^(16 + idle_shift) / idle_halvings ticks; idle_halvings = 0: never.
     action red(bit<32> min_threshold,
                bit<32> max_threshold,

@@ -5,8 +5,8 @@
 // a recirculated packet finds a timestamp of 0. Where the target itself keeps the gate, nothing ever goes round.
 //
 // A recirculated packet can be lost on BMv2, whose input queue holds 1024 of them and drops the rest silently. Its
-// bytes then stay in occupancy_bytes until somebody writes the register. Its ticket does not stop the port: whoever has
-// come HOLD_PATIENCE_ROUNDS times to an open gate goes, and its successor is next.
+// bytes then stay in occupancy_bytes until somebody writes the register. Its ticket does not stop the port: a packet that
+// has come HOLD_PATIENCE_ROUNDS times to an open gate goes, and its successor is next.
 
 #ifndef EEON_HOLD_P4_
 #define EEON_HOLD_P4_
