@@ -1,5 +1,5 @@
 //! Full passes of one core through the fabric's program: parse, verify checksums, ingress, egress, update checksums, deparse.
-//! Not a switch: there is no queue, clock or port here.
+//! Not a switch: it has no queue, clock or port.
 
 #![allow(missing_docs)] // criterion_group! generates a public function without any.
 

@@ -42,7 +42,7 @@ pub enum RuntimeError {
         /// What it is and which call suits it.
         reason: String,
     },
-    /// The calculation is no CRC of that width whose parameters can be set.
+    /// The calculation is not a CRC of that width with parameters that can be set.
     #[error(
         "calculation '{calculation}': is not of type crc{width}_custom, whose parameters alone can be set"
     )]
@@ -260,7 +260,7 @@ pub enum Fault {
     StackIndex,
 }
 
-/// The first characters of a text that may be long or hostile, for messages.
+/// Returns the first characters of a text that may be long or hostile, for messages.
 pub(crate) fn clip(text: &str) -> String {
     if text.chars().count() <= 60 {
         text.to_owned()

@@ -25,7 +25,7 @@ impl Executable {
         self.native.get_or_init(|| Native::compile(&self.program));
     }
 
-    /// The native code, if there is some.
+    /// Returns the native code, if there is some.
     #[inline]
     pub(crate) fn native(&self) -> Option<&Native> {
         self.native.get()?.as_ref()

@@ -15,7 +15,7 @@ pub(crate) const fn words(width: u32) -> u32 {
     }
 }
 
-/// The mask of word `at` of a value of `width` bits.
+/// Returns the mask of word `at` of a value of `width` bits.
 pub(crate) fn word_mask(width: u32, at: usize) -> u64 {
     match width.saturating_sub(64 * at as u32) {
         0 => 0,
@@ -24,7 +24,7 @@ pub(crate) fn word_mask(width: u32, at: usize) -> u64 {
     }
 }
 
-/// A number with the low `width` bits set.
+/// Returns a number with the low `width` bits set.
 pub(crate) fn ones(width: u32) -> Vec<u64> {
     (0..words(width) as usize).map(|at| word_mask(width, at)).collect()
 }
@@ -38,18 +38,18 @@ pub(crate) fn cut(mut value: Vec<u64>, width: u32) -> Vec<u64> {
     value
 }
 
-/// The low `width` bits, of which there are 1 to 64.
+/// Returns the low `width` bits, of which there are 1 to 64.
 #[inline(always)]
 pub(crate) fn cut_word(value: u64, width: u8) -> u64 {
     value & u64::MAX >> (64 - width)
 }
 
-/// The low `width` bits, of which there are 1 to 128.
+/// Returns the low `width` bits, of which there are 1 to 128.
 pub(crate) fn cut_wide(value: u128, width: u8) -> u128 {
     value & u128::MAX >> (128 - width)
 }
 
-/// The mask of a prefix.
+/// Returns the mask of a prefix.
 pub(crate) fn prefix_mask(width: u32, length: u32) -> Vec<u64> {
     ones(width).iter().zip(cut(ones(width - length), width)).map(|(all, rest)| all & !rest).collect()
 }
@@ -76,7 +76,7 @@ pub(crate) fn compare(a: &[u64], b: &[u64]) -> std::cmp::Ordering {
     a.iter().rev().cmp(b.iter().rev())
 }
 
-/// The value of big-endian bytes.
+/// Returns the value of big-endian bytes.
 pub(crate) fn from_bytes(bytes: &[u8]) -> Vec<u64> {
     let chunk = |chunk: &[u8]| chunk.iter().fold(0, |word, &byte| word << 8 | u64::from(byte));
     let words: Vec<u64> = bytes.rchunks(8).map(chunk).collect();
@@ -102,7 +102,7 @@ pub(crate) fn parse_hex(text: &str) -> Result<(bool, Vec<u64>), String> {
     };
     let digits = digits.strip_prefix("0x").or_else(|| digits.strip_prefix("0X")).unwrap_or(digits);
     if digits.is_empty() || !digits.bytes().all(|b| b.is_ascii_hexdigit()) {
-        return Err(format!("'{}' is no hexadecimal number", clip(text)));
+        return Err(format!("'{}' is not a hexadecimal number", clip(text)));
     }
     let digits = digits.trim_start_matches('0').as_bytes();
     if digits.len() > MAX_DIGITS {
@@ -132,7 +132,7 @@ pub(crate) fn parse_cut(text: &str, width: u32) -> Result<Vec<u64>, String> {
     Ok(cut(negated(&value), width))
 }
 
-/// The number in decimal. A signed one is in two's complement.
+/// Returns the number in decimal. A signed one is in two's complement.
 pub(crate) fn decimal(value: &[u64], signed: bool) -> String {
     let negative = signed && value.last().is_some_and(|&top| top >> 63 == 1);
     let mut left = if negative { negated(value) } else { value.to_vec() };

@@ -43,7 +43,7 @@ impl State {
         self.native = false;
     }
 
-    /// Whether packets are run by native code.
+    /// Returns whether packets are run by native code.
     pub fn is_native(&self) -> bool {
         self.native().is_some()
     }
@@ -60,15 +60,15 @@ impl State {
         self.cells = Cells { crcs, ..Cells::new(program) };
     }
 
-    /// A state with the same entries, counters and meters, and registers that are zero: what a switch would be that has had no packet.
-    /// No batch is open in it.
+    /// Returns a state with the same entries, counters and meters, and registers that are zero: what a switch would be that has had no
+    /// packet. No batch is open in it.
     pub fn without_packets(&self) -> State {
         let mut copy = State { undo: None, ..self.clone() };
         copy.cells.registers.reset_all();
         copy
     }
 
-    /// The program.
+    /// Returns the program.
     pub fn program(&self) -> &Arc<Executable> {
         &self.program
     }
@@ -114,7 +114,7 @@ impl State {
         }
     }
 
-    /// Whether every checksum that the program verifies holds. `packet` is what was parsed.
+    /// Returns whether every checksum that the program verifies holds. `packet` is what was parsed.
     pub fn verify_checksums(&mut self, phv: &mut Phv, packet: &[u8]) -> bool {
         self.verify_checksums_watched(phv, packet, |_, _, _, _| {})
     }
@@ -243,7 +243,7 @@ impl State {
     }
 }
 
-/// The program's native code, if it is wanted and there is some.
+/// Returns the program's native code, if it is wanted and there is some.
 #[inline]
 fn native(program: &Executable, wanted: bool) -> Option<&Native> {
     if wanted {
@@ -253,7 +253,7 @@ fn native(program: &Executable, wanted: bool) -> Option<&Native> {
     }
 }
 
-/// A checksum's condition; one that cannot be computed does not hold.
+/// Returns a checksum's condition; one that cannot be computed does not hold.
 fn condition_holds(
     program: &Program,
     cells: &mut Cells,

@@ -16,14 +16,14 @@ impl Clock {
         Self { start, held_back: StdDuration::ZERO }
     }
 
-    /// What it shows at `instant`; [`Time::MAX`] beyond 213 days, where 64 bits of picoseconds end.
+    /// Returns what it shows at `instant`; [`Time::MAX`] beyond 213 days, where 64 bits of picoseconds end.
     pub(crate) fn at(&self, instant: Instant) -> Time {
         let elapsed = instant.saturating_duration_since(self.start).saturating_sub(self.held_back);
         let ps = elapsed.as_nanos().saturating_mul(1_000);
         Time::from_ps(u64::try_from(ps).unwrap_or(u64::MAX))
     }
 
-    /// How long from `instant` until it shows `time`.
+    /// Returns how long from `instant` until it shows `time`.
     pub(crate) fn until(&self, time: Time, instant: Instant) -> StdDuration {
         let ahead_ps = time.saturating_since(self.at(instant)).as_ps();
         // Rounded up: a wait that ends before its time would have to be repeated.

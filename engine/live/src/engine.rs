@@ -64,7 +64,7 @@ impl Engine {
         }
     }
 
-    /// Whether more is written down of followed packets than should wait.
+    /// Returns whether more is written down of followed packets than should wait.
     pub(crate) fn is_full(&self) -> bool {
         self.switch.as_ref().is_some_and(|switch| switch.journey_steps() > STEPS_LIMIT)
     }

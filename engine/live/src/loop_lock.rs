@@ -18,7 +18,7 @@ pub struct LoopLock<E> {
 }
 
 impl<E> LoopLock<E> {
-    /// A lock around `engine`, not paused.
+    /// Returns a lock around `engine`, not paused.
     pub fn new(engine: E) -> Self {
         Self {
             engine: Mutex::new(engine),

@@ -27,7 +27,7 @@ impl PacketIns {
         }
     }
 
-    /// All that wait; if none, waits for one.
+    /// Returns all that wait; if none, waits for one.
     pub fn take(&self, timeout: Duration) -> Vec<Vec<u8>> {
         let deadline = Instant::now() + timeout;
         let mut waiting = self.waiting.lock();

@@ -68,7 +68,7 @@ impl Shared {
         }
     }
 
-    /// All messages that wait; without any, waits for one.
+    /// Returns all messages that wait; without any, waits for one.
     pub(crate) fn take_events(&self, timeout: Duration) -> Vec<String> {
         let deadline = Instant::now() + timeout;
         let mut events = self.events.lock();

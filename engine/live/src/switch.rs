@@ -167,7 +167,7 @@ impl LiveSwitch {
         self.shared.ended.store(true, Ordering::Release);
     }
 
-    /// Whether the loop has ended, by `stop` or by itself.
+    /// Returns whether the loop has ended, by `stop` or by itself.
     pub fn has_ended(&self) -> bool {
         self.shared.ended.load(Ordering::Acquire)
     }
@@ -201,14 +201,14 @@ impl LiveSwitch {
         Ok(())
     }
 
-    /// Whether `load_program` would accept it.
+    /// Returns whether `load_program` would accept it.
     pub fn check_program(&self, program: Arc<Executable>) -> Result<(), LiveError> {
         let config = self.shared.engine.lock().config.clone();
         Switch::new(program, config)?;
         Ok(())
     }
 
-    /// The program that runs.
+    /// Returns the program that runs.
     pub fn program(&self) -> Option<Arc<Executable>> {
         self.shared.engine.lock().switch.as_ref().map(|switch| Arc::clone(switch.program()))
     }
@@ -233,12 +233,12 @@ impl LiveSwitch {
         self.shared.engine.end_turn();
     }
 
-    /// What the switch's clock shows.
+    /// Returns what the switch's clock shows.
     pub fn now(&self) -> Time {
         self.shared.engine.lock().clock.at(Instant::now())
     }
 
-    /// A packet enters on the CPU port.
+    /// Returns a packet enters on the CPU port.
     pub fn packet_out(&self, packet: &[u8]) -> Result<(), LiveError> {
         let port = self.cpu_port.ok_or(LiveError::NoCpuPort)?;
         {
@@ -319,12 +319,12 @@ impl LiveSwitch {
         }
     }
 
-    /// The ports with their interfaces or files, in order of number, as they were a moment ago.
+    /// Returns the ports with their interfaces or files, in order of number, as they were a moment ago.
     pub fn ports(&self) -> Vec<PortInfo> {
         self.shared.view.lock().0.clone()
     }
 
-    /// What was counted at the ports, as of a moment ago, and in the loop.
+    /// Returns what was counted at the ports, as of a moment ago, and in the loop.
     pub fn counts(&self) -> LiveCounts {
         let io = self.shared.view.lock().1;
         let events_lost = self.shared.events_lost();
@@ -339,7 +339,7 @@ impl LiveSwitch {
         }
     }
 
-    /// What people should know, such as interfaces that went down; without any, waits for one.
+    /// Returns what people should know, such as interfaces that went down; without any, waits for one.
     pub fn take_events(&self, timeout: Duration) -> Vec<String> {
         self.shared.take_events(timeout)
     }

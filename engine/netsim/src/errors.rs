@@ -26,7 +26,7 @@ pub enum FabricError {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum FlowError {
-    /// There is no such host.
+    /// The host does not exist.
     #[error("no host number {index}: the fabric has {count}")]
     NoSuchHost {
         /// The number given.
@@ -70,7 +70,7 @@ pub enum FlowError {
 /// Why a frame is not taken.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SendError {
-    /// There is no such node.
+    /// The node does not exist.
     #[error("no {kind} number {index}: the fabric has {count}")]
     NoSuchNode {
         /// Host or switch.

@@ -103,7 +103,7 @@ impl Fabric {
     /// A switch, to look at.
     ///
     /// # Panics
-    /// When there is no switch of this number; so do the other calls that take one, unless they return an error.
+    /// If no switch has this number; so do the other calls that take one, unless they return an error.
     pub fn switch(&self, index: usize) -> &Switch {
         self.network.switch(index)
     }

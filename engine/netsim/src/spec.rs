@@ -81,7 +81,7 @@ pub struct FabricSpec {
     /// the packets of paused queues by recirculation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub class_gate_register: Option<String>,
-    /// Register with the tick at which the program runs for a queue without a packet, by port << 3 | priority; without one there are no timers.
+    /// Register with the tick at which the program runs for a queue without a packet, by port << 3 | priority; without one the switch has no timers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timer_register: Option<String>,
     /// Time that a recirculated packet takes to its next ingress. Default 1 us.

@@ -42,7 +42,7 @@ struct Case {
     nic: NicSpec,
     ports: Vec<Settings>,
     clocks: Vec<u64>,
-    /// Time since the last in ns, from, to, and the packet; its target counts only where it is no port.
+    /// Time since the last in ns, from, to, and the packet; its target counts only where it is not a port.
     traffic: Vec<(u64, usize, usize, Packet)>,
     /// Before which packet all ports but their PHYs change, and to what.
     change: Option<(usize, Vec<Settings>)>,

@@ -1,4 +1,4 @@
-//! What goes wrong with ports, for whoever started the switch.
+//! Errors of ports, for the user who started the switch.
 
 use std::io;
 use std::path::PathBuf;
@@ -32,7 +32,7 @@ pub enum IoError {
         /// What the system says.
         source: io::Error,
     },
-    /// A file that is no pcap file.
+    /// A file other than a pcap file.
     #[error("file '{path}' (port {port}): {source}")]
     Pcap {
         /// The file.

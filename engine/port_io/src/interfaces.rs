@@ -70,7 +70,7 @@ impl Interface {
         Ok(Self { name: name.to_owned(), fd, index, is_up, has_vnet_header, capture })
     }
 
-    /// What was found when it was opened, for people.
+    /// Returns what was found when it was opened, for people.
     pub fn describe(&self) -> String {
         let link = if self.is_up { "up" } else { "down; the switch waits for it" };
         let offloads = if self.has_vnet_header {

@@ -40,7 +40,7 @@ pub struct IoCounts {
     pub rx_overruns: u64,
     /// Frames longer than the receive buffer, or captured incompletely.
     pub rx_truncated: u64,
-    /// Frames or messages that are no Ethernet frame of a known port.
+    /// Frames or messages other than an Ethernet frame of a known port.
     pub rx_malformed: u64,
     /// GSO super-frames that could not be segmented.
     pub rx_gso_refused: u64,
@@ -104,10 +104,10 @@ pub trait PortIo: Send {
         Err(IoError::FixedPorts { port })
     }
 
-    /// The ports, in order of number.
+    /// Returns the ports, in order of number.
     fn ports(&self) -> Vec<PortInfo>;
 
-    /// What was lost or repaired so far.
+    /// Returns what was lost or repaired so far.
     fn counts(&self) -> IoCounts;
 }
 

@@ -68,12 +68,12 @@ pub fn parse(message: &[u8]) -> Result<Request<'_>, MessageError> {
     }
 }
 
-/// The header of a frame that leaves: the frame follows.
+/// Returns the header of a frame that leaves: the frame follows.
 pub fn packet_out(port: u16, length: usize) -> [u8; HEADER_BYTES] {
     header(PACKET_OUT, i32::from(port), length as i32)
 }
 
-/// The answer to a question about a port: not supported.
+/// Returns the answer to a question about a port: not supported.
 pub fn info_reply(port: i32, kind: i32) -> [u8; HEADER_BYTES + 4] {
     let mut reply = [0; HEADER_BYTES + 4];
     reply[..HEADER_BYTES].copy_from_slice(&header(INFO_REP, port, kind));

@@ -45,12 +45,12 @@ impl VnetHeader {
         }
     }
 
-    /// Whether the frame is as it would be on a wire.
+    /// Returns whether the frame is as it would be on a wire.
     pub fn is_complete(&self) -> bool {
         self.flags & NEEDS_CSUM == 0 && self.gso_type == GSO_NONE
     }
 
-    /// Whether the frame stands for several.
+    /// Returns whether the frame stands for several.
     pub fn is_super_frame(&self) -> bool {
         self.gso_type != GSO_NONE
     }
@@ -212,7 +212,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// A TCP frame as the kernel hands a super-frame over: pseudo-header sum in the checksum field.
+    /// Returns a TCP frame as the kernel hands a super-frame over: pseudo-header sum in the checksum field.
     fn tcp(vlan: bool, ipv6: bool, payload: &[u8], flags: u8) -> (VnetHeader, Vec<u8>) {
         let mut frame = vec![2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 2];
         if vlan {
@@ -245,7 +245,7 @@ mod tests {
         segment(header, frame, &mut Vec::new(), &mut |part| out.push(part.to_vec())).then_some(out)
     }
 
-    /// Whether a receiver would take the checksums of an IPv4 TCP frame without options at `ip`.
+    /// Returns whether a receiver would take the checksums of an IPv4 TCP frame without options at `ip`.
     fn checksums_hold(frame: &[u8], ip: usize) -> bool {
         let pseudo = sum_of(&frame[ip + 12..ip + 20]) + 6 + (frame.len() - ip - 20) as u64;
         fold(sum_of(&frame[ip..ip + 20])) == 0xffff && fold(pseudo + sum_of(&frame[ip + 20..])) == 0xffff

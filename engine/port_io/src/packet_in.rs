@@ -332,7 +332,7 @@ mod tests {
     use super::*;
     use std::time::Duration;
 
-    /// A socket path of this test's own.
+    /// Returns a socket path of this test's own.
     fn place(name: &str) -> (PathBuf, String) {
         let path = std::env::temp_dir().join(format!("port_io-{}-{name}.ipc", std::process::id()));
         let address = format!("ipc://{}", path.display());

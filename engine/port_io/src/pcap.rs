@@ -15,11 +15,11 @@ const ETHERNET: u32 = 1;
 /// LINKTYPE_NULL. BMv2 writes its own Ethernet files with it (`pcap_open_dead(0, 0)`).
 const NULL: u32 = 0;
 
-/// Why input is no pcap file of Ethernet frames.
+/// Why input is not a pcap file of Ethernet frames.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PcapError {
     /// The first four bytes.
-    #[error("starts with {0:#010x}, which is no pcap magic number{hint}", hint = if *.0 == 0x0a0d_0d0a { " (it is pcapng; convert it with `editcap -F pcap`)" } else { "" })]
+    #[error("starts with {0:#010x}, which is not a pcap magic number{hint}", hint = if *.0 == 0x0a0d_0d0a { " (it is pcapng; convert it with `editcap -F pcap`)" } else { "" })]
     Magic(u32),
     /// Not Ethernet.
     #[error("has link type {0}; the switch takes Ethernet (1)")]
@@ -101,7 +101,7 @@ impl Reader {
         Ok(self.header()?.map(|(time_ns, ..)| time_ns))
     }
 
-    /// The next record, when all of it is there.
+    /// Returns the next record, when all of it is there.
     pub fn next_record(&mut self) -> Result<Option<Record<'_>>, PcapError> {
         let Some((time_ns, captured, length)) = self.header()? else { return Ok(None) };
         let data = self.start + RECORD_HEADER_BYTES;
@@ -139,7 +139,7 @@ impl Reader {
         Ok(Some((u64::from(seconds) * 1_000_000_000 + fraction_ns, captured, length)))
     }
 
-    /// What the file header says, once it is there.
+    /// Returns what the file header says, once it is there.
     fn format(&mut self) -> Result<Option<Format>, PcapError> {
         if let Some(format) = self.format {
             return Ok(Some(format));
@@ -173,7 +173,7 @@ impl Reader {
     }
 }
 
-/// The header of a file of Ethernet frames with nanosecond or microsecond times, little-endian.
+/// Returns the header of a file of Ethernet frames with nanosecond or microsecond times, little-endian.
 pub fn file_header(nanoseconds: bool) -> [u8; FILE_HEADER_BYTES] {
     let mut header = [0; FILE_HEADER_BYTES];
     header[..4].copy_from_slice(&(if nanoseconds { NANOSECONDS } else { MICROSECONDS }).to_le_bytes());

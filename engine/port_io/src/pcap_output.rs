@@ -72,7 +72,7 @@ impl Output {
         }
     }
 
-    /// What went wrong since the last call.
+    /// Returns what went wrong since the last call.
     pub fn take_error(&mut self) -> Option<String> {
         match &mut self.error {
             // An empty text keeps the file closed and says nothing again.

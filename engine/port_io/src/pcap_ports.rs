@@ -44,7 +44,7 @@ impl Input {
         let mut input =
             Self { port, path, file, is_fifo, reader, frames: 0, ended: false, had_writer: false };
         if !is_fifo {
-            // A file that is no pcap file is refused now, not when the switch runs.
+            // A file in another format is refused now, not when the switch runs.
             let failed = |path: &PathBuf, source| IoError::Pcap { path: path.clone(), port, source };
             let count =
                 input.read().map_err(|source| IoError::File { path: input.path.clone(), port, source })?;
@@ -135,7 +135,7 @@ impl PcapPorts {
         Ok(Self { ports, wait, start: None, messages: VecDeque::new(), counts: IoCounts::default() })
     }
 
-    /// The place of the record to be handed on next.
+    /// Returns the place of the record to be handed on next.
     fn earliest(&mut self) -> Option<usize> {
         let mut earliest = None;
         // What was written to another FIFO before the earliest record is there in the second round at the latest.
@@ -229,7 +229,7 @@ mod tests {
     use super::*;
     use std::io::Write;
 
-    /// A folder of this test's own.
+    /// Returns a folder of this test's own.
     fn folder(name: &str) -> PathBuf {
         let path = std::env::temp_dir().join(format!("port_io-{}-{name}", std::process::id()));
         std::fs::create_dir_all(&path).unwrap();

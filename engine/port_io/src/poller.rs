@@ -54,7 +54,7 @@ impl Poller {
         Ok(poller)
     }
 
-    /// A handle that ends waits.
+    /// Returns a handle that ends waits.
     pub fn waker(&self) -> Waker {
         Waker(Arc::clone(&self.wake))
     }

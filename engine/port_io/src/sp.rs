@@ -74,12 +74,12 @@ impl Decoder {
         self.buffer.extend_from_slice(bytes);
     }
 
-    /// Whether the peer's greeting has come.
+    /// Returns whether the peer's greeting has come.
     pub fn is_greeted(&self) -> bool {
         self.greeted
     }
 
-    /// The next message, when all of it is there.
+    /// Returns the next message, when all of it is there.
     pub fn next_message(&mut self) -> Result<Option<&[u8]>, SpError> {
         if !self.greeted && !self.greeting()? {
             return Ok(None);

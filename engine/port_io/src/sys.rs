@@ -38,7 +38,7 @@ fn check(result: libc::c_int) -> io::Result<libc::c_int> {
     }
 }
 
-/// A packet socket that receives nothing yet.
+/// Returns a packet socket that receives nothing yet.
 pub(crate) fn packet_socket() -> io::Result<OwnedFd> {
     // SAFETY: plain call; a descriptor that it returns has no other owner.
     unsafe {
@@ -130,7 +130,7 @@ pub(crate) fn bind(fd: &OwnedFd, ifindex: i32) -> io::Result<()> {
     Ok(())
 }
 
-/// The error that waits on a socket, which is taken off it.
+/// Returns the error that waits on a socket, which is taken off it.
 pub(crate) fn take_error(fd: &OwnedFd) -> Option<io::Error> {
     let mut error = 0i32;
     let mut length = size_of::<i32>() as libc::socklen_t;
@@ -168,7 +168,7 @@ pub(crate) fn drops(fd: &OwnedFd) -> u64 {
     }
 }
 
-/// The number of an interface, and whether it is up and has its link.
+/// Returns the number of an interface, and whether it is up and has its link.
 pub(crate) fn interface(fd: &OwnedFd, name: &str) -> io::Result<(i32, bool)> {
     let invalid = || io::Error::from_raw_os_error(libc::ENODEV);
     let name = CString::new(name).map_err(|_| invalid())?;
@@ -273,13 +273,13 @@ impl ReceiveBatch {
         Ok(self.received.len())
     }
 
-    /// The frames of the last `receive`, with the buffers they are in.
+    /// Returns the frames of the last `receive`, with the buffers they are in.
     pub(crate) fn frames(&mut self) -> impl Iterator<Item = (Received, &mut [u8])> {
         self.received.iter().copied().zip(self.buffers.iter_mut().map(|buffer| &mut **buffer))
     }
 }
 
-/// What the control messages of a received frame say.
+/// Returns what the control messages of a received frame say.
 fn beside(header: &libc::msghdr) -> Received {
     let mut found = Received::default();
     // SAFETY: the header is one that the kernel has just filled, its control room is live, and CMSG_FIRSTHDR and CMSG_NXTHDR

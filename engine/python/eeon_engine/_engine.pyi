@@ -93,7 +93,7 @@ def run_fluid(
     """When each transfer ends, (transfer, picoseconds) by number, on hosts around one switch that never
     blocks; and how many flows were given no rate when they arrived.
 
-    There are no packets: each flow sends at the rate that `scheduler` (fair, fca, sebf, scf, dclas) gives it.
+    Without packets: each flow sends at the rate that `scheduler` (fair, fca, sebf, scf, dclas) gives it.
     A flow is (picoseconds of its arrival, transfer, sending host, receiving host, bits). `order` (total,
     remaining), `work_conserving` and `preempt` are for fca. Events happen at multiples of `step_ps`; with
     `only_whole_transfers` rates are decided again when a transfer ends, not each flow. `progress`
@@ -531,7 +531,7 @@ class LiveSwitch(SwitchHandle):
     be added with `port_add`); `packet_in`, a nanomsg address for all of v1model's ports; `files`, a number
     and a NAME for each port, which reads NAME_in.pcap and writes NAME_out.pcap, files or FIFOs, from `wait_s`
     seconds after `start`. Every port gets the same queue limits and, unless `port_rates_bps` has it, the same
-    rate; BMv2's are no rate and 64 packets.
+    rate; BMv2's are an unlimited rate and 64 packets.
     `capture` is a folder for pcap files of each interface. Timestamps are microseconds by default, as BMv2's.
 
     Ports are open when it is made, and no frame is taken before `start`. Raises `ConfigError`.

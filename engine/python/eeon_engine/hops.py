@@ -119,7 +119,7 @@ class Hops:
         return found
 
     def events(self) -> Iterator[Hop]:
-        """Every event with names for numbers."""
+        """Returns every event with names for numbers."""
         # A million events are read in a second or two: names are looked up by iterators that have no step in
         # Python.
         values = array("Q")
@@ -183,12 +183,13 @@ _CODES = {
 
 
 def record(of: Twin | SwitchHandle, filter: HopFilter) -> None:
-    """Record hops from now on. Raises `ConfigError` for a filter that cannot be; then nothing is recorded."""
+    """Records hops from now on. Raises `ConfigError` for a filter that cannot be; then nothing is
+    recorded."""
     of.record_hops(json.dumps(filter))
 
 
 def take(of: Twin | SwitchHandle) -> Hops | None:
-    """What was recorded; nothing is recorded any more. None when nothing was."""
+    """Returns what was recorded; nothing is recorded any more. None when nothing was."""
     columns = of.take_hops()
     if columns is None:
         return None

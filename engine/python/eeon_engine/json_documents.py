@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def make_twin(program: Program, spec: FabricSpec) -> Twin:
-    """A twin of this fabric. Raises `ConfigError` with the place in the spec."""
+    """Returns a twin of this fabric. Raises `ConfigError` with the place in the spec."""
     return Twin(program, json.dumps(spec))
 
 

@@ -783,7 +783,7 @@ class LiveCounts(TypedDict):
     """Frames longer than the receive buffer, or captured incompletely."""
 
     rx_malformed: int
-    """Frames or messages that are no Ethernet frame of a known port."""
+    """Frames or messages other than an Ethernet frame of a known port."""
 
     rx_gso_refused: int
     """GSO super-frames that could not be segmented."""
@@ -1256,7 +1256,7 @@ class SizeReport(TypedDict):
 @final
 class SizesByPoints(TypedDict):
     """
-    A cumulative distribution: bytes, and the share of flows that have at most so many. Neither falls, and the last share is 1. Between two
+    A cumulative distribution: bytes, and the share of flows with at most that size. Neither falls, and the last share is 1. Between two
     points the size is linear in the share.
     """
 
@@ -1575,7 +1575,7 @@ class TcpSpec(TypedDict):
     """Offer and accept SACK (RFC 2018)."""
 
     slow_start_limit: NotRequired[int | None]
-    """Maximum number of segments by which slow start grows with one ACK (RFC 3465, 2.3); `null` is no limit."""
+    """Maximum number of segments by which slow start grows with one ACK (RFC 3465, 2.3); `null` means no limit."""
 
     syn_lost_rto_ps: NotRequired[int | None]
     """RTO of data after a lost SYN that nothing has measured (RFC 6298, 5.7)."""
@@ -1590,7 +1590,7 @@ class TcpSpec(TypedDict):
     """Offer and accept timestamps (RFC 7323), with a clock of this tick; `null` is off."""
 
     tso_segments: NotRequired[int | None]
-    """New data leaves in bursts of so many segments, as with segmentation offload, or of a third of the window; `null` is off."""
+    """New data leaves in bursts of that number of segments, as with segmentation offload, or of a third of the window; `null` is off."""
 
     tsq_ps: NotRequired[int | None]
     """
@@ -2627,7 +2627,7 @@ class MapReduceSpec(TypedDict):
     """Payload of the request for a partition, a split or a copy of output."""
 
     reserved: NotRequired[int]
-    """How many of them, from the first on, are no workers (name node, job tracker)."""
+    """Number of them, from the first on, that do not work (name node, job tracker)."""
 
     slowstart: NotRequired[float]
     """Share of a job's maps that must be known to have ended before its reducers start."""
@@ -3152,4 +3152,4 @@ class FabricSpec(TypedDict):
     """Length of a switch's timestamp tick. Default 1 ns; BMv2's is 1 us."""
 
     timer_register: NotRequired[str | None]
-    """Register with the tick at which the program runs for a queue without a packet, by port << 3 | priority; without one there are no timers."""
+    """Register with the tick at which the program runs for a queue without a packet, by port << 3 | priority; without one the switch has no timers."""

@@ -73,7 +73,7 @@ class PacketSwitch:
             try:
                 info = text_format.Parse(Path(p4info).read_text(encoding="utf-8"), p4i.P4Info())
             except text_format.ParseError as error:
-                raise ConfigError(f"{p4info}: is no P4Info in text format: {error}") from error
+                raise ConfigError(f"{p4info}: is not P4Info in text format: {error}") from error
             self._entries = P4Schema(info), Writer(self._switch, info)
 
     @property
@@ -146,7 +146,7 @@ class PacketSwitch:
         A packet is bytes, or what `bytes()` makes some of, such as a scapy packet. What goes to the CPU port
         is listed too. Raises `ConfigError` for a port that the switch does not have, and when something is
         still inside after a minute of virtual time, such as a packet that is recirculated for ever. Raises
-        `TypeError` for what is no packet.
+        `TypeError` for anything but a packet.
         """
         if port == _CPU_PORT:
             raise ConfigError(
@@ -172,7 +172,7 @@ class PacketSwitch:
 
 
 def _named(entity: P4TableEntry | P4MulticastGroupEntry | P4CloneSessionEntry) -> str:
-    """What an entry is of, in words."""
+    """Returns what an entry is of, in words."""
     match entity:
         case P4TableEntry():
             return f"table {entity.table_id}"

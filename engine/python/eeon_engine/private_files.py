@@ -8,7 +8,8 @@ from .exceptions import ConfigError
 
 
 def read_private(what: str, path: Path, limit: int, *, is_secret: bool) -> bytes:
-    """The content of a file that nobody else can have written and, of a secret, that nobody else can read.
+    """Returns the content of a file that nobody else can have written and, of a secret, that nobody else can
+    read.
 
     Raises `ConfigError` where it cannot be read, is longer than `limit` bytes, belongs to somebody else than
     this process or root, or is open to others; the message names the `chmod` that corrects it.
@@ -17,7 +18,7 @@ def read_private(what: str, path: Path, limit: int, *, is_secret: bool) -> bytes
         with path.open("rb") as file:
             status = os.fstat(file.fileno())
             if not stat.S_ISREG(status.st_mode):
-                raise ConfigError(f"{what} '{path}': is no file")
+                raise ConfigError(f"{what} '{path}': is not a file")
             _check_mode(what, path, status, is_secret=is_secret)
             content = file.read(limit + 1)
     except OSError as error:

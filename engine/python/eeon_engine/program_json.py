@@ -140,8 +140,9 @@ class Objects(TypedDict):
 
 
 def objects(program: bytes) -> Objects:
-    """The parsed JSON without the parts that no control plane names. Nothing of it is checked: who reads it
-    must expect `LookupError`, `TypeError` and `AttributeError`. Raises `ValueError` when it is no JSON.
+    """Returns the parsed JSON without the parts that no control plane names. Nothing of it is checked: who
+    reads it must expect `LookupError`, `TypeError` and `AttributeError`. Raises `ValueError` if it is not
+    JSON.
     """
     found: Objects = json.loads(program, object_pairs_hook=_without, strict=False)
     return found

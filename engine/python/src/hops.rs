@@ -51,7 +51,7 @@ pub(crate) fn filter(json: &str, nodes: &[&str]) -> Result<HopFilter, Error> {
     }
     let port = |(name, port): &(String, u16)| {
         let node = nodes.iter().position(|node| node == name);
-        let node = node.ok_or_else(|| Error::Config(format!("hops: ports: there is no node '{name}'")))?;
+        let node = node.ok_or_else(|| Error::Config(format!("hops: ports: unknown node '{name}'")))?;
         Ok::<_, Error>((node as u16, *port))
     };
     filter.ports = asked.ports.iter().map(port).collect::<Result<_, _>>()?;

@@ -31,7 +31,7 @@ struct Shared {
 }
 
 impl Shared {
-    /// Hands what the switches have sent to the controller over to whoever waits for it.
+    /// Delivers what the switches have sent to the controller to its receivers.
     fn collect(&self, fabric: &mut Fabric) {
         for (index, packet_ins) in self.packet_ins.iter().enumerate() {
             while let Some(packet) = fabric.poll_packet_in(index) {

@@ -59,7 +59,7 @@ class Attacker:
         return grpc.insecure_channel(self.grpc_address, options=options)
 
     def again(self, deed: Callable[[], object], threads: int = 4) -> None:
-        """Does it over and over until the end, in so many threads."""
+        """Repeats it until the end, in `threads` threads."""
 
         def work() -> None:
             while not self.stopping.is_set():
@@ -239,7 +239,7 @@ class Attacker:
         self.again(deed, 1)
 
     def garbage(self) -> None:
-        """Connections that send what is no protocol."""
+        """Connections that send random bytes."""
         preface = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + b"\0\0\0\x04\0\0\0\0\0"
 
         def deed() -> None:

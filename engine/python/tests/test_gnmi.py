@@ -367,12 +367,12 @@ def test_bytes_that_are_no_message_are_refused(client: GnmiClient) -> None:
     get: Any = client.channel.unary_unary("/gnmi.gNMI/Get")
     assert refused(lambda: get(b"\xff\xff\xff", timeout=60)) == (
         "INVALID_ARGUMENT",
-        "the request is no gnmi.GetRequest",
+        "the request is not a gnmi.GetRequest",
     )
     subscribe: Any = client.channel.stream_stream("/gnmi.gNMI/Subscribe")
     assert refused(lambda: list(subscribe(iter([b"\xff\xff\xff"]), timeout=60))) == (
         "INVALID_ARGUMENT",
-        "the request is no gnmi.SubscribeRequest",
+        "the request is not a gnmi.SubscribeRequest",
     )
 
 

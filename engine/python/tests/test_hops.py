@@ -59,7 +59,7 @@ def test_a_switch_alone_tells_its_hops_and_how_many_were_too_many(fabric_program
     ("filter", "message"),
     [
         ({"kinds": ["send"]}, "hops: kinds: 'send' is not one of offered, arrived, judged"),
-        ({"ports": [["leaf9", 1]]}, "hops: ports: there is no node 'leaf9'"),
+        ({"ports": [["leaf9", 1]]}, "hops: ports: unknown node 'leaf9'"),
         ({"fields": ["verdict"]}, "hops: fields: 'verdict' is not header.field"),
         ({"fields": [VERDICT], "port_field": BYTES}, "hops: port_field: .* is not one of the fields"),
         ({"fields": ["scalars.nothing"]}, "hops: the program has no field scalars.nothing"),

@@ -205,7 +205,7 @@ def test_rights_need_certificates_of_clients(switch: Switch, tmp_path: Path, aut
         ("[clients.a]\nroles = ['']", "rights is not a list of words"),
         ("[clients.a]\nrights = 'read'", "rights is not a list of words"),
         ("[clients.a]\nrights = ['read']\nroles = [1]", "roles is not a list of words"),
-        ("[clients", "is no TOML"),
+        ("[clients", "is not TOML"),
     ],
 )
 def test_a_file_that_does_not_say_what_it_must_is_refused(tmp_path: Path, text: str, said: str) -> None:

@@ -257,7 +257,7 @@ def test_reconcile_says_everything_that_cannot_be_kept_and_touches_nothing(
     with pytest.raises(Failed) as caught:
         client.push(Action.RECONCILE_AND_COMMIT, config())
     assert caught.value.code == rpc_code.INVALID_ARGUMENT
-    # Six: the count of the default entry is no forwarding state.
+    # Six: the count of the default entry is not forwarding state.
     assert "6 of 7 parts of the switch's state do not fit the new program" in caught.value.message
     assert "and 3 more" in caught.value.message
     assert state(client) == before

@@ -25,7 +25,7 @@ LARGEST = 1 << 26
 
 @cache
 def sized(cells: int) -> tuple[bytes, p4i.P4Info]:
-    """The program `everything` with so many cells in its register and its counter, and entries in its
+    """The program `everything` with that number of cells in its register and counter, and entries in its
     table."""
     document, info = json.loads(program_json()), p4info()
     for kind, name in (("register_arrays", REGISTER), ("counter_arrays", COUNTER)):

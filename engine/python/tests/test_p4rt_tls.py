@@ -168,7 +168,7 @@ def test_files_that_are_missing_or_no_pem_are_named(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"TLS certificate '.*absent\.pem': No such file"):
         Tls.from_files(tmp_path / "absent.pem", tmp_path / "absent.pem")
     (tmp_path / "der").write_bytes(b"\x30\x82")
-    with pytest.raises(ConfigError, match="is no PEM file"):
+    with pytest.raises(ConfigError, match="is not a PEM file"):
         Tls.from_files(tmp_path / "der", tmp_path / "der")
 
 

@@ -86,7 +86,7 @@ def test_entries_without_a_p4info_and_files_that_are_no_programs_are_refused(eeo
         eeon_switch(router[0]).insert("routes", {}, "drop")
     wrong = tmp_path / "wrong"
     wrong.write_text("{")
-    with pytest.raises(ConfigError, match="is no P4Info"):
+    with pytest.raises(ConfigError, match="is not P4Info"):
         eeon_switch(router[0], wrong)
     with pytest.raises(ProgramError):
         eeon_switch(wrong)

@@ -48,7 +48,7 @@ CLIENTS = {
     "the switch's user": {},
     # Another address than that of loopback which servers listen on; from outside there is not even that one.
     "another computer": {"host": "127.0.0.2"},
-    "whoever trusts its authority": {"tls": ["ca"], "as_nobody": True},
+    "clients that trust its authority": {"tls": ["ca"], "as_nobody": True},
     "one without a certificate": {"tls": ["ca"], "as_nobody": True},
     "one without TLS": {"as_nobody": True},
     "one with a certificate": {"tls": "stranger"},

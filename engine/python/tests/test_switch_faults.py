@@ -71,7 +71,7 @@ class Traffic:
                     self._moved.notify_all()
 
     def wait_for_more(self, frames: int = 500) -> None:
-        """Until so many more have come back."""
+        """Waits until that number more have come back."""
         with self._moved:
             goal = len(self.received) + frames
             assert self._moved.wait_for(lambda: len(self.received) >= goal, SECONDS), "no frames come back"

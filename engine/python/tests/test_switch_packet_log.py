@@ -219,7 +219,7 @@ def test_a_member_of_a_group_is_told_with_its_group() -> None:
 
 
 def frames(folder: Path, count: int) -> list[str]:
-    """Options of a switch that reads so many frames of port 0 from a file."""
+    """Options of a switch that reads that number of frames of port 0 from a file."""
     frame = bytes(64)
     record = struct.pack("<IIII", 0, 0, len(frame), len(frame)) + frame
     (folder / "a_in.pcap").write_bytes(PCAP_HEADER + count * record)

@@ -77,18 +77,18 @@ GET_NUM = header(b"standard:bm_mt_get_num_entries")
     [
         (b"GET / HTTP/1.1\r\n\r\n", "not Thrift's strict binary protocol"),
         (struct.pack("!I", 40) + GET_NUM, "not Thrift's strict binary protocol"),
-        (header(b"x", 0x80010002), "is no call"),
+        (header(b"x", 0x80010002), "is not a call"),
         (struct.pack("!Ii", 0x80010001, -1), "method name of -1 bytes"),
         (struct.pack("!Ii", 0x80010001, 1 << 30), "method name of 1073741824 bytes"),
         (GET_NUM + string_field(2, (1 << 31) - 1), "string of 2147483647 bytes"),
         (GET_NUM + string_field(2, -5), "string of -5 bytes"),
-        (GET_NUM + struct.pack("!bh", 77, 9), "type 77 is no type"),
+        (GET_NUM + struct.pack("!bh", 77, 9), "type 77 is not a"),
         # A list of two billion elements of a type that takes no bytes.
         (
             GET_NUM + struct.pack("!bhbi", TType.LIST, 9, 77, (1 << 31) - 1),
             "container of 2147483647 elements",
         ),
-        (GET_NUM + struct.pack("!bhbi", TType.LIST, 9, 77, 1000), "type 77 is no type"),
+        (GET_NUM + struct.pack("!bhbi", TType.LIST, 9, 77, 1000), "type 77 is not a"),
         (GET_NUM + struct.pack("!bhbbi", TType.MAP, 9, 8, 8, -1), "container of -1 elements"),
         (GET_NUM + struct.pack("!bh", TType.STRUCT, 9) * 100, "nested deeper than 16"),
         (
@@ -166,7 +166,7 @@ def test_where_all_places_are_taken_the_quietest_client_makes_way(
             for _ in range(10):
                 guests.append(connect(server))
                 wait_until_accepted(guests[-1])
-                # Whoever speaks is not the quietest.
+                # A client that speaks is not the quietest.
                 assert busy.standard.bm_mt_get_num_entries(0, TABLE) == 0
             assert is_alive(server)
             assert all(is_ended(guest) for guest in guests[:7])

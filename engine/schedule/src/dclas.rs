@@ -22,7 +22,7 @@ const QUEUES: u32 = 10;
 const FACTOR: u128 = 10;
 
 impl Dclas {
-    /// The first queue's limit in bits; a limit of 0 counts as 1 bit.
+    /// Returns the first queue's limit in bits; a limit of 0 counts as 1 bit.
     pub fn new(first_limit_bits: u64) -> Self {
         Self { first_limit: u128::from(first_limit_bits.max(1)) * BIT }
     }
@@ -39,7 +39,7 @@ impl Dclas {
         QUEUES - 1
     }
 
-    /// How long a transfer that has sent this much stays in its queue at `rate`, in picoseconds.
+    /// Returns how long a transfer that has sent this much stays in its queue at `rate`, in picoseconds.
     pub(crate) fn until_next(&self, sent: u128, rate: u128) -> Option<u128> {
         let queue = self.queue(sent);
         if queue == QUEUES - 1 || rate == 0 {
@@ -50,7 +50,7 @@ impl Dclas {
     }
 }
 
-/// What a transfer has sent, and its rate.
+/// Returns what a transfer has sent, and its rate.
 fn sent(flows: &Flows, transfer: &Transfer) -> (u128, u128) {
     let under_way = transfer.flows.iter().map(|slot| flows.get(*slot));
     under_way.fold((transfer.ended, 0), |(sent, rate), flow| {

@@ -36,7 +36,7 @@ pub enum ScheduleError {
         /// How many links it has.
         links: usize,
     },
-    /// There is no such link.
+    /// The link does not exist.
     #[error("flow {} of transfer {}: no link number {link}: there are {count}", .id.flow, .id.transfer)]
     UnknownLink {
         /// The flow.

@@ -57,7 +57,7 @@ pub struct Fca {
 }
 
 impl Fca {
-    /// A scheduler with these settings.
+    /// Returns a scheduler with these settings.
     pub fn new(options: Options) -> Self {
         let order = match options.order {
             Volume::Total => Order::Total,
@@ -83,7 +83,7 @@ impl Fca {
         }
     }
 
-    /// The order in which what is left is shared: transfers by volume.
+    /// Returns the order in which what is left is shared: transfers by volume.
     fn order(&self, flows: &Flows) -> Vec<(u128, u64)> {
         let open = flows.transfers.iter().filter(|(_, transfer)| !transfer.flows.is_empty());
         let mut order: Vec<_> = open

@@ -47,12 +47,12 @@ impl Flow {
         self.enforced
     }
 
-    /// How long it takes at its rate, at most 213 days; `None` without one.
+    /// Returns how long it takes at its rate, at most 213 days; `None` without one.
     pub fn time_left(&self) -> Option<Duration> {
         self.span().map(|span| Duration::from_ps(u64::try_from(span).unwrap_or(u64::MAX)))
     }
 
-    /// How long it takes at its rate, in picoseconds; `None` without one.
+    /// Returns how long it takes at its rate, in picoseconds; `None` without one.
     pub(crate) fn span(&self) -> Option<u128> {
         match self.enforced {
             _ if self.remaining == 0 => Some(0),
@@ -76,7 +76,7 @@ pub struct Transfer {
 }
 
 impl Transfer {
-    /// How many of its flows are under way.
+    /// Returns how many of its flows are under way.
     pub fn flows_under_way(&self) -> usize {
         self.flows.len()
     }
@@ -109,22 +109,22 @@ impl Flows {
         self.by_id.values().map(|slot| self.get(*slot))
     }
 
-    /// A flow under way.
+    /// Returns a flow under way.
     pub fn flow(&self, id: FlowId) -> Option<&Flow> {
         self.by_id.get(&id).map(|slot| self.get(*slot))
     }
 
-    /// A transfer that is not closed.
+    /// Returns a transfer that is not closed.
     pub fn transfer(&self, transfer: u64) -> Option<&Transfer> {
         self.transfers.get(&transfer)
     }
 
-    /// How many flows are under way.
+    /// Returns how many flows are under way.
     pub fn len(&self) -> usize {
         self.by_id.len()
     }
 
-    /// Whether none is.
+    /// Returns whether none is.
     pub fn is_empty(&self) -> bool {
         self.by_id.is_empty()
     }
@@ -148,7 +148,7 @@ impl Flows {
         }
     }
 
-    /// What no flow has been given, by link.
+    /// Returns what no flow has been given, by link.
     pub(crate) fn residual(&self) -> Vec<u64> {
         let mut residual = self.capacity.clone();
         for flow in self.slots.iter().flatten() {
@@ -172,13 +172,13 @@ impl Flows {
     }
 }
 
-/// The least that is left on a path.
+/// Returns the least that is left on a path.
 pub(crate) fn least(residual: &[u64], path: &[u32]) -> u64 {
     path.iter().map(|link| residual[*link as usize]).min().unwrap_or(0)
 }
 
-/// Whether a link has nothing left worth speaking of. Rates are whole bits per second, so that of a link that transfers fill up some
-/// bits remain: as a transfer's bottleneck, or as all that a flow could have, they would keep it for years.
+/// Returns whether a link has nothing left worth speaking of. Rates are whole bits per second, so that of a link that transfers fill up
+/// some bits remain: as a transfer's bottleneck, or as all that a flow could have, they would keep it for years.
 pub(crate) fn is_used_up(left: u64, capacity: u64) -> bool {
     left <= capacity >> 16
 }
@@ -200,7 +200,7 @@ pub(crate) struct Demand {
 }
 
 impl Demand {
-    /// The shortest time in which all `slots` can end together, in picoseconds, when their present rates and `residual` are
+    /// Returns the shortest time in which all `slots` can end together, in picoseconds, when their present rates and `residual` are
     /// theirs; `None` when a link is used up ([`is_used_up`]).
     ///
     /// Of each link, all that they have left on it over all that they may use of it; the longest of these (paper, equations 7 to
@@ -242,12 +242,12 @@ impl Demand {
     }
 }
 
-/// The rate at which `remaining` is sent in `span` picoseconds, rounded down.
+/// Returns the rate at which `remaining` is sent in `span` picoseconds, rounded down.
 pub(crate) fn rate_within(remaining: u128, span: u128) -> u64 {
     u64::try_from(remaining / span.max(1)).unwrap_or(u64::MAX)
 }
 
-/// The rate at which `remaining` is sent within `span` picoseconds at the latest.
+/// Returns the rate at which `remaining` is sent within `span` picoseconds at the latest.
 pub(crate) fn rate_by(remaining: u128, span: u128) -> u64 {
     u64::try_from(remaining.div_ceil(span.max(1))).unwrap_or(u64::MAX)
 }

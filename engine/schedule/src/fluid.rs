@@ -1,6 +1,6 @@
 //! Flows without packets: each sends at its rate, and ends when its volume has been sent.
 //!
-//! Time goes from event to event: an arrival, an end, a change that the scheduler has announced. There is no propagation, no
+//! Time goes from event to event: an arrival, an end, a change that the scheduler has announced. The model has no propagation, no
 //! slow start and no loss; a rate holds from the instant at which it is decided.
 //!
 //! The rates are those of the schedulers of [`crate::Schedule`], to the rounding of rates to whole bits per second, at a cost that an event's
@@ -95,7 +95,7 @@ pub enum FluidError {
         /// How many.
         flows: usize,
     },
-    /// Whoever watched did not want more.
+    /// The observer ended the run.
     #[error("stopped after {ended} flows had ended")]
     Stopped {
         /// How many.
@@ -219,7 +219,7 @@ pub fn run(
     run_watched(links, name, options, arrivals, time, &mut |_| true)
 }
 
-/// The same; `watch` hears after every decision how many flows have ended, and says whether to go on.
+/// Returns the same; `watch` hears after every decision how many flows have ended, and says whether to go on.
 pub fn run_watched(
     links: &Links,
     name: Name,

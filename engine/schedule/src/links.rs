@@ -16,10 +16,10 @@ enum Shape {
     LeafSpine { hosts: u32, hosts_per_leaf: u32, spines: u32 },
 }
 
-/// Why there are no such links.
+/// Why the links cannot be built.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LinksError {
-    /// There is no such host, or it would talk to itself.
+    /// The host does not exist, or it would talk to itself.
     #[error("a path from host {from} to host {to}: {reason}")]
     Path {
         /// The host that sends.
@@ -88,7 +88,7 @@ impl Links {
         &self.capacities
     }
 
-    /// The links from one host to another; `choice`, reduced to the number of spines, says which spine (ECMP's hash).
+    /// Returns the links from one host to another; `choice`, reduced to the number of spines, says which spine (ECMP's hash).
     pub fn path(&self, from: u32, to: u32, choice: u64) -> Result<Vec<u32>, LinksError> {
         let fail = |reason: String| LinksError::Path { from, to, reason };
         let hosts = match self.shape {

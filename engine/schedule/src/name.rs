@@ -24,7 +24,7 @@ pub enum Name {
     Dclas,
 }
 
-/// There is no such scheduler.
+/// No scheduler has this name.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("scheduler {name:?}: is not known; choose fair, fca, sebf, scf or dclas")]
 pub struct UnknownName {
@@ -38,7 +38,7 @@ impl Name {
     /// All names.
     pub const ALL: [Name; 5] = [Name::Fair, Name::Fca, Name::Sebf, Name::Scf, Name::Dclas];
 
-    /// The scheduler; `options` are those of flow chasing.
+    /// Returns the scheduler; `options` are those of flow chasing.
     pub fn scheduler(self, options: fca::Options) -> Box<dyn Scheduler> {
         match self {
             Name::Fair => Box::new(Fair),

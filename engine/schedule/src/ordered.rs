@@ -27,7 +27,7 @@ pub struct Ordered {
 }
 
 impl Ordered {
-    /// A scheduler of this order.
+    /// Returns a scheduler of this order.
     pub fn new(order: Order) -> Self {
         Self { order, demand: Demand::default() }
     }

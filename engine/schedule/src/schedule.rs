@@ -67,7 +67,7 @@ pub struct Schedule {
 }
 
 impl Schedule {
-    /// A schedule without flows, at time 0.
+    /// Returns a schedule without flows, at time 0.
     pub fn new(links: &Links, scheduler: Box<dyn Scheduler>, floor: Option<Floor>) -> Self {
         let ppm = floor.map_or(0, |floor| floor.reserve_ppm.min(1_000_000));
         let reserve = |capacity: u64| (u128::from(capacity) * u128::from(ppm) / 1_000_000) as u64;
@@ -83,7 +83,7 @@ impl Schedule {
         }
     }
 
-    /// The flows under way.
+    /// Returns the flows under way.
     pub fn flows(&self) -> &Flows {
         &self.flows
     }

@@ -1,4 +1,4 @@
-//! Rates are whole bits per second, so a link that a transfer fills up keeps some bits. They are no bottleneck for others.
+//! Rates are whole bits per second, so a link that a transfer fills up keeps some bits. They do not limit others.
 
 use schedule::fca::{Fca, Options};
 use schedule::{FlowId, Links, Name, NewFlow, Schedule, Scheduler};

@@ -12,7 +12,7 @@
 use schemars::generate::{SchemaGenerator, SchemaSettings};
 use serde_json::{json, Map, Value};
 
-/// The schema of all types, by name.
+/// Returns the schema of all types, by name.
 ///
 /// # Panics
 ///

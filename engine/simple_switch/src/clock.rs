@@ -21,7 +21,7 @@ impl Clock {
         (time.as_ps() / self.tick.as_ps()).wrapping_add(self.start)
     }
 
-    /// How long so many ticks take; [`Duration::MAX`] where that cannot be told.
+    /// Returns how long `ticks` ticks take; [`Duration::MAX`] if it cannot be represented.
     #[inline]
     pub(crate) fn span_of(&self, ticks: u64) -> Duration {
         ticks.checked_mul(self.tick.as_ps()).map_or(Duration::MAX, Duration::from_ps)

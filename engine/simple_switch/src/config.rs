@@ -38,7 +38,7 @@ pub struct SwitchConfig {
     pub class_gate_register: Option<String>,
     /// Name of the register that holds, per queue as above, the tick at which the program is to run without a packet (0: never): ingress,
     /// with `instance_type` 7, that `ingress_port` and `priority`, and a frame of 60 zeros of which nothing leaves but clones. It runs once
-    /// for a value, a tick after it was set or later. `None`: there are no timers.
+    /// for a value, a tick after it was set or later. `None`: no timers.
     pub timer_register: Option<String>,
     /// Seed of the program's `random()`; the same seed draws the same numbers.
     pub seed: u64,

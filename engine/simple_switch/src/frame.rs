@@ -142,7 +142,7 @@ impl FramePool {
         self.snapped(bytes, 0)
     }
 
-    /// The same with so many zeros behind them, which are not put there.
+    /// The same followed by `zeros` zero bytes, which are not stored.
     pub(crate) fn snapped(&mut self, bytes: &[u8], zeros: usize) -> Frame {
         let mut frame = self.free.pop().unwrap_or_default();
         frame.fill(bytes, zeros);

@@ -144,7 +144,7 @@ pub struct HopEvent {
     pub cause: u8,
 }
 
-/// A cause of a drop that is no [`DropCause`].
+/// A cause of a drop outside [`DropCause`].
 pub const OTHER_CAUSE: u8 = u8::MAX;
 
 impl HopEvent {
@@ -248,7 +248,7 @@ pub enum HopError {
     /// Too many fields.
     #[error("hops: {0} fields, at most {MAX_HOP_FIELDS}")]
     TooManyFields(usize),
-    /// There is no such place in the list of fields.
+    /// The list of fields has no such index.
     #[error("hops: port_field {0}, there are {1} fields")]
     PortField(usize, usize),
     /// Too many events.
@@ -527,7 +527,7 @@ impl HopLog {
         }
     }
 
-    /// What has this id is no packet that arrived.
+    /// The packet with this id did not arrive from outside.
     pub(crate) fn forget(&mut self, id: PacketId) {
         self.set(id, STRANGER);
     }

@@ -40,7 +40,7 @@ const TICKS_PER_BYTE_Q24: u64 = (1 << 24) / 78 + 1;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Form {
     Gate,
-    /// By a loop that takes so many ticks.
+    /// By a loop that takes this number of ticks.
     Loop(u64),
 }
 
@@ -361,7 +361,7 @@ fn product<T: Copy>(choices: &[&[T]]) -> Vec<Vec<T>> {
     choices.iter().fold(vec![Vec::new()], longer)
 }
 
-/// Packets of the given sizes, each so many ticks after the one before; the first, after the wire went idle.
+/// Packets of the given sizes, each a given number of ticks after the one before; the first, after the wire went idle.
 fn arrivals(gaps: &[u64], sizes: &[(u64, u64)]) -> Vec<Packet> {
     let mut at = 0;
     let arrive = |(gap, (bytes, wire)): (&u64, &(u64, u64))| {

@@ -61,7 +61,7 @@ def open_tun() -> int:
 
 
 def serve(listener: socket.socket, sends: int) -> None:
-    """Linux' application: takes everything of one connection, or sends so many bytes."""
+    """Linux' application: takes everything of one connection, or sends a number of bytes."""
     connection, _ = listener.accept()
     with connection:
         if sends:

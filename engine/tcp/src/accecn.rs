@@ -5,7 +5,7 @@ use wire::Ecn;
 
 /// Where the counters of marked packets start (RFC 9768, 3.2.1).
 pub(crate) const INITIAL_COUNT: u8 = 5;
-/// So many marks make the field zero at the start.
+/// Number of marks for which the field starts at zero.
 pub(crate) const MARKS_TO_ZERO: u64 = MODULUS - INITIAL_COUNT as u64;
 /// The field counts to this.
 const MODULUS: u64 = 8;
@@ -13,7 +13,7 @@ const MODULUS: u64 = 8;
 pub(crate) const MARKS_AN_ACK: u8 = 2;
 /// Packets an ACK on average above which a counter that may have gone round is taken to have: Linux' `ACK_COMP_THRESH`.
 const THINNED: u32 = 4;
-/// The average's weight is one in so many, as in Linux.
+/// The average's weight is one in this number, as in Linux.
 const WEIGHT: u32 = 64;
 
 /// What the peers' SYNs say (RFC 9768, 3.1.1 and 3.1.2).
@@ -74,8 +74,8 @@ impl Feedback {
         Self { count, covered: WEIGHT, bytes: 0, looked_at: false }
     }
 
-    /// Marked packets of which an ACK tells that newly acknowledges so many (3.2.2.5.2, appendix A.2.1). When it covers so many that the
-    /// field may have gone round, and ACKs are thin, it is taken to have gone as often as it can.
+    /// Returns the marked packets that an ACK reports, which newly acknowledges `packets` (3.2.2.5.2, appendix A.2.1). When `packets` may
+    /// have wrapped the field, and ACKs are thin, the field counts as wrapped as often as it can have been.
     pub(crate) fn take(&mut self, ace: u8, packets: u64) -> u64 {
         self.covered = self.covered - self.covered / WEIGHT + packets.min(u64::from(WEIGHT)) as u32;
         let marks = u64::from(ace.wrapping_sub(self.count) & 7);

@@ -85,7 +85,7 @@ pub struct Config {
     pub mss: u16,
     /// Initial window in segments. Default 10 (RFC 6928); ns-2 starts with 2.
     pub initial_window_segments: u32,
-    /// Maximum number of segments by which slow start grows with one ACK. Default 2 (RFC 3465, 2.3); `None` is no limit (Linux;
+    /// Maximum number of segments by which slow start grows with one ACK. Default 2 (RFC 3465, 2.3); `None` means no limit (Linux;
     /// RFC 9438, 4.10 and RFC 9406, 4.2 for senders that pace). After a timeout it is 1 where there is a limit.
     pub slow_start_limit: Option<u32>,
     /// End the first slow start where round-trip times rise (HyStart++, RFC 9406); not with Vegas, whose slow start does that itself. Default
@@ -160,7 +160,7 @@ pub struct Config {
     /// the rule of Linux' TCP small queues, where it is 1 ms. Default off (`None`); otherwise the caller says with
     /// [`Connection::left_nic`](crate::Connection::left_nic) what has left.
     pub tsq: Option<Duration>,
-    /// New data leaves in bursts, as with segmentation offload: it waits until the windows let out so many segments, a third of the smaller
+    /// New data leaves in bursts, as with segmentation offload: it waits until the windows let out that number of segments, a third of the smaller
     /// window, or all that is left; a burst leaves at once, and its pace is kept after it. Default off (`None`).
     pub tso_segments: Option<u32>,
 }
@@ -357,7 +357,7 @@ pub enum ConfigError {
         /// What it may hold.
         expected: &'static str,
     },
-    /// There is no behaviour of this name.
+    /// No behaviour has this name.
     #[error("tcp: {name:?} is not known; there are {}", NAMES.join(", "))]
     UnknownName {
         /// The name.

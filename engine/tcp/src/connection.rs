@@ -172,7 +172,7 @@ impl Connection {
     }
 
     /// Nothing more will be sent; what has been written still is, and then a FIN (RFC 9293, 3.10.4), unless the settings say that there is none. Unlike there, in SYN-SENT, too: to give
-    /// an attempt up, [`Connection::abort`] it. In LISTEN there is no peer yet, and the connection ends.
+    /// an attempt up, [`Connection::abort`] it. In LISTEN the peer is unknown, and the connection ends.
     pub fn close(&mut self) {
         if self.closing {
             return;
@@ -219,8 +219,8 @@ impl Connection {
         }
     }
 
-    /// So many bytes of payload that [`Connection::poll_transmit`] gave out have left the host's NIC, or were dropped there; whether
-    /// the connection may send more now. Only with [`Config::tsq`](crate::Config::tsq) this is to be told.
+    /// Reports that bytes of payload from [`Connection::poll_transmit`] have left the host's NIC, or were dropped there. Returns whether
+    /// the connection may send more now. Needed only with [`Config::tsq`](crate::Config::tsq).
     pub fn left_nic(&mut self, payload_bytes: u64) -> bool {
         self.sender.left_nic(payload_bytes)
     }

@@ -17,7 +17,7 @@ const LEAST_MSS: u64 = 48;
 const TIMESTAMPS_LEN: u64 = 12;
 
 impl Connection {
-    /// RFC 9293, 3.10.7.1: there is no connection, so a reset.
+    /// RFC 9293, 3.10.7.1: no connection, so a reset.
     pub(crate) fn refuse(&mut self, segment: &Segment) {
         if segment.has(RST) {
             return;

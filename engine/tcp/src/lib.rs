@@ -10,7 +10,7 @@
 //! * what can be looked at: all the others.
 //!
 //! A payload is a length, not bytes: [`Segment`] says how much, and `wire` makes a frame of it. Time never runs backwards.
-//! There is no clock and no random source here; the initial sequence number is given. Memory of a connection is bounded, whatever the
+//! This crate reads no clock and no random source; the initial sequence number is given. Memory of a connection is bounded, whatever the
 //! peer sends, and without loss nothing is allocated after the start.
 //!
 //! ```

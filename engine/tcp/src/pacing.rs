@@ -17,7 +17,7 @@ pub(crate) fn bytes_in(window: &Window, srtt: Option<Duration>, time: Duration) 
     u64::try_from(bytes).unwrap_or(u64::MAX)
 }
 
-/// After how long the segment that follows `payload_bytes` may leave, with so many bytes under way; at once before there is a round-trip
+/// After how long the segment that follows `payload_bytes` may leave, with `flight` bytes under way; at once before there is a round-trip
 /// time. A flight larger than the window, as after a reduction, keeps its rate, as in Linux.
 #[inline(never)]
 pub(crate) fn gap(window: &Window, flight: u64, srtt: Option<Duration>, payload_bytes: u64) -> Duration {

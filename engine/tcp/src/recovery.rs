@@ -46,7 +46,7 @@ pub(crate) struct Prr {
 }
 
 impl Prr {
-    /// SndCnt: how many bytes may leave with an ACK that delivers so many. An ACK that moved SND.UNA is a SafeACK.
+    /// SndCnt: how many bytes may leave with an ACK, by the bytes that it delivers. An ACK that moved SND.UNA is a SafeACK.
     pub(crate) fn allowance(&self, delivered: u64, moved: bool, pipe: u64, window: &Window) -> u64 {
         if pipe > window.ssthresh {
             let due = u128::from(self.delivered) * u128::from(window.ssthresh);
@@ -67,7 +67,7 @@ pub(crate) enum Frto {
     Off,
     /// Step 2: the first segment has been sent again, and its acknowledgement is waited for.
     Retransmitted,
-    /// Step 3: so many segments of new data may leave, and the next acknowledgement decides.
+    /// Step 3: this number of segments of new data may leave, and the next acknowledgement decides.
     NewData(u8),
 }
 

@@ -49,7 +49,7 @@ impl Sender {
         self.refresh_scoreboard();
     }
 
-    /// An ACK has delivered so many bytes, and perhaps moved SND.UNA: with PRR, in recovery, the window is what is in the network and
+    /// Takes an ACK that delivered `delivered` bytes, and perhaps moved SND.UNA: with PRR, in recovery, the window is what is in the network and
     /// what may leave now.
     pub(crate) fn reduce_in_proportion(&mut self, delivered: u64, moved: bool) {
         let pipe = self.pipe();
@@ -159,7 +159,7 @@ impl Sender {
         if !self.sack || self.pipe() + mss > self.congestion_window.cwnd {
             return None;
         }
-        // Rules 1 and 3: below the highest block held, first what is lost, then (if there is no new data) the rest.
+        // Rules 1 and 3: below the highest block held, first what is lost, then (without new data) the rest.
         let (start, end) = hole(fast.high_rxt.max(self.una));
         let below_held = start < self.sacked.end();
         if below_held && start < fast.lost_below {

@@ -122,7 +122,7 @@ pub(crate) struct Sender {
     pub(crate) ecn: bool,
     /// With AccECN: what is known of the peer's counter.
     feedback: Option<Feedback>,
-    /// With a window of one segment, a mark lets nothing out before this (RFC 3168, 6.1.2); zero when there is no such wait.
+    /// With a window of one segment, a mark lets nothing out before this (RFC 3168, 6.1.2); zero without such a wait.
     quiet_until: Time,
     rtt: RttEstimator,
     /// An offset whose acknowledgement gives a round-trip time, and when it was sent.
@@ -314,7 +314,7 @@ impl Sender {
         self.feedback = Some(Feedback::new(accecn::INITIAL_COUNT + 1));
     }
 
-    /// Marked bytes of which an ACK tells that moves SND.UNA by so many bytes, or none and reports something new.
+    /// Returns the marked bytes that an ACK reports. The ACK moves SND.UNA, or reports something new.
     #[inline]
     fn take_marks(&mut self, ack: &Acknowledgement<'_>, acked: u64) -> u64 {
         let mss = self.congestion_window.mss;
@@ -338,7 +338,7 @@ impl Sender {
 
     /// SYN or SYN-ACK has left.
     pub(crate) fn syn_sent(&mut self, now: Time, config: &Config) {
-        // Karn: one that is sent again does not measure, whoever asked for it: our timer, or the peer's SYN that came again.
+        // Karn: one that is sent again does not measure, whatever caused it: our timer, or the peer's SYN that came again.
         self.timed = (self.max == 0).then_some((1, now));
         (self.next, self.max, self.last_sent) = (1, 1, now);
         self.retransmit_at = now.saturating_add(self.rtt.rto(config));

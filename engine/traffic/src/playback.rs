@@ -333,7 +333,7 @@ impl Playback {
         self.overruns += self.sockets.iter().map(HostSocket::drops).sum::<u64>();
     }
 
-    /// What became of everything; `late_after_ns` is from where on a frame is called late.
+    /// Returns what became of everything; `late_after_ns` is from where on a frame is called late.
     pub fn report(mut self, late_after_ns: u64) -> PlaybackReport {
         self.count_overruns();
         self.lateness_ns.sort_unstable();
@@ -355,7 +355,7 @@ impl Playback {
     }
 }
 
-/// Whether the kernel did not take this frame but will take others.
+/// Returns whether the kernel did not take this frame but will take others.
 fn is_refusal(error: &io::Error) -> bool {
     matches!(
         error.raw_os_error(),

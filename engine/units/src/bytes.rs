@@ -19,12 +19,12 @@ impl Bytes {
         Self(count)
     }
 
-    /// The number.
+    /// Returns the number.
     pub const fn get(self) -> u64 {
         self.0
     }
 
-    /// The sum, or `None` on overflow.
+    /// Returns the sum, or `None` on overflow.
     pub const fn checked_add(self, other: Bytes) -> Option<Bytes> {
         match self.0.checked_add(other.0) {
             Some(sum) => Some(Bytes(sum)),
@@ -32,12 +32,12 @@ impl Bytes {
         }
     }
 
-    /// The sum, at most 2^64-1.
+    /// Returns the sum, at most 2^64-1.
     pub const fn saturating_add(self, other: Bytes) -> Bytes {
         Bytes(self.0.saturating_add(other.0))
     }
 
-    /// The difference, at least zero.
+    /// Returns the difference, at least zero.
     pub const fn saturating_sub(self, other: Bytes) -> Bytes {
         Bytes(self.0.saturating_sub(other.0))
     }

@@ -55,7 +55,7 @@ impl Histogram {
         self.max = self.max.max(other.max);
     }
 
-    /// How many durations were recorded.
+    /// Returns how many durations were recorded.
     pub fn count(&self) -> u64 {
         self.count
     }
@@ -76,7 +76,7 @@ impl Histogram {
         (self.count > 0).then_some(self.max)
     }
 
-    /// The value that `per_mille` thousandths of the values do not exceed (nearest rank); `None` of nothing.
+    /// Returns the value that `per_mille` thousandths of the values do not exceed (nearest rank); `None` of nothing.
     pub fn quantile(&self, per_mille: u32) -> Option<Duration> {
         let rank = (u128::from(self.count) * u128::from(per_mille)).div_ceil(1000).max(1);
         let mut seen = 0_u128;

@@ -2,7 +2,7 @@
 //!
 //! Everything is an integer, so that a simulation gives the same bytes on every machine: time counts
 //! picoseconds, rates count bits per second, sizes count bytes. 64 bits of picoseconds last for 213 days.
-//! There is no clock here: a [`Time`] is always handed in by the caller.
+//! This crate reads no clock: the caller always passes a [`Time`] in.
 //!
 //! Text is read and written in the units people use ("120us", "10Gbps", "300KB"); see [`ParseError`] for what is
 //! refused. Operators panic on overflow in every build, because a wrapped time would silently reorder events;

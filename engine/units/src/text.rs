@@ -58,7 +58,7 @@ pub(crate) fn parse(s: &str, quantity: &'static str, units: &[(&str, u64)]) -> R
     base.checked_add(rest).ok_or_else(too_large)
 }
 
-/// A fraction of a binary unit ("1.5KiB"), whose factor ten does not divide; `None` unless it comes out whole.
+/// Returns a fraction of a binary unit ("1.5KiB"), whose factor ten does not divide; `None` unless it comes out whole.
 fn fraction_of_binary(number: &str, factor: u64) -> Option<u64> {
     let (whole, fraction) = number.split_once('.')?;
     let fraction = fraction.trim_end_matches('0');

@@ -20,7 +20,7 @@ impl Time {
     /// Later than everything that can be scheduled.
     pub const MAX: Time = Time(u64::MAX);
 
-    /// The point `ps` picoseconds after the start.
+    /// Returns the point `ps` picoseconds after the start.
     pub const fn from_ps(ps: u64) -> Self {
         Self(ps)
     }
@@ -68,12 +68,12 @@ impl Duration {
     /// The longest span.
     pub const MAX: Duration = Duration(u64::MAX);
 
-    /// A span of `ps` picoseconds.
+    /// Returns a span of `ps` picoseconds.
     pub const fn from_ps(ps: u64) -> Self {
         Self(ps)
     }
 
-    /// A span of `ns` nanoseconds.
+    /// Returns a span of `ns` nanoseconds.
     ///
     /// # Panics
     /// Beyond 213 days, as the other `from_` functions.
@@ -81,17 +81,17 @@ impl Duration {
         Self::scaled(ns, 1_000)
     }
 
-    /// A span of `us` microseconds.
+    /// Returns a span of `us` microseconds.
     pub const fn from_us(us: u64) -> Self {
         Self::scaled(us, 1_000_000)
     }
 
-    /// A span of `ms` milliseconds.
+    /// Returns a span of `ms` milliseconds.
     pub const fn from_ms(ms: u64) -> Self {
         Self::scaled(ms, 1_000_000_000)
     }
 
-    /// A span of `s` seconds.
+    /// Returns a span of `s` seconds.
     pub const fn from_secs(s: u64) -> Self {
         Self::scaled(s, 1_000_000_000_000)
     }
@@ -113,12 +113,12 @@ impl Duration {
         self.0 as f64 / 1e12
     }
 
-    /// Whether this is no time at all.
+    /// Returns whether the duration is zero.
     pub const fn is_zero(self) -> bool {
         self.0 == 0
     }
 
-    /// The sum, or `None` on overflow.
+    /// Returns the sum, or `None` on overflow.
     pub const fn checked_add(self, other: Duration) -> Option<Duration> {
         match self.0.checked_add(other.0) {
             Some(ps) => Some(Duration(ps)),
@@ -126,12 +126,12 @@ impl Duration {
         }
     }
 
-    /// The sum, at most [`Duration::MAX`].
+    /// Returns the sum, at most [`Duration::MAX`].
     pub const fn saturating_add(self, other: Duration) -> Duration {
         Duration(self.0.saturating_add(other.0))
     }
 
-    /// The difference, at least zero.
+    /// Returns the difference, at least zero.
     pub const fn saturating_sub(self, other: Duration) -> Duration {
         Duration(self.0.saturating_sub(other.0))
     }

@@ -1,5 +1,5 @@
 //! Whole frames from their fields, with right lengths and checksums. What is built here is read back by the
-//! views; there is no way to build a damaged frame.
+//! views; a damaged frame cannot be built.
 
 use std::net::{IpAddr, Ipv4Addr};
 
@@ -50,7 +50,7 @@ pub struct TcpFields {
     pub options: Options,
 }
 
-/// A TCP frame, padded to Ethernet's minimum.
+/// Returns a TCP frame, padded to Ethernet's minimum.
 ///
 /// # Panics
 /// When the addresses are of two IP versions, or the packet exceeds 65 535 bytes: mistakes of the caller.
@@ -62,7 +62,7 @@ pub fn tcp(addresses: &Addresses, fields: &TcpFields, payload: &[u8]) -> Vec<u8>
     frame
 }
 
-/// The headers of a TCP frame whose payload is `payload_len` zeros, with right lengths and checksums. `frame` is replaced;
+/// Returns the headers of a TCP frame whose payload is `payload_len` zeros, with right lengths and checksums. `frame` is replaced;
 /// the payload is left to the caller. Returns the frame's length, padded to Ethernet's minimum.
 ///
 /// # Panics
@@ -105,7 +105,7 @@ fn tcp_into(
     frame.extend_from_slice(header);
 }
 
-/// A UDP frame, padded to Ethernet's minimum.
+/// Returns a UDP frame, padded to Ethernet's minimum.
 ///
 /// # Panics
 /// As [`tcp()`].
@@ -117,7 +117,7 @@ pub fn udp(addresses: &Addresses, source_port: u16, destination_port: u16, paylo
     datagram.extend_from_slice(&len.to_be_bytes());
     datagram.extend_from_slice(&[0; 2]);
     datagram.extend_from_slice(payload);
-    // RFC 768: a computed zero is sent as all ones, because zero says that there is no checksum.
+    // RFC 768: a computed zero is sent as all ones, because zero means "no checksum".
     let pseudo = pseudo_header_sum(addresses, udp::PROTOCOL, datagram.len());
     let sum = match checksum::finish(checksum::sum(pseudo, &datagram)) {
         0 => 0xffff,
@@ -170,7 +170,7 @@ fn ipv4_header(source: Ipv4Addr, destination: Ipv4Addr, protocol: u8, ecn: Ecn, 
     header
 }
 
-/// The running sum over the pseudo header (RFC 9293, 3.1; RFC 8200, 8.1) of `len` bytes of `protocol`.
+/// Returns the running sum over the pseudo header (RFC 9293, 3.1; RFC 8200, 8.1) of `len` bytes of `protocol`.
 fn pseudo_header_sum(addresses: &Addresses, protocol: u8, len: usize) -> u32 {
     let mut sum = 0;
     for address in [addresses.source, addresses.destination] {

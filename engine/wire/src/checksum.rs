@@ -1,6 +1,6 @@
 //! The Internet checksum (RFC 1071).
 
-/// The complement of the one's complement sum of `data`, as it is written into a header. Over bytes that
+/// Returns the complement of the one's complement sum of `data`, as it is written into a header. Over bytes that
 /// contain their own checksum it is zero when they are intact.
 pub fn internet(data: &[u8]) -> u16 {
     finish(sum(0, data))
@@ -27,7 +27,7 @@ pub(crate) fn sum(start: u32, data: &[u8]) -> u32 {
     total as u32
 }
 
-/// The complement of a folded running sum.
+/// Returns the complement of a folded running sum.
 pub(crate) fn finish(sum: u32) -> u16 {
     !(((sum & 0xffff) + (sum >> 16)) as u16)
 }

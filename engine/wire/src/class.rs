@@ -31,7 +31,7 @@ impl PacketClass {
     pub const ALL: [PacketClass; 7] =
         [Self::Data, Self::Ack, Self::AckEce, Self::Syn, Self::SynAck, Self::FinRst, Self::Other];
 
-    /// The name used in reports and by the controller.
+    /// Returns the name used in reports and by the controller.
     pub fn name(self) -> &'static str {
         match self {
             Self::Data => "data",
@@ -45,7 +45,7 @@ impl PacketClass {
     }
 }
 
-/// The class of a whole frame. Never fails: what cannot be read, contradicts itself, or fails its IPv4 header
+/// Returns the class of a whole frame. Never fails: what cannot be read, contradicts itself, or fails its IPv4 header
 /// checksum is [`PacketClass::Other`].
 ///
 /// The IP and TCP lengths decide whether there is payload, not the frame's length (short frames are padded).
@@ -54,7 +54,7 @@ pub fn classify(frame: &[u8]) -> PacketClass {
     classify_snapped(frame, frame.len())
 }
 
-/// The class of a frame of `wire_len` bytes of which only the first are at hand.
+/// Returns the class of a frame of `wire_len` bytes of which only the first are at hand.
 #[inline]
 pub fn classify_snapped(captured: &[u8], wire_len: usize) -> PacketClass {
     class_of_tcp(captured, wire_len).unwrap_or(PacketClass::Other)

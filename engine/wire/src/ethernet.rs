@@ -45,7 +45,7 @@ impl<'a> Frame<'a> {
         be16(self.0, 12)
     }
 
-    /// What follows the header.
+    /// Returns what follows the header.
     #[inline]
     pub fn payload(&self) -> &'a [u8] {
         &self.0[HEADER_LEN..]

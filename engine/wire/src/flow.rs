@@ -20,7 +20,7 @@ pub struct FiveTuple {
 }
 
 impl FiveTuple {
-    /// The same of a frame that is cut behind its IP header: of the transport's header the ports are enough.
+    /// Returns the same of a frame that is cut behind its IP header: of the transport's header the ports are enough.
     pub fn of_beginning(frame: &[u8]) -> Option<Self> {
         let mut tuple = Self::of(frame)?;
         let (payload, is_fragment) = match Network::of(frame).ok()? {
@@ -35,7 +35,7 @@ impl FiveTuple {
         Some(tuple)
     }
 
-    /// The 5-tuple of `frame`; `None` when it carries no intact IP header.
+    /// Returns the 5-tuple of `frame`; `None` when it carries no intact IP header.
     pub fn of(frame: &[u8]) -> Option<Self> {
         let (source, destination, protocol, payload, fragment) = match Network::of(frame).ok()? {
             Network::Ipv4(p) => {

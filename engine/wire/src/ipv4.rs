@@ -40,7 +40,7 @@ impl<'a> Packet<'a> {
         Ok(packet)
     }
 
-    /// All the bytes that are there, whatever the header says.
+    /// Returns all the bytes that are there, whatever the header says.
     pub fn as_bytes(&self) -> &'a [u8] {
         self.0
     }
@@ -51,13 +51,13 @@ impl<'a> Packet<'a> {
         usize::from(self.0[0] & 0x0f) * 4
     }
 
-    /// The DSCP.
+    /// Returns the DSCP.
     #[inline]
     pub fn dscp(&self) -> u8 {
         self.0[1] >> 2
     }
 
-    /// The two ECN bits as they stand in the header.
+    /// Returns the two ECN bits as they stand in the header.
     #[inline]
     pub fn ecn_bits(&self) -> u8 {
         self.0[1] & 0b11
@@ -69,7 +69,7 @@ impl<'a> Packet<'a> {
         be16(self.0, 2)
     }
 
-    /// Whether this is a part of a larger datagram: more fragments follow, or some came before.
+    /// Returns whether this is a part of a larger datagram: more fragments follow, or some came before.
     #[inline]
     pub fn is_fragment(&self) -> bool {
         be16(self.0, 6) & 0x3fff != 0
@@ -86,7 +86,7 @@ impl<'a> Packet<'a> {
         self.0[9]
     }
 
-    /// Whether the header checksum is right.
+    /// Returns whether the header checksum is right.
     pub fn checksum_ok(&self) -> bool {
         checksum::internet(&self.0[..self.header_len()]) == 0
     }
@@ -101,7 +101,7 @@ impl<'a> Packet<'a> {
         Ipv4Addr::new(self.0[16], self.0[17], self.0[18], self.0[19])
     }
 
-    /// The options, not interpreted.
+    /// Returns the options, not interpreted.
     pub fn options(&self) -> &'a [u8] {
         &self.0[MIN_HEADER_LEN..self.header_len()]
     }
@@ -112,7 +112,7 @@ impl<'a> Packet<'a> {
         usize::from(self.total_len()).checked_sub(self.header_len())
     }
 
-    /// The payload: what the total length says, clipped to the bytes there are. Link padding is not part of it.
+    /// Returns the payload: what the total length says, clipped to the bytes there are. Link padding is not part of it.
     #[inline]
     pub fn payload(&self) -> &'a [u8] {
         let end = usize::from(self.total_len()).clamp(self.header_len(), self.0.len());

@@ -29,18 +29,18 @@ impl<'a> Packet<'a> {
         Ok(Self(data))
     }
 
-    /// All the bytes that are there, whatever the header says.
+    /// Returns all the bytes that are there, whatever the header says.
     pub fn as_bytes(&self) -> &'a [u8] {
         self.0
     }
 
-    /// The DSCP.
+    /// Returns the DSCP.
     #[inline]
     pub fn dscp(&self) -> u8 {
         (self.0[0] & 0b1111) << 2 | self.0[1] >> 6
     }
 
-    /// The two ECN bits as they stand in the traffic class.
+    /// Returns the two ECN bits as they stand in the traffic class.
     #[inline]
     pub fn ecn_bits(&self) -> u8 {
         (self.0[1] >> 4) & 0b11
@@ -52,7 +52,7 @@ impl<'a> Packet<'a> {
         be16(self.0, 4).into()
     }
 
-    /// What follows the fixed header: a protocol or an extension header.
+    /// Returns what follows the fixed header: a protocol or an extension header.
     #[inline]
     pub fn next_header(&self) -> u8 {
         self.0[6]
@@ -79,7 +79,7 @@ impl<'a> Packet<'a> {
         address
     }
 
-    /// The payload: what the payload length says, clipped to the bytes there are.
+    /// Returns the payload: what the payload length says, clipped to the bytes there are.
     #[inline]
     pub fn payload(&self) -> &'a [u8] {
         let end = (HEADER_LEN + self.payload_len()).min(self.0.len());

@@ -17,7 +17,7 @@ pub enum Network<'a> {
 }
 
 impl<'a> Network<'a> {
-    /// The network header of `frame`, behind at most two VLAN tags.
+    /// Returns the network header of `frame`, behind at most two VLAN tags.
     #[inline]
     pub fn of(frame: &'a [u8]) -> Result<Self, Error> {
         let ethernet = ethernet::Frame::new_checked(frame)?;
@@ -71,7 +71,7 @@ pub enum Ecn {
 }
 
 impl Ecn {
-    /// The codepoint of the two lowest bits.
+    /// Returns the codepoint of the two lowest bits.
     #[inline]
     pub fn from_bits(bits: u8) -> Self {
         match bits & 0b11 {
@@ -82,7 +82,7 @@ impl Ecn {
         }
     }
 
-    /// The two bits.
+    /// Returns the two bits.
     pub fn bits(self) -> u8 {
         match self {
             Self::NotEct => 0b00,

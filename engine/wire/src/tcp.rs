@@ -73,13 +73,13 @@ impl<'a> Segment<'a> {
         usize::from(self.0[12] >> 4) * 4
     }
 
-    /// The eight flags, [`FIN`] to [`CWR`].
+    /// Returns the eight flags, [`FIN`] to [`CWR`].
     #[inline]
     pub fn flags(&self) -> u8 {
         self.0[13]
     }
 
-    /// The flag AE, which stands before the eight (RFC 9768, 3).
+    /// Returns the flag AE, which stands before the eight (RFC 9768, 3).
     #[inline]
     pub fn ae(&self) -> bool {
         self.0[12] & 1 != 0
@@ -90,12 +90,12 @@ impl<'a> Segment<'a> {
         be16(self.0, 14)
     }
 
-    /// The options that are there, not interpreted.
+    /// Returns the options that are there, not interpreted.
     pub fn options(&self) -> &'a [u8] {
         &self.0[MIN_HEADER_LEN..self.header_len().min(self.0.len())]
     }
 
-    /// The payload that is there.
+    /// Returns the payload that is there.
     pub fn payload(&self) -> &'a [u8] {
         &self.0[self.header_len().min(self.0.len())..]
     }

@@ -51,13 +51,13 @@ impl SackBlocks {
         }
     }
 
-    /// The blocks, in their order in the option.
+    /// Returns the blocks, in their order in the option.
     #[inline]
     pub fn as_slice(&self) -> &[SackBlock] {
         &self.blocks[..usize::from(self.len)]
     }
 
-    /// Whether there is none.
+    /// Returns whether there is none.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.len == 0

@@ -34,12 +34,12 @@ impl<'a> Datagram<'a> {
         be16(self.0, 4)
     }
 
-    /// Whether the header says that there is no payload.
+    /// Returns whether the header says that the payload is empty.
     pub fn is_empty(&self) -> bool {
         usize::from(self.len()) <= HEADER_LEN
     }
 
-    /// The payload: what the length says, clipped to the bytes there are.
+    /// Returns the payload: what the length says, clipped to the bytes there are.
     pub fn payload(&self) -> &'a [u8] {
         let end = usize::from(self.len()).clamp(HEADER_LEN, self.0.len());
         &self.0[HEADER_LEN..end]

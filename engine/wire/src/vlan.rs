@@ -34,7 +34,7 @@ impl<'a> Tag<'a> {
         be16(self.0, 2)
     }
 
-    /// What follows the tag.
+    /// Returns what follows the tag.
     #[inline]
     pub fn payload(&self) -> &'a [u8] {
         &self.0[TAG_LEN..]

@@ -8,7 +8,7 @@
 //! * [`Workload::handle_transfer`] says what has become of a transfer;
 //! * [`Workload::poll_action`] gives what is to be done, after each of the above, until there is nothing.
 //!
-//! There is no clock here, no network, and no random source but streams seeded by the description: the same description and
+//! This crate has no clock, no network, and no random source but streams seeded by the description: the same description and
 //! the same happenings give the same actions. Who drives it carries the transfers (`netsim` does, over TCP) and answers for each
 //! exactly once.
 //!
@@ -98,7 +98,7 @@ impl Workload {
     /// driver to read.
     ///
     /// # Panics
-    /// When there is no application of this number.
+    /// If no application has this number.
     pub fn tcp(&self, application: usize) -> (String, Option<&str>) {
         let (place, json) = &self.applications[application].tcp;
         (place.clone(), json.as_deref())

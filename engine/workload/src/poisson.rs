@@ -134,7 +134,7 @@ impl Application for Poisson {
     }
 
     fn handle_transfer(&mut self, _token: u64, _outcome: Outcome, _out: &mut Out<'_>) {
-        unreachable!("frames are no transfers")
+        unreachable!("frames are not transfers")
     }
 
     fn finished_at(&self) -> Option<Time> {

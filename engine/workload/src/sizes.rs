@@ -16,7 +16,7 @@ const MAX_BYTES: f64 = MAX_TRANSFER_BYTES as f64;
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub(crate) enum SizesSpec {
-    /// A cumulative distribution: bytes, and the share of flows that have at most so many. Neither falls, and the last share is 1. Between two
+    /// A cumulative distribution: bytes, and the share of flows with at most that size. Neither falls, and the last share is 1. Between two
     /// points the size is linear in the share.
     #[cfg_attr(feature = "schema", schemars(title = "SizesByPoints"))]
     Points(Vec<[f64; 2]>),

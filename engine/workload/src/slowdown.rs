@@ -6,7 +6,7 @@ use units::{Duration, Histogram};
 /// Upper ends of the classes of size in bytes; a last class has none.
 pub const SIZES: [u64; 4] = [10_000, 100_000, 1_000_000, 10_000_000];
 
-/// Slowdowns are kept as durations of so many picoseconds for 1.
+/// Picoseconds that stand for a slowdown of 1: slowdowns are kept as durations.
 const ONE: u64 = 1_000_000;
 
 /// The class of a size, by its place in [`SIZES`].

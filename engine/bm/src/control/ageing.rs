@@ -35,7 +35,7 @@ impl State {
         Ok(())
     }
 
-    /// The time-out of an entry in nanoseconds; 0 means never.
+    /// Returns the time-out of an entry in nanoseconds; 0 means never.
     pub fn mt_get_entry_ttl(&self, table: &str, handle: EntryHandle) -> Result<u64> {
         let id = self.ageing_table(table)?;
         let at = self.entry(id, handle)?;

@@ -10,7 +10,7 @@ use crate::program::CrcParameters;
 use crate::state::State;
 use crate::tables::{Change, CounterValue, Meter, MeterRate};
 
-/// The rates of a meter, checked: as many as it has, lowest first.
+/// Returns the rates of a meter, checked: as many as it has, lowest first.
 pub(super) fn check_rates(object: String, count: usize, rates: &[MeterRate]) -> Result<()> {
     let fail = |reason: String| RuntimeError::BadValue { object: object.clone(), reason };
     if rates.is_empty() {
@@ -20,7 +20,7 @@ pub(super) fn check_rates(object: String, count: usize, rates: &[MeterRate]) -> 
         return Err(RuntimeError::RateCount { object, given: rates.len(), wanted: count });
     }
     if let Some(rate) = rates.iter().find(|r| !r.info_rate.is_finite() || r.info_rate < 0.0) {
-        return Err(fail(format!("rate {} is no rate per microsecond", rate.info_rate)));
+        return Err(fail(format!("rate {} is not a rate per microsecond", rate.info_rate)));
     }
     if let Some(pair) = rates.windows(2).find(|pair| pair[0].info_rate > pair[1].info_rate) {
         return Err(fail(format!(
@@ -31,7 +31,7 @@ pub(super) fn check_rates(object: String, count: usize, rates: &[MeterRate]) -> 
     Ok(())
 }
 
-/// The cells `start..end` of an array of `size`, if it has them.
+/// Returns the cells `start..end` of an array of `size`, if it has them.
 fn range(object: impl FnOnce() -> String, start: u64, end: u64, size: usize) -> Result<Range<usize>> {
     let size = size as u64;
     if start < end && end <= size {
@@ -62,7 +62,7 @@ impl State {
         Ok(id)
     }
 
-    /// A counter cell.
+    /// Returns a counter cell.
     pub fn read_counters(&self, counter: &str, index: u64) -> Result<CounterValue> {
         let object = format!("counter '{counter}'");
         let cells = &self.cells.counters[self.counter(counter)?];
@@ -146,7 +146,7 @@ impl State {
         find("register", &self.program.names().registers, name).map(|at| at as u32)
     }
 
-    /// A register cell, as big-endian bytes of the register's width.
+    /// Returns a register cell, as big-endian bytes of the register's width.
     pub fn register_read(&self, register: &str, index: u64) -> Result<Vec<u8>> {
         let id = self.register(register)?;
         let array = self.cells.registers.array(id);
@@ -169,7 +169,7 @@ impl State {
         Ok(cells.flat_map(|value| to_bytes(value, array.width)).collect())
     }
 
-    /// Every cell of a register.
+    /// Returns every cell of a register.
     pub fn register_read_all(&self, register: &str) -> Result<Vec<Vec<u8>>> {
         let id = self.register(register)?;
         let array = self.cells.registers.array(id);
@@ -213,12 +213,12 @@ impl State {
         Ok(())
     }
 
-    /// The low words of all cells of the register with this dense index; none if there is no such register.
+    /// Returns the low words of all cells of the register with this dense index; none for an unknown index.
     pub fn register_cells(&self, index: usize) -> Vec<u64> {
         self.cells.registers.cells(index).collect()
     }
 
-    /// The low word of a cell of the register with this dense index: for the port gate. `None` beyond the array, and if
+    /// Returns the low word of a cell of the register with this dense index: for the port gate. `None` beyond the array, and if
     /// there is none.
     #[inline]
     pub fn register_cell(&self, index: usize, cell: usize) -> Option<u64> {

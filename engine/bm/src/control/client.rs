@@ -195,7 +195,7 @@ impl State {
         Ok(self.cells.tables[id].rows().filter_map(|at| self.client_entry(id, at)).collect())
     }
 
-    /// The entry with this key (and priority, for ternary and range tables), if any.
+    /// Returns the entry with this key (and priority, for ternary and range tables), if any.
     pub fn client_entry_from_key(
         &self,
         table: &str,
@@ -226,7 +226,7 @@ impl State {
         })
     }
 
-    /// The default entry.
+    /// Returns the default entry.
     pub fn client_default(&self, table: &str) -> Result<ClientDefault> {
         let id = self.table(table)?;
         let entries = &self.cells.tables[id];
@@ -283,7 +283,7 @@ impl State {
             .collect()
     }
 
-    /// A group's items in the order in which they were given: handle of the first member, weight, watched port.
+    /// Returns a group's items in the order in which they were given: handle of the first member, weight, watched port.
     fn shares(&self, profile: usize, group: u32) -> Vec<(u32, u32, Option<u16>)> {
         let profile = &self.cells.profiles[profile];
         let mut shares: Vec<(u32, u32, Option<u16>)> = Vec::new();
@@ -333,7 +333,7 @@ impl State {
         Ok((outcome, Vec::new()))
     }
 
-    /// The group of a one-shot, made if no entry uses an equal one.
+    /// Returns the group of a one-shot, made if no entry uses an equal one.
     fn one_shot(&mut self, profile: usize, set: &ActionSet) -> Result<u32> {
         if self.cells.profiles[profile].styles().1 {
             return Err(self.mixed(profile, "members and groups", "one-shots"));
@@ -435,7 +435,7 @@ impl State {
         Ok(())
     }
 
-    /// Adds a member under an id. Whoever was made by handle and had it gets another one.
+    /// Adds a member under an id. An object made by handle that had this id gets another one.
     pub fn client_add_member(
         &mut self,
         profile: &str,
@@ -489,13 +489,13 @@ impl State {
         Ok(())
     }
 
-    /// A member and its copies.
+    /// Returns a member and its copies.
     fn copies(&self, profile: usize, handle: u32) -> Vec<u32> {
         let note = &self.cells.profiles[profile].member_notes[handle as usize];
         std::iter::once(handle).chain(note.copies.iter().copied()).collect()
     }
 
-    /// Adds a group under an id. Whoever was made by handle and had it gets another one.
+    /// Adds a group under an id. An object made by handle that had this id gets another one.
     pub fn client_add_group(&mut self, profile: &str, id: u32, members: &[Share], note: &[u8]) -> Result<()> {
         let at = self.profile_with_selector(profile)?;
         self.whole(|state| {
@@ -576,7 +576,7 @@ impl State {
         Ok(())
     }
 
-    /// A member's copy of this number, made if it is not there; number 0 is the member.
+    /// Returns a member's copy of this number, made if it is not there; number 0 is the member.
     fn copy(&mut self, profile: usize, member: u32, number: u32) -> Result<u32> {
         let found = &self.cells.profiles[profile];
         let Some(made) = number.checked_sub(1) else { return Ok(member) };

@@ -21,7 +21,7 @@ impl State {
         Err(RuntimeError::CountersDisabled { object: table_name(info) })
     }
 
-    /// A direct counter of an entry.
+    /// Returns a direct counter of an entry.
     pub fn mt_read_counters(&self, table: &str, handle: EntryHandle) -> Result<CounterValue> {
         let id = self.counted_table(table)?;
         Ok(self.cells.tables[id].counters[self.entry(id, handle)? as usize])
@@ -78,7 +78,7 @@ impl State {
         Ok(self.cells.tables[id].meters[self.entry(id, handle)? as usize].rates())
     }
 
-    /// The direct counter of a table's default entry.
+    /// Returns the direct counter of a table's default entry.
     pub fn mt_read_default_counters(&self, table: &str) -> Result<CounterValue> {
         Ok(self.cells.tables[self.counted_table(table)?].default_counter)
     }

@@ -34,7 +34,7 @@ type Result<T> = std::result::Result<T, RuntimeError>;
 /// Maximum number of names that a "no such object" error lists.
 const HINT_NAMES: usize = 12;
 
-/// A dense id by name, or an error that lists what there is.
+/// Returns a dense id by name, or an error that lists what there is.
 fn find(kind: &'static str, names: &HashMap<String, u32>, name: &str) -> Result<usize> {
     if let Some(&id) = names.get(name) {
         return Ok(id as usize);

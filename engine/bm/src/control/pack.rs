@@ -7,7 +7,7 @@ use crate::number::{
 };
 use crate::program::{ActionInfo, Bound, MatchTable, MatchType, PackedKey, TableInfo};
 
-/// A big-endian number of at most `width` bits, low word first.
+/// Returns a big-endian number of at most `width` bits, low word first.
 pub(super) fn number(bytes: &[u8], width: u32) -> std::result::Result<Vec<u64>, String> {
     if bytes.is_empty() {
         return Err(format!("the value is empty; it needs {} bytes for {width} bits", width.div_ceil(8)));
@@ -63,7 +63,7 @@ pub(super) fn unpack_data(action: &ActionInfo, words: &[u64]) -> ActionData {
         .collect()
 }
 
-/// A match key packed as its table packs it.
+/// Returns a match key packed as its table packs it.
 pub(super) fn pack_key(
     info: &TableInfo,
     table: &MatchTable,

@@ -40,7 +40,7 @@ impl State {
         self.cells.profiles[profile].group(id).map(|_| id).ok_or_else(bad)
     }
 
-    /// An action by name that some table of the profile may call.
+    /// Returns an action by name that some table of the profile may call.
     pub(super) fn action_of_profile(
         &self,
         profile: usize,
@@ -64,7 +64,7 @@ impl State {
         })
     }
 
-    /// The table of an entry or default entry that points there.
+    /// Returns the table of an entry or default entry that points there.
     fn pointing_table(&self, profile: usize, outcome: Outcome) -> &str {
         let tables = self.program.match_tables();
         (0..tables.len())
@@ -110,7 +110,7 @@ impl State {
         }
     }
 
-    /// A new member; refused when the profile is full.
+    /// Returns a new member; refused when the profile is full.
     pub(super) fn make_member(&mut self, profile: usize, member: Member, note: MemberNote) -> Result<u32> {
         let limit = self.program.action_profile(profile as u32).max_size;
         if limit != 0 && self.cells.profiles[profile].member_count() >= limit {

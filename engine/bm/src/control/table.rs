@@ -18,7 +18,7 @@ impl State {
         find("table", &self.program.names().tables, name)
     }
 
-    /// A table by name that must be of a type.
+    /// Returns a table by name that must be of a type.
     fn table_of(&self, name: &str, wanted: &[TableType], instead: &str) -> Result<usize> {
         let id = self.table(name)?;
         let info = &self.program.table(id as u32);
@@ -92,7 +92,7 @@ impl State {
         self.filled(profile, handle, group).map(Outcome::Group)
     }
 
-    /// A group, named as its user does, that has members: an entry must lead somewhere.
+    /// Returns a group, named as its user does, that has members: an entry must lead somewhere.
     pub(super) fn filled(&self, profile: usize, handle: u32, name: u64) -> Result<u32> {
         if self.cells.profiles[profile].group(handle).is_some_and(|group| !group.members().is_empty()) {
             return Ok(handle);
@@ -102,7 +102,7 @@ impl State {
         Err(RuntimeError::EmptyGroup { object, reason: "the group has no members yet".to_owned() })
     }
 
-    /// The packed key of an entry that may be added.
+    /// Returns the packed key of an entry that may be added.
     pub(super) fn check_new_entry(
         &self,
         id: usize,
@@ -344,7 +344,7 @@ impl State {
         self.read_entry(id, at).ok_or(RuntimeError::BadHandle { object, kind: "entry", handle })
     }
 
-    /// The entry with this key (and priority, for ternary and range tables), if any.
+    /// Returns the entry with this key (and priority, for ternary and range tables), if any.
     pub fn mt_get_entry_from_key(
         &self,
         table: &str,
@@ -357,7 +357,7 @@ impl State {
         Ok(self.cells.tables[id].unit.find(&packed).and_then(|at| self.read_entry(id, at)))
     }
 
-    /// The default entry.
+    /// Returns the default entry.
     pub fn mt_get_default_entry(&self, table: &str) -> Result<MtDefault> {
         let id = self.table(table)?;
         let default = self.cells.tables[id].default.as_ref();

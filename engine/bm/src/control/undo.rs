@@ -21,7 +21,7 @@ impl State {
         self.undo = None;
     }
 
-    /// A point to which [`State::roll_back`] goes back. Outside of a batch there is one only.
+    /// Returns a point to which [`State::roll_back`] goes back. Outside of a batch there is one only.
     pub fn savepoint(&self) -> usize {
         self.undo.as_ref().map_or(0, Vec::len)
     }
@@ -36,7 +36,7 @@ impl State {
         self.undo = Some(changes);
     }
 
-    /// A call of several steps: what it has done is taken back when one of them is refused.
+    /// Returns a call of several steps: what it has done is taken back when one of them is refused.
     pub(super) fn whole<R>(&mut self, call: impl FnOnce(&mut State) -> Result<R>) -> Result<R> {
         let alone = self.undo.is_none();
         if alone {

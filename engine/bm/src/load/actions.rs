@@ -76,7 +76,7 @@ impl Lvalue {
 
 type Signatures<'a> = (Vec<ActionSource<'a>>, HashMap<u64, u32>, Vec<ActionInfo>, u32);
 
-/// The parameters of every action, and how many slots the largest set of them needs.
+/// Returns the parameters of every action, and how many slots the largest set of them needs.
 pub(super) fn load_signatures<'a>(
     root: &Json<'a>,
     limits: &Limits,
@@ -153,7 +153,7 @@ impl Loader<'_> {
         Ok(())
     }
 
-    /// A primitive in a parse state.
+    /// Returns a primitive in a parse state.
     pub(super) fn parser_primitive(&mut self, json: &Json<'_>) -> Result<()> {
         let op = json.get("op")?.str()?;
         if !PARSER_PRIMITIVES.contains(&op) {
@@ -435,7 +435,7 @@ impl Loader<'_> {
         self.compiler.emit_cold(op).map_err(|e| json.error(e))
     }
 
-    /// An unsigned value of up to 64 bits.
+    /// Returns an unsigned value of up to 64 bits.
     pub(super) fn scalar(&mut self, json: &Json<'_>, params: Params<'_>) -> Result<Slot> {
         let expr = self.int(json, params)?;
         if expr.range().representation() != Some(Representation::U64) {
@@ -478,7 +478,7 @@ impl Loader<'_> {
         }
     }
 
-    /// An array of cells of the given JSON type.
+    /// Returns an array of cells of the given JSON type.
     fn array(&self, json: &Json<'_>, kind: &'static str) -> Result<u32> {
         let given = json.get("type")?.str()?;
         if given != kind {
@@ -493,7 +493,7 @@ impl Loader<'_> {
         look_up(names, kind, &json.get("value")?)
     }
 
-    /// The variable-length field that an argument names.
+    /// Returns the variable-length field that an argument names.
     fn variable_store(&self, json: &Json<'_>) -> Result<u32> {
         if json.get("type")?.str()? != "field" {
             return Err(json.error("assign_VL takes fields of headers that are not in a stack"));
@@ -505,7 +505,7 @@ impl Loader<'_> {
         let ty = &self.header_types[h.type_id as usize];
         match (h.vl, ty.field(member.str()?)) {
             (Some(store), Some(f)) if f.variable => Ok(store),
-            _ => Err(json.error("is no field of variable length")),
+            _ => Err(json.error("is not a field of variable length")),
         }
     }
 
@@ -531,7 +531,7 @@ impl Loader<'_> {
                 Ok(Lvalue::Fixed(Field { slot, width: width as u16, signed }))
             }
             Expr::Field { header, off, width, signed } => Ok(Lvalue::Found { header, off, width, signed }),
-            _ => Err(json.error("is no lvalue: it cannot be assigned to")),
+            _ => Err(json.error("is not an lvalue: it cannot be assigned to")),
         }
     }
 

@@ -36,13 +36,13 @@ impl Operand {
 /// What an expression may refer to besides fields: the parameters of the action it is in.
 pub(super) type Params<'p> = &'p [Field];
 
-/// What a field holds, as an operand.
+/// Returns what a field holds, as an operand.
 pub(super) fn field_value(field: Field) -> Expr {
     Expr::Slot { slot: field.slot, width: field.width(), signed: field.signed }
 }
 
 impl Loader<'_> {
-    /// An integer expression.
+    /// Returns an integer expression.
     pub(super) fn int(&self, json: &Json<'_>, params: Params<'_>) -> Result<Expr> {
         match self.operand(json, params, 0)? {
             Operand::Int(expr) => Ok(expr),
@@ -52,7 +52,7 @@ impl Loader<'_> {
         }
     }
 
-    /// A condition.
+    /// Returns a condition.
     pub(super) fn condition(&self, json: &Json<'_>, params: Params<'_>) -> Result<Bool> {
         match self.operand(json, params, 0)? {
             Operand::Bool(condition) => Ok(condition),
@@ -61,7 +61,7 @@ impl Loader<'_> {
         }
     }
 
-    /// A header, fixed or found at run time.
+    /// Returns a header, fixed or found at run time.
     pub(super) fn header_ref(&self, json: &Json<'_>, params: Params<'_>) -> Result<HeaderRef> {
         match self.operand(json, params, 0)? {
             Operand::Header(header) => Ok(header),
@@ -69,7 +69,7 @@ impl Loader<'_> {
         }
     }
 
-    /// The header type that a reference is of.
+    /// Returns the header type that a reference is of.
     pub(super) fn type_of(&self, header: &HeaderRef) -> u32 {
         match header {
             HeaderRef::Fixed(id) => self.headers[*id as usize].type_id,
@@ -80,7 +80,7 @@ impl Loader<'_> {
         }
     }
 
-    /// The type of header union that a reference is of.
+    /// Returns the type of header union that a reference is of.
     pub(super) fn union_type_of(&self, union: &UnionRef) -> u32 {
         match union {
             UnionRef::Fixed(id) => self.unions[*id as usize].type_id,
@@ -88,7 +88,7 @@ impl Loader<'_> {
         }
     }
 
-    /// A header union, fixed or found at run time.
+    /// Returns a header union, fixed or found at run time.
     pub(super) fn union_ref(&self, json: &Json<'_>, params: Params<'_>) -> Result<UnionRef> {
         match self.operand(json, params, 0)? {
             Operand::Union(union) => Ok(union),
@@ -96,7 +96,7 @@ impl Loader<'_> {
         }
     }
 
-    /// The place of a member in the type of a stack of unions, and its header type.
+    /// Returns the place of a member in the type of a stack of unions, and its header type.
     pub(super) fn union_stack_member(&self, stack: u32, member: &Json<'_>) -> Result<(u32, u32)> {
         let ty = &self.union_types[self.union_stacks[stack as usize].type_id as usize];
         let name = member.str()?;
@@ -109,7 +109,7 @@ impl Loader<'_> {
             })
     }
 
-    /// A field of a header by name.
+    /// Returns a field of a header by name.
     fn named_field_of(&self, json: &Json<'_>, header: HeaderRef, name: &str) -> Result<Operand> {
         let ty = &self.header_types[self.type_of(&header) as usize];
         let index = if name == "$valid$" {
@@ -167,7 +167,7 @@ impl Loader<'_> {
         }
     }
 
-    /// What refers to something without computing. Apart from [`Loader::operand`], whose frames pile up.
+    /// Returns what refers to something without computing. Apart from [`Loader::operand`], whose frames pile up.
     #[inline(never)]
     fn leaf(&self, json: &Json<'_>, ty: &str, value: &Json<'_>, params: Params<'_>) -> Result<Operand> {
         match ty {
@@ -194,7 +194,7 @@ impl Loader<'_> {
                 let index = value.u64()?;
                 let param = usize::try_from(index).ok().and_then(|i| params.get(i));
                 param.map(|&p| Operand::Int(field_value(p))).ok_or_else(|| {
-                    json.error(format!("there is no action parameter {index}; there are {}", params.len()))
+                    json.error(format!("unknown action parameter {index}; there are {}", params.len()))
                 })
             }
             "header" => {

@@ -231,7 +231,7 @@ impl<'a> Loader<'a> {
         Ok(())
     }
 
-    /// The field that a `[header, member]` tuple names, and its header.
+    /// Returns the field that a `[header, member]` tuple names, and its header.
     pub(super) fn field(&self, json: &Json<'_>) -> Result<(Field, u32)> {
         let [header, member] = json.tuple()?;
         let id = look_up(&self.names.headers, "header", &header)?;
@@ -262,7 +262,7 @@ impl<'a> Loader<'a> {
         Ok((Field { slot: h.base + f.off, width: f.width as u16, signed: f.signed }, id))
     }
 
-    /// A field without bits, `bit<0>`; none for all others. It is 0 whatever is assigned to it.
+    /// Returns a field without bits, `bit<0>`; none for all others. It is 0 whatever is assigned to it.
     pub(super) fn empty_field(&self, header: &Json<'_>, member: &Json<'_>) -> Result<Option<Field>> {
         let id = look_up(&self.names.headers, "header", header)?;
         let ty = &self.header_types[self.headers[id as usize].type_id as usize];
@@ -270,7 +270,7 @@ impl<'a> Loader<'a> {
         Ok(found.map(|_| Field { slot: self.unused_slot, width: 0, signed: false }))
     }
 
-    /// The field of this name, under which a target knows it.
+    /// Returns the field of this name, under which a target knows it.
     pub(super) fn named_field(&self, header: &str, field: &str) -> Option<Field> {
         if let Some(aliased) = self.names.aliases.get(&(header.to_owned(), field.to_owned())) {
             return Some(*aliased);
@@ -310,7 +310,7 @@ fn set_as_fields<'a>(root: &Json<'a>, limits: &Limits) -> Result<Vec<Json<'a>>> 
     Ok(found)
 }
 
-/// A boolean; p4c writes 0 for the sign of a bool field.
+/// Returns a boolean; p4c writes 0 for the sign of a bool field.
 fn flag(json: &Json<'_>) -> Result<bool> {
     match json.value.as_u64() {
         Some(number @ 0..=1) => Ok(number == 1),

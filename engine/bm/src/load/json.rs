@@ -36,7 +36,7 @@ pub(crate) fn parse(text: &[u8], max_bytes: usize) -> Result<Value> {
 }
 
 /// Escapes control characters inside strings: p4c writes the text of a `log_msg` and of the source as it is, line breaks and
-/// tabs included, which is no JSON, and BMv2's reader takes it.
+/// tabs included, which is not JSON, and BMv2's reader takes it.
 fn with_escapes(text: &[u8]) -> Cow<'_, [u8]> {
     if !text.iter().any(|&byte| byte < b' ') {
         return Cow::Borrowed(text);
@@ -99,17 +99,17 @@ fn kind(value: &Value) -> &'static str {
 }
 
 impl<'a> Json<'a> {
-    /// The file itself.
+    /// Returns the file itself.
     pub(crate) fn root(value: &'a Value) -> Json<'a> {
         Json { value, place: Rc::from("program") }
     }
 
-    /// An error about this value.
+    /// Returns an error about this value.
     pub(crate) fn error(&self, reason: impl Into<String>) -> LoadError {
         LoadError::new(&*self.place, reason)
     }
 
-    /// The same place, another value: for the insides of expressions.
+    /// Returns the same place, another value: for the insides of expressions.
     pub(crate) fn with(&self, value: &'a Value) -> Json<'a> {
         Json { value, place: Rc::clone(&self.place) }
     }
@@ -118,7 +118,7 @@ impl<'a> Json<'a> {
         self.value.as_object().ok_or_else(|| self.error(format!("is {}, not an object", kind(self.value))))
     }
 
-    /// The member, which must be there (it may be null).
+    /// Returns the member, which must be there (it may be null).
     pub(crate) fn get(&self, key: &str) -> Result<Json<'a>> {
         match self.object()?.get(key) {
             Some(value) => Ok(self.member(key, value)),
@@ -126,7 +126,7 @@ impl<'a> Json<'a> {
         }
     }
 
-    /// The member, if there and not null.
+    /// Returns the member, if there and not null.
     pub(crate) fn opt(&self, key: &str) -> Result<Option<Json<'a>>> {
         Ok(self.object()?.get(key).filter(|v| !v.is_null()).map(|value| self.member(key, value)))
     }
@@ -136,7 +136,7 @@ impl<'a> Json<'a> {
         Json { value, place: place.into() }
     }
 
-    /// The elements, each with its index and, if it has one, its name in the place.
+    /// Returns the elements, each with its index and, if it has one, its name in the place.
     pub(crate) fn array(&self) -> Result<Vec<Json<'a>>> {
         let items = self
             .value
@@ -157,7 +157,7 @@ impl<'a> Json<'a> {
             .collect())
     }
 
-    /// The elements of the member, none if it is absent; at most `limit`.
+    /// Returns the elements of the member, none if it is absent; at most `limit`.
     pub(crate) fn list(&self, key: &str, limit: usize) -> Result<Vec<Json<'a>>> {
         let Some(member) = self.opt(key)? else { return Ok(Vec::new()) };
         let count = member.value.as_array().map_or(0, Vec::len);
@@ -186,7 +186,7 @@ impl<'a> Json<'a> {
         self.value.as_u64().ok_or_else(|| self.error("is not a whole number in range"))
     }
 
-    /// A number of at most `limit`.
+    /// Returns a number of at most `limit`.
     pub(crate) fn number(&self, limit: u64) -> Result<u64> {
         let value = self.u64()?;
         if value > limit {

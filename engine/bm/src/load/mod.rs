@@ -198,7 +198,7 @@ fn check_version(root: &Json<'_>) -> Result<()> {
         Some(meta) => meta.opt("version")?,
         // Compilers of before 2016 wrote none.
         None if root.opt("pipelines")?.is_some() => None,
-        None => return Err(root.error("is no BMv2 program: it has neither '__meta__' nor 'pipelines'")),
+        None => return Err(root.error("is not a BMv2 program: it has neither '__meta__' nor 'pipelines'")),
     };
     let Some(version) = version else { return Ok(()) };
     let [major, minor] = version.tuple()?;
@@ -219,7 +219,7 @@ fn add_name(names: &mut HashMap<String, u32>, json: &Json<'_>, name: &str, id: u
     Ok(())
 }
 
-/// The id of a name of some kind.
+/// Returns the id of a name of some kind.
 fn look_up(names: &HashMap<String, u32>, kind: &str, json: &Json<'_>) -> Result<u32> {
     let name = json.str()?;
     names.get(name).copied().ok_or_else(|| json.error(format!("no {kind} is named '{}'", clip(name))))

@@ -147,7 +147,7 @@ impl Loader<'_> {
         Ok(())
     }
 
-    /// A calculation: also what an action selector hashes with.
+    /// Returns a calculation: also what an action selector hashes with.
     pub(super) fn load_calculation(&self, json: &Json<'_>) -> Result<Calculation> {
         let given = json.get("algo")?;
         let algorithm = Algorithm::named(given.str()?).ok_or_else(|| {

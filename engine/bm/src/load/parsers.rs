@@ -367,7 +367,7 @@ impl Loader<'_> {
         }
     }
 
-    /// A field of a header that is found at run time, in a temporary.
+    /// Returns a field of a header that is found at run time, in a temporary.
     fn found_key_part(&mut self, part: &Json<'_>, header: &HeaderRef, member: &Json<'_>) -> Result<Field> {
         let ty = &self.header_types[self.type_of(header) as usize];
         let name = member.str()?;
@@ -427,7 +427,7 @@ impl Loader<'_> {
     }
 }
 
-/// The cases of a one-word key without value sets, flattened for speed.
+/// Returns the cases of a one-word key without value sets, flattened for speed.
 fn narrow_cases(select: &Select) -> Option<Vec<(u64, u64)>> {
     if select.key.words != 1 {
         return None;

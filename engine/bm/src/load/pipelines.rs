@@ -235,7 +235,7 @@ impl<'a> Loader<'a> {
         }
     }
 
-    /// The node's successors, and where it goes on when the condition holds.
+    /// Returns the node's successors, and where it goes on when the condition holds.
     fn load_conditional(
         &mut self,
         flow: &Flow<'_>,
@@ -448,7 +448,7 @@ impl<'a> Loader<'a> {
         })
     }
 
-    /// The first action with this one's name and parameters, which may be itself.
+    /// Returns the first action with this one's name and parameters, which may be itself.
     fn first_namesake(&self, at: usize) -> usize {
         let this = &self.actions[at];
         self.actions
@@ -498,12 +498,12 @@ impl<'a> Loader<'a> {
         Ok((infos, KeyPlan::new(&fields)))
     }
 
-    /// The meter array bound to a table, and the field that gets the colour.
+    /// Returns the meter array bound to a table, and the field that gets the colour.
     fn direct_meter(&self, json: &Json<'_>, table: &str) -> Result<Option<(u32, Field)>> {
         let Some(given) = json.opt("direct_meters")? else { return Ok(None) };
         let meter = look_up(&self.names.meters, "meter_array", &given)?;
         if self.meter_arrays[meter as usize].direct_table.as_deref() != Some(table) {
-            return Err(given.error("is no direct meter of this table"));
+            return Err(given.error("is not a direct meter of this table"));
         }
         // The colour's field is read from the meter's declaration: see check_direct_arrays.
         Ok(Some((meter, Field { slot: self.unused_slot, width: 64, signed: false })))
@@ -529,7 +529,7 @@ impl<'a> Loader<'a> {
         Ok(())
     }
 
-    /// An action with constant data, as default or const entries have it.
+    /// Returns an action with constant data, as default or const entries have it.
     fn action_call(&self, json: &Json<'_>, actions: &[TableAction]) -> Result<ActionCall> {
         let id = json.get("action_id")?;
         let at = self.action(&id)?;
@@ -603,7 +603,7 @@ impl<'a> Loader<'a> {
     }
 }
 
-/// A node on a cycle, if there is one.
+/// Returns a node on a cycle, if there is one.
 fn cycle(edges: &[Vec<u32>]) -> Option<u32> {
     // Nodes without unvisited predecessors are taken away until none is left, or none can be.
     let mut incoming = vec![0usize; edges.len()];

@@ -72,7 +72,7 @@ impl Entry {
         }
     }
 
-    /// Whether arrays of these lengths are of the program that the code was made for.
+    /// Returns whether arrays of these lengths are of the program that the code was made for.
     #[inline]
     pub(crate) fn fits(&self, slots: usize, register_words: usize, counter_cells: usize) -> bool {
         slots == self.slots && register_words == self.register_words && counter_cells == self.counter_cells

@@ -37,7 +37,7 @@ impl Part {
     }
 }
 
-/// A whole header.
+/// Returns a whole header.
 fn header_parts(program: &Program, header: u32) -> Vec<Part> {
     let h = program.header(header);
     let ty = program.header_type(h.type_id);
@@ -51,12 +51,12 @@ fn header_parts(program: &Program, header: u32) -> Vec<Part> {
     parts
 }
 
-/// What a deparser writes.
+/// Returns what a deparser writes.
 pub(super) fn deparsed(program: &Program, deparser: &Deparser) -> Vec<Part> {
     deparser.headers.iter().flat_map(|&header| header_parts(program, header)).collect()
 }
 
-/// What a calculation covers; `None` when it is not whole bytes.
+/// Returns what a calculation covers; `None` when it is not whole bytes.
 pub(super) fn covered(program: &Program, calculation: &Calculation) -> Option<Vec<Part>> {
     let mut parts = Vec::new();
     for input in &calculation.inputs {
@@ -84,7 +84,7 @@ fn unaligned() -> MemFlags {
     MemFlags::new().with_notrap()
 }
 
-/// The low `width` bits.
+/// Returns the low `width` bits.
 fn low_bits(b: &mut FunctionBuilder<'_>, value: Value, width: u8) -> Value {
     if width >= 64 {
         return value;

@@ -1,6 +1,6 @@
 //! A program's instructions as native code, made by Cranelift when the first [`crate::State`] of the program is. Not
 //! another semantics: `run::execute` interprets the same instructions and is the reference, and runs them where
-//! there is no native code.
+//! code is not compiled.
 //!
 //! Arithmetic, branches, register accesses, extraction and deparsing become machine code over the packet's slot array;
 //! tables and cold instructions call back into `run`. Every slot, temporaries included, is left as the
@@ -88,7 +88,7 @@ impl Native {
         })
     }
 
-    /// The code that starts at an instruction.
+    /// Returns the code that starts at an instruction.
     #[inline]
     pub(crate) fn at(&self, pc: Pc) -> Option<&Entry> {
         self.entries[pc as usize].as_ref()
@@ -140,7 +140,7 @@ impl Maker {
         Some(Maker { module, context, frontend: FunctionBuilderContext::new() })
     }
 
-    /// The code from `pc` to the end.
+    /// Returns the code from `pc` to the end.
     fn entry(&mut self, program: &Program, pc: Pc) -> Option<FuncId> {
         self.function(&[types::I64, types::I64, types::I32], |builder, call_conv| {
             translate::translate(program, pc, builder, call_conv)

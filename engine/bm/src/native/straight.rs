@@ -120,7 +120,7 @@ impl Translation<'_> {
         }
     }
 
-    /// The header that a slot names, if it is always the same.
+    /// Returns the header that a slot names, if it is always the same.
     fn header(&self, h: Slot) -> Option<usize> {
         self.program.constant(h).map(|id| id as usize).filter(|&id| id < self.program.headers().len())
     }
@@ -146,7 +146,7 @@ impl Translation<'_> {
         self.set_cut(d, value, w);
     }
 
-    /// A shift of which counts of 64 and more give 0.
+    /// Returns a shift of which counts of 64 and more give 0.
     fn shift(
         &mut self,
         w: u8,

@@ -145,7 +145,7 @@ pub(super) fn store_slot(b: &mut FunctionBuilder<'_>, slots: Value, slot: Slot, 
     b.ins().store(slot_flags(), value, slots, slot_offset(slot));
 }
 
-/// A slot's value; a constant is put into the code.
+/// Returns a slot's value; a constant is put into the code.
 pub(super) fn value_of(b: &mut FunctionBuilder<'_>, program: &Program, slots: Value, slot: Slot) -> Value {
     match program.constant(slot) {
         Some(constant) => b.ins().iconst(types::I64, constant as i64),
@@ -183,7 +183,7 @@ impl Translation<'_> {
         self.b.ins().load(ty, frame_flags(), self.frame, offset)
     }
 
-    /// The block of a point, to be filled in its turn.
+    /// Returns the block of a point, to be filled in its turn.
     fn block(&mut self, point: ProgramPoint) -> Block {
         if let Some(&block) = self.blocks.get(&point) {
             return block;

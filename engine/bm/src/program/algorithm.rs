@@ -111,7 +111,7 @@ pub(crate) enum Algorithm {
 }
 
 impl Algorithm {
-    /// The algorithm that a BMv2 JSON names.
+    /// Returns the algorithm that a BMv2 JSON names.
     pub(crate) fn named(name: &str) -> Option<Algorithm> {
         let (reflect_data, reflect_remainder) = (true, true);
         let crc16 = CrcParameters {
@@ -145,7 +145,7 @@ impl Algorithm {
     pub(crate) const NAMES: &'static str =
         "crc16, crc16_custom, crc32, crc32_custom, crcCCITT, csum16, xor16, identity";
 
-    /// The width of a CRC whose parameters can be set.
+    /// Returns the width of a CRC whose parameters can be set.
     pub(crate) fn custom_width(&self) -> Option<u32> {
         match self {
             Algorithm::CustomCrc(crc) => Some(crc.width),
@@ -174,7 +174,7 @@ fn words16(data: &[u8]) -> impl Iterator<Item = u16> + '_ {
     data.chunks(2).map(|pair| u16::from(pair[0]) << 8 | u16::from(*pair.get(1).unwrap_or(&0)))
 }
 
-/// The Internet checksum (RFC 1071): ones' complement of the ones' complement sum.
+/// Returns the Internet checksum (RFC 1071): ones' complement of the ones' complement sum.
 fn csum16(data: &[u8]) -> u16 {
     let mut sum = 0u64;
     let mut chunks = data.chunks_exact(4);

@@ -68,13 +68,13 @@ impl KeyPlan {
         (self.words == 1).then(|| self.fields.iter().map(|f| f.width()).sum())
     }
 
-    /// The key of one word.
+    /// Returns the key of one word.
     #[inline]
     pub(crate) fn narrow(&self, slots: &[u64]) -> u64 {
         self.parts.iter().fold(0, |key, p| key | (slots[p.slot as usize] & p.mask) << p.shift)
     }
 
-    /// The key of one or two words.
+    /// Returns the key of one or two words.
     #[inline]
     pub(crate) fn double(&self, slots: &[u64]) -> u128 {
         self.parts.iter().fold(0, |key, p| {
@@ -140,7 +140,7 @@ impl KeyPlan {
         (0..words(self.fields[field].width()) as usize).map(|at| self.word(packed, field, at)).collect()
     }
 
-    /// Whether a field of packed words is at least `first` and at most `last`, which have as many words as it.
+    /// Returns whether a field of packed words is at least `first` and at most `last`, which have as many words as it.
     pub(crate) fn is_within(&self, packed: &[u64], field: usize, first: &[u64], last: &[u64]) -> bool {
         if let ([first], [last]) = (first, last) {
             return (*first..=*last).contains(&self.word(packed, field, 0));
@@ -151,7 +151,7 @@ impl KeyPlan {
     }
 }
 
-/// A number of up to 128 bits with the low `width` bits set.
+/// Returns a number of up to 128 bits with the low `width` bits set.
 pub(crate) fn ones_128(width: u32) -> u128 {
     if width >= 128 {
         u128::MAX

@@ -79,7 +79,7 @@ struct Reader<'a> {
 }
 
 impl Program {
-    /// What is put aside of a packet ahead of this pipeline, after which come the updates of checksums and this deparser.
+    /// Returns what is put aside of a packet ahead of this pipeline, after which come the updates of checksums and this deparser.
     /// The caller reads the fields of `read` at any time, and sets those of `written` just before the pipeline. It resets
     /// metadata, but for field lists, where a packet is cloned or begins again.
     pub fn kept_ahead_of(
@@ -94,7 +94,7 @@ impl Program {
         analysed.unwrap_or_else(|| Kept::everything(self))
     }
 
-    /// What must be zero of a packet when this parser begins, after which come the checks of checksums, the pipeline
+    /// Returns what must be zero of a packet when this parser begins, after which come the checks of checksums, the pipeline
     /// `ingress`, and all that [`Program::kept_ahead_of`] speaks of. The caller reads the fields of `read` at any time.
     pub fn zeroed_ahead_of(
         &self,
@@ -145,7 +145,7 @@ fn kept(
     Some(Kept { always, if_valid })
 }
 
-/// A header that is valid has been written whole, by the parser too. So words that are read only where their header is valid
+/// Returns a header that is valid has been written whole, by the parser too. So words that are read only where their header is valid
 /// need no zeros.
 fn zeroed(
     program: &Program,
@@ -210,7 +210,7 @@ fn always_needed(program: &Program, sets: &Sets, read: &[Field], needed: &mut [u
     }
 }
 
-/// What is needed ahead of a pipeline that is followed by the updates of checksums and a deparser. The reader learns which
+/// Returns what is needed ahead of a pipeline that is followed by the updates of checksums and a deparser. The reader learns which
 /// headers are needed where they are valid.
 fn needed_ahead(
     reader: &mut Reader<'_>,
@@ -245,7 +245,7 @@ fn header_words(program: &Program, header: &crate::program::Header) -> Range<Slo
     header.base..header.base + program.header_type(header.type_id).words
 }
 
-/// Every point that can be reached from `start`, which comes first.
+/// Returns every point that can be reached from `start`, which comes first.
 fn walk(reader: &mut Reader<'_>, start: Pc) -> Option<Vec<Node>> {
     let program = reader.program;
     let mut numbers: HashMap<ProgramPoint, usize> = HashMap::new();
@@ -304,13 +304,13 @@ impl Reader<'_> {
         0..self.program.reset_end() as Slot
     }
 
-    /// The header that a slot names, if it is always the same.
+    /// Returns the header that a slot names, if it is always the same.
     fn header(&self, slot: Slot) -> Option<usize> {
         let id = self.program.constant(slot)? as usize;
         (id < self.program.headers().len()).then_some(id)
     }
 
-    /// What a calculation covers.
+    /// Returns what a calculation covers.
     fn calculation(&mut self, calculation: &Calculation) -> Vec<Range<Slot>> {
         let mut reads = Vec::new();
         for input in &calculation.inputs {
@@ -520,7 +520,7 @@ impl Sets {
         set[slot as usize / 64] >> (slot % 64) & 1 == 1
     }
 
-    /// What the checksums of a kind cover, and what their conditions read.
+    /// Returns what the checksums of a kind cover, and what their conditions read.
     fn of_checksums(
         &self,
         reader: &mut Reader<'_>,
@@ -540,7 +540,7 @@ impl Sets {
         Some(set)
     }
 
-    /// What is needed ahead of the first node, when `at_end` is needed at the end of every way; `None` when that takes too long.
+    /// Returns what is needed ahead of the first node, when `at_end` is needed at the end of every way; `None` when that takes too long.
     fn solve(&self, nodes: &[Node], at_end: &[u64]) -> Option<Vec<u64>> {
         if nodes.len() * self.words > MAX_SET_WORDS {
             return None;
@@ -575,7 +575,7 @@ impl Sets {
         None
     }
 
-    /// The set as runs; gaps of up to `gap` words are filled.
+    /// Returns the set as runs; gaps of up to `gap` words are filled.
     fn runs(&self, set: &[u64], gap: usize) -> Vec<Range<usize>> {
         let mut runs: Vec<Range<usize>> = Vec::new();
         for slot in (0..self.slots).filter(|&slot| self.has(set, slot)) {
@@ -605,7 +605,7 @@ mod tests {
         program.kept_ahead_of(egress, deparser, &[], &[])
     }
 
-    /// The probe program with another egress.
+    /// Returns the probe program with another egress.
     fn program(ops: &[Op]) -> Program {
         let mut program = Program::from_json(PROBE).unwrap();
         assert!(program.metadata_end() > C as usize, "the words are metadata");
@@ -701,7 +701,7 @@ mod tests {
         program.zeroed_ahead_of(parser, pipeline("ingress"), pipeline("egress"), deparser, &[])
     }
 
-    /// The probe program with another parser and ingress, each up to its `Halt`, and an egress that reads nothing.
+    /// Returns the probe program with another parser and ingress, each up to its `Halt`, and an egress that reads nothing.
     fn begun(parser: &[Op], ingress: &[Op]) -> Program {
         let mut program = program(&[Op::Halt]);
         let (start, pipeline) = (program.parser("parser").unwrap(), program.pipeline("ingress").unwrap());

@@ -161,22 +161,22 @@ impl Program {
         Program { packet, code, declared }
     }
 
-    /// The parser of this name (v1model: "parser").
+    /// Returns the parser of this name (v1model: "parser").
     pub fn parser(&self, name: &str) -> Option<ParserId> {
         position(&self.code.parsers, |p| p.name == name).map(ParserId)
     }
 
-    /// The deparser of this name (v1model: "deparser").
+    /// Returns the deparser of this name (v1model: "deparser").
     pub fn deparser(&self, name: &str) -> Option<DeparserId> {
         position(&self.code.deparsers, |d| d.name == name).map(DeparserId)
     }
 
-    /// The pipeline of this name (v1model: "ingress", "egress").
+    /// Returns the pipeline of this name (v1model: "ingress", "egress").
     pub fn pipeline(&self, name: &str) -> Option<PipelineId> {
         position(&self.code.pipelines, |p| p.name == name).map(PipelineId)
     }
 
-    /// A field by header instance and member; field aliases are looked at first, as BMv2 does.
+    /// Returns a field by header instance and member; field aliases are looked at first, as BMv2 does.
     /// Variable-length fields have none.
     pub fn field(&self, header: &str, field: &str) -> Option<Field> {
         if let Some(&aliased) = self.declared.names.aliases.get(&(header.to_owned(), field.to_owned())) {
@@ -190,17 +190,17 @@ impl Program {
         Some(Field { slot: h.base + f.off, width: f.width as u16, signed: f.signed })
     }
 
-    /// The field list with this JSON id; 0 is never one.
+    /// Returns the field list with this JSON id; 0 is never one.
     pub fn field_list(&self, id: u64) -> Option<FieldList> {
         self.declared.field_lists.iter().find(|l| u64::from(l.id) == id && id != 0).map(|l| l.list)
     }
 
-    /// The learn list with this JSON id; 0 is never one.
+    /// Returns the learn list with this JSON id; 0 is never one.
     pub fn learn_list(&self, id: u64) -> Option<&LearnListInfo> {
         self.declared.learn_lists.iter().find(|l| u64::from(l.id) == id && id != 0)
     }
 
-    /// The value of an error constant, such as "PacketTooShort", that the program lists.
+    /// Returns the value of an error constant, such as "PacketTooShort", that the program lists.
     pub fn error_code(&self, name: &str) -> Option<u32> {
         self.declared.errors.entries.iter().find(|(n, _)| n == name).map(|&(_, value)| value as u32)
     }
@@ -255,12 +255,12 @@ impl Program {
         &self.declared.enums
     }
 
-    /// The program's errors.
+    /// Returns the program's errors.
     pub fn errors(&self) -> &EnumInfo {
         &self.declared.errors
     }
 
-    /// Whether a checksum covers what follows the headers; nothing else but a parser looks at it.
+    /// Returns whether a checksum covers what follows the headers; nothing else but a parser looks at it.
     pub fn reads_payloads(&self) -> bool {
         self.code.checksums.iter().any(|c| self.code.calculations[c.calculation as usize].payload)
     }
@@ -274,7 +274,7 @@ impl Program {
         &self.packet.lists[list.0 as usize]
     }
 
-    /// What begins at an instruction.
+    /// Returns what begins at an instruction.
     pub(crate) fn marks_at(&self, pc: Pc) -> impl Iterator<Item = &Mark> {
         let marks = self.code.marks.as_deref().unwrap_or_default();
         let first = marks.partition_point(|(at, _)| *at < pc);
@@ -344,25 +344,25 @@ impl Program {
         self.packet.vl_bytes
     }
 
-    /// The slot behind metadata.
+    /// Returns the slot behind metadata.
     #[inline]
     pub(crate) fn metadata_end(&self) -> usize {
         self.packet.metadata_end
     }
 
-    /// The slot behind metadata and headers: up to here a reset zeroes.
+    /// Returns the slot behind metadata and headers: up to here a reset zeroes.
     #[inline]
     pub(crate) fn reset_end(&self) -> usize {
         self.packet.reset_end
     }
 
-    /// The first slot of the parameters of the action that runs.
+    /// Returns the first slot of the parameters of the action that runs.
     #[inline]
     pub(crate) fn param_base(&self) -> usize {
         self.packet.param_base
     }
 
-    /// The first slot of the constants.
+    /// Returns the first slot of the constants.
     #[inline]
     pub(crate) fn const_base(&self) -> usize {
         self.packet.const_base
@@ -379,7 +379,7 @@ impl Program {
         self.packet.condition_slot
     }
 
-    /// The number in a slot that holds a constant.
+    /// Returns the number in a slot that holds a constant.
     #[inline]
     pub(crate) fn constant(&self, slot: Slot) -> Option<u64> {
         self.packet.constants.get((slot as usize).checked_sub(self.packet.const_base)?).copied()
@@ -393,7 +393,7 @@ impl Program {
         &self.code.ops
     }
 
-    /// Whether it was loaded for tracing.
+    /// Returns whether it was loaded for tracing.
     pub(crate) fn is_marked(&self) -> bool {
         self.code.marks.is_some()
     }
@@ -448,7 +448,7 @@ impl Program {
         &self.code.match_tables
     }
 
-    /// What the selector of an action profile covers, if it has one.
+    /// Returns what the selector of an action profile covers, if it has one.
     #[inline]
     pub(crate) fn selector(&self, profile: u32) -> Option<&Calculation> {
         self.code.selectors[profile as usize].as_ref()
@@ -535,7 +535,7 @@ impl Program {
 
 #[cfg(test)]
 impl Program {
-    /// The same declarations and packets with nothing but these instructions and constants, which are its only pipeline.
+    /// Returns the same declarations and packets with nothing but these instructions and constants, which are its only pipeline.
     pub(crate) fn with_ops(mut self, ops: Vec<Op>, constants: &[u64], max_steps: u32) -> Program {
         let Code { match_tables, selects, parsers, checksums, pipelines, .. } = &mut self.code;
         match_tables.clear();

@@ -16,7 +16,7 @@ pub(crate) enum Case {
 pub(crate) struct Select {
     pub(crate) key: KeyPlan,
     pub(crate) cases: Vec<Case>,
-    /// Cases of a key of one word, as (value, mask): looked at instead of `cases` when there are no value sets.
+    /// Cases of a key of one word, as (value, mask): looked at instead of `cases` without value sets.
     pub(crate) narrow: Option<Vec<(u64, u64)>>,
     pub(crate) default: Pc,
 }

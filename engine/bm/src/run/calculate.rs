@@ -5,7 +5,7 @@ use crate::native::{Native, Writer};
 use crate::program::{Calculation, Crc, Field, Input, Layout, Program};
 use crate::tables::Crcs;
 
-/// The result of one of the program's calculations, with the parameters that the switch has for it.
+/// Returns the result of one of the program's calculations, with the parameters that the switch has for it.
 pub(crate) fn calculated(
     program: &Program,
     native: Option<&Native>,
@@ -19,7 +19,7 @@ pub(crate) fn calculated(
     output(program.calculation(calculation), program, phv, writer, payload, set)
 }
 
-/// The result over the packet's headers; `payload` is used only by calculations that cover it. `writer` is the native
+/// Returns the result over the packet's headers; `payload` is used only by calculations that cover it. `writer` is the native
 /// code for the inputs, if there is some; `set` takes the place of the program's algorithm.
 pub(crate) fn output(
     calculation: &Calculation,

@@ -109,7 +109,7 @@ pub(super) fn run<T>(context: &mut Context<'_, T>, phv: &mut Phv, at: u32) -> Re
     Ok(())
 }
 
-/// Which member of a union is valid.
+/// Returns which member of a union is valid.
 fn valid_member(program: &Program, phv: &Phv, union: u64) -> Option<usize> {
     let members = &program.union(union as u32).members;
     members.iter().position(|&member| {

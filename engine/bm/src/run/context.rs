@@ -27,7 +27,7 @@ impl<T> Context<'_, T> {
         Moment { program: self.program, cells: self.cells, phv, pc, cursor: self.cursor }
     }
 
-    /// What it means to ask for the last element of an empty stack: in a parser P4's StackOutOfBounds. BMv2 stops the
+    /// Returns what it means to ask for the last element of an empty stack: in a parser P4's StackOutOfBounds. BMv2 stops the
     /// switch in both places.
     pub(crate) fn empty_stack(&self) -> Trap {
         if self.parsing {

@@ -48,11 +48,11 @@ impl std::fmt::Display for LogMessage<'_> {
 /// Only the last clone, resubmit, recirculate and digest call of a pipeline run counts (facts of BMv2:
 /// each overwrites one packet register); keeping the last is the implementor's part.
 pub trait Externs {
-    /// The port number that means "drop"; `mark_to_drop` writes it to `egress_spec`.
+    /// Returns the port number that means "drop"; `mark_to_drop` writes it to `egress_spec`.
     fn drop_port(&self) -> u64;
     /// Time in picoseconds since the start of the switch, for meters.
     fn now_ps(&self) -> u64;
-    /// A uniform draw from `lo..=hi`; called only with `lo <= hi`.
+    /// Returns a uniform draw from `lo..=hi`; called only with `lo <= hi`.
     fn random(&mut self, lo: u64, hi: u64) -> u64;
     /// `clone_ingress_pkt_to_egress`: session id and the field list to keep (0: none).
     fn clone_ingress(&mut self, phv: &Phv, session: u64, field_list: u64);

@@ -16,7 +16,7 @@ pub(crate) struct Found<'a> {
     pub(crate) data: &'a [u64],
 }
 
-/// Looks a table up; `None` when there is no action. Inlined always: a packet does this some five times, and the call alone
+/// Looks a table up. Returns `None` without an action. Inlined always: a packet does this some five times, and the call alone
 /// would cost a percent of its instructions.
 #[inline(always)]
 pub(crate) fn look_up<'c, T: Externs>(
@@ -92,14 +92,14 @@ pub(crate) fn look_up<'c, T: Externs>(
     Some(Found { local, is_hit: hit.is_some(), data: &data[..words] })
 }
 
-/// The one of a group's active members that a hash selects, of which BMv2 keeps 32 bits; none of none.
+/// Returns the one of a group's active members that a hash selects, of which BMv2 keeps 32 bits; none of none.
 #[inline]
 pub(crate) fn member_of_group(members: &[u32], hash: u64) -> Option<u32> {
     let at = (hash as u32 as usize).checked_rem(members.len())?;
     members.get(at).copied()
 }
 
-/// The first case of a select that fits: its index, or one past the last for the default.
+/// Returns the first case of a select that fits: its index, or one past the last for the default.
 pub(crate) fn branch<T>(context: &mut Context<'_, T>, phv: &Phv, select: &Select) -> usize {
     if let Some(cases) = &select.narrow {
         let key = select.key.narrow(&phv.slots);

@@ -153,7 +153,7 @@ impl Phv {
         self.payload_offset
     }
 
-    /// A 128-bit value in two slots, low word first.
+    /// Returns a 128-bit value in two slots, low word first.
     #[inline]
     pub(crate) fn pair(&self, slot: Slot) -> u128 {
         let at = slot as usize;
@@ -179,14 +179,14 @@ impl Phv {
     }
 
     pub(crate) fn swap_vl(&mut self, a: VlStore, b: VlStore) {
-        // The lengths are in slots, which whoever swaps the headers swaps too.
+        // The lengths are in slots, which the code that swaps the headers swaps too.
         let used = self.vl_bytes(a).len().max(self.vl_bytes(b).len()).min(a.capacity).min(b.capacity);
         for at in 0..used {
             self.vl.swap(a.start + at, b.start + at);
         }
     }
 
-    /// Whether the variable-length fields of two headers are equal. BMv2 compares the numbers that their bytes are, so
+    /// Returns whether the variable-length fields of two headers are equal. BMv2 compares the numbers that their bytes are, so
     /// zeros in front do not count.
     pub(crate) fn varbits_equal(&self, program: &Program, a: usize, b: usize) -> bool {
         let significant = |header: usize| {

@@ -92,7 +92,7 @@ pub(crate) fn run(slots: &mut [u64], wide: Wide) -> Result<(), Fault> {
     Ok(())
 }
 
-/// All ones if the value is negative.
+/// Returns all ones if the value is negative.
 fn sign(slots: &[u64], at: usize, n: usize) -> u64 {
     (slots[at + n - 1] as i64 >> 63) as u64
 }

@@ -36,7 +36,7 @@ impl Group {
         &self.members
     }
 
-    /// The port that a member watches.
+    /// Returns the port that a member watches.
     pub(crate) fn watched(&self, member: u32) -> Option<u16> {
         self.watches.get(&member).copied()
     }
@@ -155,7 +155,7 @@ pub(crate) struct OneShot {
     pub(crate) copies: Vec<(MemberCopy, Option<u16>)>,
 }
 
-/// Client ids, and where they lead. Whoever has no id of a client gets one from the top of the range downwards, and another
+/// Client ids, and where they lead. An object without a client's id gets one from the top of the range downwards, and another
 /// one when a client takes it.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Ids(BTreeMap<u32, u32>);
@@ -214,37 +214,37 @@ impl ActionProfile {
         self.groups.get(handle as usize)?.as_ref()
     }
 
-    /// How many members there are, copies and actions of one-shots included.
+    /// Returns how many members there are, copies and actions of one-shots included.
     pub(crate) fn member_count(&self) -> usize {
         self.members.len() - self.free_members.len()
     }
 
-    /// The handle that the next member gets.
+    /// Returns the handle that the next member gets.
     pub(crate) fn next_member(&self) -> u32 {
         self.free_members.first().copied().unwrap_or(self.members.len() as u32)
     }
 
-    /// The handle that the next group gets.
+    /// Returns the handle that the next group gets.
     pub(crate) fn next_group(&self) -> u32 {
         self.free_groups.first().copied().unwrap_or(self.groups.len() as u32)
     }
 
-    /// How many groups a member is in.
+    /// Returns how many groups a member is in.
     pub(crate) fn groups_of(&self, member: u32) -> u32 {
         self.member_groups[member as usize]
     }
 
-    /// How many entries and default entries point at a member.
+    /// Returns how many entries and default entries point at a member.
     pub(crate) fn entries_of_member(&self, member: u32) -> u32 {
         self.member_entries[member as usize]
     }
 
-    /// How many entries and default entries point at a group.
+    /// Returns how many entries and default entries point at a group.
     pub(crate) fn entries_of_group(&self, group: u32) -> u32 {
         self.group_entries[group as usize]
     }
 
-    /// The member that a client sees: of a copy, that whose copy it is.
+    /// Returns the member that a client sees: of a copy, that whose copy it is.
     pub(crate) fn seen(&self, member: u32) -> u32 {
         match self.member_notes[member as usize].kind {
             MemberKind::Copy(of) => of,
@@ -252,12 +252,12 @@ impl ActionProfile {
         }
     }
 
-    /// The member of one-shots with this action, data and number.
+    /// Returns the member of one-shots with this action, data and number.
     pub(crate) fn shared(&self, action: u32, data: &[u64], number: u32) -> Option<u32> {
         self.shared.get(&(action, data.to_vec(), number)).copied()
     }
 
-    /// The group of a one-shot, if an entry uses an equal one.
+    /// Returns the group of a one-shot, if an entry uses an equal one.
     pub(crate) fn one_shot(&self, wanted: &OneShot) -> Option<u32> {
         self.one_shots.get(wanted).copied()
     }

@@ -43,7 +43,7 @@ impl Age {
         self.since_ps.max(self.told_ps).saturating_add(self.ttl_ns.saturating_mul(PS_PER_NS))
     }
 
-    /// Whether the time-out has passed since the last hit, and since this was said last.
+    /// Returns whether the time-out has passed since the last hit, and since this was said last.
     pub(crate) fn expire(&mut self, now_ps: u64) -> bool {
         let waited = now_ps.saturating_sub(self.since_ps.max(self.told_ps));
         let expired = self.ttl_ns != 0 && waited / PS_PER_NS >= self.ttl_ns;

@@ -101,7 +101,7 @@ pub(crate) struct DefaultImage {
 }
 
 impl Entries {
-    /// The entries that the program itself gives.
+    /// Returns the entries that the program itself gives.
     pub(crate) fn new(table: &MatchTable) -> Entries {
         let unit = if table.key.fields.is_empty() {
             MatchUnit::Keyless
@@ -172,7 +172,7 @@ impl Entries {
         (0..).zip(&self.keys).filter(|(_, key)| key.is_some()).map(|(at, _)| at)
     }
 
-    /// The row of an entry.
+    /// Returns the row of an entry.
     pub(crate) fn row(&self, handle: u64) -> Result<u32, NoEntry> {
         let at = handle & (MAX_ENTRIES as u64 - 1);
         match self.keys.get(at as usize).and_then(Option::as_ref) {
@@ -201,17 +201,17 @@ impl Entries {
         }
     }
 
-    /// What the entry of a row points at, if there is one.
+    /// Returns what the entry of a row points at, if there is one.
     pub(crate) fn outcome(&self, at: u32) -> Option<Outcome> {
         self.keys.get(at as usize)?.as_ref().map(|_| self.outcomes[at as usize])
     }
 
-    /// The row that the next entry gets.
+    /// Returns the row that the next entry gets.
     pub(crate) fn next_row(&self) -> u32 {
         self.free.first().copied().unwrap_or(self.outcomes.len() as u32)
     }
 
-    /// A row as it is, to be put back later; also one that is still to come.
+    /// Returns a row as it is, to be put back later; also one that is still to come.
     pub(crate) fn row_image(&self, table: &MatchTable, at: u32) -> RowImage {
         let row = at as usize;
         if row >= self.outcomes.len() {
@@ -263,7 +263,7 @@ impl Entries {
         self.keys[row] = Some(entry.key);
     }
 
-    /// The default entry as it is, to be put back later.
+    /// Returns the default entry as it is, to be put back later.
     pub(crate) fn default_image(&self) -> DefaultImage {
         DefaultImage {
             default: self.default.clone(),
@@ -304,7 +304,7 @@ impl Entries {
         };
     }
 
-    /// Whether an entry, or the default, points there.
+    /// Returns whether an entry, or the default, points there.
     pub(crate) fn uses(&self, outcome: Outcome) -> bool {
         self.default.as_ref().is_some_and(|(o, _)| *o == outcome)
             || self.rows().any(|at| self.outcomes[at as usize] == outcome)

@@ -1,4 +1,4 @@
-//! Lookup structures: from a packed key to the index of an entry. What an entry does is no concern of theirs.
+//! Lookup structures: from a packed key to the index of an entry. What an entry does does not concern them.
 
 use rustc_hash::FxHashMap;
 
@@ -113,7 +113,7 @@ impl MatchUnit {
         MatchUnit::Exact(ExactMap::new(plan))
     }
 
-    /// The entry that a packet hits. `scratch` is used by keys of more than two words.
+    /// Returns the entry that a packet hits. `scratch` is used by keys of more than two words.
     #[inline(always)] // A call would cost as much as most look-ups.
     pub(crate) fn lookup(&self, plan: &KeyPlan, slots: &[u64], scratch: &mut Vec<u64>) -> Option<u32> {
         match self {
@@ -161,7 +161,7 @@ impl MatchUnit {
         }
     }
 
-    /// The entry with exactly this key (and priority, where it is part of the key).
+    /// Returns the entry with exactly this key (and priority, where it is part of the key).
     pub(crate) fn find(&self, key: &PackedKey) -> Option<u32> {
         match self {
             MatchUnit::Keyless => None,

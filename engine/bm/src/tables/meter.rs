@@ -37,17 +37,17 @@ impl Meter {
         self.buckets.reverse();
     }
 
-    /// The rates, lowest first.
+    /// Returns the rates, lowest first.
     pub(crate) fn rates(&self) -> Vec<MeterRate> {
         self.buckets.iter().rev().map(|b| b.rate).collect()
     }
 
-    /// Whether rates were set.
+    /// Returns whether rates were set.
     pub(crate) fn is_configured(&self) -> bool {
         !self.buckets.is_empty()
     }
 
-    /// The colour of a packet of `amount` (bytes, or 1): 0 green, 1 yellow, 2 red.
+    /// Returns the colour of a packet of `amount` (bytes, or 1): 0 green, 1 yellow, 2 red.
     pub(crate) fn execute(&mut self, amount: u64, now_ps: u64) -> u64 {
         // BMv2 counts whole microseconds.
         let microseconds = (now_ps / 1_000_000) as f64;

@@ -21,7 +21,7 @@ pub(crate) struct Array {
 }
 
 impl Array {
-    /// The first word of a cell; `None` beyond the array.
+    /// Returns the first word of a cell; `None` beyond the array.
     #[inline]
     fn at(&self, index: u64) -> Option<usize> {
         (index < self.size as u64).then(|| self.first + index as usize * self.stride)
@@ -77,7 +77,7 @@ impl Registers {
         self.arrays[register as usize]
     }
 
-    /// The low words of an array's cells; none if there is no such array.
+    /// Returns the low words of an array's cells; none for an unknown array.
     pub(crate) fn cells(&self, register: usize) -> impl Iterator<Item = u64> + '_ {
         let array = self.arrays.get(register);
         let cell = |array: &Array, index: usize| self.words[array.first + index * array.stride];
@@ -90,7 +90,7 @@ impl Registers {
         (0..array.size as u64).for_each(|index| self.set_cell(register, index, &[]));
     }
 
-    /// The low word of a cell; `None` beyond the array, and if there is none.
+    /// Returns the low word of a cell; `None` beyond the array, and if there is none.
     #[inline]
     pub(crate) fn get(&self, register: u32, index: u64) -> Option<u64> {
         let at = self.arrays.get(register as usize)?.at(index)?;
@@ -106,7 +106,7 @@ impl Registers {
         }
     }
 
-    /// The words of a cell; `None` beyond the array.
+    /// Returns the words of a cell; `None` beyond the array.
     pub(crate) fn cell(&self, register: u32, index: u64) -> Option<&[u64]> {
         let array = self.array(register);
         array.at(index).map(|at| &self.words[at..at + array.words])
@@ -121,7 +121,7 @@ impl Registers {
         }
     }
 
-    /// A cell of up to 128 bits, the low 128 bits of a wider one; `None` beyond the array.
+    /// Returns a cell of up to 128 bits, the low 128 bits of a wider one; `None` beyond the array.
     pub(crate) fn get_wide(&self, register: u32, index: u64) -> Option<u128> {
         let cell = self.cell(register, index)?;
         Some(u128::from(cell[0]) | u128::from(cell.get(1).copied().unwrap_or(0)) << 64)

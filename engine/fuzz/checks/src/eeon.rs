@@ -155,7 +155,7 @@ impl ExpectedCounts {
     }
 }
 
-/// The class that the program must count a frame in. A MAC control frame is no host's, and `wire` does not know it.
+/// The class that the program must count a frame in. A MAC control frame does not come from a host, and `wire` does not know it.
 fn class_of(frame: &[u8]) -> u8 {
     if frame.get(12..14) == Some(&[0x88, 0x08]) {
         CONTROL

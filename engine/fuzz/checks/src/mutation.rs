@@ -1,4 +1,4 @@
-//! Changes to an input, drawn from a seed: a little fuzzing where there is no fuzzer. libFuzzer, which is guided by
+//! Changes to an input, drawn from a seed: a little fuzzing without a fuzzer. libFuzzer, which is guided by
 //! coverage, finds more.
 
 /// A sequence of numbers from a seed (xorshift64*, Vigna 2016).

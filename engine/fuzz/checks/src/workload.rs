@@ -89,7 +89,7 @@ impl Run {
         Self { workload, hosts, fail_every, now: Time::ZERO, started: 0, ends, shared }
     }
 
-    /// Runs until nothing is left to happen, or for so many steps.
+    /// Runs until no event is left, or for that number of steps.
     fn run(mut self) {
         self.workload.start(self.now);
         self.carry_out();

@@ -2,7 +2,7 @@
 //!
 //! A fabric has a fixed set of things that can happen next (this NIC sends, the first frame on that link
 //! arrives, that switch wakes up), and each has at most one next time. So the schedule is a heap of sources, not of
-//! events: a source's time is changed where it stands, nothing is ever allocated after the start, and there are no
+//! events: a source's time is changed where it stands, nothing is ever allocated after the start, and it has no
 //! cancelled events to step over. Only sources that are due stand in it: of a large fabric with little to do it touches
 //! little memory.
 

@@ -3,7 +3,7 @@
 //!
 //! This is the P4 program's state machine, step by step, in the program's own unit (ticks of any clock)
 //! and with the program's register names. Host NICs run it; tests hold the program and the PHY against it.
-//! Two things differ: times are 64 bits wide and never wrap, and there is no ticket, because a queue keeps
+//! Two things differ: times are 64 bits wide and never wrap, and a ticket is not needed, because a queue keeps
 //! its order by itself.
 //!
 //! ```text
@@ -29,9 +29,9 @@ pub struct EeeParams {
     pub stall_ticks: u64,
     /// Ticks that the first packet may be held; 0 is standard EEE, without coalescing.
     pub hold_ticks: u64,
-    /// Held packets that end the hold; 0 is no such trigger.
+    /// Held packets that end the hold; 0 disables this trigger.
     pub trigger_packets: u32,
-    /// Held frame bytes that end the hold; 0 is no such trigger.
+    /// Held frame bytes that end the hold; 0 disables this trigger.
     pub trigger_bytes: u32,
     /// Ticks per byte on the wire, times 2^24.
     pub ticks_per_byte_q24: u64,
@@ -74,7 +74,7 @@ pub struct Eee {
     state: EeeState,
     /// When the wire goes idle. 0 at the start: idle since the clock began.
     busy_until: u64,
-    /// Nothing leaves before; 0 is no gate.
+    /// Nothing leaves before; 0 is an open gate.
     gate_open_at: u64,
     wake_start: u64,
     asleep_at: u64,
@@ -170,7 +170,7 @@ impl Eee {
         }
     }
 
-    /// Nothing may leave before this tick; 0 is no gate.
+    /// Nothing may leave before this tick; 0 is an open gate.
     #[inline]
     pub fn gate_open_at(&self) -> u64 {
         self.gate_open_at

@@ -43,9 +43,9 @@ pub struct NicEee {
     pub stall: Duration,
     /// Longest time that the first frame is held; zero is standard EEE.
     pub hold: Duration,
-    /// Held frames that end the hold; 0 is no such trigger.
+    /// Held frames that end the hold; 0 disables this trigger.
     pub trigger_packets: u32,
-    /// Held bytes that end the hold; 0 is no such trigger.
+    /// Held bytes that end the hold; 0 disables this trigger.
     pub trigger_bytes: u32,
 }
 
@@ -73,11 +73,11 @@ pub struct NicStats {
 /// What may wait in a NIC; the modes of the P4 program (`p4src/include/control/buffer.p4`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NicLimit {
-    /// So many bytes.
+    /// A number of bytes.
     Bytes(Bytes),
-    /// So many frames, whatever their length.
+    /// A number of frames, whatever their length.
     Frames(u64),
-    /// So many bytes beside those that came while the link was not awake.
+    /// A number of bytes besides those that came while the link was not awake.
     BytesBesideHeld(Bytes),
 }
 
@@ -444,7 +444,7 @@ impl Nic {
     /// The limiter has another rate from now on; with 0 nothing leaves it.
     ///
     /// # Panics
-    /// When there is no such limiter; so does [`Nic::remove_limiter`].
+    /// If the limiter does not exist; so does [`Nic::remove_limiter`].
     pub fn set_limiter(&mut self, now: Time, limiter: NonZeroU32, rate_bps: u64) {
         let limiters = self.limiters.as_mut().expect("a limiter's number comes from the NIC that has it");
         limiters.set_rate(now, limiter.get() - 1, rate_bps);

@@ -21,7 +21,7 @@ const OPCODE_PFC: [u8; 2] = [0x01, 0x01];
 const ENABLED_AT: usize = 17;
 const TIMES_AT: usize = 18;
 const SHORTEST: usize = TIMES_AT + 2 * PRIORITIES;
-/// A quantum is so many bit times, which are 64 bytes.
+/// Bit times of a quantum, which are 64 bytes.
 const QUANTUM_BYTES: u64 = 64;
 
 /// Which queue frames wait in, and which queues may be paused: data of the fabric.
@@ -29,7 +29,7 @@ const QUANTUM_BYTES: u64 = 64;
 pub struct NicClasses {
     /// By DSCP.
     pub priority: [u8; 64],
-    /// Of what is no IP.
+    /// The queue of frames other than IP.
     pub default_priority: u8,
     /// Bit n: priority n.
     pub pausable: u8,

@@ -99,7 +99,7 @@ impl Phy {
     ///
     /// `tolerance` is how much the clock of what controls the PHY may be off: an idle time that is longer
     /// than the stall by no more than this is taken as awake, and a wake-up that is early by no more than this
-    /// is no violation. A controller that counts in ticks is off by up to two of them (one when it reads the
+    /// does not count as a violation. A controller that counts in ticks is off by up to two of them (one when it reads the
     /// start of a transmission, one when it computes its end).
     pub fn new(kind: PhyType, stall: Option<Duration>, tolerance: Duration) -> Self {
         Self {

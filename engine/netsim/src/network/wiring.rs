@@ -95,7 +95,7 @@ pub(crate) struct Wiring {
 /// The classes of the NICs, as they look a frame's queue up.
 fn classes(spec: &NicClassesSpec) -> Result<NicClasses, SpecError> {
     let priority = |place: String, of: u8| {
-        let reason = "is no priority; there are 0 to 7";
+        let reason = "is not a priority; there are 0 to 7";
         (usize::from(of) < PRIORITIES).then_some(of).ok_or_else(|| wrong(place, of, reason))
     };
     let default = priority("nic_classes.default_priority".into(), spec.default_priority)?;
@@ -103,7 +103,8 @@ fn classes(spec: &NicClassesSpec) -> Result<NicClasses, SpecError> {
     for (index, one) in spec.dscp.iter().enumerate() {
         let place = format!("nic_classes.dscp[{index}]");
         let slot = of_dscp.get_mut(usize::from(one.dscp));
-        *slot.ok_or_else(|| wrong(format!("{place}.dscp"), one.dscp, "is no DSCP; there are 0 to 63"))? =
+        *slot
+            .ok_or_else(|| wrong(format!("{place}.dscp"), one.dscp, "is not a DSCP; there are 0 to 63"))? =
             priority(format!("{place}.priority"), one.priority)?;
     }
     let mut pausable = 0;
@@ -195,7 +196,7 @@ fn reactions(
             reaction.check().map_err(|error| wrong_setting("dcqcn.reaction", error))?;
             let interval = check_time(format!("{place} nic.dcqcn.cnp_interval_ps"), cnp_interval_ps)?;
             if cnp_dscp > 63 {
-                let reason = "is no DSCP; there are 0 to 63";
+                let reason = "is not a DSCP; there are 0 to 63";
                 return Err(wrong(format!("{place} nic.dcqcn.cnp_dscp"), cnp_dscp, reason));
             }
             let notifications = Notifications { interval, dscp: cnp_dscp };
@@ -620,7 +621,7 @@ mod tests {
             (
                 r#""seed": 1"#,
                 r#""seed": 1, "nic": {"dcqcn": {"cnp_dscp": 64}}"#,
-                "nic.dcqcn.cnp_dscp: 64: is no DSCP",
+                "nic.dcqcn.cnp_dscp: 64: is not a DSCP",
             ),
             (
                 r#""seed": 1"#,

@@ -32,7 +32,7 @@ pub(crate) struct TcpSpec {
     mss: Option<u16>,
     /// Initial window, in segments.
     initial_window_segments: Option<u32>,
-    /// Maximum number of segments by which slow start grows with one ACK (RFC 3465, 2.3); `null` is no limit.
+    /// Maximum number of segments by which slow start grows with one ACK (RFC 3465, 2.3); `null` means no limit.
     #[serde(deserialize_with = "given")]
     slow_start_limit: Option<Option<u32>>,
     /// End the first slow start where round-trip times rise (HyStart++, RFC 9406); `null` is off.
@@ -95,7 +95,7 @@ pub(crate) struct TcpSpec {
     /// (TCP small queues); `null` is without bound.
     #[serde(deserialize_with = "given")]
     tsq_ps: Option<Option<u64>>,
-    /// New data leaves in bursts of so many segments, as with segmentation offload, or of a third of the window; `null` is off.
+    /// New data leaves in bursts of that number of segments, as with segmentation offload, or of a third of the window; `null` is off.
     #[serde(deserialize_with = "given")]
     tso_segments: Option<Option<u32>>,
 }

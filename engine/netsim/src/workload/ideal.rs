@@ -14,7 +14,7 @@ use crate::transport::Transport;
 /// Bytes of the shortest Ethernet frame, without FCS.
 const MIN_FRAME: u64 = 60;
 
-/// Time of an exchange of so many bytes over a connection that is to be opened; `None` where the switches have no path for it.
+/// Returns the time of an exchange of `bytes` over a connection that is to be opened; `None` where the switches have no path for it.
 pub(super) fn time(
     paths: &mut Paths,
     network: &Network,

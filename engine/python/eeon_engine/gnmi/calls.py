@@ -83,7 +83,7 @@ class Calls:
             )
 
     def handler(self) -> grpc.GenericRpcHandler:
-        """What gRPC's server takes."""
+        """Returns what gRPC's server takes."""
         return grpc.method_handlers_generic_handler(_SERVICE, self._methods)
 
     def stop(self) -> None:
@@ -151,8 +151,8 @@ class Calls:
         return stream.due()
 
     def _next(self, messages: "_Requests", wait_s: float | None) -> gnmi.SubscribeRequest | None:
-        """The next message of a client. None when there is none for so long, or (without `wait_s`) when the
-        client sends no more."""
+        """Returns the next message of a client. None when there is none for so long, or (without `wait_s`)
+        when the client sends no more."""
         while not messages.has_ended.is_set() and not self._is_over():
             step = _LOOK_S if wait_s is None else min(wait_s, _LOOK_S)
             message = messages.take(step)
@@ -186,7 +186,7 @@ class Calls:
 def _guarded(
     context: grpc.ServicerContext, answers: Iterator[gnmi.SubscribeResponse]
 ) -> Iterator[gnmi.SubscribeResponse]:
-    """The same; an error ends the call with its status."""
+    """Yields the same; an error ends the call with its status."""
     while (response := guard(context, lambda: next(answers, None))) is not None:
         yield response
 
@@ -211,7 +211,7 @@ class _Requests:
         return self._is_complete.is_set() and self._queue.empty()
 
     def take(self, wait_s: float) -> bytes | None:
-        """The next message, if there is one by then."""
+        """Returns the next message, if there is one by then."""
         if self._is_complete.is_set() and self._queue.empty():
             self.has_ended.wait(wait_s)
             return None
@@ -244,4 +244,4 @@ def _parsed(content: bytes) -> gnmi.SubscribeRequest:
     try:
         return gnmi.SubscribeRequest.FromString(content)
     except DecodeError:
-        raise StatusError(rpc_code.INVALID_ARGUMENT, "the request is no gnmi.SubscribeRequest") from None
+        raise StatusError(rpc_code.INVALID_ARGUMENT, "the request is not a gnmi.SubscribeRequest") from None

@@ -175,7 +175,7 @@ TREES = tuple(dict.fromkeys(leaf.steps[0].name for leaf in LEAVES))
 
 
 def modules_of(leaf: Leaf) -> str:
-    """The module of the tree that a leaf is in."""
+    """Returns the module of the tree that a leaf is in."""
     return f"openconfig-{leaf.steps[0].name}"
 
 
@@ -201,7 +201,7 @@ def read(
 
 
 def _has_verdicts(control: SwitchHandle) -> bool:
-    """Whether the program has E-EON's counters: both names, and exactly as many cells."""
+    """Returns whether the program has E-EON's counters: both names, and exactly as many cells."""
     for name, cells in (("verdicts", _VERDICT_CELLS), ("received", _RECEIVED_CELLS)):
         try:
             control.read_counters(name, cells - 1)

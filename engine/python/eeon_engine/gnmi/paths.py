@@ -44,7 +44,7 @@ class Selection:
         return any(leaf.is_counted for leaf in self.leaves)
 
     def values(self, ports: Iterable[Port]) -> list[tuple[Node, Leaf, Value]]:
-        """What there is of it, tree by tree: what is below one node is together."""
+        """Returns what there is of it, tree by tree: what is below one node is together."""
         wanted = [port for port in ports if self.interface is None or port.name == self.interface]
         return [
             (node(leaf, port.name), leaf, value)
@@ -56,13 +56,13 @@ class Selection:
 
 
 def node(leaf: Leaf, interface: str) -> Node:
-    """A leaf's path at an interface: the first key is the interface's, the second the queue's."""
+    """Returns a leaf's path at an interface: the first key is the interface's, the second the queue's."""
     keys = iter((interface, QUEUE))
     return tuple((step.name, step.key, next(keys) if step.key else None) for step in leaf.steps)
 
 
 def message(elements: Sequence[Element]) -> gnmi.Path:
-    """The message of a path."""
+    """Returns the message of a path."""
     path = gnmi.Path()
     for name, key, value in elements:
         added = path.elem.add(name=name)
@@ -72,7 +72,7 @@ def message(elements: Sequence[Element]) -> gnmi.Path:
 
 
 def selections(prefix: gnmi.Path, paths: Sequence[gnmi.Path]) -> list[Selection]:
-    """What each path selects. INVALID_ARGUMENT names the first that selects nothing of the model."""
+    """Returns what each path selects. INVALID_ARGUMENT names the first that selects nothing of the model."""
     if len(paths) > MAX_PATHS:
         raise exhausted(f"{len(paths)} paths in one request, the limit is {MAX_PATHS}; send several requests")
     return [_selection(prefix, path) for path in paths]
@@ -124,12 +124,12 @@ def _selection(prefix: gnmi.Path, path: gnmi.Path) -> Selection:
 
 
 def _keys(leaf: Leaf, elements: Sequence[gnmi.PathElem], text: str) -> tuple[str | None, str | None]:
-    """The interface and the queue that a path names; None is any."""
+    """Returns the interface and the queue that a path names; None is any."""
     asked: list[str | None] = []
     for element, step in zip(elements, leaf.steps, strict=False):
         wrong = [key for key in element.key if key != step.key]
         if wrong and step.key is None:
-            raise invalid(f"path {_short(text)}: '{step.name}' is no list and has no keys")
+            raise invalid(f"path {_short(text)}: '{step.name}' is not a list and has no keys")
         if wrong:
             raise invalid(
                 f"path {_short(text)}: the key of '{step.name}' is {step.key}, not {_short(wrong[0])}"
@@ -166,7 +166,7 @@ def _unknown(names: list[str]) -> str:
 
 
 def _old(element: gnmi.PathElem) -> str:
-    """An element as it was written before gNMI 0.4: `interface[name=port1]`."""
+    """Returns an element as it was written before gNMI 0.4: `interface[name=port1]`."""
     return element.name + "".join(f"[{key}={value}]" for key, value in element.key.items())
 
 

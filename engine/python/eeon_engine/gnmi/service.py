@@ -33,7 +33,7 @@ class Reader:
         self._looked_at = float("-inf")
 
     def ports(self) -> tuple[PortInfo, ...]:
-        """The ports as they were `PORTS_AGE_S` ago or later; the same tuple while none changes."""
+        """Returns the ports as they were `PORTS_AGE_S` ago or later; the same tuple while none changes."""
         with self._lock:
             now = time.monotonic()
             if now - self._looked_at >= PORTS_AGE_S:
@@ -46,8 +46,8 @@ class Reader:
     def values(
         self, selections: Sequence[Selection], ports: Iterable[PortInfo] | None = None
     ) -> list[list[encodings.Found]]:
-        """What there is of each selection, from one pass over the ports. RESOURCE_EXHAUSTED for more than an
-        answer may have."""
+        """Returns what there is of each selection, from one pass over the ports. RESOURCE_EXHAUSTED for more
+        than an answer may have."""
         counted = [selection.interface for selection in selections if selection.has_counts]
         everywhere, named = None in counted, set(counted)
         given = tuple(self._control.port_info()) if ports is None else tuple(ports)

@@ -97,7 +97,7 @@ class Stream:
             )
 
     def first(self) -> Iterator[Response]:
-        """All values, and that these are all."""
+        """Yields all values, and that these are all."""
         ports = self._reader.ports() if self.is_streaming else None
         selections = [one.selection for one in self._followed]
         now = time.monotonic_ns()
@@ -109,7 +109,7 @@ class Stream:
         yield Response(sync_response=True)
 
     def wait_s(self) -> float:
-        """How long nothing is due."""
+        """Returns how long nothing is due."""
         now = time.monotonic_ns()
         due = [one.due_ns for one in self._followed if one.interval_ns]
         seconds = (min(due) - now) / 1e9 if due else 1.0
@@ -118,7 +118,7 @@ class Stream:
         return max(seconds, 0.0)
 
     def due(self) -> Iterator[Response]:
-        """What has changed, and the samples whose time has come."""
+        """Yields what has changed, and the samples whose time has come."""
         now = time.monotonic_ns()
         ports = self._reader.ports()
         reading = []

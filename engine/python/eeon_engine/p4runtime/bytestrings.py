@@ -12,7 +12,7 @@ from .errors import StatusError, out_of_range
 
 
 def decode(value: bytes, width: int, what: str, refuse: Callable[[str], StatusError] = out_of_range) -> int:
-    """The integer in `value`, which must fit `bit<width>`; `what` names it in the error that `refuse`
+    """Returns the integer in `value`, which must fit `bit<width>`; `what` names it in the error that `refuse`
     makes."""
     if not value:
         raise refuse(_empty(what))
@@ -24,12 +24,12 @@ def decode(value: bytes, width: int, what: str, refuse: Callable[[str], StatusEr
 
 
 def encode(number: int) -> bytes:
-    """The shortest bytestring of `number`, which is not negative."""
+    """Returns the shortest bytestring of `number`, which is not negative."""
     return number.to_bytes(max(1, (number.bit_length() + 7) // 8), "big")
 
 
 def decode_signed(value: bytes, width: int, what: str) -> int:
-    """The integer in `value`, two's complement, which must fit `int<width>`."""
+    """Returns the integer in `value`, two's complement, which must fit `int<width>`."""
     if not value:
         raise out_of_range(_empty(what))
     number = int.from_bytes(value, "big", signed=True)
@@ -39,7 +39,7 @@ def decode_signed(value: bytes, width: int, what: str) -> int:
 
 
 def encode_signed(number: int, width: int) -> bytes:
-    """The shortest bytestring of an `int<width>` whose bits are those of `number`."""
+    """Returns the shortest bytestring of an `int<width>` whose bits are those of `number`."""
     if number >> width - 1:
         number -= 1 << width
     magnitude = number if number >= 0 else ~number

@@ -212,7 +212,7 @@ class Device:
 
     def _commit_saved(self) -> None:
         if self._saved is None:
-            raise not_found("there is no saved config; VERIFY_AND_SAVE one first")
+            raise not_found("no saved config; VERIFY_AND_SAVE one first")
         pipeline, shadow, forwarding = self._saved
         with batch.undisturbed(shadow):
             updates = reconcile.snapshot(forwarding)
@@ -235,7 +235,7 @@ class Device:
     def get_pipeline(
         self, request: p4r.GetForwardingPipelineConfigRequest, caller: Caller = ANYBODY
     ) -> p4r.GetForwardingPipelineConfigResponse:
-        """`GetForwardingPipelineConfig`. The program is no role's secret."""
+        """Answers `GetForwardingPipelineConfig`, for every role."""
         kinds = p4r.GetForwardingPipelineConfigRequest
         with self._lock:
             self._arbitration.check_device(request.device_id)

@@ -39,7 +39,7 @@ def not_found(message: str) -> StatusError:
 
 
 def already_exists(message: str) -> StatusError:
-    """An INSERT of something that is there."""
+    """Returns an INSERT of something that is there."""
     return StatusError(rpc_code.ALREADY_EXISTS, message)
 
 
@@ -59,7 +59,7 @@ def exhausted(message: str) -> StatusError:
 
 
 def out_of_range(message: str) -> StatusError:
-    """A value wider than its field, or an index beyond the end of an array."""
+    """Returns a value wider than its field, or an index beyond the end of an array."""
     return StatusError(rpc_code.OUT_OF_RANGE, message)
 
 
@@ -81,7 +81,7 @@ _ENGINE_CODES: tuple[tuple[type[Exception], int], ...] = (
 
 
 def from_engine(error: engine.EngineError) -> StatusError:
-    """The engine's refusal under its google.rpc code, with the engine's own words."""
+    """Returns the engine's refusal under its google.rpc code, with the engine's own words."""
     code = next(code for kind, code in _ENGINE_CODES if isinstance(error, kind))
     return StatusError(code, str(error))
 

@@ -30,10 +30,10 @@ __all__ = ["decode_u128", "encode_u128", "p4d", "p4i", "p4r", "p4r_grpc", "p4t",
 
 
 def encode_u128(value: int) -> p4r.Uint128:
-    """The message of an integer of 128 bits."""
+    """Returns the message of an integer of 128 bits."""
     return p4r.Uint128(high=value >> 64, low=value & (1 << 64) - 1)
 
 
 def decode_u128(value: p4r.Uint128) -> int:
-    """The integer of a message."""
+    """Returns the integer of a message."""
     return value.high << 64 | value.low

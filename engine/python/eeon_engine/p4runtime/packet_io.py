@@ -14,7 +14,7 @@ _MAX_PACKET = 65_535
 
 
 def packet_out(schema: Schema, message: p4r.PacketOut) -> bytes:
-    """What enters the switch on the CPU port for a `PacketOut`."""
+    """Returns what enters the switch on the CPU port for a `PacketOut`."""
     given: dict[int, bytes] = {}
     known = {field.id for field in schema.packet_out}
     for metadata in message.metadata:

@@ -69,7 +69,7 @@ class Reading:
             )
 
     def responses(self) -> Iterator[p4r.ReadResponse]:
-        """The messages, at least one. Raises `StatusError` where the answer cannot be gone on with."""
+        """Yields the messages, at least one. Raises `StatusError` where the answer cannot be gone on with."""
         source = self._chunks()
         sent = False
         for part in self._parts(source):

@@ -86,8 +86,8 @@ def _was_set(entity: p4r.Entity) -> bool:
 
 
 def kept(updates: list[p4r.Update], trial: Forwarding) -> list[p4r.Update]:
-    """The updates that `trial`, which is of the new program, takes; INVALID_ARGUMENT names what it cannot
-    keep."""
+    """Returns the updates that `trial`, which is of the new program, takes; INVALID_ARGUMENT names what it
+    cannot keep."""
     taken, refused, left = [], [], 0
     for update in updates:
         adapted = _without_counts(update, trial.schema)
@@ -115,7 +115,7 @@ def kept(updates: list[p4r.Update], trial: Forwarding) -> list[p4r.Update]:
 
 
 def _without_counts(update: p4r.Update, schema: Schema) -> p4r.Update:
-    """The update without the count of an entry whose table has no counter in the new program."""
+    """Returns the update without the count of an entry whose table has no counter in the new program."""
     if update.entity.WhichOneof("entity") != "table_entry":
         return update
     table = schema.tables.get(update.entity.table_entry.table_id)

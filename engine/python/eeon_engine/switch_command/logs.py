@@ -35,7 +35,7 @@ class _Bmv2Formatter(logging.Formatter):
 
 
 def set_up(options: Options) -> logging.Logger:
-    """The log that the options ask for; raises `OSError` when its file cannot be written.
+    """Returns the log that the options ask for; raises `OSError` when its file cannot be written.
 
     Without one, warnings and errors go to stderr.
     """

@@ -28,7 +28,7 @@ _OPEN_FILES = 4096
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """The command; returns its exit status."""
+    """Returns the command; returns its exit status."""
     given = list(sys.argv[1:] if arguments is None else arguments)
     name, given = _name(given)
     if given[:1] == ["--install-names"]:
@@ -64,7 +64,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _name(arguments: list[str]) -> tuple[str, list[str]]:
-    """Which command this is called as; --as is what the commands of `names` say."""
+    """Returns which command this is called as; --as is what the commands of `names` say."""
     if arguments[:1] == ["--as"] and len(arguments) > 1:
         return arguments[1], arguments[2:]
     return Path(sys.argv[0]).name, arguments

@@ -31,8 +31,8 @@ _PICOSECONDS = {"ns": 1_000, "us": 1_000_000}
 _NOTED = {
     "nanolog": "event logs over nanomsg are not written",
     "notifications_addr": "learning and ageing are not published over nanomsg; P4Runtime clients get them",
-    "debugger": "there is no debugger; `eeon explain` follows a packet",
-    "debugger_addr": "there is no debugger; `eeon explain` follows a packet",
+    "debugger": "no debugger; `eeon explain` follows a packet",
+    "debugger_addr": "no debugger; `eeon explain` follows a packet",
     "dump_packet_data": "packets are not written to the log; --pcap captures them",
 }
 _NOTED_TARGET = {
@@ -180,8 +180,8 @@ def _split(arguments: list[str]) -> tuple[list[str], list[str]]:
 
 
 def _in_full(arguments: list[str], parser: _Parser) -> list[str]:
-    """The arguments with shortened flags in full. A beginning that only one flag of BMv2 has is that flag,
-    whatever flags of the engine's own begin like it.
+    """Returns the arguments with shortened flags in full. A beginning that only one flag of BMv2 has is that
+    flag, whatever flags of the engine's own begin like it.
     """
     known = parser.long_flags
     full = []
@@ -198,7 +198,7 @@ def _in_full(arguments: list[str], parser: _Parser) -> list[str]:
 
 
 def _with_pcap_folder(arguments: list[str]) -> list[str]:
-    """--pcap with its folder, which is the next argument unless that is a flag. It is no folder either where
+    """--pcap with its folder, which is the next argument unless that is a flag. Nor is it a folder where
     it ends in .json: then it is the program, and the folder is the current one.
     """
     joined: list[str] = []
@@ -324,7 +324,7 @@ def _thrift_port(given: int | str | None, has_tls: bool, with_grpc: bool, notes:
 
 
 def _open_to_others(address: str, *, is_default: bool) -> list[str]:
-    """What somebody should know who did not choose it."""
+    """Returns what somebody should know who did not choose it."""
     if is_default:
         return [
             f"P4Runtime listens on {address}, for this computer only; -- --grpc-server-addr 0.0.0.0:9559 "

@@ -330,7 +330,8 @@ def _target(jump: Json) -> int:
 
 
 def _action_of_entry(events: Sequence[TraceEvent], at: int) -> ActionEvent | None:
-    """The action of a table's entry, which begins at `at`; a direct meter may write its colour before."""
+    """Returns the action of a table's entry, which begins at `at`; a direct meter may write its colour
+    before."""
     for event in events[at:]:
         if event["event"] == "action":
             return event
@@ -356,7 +357,7 @@ class _Flow:
         self._next = following.get(by_result, default if action is None else following.get(action, default))
 
     def keyless(self, until: str | None) -> Json | None:
-        """What comes next, if it is a table without a key that is not `until`."""
+        """Returns what comes next, if it is a table without a key that is not `until`."""
         table = self._tables.get(self._next or "")
         return table if table is not None and not table["key"] and self._next != until else None
 
@@ -417,7 +418,7 @@ def _parser_set(parameters: list[Json], events: list[TraceEvent], walk: _Walk) -
 
 
 def _effect(event: TraceEvent) -> Iterator[Line]:
-    """What a primitive of simple_switch says when it is done."""
+    """Yields what a primitive of simple_switch says when it is done."""
     match event["event"]:
         case "register_read" if event["value"] is not None:
             yield Line(
@@ -475,7 +476,7 @@ def _entry(action: ActionEvent) -> str:
 
 
 def _wanted(kind: str, wanted: NamedMatch, width: int, prefix_length: int | None) -> str:
-    """What an entry wants of a key field: `LPM       0a000202/32`."""
+    """Returns what an entry wants of a key field: `LPM       0a000202/32`."""
     column = f"{kind.upper():<{_KIND_COLUMNS}}"
     if "first" in wanted:
         return f"{column}{_hex(wanted['first'], width)} -> {_hex(wanted['last'], width)}"
@@ -493,5 +494,5 @@ def _width_of(part: SelectKey, bits: int) -> int:
 
 
 def _hex(value: int, width: int) -> str:
-    """A value as its bytes in hexadecimal."""
+    """Returns a value as its bytes in hexadecimal."""
     return f"{value:0{2 * ((width + 7) // 8)}x}"

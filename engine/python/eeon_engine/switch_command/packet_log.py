@@ -50,7 +50,7 @@ class _Packet:
         return f"{self.number}.{self.copy}"
 
     def next_copy(self) -> int:
-        """A number that no copy of the packet has had."""
+        """Returns a number that no copy of the packet has had."""
         self.last_copy[0] += 1
         return self.last_copy[0]
 

@@ -71,7 +71,7 @@ class CellCalls:
         self._control.parse_vset_clear(vset)
 
     def _cut(self, reg: str, value: int) -> bytes:
-        """The low bits of a number, as many as a cell has; a negative one is its two's complement."""
+        """Returns the low bits of a number, as many as a cell has; a negative one is its two's complement."""
         width = self._context.names.register_widths.get(reg, 64)
         return unsigned(value, width).to_bytes((width + 7) // 8, "big")
 
@@ -90,5 +90,5 @@ def _rising(meter: str, rates: list[MeterRate]) -> list[MeterRate]:
 
 
 def _read(value: bytes) -> int:
-    """A cell as i64. One that does not fit is the largest number, as in BMv2."""
+    """Returns a cell as i64. One that does not fit is the largest number, as in BMv2."""
     return min(int.from_bytes(value, "big"), _I64_MAX)

@@ -67,7 +67,7 @@ class Dispatcher:
         method = self._methods.get((service, name))
         if method is None:
             reader.skip_struct()
-            _LOG.warning("call of '%s', which is no method of this switch", called)
+            _LOG.warning("call of '%s', which is not a method of this switch", called)
             unknown = TApplicationException(
                 TApplicationException.UNKNOWN_METHOD,
                 f"'{called}': no such method; names are service:method, services {', '.join(SERVICES)}",
@@ -86,7 +86,7 @@ class Dispatcher:
                 return _message(name, sequence, _internal(f"{name}: the answer cannot be written"))
 
     def _call(self, service: str, name: str, method: Callable[..., object], arguments: TPayload) -> TPayload:
-        """The method's result, or a TApplicationException."""
+        """Returns the method's result, or a TApplicationException."""
         result: TPayload = getattr(SERVICES[service], f"{name}_result")()
         values = []
         for field in arguments.thrift_spec.values():
@@ -111,7 +111,7 @@ class Dispatcher:
 
 
 def _empty(field: tuple[int, str, object, *tuple[object, ...]]) -> object:
-    """What Thrift's C++ servers see in a field that was not sent."""
+    """Returns what Thrift's C++ servers see in a field that was not sent."""
     kind = field[0]
     if kind == TType.STRUCT and isinstance(field[2], type):
         return field[2]()
@@ -119,7 +119,8 @@ def _empty(field: tuple[int, str, object, *tuple[object, ...]]) -> object:
 
 
 def _refusal(result: TPayload, error: EngineError) -> TPayload:
-    """The result with the declared exception in it; a TApplicationException where that cannot say it."""
+    """Returns the result with the declared exception in it; a TApplicationException where that cannot say
+    it."""
     declared = result.thrift_spec.get(1)
     if declared is None:
         return _internal(str(error))

@@ -11,7 +11,7 @@ from .names import Context
 
 
 def _crc(parameters: standard.BmCrc16Config | standard.BmCrc32Config, bits: int) -> CrcParameters:
-    """What a `BmCrc16Config` or `BmCrc32Config` says; a field that was not sent is 0."""
+    """Returns what a `BmCrc16Config` or `BmCrc32Config` says; a field that was not sent is 0."""
     numbers = (parameters.polynomial, parameters.initial_remainder, parameters.final_xor_value)
     polynomial, initial_remainder, final_xor = (unsigned(number or 0, bits) for number in numbers)
     reflected = bool(parameters.data_reflected), bool(parameters.remainder_reflected)
@@ -57,11 +57,11 @@ class HashAndDigestCalls:
 
     def bm_learning_set_timeout(self, cxt: int, digest: int, timeout_ms: int) -> None:
         self._check_digest(digest)
-        raise ControlError(f"digest {digest}: is handed out at once, there is no time-out to set")
+        raise ControlError(f"digest {digest}: is sent at once, so it has no time-out to set")
 
     def bm_learning_set_buffer_size(self, cxt: int, digest: int, samples: int) -> None:
         self._check_digest(digest)
-        raise ControlError(f"digest {digest}: is handed out at once, there is no buffer to set")
+        raise ControlError(f"digest {digest}: is sent at once, so it has no buffer to set")
 
     def _check_digest(self, digest: int) -> None:
         if digest not in self._context.names.ids.get("learn_lists", {}).values():

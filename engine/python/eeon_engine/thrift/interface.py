@@ -46,11 +46,11 @@ SERVICES: dict[str, type[Service]] = {
 
 
 def signed(value: int, bits: int) -> int:
-    """The number that Thrift's signed type of this size carries for an unsigned one."""
+    """Returns the number that Thrift's signed type of this size carries for an unsigned one."""
     value &= (1 << bits) - 1
     return value - (1 << bits) if value >> (bits - 1) else value
 
 
 def unsigned(value: int, bits: int) -> int:
-    """The unsigned number that a signed one of Thrift carries."""
+    """Returns the unsigned number that a signed one of Thrift carries."""
     return value & ((1 << bits) - 1)

@@ -99,7 +99,7 @@ class Context:
         return names
 
     def register_cells(self, name: str) -> Iterator[int]:
-        """Every cell of a register, some at a time: packets move in between."""
+        """Yields every cell of a register, some at a time: packets move in between."""
         size = self.names.register_sizes.get(name)
         if size is None:
             # The engine says that there is none, and which there are.
@@ -126,23 +126,23 @@ class Context:
             )
 
     def entries(self, table: str) -> list[Entry]:
-        """A table's entries, if they fit into an answer."""
+        """Returns a table's entries, if they fit into an answer."""
         self.check_entries(f"table '{table}'", self.control.mt_get_num_entries(table))
         return self.control.mt_get_entries(table)
 
     def members(self, profile: str) -> list[Member]:
-        """An action profile's members, if they fit into an answer."""
+        """Returns an action profile's members, if they fit into an answer."""
         found = self.control.mt_act_prof_get_members(profile)
         self.check_entries(f"members of action profile '{profile}'", len(found))
         return found
 
     def groups(self, profile: str) -> list[Group]:
-        """An action profile's groups with their members, if they fit into an answer."""
+        """Returns an action profile's groups with their members, if they fit into an answer."""
         found = self.control.mt_act_prof_get_groups(profile)
         count = len(found) + sum(len(members) for _, members in found)
         self.check_entries(f"groups of action profile '{profile}'", count)
         return found
 
     def table(self, name: str) -> Table | None:
-        """A table's kinds; `None` when the program has no such table."""
+        """Returns a table's kinds; `None` when the program has no such table."""
         return self.names.tables.get(name)

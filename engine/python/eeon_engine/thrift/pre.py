@@ -22,7 +22,7 @@ class PreCalls:
         if not 0 < group <= _MAX_U16:
             raise InvalidValueError(f"multicast group {group}: ids go from 1 to {_MAX_U16}", "INVALID_MGID")
         if not any(mgid == group for mgid, _ in self._control.mc_get_entries()[0]):
-            # Creating a group that is there is no error in BMv2 and changes nothing.
+            # Creating a group that exists does nothing, without an error, in BMv2.
             self._control.mc_mgrp_create(group)
         return group
 
@@ -83,7 +83,8 @@ def _group(group: int) -> int:
 
 
 def _numbers(bits: str) -> list[int]:
-    """The numbers of a set given as 0 and 1, number 0 last. Of too long a string BMv2 takes the beginning."""
+    """Returns the numbers of a set given as 0 and 1, number 0 last. Of too long a string BMv2 takes the
+    beginning."""
     bits = bits[:_MAP_BITS]
     if bits.strip("01"):
         raise ControlError(f"set of ports or LAGs '{bits[:40]}': is written with 0 and 1, number 0 last")

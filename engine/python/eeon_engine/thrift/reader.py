@@ -40,7 +40,7 @@ _Spec: TypeAlias = "type[TPayload] | int | tuple[int, _Spec] | None"
 
 
 class MessageError(Exception):
-    """Bytes that are no call, or a call beyond a limit. What follows on the stream means nothing."""
+    """The bytes do not form a call, or the call exceeds a limit. The rest of the stream has no meaning."""
 
 
 class Reader:
@@ -60,13 +60,14 @@ class Reader:
             )
         kind = header & 0xFF
         if kind not in (TMessageType.CALL, TMessageType.ONEWAY):
-            raise MessageError(f"message type {kind} is no call")
+            raise MessageError(f"message type {kind} is not a call")
         name = self._bytes(MAX_NAME_BYTES, "method name").decode("utf-8", "replace")
         (sequence,) = _I32.unpack(self._read(4))
         return name, kind, sequence
 
     def struct(self, kind: type[Payload], depth: int = MAX_DEPTH) -> Payload:
-        """A struct of a type of the interface. Fields of another type than the interface's are left out."""
+        """Returns a struct of a type of the interface. Fields of another type than the interface's are left
+        out."""
         self._enter(depth)
         result = kind()
         fields = kind.thrift_spec
@@ -106,7 +107,7 @@ class Reader:
                     self._skip(wire, depth - 1)
                 return []
             return [self._value(element, element_spec, depth - 1) for _ in range(size)]
-        raise MessageError(f"type {kind} is no type of an argument")
+        raise MessageError(f"type {kind} is not a type of an argument")
 
     def _skip(self, wire: int, depth: int) -> None:
         self._count()
@@ -132,7 +133,7 @@ class Reader:
                 self._skip(key, depth - 1)
                 self._skip(value, depth - 1)
         else:
-            raise MessageError(f"type {wire} is no type of Thrift's")
+            raise MessageError(f"type {wire} is not a Thrift type")
 
     def _type(self) -> int:
         return self._read(1)[0]
@@ -160,5 +161,5 @@ class Reader:
 
 
 def _wire(kind: int) -> int:
-    """The type that travels: thriftpy2 tells binary from string, the wire does not."""
+    """Returns the type that travels: thriftpy2 tells binary from string, the wire does not."""
     return TType.STRING if kind == TType.BINARY else kind

@@ -35,7 +35,8 @@ _POLL_SECONDS = 0.5
 
 
 def dispatcher(control: SwitchHandle, port: int, interfaces: Collection[str] = ()) -> Dispatcher:
-    """The calls of a switch whose server listens on `port`; clients may add these interfaces as ports."""
+    """Returns the calls of a switch whose server listens on `port`; clients may add these interfaces as
+    ports."""
     context = Context(control)
     return Dispatcher(
         {
@@ -126,7 +127,7 @@ class Server:
             if len(self._connections) < MAX_CONNECTIONS:
                 return
             quietest = min(self._connections, key=lambda connection: connection.quiet_since)
-            # Its thread ends by itself; it is no client any more.
+            # Its thread ends by itself; it does not count as a client any more.
             self._ending[quietest] = self._connections.pop(quietest)
         _LOG.warning(
             "%d Thrift clients are connected, which is the limit; the quietest is closed", MAX_CONNECTIONS
@@ -158,7 +159,7 @@ class Server:
 def serve(switch: SwitchHandle, address: str = DEFAULT_ADDRESS, interfaces: Collection[str] = ()) -> Server:
     """Serves BMv2's Thrift interface for one switch: a `Switch`, or `Twin.switch(name)`.
 
-    Port 0 takes a free one; see `Server.address`. There is no authentication and no encryption: keep it on
+    Port 0 takes a free one; see `Server.address`. It has neither authentication nor encryption: keep it on
     loopback. Clients may add the network interfaces that `interfaces` names as ports of the switch, and no
     others: they would get them with the rights of the switch's user.
 

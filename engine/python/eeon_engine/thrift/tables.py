@@ -195,7 +195,7 @@ def _life(ttl_ns: int, idle_ns: int) -> standard.BmMtEntryLife:
 
 
 def match_key(params: list[standard.BmMatchParam]) -> list[MatchParam]:
-    """The engine's key."""
+    """Returns the engine's key."""
     return [_engine_param(param) for param in params]
 
 
@@ -267,7 +267,7 @@ def shortest(data: list[bytes]) -> list[bytes]:
 
 
 def counter_value(bytes_: int, packets: int) -> standard.BmCounterValue:
-    """A counter cell as it travels."""
+    """Returns a counter cell as it travels."""
     return standard.BmCounterValue(bytes=signed(bytes_, 64), packets=signed(packets, 64))
 
 
@@ -277,7 +277,7 @@ def counter_cell(value: standard.BmCounterValue) -> tuple[int, int]:
 
 
 def meter_rates(rates: list[standard.BmMeterRateConfig]) -> list[MeterRate]:
-    """The engine's rates."""
+    """Returns the engine's rates."""
     for rate in rates:
         if (rate.burst_size or 0) < 0:
             raise InvalidValueError(

@@ -55,7 +55,7 @@ class WholeCalls:
     def bm_swap_configs(self) -> None:
         with self._swap:
             if self._next is None:
-                raise ControlError("there is no new config; load one first", "NO_ONGOING_SWAP")
+                raise ControlError("no new config; load one first", "NO_ONGOING_SWAP")
             program, self._next = self._next, None
             self._control.load_program(program)
 

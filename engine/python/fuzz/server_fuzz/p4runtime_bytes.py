@@ -1,8 +1,8 @@
 """Target: bytes as the messages of each call, through the servicer.
 
-An input is a sequence of calls, each a kind, a length and that many bytes. What is no message gRPC itself
-refuses before the servicer sees it. With one bit of the kind the message is signed as the primary's: a
-fuzzer need not find out an election id.
+An input is a sequence of calls, each a kind, a length and that many bytes. Bytes that do not form a message
+gRPC itself refuses before the servicer sees it. With one bit of the kind the message is signed as the
+primary's: a fuzzer need not find out an election id.
 """
 
 from finsy.proto import p4r

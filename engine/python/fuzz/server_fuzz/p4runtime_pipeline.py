@@ -81,7 +81,7 @@ def _push(session: Session, of: World, draws: Draws) -> None:
     try:
         session.set_pipeline(request)
     except Refused:
-        # The one refusal that follows a commit is that of a class of service, for which there is no queue.
+        # The one refusal that follows a commit is that of a class of service, which no queue serves.
         if runs_first and session.switch.program is program:
             require(engine_state(session.switch, of) == before, "a refused pipeline changed the switch")
         return

@@ -22,7 +22,7 @@ def run(data: bytes) -> None:
         try:
             answers(whole)
         except (EOFError, StopIteration) as error:
-            raise Finding(f"what was answered is no answer: {error!r}") from error
+            raise Finding(f"the output is not a valid answer: {error!r}") from error
         if cuts:
             in_pieces = _talk(chosen, _cut(sent, cuts), None)
             require(in_pieces == whole, "cut in pieces the same bytes get other answers")

@@ -93,7 +93,7 @@ def answers(sent: bytes, service: str | None = None) -> list[tuple[str, Any]]:
         if kind == TMessageType.EXCEPTION:
             outcome: Any = TApplicationException()
         else:
-            require(kind == TMessageType.REPLY, f"a message of type {kind} is no answer")
+            require(kind == TMessageType.REPLY, f"a message of type {kind} is not an answer")
             of = next(
                 s for s in ([service] if service else SERVICES) if hasattr(SERVICES[s], f"{name}_result")
             )

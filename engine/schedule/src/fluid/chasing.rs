@@ -34,12 +34,12 @@ impl Chased {
     }
 }
 
-/// How long a flow with a rate takes.
+/// Returns how long a flow with a rate takes.
 fn span(stock: &Stock, flow: u32) -> u128 {
     stock.left(flow).div_ceil(u128::from(stock.flows[flow as usize].rate))
 }
 
-/// How long the last flow of a transfer takes, unless one has no rate.
+/// Returns how long the last flow of a transfer takes, unless one has no rate.
 fn last_end(stock: &mut Stock, number: u32) -> Option<u128> {
     let transfer = &stock.transfers[number as usize];
     if transfer.without_rate > 0 {

@@ -44,7 +44,7 @@ impl Paths {
         new
     }
 
-    /// The distinct paths of some, and the number of each one's.
+    /// Returns the distinct paths of some, and the number of each one's.
     pub fn distinct<'a>(links: usize, paths: impl Iterator<Item = &'a [u32]>) -> (Self, Vec<u32>) {
         let mut known: BTreeMap<&[u32], u32> = BTreeMap::new();
         let mut found: Vec<&[u32]> = Vec::new();

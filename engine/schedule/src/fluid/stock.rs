@@ -114,7 +114,7 @@ pub(super) struct Stock {
 }
 
 impl Stock {
-    /// All flows that will arrive, in order of (transfer, flow).
+    /// Returns all flows that will arrive, in order of (transfer, flow).
     pub fn new(capacity: &[u64], arrivals: &[&Arrival], serving: Serving) -> Self {
         let mut stock = Self {
             now: 0,
@@ -198,7 +198,7 @@ impl Stock {
         &self.paths[begin as usize..end as usize]
     }
 
-    /// The links of a flow, as places among those of its transfer.
+    /// Returns the links of a flow, as places among those of its transfer.
     pub fn places(&self, flow: u32) -> &[u32] {
         let (begin, end) = self.flows[flow as usize].path;
         &self.local[begin as usize..end as usize]
@@ -210,7 +210,7 @@ impl Stock {
         all.filter(|flow| self.flows[*flow as usize].status == Status::UnderWay)
     }
 
-    /// What a flow has left now.
+    /// Returns what a flow has left now.
     pub fn left(&self, flow: u32) -> u128 {
         let flow = &self.flows[flow as usize];
         flow.left.saturating_sub(u128::from(flow.rate) * u128::from(self.now - flow.since))
@@ -390,8 +390,8 @@ impl Stock {
         }
     }
 
-    /// The shortest time in which all flows of a transfer can end together, when `residual`, and with `own` their present rates, are
-    /// theirs; `None` when a link is used up. `spare` bits per second for each flow are left out.
+    /// Returns the shortest time in which all flows of a transfer can end together, when `residual`, and with `own` their present rates,
+    /// are theirs; `None` when a link is used up. `spare` bits per second for each flow are left out.
     ///
     /// Of each link, all that they have left on it over all that they may use of it; the longest of these (Ren and Wang, equations 7 to
     /// 9, and Varys' bottleneck).
@@ -439,7 +439,7 @@ impl Stock {
         transfer.together = end.map(|end| Together { end, base: transfer.own.clone(), more: Vec::new() });
     }
 
-    /// Whether all flows of a transfer end together in `span` from now, but for rounding and for those that have more.
+    /// Returns whether all flows of a transfer end together in `span` from now, but for rounding and for those that have more.
     pub fn is_together(&self, number: u32, span: u128) -> bool {
         let together = self.transfers[number as usize].together.as_ref();
         let ends = together.and_then(|together| together.end.checked_sub(self.now)).map(u128::from);

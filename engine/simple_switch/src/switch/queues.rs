@@ -25,7 +25,7 @@ fn control_queue(frame: &[u8]) -> Option<usize> {
     }
 }
 
-/// The least time between two packets; none for a rate of 0, which is no limit.
+/// Returns the least time between two packets; none for a rate of 0, which means no limit.
 fn spacing(rate_pps: u64) -> Duration {
     if rate_pps == 0 {
         return Duration::ZERO;
@@ -102,7 +102,7 @@ impl Switch {
         self.tm.set_all_depths(packets);
     }
 
-    /// Sets the rate of one queue, in packets per second; 0 is no limit. Besides the link's own rate.
+    /// Sets the rate of one queue, in packets per second; 0 means no limit. The link's own rate applies as well.
     pub fn set_egress_priority_queue_rate(
         &mut self,
         port: u16,

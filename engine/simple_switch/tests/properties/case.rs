@@ -78,7 +78,7 @@ enum Clock {
 
 #[derive(Clone, Debug)]
 pub enum Step {
-    /// After so many 16ths of a frame's time.
+    /// After this number of 16ths of a frame's time.
     Packet(u64, u16, Packet),
     /// The settings of one of the ports change.
     Change(usize, Settings),

@@ -231,7 +231,7 @@ pub fn energy(trace: &Trace) -> Judgement {
             let a = &trace.arrived[*number];
             let left = a.left.as_ref().expect("it is in the order of what left");
             let silence = left.at - idle_since;
-            // Whoever comes when the stall is over finds the link on its way to sleep, if it does not find a queue.
+            // A packet that comes when the stall is over finds the link on its way to sleep, if it does not find a queue.
             let has_slept =
                 if rounding == 0 { a.at >= idle_since + stall } else { silence + rounding >= both };
             prop_assert!(

@@ -362,7 +362,7 @@ impl Trace {
         for port in IN_PORTS.into_iter().chain(OUT_PORTS).chain([eeon::CPU_PORT]) {
             for class in 0..8 {
                 for verdict in verdict::EARLY_DROPPED..=verdict::LAST {
-                    // A packet-in has left; its verdict is no drop.
+                    // A packet-in has left; its verdict does not count as a drop.
                     let is_drop = verdict != verdict::TO_CPU;
                     dropped += if is_drop { self.count(port, class, verdict) } else { 0 };
                 }

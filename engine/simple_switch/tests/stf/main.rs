@@ -112,7 +112,7 @@ fn every_v1model_program_of_p4c_that_loads_does_what_its_stf_script_expects() {
 
 /// What p4testgen and the engine make of one program.
 struct Generated {
-    /// Why there are no cases, or not as many as were wanted.
+    /// Why cases are missing, or fewer than wanted.
     stopped: Option<String>,
     /// What became of each script.
     outcomes: Vec<(PathBuf, Outcome)>,

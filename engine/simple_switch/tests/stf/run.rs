@@ -227,7 +227,7 @@ impl Bench {
             "<=" => value <= *number,
             ">" => value > *number,
             ">=" => value >= *number,
-            _ => return failed(format!("{comparison} is no comparison")),
+            _ => return failed(format!("{comparison} is not a comparison")),
         };
         if is_met {
             return Ok(());

@@ -47,7 +47,7 @@ pub fn version() -> Option<String> {
     Some(String::from_utf8_lossy(&text).split_whitespace().collect::<Vec<_>>().join(" "))
 }
 
-/// The scripts of a program, in the order of their numbers, and why there are no more, if the generator said so.
+/// The scripts of a program, in the order of their numbers, and why they end, if the generator said so.
 pub fn generate(
     program: &Path,
     cases: u32,

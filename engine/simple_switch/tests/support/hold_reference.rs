@@ -1,7 +1,7 @@
 //! The EEE hold of one port as the rules of docs/models/eee_hold.md say it: what a packet that is admitted and one that
 //! leaves do. Not a test, and not made from the P4 program: plain integers that never wrap, a queue that is a list.
 //!
-//! Tick 0 is when the wire went idle. Whoever drives it says when packets leave; it says when the first may.
+//! Tick 0 is when the wire went idle. The caller says when packets leave; it says when the first may.
 
 use std::collections::VecDeque;
 

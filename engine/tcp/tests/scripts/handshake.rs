@@ -136,7 +136,7 @@ fn after_a_lost_syn_data_starts_with_one_segment_and_an_rto_of_three_seconds() {
     assert_eq!((script.cwnd(), script.tcp.rto()), (1_000, Duration::from_secs(3)));
 }
 
-/// In a data centre 3 s are ten thousand round trips: whoever sets a small initial RTO sets this one, too.
+/// In a data centre 3 s are ten thousand round trips: a user who sets a small initial RTO sets this one, too.
 #[test]
 fn the_rto_after_a_lost_syn_is_what_is_set() {
     for (syn_lost_rto_ms, rto_ms) in [(20, 20), (1, 10)] {

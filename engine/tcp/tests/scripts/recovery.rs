@@ -189,7 +189,7 @@ fn impossible_sack_blocks_are_ignored() {
     assert_eq!(script.tcp.stats().fast_recoveries, 0);
 }
 
-/// RFC 5681, 2: with payload, or another window, an ACK is no duplicate.
+/// RFC 5681, 2: with payload, or another window, an ACK does not count as a duplicate.
 #[test]
 fn data_and_window_updates_are_no_duplicates() {
     let mut script = ten_sent(false);

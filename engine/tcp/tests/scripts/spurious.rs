@@ -94,7 +94,7 @@ fn with_sack_a_duplicate_ack_first_only_fills_the_scoreboard() {
     assert_eq!(script.sent_data(), [10_000, 11_000]);
 }
 
-/// Step 2b: there is no new data to ask with, or the peer takes none.
+/// Step 2b: no new data to probe with, or the peer takes none.
 #[test]
 fn without_new_data_slow_start_goes_on() {
     let mut script = timed_out(sack(), 0);

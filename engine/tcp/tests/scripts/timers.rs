@@ -148,7 +148,7 @@ fn the_initial_window_is_what_is_set() {
     }
 }
 
-/// RFC 3465, 2.3, or no limit, as Linux has it: an ACK for ten segments opens the window by so many.
+/// RFC 3465, 2.3, or no limit, as Linux has it: an ACK for ten segments opens the window by ten.
 #[test]
 fn an_ack_opens_the_window_in_slow_start_by_what_is_set() {
     for (slow_start_limit, after) in [(Some(1), 11_000), (Some(2), 12_000), (None, 20_000)] {

@@ -366,7 +366,7 @@ impl Application for MapReduce {
                 self.fetch_more(job, reducer, out);
             }
             Token::OutputCopy { job, reducer, .. } => self.output_done(job, reducer, out),
-            other => unreachable!("{other:?} is no transfer"),
+            other => unreachable!("{other:?} is not a transfer"),
         }
     }
 

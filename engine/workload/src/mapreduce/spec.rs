@@ -41,7 +41,7 @@ pub(crate) struct MapReduceSpec {
     tcp: ReadByHead,
     /// Hosts, in the order in which `reserved` counts them; all when absent.
     workers: Option<Vec<String>>,
-    /// How many of them, from the first on, are no workers (name node, job tracker).
+    /// Number of them, from the first on, that do not work (name node, job tracker).
     reserved: u32,
     /// Map tasks that a worker runs at a time.
     map_slots: u32,

@@ -133,7 +133,7 @@ fn check_order(cluster: &MapReduce) {
     let mut first_waits = false;
     for number in &cluster.active {
         let (started, maps) = cluster.jobs[*number as usize].started_maps();
-        // Jobs arrive behind those that are there, so whoever waits keeps all later ones from starting.
+        // Jobs arrive behind those that are there, so a waiting job keeps all later ones from starting.
         assert!(!first_waits || started == 0);
         first_waits |= started < maps;
     }

@@ -76,7 +76,7 @@ impl Range {
         Range { neg: self.neg.max(other.neg), pos: self.pos.max(other.pos) }
     }
 
-    /// The smallest representation that holds every value of the range.
+    /// Returns the smallest representation that holds every value of the range.
     pub(crate) fn representation(self) -> Option<Representation> {
         match (self.neg, self.pos) {
             (0, 0..=64) => Some(Representation::U64),
@@ -87,7 +87,7 @@ impl Range {
         }
     }
 
-    /// The representation in which values of both ranges can be compared.
+    /// Returns the representation in which values of both ranges can be compared.
     pub(crate) fn common_representation(self, other: Range) -> Option<Representation> {
         self.union(other).representation()
     }

@@ -98,7 +98,7 @@ impl Compiler {
         Ok(())
     }
 
-    /// A construct that has no instruction of its own.
+    /// Returns a construct that has no instruction of its own.
     pub(crate) fn emit_cold(&mut self, op: ColdOp) -> Result<()> {
         let at = self.cold_ops.len() as u32;
         self.emit(Op::Cold { at })?;
@@ -185,7 +185,7 @@ impl Compiler {
         self.low64_into(expr, width, Some(dst)).map(|_| ())
     }
 
-    /// The exact value of an expression that must fit 64 bits.
+    /// Returns the exact value of an expression that must fit 64 bits.
     pub(crate) fn exact64(&mut self, expr: &Expr, what: &str) -> Result<Slot> {
         match expr.range().representation() {
             Some(Representation::U64 | Representation::I64) => self.low64(expr, 64),
@@ -193,7 +193,7 @@ impl Compiler {
         }
     }
 
-    /// A slot of which the low `n <= 64` bits are those of `expr`; the bits above may be anything.
+    /// Returns a slot of which the low `n <= 64` bits are those of `expr`; the bits above may be anything.
     pub(crate) fn low64(&mut self, expr: &Expr, n: u32) -> Result<Slot> {
         self.low64_into(expr, n, None)
     }
@@ -408,7 +408,7 @@ impl Compiler {
         }
     }
 
-    /// A pair of slots with the low 128 bits of `expr`.
+    /// Returns a pair of slots with the low 128 bits of `expr`.
     pub(crate) fn low128(&mut self, expr: &Expr) -> Result<Slot> {
         match expr {
             Expr::Const(value) => return Ok(self.wide_constant(value.bits())),
@@ -536,7 +536,7 @@ impl Compiler {
         self.wide(op, width, pair, 0)
     }
 
-    /// A shift count as one slot; counts beyond 64 bits of range are refused.
+    /// Returns a shift count as one slot; counts beyond 64 bits of range are refused.
     fn shift_count(&mut self, count: &Expr) -> Result<Slot> {
         if let Expr::Const(c) = count {
             if c.negative {
@@ -584,7 +584,7 @@ impl Compiler {
         }
     }
 
-    /// A slot with the id of the header meant.
+    /// Returns a slot with the id of the header meant.
     pub(crate) fn header(&mut self, header: &HeaderRef) -> Result<Slot> {
         match header {
             HeaderRef::Fixed(id) => Ok(self.constant(u64::from(*id))),
@@ -608,7 +608,7 @@ impl Compiler {
         }
     }
 
-    /// A slot with the id of the header union meant.
+    /// Returns a slot with the id of the header union meant.
     pub(crate) fn union(&mut self, union: &UnionRef) -> Result<Slot> {
         match union {
             UnionRef::Fixed(id) => Ok(self.constant(u64::from(*id))),
@@ -683,7 +683,7 @@ impl Compiler {
         }
     }
 
-    /// The condition as 0 or 1.
+    /// Returns the condition as 0 or 1.
     pub(crate) fn boolean(&mut self, condition: &Bool) -> Result<Slot> {
         match condition {
             Bool::Const(value) => Ok(self.constant(u64::from(*value))),

@@ -12,12 +12,12 @@ impl Compiler {
         Ok(d)
     }
 
-    /// A value of `width` bits in its own words as one of `n` words.
+    /// Returns a value of `width` bits in its own words as one of `n` words.
     fn extended(&mut self, a: Slot, width: u32, signed: bool, n: u32) -> Result<Slot> {
         self.wide_operation(Operation::Extend { signed }, n, width, a, 0)
     }
 
-    /// The low word of a value that is computed in many, moved to `dst` if there is one.
+    /// Returns the low word of a value that is computed in many, moved to `dst` if there is one.
     pub(super) fn low_of_wide(&mut self, expr: &Expr, w: u8, dst: Option<Slot>) -> Result<Slot> {
         let a = self.wide_whole(expr, 1)?;
         self.moved(a, w, dst)
@@ -124,7 +124,7 @@ impl Compiler {
         }
     }
 
-    /// A value of `from` words as one of at least `n`.
+    /// Returns a value of `from` words as one of at least `n`.
     fn sign_extended(&mut self, a: Slot, from: u32, n: u32) -> Result<Slot> {
         if n <= from {
             return Ok(a);

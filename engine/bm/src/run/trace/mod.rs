@@ -226,7 +226,7 @@ pub struct Trace {
 }
 
 impl Trace {
-    /// A trace for packets of `program`.
+    /// Returns a trace for packets of `program`.
     pub fn new(program: &Program) -> Trace {
         let mut lvalues = Vec::new();
         for (id, header) in (0u32..).zip(program.headers()) {
@@ -259,7 +259,7 @@ impl Trace {
         self.events.push(Event::Checksum { checksum, update, computed, found });
     }
 
-    /// Every field and validity that is not zero now, in the order of the program.
+    /// Returns every field and validity that is not zero now, in the order of the program.
     pub fn values(&self, phv: &Phv) -> Vec<(Lvalue, u128)> {
         let value =
             |&(lvalue, slot, words): &(Lvalue, u32, u32)| (lvalue, record::value(&phv.slots, slot, words));

@@ -283,7 +283,7 @@ pub enum NamedEvent<'a> {
 }
 
 impl Event {
-    /// The event under its names.
+    /// Returns the event under its names.
     pub fn named<'a>(&'a self, program: &'a Program) -> NamedEvent<'a> {
         match self {
             Event::State { parser, state } => {

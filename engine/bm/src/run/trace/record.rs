@@ -27,7 +27,7 @@ pub(super) struct Undecided {
     of: Option<(u32, u32)>,
 }
 
-/// The value of an lvalue, the low word first; of one wider than 128 bits the low 128.
+/// Returns the value of an lvalue, the low word first; of one wider than 128 bits the low 128.
 pub(super) fn value(slots: &[u64], slot: Slot, words: u32) -> u128 {
     let at = slot as usize;
     u128::from(slots[at]) | if words == 2 { u128::from(slots[at + 1]) << 64 } else { 0 }

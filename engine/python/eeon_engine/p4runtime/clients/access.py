@@ -82,7 +82,7 @@ class Access:
         try:
             document = tomllib.loads(content.decode("utf-8"))
         except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
-            raise ConfigError(f"client rights '{path}': is no TOML ({error})") from error
+            raise ConfigError(f"client rights '{path}': is not TOML ({error})") from error
         clients = document.pop("clients", None)
         if document or not isinstance(clients, dict) or not clients:
             raise ConfigError(
@@ -92,7 +92,7 @@ class Access:
         return cls({name: _caller(path, name, entry) for name, entry in clients.items()})
 
     def caller(self, context: grpc.ServicerContext) -> Caller:
-        """The client of a call. One that the file does not name has no rights."""
+        """Returns the client of a call. One that the file does not name has no rights."""
         # Several values a key, as gRPC documents it; its stubs say one.
         found = cast("Mapping[str, Iterable[bytes]]", context.auth_context())
         names = [value.decode("utf-8", "replace") for key in _NAMES for value in found.get(key, ())]

@@ -125,15 +125,15 @@ class Arbitration:
                 self._notify(other)
 
     def primary(self, role: Role) -> Client | None:
-        """The client that may write under this role."""
+        """Returns the client that may write under this role."""
         return next((client for client in self._of(role) if self.is_primary(client)), None)
 
     def primaries(self) -> list[Client]:
-        """The primary of every role that has one."""
+        """Returns the primary of every role that has one."""
         return [client for client in self._clients if self.is_primary(client)]
 
     def is_primary(self, client: Client) -> bool:
-        """Whether the client may write."""
+        """Returns whether the client may write."""
         if client.role is None or client.election_id is None:
             return False
         return client in self._clients and client.election_id == self._highest.get(client.role)
@@ -144,8 +144,8 @@ class Arbitration:
         caller: Caller = ANYBODY,
         right: Right = Right.WRITE,
     ) -> Role:
-        """The role of a Write or SetForwardingPipelineConfig; an error unless it comes from its primary, and
-        with this right."""
+        """Returns the role of a Write or SetForwardingPipelineConfig; an error unless it comes from its
+        primary, and with this right."""
         self.check_device(request.device_id)
         role = roles.of(request.role, request.role_id)
         caller.check(right, role)

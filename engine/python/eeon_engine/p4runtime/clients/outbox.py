@@ -57,5 +57,5 @@ class Outbox:
         self._queue.put(End(error))
 
     def take(self) -> p4r.StreamMessageResponse | End:
-        """The next message, or an `End`. Waits for one."""
+        """Returns the next message, or an `End`. Waits for one."""
         return self._queue.get()

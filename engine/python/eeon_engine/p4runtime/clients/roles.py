@@ -31,8 +31,8 @@ _MAX_NAME = 256
 
 
 def of(name: str, number: int) -> Role:
-    """The role that a request names; INVALID_ARGUMENT if it gives both a name and a number, or a name that is
-    too long to be kept and told."""
+    """Returns the role that a request names; INVALID_ARGUMENT if it gives both a name and a number, or a name
+    that is too long to be kept and told."""
     if len(name) > _MAX_NAME:
         raise invalid(f"a role's name of {len(name)} characters, the limit is {_MAX_NAME}")
     if name and number:
@@ -41,7 +41,7 @@ def of(name: str, number: int) -> Role:
 
 
 def in_scope(owner: str | None, role: Role) -> bool:
-    """Whether a role has access to what `owner` claims."""
+    """Returns whether a role has access to what `owner` claims."""
     return role == DEFAULT or owner is None or owner == role.name
 
 
@@ -58,12 +58,12 @@ def check_write(schema: Schema, role: Role, entity: p4r.Entity) -> None:
 
 
 def is_visible(schema: Schema, role: Role, entity: p4r.Entity) -> bool:
-    """Whether a read under this role answers the entity (§13)."""
+    """Returns whether a read under this role answers the entity (§13)."""
     return role == DEFAULT or in_scope(schema.owners.get(_object_of(entity)), role)
 
 
 def _object_of(entity: p4r.Entity) -> int:
-    """The P4Info id that an entity is about; 0 for what the P4Info does not list."""
+    """Returns the P4Info id that an entity is about; 0 for what the P4Info does not list."""
     kind = entity.WhichOneof("entity")
     if kind is None:
         return 0

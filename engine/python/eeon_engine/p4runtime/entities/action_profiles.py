@@ -38,7 +38,7 @@ class ActionProfiles:
     # ---- what table entries do
 
     def action_from_message(self, table: Table, action: p4r.TableAction) -> ClientAction:
-        """What an entry with this action does."""
+        """Returns what an entry with this action does."""
         kind, profile = action.WhichOneof("type"), table.profile
         if kind == "action":
             if profile is not None:
@@ -202,13 +202,13 @@ def _group(profile: ActionProfile, group: ClientGroup) -> p4r.ActionProfileGroup
 
 
 def _group_note(max_size: int) -> bytes:
-    """What the engine keeps with a group for its client."""
+    """Returns what the engine keeps with a group for its client."""
     note: bytes = p4r.ActionProfileGroup(max_size=max_size).SerializeToString()
     return note
 
 
 def _shares(profile: ActionProfile, message: p4r.ActionProfileGroup) -> list[Share]:
-    """The members with their weights and what they watch."""
+    """Returns the members with their weights and what they watch."""
     limit = profile.max_group_size
     # With a limit in the P4Info, §9.2.2 wants max_size above 0. BMv2's server takes 0 as the limit, so this
     # does too.
@@ -260,7 +260,8 @@ def _check_weights(profile: ActionProfile, weights: Sequence[int], max_size: int
 
 
 def _weight(profile: ActionProfile, weight: int) -> int:
-    """The weight that the engine uses; where the profile disallows weights, 0 is the only one and means 1."""
+    """Returns the weight that the engine uses; where the profile disallows weights, 0 is the only one and
+    means 1."""
     if not profile.weights_disallowed:
         return weight
     if weight != 0:
@@ -269,7 +270,7 @@ def _weight(profile: ActionProfile, weight: int) -> int:
 
 
 def _watched(profile: ActionProfile, member: _Weighted) -> int | None:
-    """The port that a member of a group, or an action of a set, watches."""
+    """Returns the port that a member of a group, or an action of a set, watches."""
     if member.WhichOneof("watch_kind") == "watch":
         raise invalid("watch is deprecated and not supported; use watch_port")
     if not member.watch_port:

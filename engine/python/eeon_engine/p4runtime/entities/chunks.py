@@ -21,7 +21,7 @@ RESPONSE_BYTES = 1 << 20
 MAX_READ_CELLS = 1 << 22
 """Cells of one Read. The engine takes programs with 2^26 cells; such arrays are read by index."""
 MAX_WRITE_CELLS = 1 << 22
-"""Cells that one Write may change: so many are kept while it can be taken back, 32 MiB."""
+"""Maximum number of cells that one Write may change. Their old values, 32 MiB, are kept for undo."""
 MAX_READ_ITEMS = 8192
 """Entities that one Read asks for. Controllers ask cell by cell for what their ports count."""
 CELL_BYTES = 8
@@ -36,22 +36,22 @@ class Chunk(NamedTuple):
 
 
 def one(cell: Callable[[], p4r.Entity]) -> Chunk:
-    """A chunk of one entity."""
+    """Returns a chunk of one entity."""
     return Chunk(1, lambda: (cell(),))
 
 
 def ranges(size: int) -> Iterator[tuple[int, int]]:
-    """The indices of an array in steps: first, and one beyond the last."""
+    """Yields the indices of an array in steps: first, and one beyond the last."""
     for start in range(0, size, CELLS_PER_CHUNK):
         yield start, min(start + CELLS_PER_CHUNK, size)
 
 
 def whole(chunks: Iterable[Chunk]) -> Iterator[p4r.Entity]:
-    """All entities at once, where nobody else is kept waiting."""
+    """Yields all entities at once, where nobody else is kept waiting."""
     for chunk in chunks:
         yield from chunk.entities()
 
 
 def cell_cost(width_bits: int) -> int:
-    """What a cell of a register costs."""
+    """Returns what a cell of a register costs."""
     return max(1, (width_bits + 7) // 8 // CELL_BYTES)

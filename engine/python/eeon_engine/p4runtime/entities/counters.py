@@ -19,7 +19,7 @@ _MAX_COUNT = 2**63 - 1
 
 
 def cell_from_message(data: p4r.CounterData, what: str) -> CounterCell:
-    """The engine's cell for a `CounterData`."""
+    """Returns the engine's cell for a `CounterData`."""
     if data.byte_count < 0 or data.packet_count < 0:
         raise invalid(
             f"{what}: counts cannot be negative: {data.byte_count} bytes, {data.packet_count} packets"
@@ -37,7 +37,7 @@ def cell_to_message(counter: Counter, cell: CounterCell, data: p4r.CounterData) 
 
 
 def check_index(what: str, index: int, size: int) -> int:
-    """An index within an array; INVALID_ARGUMENT below 0, OUT_OF_RANGE beyond the end."""
+    """Returns an index within an array; INVALID_ARGUMENT below 0, OUT_OF_RANGE beyond the end."""
     if index < 0:
         raise invalid(f"{what}: index {index} is negative")
     if index >= size:

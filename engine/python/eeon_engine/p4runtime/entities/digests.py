@@ -74,7 +74,7 @@ class DigestLists:
         return [self._send(now_ns)] if len(self._waiting) >= self.config.list_size else []
 
     def due(self, now_ns: int) -> list[tuple[int, list[bytes]]]:
-        """The list whose time has come, if any."""
+        """Returns the list whose time has come, if any."""
         self._forget(now_ns)
         if not self._waiting or now_ns - self._first_ns < self.config.max_timeout_ns:
             return []
@@ -141,7 +141,7 @@ class Digests:
             self._lists[digest_id] = lists
 
     def checkpoint(self) -> "dict[int, DigestLists]":
-        """What is configured now, for `restore`."""
+        """Returns what is configured now, for `restore`."""
         return dict(self._lists)
 
     def restore(self, checkpoint: "dict[int, DigestLists]") -> None:

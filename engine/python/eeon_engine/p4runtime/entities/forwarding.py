@@ -45,7 +45,7 @@ class Forwarding:
         self.digests = Digests(schema)
 
     def checkpoint(self) -> Checkpoint:
-        """A point to which `restore` takes back what was written. Only within `batch.undisturbed`."""
+        """Returns a point to which `restore` takes back what was written. Only within `batch.undisturbed`."""
         return self._control.savepoint(), self.digests.checkpoint()
 
     def restore(self, checkpoint: Checkpoint) -> None:
@@ -99,7 +99,7 @@ class Forwarding:
                 raise _unsupported(other)
 
     def read(self, entity: p4r.Entity) -> Iterator[Chunk]:
-        """What one request of a Read asks for, in chunks."""
+        """Returns what one request of a Read asks for, in chunks."""
         match entity.WhichOneof("entity"):
             case "table_entry":
                 return self._tables.read(entity.table_entry)
@@ -127,12 +127,12 @@ class Forwarding:
                 raise _unsupported(other)
 
     def read_whole(self, entity: p4r.Entity) -> Iterator[p4r.Entity]:
-        """The same, for who keeps nobody waiting."""
+        """Returns the same, for who keeps nobody waiting."""
         return chunks.whole(self.read(entity))
 
     def read_cost(self, entity: p4r.Entity, count: Callable[[str], int]) -> int:
-        """How many cells one request of a Read looks at, as far as that is known before; `count` knows how
-        many entries a table has."""
+        """Returns how many cells one request of a Read looks at, as far as that is known before; `count`
+        knows how many entries a table has."""
         match entity.WhichOneof("entity"):
             case "table_entry":
                 return self._tables.cost(entity.table_entry, count)
@@ -143,7 +143,7 @@ class Forwarding:
         return self.write_cost(entity)
 
     def write_cost(self, entity: p4r.Entity) -> int:
-        """How many cells an update of this entity changes."""
+        """Returns how many cells an update of this entity changes."""
         match entity.WhichOneof("entity"):
             case "counter_entry":
                 return self._counters.cost(entity.counter_entry)
@@ -154,7 +154,7 @@ class Forwarding:
         return 1
 
     def entries(self, table: str) -> int:
-        """How many entries a table has."""
+        """Returns how many entries a table has."""
         return self._control.mt_get_num_entries(table)
 
     def expired(self) -> list[tuple[Table, list[p4r.TableEntry]]]:
@@ -167,11 +167,11 @@ class Forwarding:
         return self.digests.collect(samples, now_ns, epoch_ns)
 
     def is_initial(self, message: p4r.TableEntry) -> bool:
-        """Whether a table entry is one that the program came with, and that no client can insert."""
+        """Returns whether a table entry is one that the program came with, and that no client can insert."""
         return bool(message.is_const)
 
     def is_default_set(self, table_id: int) -> bool:
-        """Whether a client has set the default entry of a table."""
+        """Returns whether a client has set the default entry of a table."""
         return self._tables.is_default_set(table_id)
 
     def read_resources_of_initial_entries(self, table_id: int) -> Iterator[p4r.Entity]:
@@ -192,5 +192,5 @@ def _unsupported(kind: str | None) -> StatusError:
 
 
 def rolled_back() -> StatusError:
-    """What is reported for an update that worked, in a batch that was taken back."""
+    """Returns what is reported for an update that worked, in a batch that was taken back."""
     return StatusError(rpc_code.ABORTED, "taken back: another update of this batch failed")

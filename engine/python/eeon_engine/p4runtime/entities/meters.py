@@ -3,7 +3,7 @@ belong to `tables`.
 
 Rates live in the engine, in BMv2's units: packets or bytes per microsecond as a floating-point number.
 P4Runtime's are integers per second; up to `_MAX_RATE` they come back unchanged. The engine runs two-rate
-three-colour meters, which colour as single-rate meters do when both rates are the same and there is no excess
+three-colour meters, which colour as single-rate meters do when both rates are the same, without an excess
 burst.
 """
 
@@ -28,7 +28,7 @@ _MAX_BURST = 2**32 - 1
 
 
 def rates_from_message(meter: Meter, config: p4r.MeterConfig) -> list[MeterRate]:
-    """The engine's rates for a `MeterConfig`."""
+    """Returns the engine's rates for a `MeterConfig`."""
     what = f"meter '{meter.name}'"
     for name in ("cir", "cburst", "pir", "pburst", "eburst"):
         value = getattr(config, name)

@@ -141,8 +141,8 @@ def _group(group: McCopies) -> p4r.MulticastGroupEntry:
 
 
 def _by_number(replicas: Sequence[p4r.Replica]) -> list[p4r.Replica]:
-    """The replicas whose port is given as a number, which P4Runtime has deprecated: kept, so that they are
-    read back as they were written."""
+    """Returns the replicas whose port is given as a number, which P4Runtime has deprecated: kept, so that
+    they are read back as they were written."""
     return [
         p4r.Replica(egress_port=replica.egress_port, instance=replica.instance)
         for replica in replicas

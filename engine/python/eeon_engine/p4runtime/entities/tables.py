@@ -153,7 +153,7 @@ class Tables:
         return [_entry(table, entry, last) for entry in found]
 
     def _named(self, table: Table, message: p4r.TableEntry) -> Entry | None:
-        """The entry that a `TableEntry` names by its key, None for the default entry; NOT_FOUND."""
+        """Returns the entry that a `TableEntry` names by its key, None for the default entry; NOT_FOUND."""
         if message.is_default_action:
             _check_default_key(table, message)
             return None
@@ -164,7 +164,8 @@ class Tables:
         return entry
 
     def _pages(self, table: Table, request: p4r.TableEntry) -> Iterator[list[ClientEntry]]:
-        """What the engine has of a table, some entries at a time; with a key, the entry that has it."""
+        """Yields what the engine has of a table, some entries at a time; with a key, the entry that has
+        it."""
         if request.match and table.is_const:
             key = translate.key_from_message(table, request)
             found = self._control.client_entries(table.name)
@@ -254,7 +255,7 @@ class Tables:
             yield p4r.Entity(table_entry=answer)
 
     def _message(self, table: Table, entry: Entry) -> p4r.TableEntry:
-        """What a read answers, without counts and meter rates."""
+        """Returns what a read answers, without counts and meter rates."""
         message: p4r.TableEntry = p4r.TableEntry.FromString(entry.note)
         message.table_id = table.id
         message.match.extend(entry.key.fields)
@@ -282,7 +283,7 @@ class Tables:
         return p4r.Entity(table_entry=answer)
 
     def is_default_set(self, table_id: int) -> bool:
-        """Whether somebody has set the default entry of a table."""
+        """Returns whether somebody has set the default entry of a table."""
         return self._control.client_default(self._schema.tables[table_id].name)[2]
 
     # ---- time-outs (§9.1.8, §16.4). Ages follow the switch's clock, which in a twin is virtual.
@@ -396,7 +397,7 @@ class Tables:
             self._set_meter(table, handle, config)
 
     def _resources(self, table: Table, handle: int | None, wanted: Wanted) -> Resources:
-        """What the engine has of them now; handle None is the default entry."""
+        """Returns what the engine has of them now; handle None is the default entry."""
         control, name = self._control, table.name
         cell = rates = idle_ns = None
         if wanted.counter:
@@ -453,8 +454,8 @@ def _each(table: Table, chosen: Callable[[], _Chosen], entity: _Answer) -> Itera
 
 
 def _entry(table: Table, found: ClientEntry, last: int | None) -> Entry:
-    """An entry that the engine has read back. `last` is the highest BMv2 priority of a table with const
-    entries: there the first entry has the highest P4Runtime priority, the last 1."""
+    """Returns an entry that the engine has read back. `last` is the highest BMv2 priority of a table with
+    const entries: there the first entry has the highest P4Runtime priority, the last 1."""
     priority = 0
     if table.by_priority:
         priority = translate.from_engine_priority(found[2]) if last is None else last + 1 - found[2]
@@ -462,7 +463,7 @@ def _entry(table: Table, found: ClientEntry, last: int | None) -> Entry:
 
 
 def _note(message: p4r.TableEntry) -> bytes:
-    """What belongs to the client and means nothing to the switch, as the engine keeps it."""
+    """Returns what belongs to the client and means nothing to the switch, as the engine keeps it."""
     if not message.metadata and not message.controller_metadata:
         return b""
     kept = p4r.TableEntry(metadata=message.metadata, controller_metadata=message.controller_metadata)
@@ -471,7 +472,7 @@ def _note(message: p4r.TableEntry) -> bytes:
 
 
 def _passes(request: p4r.TableEntry, entry: p4r.TableEntry) -> bool:
-    """Whether an entry passes the filters of a read (§9.1.6)."""
+    """Returns whether an entry passes the filters of a read (§9.1.6)."""
     if request.HasField("action") and request.action.action.action_id not in (
         0,
         entry.action.action.action_id,

@@ -85,7 +85,7 @@ def from_engine_priority(priority: int) -> int:
 
 
 def key_from_message(table: Table, entry: p4r.TableEntry) -> Key:
-    """The key in a `TableEntry` (P4Runtime 1.5 §9.1.1)."""
+    """Returns the key in a `TableEntry` (P4Runtime 1.5 §9.1.1)."""
     given: dict[int, p4r.FieldMatch] = {}
     known = {field.id for field in table.fields}
     for match in entry.match:
@@ -107,7 +107,7 @@ def key_from_message(table: Table, entry: p4r.TableEntry) -> Key:
 
 
 def key_from_engine(table: Table, params: Sequence[MatchParam], priority: int) -> Key:
-    """The key of an entry that the engine has read back; `priority` is P4Runtime's."""
+    """Returns the key of an entry that the engine has read back; `priority` is P4Runtime's."""
     parts = (_engine_field(field, param) for field, param in zip(table.fields, params, strict=True))
     return Key(tuple(parts), priority)
 
@@ -176,7 +176,7 @@ def _engine_field(field: MatchField, param: MatchParam) -> _Part:
 
 
 def _wildcard(field: MatchField) -> tuple[int, int]:
-    """The integers of "don't care"."""
+    """Returns the integers of "don't care"."""
     return (0, (1 << field.width) - 1) if field.kind == "range" else (0, 0)
 
 
@@ -218,7 +218,7 @@ class ActionCall:
 
 
 def action_from_message(table: Table, message: p4r.Action, *, default: bool = False) -> ActionCall:
-    """The action in a request, checked against what `table` may call."""
+    """Returns the action in a request, checked against what `table` may call."""
     choice = table.actions.get(message.action_id)
     if choice is None:
         names = ", ".join(f"{i} {c.action.name}" for i, c in table.actions.items())

@@ -58,7 +58,7 @@ def _entities(value_set: ValueSet, values: list[bytes]) -> Iterator[p4r.Entity]:
 
 
 def _value(value_set: ValueSet, member: p4r.ValueSetMember) -> bytes:
-    """A member as the engine takes it."""
+    """Returns a member as the engine takes it."""
     given: dict[int, p4r.FieldMatch] = {}
     known = {field.id for field in value_set.fields}
     for match in member.match:

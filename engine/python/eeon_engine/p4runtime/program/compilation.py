@@ -170,7 +170,7 @@ class _Shapes:
         self._actions = {action["id"]: action for action in parsed["actions"]}
 
     def width(self, target: object, match_type: str) -> int | None:
-        """Bits of a key field; None where it is no plain field of a header."""
+        """Returns the bits of a key field; None unless it is a plain field of a header."""
         if match_type == "valid" or not isinstance(target, list) or len(target) != 2:
             return 1 if match_type == "valid" else None
         if target[1] == "$valid$":

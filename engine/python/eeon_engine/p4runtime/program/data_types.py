@@ -38,8 +38,8 @@ DataType = Scalar | Composite
 
 
 def resolve(info: p4t.P4TypeInfo, spec: p4t.P4DataTypeSpec, what: str, depth: int = 0) -> DataType:
-    """The type that a `P4DataTypeSpec` means in the `P4TypeInfo` `info`; UNIMPLEMENTED for what BMv2 has
-    not."""
+    """Returns the type that a `P4DataTypeSpec` means in the `P4TypeInfo` `info`; UNIMPLEMENTED for what BMv2
+    has not."""
     if depth > _MAX_DEPTH:
         raise invalid(f"P4Info: {what} is of types nested more than {_MAX_DEPTH} deep")
 
@@ -90,7 +90,7 @@ def _named(types: Mapping[str, _T], name: str, what: str) -> _T:
 
 
 def scalars(kind: DataType) -> Iterator[Scalar]:
-    """The integers that a value of this type consists of."""
+    """Yields the integers that a value of this type consists of."""
     if isinstance(kind, Scalar):
         yield kind
     else:
@@ -99,7 +99,7 @@ def scalars(kind: DataType) -> Iterator[Scalar]:
 
 
 def from_data(kind: DataType, data: p4d.P4Data, what: str) -> list[int]:
-    """The integers of a `P4Data`, without sign; INVALID_ARGUMENT when it is of another type."""
+    """Returns the integers of a `P4Data`, without sign; INVALID_ARGUMENT when it is of another type."""
     given = data.WhichOneof("data")
     if isinstance(kind, Scalar):
         wanted = {"bool": "bool", "enum": "enum_value"}.get(kind.kind, "bitstring")
@@ -135,7 +135,7 @@ def _number(kind: Scalar, data: p4d.P4Data, what: str) -> int:
 
 
 def to_data(kind: DataType, numbers: Iterator[int]) -> p4d.P4Data:
-    """The `P4Data` of the next integers, which have no sign."""
+    """Returns the `P4Data` of the next integers, which have no sign."""
     data = p4d.P4Data()
     if isinstance(kind, Scalar):
         number = next(numbers)

@@ -13,8 +13,8 @@ _LOG = logging.getLogger(__name__)
 
 
 def unwrapped(device_config: bytes) -> bytes:
-    """The BMv2 JSON in a `p4_device_config`, which is JSON itself or an old message around it."""
-    # No such message begins like JSON: the tag of its first field is no space, and no brace.
+    """Returns the BMv2 JSON in a `p4_device_config`, which is JSON itself or an old message around it."""
+    # No such message begins like JSON: the tag of its first field is neither a space nor a brace.
     if device_config.lstrip(b" \t\r\n").startswith(b"{"):
         return device_config
     message = _message()

@@ -283,6 +283,6 @@ def _header(header: p4i.ControllerPacketMetadata | None) -> tuple[HeaderField, .
     bits = sum(field.width for field in fields)
     if bits % 8:
         raise invalid(
-            f"P4Info: header '{name}' has {bits} bits, which are no whole bytes; pad it in the program"
+            f"P4Info: header '{name}' has {bits} bits, which are not whole bytes; pad it in the program"
         )
     return fields

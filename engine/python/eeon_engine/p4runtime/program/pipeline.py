@@ -42,7 +42,8 @@ class Pipeline:
 
 
 def config_from_files(program: bytes, info: p4i.P4Info | str | bytes) -> p4r.ForwardingPipelineConfig:
-    """A `ForwardingPipelineConfig` of BMv2 JSON and a P4Info, given as a message or in text format."""
+    """Returns a `ForwardingPipelineConfig` of BMv2 JSON and a P4Info, given as a message or in text
+    format."""
     if isinstance(info, str | bytes):
         parsed = p4i.P4Info()
         try:

@@ -190,7 +190,7 @@ class Schema:
 
 
 def find(objects: dict[int, _T], kind: str, object_id: int) -> _T:
-    """The object of that id, or INVALID_ARGUMENT: the P4Info has none."""
+    """Returns the object of that id, or INVALID_ARGUMENT: the P4Info has none."""
     found = objects.get(object_id)
     if found is None:
         raise _unknown(kind, object_id)

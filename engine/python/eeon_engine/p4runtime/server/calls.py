@@ -100,7 +100,7 @@ class Calls:
             )
 
     def handler(self) -> grpc.GenericRpcHandler:
-        """What gRPC's server takes."""
+        """Returns what gRPC's server takes."""
         return grpc.method_handlers_generic_handler(_SERVICE, self._methods)
 
     def stop(self) -> None:
@@ -132,7 +132,7 @@ class Calls:
 
 
 def on_pool(pool: ThreadPoolExecutor, behaviour: Handler) -> Handler:
-    """The same, run by threads of this pool."""
+    """Returns the same, run by threads of this pool."""
     behaviour_of_pool = _Behaviour(behaviour)
     behaviour_of_pool.experimental_thread_pool = pool
     return behaviour_of_pool
@@ -153,7 +153,7 @@ class _Behaviour:
 def only_request(
     requests: Iterator[bytes], context: grpc.ServicerContext, room: Room, limit: int, kind: type[M]
 ) -> M:
-    """The one message of a call."""
+    """Returns the one message of a call."""
     with room.wait(context.cancel):
         content = next(requests, None)
     if content is None:
@@ -165,5 +165,5 @@ def only_request(
         return kind.FromString(content)
     except DecodeError:
         # It says no more.
-        abort(context, invalid(f"the request is no {kind.DESCRIPTOR.full_name}"))
+        abort(context, invalid(f"the request is not a {kind.DESCRIPTOR.full_name}"))
         raise

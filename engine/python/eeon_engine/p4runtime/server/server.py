@@ -108,7 +108,8 @@ class Server:
         """
         self._stopping.set()
         self._device.noticing.set()
-        # grpcio waits for ever for a stream that was sent bytes which are no message; its threads are idle.
+        # grpcio waits for ever for a stream that was sent bytes that do not form a message; its threads are
+        # idle.
         self._grpc.stop(grace_seconds).wait(grace_seconds + 1)
         self._caretaker.stop()
         self._calls.stop()
@@ -181,7 +182,7 @@ def serve(
     Without `p4info` the switch waits for a client to push a pipeline, whatever program it runs until then.
     With `p4info` (a `P4Info` message, or its text format) the switch's own program is the pipeline from the
     start. Port 0 takes a free one; see `Server.address`. Its clients see what is changed
-    otherwise, over Thrift or through the switch itself. Without `tls` there is no authentication and no
+    otherwise, over Thrift or through the switch itself. Without `tls` the server has no authentication and no
     encryption: keep it on loopback, or on a Unix socket (`unix:PATH`), which only this user can open. With
     `access`, which needs the certificates of mutual TLS, each client has the rights that it gives; without,
     all.

@@ -36,7 +36,7 @@ class Service(p4r_grpc.P4RuntimeServicer):
         return ANYBODY if self._access is None else self._access.caller(context)
 
     def is_primary(self, context: ServicerContext) -> bool:
-        """Whether a call is on the connection of a primary's stream."""
+        """Returns whether a call is on the connection of a primary's stream."""
         return context.peer() in self._device.primary_peers
 
     def Write(self, request: p4r.WriteRequest, context: ServicerContext) -> p4r.WriteResponse:
@@ -144,7 +144,7 @@ def _silent() -> StatusError:
 
 
 def requests_active(requests: Iterator[p4r.StreamMessageRequest]) -> bool:
-    """Whether the call that a request iterator belongs to is still open."""
+    """Returns whether the call that a request iterator belongs to is still open."""
     return bool(getattr(requests, "is_active", lambda: False)())
 
 

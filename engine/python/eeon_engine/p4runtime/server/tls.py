@@ -16,7 +16,8 @@ class Tls:
     """The server's certificate chain and its private key, in PEM.
 
     With `client_ca`, a client must show a certificate that one of these authorities has signed (mutual TLS);
-    one without is refused before any call. Without `client_ca`, whoever can reach the socket may connect.
+    one without is refused before any call. Without `client_ca`, any client that reaches the socket may
+    connect.
     """
 
     certificate_chain: bytes
@@ -34,7 +35,7 @@ class Tls:
         )
 
     def credentials(self) -> grpc.ServerCredentials:
-        """What gRPC takes."""
+        """Returns what gRPC takes."""
         return grpc.ssl_server_credentials(
             [(self.private_key, self.certificate_chain)],
             root_certificates=self.client_ca,
@@ -45,5 +46,5 @@ class Tls:
 def _read(what: str, path: Path, *, is_secret: bool = False) -> bytes:
     content = read_private(f"TLS {what}", path, _MAX_BYTES, is_secret=is_secret)
     if b"-----BEGIN " not in content:
-        raise ConfigError(f"TLS {what} '{path}' is no PEM file; it has no line '-----BEGIN ...'")
+        raise ConfigError(f"TLS {what} '{path}' is not a PEM file; it has no line '-----BEGIN ...'")
     return content

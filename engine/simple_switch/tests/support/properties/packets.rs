@@ -75,7 +75,7 @@ pub enum Damage {
     DataOffset,
     /// The IP packet ends within the TCP or UDP header.
     TransportCut,
-    /// The frame ends within the IP packet: so many 256ths of the way.
+    /// The frame ends within the IP packet: this number of 256ths of the way.
     FrameCut(u8),
 }
 
@@ -208,7 +208,7 @@ impl Packet {
         let ip_end = bytes.len();
         bytes.resize(bytes.len() + padding, 0xa5);
         if let (Damage::FrameCut(part), true) = (self.damage, network.is_ip()) {
-            // The Ethernet header stays: what has none is no frame.
+            // The Ethernet header stays: a frame must have one.
             let shortest = frame_at + 14;
             bytes.truncate(shortest + (ip_end - shortest - 1) * usize::from(part) / 255);
             is_malformed = true;
