@@ -124,7 +124,7 @@ def one_command(fabric: str, targets: Path, threshold: str, folder: Path) -> flo
 
 
 def main() -> None:
-    """Run the rounds and print a table."""
+    """Runs the rounds and prints a table."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

@@ -71,7 +71,7 @@ class Stopwatch:
         self.total = 0.0
 
     def run(self, name: str, step: Callable[[], _T]) -> _T:
-        """Run a step and print how long it took in processor time, and the memory so far."""
+        """Runs a step and prints how long it took in processor time, and the memory so far."""
         start = time.process_time()
         result = step()
         took = time.process_time() - start
@@ -81,12 +81,12 @@ class Stopwatch:
 
 
 def peak_bytes() -> int:
-    """The maximum memory that this process had at any time."""
+    """Returns the maximum memory that this process had at any time."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
 
 
 def measure(folder: Path) -> float:
-    """All steps, once; gives back their processor time in seconds."""
+    """Returns all steps, once; gives back their processor time in seconds."""
     topology_path, now, wanted = (folder / name for name in ("t.yaml", "now.yaml", "wanted.yaml"))
     topology_path.write_text(TOPOLOGY)
     now.write_text(CONFIG.replace("THRESHOLD", "30KB"))

@@ -24,7 +24,8 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.+-]*")
 
 
 def folder(kind: str) -> Path:
-    """The folder of `topologies`, `examples`, `schema` or `p4src`. Raises DataNotFound if there is none."""
+    """Returns the folder of `topologies`, `examples`, `schema` or `p4src`. Raises DataNotFound if there is
+    none."""
     packaged = _PACKAGE / "_data" / kind
     for place in (packaged, _IN_REPOSITORY[kind]):
         if place.is_dir():
@@ -38,7 +39,7 @@ def names(kind: str) -> list[str]:
 
 
 def find_yaml(kind: str, name_or_path: str | Path) -> Path:
-    """The file meant by a path, or by the bare name of one that ships. A path that exists wins."""
+    """Returns the file meant by a path, or by the bare name of one that ships. A path that exists wins."""
     path = Path(name_or_path)
     if path.is_file():
         return path

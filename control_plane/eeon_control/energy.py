@@ -38,7 +38,7 @@ class Timing:
 
     @classmethod
     def of(cls, action: Action | None) -> Timing | None:
-        """The timers of an action of the table `port_eee`; None where the link never sleeps."""
+        """Returns the timers of an action of the table `port_eee`; None where the link never sleeps."""
         eee = None if action is None else EEE.from_action(action, IN_TICKS)
         return cls(eee.sleep, eee.wake, eee.stall) if isinstance(eee, EeeSettings) else None
 
@@ -111,7 +111,7 @@ class Assumptions:
     source: str = "E-EON thesis, sections 2.1 and 3.2, tables 2.1 and 4.1"
 
     def lines(self) -> tuple[str, ...]:
-        """The same for people."""
+        """Returns the same for people."""
         known = ", ".join(f"{name} {watts:g} W a port" for name, watts in self.watts.items() if watts)
         shares = sorted({f"{share:.0%}" for share in self.lpi_fraction.values()})
         return (
@@ -122,7 +122,7 @@ class Assumptions:
 
 
 def timings(entries: Iterable[Entry], ports: Iterable[Port]) -> dict[int, Timing | None]:
-    """The timers of every port in `ports`, from what a switch's table `port_eee` holds."""
+    """Returns the timers of every port in `ports`, from what a switch's table `port_eee` holds."""
     actions = {
         entry.match[0].value: entry.actions[0]
         for entry in entries
@@ -155,7 +155,7 @@ def lpi_ticks(registers: Mapping[str, int], timing: Timing | None, now: int) -> 
 
 
 def switch_energy(switch: Switch, before: Reading, after: Reading) -> SwitchEnergy:
-    """What every linked port of a switch did and drew between two readings.
+    """Returns what every linked port of a switch did and drew between two readings.
 
     When the switch has restarted in between, what its registers hold counts as having happened in the
     interval, and the rest of it at full power.
@@ -213,14 +213,16 @@ def _lpi_between(
         spent = (lpi_ticks(now, timing, clocks[1]) - lpi_ticks(then, timing_then, clocks[0])) % TICK_VALUES
         # Registers are not read at one moment; a little less than nothing is nothing.
         return 0 if spent > TICK_VALUES // 2 else min(spent, elapsed)
-    # Nothing has left the switch in all the time: whoever may sleep sleeps, at the latest stall + Ts after.
+    # Nothing has left the switch in all the time: every link that may sleep sleeps, at the latest stall + Ts
+    # after.
     if timing is None or now["eee_state"] != EEE_ACTIVE:
         return 0
     return max(0, elapsed - timing.stall - timing.sleep)
 
 
 def _clocks(before: Reading, after: Reading, elapsed: int) -> tuple[int, int] | None:
-    """The switch's clock at both readings, as given or as its newest departure tells; None: none left."""
+    """Returns the switch's clock at both readings, as given or as its newest departure tells; None: none
+    left."""
     if after.now_ticks is not None and before.now_ticks is not None:
         return before.now_ticks, after.now_ticks
     changed = [
@@ -258,5 +260,6 @@ def _has_restarted(before: Reading, after: Reading, elapsed_ps: int) -> bool:
 
 
 def _is_ahead(moment: int, now: int) -> bool:
-    """The program's own rule for a clock that wraps (ARCHITECTURE.md): ahead by less than 2^40 ticks."""
+    """Returns the program's own rule for a clock that wraps (ARCHITECTURE.md): ahead by less than 2^40
+    ticks."""
     return 0 < (moment - now) % TICK_VALUES < TICKS_AHEAD_LIMIT

@@ -92,12 +92,12 @@ Owned = Mapping[str, frozenset[EntryKey]]
 
 
 def keys_of(entries: Iterable[Entry]) -> frozenset[EntryKey]:
-    """What identifies these entries."""
+    """Returns what identifies these entries."""
     return frozenset(entry.key for entry in entries)
 
 
 def owned_of(entries: Iterable[Entry], owned: frozenset[EntryKey] | None) -> list[Entry]:
-    """The entries that are the controller's, tables' defaults included; None: all of them are."""
+    """Returns the entries that are the controller's, tables' defaults included; None: all of them are."""
     return [entry for entry in entries if owned is None or entry.is_default or entry.key in owned]
 
 

@@ -48,7 +48,7 @@ class Strict(BaseModel):
 
 
 def text_schema(*kinds: type[Quantity], **extra: object) -> JsonSchemaValue:
-    """The JSON Schema of a quantity's text."""
+    """Returns the JSON Schema of a quantity's text."""
     patterns = [kind.pattern() for kind in kinds]
     pattern = patterns[0] if len(patterns) == 1 else "|".join(f"({one})" for one in patterns)
     return {"type": "string", "pattern": pattern, "maxLength": TEXT_LIMIT, **extra}
@@ -57,7 +57,7 @@ def text_schema(*kinds: type[Quantity], **extra: object) -> JsonSchemaValue:
 def of_text(
     read: Callable[[object], object], schema: JsonSchemaValue
 ) -> tuple[PlainValidator, WithJsonSchema]:
-    """The two annotations of a kind of text."""
+    """Returns the two annotations of a kind of text."""
     return PlainValidator(read), WithJsonSchema(schema)
 
 
@@ -101,7 +101,7 @@ PacketRateText = Annotated[PacketRate, *of_text(positive(PacketRate), text_schem
 
 
 def whole(minimum: int, maximum: int, what: str) -> tuple[BeforeValidator, WithJsonSchema]:
-    """A whole number within bounds; `what` begins the sentence that refuses another one."""
+    """Returns a whole number within bounds; `what` begins the sentence that refuses another one."""
 
     def read(value: object) -> object:
         if isinstance(value, bool) or not isinstance(value, int) or not minimum <= value <= maximum:

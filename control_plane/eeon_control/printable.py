@@ -22,14 +22,14 @@ SAID_CHARACTERS = 500
 
 
 def printable(text: str) -> str:
-    """The text with everything escaped that is no visible character, space, tab or end of a line."""
+    """Returns the text with every character escaped that is not visible, a space, a tab or a line end."""
     return _UNPRINTABLE.sub(_escape, text)
 
 
 def one_line(text: str, characters: int = _LINE_CHARACTERS) -> str:
-    """The same, ends of lines and tabs escaped too: what others say must not look like lines of ours.
+    """Returns the same, ends of lines and tabs escaped too: what others say must not look like lines of ours.
 
-    Of a longer text the first so many characters.
+    A longer text is cut at the limit.
     """
     cut = f"{text[:characters]}..." if len(text) > characters else text
     return _NOT_IN_A_LINE.sub(_escape, cut)

@@ -48,7 +48,7 @@ class Program:
 
 
 def load(folder: Path | None = None) -> Program:
-    """Read the program that ships, or the one of another folder. Raises DataNotFound."""
+    """Reads the program that ships, or the one of another folder. Raises DataNotFound."""
     place = folder if folder is not None else data.folder("p4src")
     parts: dict[str, bytes] = {}
     for name in (_JSON, _P4INFO):
@@ -82,7 +82,7 @@ def identity(program_json: bytes, info: p4i.P4Info) -> str:
 
 
 def only_adds(held: p4i.P4Info, new: p4i.P4Info, *, roles: bool = True) -> bool:
-    """Whether all that can be touched of the program `held` is in `new`, the same, by the same ids.
+    """Returns whether all that can be touched of the program `held` is in `new`, the same, by the same ids.
 
     Without `roles`, whatever role it belongs to.
     """
@@ -119,7 +119,7 @@ def _file_names(value: object) -> Iterator[str]:
 
 
 def _doing(value: object, made: re.Pattern[str], numbers: dict[str, str]) -> object:
-    """A program's JSON without places in sources; names made of places become their numbers."""
+    """Returns a program's JSON without places in sources; names made of places become their numbers."""
     match value:
         case dict():
             return {

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import sys
+import textwrap
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -33,8 +34,8 @@ def reference() -> str:
 
 
 def into(page: str, made: str | None = None) -> str:
-    """A page with the reference, or another text that is made, between its markers. Raises ValueError when it
-    has none."""
+    """Returns a page with the reference, or another text that is made, between its markers. Raises ValueError
+    when it has none."""
     start, end = page.find(BEGIN), page.find(END)
     if not 0 <= start < end:
         raise ValueError(f"the page needs the lines {BEGIN} and {END}")
@@ -54,8 +55,8 @@ class Tables:
     elsewhere: Mapping[str, str] = field(default_factory=dict)
 
     def of(self, schema: JsonSchemaValue) -> Iterator[str]:
-        """What a schema describes, then a table for it and for every mapping below it."""
-        yield _described(schema)
+        """Yields what a schema describes, then a table for it and for every mapping below it."""
+        yield _lines(_described(schema))
         yield self._table(schema)
         written: set[str] = set(self.elsewhere)
         waiting = _references(schema)
@@ -66,7 +67,7 @@ class Tables:
             written.add(name)
             model = schema["$defs"][name]
             yield f"### {name}"
-            yield _described(model)
+            yield _lines(_described(model))
             yield self._table(model)
             waiting += _references(model)
 
@@ -81,7 +82,7 @@ class Tables:
         return "\n".join(rows)
 
     def _value(self, schema: JsonSchemaValue) -> str:
-        """What may stand behind a key, in words."""
+        """Returns what may stand behind a key, in words."""
         if "$ref" in schema:
             return self._link(schema["$ref"])
         if "enum" in schema:
@@ -107,7 +108,7 @@ class Tables:
                 return str(kind)
 
     def _text(self, schema: JsonSchemaValue) -> str:
-        """The kind of a text by the units that its pattern has, with its examples."""
+        """Returns the kind of a text by the units that its pattern has, with its examples."""
         pattern = schema["pattern"]
         known = {**_UNITS, **self.units}
         kinds = [kind for unit, kind in known.items() if re.search(rf"[(|]{unit}[)|]", pattern)]
@@ -129,6 +130,12 @@ class Tables:
     def _link(self, reference_: str) -> str:
         name = reference_.rpartition("/")[2]
         return f"[{name}]({self.elsewhere.get(name, '')}#{name.lower()})"
+
+
+def _lines(text: str) -> str:
+    """Returns prose with one sentence a line, and no line above 160 characters."""
+    sentences = re.split(r"(?<=\.) (?=[A-Z`])", text)
+    return "\n".join(line for one in sentences for line in textwrap.wrap(one, 160, break_on_hyphens=False))
 
 
 def _described(model: JsonSchemaValue) -> str:

@@ -100,7 +100,8 @@ routing:
 
 
 def _buffer(fastest: DataRate) -> str:
-    """The smallest of the papers' buffers that is twice a link's marking threshold, or a size that is."""
+    """Returns the smallest of the papers' buffers that is twice a link's marking threshold, or a size that
+    is."""
     wanted = 2 * default_threshold(fastest)
     fitting = (name for name, size in BUFFER_PRESETS.items() if Bytes.parse(size) >= wanted)
     return next(fitting, f"{-(-wanted // 10**6)}MB")

@@ -34,24 +34,24 @@ MODELS: dict[str, tuple[type[BaseModel], str]] = {
 
 
 def schema(kind: str) -> JsonSchemaValue:
-    """The JSON Schema of one kind of file: `config`, `topology` or `targets`."""
+    """Returns the JSON Schema of one kind of file: `config`, `topology` or `targets`."""
     return of_model(*MODELS[kind])
 
 
 def of_model(model: type[BaseModel], title: str) -> JsonSchemaValue:
-    """The JSON Schema of files that a model describes."""
+    """Returns the JSON Schema of files that a model describes."""
     made = model.model_json_schema(by_alias=True, schema_generator=_Generator)
     _tidy(made)
     return {"$schema": _DIALECT, **made, "title": title}
 
 
 def text(kind: str) -> str:
-    """The schema as it is committed: indented JSON with a newline at its end."""
+    """Returns the schema as it is committed: indented JSON with a newline at its end."""
     return json.dumps(schema(kind), indent=2, ensure_ascii=False) + "\n"
 
 
 def write(folder: Path) -> list[Path]:
-    """Write all schemas into a folder; gives back their paths."""
+    """Writes all schemas into a folder; gives back their paths."""
     paths = [folder / f"{kind}.schema.json" for kind in MODELS]
     for path, kind in zip(paths, MODELS, strict=True):
         path.write_text(text(kind), encoding="utf-8")

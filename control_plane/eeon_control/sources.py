@@ -37,7 +37,7 @@ class Document:
 
     @classmethod
     def of_value(cls, value: dict[str, object], source: str) -> Document:
-        """A document of plain values that come from no file; every place in it is `source`."""
+        """Returns a document of plain values that come from no file; every place in it is `source`."""
         place = Place(source)
         places: dict[KeyPath, Place] = {(): place}
         todo: list[tuple[KeyPath, dict[str, object] | list[object]]] = [((), value)]
@@ -52,7 +52,7 @@ class Document:
         return cls(value, places)
 
     def place(self, path: KeyPath) -> Place:
-        """Where `path` stands; for a path that is not in the file, its nearest parent that is."""
+        """Returns where `path` stands; for a path that is not in the file, its nearest parent that is."""
         while path and path not in self.places:
             path = path[:-1]
         return self.places[path]
@@ -60,13 +60,13 @@ class Document:
     def problem(
         self, path: KeyPath, rule: str, value: object = None, *, severity: Severity = Severity.ERROR
     ) -> Problem:
-        """A Problem at `path`; `value` defaults to what the file has there."""
+        """Returns a Problem at `path`; `value` defaults to what the file has there."""
         if value is None:
             value = self.get(path)
         return Problem(self.place(path), dotted(path), show(value), rule, severity)
 
     def get(self, path: KeyPath) -> object:
-        """The value at `path`, or None."""
+        """Returns the value at `path`, or None."""
         here: object = self.value
         for step in path:
             if isinstance(here, dict):
@@ -78,12 +78,13 @@ class Document:
         return here
 
     def has(self, path: KeyPath) -> bool:
-        """Whether the files give a value at `path`."""
+        """Returns whether the files give a value at `path`."""
         return path in self.places
 
     def merged_with(self, later: Document) -> Document:
-        """A document in which `later` wins key by key; mappings are merged, anything else is replaced. So is
-        a mapping with a `mode` by one with another `mode`, whose keys the first one's would contradict."""
+        """Returns a document in which `later` wins key by key; mappings are merged, anything else is
+        replaced. So is a mapping with a `mode` by one with another `mode`, whose keys the first one's would
+        contradict."""
         replaced = {
             path
             for path in later.places
@@ -99,7 +100,7 @@ class Document:
 
 
 def read_yaml(path: Path, limit_bytes: int = _FILE_LIMIT_BYTES, limit_values: int = _NODE_LIMIT) -> Document:
-    """Read one YAML file whose top level is a mapping. Raises InputError or DataNotFound."""
+    """Reads one YAML file whose top level is a mapping. Raises InputError or DataNotFound."""
     name = str(path)
     try:
         size = path.stat().st_size
@@ -116,7 +117,7 @@ def read_yaml(path: Path, limit_bytes: int = _FILE_LIMIT_BYTES, limit_values: in
 
 
 def parse_yaml(text: str, name: str, limit_values: int = _NODE_LIMIT) -> Document:
-    """Parse YAML text; `name` is the file named in errors."""
+    """Parses YAML text; `name` is the file named in errors."""
     try:
         yaml = YAML(typ="safe", pure=True)
         yaml.Composer = _ShallowComposer
@@ -236,7 +237,8 @@ def dotted(path: KeyPath) -> str:
 
 
 def show(value: object) -> str:
-    """A value as an error message quotes it: short, one line, empty for None and for whole mappings."""
+    """Returns a value as an error message quotes it: short, one line, empty for None and for whole
+    mappings."""
     if value is None or isinstance(value, (dict, list)):
         return ""
     text = str(value)

@@ -28,7 +28,7 @@ class Quantity(int):
 
     @classmethod
     def parse(cls, text: object) -> Self:
-        """Read text such as the class's `examples`. Raises UnitError with an example on anything else."""
+        """Reads text such as the class's `examples`. Raises UnitError with an example on anything else."""
         if isinstance(text, cls):
             return text
         if isinstance(text, bool) or not isinstance(text, str):
@@ -61,7 +61,8 @@ class Quantity(int):
 
     @classmethod
     def pattern(cls) -> str:
-        """A regular expression (ECMA 262, for JSON Schema) of all texts that have the right form and unit."""
+        """Returns a regular expression (ECMA 262, for JSON Schema) of all texts that have the right form and
+        unit."""
         units = "|".join([*cls.units, *(unit.replace("µ", "μ") for unit in cls.units if "µ" in unit)])
         return rf"^\s*[0-9]+(\.[0-9]+)?\s*({units})\s*$"
 
@@ -152,7 +153,7 @@ class PacketRate(Quantity):
 
 
 def parse_size(text: object) -> Bytes | Packets:
-    """Read a size that may be in bytes or in packets; the unit decides and is part of the result's type."""
+    """Reads a size that may be in bytes or in packets; the unit decides and is part of the result's type."""
     if isinstance(text, (Bytes, Packets)):
         return text
     match = _TEXT.fullmatch(text) if isinstance(text, str) else None
@@ -167,7 +168,7 @@ def parse_size(text: object) -> Bytes | Packets:
 
 
 def parse_probability(text: object) -> Fraction:
-    """Read `2%` or a plain number from 0 to 1 as an exact fraction."""
+    """Reads `2%` or a plain number from 0 to 1 as an exact fraction."""
     number: Fraction | None = None
     if isinstance(text, Fraction):
         number = text

@@ -20,7 +20,7 @@ def input_error(
     model: type[BaseModel],
     other_names: Mapping[str, tuple[str, ...]] | None = None,
 ) -> InputError:
-    """Every finding at its place in `document`, which was checked against `model`.
+    """Returns every finding at its place in `document`, which was checked against `model`.
 
     `other_names`: what else a key may be called in the file (short forms), so that errors point at that.
     """
@@ -48,7 +48,8 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
 def _path_in_file(
     loc: KeyPath, document: Document, other_names: Mapping[str, tuple[str, ...]], *, is_missing: bool
 ) -> KeyPath:
-    """The steps of a location that are in the file (pydantic adds names of types), and a missing key."""
+    """Returns the steps of a location that are in the file (pydantic adds names of types), and a missing
+    key."""
     path: KeyPath = ()
     for step in loc:
         names = (step, *other_names.get(str(step), ()))
@@ -80,7 +81,7 @@ def _without_tags(annotation: object, loc: KeyPath) -> KeyPath:
 
 
 def _keys_at(annotation: object, loc: KeyPath) -> set[str]:
-    """The keys that a model knows at a location of pydantic's."""
+    """Returns the keys that a model knows at a location of pydantic's."""
     origin = get_origin(annotation)
     arguments = get_args(annotation)
     if origin is Annotated:
@@ -101,7 +102,7 @@ def _keys_at(annotation: object, loc: KeyPath) -> set[str]:
 
 
 def _tag(model: object) -> str | None:
-    """The value of `mode` or `kind` that selects a model in a union."""
+    """Returns the value of `mode` or `kind` that selects a model in a union."""
     fields = getattr(model, "model_fields", {})
     field = fields.get("mode", fields.get("kind"))
     if field is None or get_origin(field.annotation) is not Literal:

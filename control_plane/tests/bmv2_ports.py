@@ -21,7 +21,7 @@ def skip_without_bmv2_on_interfaces() -> None:
 
 @contextlib.contextmanager
 def veth_pairs(count: int) -> Iterator[list[tuple[str, str]]]:
-    """So many pairs of interfaces, all up; without IPv6, so that Linux sends nothing of its own."""
+    """Makes pairs of interfaces, all up; without IPv6, so that Linux sends nothing of its own."""
     names = [f"eeon{os.getpid() % 100_000}n{number}" for number in range(count)]
     made = []
     try:

@@ -1,6 +1,6 @@
 """A world in which the state machines of several controllers run against one model switch, step by step.
 
-Nothing here has a clock, a socket or a thread: what is under way lies in lists, and whoever drives the world
+Nothing here has a clock, a socket or a thread: what is under way lies in lists, and the driver of the world
 decides what happens next. It answers as P4Runtime servers do, of both kinds there are: one that promotes the
 next stream when the primary's ends (BMv2's PI), and one that waits to be asked (specification, section 5.3).
 """

@@ -1,6 +1,6 @@
 """An in-process P4Runtime server that stores what is written: one fake switch with faults on demand.
 
-It knows entries as messages only, forwards nothing, and is no judge of behaviour. It answers as the P4Runtime
+It knows entries as messages only, forwards nothing, and does not judge behaviour. It answers as the P4Runtime
 specification says: arbitration by election id, CONTINUE_ON_ERROR writes with one status per update, wildcard
 reads, default entries on request.
 """
@@ -82,7 +82,7 @@ class FakeSwitch(p4r_grpc.P4RuntimeServicer):
                 mine = U128.decode(request.arbitration.election_id)
                 if request.arbitration.device_id != self.device_id:
                     await context.abort(
-                        grpc.StatusCode.NOT_FOUND, f"there is no device {request.arbitration.device_id}"
+                        grpc.StatusCode.NOT_FOUND, f"unknown device {request.arbitration.device_id}"
                     )
                 if mine in self._streams:
                     mine = 0
@@ -108,7 +108,7 @@ class FakeSwitch(p4r_grpc.P4RuntimeServicer):
         if self.refuses_to_read_as:
             await context.abort(grpc.StatusCode.INTERNAL, self.refuses_to_read_as)
         if request.device_id != self.device_id:
-            await context.abort(grpc.StatusCode.NOT_FOUND, f"there is no device {request.device_id}")
+            await context.abort(grpc.StatusCode.NOT_FOUND, f"unknown device {request.device_id}")
         if self.config is None:
             await context.abort(
                 grpc.StatusCode.FAILED_PRECONDITION, "No forwarding pipeline config set for this device"

@@ -9,7 +9,7 @@ from finsy.proto import p4r
 
 
 def commented(program_json: bytes, lines: int = 1) -> bytes:
-    """As p4c makes it with comments of so many lines at the top of every source."""
+    """Returns the program as p4c makes it with comments at the top of every source."""
     value = json.loads(program_json)
     text = json.dumps(_moved(value, lines))
     hidden = re.compile(r"(?<![A-Za-z0-9_.])(tbl_)?(eeon|priority)(\d+)(?=[_\"])")

@@ -73,7 +73,7 @@ def test_problems_of_all_files_are_told_at_once(file):
         f"{config}:3: error: profiles.queue.q.bufer: shallow: unknown key (did you mean buffer?)"
         in result.stderr
     )
-    assert f"{config}:6: error: roles.uplink.eee: standrad: there is no eee profile" in result.stderr
+    assert f"{config}:6: error: roles.uplink.eee: standrad: unknown eee profile" in result.stderr
     assert "(did you mean standard?)" in result.stderr
     assert (
         f"{topology}:2: error: leaf_spine.host_link.rate: 3: 3 is not a bit rate with a unit" in result.stderr

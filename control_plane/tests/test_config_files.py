@@ -64,7 +64,7 @@ def with_eee(profile: str) -> str:
         (BASE.replace("300KB", "5GB"), "at most 4294967295 (32 bits)"),
         (
             BASE.replace("uplink: {queue: q}", "uplink: {queue: p}"),
-            "c.yaml:6: error: roles.uplink.queue: p: there is no queue profile of that name; there are q",
+            "c.yaml:6: error: roles.uplink.queue: p: unknown queue profile; there are q",
         ),
         (
             BASE.replace("uplink: {queue: q}", "uplink: {eee: fast}"),

@@ -166,7 +166,7 @@ def test_a_profile_of_another_form_is_refused(text, said):
 
 
 def test_a_profile_that_is_not_there_is_named_with_its_neighbours():
-    with pytest.raises(InputError, match=r"no pfc profile of that name.*there are roce"):
+    with pytest.raises(InputError, match=r"unknown pfc profile.*there are roce"):
         with_pfc(classes="{a: {priority: 3, dscp: [26], pfc: rocs}}")
 
 

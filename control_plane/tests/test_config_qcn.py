@@ -107,7 +107,7 @@ def test_mistakes_in_the_file_are_named(text, error):
     ("found", "says"),
     [
         (with_qcn("{}", "{}"), "error: needs traffic classes"),
-        (with_qcn("{classes: [glod]}"), "error: there is no class glod (did you mean gold?)"),
+        (with_qcn("{classes: [glod]}"), "error: unknown class glod (did you mean gold?)"),
         (with_qcn("{set_point: 300KB}"), "error: 300KB is not below the buffer (300KB)"),
         (
             with_qcn("{set_point: 66KB}", buffer="98KB"),

@@ -142,8 +142,8 @@ def nodes(links: str, more: str = "") -> str:
             nodes("  - endpoints: [s:eth600, h:eth1]\n"),
             "f.clab.yml:5: error: links[0].endpoints[0]: s:600: ports are",
         ),
-        (nodes("  - endpoints: [t:eth1, h:eth1]\n"), "there is no node 't'"),
-        (nodes("  - endpoints: [s:eth1, host:veth-x]\n"), "host:veth-x: there is no node 'host'"),
+        (nodes("  - endpoints: [t:eth1, h:eth1]\n"), "unknown node 't'"),
+        (nodes("  - endpoints: [s:eth1, host:veth-x]\n"), "host:veth-x: unknown node 'host'"),
         (nodes("  - endpoints: [s:eth1]\n"), "a link of a fabric is one of type veth, with two endpoints"),
         (
             nodes("  - {type: mgmt-net, endpoint: {node: s, interface: eth1}}\n"),

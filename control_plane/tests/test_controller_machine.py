@@ -351,7 +351,7 @@ def test_client_that_keeps_the_largest_id_is_named_once_and_no_id_is_bid_above_i
     assert line.level == "warning"
     assert line.reason == (
         "election id 340282366920938463463374607431768211455 (the largest there is) is primary, held by a client "
-        "that is no controller on this state folder; nobody can take over before that client ends or the switch "
+        "that is not a controller on this state folder; nobody can take over before that client ends or the switch "
         "restarts"
     )
 

@@ -218,7 +218,7 @@ def test_each_switch_is_visited_and_the_one_that_is_down_told(fabric):
     assert found["leaf1 P4Runtime"].level is Level.OK and " ms" in found["leaf1 P4Runtime"].found
     assert (found["leaf1 pipeline"].level, found["leaf1 pipeline"].mend) == (
         Level.WARNING,
-        "eeon config apply loads it",
+        "run `eeon config apply`",
     )
     assert found["spine2 P4Runtime"].level is Level.FAULT
     assert found["leaf1 TLS"].level is Level.OK
@@ -266,7 +266,7 @@ def test_the_command_prints_findings_as_a_table_and_as_json(fabric, tmp_path):
     targets.write_text("\n".join(["tick: 1ns", "switches:", *lines]) + "\n")
     arguments = ["doctor", "-t", "leaf-spine-4", "-T", str(targets), "--state", str(tmp_path / "state")]
     shown = CliRunner().invoke(main, arguments, env={"COLUMNS": "200"})
-    assert "to mend: eeon config apply loads it" in shown.stdout and "leaf2 P4Runtime" in shown.stdout
+    assert "fix: run `eeon config apply`" in shown.stdout and "leaf2 P4Runtime" in shown.stdout
     document = json.loads(CliRunner().invoke(main, [*arguments, "-o", "json", "--problems"]).stdout)
     assert {one["level"] for one in document["findings"]} <= {"warning", "fault"}
     assert document["summary"]["warning"] >= 4

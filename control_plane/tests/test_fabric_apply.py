@@ -50,7 +50,7 @@ def test_apply_to_blank_switches_loads_the_program_and_every_intended_entry(fabr
 
     report, again, entries = run(scenario())
     assert all(plan.push_pipeline for plan in report.plan.switches.values())
-    # The defaults that the program brings along are no changes; the seed of the hash is one.
+    # The program's own defaults do not count as changes; the seed of the hash does.
     modified = [change for change in report.plan.switches["leaf1"].changes if change.kind.value == "modify"]
     assert [change.entry.table for change in modified] == ["switch_config"]
     # leaf: (2 host + 1 leaf routes) x 2 families + 4 ports x 4 tables; spine: 2 x 2 + 2 x 4

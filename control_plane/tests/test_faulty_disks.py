@@ -57,7 +57,7 @@ def store(faulty, disk, monkeypatch):
 
 
 def fill(disk: Path, pages: int) -> Path:
-    """Leave so many pages of the disk free."""
+    """Leaves that number of the disk's pages free."""
     filling = disk / "filling"
     free = os.statvfs(disk).f_bavail * os.statvfs(disk).f_bsize
     with filling.open("wb") as file:

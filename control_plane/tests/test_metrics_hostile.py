@@ -67,7 +67,7 @@ class Exporter:
 
 @pytest.fixture
 def exporters():
-    """Starts exporters; all must end when told, whoever is still connected."""
+    """Starts exporters; all must end when told, even with clients still connected."""
     started = []
 
     def start(*arguments: float) -> Exporter:
@@ -142,7 +142,7 @@ def test_a_flood_of_requests_keeps_nobody_out(exporters):
 def test_a_request_that_does_not_come_to_its_end_in_time_is_closed(exporters):
     exporter = exporters(1, 0.3)
     with exporter.connect() as client, contextlib.suppress(ConnectionError):
-        # A byte now and then is no reason to wait longer.
+        # A byte now and then does not extend the deadline.
         end = time.monotonic() + SECONDS
         client.settimeout(0.05)
         while time.monotonic() < end:

@@ -97,15 +97,15 @@ def test_there_must_be_something_to_go_back_to_that_somebody_confirmed(store, fa
     apply(store, fakes, "drop_tail")
     apply(store, fakes, "codel", confirm_seconds=600)
     rollback(store)
-    with pytest.raises(StateError, match="there is no revision before the current one, 3, to go back to"):
+    with pytest.raises(StateError, match="no revision before the current one, 3, to go back to"):
         rollback(store)
 
 
 def test_there_must_be_something_to_go_back_to(store, fakes):
-    with pytest.raises(StateError, match="there is no revision yet"):
+    with pytest.raises(StateError, match="no revision yet"):
         rollback(store)
     apply(store, fakes, "drop_tail")
-    with pytest.raises(StateError, match="there is no revision before the current one, 1"):
+    with pytest.raises(StateError, match="no revision before the current one, 1"):
         rollback(store)
 
 

@@ -99,7 +99,7 @@ def test_without_a_certificate_nothing_is_read_or_written(one_switch, keys):
         assert "wants a certificate of the controller (mutual TLS) and got none; give `certificate`" in said
         plain = failure(one_switch, address, None)
         assert "the switch wants TLS, and this is a plain connection; give `tls`" in plain
-        # The switch still has no program: whoever has no certificate got nothing done.
+        # The switch still has no program: a client without a certificate got nothing done.
         targets = {"leaf1": Target(address, 1, tls(keys))}
         found = fabric.plan_sync(one_switch, config.load("drop_tail"), targets, TICK_PS)
         assert found.switches["leaf1"].push_pipeline

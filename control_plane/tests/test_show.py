@@ -160,8 +160,8 @@ def test_filters_by_switch_port_and_role_hold_together(fabric):
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (["ports", "--switch", "leef1"], "leef1 is no switch of leaf-spine-4; did you mean leaf1"),
-        (["ports", "--port", "leaf1:9"], "leaf1:9 is no linked port of leaf-spine-4; did you mean leaf1:"),
+        (["ports", "--switch", "leef1"], "leef1 is not a switch of leaf-spine-4; did you mean leaf1"),
+        (["ports", "--port", "leaf1:9"], "leaf1:9 is not a linked port of leaf-spine-4; did you mean leaf1:"),
         (["ports", "--switch", "leaf1", "--role", "spine"], "no port of leaf-spine-4 is in the selection"),
         (["ports", "--count", "3"], "--count goes with --watch"),
         (["ports", "--rate", "soon"], "'soon' is not a time to wait"),
@@ -398,7 +398,7 @@ def read_all(terminal: int) -> str:
 
 
 def screen_of(fabric, columns: int, *arguments: str, **variables: str) -> str:
-    """All that a terminal of so many columns is sent."""
+    """Returns everything that a terminal of this width is sent."""
     primary, secondary = pty.openpty()
     command = [sys.executable, "-m", "eeon_control", "show", *arguments, *fabric.options]
     kept = {name: value for name, value in os.environ.items() if name != "NO_COLOR"}
@@ -411,7 +411,7 @@ def screen_of(fabric, columns: int, *arguments: str, **variables: str) -> str:
 
 
 def on_terminal(fabric, columns: int, *arguments: str) -> list[str]:
-    """The lines that a terminal of so many columns shows, without styles."""
+    """Returns the lines that a terminal of this width shows, without styles."""
     screen = screen_of(fabric, columns, *arguments)
     return re.sub(r"\x1b\[[0-9;]*m", "", screen).splitlines()
 

@@ -192,11 +192,11 @@ def test_a_path_over_a_switch_that_does_not_answer_says_so(fabric):
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (["path", "h1", "h33"], "h33 is no host of leaf-spine-4; did you mean h3"),
-        (["path", "h1", "10.9.9.9"], "10.9.9.9 is no host's address in leaf-spine-4"),
+        (["path", "h1", "h33"], "h33 is not a host of leaf-spine-4; did you mean h3"),
+        (["path", "h1", "10.9.9.9"], "10.9.9.9 is not the address of a host in leaf-spine-4"),
         (["path", "h1", "10.0.1.1"], "h1 and 10.0.1.1 are one host"),
         (["path", "h1", "h3", "--flow", "tcp"], "write tcp,SPORT,DPORT"),
-        (["routes", "leef1"], "leef1 is no switch of leaf-spine-4; did you mean leaf1"),
+        (["routes", "leef1"], "leef1 is not a switch of leaf-spine-4; did you mean leaf1"),
     ],
 )
 def test_wrong_names_are_told_with_what_would_be_right(fabric, arguments, says):
@@ -207,11 +207,11 @@ def test_wrong_names_are_told_with_what_would_be_right(fabric, arguments, says):
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ("tpc,1,2", "tpc is no protocol"),
-        ("256", "256 is no protocol"),
+        ("tpc,1,2", "tpc is not a protocol"),
+        ("256", "256 is not a protocol"),
         ("udp,1", "write udp,SPORT,DPORT"),
-        ("udp,1,65536", "65536 is no port"),
-        ("udp,-1,2", "-1 is no port"),
+        ("udp,1,65536", "65536 is not a port"),
+        ("udp,-1,2", "-1 is not a port"),
         ("icmp,8,0", "only TCP and UDP have ports"),
     ],
 )

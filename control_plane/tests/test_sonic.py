@@ -308,14 +308,14 @@ def test_a_share_of_the_buffer_takes_the_limit_that_is_given():
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        (b"[]", 'is no object of tables; a CONFIG_DB file begins with {"PORT": {...'),
+        (b"[]", 'is not an object of tables; a CONFIG_DB file begins with {"PORT": {...'),
         (b'{"PORT": 1, "QUEUE": {"a": []}}', "PORT: is a number; a table is an object of rows"),
         (b'{"PORT": 1, "QUEUE": {"a": []}}', "QUEUE|a: is a list; a row is an object of fields"),
         (b'{"PORT": {}, "PORT": {}}', "PORT: is there twice; which one counts is not said. Remove one"),
         (b"{}", "PORT: is missing or empty; without it nobody knows which port is which"),
-        (b"[" * 100_000, "is no JSON"),
-        (b'{"PORT": ' + b"1" * 10_000 + b"}", "is no JSON"),
-        (b"\xff", "is no JSON"),
+        (b"[" * 100_000, "is not JSON"),
+        (b'{"PORT": ' + b"1" * 10_000 + b"}", "is not JSON"),
+        (b"\xff", "is not JSON"),
         (
             b" " * (databases.MAX_BYTES + 1),
             f"{databases.MAX_BYTES + 1} bytes; the limit is {databases.MAX_BYTES}. Keep the tables of ports and "
@@ -502,7 +502,7 @@ def test_the_commands_print_a_configuration_and_a_patch(tmp_path: Path):
     assert patch["QUEUE"]["Ethernet0|3"] == {"wred_profile": "AZURE_LOSSLESS"}
     done = run(main, ["sonic", "import", str(file), "-t", "leaf-spine-4", "--switch", "leaf9"])
     assert done.exit_code == 1
-    assert "--switch: leaf9: is no switch of the topology (did you mean leaf2?)" in " ".join(
+    assert "--switch: leaf9: is not a switch of the topology (did you mean leaf2?)" in " ".join(
         done.output.split()
     )
 

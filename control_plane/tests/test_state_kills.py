@@ -28,7 +28,7 @@ def no_waiting_for_the_disk():
 
 
 class Killed(BaseException):
-    """The process is no more."""
+    """The process has ended."""
 
 
 class DyingDisk(state.Disk):

@@ -56,17 +56,15 @@ def test_folder_and_files_are_for_the_owner_alone(store):
 
 
 @pytest.mark.parametrize(
-    ("name", "mode", "mended_by"),
+    ("name", "mode", "fixed_by"),
     [("", 0o755, "chmod 700"), ("revisions", 0o770, "chmod 700"), ("current", 0o644, "chmod 600")],
 )
-def test_folder_or_file_open_to_others_is_refused_with_the_command_that_mends_it(
-    store, name, mode, mended_by
-):
+def test_folder_or_file_open_to_others_is_refused_with_the_command_that_mends_it(store, name, mode, fixed_by):
     with store.lock("test") as lock:
         store.commit(lock, draft("drop_tail"))
     path = store.folder / name
     os.chmod(path, mode)
-    with pytest.raises(StateError, match=rf"{mode:o} lets others in; mend it with: {mended_by} {path}"):
+    with pytest.raises(StateError, match=rf"{mode:o} lets others in; fix it with: {fixed_by} {path}"):
         state.StateStore.open(store.folder).current()
 
 

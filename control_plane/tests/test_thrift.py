@@ -199,12 +199,12 @@ TOO_MUCH = {
 @pytest.mark.parametrize("payload", TOO_MUCH.values(), ids=TOO_MUCH)
 def test_an_answer_without_bounds_is_refused_before_it_is_read(payload):
     with stranger(reply(payload)) as address:
-        assert "the answer is no Thrift, or larger than 1048576 bytes" in said_about(address)
+        assert "the answer is not Thrift, or is larger than 1048576 bytes" in said_about(address)
 
 
 def test_another_protocol_is_told():
     with stranger(b"HTTP/1.1 400 Bad Request\r\n\r\n") as address:
-        assert "is no Thrift" in said_about(address)
+        assert "is not Thrift" in said_about(address)
 
 
 def test_a_peer_that_closes_is_told():

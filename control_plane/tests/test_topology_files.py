@@ -133,7 +133,7 @@ def edited(old: str, new: str) -> str:
             edited("  h2: {kind: host}", "  h1: {kind: host}"),
             "f.yaml:6: error: nodes.h1: the key is given twice (first on line 5)",
         ),
-        (edited('"h1:0"', '"h9:0"'), "f.yaml:8: error: links[0].endpoints[1]: h9:0: there is no node 'h9'"),
+        (edited('"h1:0"', '"h9:0"'), "f.yaml:8: error: links[0].endpoints[1]: h9:0: unknown node 'h9'"),
         (
             edited("leaf1:eth7", "leaf1:1"),
             "f.yaml:9: error: links[1].endpoints[0]: leaf1:1: this port already has a link (f.yaml:8)",
@@ -354,7 +354,7 @@ defaults: {delay: 1us}
     lines = [line for line, _ in told]
     assert {4, 8, 9, 10, 11, 12} <= set(lines), told
     assert any("already has a link" in rule for line, rule in told if line == 9)
-    assert any("there is no node 'h9'" in rule for line, rule in told if line == 10)
+    assert any("unknown node 'h9'" in rule for line, rule in told if line == 10)
     assert len(set(told)) == len(told)
 
 

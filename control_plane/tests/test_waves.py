@@ -41,9 +41,9 @@ def test_only_the_named_switches_are_in_waves():
         ("0%,rest", "wave 1 (0%) names nobody: give at least 1"),
         ("1,rest,1", "wave 3 (1) names nobody: all 4 switches are in the waves before it"),
         ("1,10%", "2 of 4 switches are in no wave; end with rest"),
-        ("", "'' is no number of switches, no part (10%) and not rest"),
-        ("1,-2,rest", "'-2' is no number of switches, no part (10%) and not rest"),
-        ("one", "'one' is no number of switches, no part (10%) and not rest"),
+        ("", "'' is not a number of switches, a part (10%) or rest"),
+        ("1,-2,rest", "'-2' is not a number of switches, a part (10%) or rest"),
+        ("one", "'one' is not a number of switches, a part (10%) or rest"),
     ],
 )
 def test_waves_that_name_nobody_or_leave_somebody_out_are_refused_in_one_line(text, reason):

@@ -110,7 +110,7 @@ def test_switch_alone_gets_the_new_profiles_and_the_revision_says_so(eeon, fakes
         (["--gate", "drop"], "'drop' is none of drops, drops=N, pauses, pauses=N, links and account"),
         (["--pause", "1m"], "--pause goes with --waves, --gate or --gate-command"),
         (["--gate-command", "sleep 60", "--gate-timeout", "0.1s"], "did not end within 0.1 s and was killed"),
-        (["--switch", "leaf1"], "there is no revision in force for the other switches; apply to all first"),
+        (["--switch", "leaf1"], "no revision is in force for the other switches; apply to all first"),
     ],
 )
 def test_bad_input_is_told_in_one_line_and_nothing_is_written(eeon, fakes, arguments, said):

@@ -117,11 +117,11 @@ def _print_table(shown: list[Finding], findings: list[Finding]) -> None:
     for one in shown:
         found = Text(one.found)
         if one.mend:
-            found.append(f"\nto mend: {one.mend}", style="bold")
+            found.append(f"\nfix: {one.mend}", style="bold")
         table.add_row(one.check, Text(one.level.value, style=_STYLE[one.level]), found)
     console().print(table)
     counts = _summary(findings)
-    # What is absent and not needed is nothing to mend, either.
+    # An optional part that is absent needs no fix.
     fine = counts["ok"] + counts["absent"]
     console().print(
         f"{fine} ok, {counted(counts['warning'], 'warning')}, {counted(counts['fault'], 'fault')}",

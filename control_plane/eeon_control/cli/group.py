@@ -41,7 +41,7 @@ class EeonGroup(LazyGroup):
         return sorted({*super().list_commands(ctx), *_plugins()})
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """An own command, or another package's; one that cannot be loaded says so when it is used."""
+        """Returns an own command, or another package's; one that cannot be loaded says so when it is used."""
         own = super().get_command(ctx, cmd_name)
         plugin = _plugins().get(cmd_name)
         if own is None and plugin is None and cmd_name in _OTHER_PACKAGES:
@@ -62,7 +62,7 @@ class EeonGroup(LazyGroup):
         return command
 
     def summary(self, ctx: click.Context, name: str) -> str:
-        """What a command does, in a few words."""
+        """Returns what a command does, in a few words."""
         plugin = None if name in self.places else _plugins().get(name)
         return (summary_of(plugin.value) if plugin is not None else None) or super().summary(ctx, name)
 

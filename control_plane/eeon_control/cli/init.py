@@ -15,7 +15,7 @@ from eeon_control.units import DataRate, Duration
 
 
 def _asked(ctx: click.Context, param: click.Parameter, value: Any) -> Any:  # of the option's own type
-    """The value given, or what somebody at a terminal answers, or the default."""
+    """Returns the value given, or what somebody at a terminal answers, or the default."""
     source = ctx.get_parameter_source(str(param.name))
     is_given = source is click.core.ParameterSource.COMMANDLINE
     if is_given or ctx.params.get("takes_defaults") or not sys.stdin.isatty():

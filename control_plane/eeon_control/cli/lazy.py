@@ -35,7 +35,7 @@ class LazyGroup(click.Group):
         return sorted({*super().list_commands(ctx), *self.places})
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """The command itself, imported, its help with examples and exit codes."""
+        """Returns the command itself, imported, its help with examples and exit codes."""
         if cmd_name in self.places and cmd_name not in self.commands:
             command = load(self.places[cmd_name])
             if not isinstance(command, LazyGroup):
@@ -59,7 +59,7 @@ class LazyGroup(click.Group):
         return super().resolve_command(ctx, args)
 
     def summary(self, ctx: click.Context, name: str) -> str:
-        """What a command does, in a few words; nothing is imported for it if that can be avoided."""
+        """Returns what a command does, in a few words; nothing is imported for it if that can be avoided."""
         found = summary_of(self.places[name]) if name in self.places else None
         if found is None:
             command = self.get_command(ctx, name)
@@ -85,7 +85,8 @@ class LazyGroup(click.Group):
 
 
 def load(place: str) -> click.Command:
-    """Import `package.module:function`. Raises what the import raises; TypeError for what is no command."""
+    """Imports `package.module:function`. Raises what the import raises, and TypeError if it is not a
+    command."""
     module, _, name = place.partition(":")
     command = getattr(importlib.import_module(module), name)
     if not isinstance(command, click.Command):
@@ -94,7 +95,8 @@ def load(place: str) -> click.Command:
 
 
 def summary_of(place: str) -> str | None:
-    """The first sentence of the docstring of a function at the top level of its module, if there is one."""
+    """Returns the first sentence of the docstring of a function at the top level of its module, if there is
+    one."""
     module, _, name = place.partition(":")
     try:
         spec = find_spec(module)

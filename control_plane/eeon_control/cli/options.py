@@ -163,7 +163,7 @@ def output_option(function: _F) -> _F:
 
 
 def text_output_option(function: _F) -> _F:
-    """The same with -o text or json."""
+    """Returns the same with -o text or json."""
     return _output_option(function, "text")
 
 
@@ -186,7 +186,7 @@ def _output_option(function: _F, text: str) -> _F:
 
 
 def targets(file: Path | None, texts: tuple[str, ...], tick: Duration | None) -> Targets:
-    """The targets of a command line. Raises EeonError when they are not complete."""
+    """Returns the targets of a command line. Raises EeonError when they are not complete."""
     if file is not None:
         given = load_targets(file)
         switches, tick, clock = dict(given.switches), tick or given.tick, given.clock
@@ -243,7 +243,8 @@ def topology_or_known(name: str | None, state_folder: Path | None = None) -> Top
 
 
 def only_known(state_folder: Path | None) -> Path:
-    """The state folder that --state or EEON_STATE gives, else the only one there is. Raises EeonError."""
+    """Returns the state folder that --state or EEON_STATE gives, else the only one there is. Raises
+    EeonError."""
     if is_folder_given(state_folder):
         return folder_of("", state_folder)
     known = known_fabrics()
@@ -254,7 +255,7 @@ def only_known(state_folder: Path | None) -> Path:
 
 
 def targets_if_given(file: Path | None, texts: tuple[str, ...], tick: Duration | None) -> Targets | None:
-    """The same for commands that know where the switches were; some of the switches are enough."""
+    """Returns the same for commands that know where the switches were; some of the switches are enough."""
     if file is None and not texts:
         return None
     return targets(file, texts, tick or (Duration(1) if file is None else None))

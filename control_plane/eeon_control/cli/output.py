@@ -27,7 +27,7 @@ class _Errors:
         highlight: bool | None = None,
         soft_wrap: bool | None = None,
     ) -> None:
-        """Print one message, as rich does."""
+        """Prints one message, as rich does."""
         console = _console(stderr=True, is_terminal=sys.stderr.isatty())
         console.print(text, style=style, highlight=highlight, soft_wrap=soft_wrap)
 
@@ -55,12 +55,12 @@ def print_problems(problems: Iterable[Problem]) -> None:
 
 
 def counted(count: int, one: str, more: str | None = None) -> str:
-    """A number of things in words: `1 fault`, `2 faults`; `more` for what is more than an `s`."""
+    """Returns a number of things in words: `1 fault`, `2 faults`; `more` for what is more than an `s`."""
     return f"{count:,} {one if count == 1 else more or one + 's'}"
 
 
 def problem_row(problem: Problem) -> dict[str, object]:
-    """A problem of an input file as JSON has it."""
+    """Returns a problem of an input file as JSON has it."""
     return {
         "file": problem.place.file,
         "line": problem.place.line,
@@ -79,7 +79,7 @@ def span(seconds: float) -> str:
 
 
 def moment(text: str) -> str:
-    """A time of the state folder for people, in UTC: `2026-11-22 01:17:14`."""
+    """Returns a time of the state folder for people, in UTC: `2026-11-22 01:17:14`."""
     try:
         return datetime.fromisoformat(text).astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S")
     except ValueError:

@@ -132,6 +132,6 @@ def _switch(topology_name: str, name: str) -> Switch:
     if name not in topology.switches:
         hint = did_you_mean(name, topology.switches)
         raise InputError(
-            [Problem(Place(topology.name), "--switch", name, f"is no switch of the topology{hint}")]
+            [Problem(Place(topology.name), "--switch", name, f"is not a switch of the topology{hint}")]
         )
     return topology.switches[name]

@@ -2,7 +2,7 @@
 
 What commands print holds text of switches, files and command lines. Escape sequences in it could clear the
 screen, or show a success that was none. All that is written to `sys.stdout` and `sys.stderr` while a command
-runs is made printable here, whoever writes it.
+runs is made printable here, whichever module writes it.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ class Guard:
         self.rich_proxied_file = stream
 
     def write(self, text: str | bytes) -> int:
-        """Write it, made printable, and `?` for what the stream's encoding does not have.
+        """Writes it, made printable, and `?` for what the stream's encoding does not have.
 
         click hands in completions as bytes, as a stream without a `buffer` has no other place for them.
         """
@@ -35,7 +35,7 @@ class Guard:
         return len(text)
 
     def writelines(self, lines: list[str]) -> None:
-        """Write them one after the other."""
+        """Writes them one after the other."""
         for line in lines:
             self.write(line)
 

@@ -21,7 +21,7 @@ class _Trimmed:
         self._stream = stream
 
     def write(self, text: str) -> int:
-        """Write it without them."""
+        """Writes it without them."""
         self._stream.write(re.sub(r"[ \t]+$", "", text, flags=re.MULTILINE))
         return len(text)
 

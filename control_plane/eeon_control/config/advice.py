@@ -178,8 +178,8 @@ def _far_above_default(threshold: Bytes, rate: DataRate) -> str | None:
 
 
 def _below_slower_links(threshold: Bytes, rate: DataRate) -> str | None:
-    """The same where nobody has said how long a round trip takes with its hosts: what is below the default of
-    a link that is ten times slower."""
+    """Returns the same where nobody has said how long a round trip takes with its hosts: what is below the
+    default of a link that is ten times slower."""
     slower = DataRate(rate // 10)
     if slower < _SLOWEST_WITH_A_THRESHOLD or threshold >= default_threshold(slower):
         return None
@@ -192,7 +192,7 @@ def _below_slower_links(threshold: Bytes, rate: DataRate) -> str | None:
 
 
 def hold_warning(eee: Eee, queue: Queue, rate: DataRate) -> str | None:
-    """Why a port's holding time does not go with its queue, if so."""
+    """Returns why a port's holding time does not go with its queue, if so."""
     if eee.mode != "coalesce" or eee.hold is None:
         return None
     brought = Bytes(rate * eee.hold // (8 * 10**12))
@@ -218,7 +218,7 @@ def hold_warning(eee: Eee, queue: Queue, rate: DataRate) -> str | None:
 
 
 def marks(aqm: Aqm) -> bool:
-    """Whether an AQM marks ECT packets."""
+    """Returns whether an AQM marks ECT packets."""
     return isinstance(aqm, MarkThreshold) or (isinstance(aqm, Red | Codel) and aqm.ecn)
 
 

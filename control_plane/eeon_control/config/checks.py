@@ -25,7 +25,7 @@ from eeon_control.validation import did_you_mean
 
 
 def check(config: FabricConfig, topology: Topology, tick: Duration) -> list[Problem]:
-    """Every error and warning, without duplicates, in the order of the files' lines."""
+    """Returns every error and warning, without duplicates, in the order of the files' lines."""
     used = [
         _Used(port, config.attached(port, "queue"), config.attached(port, "eee") or "off")
         for port in topology.ports()
@@ -209,7 +209,7 @@ def _qcn(config: FabricConfig, topology: Topology, used: list[_Used]) -> Iterato
             if one not in known:
                 yield config.document.problem(
                     (*path, "classes"),
-                    f"there is no class {one}{did_you_mean(one, known)}; there are {_some(sorted(known))}",
+                    f"unknown class {one}{did_you_mean(one, known)}; there are {_some(sorted(known))}",
                     one,
                 )
         if qcn.set_point >= queue.buffer_bytes:
@@ -397,7 +397,7 @@ def _target_settings(config: FabricConfig, topology: Topology, used: list[_Used]
 
 
 def _eee_place(config: FabricConfig, name: str, port: Port) -> KeyPath:
-    """The profile's own lines, or, for a preset, the line that attaches it."""
+    """Returns the profile's own lines, or, for a preset, the line that attaches it."""
     own: KeyPath = ("profiles", "eee", name)
     attached = [path for path, given in config.levels(port, "eee") if given is not None]
     return next((path for path in [own, *attached] if config.document.get(path) is not None), ())

@@ -152,7 +152,7 @@ def _eee(config: FabricConfig, port: Port) -> Iterator[Setting]:
 
 
 def _quanta(config: FabricConfig, port: Port) -> Iterator[Setting]:
-    """What each queue that shares the port by weight may send at its turn."""
+    """Yields what each queue that shares the port by weight may send at its turn."""
     if port.role is PortRole.HOST:
         return
     for name, one in config.classes.items():
@@ -190,13 +190,13 @@ def _pfc(config: FabricConfig, port: Port) -> Iterator[Setting]:
 
 
 def _speeds(config: FabricConfig, path: KeyPath) -> list[str]:
-    """The keys of a mapping by link speed, as the files have them."""
+    """Returns the keys of a mapping by link speed, as the files have them."""
     given = config.document.get(path)
     return list(given) if isinstance(given, dict) else []
 
 
 def _phy_time(config: FabricConfig, port: Port, key: str, value: str, eee: Eee) -> Setting:
-    """A sleep or wake time that no profile gives."""
+    """Returns a sleep or wake time that no profile gives."""
     if getattr(eee, key) is not None:
         speeds = _speeds(config, ("phy",))
         given = next((one for one in speeds if DataRate.parse(one) == port.rate), "")
@@ -208,7 +208,7 @@ def _phy_time(config: FabricConfig, port: Port, key: str, value: str, eee: Eee) 
 def _written(
     config: FabricConfig, key: str, value: str, *paths: KeyPath, default: str = "default"
 ) -> Setting:
-    """A value that stands at the first of `paths` that the files have, or else is a default."""
+    """Returns a value that stands at the first of `paths` that the files have, or else is a default."""
     found = next((path for path in paths if config.document.has(path)), None)
     if found is None:
         return Setting(key, value, default)

@@ -148,7 +148,8 @@ class FabricConfig(Strict):
         return {}
 
     def settings_of(self, port: Port) -> PortSettings:
-        """The most specific profile of each kind: port, then switch, then role; one object for equal ports.
+        """Returns the most specific profile of each kind: port, then switch, then role; one object for equal
+        ports.
 
         A host's NIC has no switch or port level. Raises KeyError when no level names a queue profile, which
         `check` reports for every switch port beforehand.
@@ -164,7 +165,8 @@ class FabricConfig(Strict):
         return found
 
     def eee_of(self, port: Port) -> Eee:
-        """The EEE profile of a switch port or a host's NIC at its speed; `off` where nothing is attached."""
+        """Returns the EEE profile of a switch port or a host's NIC at its speed; `off` where nothing is
+        attached."""
         return self.eee_at(self.attached(port, "eee") or "off", port.rate)
 
     def eee_at(self, name: str, rate: DataRate) -> Eee:
@@ -205,8 +207,8 @@ class FabricConfig(Strict):
         return dict(sorted(found.items(), reverse=True))
 
     def pfc_at(self, port: Port, priority: int) -> Thresholds:
-        """The thresholds of a lossless priority at a switch port. Raises PlanError when they contradict each
-        other there."""
+        """Returns the thresholds of a lossless priority at a switch port. Raises PlanError when they
+        contradict each other there."""
         eee = self.eee_of(port)
         sleep = Duration(0) if eee.mode == "off" else Duration(sum(eee.timers(port.rate)))
         profile = self.profiles.pfc[self.lossless[priority]]
@@ -240,13 +242,13 @@ class FabricConfig(Strict):
         return getattr(getattr(self.roles, port.role.value), kind, None)
 
     def bmv2_queue(self, port: Port) -> Bmv2QueueValues | None:
-        """What BMv2's own queue of a switch port is to be set to; None when the configuration says
+        """Returns what BMv2's own queue of a switch port is to be set to; None when the configuration says
         nothing."""
         levels = self.bmv2_levels(port)
         return bmv2_values(levels, port, self.settings_of(port).queue.buffer) if levels else None
 
     def bmv2_levels(self, port: Port) -> list[Bmv2Queue]:
-        """What the configuration says of BMv2's own queue of a switch port, most specific first."""
+        """Returns what the configuration says of BMv2's own queue of a switch port, most specific first."""
         bmv2 = self.target_settings.bmv2
         if bmv2 is None:
             return []

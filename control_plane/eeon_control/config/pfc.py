@@ -131,7 +131,7 @@ def headroom(profile: Pfc, port: Port, sleep: Duration, lossless_classes: int) -
 
 
 def thresholds(profile: Pfc, port: Port, sleep: Duration, lossless_classes: int) -> Thresholds:
-    """The profile at one port. Raises PlanError when its numbers contradict each other there."""
+    """Returns the profile at one port. Raises PlanError when its numbers contradict each other there."""
     needed = headroom(profile, port, sleep, lossless_classes)
     limit = profile.limit
     if profile.xoff is None and limit <= needed.total:
@@ -149,7 +149,7 @@ def thresholds(profile: Pfc, port: Port, sleep: Duration, lossless_classes: int)
 
 
 def shortage(found: Thresholds) -> Bytes:
-    """How much headroom is missing; 0 where there is enough."""
+    """Returns how much headroom is missing; 0 where there is enough."""
     return Bytes(max(0, found.headroom.total - (found.limit - found.xoff)))
 
 
@@ -160,5 +160,5 @@ def lateness(found: Thresholds, rate: DataRate) -> Duration:
 
 
 def pause_time(rate: DataRate, quanta: int) -> Duration:
-    """How long so many quanta are on a link."""
+    """Returns how long `quanta` pause quanta last on a link."""
     return Duration(quanta * QUANTUM_BITS * _PS_PER_SECOND // int(rate))

@@ -34,7 +34,7 @@ class Qcn(Strict):
     weight: Annotated[int, *whole(1, 1024, "the weight"), AfterValidator(_power_of_two)] = 2
     """How much the growth of the queue counts beside its distance from the set point: a power of two."""
     sample: _Positive = Bytes(150_000)
-    """Bytes from one sample to the next when there is no congestion; down to an eighth when there is."""
+    """Bytes between samples without congestion; down to an eighth of that under congestion."""
     jitter: Annotated[int, *whole(0, 99, "the jitter")] = 15
     """By how many percent of it that is more or less, at random."""
     classes: Annotated[list[str], AfterValidator(_some), Field(default_factory=lambda: [DEFAULT_CLASS])]

@@ -74,7 +74,7 @@ class Queue(Strict):
         return self.buffer
 
     def limit(self) -> Settings:
-        """The buffer limit as a port has it."""
+        """Returns the buffer limit as a port has it."""
         if isinstance(self.buffer, Packets):
             return BufferLimitInPackets(self.buffer)
         return (BufferLimitBesideHeld if self.held_packets == "outside" else BufferLimit)(self.buffer)

@@ -18,7 +18,8 @@ from eeon_control.validation import did_you_mean, input_error
 
 
 def load(*names_or_paths: str | Path) -> FabricConfig:
-    """Read one or more files, later ones over earlier ones, and check what can be checked without a topology.
+    """Reads one or more files, later ones over earlier ones, and checks what can be checked without a
+    topology.
 
     Each is a path or the name of an example that ships. Raises DataNotFound or InputError.
     """
@@ -26,7 +27,7 @@ def load(*names_or_paths: str | Path) -> FabricConfig:
 
 
 def read(*names_or_paths: str | Path) -> Document:
-    """The files as one document, unchecked. Raises DataNotFound or InputError."""
+    """Returns the files as one document, unchecked. Raises DataNotFound or InputError."""
     assert names_or_paths, "a configuration needs at least one file"
     document: Document | None = None
     problems: list[Problem] = []
@@ -44,17 +45,17 @@ def read(*names_or_paths: str | Path) -> Document:
 
 
 def from_text(text: str, name: str = "<text>") -> FabricConfig:
-    """Read a configuration given as YAML text; `name` stands for the file in errors."""
+    """Reads a configuration given as YAML text; `name` stands for the file in errors."""
     return from_document(parse_yaml(text, name))
 
 
 def from_value(value: dict[str, object], source: str) -> FabricConfig:
-    """Read a configuration given as the plain values of a file; `source` stands for the file in errors."""
+    """Reads a configuration given as the plain values of a file; `source` stands for the file in errors."""
     return from_document(Document.of_value(value, source))
 
 
 def overridden(config: FabricConfig, changes: dict[str, object]) -> FabricConfig:
-    """The same configuration with some keys changed, each given by its dotted path and a plain value.
+    """Returns the same configuration with some keys changed, each given by its dotted path and a plain value.
 
     `overridden(config, {"roles.uplink.eee": "120us100", "routing.seed": 7})`. Checked like a file; errors
     call the place `<override>`.
@@ -76,7 +77,7 @@ def overridden(config: FabricConfig, changes: dict[str, object]) -> FabricConfig
 
 
 def from_document(document: Document) -> FabricConfig:
-    """Check the whole of a document that has been read already: every broken rule is reported at once, each
+    """Checks the whole of a document that has been read already: every broken rule is reported at once, each
     place with one."""
     problems = list(_check_names(document))
     try:
@@ -92,7 +93,7 @@ def from_document(document: Document) -> FabricConfig:
 
 
 def _with_presets(value: dict[str, object]) -> dict[str, object]:
-    """The document with the presets among its EEE profiles; parts of the wrong shape are left for the
+    """Returns the document with the presets among its EEE profiles; parts of the wrong shape are left for the
     model."""
     profiles = value.get("profiles") or {}
     if not isinstance(profiles, dict):
@@ -120,7 +121,7 @@ def _check_names(document: Document) -> Iterator[Problem]:
                 if isinstance(named, str) and named not in names:
                     yield document.problem(
                         (level, owner, kind),
-                        f"there is no {kind} profile of that name{did_you_mean(named, names)}; "
+                        f"unknown {kind} profile{did_you_mean(named, names)}; "
                         f"there are {', '.join(names) or 'none'}",
                     )
     pfc = list(_mapping(document, ("profiles", "pfc")))
@@ -129,8 +130,7 @@ def _check_names(document: Document) -> Iterator[Problem]:
         if isinstance(named, str) and named not in pfc:
             yield document.problem(
                 ("classes", owner, "pfc"),
-                f"there is no pfc profile of that name{did_you_mean(named, pfc)}; "
-                f"there are {', '.join(pfc) or 'none'}",
+                f"unknown pfc profile{did_you_mean(named, pfc)}; there are {', '.join(pfc) or 'none'}",
             )
     if document.has(("roles", "host", "queue")):
         yield document.problem(

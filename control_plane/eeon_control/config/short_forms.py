@@ -56,7 +56,7 @@ SHORT_KEYS: dict[str, tuple[str, ...]] = {
 
 
 def written_out(value: object) -> object:
-    """The long form of `aqm`; anything that is not a short form is given back as it is."""
+    """Returns the long form of `aqm`; anything that is not a short form is given back as it is."""
     if isinstance(value, str):
         if value not in _BARE:
             near = did_you_mean(value, _BARE)
@@ -127,7 +127,7 @@ class ShortForms:
 
 
 def _short(key: str, modes: dict[str, JsonSchemaValue]) -> JsonSchemaValue:
-    """The schema of one short form: its key, and the keys of its mode that it does not stand for."""
+    """Returns the schema of one short form: its key, and the keys of its mode that it does not stand for."""
     mode, schema, description = _KEYS[key]
     stands_for = {name for name, short in SHORT_KEYS.items() if key in short}
     if mode == "red":

@@ -110,12 +110,12 @@ class Bmv2QueueValues:
 
 
 def queue_depth(levels: list[Bmv2Queue]) -> Packets | Literal["auto"]:
-    """The most specific that is given."""
+    """Returns the most specific that is given."""
     return next((level.queue_depth for level in levels if level.queue_depth is not None), "auto")
 
 
 def bmv2_values(levels: list[Bmv2Queue], port: Port, buffer: Bytes | Packets) -> Bmv2QueueValues:
-    """The numbers for one port from its levels, most specific first, and its buffer limit."""
+    """Returns the numbers for one port from its levels, most specific first, and its buffer limit."""
     depth = queue_depth(levels)
     rate = next((level.packet_rate for level in levels if level.packet_rate is not None), "unlimited")
     if depth == "auto":

@@ -20,7 +20,7 @@ class Backoff:
         self._step = first
 
     def next(self) -> float:
-        """The delay before the next attempt, in seconds."""
+        """Returns the delay before the next attempt, in seconds."""
         step, self._step = self._step, min(self._step * 2, self._maximum)
         return step * self._random.uniform(0.5, 1.0)
 

@@ -32,11 +32,11 @@ class Contenders:
     bids: Mapping[int, Mapping[str, int]] = field(default_factory=dict)
 
     def superior(self, rank: int) -> bool:
-        """Whether a controller of larger rank runs."""
+        """Returns whether a controller of larger rank runs."""
         return any(other > rank for other in self.controllers)
 
     def writers(self, rank: int, switch: str, *, apply_running: bool) -> Writers:
-        """What the state machine of one switch has to know."""
+        """Returns what the state machine of one switch has to know."""
         return Writers(
             apply_running=apply_running,
             superior=self.superior(rank),
@@ -47,7 +47,7 @@ class Contenders:
 
 
 def read(store: StateStore) -> Contenders:
-    """Read who is there now. Raises StateError."""
+    """Reads who is there now. Raises StateError."""
     controllers = store.controllers()
     return Contenders(
         command=_command(store.folder / "lock"),

@@ -63,7 +63,7 @@ class Link:
         return self.machine.name
 
     def tell(self, event: m.Event) -> None:
-        """Hand in an event."""
+        """Hands in an event."""
         self._events.put_nowait(event)
 
     async def run(self) -> None:
@@ -214,6 +214,6 @@ class Link:
 
 
 def _short(error: FabricError) -> str:
-    """An error without the switch's name, which every line has anyway."""
+    """Returns an error without the switch's name, which every line has anyway."""
     text = str(error)
     return text.partition("): ")[2] or text

@@ -25,7 +25,7 @@ def say(level: int, event: str, **fields: str | int | float | bool) -> None:
 
 
 def set_up(form: str, level: str, stream: TextIO | None = None) -> None:
-    """Send all log lines of this process to `stream` (stderr) as `text` or `json`."""
+    """Sends all log lines of this process to `stream` (stderr) as `text` or `json`."""
     handler = logging.StreamHandler(stream or sys.stderr)
     handler.setFormatter(_Json() if form == "json" else _Text())
     root = logging.getLogger()

@@ -77,7 +77,7 @@ class Timing:
 
 # A write that is accepted but does not read back is tried again this often before it counts as a refusal.
 _ROUNDS = 3
-# So many bids on one stream in a row, all answered with "nobody is primary", are made without a pause.
+# Number of bids on one stream, all answered with "nobody is primary", before the first pause.
 _BIDS = 5
 
 
@@ -96,7 +96,7 @@ class SwitchMachine:
         self.wake_at: float | None = 0.0
         self.role: m.ArbitrationStatus | None = None
         self.election_id = rank
-        self.drift_entries = 0  # found at the last comparison and not mended yet
+        self.drift_entries = 0  # found at the last comparison and not repaired yet
         self.connections_lost = 0
         self.refusals = 0
         self._timing = timing
@@ -139,7 +139,7 @@ class SwitchMachine:
         return self.role is m.ArbitrationStatus.PRIMARY
 
     def step(self, event: m.Event, now: float) -> list[m.Action]:
-        """Take in one event."""
+        """Takes in one event."""
         match event:
             case m.Tick():
                 return self._tick(now)
@@ -210,7 +210,8 @@ class SwitchMachine:
         return [m.Disconnect(gone), say]
 
     def _first_bid(self) -> int:
-        """The id to begin a stream with: the rank, unless a stream that this machine lost still has it.
+        """Returns the id to begin a stream with: the rank, unless a stream that this machine lost still has
+        it.
 
         A switch that did not notice the loss, as after a partition, may keep such a stream for hours. When
         nothing was lost, the id belongs to somebody else, who is not to be outbid.
@@ -261,7 +262,7 @@ class SwitchMachine:
         elif election_id in self._writers.inferior_bids:
             who = "a standby on this state folder"
         else:
-            who = "a client that is no controller on this state folder"
+            who = "a client that is not a controller on this state folder"
         ending = "nobody can take over before that client ends or the switch restarts"
         return m.Say("backup", f"{why}, held by {who}; {ending}", "warning")
 
@@ -294,7 +295,7 @@ class SwitchMachine:
             return self._begin("", now)
         return []
 
-    # -- comparing and mending -----------------------------------------------------------------------------
+    # -- comparing and repairing -----------------------------------------------------------------------------
 
     def _news(self, intended: m.Intended, now: float) -> list[m.Action]:
         if intended == self.intended:
@@ -439,7 +440,8 @@ def _differ(changes: tuple[Change, ...]) -> str:
 
 
 def what_is_new(before: m.Intended, now: m.Intended) -> str:
-    """Why a switch is meant to hold something else: the store has another revision, or the fabric changed."""
+    """Returns why a switch is meant to hold something else: the store has another revision, or the fabric
+    changed."""
     if now.revision != before.revision:
         return f"revision {now.revision}"
     changed = {entry.table for entry in set(before.entries) ^ set(now.entries)}

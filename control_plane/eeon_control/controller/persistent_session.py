@@ -19,7 +19,7 @@ class IdInUse(FabricError):
 
 
 def is_lost(error: FabricError) -> bool:
-    """Whether an error is the connection's and not the switch's answer."""
+    """Returns whether an error is the connection's and not the switch's answer."""
     return str(error).endswith(_LOST)
 
 
@@ -27,7 +27,8 @@ class PersistentSession(P4RuntimeSession):
     """`P4RuntimeSession`, without its one arbitration at the beginning. Every method raises FabricError."""
 
     async def open(self) -> None:
-        """Open the channel, and ask the switch something, which fails at once where it cannot be reached."""
+        """Opens the channel, and asks the switch something, which fails at once where it cannot be
+        reached."""
         await self.__aenter__()
         await self.has_pipeline()
 
@@ -37,11 +38,11 @@ class PersistentSession(P4RuntimeSession):
         return self._election_id is not None
 
     async def close(self) -> None:
-        """End the stream and the channel; requests under way fail."""
+        """Ends the stream and the channel; requests under way fail."""
         await self.__aexit__(None, None, None)
 
     async def bid(self, election_id: int) -> None:
-        """Ask to be primary with an election id. What the switch says to it comes from `listen`."""
+        """Asks to be primary with an election id. What the switch says to it comes from `listen`."""
         self._election_id = election_id
         try:
             await self._client.send(self._arbitration(election_id))
@@ -49,7 +50,7 @@ class PersistentSession(P4RuntimeSession):
             raise await self._stream_error(error) from None
 
     async def listen(self) -> AsyncIterator[tuple[ArbitrationStatus, int]]:
-        """What the switch says about who is primary, until the stream ends, which is an error.
+        """Yields what the switch says about who is primary, until the stream ends, which is an error.
 
         Begin after the first bid, which opens the stream.
         """

@@ -31,7 +31,7 @@ class PortReport:
 
 
 async def changes(session: PersistentSession, target: Target) -> AsyncIterator[PortReport]:
-    """The ports of a switch as they are, and again after each change, on the session's own channel.
+    """Yields the ports of a switch as they are, and again after each change, on the session's own channel.
 
     Ends when the switch tells of no ports, or when the connection is lost.
     """

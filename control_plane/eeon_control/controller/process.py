@@ -22,7 +22,7 @@ async def no_service(supervisor: Supervisor) -> AsyncIterator[None]:
 
 
 async def run(supervisor: Supervisor, service: Service = no_service) -> None:
-    """Run until SIGTERM or SIGINT; SIGHUP makes it look at the state folder and all switches at once.
+    """Runs until SIGTERM or SIGINT; SIGHUP makes it look at the state folder and all switches at once.
 
     `service` is open while it runs: the metrics. Raises EeonError when it cannot begin.
     """
@@ -43,7 +43,7 @@ async def run(supervisor: Supervisor, service: Service = no_service) -> None:
 
 
 def _notify(message: str) -> None:
-    """Tell systemd, when it has started this process with Type=notify (sd_notify(3))."""
+    """Tells systemd, when it has started this process with Type=notify (sd_notify(3))."""
     address = os.environ.get("NOTIFY_SOCKET", "")
     if not address:
         return

@@ -45,11 +45,11 @@ class QueueWatch:
         """When a pause was last seen to have come."""
 
     def gap_seconds(self) -> float:
-        """How long to wait between two looks at most: several fit into each time that decides."""
+        """Returns how long to wait between two looks at most: several fit into each time that decides."""
         return max(_LEAST_GAP_SECONDS, min(self._detect, self._restore) / _LOOKS_PER_SPAN)
 
     def look(self, seen: QueueLook, now: float) -> Change | None:
-        """What has changed with this look. `now` does not go back."""
+        """Returns what has changed with this look. `now` does not go back."""
         last, self._last = self._last, seen
         if last is None or seen.pauses < last.pauses:
             # The first look at this switch, or at what has been restarted since.
@@ -75,8 +75,8 @@ class QueueWatch:
         return "storm"
 
     def _moved(self, stop: _Stop, seen: QueueLook, now: float) -> bool:
-        """Whether more has left than pauses that ran out let go. A neighbour that takes packets sends many
-        short pauses, which it ends by itself."""
+        """Returns whether more has left than pauses that ran out let go. A neighbour that takes packets sends
+        many short pauses, which it ends by itself."""
         left = (seen.departed - stop.departed) % (1 << TICKET_BITS)
         run_out = 1 + int((now - stop.since) / self._pause)
         return left > 0 and (

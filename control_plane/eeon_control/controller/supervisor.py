@@ -1,7 +1,7 @@
 """One link a switch, and the state folder: news, other writers, journals of killed commands, confirmations.
 
-The folder is looked at once a second: whoever is killed leaves a lock without saying a word, so that there is
-no event to wait for. Everything about a switch is driven by events of its own stream.
+The folder is looked at once a second: a process that is killed leaves its lock without a message, so that
+there is no event to wait for. Everything about a switch is driven by events of its own stream.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ class Supervisor:
         return self._down.get(name)
 
     def look_now(self) -> None:
-        """Look at the state folder without waiting for the next second, and at every switch."""
+        """Looks at the state folder without waiting for the next second, and at every switch."""
         self._nudge.set()
         for link in self.links.values():
             link.tell(m.Suspect("asked to look"))
@@ -247,7 +247,7 @@ class Supervisor:
             await self._route()
 
     async def _route(self) -> None:
-        """Take the routes over links that have gone down away, and give those back that are up again."""
+        """Takes the routes over links that have gone down away, and gives those back that are up again."""
         async with self._loading:
             wanted = self.wanted
             dead = frozenset() if wanted is None else dead_ends(wanted.topology, self._down)
@@ -330,7 +330,7 @@ class Supervisor:
     def _changed(self, link: Link) -> None:
         role = link.machine.role
         if self._roles.get(link.name) is not role and role is not m.ArbitrationStatus.OTHER:
-            self._nudge.set()  # whoever was primary may have died: its locks then tell at once
+            self._nudge.set()  # the primary may have died, which its locks tell at once
         self._roles[link.name] = role
         bid = link.machine.election_id
         if self._bids.get(link.name, self.options.rank) != bid:
@@ -344,5 +344,5 @@ class Supervisor:
                 say(logging.ERROR, "bids_unwritten", reason=str(error))
 
     def states(self) -> Mapping[str, State]:
-        """Where every switch stands."""
+        """Returns where every switch stands."""
         return {name: link.machine.state for name, link in self.links.items()}

@@ -54,7 +54,7 @@ class Finisher:
         return self._at_work or (self._found.journal and not self._tried)
 
     def find(self) -> Found:
-        """Look into the folder. Raises StateError."""
+        """Looks into the folder. Raises StateError."""
         pending = self._store.pending()
         left = None if pending is None else pending.seconds_left(self._clock.now())
         self._found = Found(self._store.has_journal(), left)
@@ -64,7 +64,7 @@ class Finisher:
         return self._found
 
     async def finish(self, found: Found) -> None:
-        """Do what is due, unless it was tried a moment ago. Says how it went, and raises nothing of it."""
+        """Does what is due, unless it was tried a moment ago. Says how it went, and raises nothing of it."""
         if not found.is_due or time.monotonic() < self._not_before:
             return
         what = "journal" if found.journal else "confirmation"

@@ -53,7 +53,7 @@ class Wanted:
 
 
 def load(store: StateStore, schema: P4Schema) -> Wanted | None:
-    """Read the revision in force; None before the first. Raises EeonError, ProgramPinned when it is of
+    """Reads the revision in force; None before the first. Raises EeonError, ProgramPinned when it is of
     another program. Slow on a large fabric."""
     revision = store.current()
     if revision is None:

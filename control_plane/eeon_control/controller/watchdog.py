@@ -48,7 +48,7 @@ class StormWatch:
         self._program = programs.load()
 
     async def run(self) -> None:
-        """Look until cancelled."""
+        """Looks until cancelled."""
         try:
             while True:
                 rules, links = self._watched()
@@ -60,7 +60,7 @@ class StormWatch:
                 task.cancel()
 
     def _follow(self, rules: Rules) -> list[str]:
-        """Watch what the rules say and nothing else; the switches that have lost a storm by that."""
+        """Watches what the rules say and nothing else; the switches that have lost a storm by that."""
         lost = []
         for name in {**self._queues, **rules}:
             of_switch = rules.get(name, {})
@@ -76,7 +76,7 @@ class StormWatch:
         return lost
 
     def _look(self, links: Mapping[str, Link]) -> float:
-        """Begin a look at every switch that has none under way; for how long to sleep then, in seconds."""
+        """Begins a look at every switch that has none under way; for how long to sleep then, in seconds."""
         for name, known in self._queues.items():
             link = links.get(name)
             if link is not None and link.machine.is_primary and name not in self._looking:

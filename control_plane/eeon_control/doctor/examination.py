@@ -19,7 +19,7 @@ def examine(
     targets: Mapping[str, Target] | None = None,
     interfaces: Iterable[str] = (),
 ) -> Iterator[Finding]:
-    """All findings, each as soon as it is made. Raises nothing.
+    """Returns all findings, each as soon as it is made. Raises nothing.
 
     `state`: a fabric's state folder. `targets`: resolved targets of switches to visit.
     """

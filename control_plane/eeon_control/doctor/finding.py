@@ -19,7 +19,7 @@ class Level(StrEnum):
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing looked at: `check` by name, `found` in words, `mend` what to do (empty when it is ok)."""
+    """The result of one check: its name, what it found, and the fix (empty if it is ok)."""
 
     check: str
     level: Level

@@ -63,7 +63,7 @@ def namespaces(
 
 
 def offloads(interface: str, read: Callable[[str, int], int] | None = None) -> Iterator[Finding]:
-    """What an interface leaves to hardware that a switch in software does not have.
+    """Yields what an interface leaves to hardware that a switch in software does not have.
 
     With them frames reach the switch larger than any link carries, or with checksums that nobody filled in.
     """
@@ -97,7 +97,7 @@ def open_files(switches: int, limit: int | None = None) -> Iterator[Finding]:
 
 
 def clock(newest: Path, now: float | None = None) -> Iterator[Finding]:
-    """The wall clock, against a file that was written in the past."""
+    """Yields the wall clock, against a file that was written in the past."""
     at = time.time() if now is None else now
     written = newest.stat().st_mtime
     shown = datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%d %H:%M:%SZ")
@@ -112,7 +112,7 @@ def clock(newest: Path, now: float | None = None) -> Iterator[Finding]:
 
 
 def state_folder(folder: Path) -> Iterator[Finding]:
-    """The fabric's revisions: permissions, an interrupted apply, one that waits to be confirmed."""
+    """Yields the fabric's revisions: permissions, an interrupted apply, one that waits to be confirmed."""
     check = "state folder"
     if not folder.exists():
         yield ok(check, f"{folder}: not there yet; the first `eeon config apply` makes it")
@@ -123,7 +123,7 @@ def state_folder(folder: Path) -> Iterator[Finding]:
         store = StateStore.open(folder, create=False)
         number, interrupted, pending = store.current_number(), store.has_journal(), store.pending()
     except StateError as error:
-        yield fault(check, str(error), "see above; `eeon config history` says whether it is mended")
+        yield fault(check, str(error), "see above; `eeon config history` says whether it is repaired")
         return
     if interrupted:
         yield fault(check, f"{folder}: an apply was interrupted and is not finished", "eeon config recover")

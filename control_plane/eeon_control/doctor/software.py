@@ -26,7 +26,7 @@ Which = Callable[[str], str | None]
 
 
 def installed(name: str) -> str | None:
-    """The version of an installed package, or None."""
+    """Returns the version of an installed package, or None."""
     try:
         return metadata.version(name)
     except metadata.PackageNotFoundError:
@@ -44,7 +44,7 @@ def python(version: tuple[int, ...] = sys.version_info[:3]) -> Iterator[Finding]
 
 
 def requirements(wanted: list[str] | None = None, version_of: VersionOf = installed) -> Iterator[Finding]:
-    """What the package says it needs, against what is installed."""
+    """Yields what the package says it needs, against what is installed."""
     texts = wanted if wanted is not None else metadata.requires("eeon-control") or []
     found = []
     for text in texts:
@@ -112,7 +112,7 @@ def imports(import_: Callable[[str], object] = import_module) -> Iterator[Findin
 def engine(
     import_: Callable[[str], object] = import_module, version_of: VersionOf = installed
 ) -> Iterator[Finding]:
-    """The engine's extension. The controller needs none."""
+    """Yields the engine's extension. The controller needs none."""
     version = version_of("eeon-engine")
     if version is None:
         yield absent("engine", "not installed; eeon replay, demo, explain and fabric need it (`make setup`)")
@@ -143,7 +143,7 @@ def proxies(environment: Mapping[str, str], hosts: list[str]) -> Iterator[Findin
 
 
 def p4c(which: Which = shutil.which) -> Iterator[Finding]:
-    """The P4 compiler, which only a change of the program needs."""
+    """Yields the P4 compiler, which only a change of the program needs."""
     path = which("p4c-bm2-ss")
     if path is None:
         yield absent("p4c", "p4c-bm2-ss is not on PATH; only `make p4` needs it")
@@ -152,7 +152,7 @@ def p4c(which: Which = shutil.which) -> Iterator[Finding]:
 
 
 def bmv2(which: Which = shutil.which) -> Iterator[Finding]:
-    """BMv2's switch, for whoever wants it."""
+    """Checks BMv2's switch, which is optional."""
     path = which("simple_switch_grpc")
     if path is None:
         yield absent("bmv2", "simple_switch_grpc is not on PATH; only fabrics of BMv2 need it")

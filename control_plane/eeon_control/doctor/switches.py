@@ -23,7 +23,7 @@ _CLOCK_TOLERANCE = 0.2
 
 
 def reach(targets: Mapping[str, Target]) -> Iterator[Finding]:
-    """All switches at once; findings by switch, in the order given."""
+    """Yields all switches at once; findings by switch, in the order given."""
     program = programs.load()
 
     async def all_of_them() -> list[list[Finding]]:
@@ -58,7 +58,7 @@ async def _p4runtime(name: str, target: Target, program: Program) -> list[Findin
 async def _pipeline(name: str, session: P4RuntimeSession, program: Program) -> Finding:
     check = f"{name} pipeline"
     expected = program.digest[:_SHORT]
-    mend = "eeon config apply loads it"
+    mend = "run `eeon config apply`"
     held = await session.pipeline()
     if held is None:
         return warning(check, f"{_NO_PIPELINE}; the program's digest is {expected}", mend)
@@ -81,7 +81,7 @@ def _protection(name: str, target: Target) -> Iterator[Finding]:
     else:
         yield warning(
             check,
-            f"{target.address} is reached in the clear: whoever is on the way may read and change everything",
+            f"{target.address} is reached in the clear: anyone on the path can read and change everything",
             "start the switch with TLS and give `tls` in the targets file (docs/security.md)",
         )
 

@@ -21,7 +21,8 @@ Queues = Mapping[str, Mapping[int, QueueSettings]]
 
 
 def of_switch(config: FabricConfig, switch: Switch) -> dict[int, QueueSettings]:
-    """What a configuration says about the queues of one switch's linked ports; empty when it says nothing."""
+    """Returns what a configuration says about the queues of one switch's linked ports; empty when it says
+    nothing."""
     found = {port.number: config.bmv2_queue(port) for port in switch.ports}
     return {
         number: QueueSettings(values.depth_packets, values.packets_per_second)
@@ -31,7 +32,8 @@ def of_switch(config: FabricConfig, switch: Switch) -> dict[int, QueueSettings]:
 
 
 def of_fabric(topology: Topology, config: FabricConfig, targets: Mapping[str, Target]) -> Queues:
-    """The same for all switches whose Thrift server is known; the engine's switches have and need none."""
+    """Returns the same for all switches whose Thrift server is known; the engine's switches have and need
+    none."""
     return {
         name: of
         for name, switch in topology.switches.items()
@@ -40,7 +42,7 @@ def of_fabric(topology: Topology, config: FabricConfig, targets: Mapping[str, Ta
 
 
 async def set_all(queues: Queues, targets: Mapping[str, Target]) -> dict[str, str]:
-    """Set them. Returns switch -> why, for those that failed."""
+    """Sets them. Returns switch -> why, for those that failed."""
 
     async def one(name: str) -> str:
         try:

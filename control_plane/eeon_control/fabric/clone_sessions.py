@@ -13,14 +13,14 @@ from eeon_control.plan import Action, Entry, Exact
 
 
 def wildcard() -> p4r.Entity:
-    """Asks for all clone sessions: one that is not there is no error then."""
+    """Asks for all clone sessions, so that a missing one is not an error."""
     entity = p4r.Entity()
     entity.packet_replication_engine_entry.clone_session_entry.SetInParent()
     return entity
 
 
 def encode(entry: Entry) -> p4r.Entity:
-    """The P4Runtime message of the session (P4Runtime specification 1.3, section 9.5.2)."""
+    """Returns the P4Runtime message of the session (P4Runtime specification 1.3, section 9.5.2)."""
     entity = p4r.Entity()
     session = entity.packet_replication_engine_entry.clone_session_entry
     session.session_id = entry.match[0].value
@@ -33,7 +33,7 @@ def encode(entry: Entry) -> p4r.Entity:
 
 
 def decode(entity: p4r.Entity) -> Entry | None:
-    """The session that a switch reported; None when it is not the controller's."""
+    """Returns the session that a switch reported; None when it is not the controller's."""
     session = entity.packet_replication_engine_entry.clone_session_entry
     if session.session_id != constants.COPY_SESSION:
         return None

@@ -29,7 +29,7 @@ async def open_all(
     election_id: int | None,
     owned: Owned | None = None,
 ) -> dict[str, P4RuntimeSession]:
-    """Open a session with every switch, or raise one FabricError naming every switch that failed."""
+    """Opens a session with every switch, or raises one FabricError naming every switch that failed."""
     sessions = {
         name: P4RuntimeSession(
             name, target, schema, election_id=election_id, owned=None if owned is None else owned[name]
@@ -43,7 +43,7 @@ async def open_all(
 async def each(
     sessions: Mapping[str, P4RuntimeSession], work: Callable[[P4RuntimeSession], Awaitable[T]]
 ) -> dict[str, T]:
-    """Do the same on all switches, `AT_ONCE` at a time. Raises one error naming every switch that failed.
+    """Does the same on all switches, `AT_ONCE` at a time. Raises one error naming every switch that failed.
 
     It is a FabricError, or the subclass of it that all failures are of.
     """
@@ -62,7 +62,7 @@ async def each(
 async def failures_of(
     sessions: Mapping[str, P4RuntimeSession], work: Callable[[P4RuntimeSession], Awaitable[None]]
 ) -> dict[str, str]:
-    """Do the same on all switches, `AT_ONCE` at a time. Returns switch -> why, for those that failed."""
+    """Does the same on all switches, `AT_ONCE` at a time. Returns switch -> why, for those that failed."""
     results = await _results(sessions, work)
     return {
         name: str(result)
@@ -74,7 +74,7 @@ async def failures_of(
 async def _results(
     sessions: Mapping[str, P4RuntimeSession], work: Callable[[P4RuntimeSession], Awaitable[T]]
 ) -> list[T | BaseException]:
-    """What came of each switch, in their order; raises what is no FabricError."""
+    """Returns each switch's result, in their order. Raises any error that is not a FabricError."""
     turns = asyncio.Semaphore(AT_ONCE)
 
     async def in_turn(session: P4RuntimeSession) -> T:

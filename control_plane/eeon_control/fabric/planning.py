@@ -59,7 +59,7 @@ async def plan(
     dead: frozenset[str] = frozenset(),
     owned: Owned | None = None,
 ) -> FabricPlan:
-    """Read every switch and compute the difference. Writes nothing and takes no part in arbitration.
+    """Reads every switch and compute the difference. Writes nothing and takes no part in arbitration.
 
     `tick_ps`: length of the targets' timestamp unit in picoseconds (BMv2: 1 000 000). `dead`: links without
     which routes are meant, named by the ports at their ends (`plan.dead_ends`). `owned`: the entries that are
@@ -76,7 +76,7 @@ async def plan(
 
 
 def with_defaults(wanted: Mapping[str, tuple[Entry, ...]], schema: P4Schema) -> dict[str, tuple[Entry, ...]]:
-    """The intended entries, and the program's own default action for every table that gives none."""
+    """Returns the intended entries, and the program's own default action for every table that gives none."""
     own = {entry.key: entry for entry in program_defaults(schema, TABLES)}
     return {
         name: (*(entry for key, entry in own.items() if key not in {one.key for one in entries}), *entries)

@@ -45,7 +45,8 @@ class PortStates:
         self._ports: dict[str, PortState] = {}
 
     def take(self, update: GNMIUpdate) -> PortState | None:
-        """A port whose status this has changed. Raises KeyError or ValueError if that is not OpenConfig."""
+        """Returns a port whose status this has changed. Raises KeyError or ValueError if that is not
+        OpenConfig."""
         name, value = str(update.path["name"]), update.value
         before = self._ports.get(name) or PortState(name)
         if name not in self._ports and len(self._ports) == _PORTS_MAX:
@@ -97,9 +98,9 @@ async def read(session: P4RuntimeSession, target: Target) -> Mapping[int, bool] 
 
 
 def _number(value: object) -> int:
-    """A number as JSON's text, or as it is. Raises ValueError."""
+    """Returns a number as JSON's text, or as it is. Raises ValueError."""
     if isinstance(value, bytes):
         value = value.decode().strip('"')
     if isinstance(value, bool) or not isinstance(value, int | str):
-        raise ValueError(f"a port's number is no {type(value).__name__}")
+        raise ValueError(f"a port's number is not of type {type(value).__name__}")
     return int(value)

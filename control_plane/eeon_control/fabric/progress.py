@@ -1,4 +1,4 @@
-"""What an apply is doing, told to whoever watches: a person who waits, or a test that kills something."""
+"""Reports what an apply is doing to a watcher: a person who waits, or a test that kills something."""
 
 from __future__ import annotations
 

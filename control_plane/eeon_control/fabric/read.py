@@ -76,7 +76,7 @@ class FabricCounters:
 
 
 async def read_counters(topology: Topology, targets: Mapping[str, str | Target]) -> FabricCounters:
-    """Read both counters of every switch. Raises FabricError."""
+    """Reads both counters of every switch. Raises FabricError."""
     readings = await _on_all(topology, targets, counters_of)
     return FabricCounters(
         tuple(count for received, _ in readings.values() for count in received),
@@ -87,14 +87,14 @@ async def read_counters(topology: Topology, targets: Mapping[str, str | Target])
 async def read_registers(
     topology: Topology, targets: Mapping[str, str | Target], names: Iterable[str]
 ) -> dict[tuple[str, int], dict[str, int]]:
-    """Read per-port registers by P4Info alias: {(switch, port): {name: value}}. Raises FabricError."""
+    """Reads per-port registers by P4Info alias: {(switch, port): {name: value}}. Raises FabricError."""
     wanted = tuple(names)
     readings = await _on_all(topology, targets, lambda session, switch: registers_of(session, switch, wanted))
     return {(name, port): values for name, ports in readings.items() for port, values in ports.items()}
 
 
 async def read_entries(topology: Topology, targets: Mapping[str, str | Target]) -> dict[str, list[Entry]]:
-    """Read what the controller's tables hold on every switch, defaults included. Raises FabricError."""
+    """Reads what the controller's tables hold on every switch, defaults included. Raises FabricError."""
     return await _on_all(topology, targets, lambda session, switch: session.read_entries(TABLES))
 
 
@@ -134,7 +134,7 @@ async def _on_all(
 async def counters_of(
     session: P4RuntimeSession, switch: Switch
 ) -> tuple[list[ReceivedCount], list[VerdictCount]]:
-    """Both counters of one switch's linked ports. Raises FabricError."""
+    """Returns both counters of one switch's linked ports. Raises FabricError."""
     received_id = session.schema.counters["received"].id
     verdicts_id = session.schema.counters["verdicts"].id
     entities = [_counter_cell(received_id, index) for index, *_ in _received_cells(switch)]
@@ -248,7 +248,7 @@ class Observation:
     pfc: Mapping[tuple[str, int], int] = field(default_factory=dict)
 
     def now_ticks(self, tick_ps: int) -> int | None:
-        """The switch's clock in ticks of its timestamps."""
+        """Returns the switch's clock in ticks of its timestamps."""
         return None if self.elapsed_us is None else self.elapsed_us * 1_000_000 // tick_ps
 
 
@@ -282,7 +282,7 @@ async def observe(
     wanted: Wanted,
     part: Topology | None = None,
 ) -> FabricObservation:
-    """Read from every switch and linked port of `topology`, or of the `part` of it that is given.
+    """Reads from every switch and linked port of `topology`, or of the `part` of it that is given.
 
     Raises FabricError only when the targets do not fit the topology.
     """
@@ -312,7 +312,7 @@ async def observe(
 async def observe_switch(
     session: P4RuntimeSession, switch: Switch, target: Target, wanted: Wanted, program: Program
 ) -> Observation:
-    """Read one switch on an open session. Raises FabricError."""
+    """Reads one switch on an open session. Raises FabricError."""
     entries = await session.read_entries(TABLES) if wanted.entries else []
     routes = await routes_of(session) if wanted.routes else None
     received, verdicts = await counters_of(session, switch) if wanted.counters else ([], [])
@@ -417,7 +417,7 @@ PFC_REGISTERS = ("ingress_bytes", "pause_sent_at")
 
 
 def _queues(entries: Iterable[Entry], table: str) -> list[int]:
-    """The queues of which a table has an entry."""
+    """Returns the queues of which a table has an entry."""
     return [entry.match[0].value for entry in entries if entry.table == table and not entry.is_default]
 
 

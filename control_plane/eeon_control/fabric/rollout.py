@@ -17,11 +17,11 @@ class Gate(Protocol):
     """Whether an apply may go on."""
 
     async def before(self) -> None:
-        """Look at the fabric before anything is written. Raises GateClosed when it is no time to begin."""
+        """Checks the fabric before anything is written. Raises GateClosed if the apply must not begin now."""
         ...
 
     async def after(self, number: int, waves: int, changed: Collection[str]) -> None:
-        """Look again behind wave `number` of `waves`; `changed`: all switches that were written so far.
+        """Looks again behind wave `number` of `waves`; `changed`: all switches that were written so far.
 
         Raises GateClosed when everything is to be undone.
         """

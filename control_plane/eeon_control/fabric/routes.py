@@ -48,7 +48,7 @@ async def routes_of(session: P4RuntimeSession) -> SwitchRoutes:
 def _members(
     session: P4RuntimeSession, action: p4r.TableAction, members: _Members, groups: _Groups
 ) -> tuple[tuple[Action, ...], str | None]:
-    """The actions of an entry in the order in which it names them, and what is missing of them."""
+    """Returns the actions of an entry in the order in which it names them, and what is missing of them."""
     match action.WhichOneof("type"):
         case "action":
             return (_action(session, action.action),), None

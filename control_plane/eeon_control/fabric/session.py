@@ -129,13 +129,14 @@ class P4RuntimeSession:
         return self._election_id
 
     async def gnmi(self) -> GNMIClient:
-        """A gNMI client on this session's channel, which ends with it."""
+        """Returns a gNMI client on this session's channel, which ends with it."""
         client = GNMIClient(self._target.address)
         await client.open(channel=self._client.channel)
         return client
 
     async def has_pipeline(self) -> bool:
-        """Whether the switch runs this schema's program, by the cookie it was pushed with: a short answer.
+        """Returns whether the switch runs this schema's program, by the cookie it was pushed with: a short
+        answer.
 
         A client that pushes another program under the same cookie is believed; `runs_program` looks at it.
         Under another cookie, it is asked for the program.
@@ -153,7 +154,7 @@ class P4RuntimeSession:
         return same or await self.runs_program()
 
     async def pipeline(self) -> p4r.ForwardingPipelineConfig | None:
-        """The whole pipeline configuration of the switch, or None when it has none."""
+        """Returns the whole pipeline configuration of the switch, or None when it has none."""
         request = p4r.GetForwardingPipelineConfigRequest(
             device_id=self._device_id, response_type=p4r.GetForwardingPipelineConfigRequest.ALL
         )
@@ -166,7 +167,8 @@ class P4RuntimeSession:
         return reply.config if reply.config.HasField("p4info") else None
 
     def is_program(self, held: p4r.ForwardingPipelineConfig | None) -> bool:
-        """Whether this does what the schema's program does, by its bytes and its P4Info (`program.identity`).
+        """Returns whether this does what the schema's program does, by its bytes and its P4Info
+        (`program.identity`).
 
         A server may leave out the bytes (P4Runtime, section 7.3); then P4Info and cookie must do. Under a
         role, raises FabricError where it is not.
@@ -185,7 +187,7 @@ class P4RuntimeSession:
         return identity(held.p4_device_config, held.p4info) == identity(meant.p4_device_config, meant.p4info)
 
     async def runs_program(self) -> bool:
-        """Whether the switch runs exactly this schema's program; it sends the whole of it."""
+        """Returns whether the switch runs exactly this schema's program; it sends the whole of it."""
         return self.is_program(await self.pipeline())
 
     def _check_role(self, role: str, held: p4i.P4Info | None) -> None:
@@ -210,7 +212,7 @@ class P4RuntimeSession:
     async def push_pipeline(
         self, config: p4r.ForwardingPipelineConfig | None = None, *, keep_entries: bool = False
     ) -> None:
-        """Load this schema's program, or a configuration read earlier. All entries of the switch are lost.
+        """Loads this schema's program, or a configuration read earlier. All entries of the switch are lost.
 
         With `keep_entries` the switch is first asked to keep them (RECONCILE_AND_COMMIT, P4Runtime
         specification 1.3, section 7.2); one that cannot loses them.
@@ -230,7 +232,7 @@ class P4RuntimeSession:
             raise self._error(f"{_verb(error)} the pipeline: {await self._reason(error)}") from None
 
     async def read_entries(self, tables: Iterable[str]) -> list[Entry]:
-        """All entries of the named tables, default actions included where they can be written."""
+        """Returns all entries of the named tables, default actions included where they can be written."""
         entities = []
         for name in tables:
             if name == CLONE_SESSIONS:
@@ -260,7 +262,7 @@ class P4RuntimeSession:
         return owned_of(found.values(), self._owned)
 
     async def read(self, entities: Sequence[p4r.Entity]) -> AsyncIterator[p4r.Entity]:
-        """What the switch answers to the given entities, in its order."""
+        """Yields what the switch answers to the given entities, in its order."""
         for start in range(0, len(entities), _ENTITIES_PER_READ):
             part = entities[start : start + _ENTITIES_PER_READ]
             try:
@@ -273,7 +275,7 @@ class P4RuntimeSession:
                 raise self._error(f"cannot be read: {await self._reason(error)}") from None
 
     async def write_changes(self, changes: Sequence[Change]) -> None:
-        """Send changes in order. On an error some of them may have been carried out."""
+        """Sends changes in order. On an error some of them may have been carried out."""
         watches = any(change.entry.selector for change in changes) and await self._watches_ports()
         await self.write(
             [
@@ -291,7 +293,7 @@ class P4RuntimeSession:
         )
 
     async def _watches_ports(self) -> bool:
-        """Whether the next hops of a group are to watch their ports on this switch.
+        """Returns whether the next hops of a group are to watch their ports on this switch.
 
         BMv2 takes watched ports and passes over the members whose link is down, but ends with SIGFPE when all
         members of a group are: a leaf that loses its last uplink would lose its own hosts with it. BMv2 is
@@ -312,7 +314,7 @@ class P4RuntimeSession:
         return self._watches
 
     async def write(self, updates: Sequence[p4r.Update], names: Sequence[str]) -> None:
-        """Send raw updates in order; `names` says in an error which of them failed."""
+        """Sends raw updates in order; `names` says in an error which of them failed."""
         for start in range(0, len(updates), _UPDATES_PER_WRITE):
             request = p4r.WriteRequest(
                 device_id=self._device_id, updates=updates[start : start + _UPDATES_PER_WRITE]
@@ -365,7 +367,8 @@ class P4RuntimeSession:
             raise
 
     def _arbitration(self, bid: int) -> p4r.StreamMessageRequest:
-        """The message that asks to be primary with an election id, of the target's role where it has one."""
+        """Returns the message that asks to be primary with an election id, of the target's role where it has
+        one."""
         request = p4r.MasterArbitrationUpdate(device_id=self._device_id, election_id=U128.encode(bid))
         if self._target.role is not None:
             request.role.name = self._target.role
@@ -412,7 +415,7 @@ class P4RuntimeSession:
 
 
 def _verb(error: P4ClientError) -> str:
-    """What the switch did to a request that it did not carry out."""
+    """Returns what the switch did to a request that it did not carry out."""
     return "did not answer" if error.code in _NO_ANSWER else "refused"
 
 
@@ -442,7 +445,7 @@ class _Client(P4Client):
         schema: P4Schema | None = None,
         complete_request: Callable[[PBMessage], None] | None = None,
     ) -> None:
-        """Make the channel; nothing is sent before the first request."""
+        """Makes the channel; nothing is sent before the first request."""
         assert self._channel is None and self._stub is None, "a client is opened once"
         options = _Options(
             max_metadata_size=_MAX_METADATA_BYTES, max_reconnect_backoff_ms=_MAX_RECONNECT_BACKOFF_MS

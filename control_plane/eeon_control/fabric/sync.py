@@ -28,7 +28,7 @@ _loop: asyncio.AbstractEventLoop | None = None
 
 
 def run(work: Coroutine[object, None, _T]) -> _T:
-    """Run a coroutine of this package to its end.
+    """Runs a coroutine of this package to its end.
 
     Ctrl-C cancels it and waits until it has ended, so that an apply undoes what it wrote before the process
     stops. Then it raises KeyboardInterrupt, or Stopped, which says what came of an apply.
@@ -73,8 +73,8 @@ def run(work: Coroutine[object, None, _T]) -> _T:
 
 
 def _how_it_ended(error: BaseException) -> str | None:
-    """What a stopped command says of the switches. An apply may have failed by itself when Ctrl-C reaches it:
-    how it left the switches is then what its failure says."""
+    """Returns what a stopped command says of the switches. An apply may have failed by itself when Ctrl-C
+    reaches it: how it left the switches is then what its failure says."""
     match error:
         case ApplyCancelled():
             return str(error)

@@ -24,7 +24,7 @@ WATCH_PORT = "watch_port"
 
 
 def encode(entry: Entry, schema: P4Schema, *, watches: bool) -> p4r.TableEntry:
-    """The P4Runtime message of an entry. `watches`: next hops of a group watch their ports.
+    """Returns the P4Runtime message of an entry. `watches`: next hops of a group watch their ports.
 
     Raises FabricError when the program has no such table or field.
     """
@@ -58,8 +58,8 @@ def encode(entry: Entry, schema: P4Schema, *, watches: bool) -> p4r.TableEntry:
 
 
 def decode(message: p4r.TableEntry, schema: P4Schema, *, watches: bool) -> Entry:
-    """The entry a switch reported. `watches`: next hops of a group are meant to watch their ports, and one
-    that does not is another action. Raises FabricError when it names what the program does not have.
+    """Returns the entry a switch reported. `watches`: next hops of a group are meant to watch their ports,
+    and one that does not is another action. Raises FabricError when it names what the program does not have.
     """
     try:
         table = schema.tables[message.table_id]
@@ -87,7 +87,7 @@ def decode(message: p4r.TableEntry, schema: P4Schema, *, watches: bool) -> Entry
 
 
 def program_defaults(schema: P4Schema, tables: Iterable[str]) -> list[Entry]:
-    """The default actions that the program itself gives to tables whose default can be written."""
+    """Returns the default actions that the program itself gives to tables whose default can be written."""
     entries = []
     for name in tables:
         if name == CLONE_SESSIONS:
@@ -126,8 +126,8 @@ def _decode_actions(
 
 
 def _own_port(params: Mapping[str, int], members: int, watches: bool) -> int:
-    """The port that a member is to watch: where there is another next hop, its own, so that the switch passes
-    it over while the link is down (P4Runtime specification 1.3, section 9.2.1)."""
+    """Returns the port that a member is to watch: where there is another next hop, its own, so that the
+    switch passes it over while the link is down (P4Runtime specification 1.3, section 9.2.1)."""
     return params.get(_PORT, 0) if watches and members > 1 else 0
 
 

@@ -75,7 +75,7 @@ class Target:
 
     @classmethod
     def parse(cls, text: object) -> Self:
-        """Read `host:port` or `unix:PATH`, with or without `?device_id=N`."""
+        """Reads `host:port` or `unix:PATH`, with or without `?device_id=N`."""
         if isinstance(text, cls):
             return text
         match = _TARGET.fullmatch(text) if isinstance(text, str) else None
@@ -117,7 +117,8 @@ class Targets:
     foreign: Foreign = "delete"
 
     def as_value(self) -> dict[str, object]:
-        """The plain values that `from_value` reads: all that it takes to connect again, and no secret."""
+        """Returns the plain values that `from_value` reads: all that it takes to connect again, and no
+        secret."""
         value: dict[str, object] = {
             "tick": str(self.tick),
             "switches": {name: one.as_value() for name, one in self.switches.items()},
@@ -137,7 +138,8 @@ class Targets:
 
     @classmethod
     def from_value(cls, value: dict[str, object], source: str) -> Self:
-        """The targets that `as_value` wrote; `source` stands for the file in errors. Raises InputError."""
+        """Returns the targets that `as_value` wrote; `source` stands for the file in errors. Raises
+        InputError."""
         return cls._from_document(Document.of_value(value, source), Path())
 
     @classmethod
@@ -280,7 +282,7 @@ class TargetsFile(Strict):
 
 
 def load_targets(path: Path) -> Targets:
-    """Read a targets file, and see that the files it names are there and keys are kept from others.
+    """Reads a targets file, and sees that the files it names are there and keys are kept from others.
 
     Raises InputError or DataNotFound.
     """
@@ -298,7 +300,7 @@ def load_targets(path: Path) -> Targets:
 
 
 def resolve(topology: Topology, targets: Mapping[str, str | Target]) -> dict[str, Target]:
-    """Every switch's target with its device id filled in, in topology order.
+    """Returns every switch's target with its device id filled in, in topology order.
 
     Raises FabricError unless there is exactly one target for every switch.
     """
@@ -320,7 +322,8 @@ def resolve(topology: Topology, targets: Mapping[str, str | Target]) -> dict[str
 
 
 def is_loopback(address: str) -> bool:
-    """Whether an address is of this machine, by its text; names other than `localhost` are not looked up."""
+    """Returns whether an address is of this machine, by its text; names other than `localhost` are not looked
+    up."""
     if is_unix(address):
         return True
     host = host_of(address)
@@ -331,12 +334,12 @@ def is_loopback(address: str) -> bool:
 
 
 def is_unix(address: str) -> bool:
-    """Whether an address is of a socket in the file system."""
+    """Returns whether an address is of a socket in the file system."""
     return address.startswith("unix:")
 
 
 def host_of(address: str) -> str:
-    """The host of `host:port`, an IPv6 address without its brackets."""
+    """Returns the host of `host:port`, an IPv6 address without its brackets."""
     return address.rpartition(":")[0].strip("[]")
 
 

@@ -5,7 +5,7 @@
 
 Each call has a connection of its own and runs off the event loop; `ThriftClient` is the blocking client under
 them. The engine's switches serve the same. Queue depths and rates can be set but not read: nothing in the
-interface answers with them. There is no encryption and there are no passwords: `targets` lets only loopback
+interface answers with them. The protocol has neither encryption nor passwords: `targets` lets only loopback
 through unless it is told otherwise.
 """
 
@@ -93,7 +93,7 @@ class ThriftClient:
         self._transport.close()
 
     def check_identity(self) -> None:
-        """See that this is the switch that is meant: by its device id, where one was given."""
+        """Sees that this is the switch that is meant: by its device id, where one was given."""
         found = self._call("standard", "bm_mgmt_get_info").device_id
         if self._device_id is not None and found != self._device_id:
             raise self._error(
@@ -107,11 +107,11 @@ class ThriftClient:
         return bytes(found) if isinstance(found, (bytes, bytearray)) else str(found).encode("latin-1")
 
     def program_json(self) -> bytes:
-        """The JSON that the switch runs."""
+        """Returns the JSON that the switch runs."""
         return str(self._call("standard", "bm_get_config")).encode()
 
     def register(self, name: str) -> list[int]:
-        """All cells of a register, by its full name in the program."""
+        """Returns all cells of a register, by its full name in the program."""
         cells = self._call("standard", "bm_register_read_all", 0, name)
         return [int(cell) % (1 << 64) for cell in cells]  # Thrift has no unsigned numbers
 
@@ -125,7 +125,7 @@ class ThriftClient:
         return int(self._call("simple_switch", "get_time_elapsed_us"))
 
     def set_queue(self, port: int, settings: QueueSettings) -> None:
-        """Set depth and rate of a port's queue, whichever is given. Neither can be read back."""
+        """Sets depth and rate of a port's queue, whichever is given. Neither can be read back."""
         if settings.depth_packets is not None:
             self._set("set_egress_queue_depth", port, settings.depth_packets)
         if settings.rate_pps is not None:
@@ -154,13 +154,13 @@ class ThriftClient:
             raise self._error(f"{method}: no answer within {self._seconds:g} s") from None
         except NoThrift:
             raise self._error(
-                f"{method}: the answer is no Thrift, or larger than {ANSWER_BYTES} bytes; is this the "
+                f"{method}: the answer is not Thrift, or is larger than {ANSWER_BYTES} bytes; is this the "
                 "P4Runtime port?"
             ) from None
         except EOFError:
             raise self._error(
-                f"{method}: closed the connection; it offers no service {service}, or this is no Thrift port "
-                f"({_VERSION})"
+                f"{method}: closed the connection; it offers no service {service}, or this is not a Thrift "
+                f"port ({_VERSION})"
             ) from None
         except OSError as error:
             raise self._error(f"{method}: {error.strerror or error}") from None
@@ -192,7 +192,7 @@ class ThriftReading:
 async def read(
     name: str, target: Target, program: Program, ports: Iterable[int], registers: Iterable[str]
 ) -> ThriftReading:
-    """Read per-port registers and the clock. Raises FabricError, also when another program runs there."""
+    """Reads per-port registers and the clock. Raises FabricError, also when another program runs there."""
     wanted = {alias: program.schema().registers[alias].name for alias in registers}
     numbers = tuple(ports)
 
@@ -208,7 +208,7 @@ async def read(
 
 
 async def check(name: str, target: Target) -> None:
-    """See that the Thrift server answers and is this switch's. Raises FabricError."""
+    """Sees that the Thrift server answers and is this switch's. Raises FabricError."""
     await _with_client(name, target, lambda client: None)
 
 
@@ -223,7 +223,7 @@ async def port_states(name: str, target: Target) -> dict[int, bool]:
 
 
 async def set_queues(name: str, target: Target, settings: Mapping[int, QueueSettings]) -> None:
-    """Set queue depths and rates, port by port. Raises FabricError; nothing of it can be read back."""
+    """Sets queue depths and rates, port by port. Raises FabricError; nothing of it can be read back."""
 
     def work(client: ThriftClient) -> None:
         for port, one in settings.items():

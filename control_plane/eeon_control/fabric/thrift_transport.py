@@ -39,7 +39,7 @@ _WIDTH = {_Type.BOOL: 1, _Type.BYTE: 1, _Type.DOUBLE: 8, _Type.I16: 2, _Type.I32
 
 
 class NoThrift(Exception):
-    """What the peer sends is no Thrift message, or a larger one than a call may answer."""
+    """The peer sent something other than a Thrift message, or a message larger than an answer may be."""
 
 
 class BoundedTransport:
@@ -60,11 +60,11 @@ class BoundedTransport:
         self._socket = socket.create_connection((host, port), seconds)
 
     def write(self, data: bytes) -> None:
-        """Keep until `flush`."""
+        """Keeps until `flush`."""
         self._outgoing += data
 
     def flush(self) -> None:
-        """Send a call. Its deadline and its answer's budgets begin here."""
+        """Sends a call. Its deadline and its answer's budgets begin here."""
         self._deadline = time.monotonic() + self._seconds
         self._received.clear()
         self._walked = self._given = self._values = 0
@@ -84,7 +84,7 @@ class BoundedTransport:
         return taken
 
     def close(self) -> None:
-        """Close the connection."""
+        """Closes the connection."""
         self._socket.close()
 
     def _walk_message(self) -> None:

@@ -72,7 +72,7 @@ class Tls:
 
 
 def file_faults(tls: Tls | None) -> Iterator[tuple[str, str]]:
-    """(key, what is wrong and how to mend it) of each file that cannot be used."""
+    """Returns (key, what is wrong and how to fix it) for each file that cannot be used."""
     for key, path in () if tls is None else tls.files.items():
         fault = _fault(key, path)
         if fault is not None:
@@ -80,7 +80,7 @@ def file_faults(tls: Tls | None) -> Iterator[tuple[str, str]]:
 
 
 def load(tls: Tls) -> GRPCCredentialsTLS:
-    """Read the files for gRPC. Raises FabricError when one cannot be used, or key and certificate differ."""
+    """Reads the files for gRPC. Raises FabricError when one cannot be used, or key and certificate differ."""
     for key, fault in file_faults(tls):
         raise FabricError(f"tls {key} {tls.files[key]}: {fault}")
     context(tls)
@@ -93,7 +93,7 @@ def load(tls: Tls) -> GRPCCredentialsTLS:
 
 
 def context(tls: Tls) -> ssl.SSLContext:
-    """The same for Python's own TLS. Raises FabricError when the files do not fit together."""
+    """Returns the same for Python's own TLS. Raises FabricError when the files do not fit together."""
     made = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     made.set_alpn_protocols(["h2"])
     try:
@@ -111,12 +111,12 @@ def context(tls: Tls) -> ssl.SSLContext:
 
 
 def may_explain(said: str) -> bool:
-    """Whether gRPC's words for a failure may hide a reason that `explain` finds."""
+    """Returns whether gRPC's words for a failure may hide a reason that `explain` finds."""
     return _GIVEN_UP.search(said) is not None
 
 
 def explain(address: str, tls: Tls | None) -> str | None:
-    """What is wrong with the protection of a connection to `address`; None when it is something else.
+    """Returns what is wrong with the protection of a connection to `address`; None when it is something else.
 
     Blocks for some seconds at most.
     """

@@ -107,7 +107,7 @@ async def apply(
     rollout: Rollout | None = None,
     owned: Owned | None = None,
 ) -> ApplyReport:
-    """Make every switch hold what is intended, or leave all of them as they were.
+    """Makes every switch hold what is intended, or leave all of them as they were.
 
     `queues_before`: what BMv2's own queues were last set to, for undoing; it cannot be read. `rollout`: in
     which waves; without, all switches at once. `owned`: by switch, the entries that are the controller's, of
@@ -206,7 +206,7 @@ class _Transaction:
     async def _wave(
         self, todo: FabricPlan, waves: Sequence[tuple[str, ...]], number: int, begun: list[str]
     ) -> dict[str, str]:
-        """Change the switches of one wave, and see that it may go on. Returns who failed, and why."""
+        """Changes the switches of one wave, and sees that it may go on. Returns who failed, and why."""
         wave, is_last = waves[number - 1], number == len(waves)
         label = f"wave {number} of {len(waves)}"
         if len(waves) > 1:
@@ -314,7 +314,7 @@ class _Transaction:
 
 
 def _check_others(before: Mapping[str, Snapshot], waves: Sequence[Sequence[str]]) -> None:
-    """Raise FabricError where a switch would have to be written that is in no wave."""
+    """Raises FabricError where a switch would have to be written that is in no wave."""
     others = [name for name in before if not any(name in wave for wave in waves)]
     if others:
         raise FabricError(

@@ -54,7 +54,7 @@ class Snapshot:
 
 
 async def take_snapshot(session: P4RuntimeSession) -> Snapshot:
-    """Read a switch's state. Writes nothing."""
+    """Reads a switch's state. Writes nothing."""
     pipeline = await session.pipeline()
     if session.is_program(pipeline):
         return Snapshot(True, await session.read_entries(TABLES))
@@ -72,7 +72,7 @@ async def take_snapshot(session: P4RuntimeSession) -> Snapshot:
 
 
 async def restore(session: P4RuntimeSession, snapshot: Snapshot) -> str:
-    """Bring a switch back to its snapshot and verify by reading. Raises FabricError when it is not.
+    """Brings a switch back to its snapshot and verifies by reading. Raises FabricError when it is not.
 
     Returns in what the state before could not be had exactly; empty when it was.
     """
@@ -112,7 +112,7 @@ async def undo(
     sessions: Mapping[str, P4RuntimeSession] | None = None,
     owned: Owned | None = None,
 ) -> Undone:
-    """Bring every switch of `before` back to its snapshot and verify it by reading.
+    """Brings every switch of `before` back to its snapshot and verifies it by reading.
 
     `sessions`: those that are open already. One that fails may be what broke; its switch gets one more chance
     over a new session, whose election id no write that is still on its way can have. `owned`: as in `apply`.
@@ -195,7 +195,7 @@ def _restoring_type(entity: p4r.Entity) -> p4r.Update.Type.ValueType:
 
 
 async def _read_foreign(session: P4RuntimeSession, info: p4i.P4Info) -> list[p4r.Entity]:
-    """Every writable entity of a pipeline unknown to this controller, in an order to insert them."""
+    """Returns every writable entity of a pipeline unknown to this controller, in an order to insert them."""
     schema = P4Schema(info)
     entries = await _read_foreign_entries(session, schema)
     profile_of = {table.id: table.action_profile.id for table in schema.tables if table.action_profile}

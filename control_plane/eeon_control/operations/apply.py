@@ -25,7 +25,7 @@ class PlanOutdated(FabricError):
 @dataclass(frozen=True)
 class Outcome:
     """`report`: what was written and read back. `revision`: the one in force now. `is_new`: whether it was
-    made by this apply; when nothing changed at all, there is no new one. `queues_not_set`: switch -> why
+    made by this apply; an apply that changes nothing makes none. `queues_not_set`: switch -> why
     BMv2's own queues were not set as the configuration says: no Thrift server is known."""
 
     report: ApplyReport
@@ -45,7 +45,7 @@ async def apply(
     saved: SavedPlan | None = None,
     rollout: Rollout | None = None,
 ) -> Outcome:
-    """Make all switches hold what is meant, or none, and commit a revision.
+    """Makes all switches hold what is meant, or none, and commit a revision.
 
     Call `settle` first. With `confirm_seconds`, the revision waits to be confirmed. With `saved`, the
     switches must hold what that plan found. `rollout`: in which waves; without, all at once. Raises
@@ -66,7 +66,7 @@ async def apply(
         )
     if confirm_seconds is not None and not work.store.current_number():
         raise StateError(
-            "there is no revision to go back to when this one is not confirmed; apply once without --confirm"
+            "no revision to go back to if this one is not confirmed; apply once without --confirm"
         )
     if confirm_seconds is not None and current is not None:
         why = same_fabric.difference(current.intended(), meant)
@@ -109,7 +109,7 @@ async def apply(
 
 
 def queues_in_force(work: Work, now: Intended) -> Queues:
-    """What the current revision says about BMv2's own queues, for the switches where they are now."""
+    """Returns what the current revision says about BMv2's own queues, for the switches where they are now."""
     current = work.store.current()
     if current is None:
         return {}

@@ -9,18 +9,18 @@ from eeon_control.operations.work import Work
 
 
 def confirm(work: Work) -> int:
-    """Keep the current revision; returns its number. Raises StateError when it waits for nothing."""
+    """Keeps the current revision; returns its number. Raises StateError when it waits for nothing."""
     pending = work.store.pending()
     if pending is None:
         number = work.store.current_number()
-        state = f"revision {number} is in force for good" if number else "there is no revision yet"
+        state = f"revision {number} is in force for good" if number else "no revision yet"
         raise StateError(f"nothing waits to be confirmed: {state}")
     work.store.confirm(work.lock)
     return pending.revision
 
 
 async def roll_back_overdue(work: Work) -> Outcome | None:
-    """Go back when the time to confirm is over; None when nothing waits, or there is time left."""
+    """Goes back when the time to confirm is over; None when nothing waits, or there is time left."""
     pending = work.store.pending()
     if pending is None or not pending.is_overdue(work.clock.now()):
         return None

@@ -33,13 +33,13 @@ class Drift:
 
 
 async def drift(store: StateStore, targets: Targets | None = None) -> Drift:
-    """Read the live switches against the current revision. Writes nothing, needs no lock.
+    """Reads the live switches against the current revision. Writes nothing, needs no lock.
 
-    Raises StateError when there is no revision, ProgramPinned when it is of another program.
+    Raises StateError without a revision, ProgramPinned if the revision is of another program.
     """
     revision = store.current()
     if revision is None:
-        raise StateError(f"{store.folder}: there is no revision yet, so nothing can have drifted from it")
+        raise StateError(f"{store.folder}: no revision yet, so nothing can have drifted")
     revision.intent.check_program(f"revision {revision.number}")
     meant = Work(store, store.lock("drift"), targets=targets).located(revision.intended())
     plan = await fabric.plan(
@@ -56,7 +56,7 @@ async def drift(store: StateStore, targets: Targets | None = None) -> Drift:
 
 
 async def _without_links_down(meant: Intended, plan: FabricPlan) -> tuple[FabricPlan, tuple[str, ...]]:
-    """The plan without the switches that hold what is meant while links are down, and these."""
+    """Returns the plan without the switches that hold what is meant while links are down, and these."""
     seen = await observe(meant.topology, meant.targets.switches, Wanted(ports=True))
     dead = dead_ends(meant.topology, seen.down)
     if not dead:

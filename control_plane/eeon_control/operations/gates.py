@@ -36,7 +36,7 @@ class Rule:
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """Read `drops`, `drops=100`, `pauses=5`, `links` or `account`. Raises ValueError."""
+        """Reads `drops`, `drops=100`, `pauses=5`, `links` or `account`. Raises ValueError."""
         match = _RULE.fullmatch(text)
         if match is None:
             raise ValueError(f"{text!r} is none of drops, drops=N, pauses, pauses=N, links and account")
@@ -54,11 +54,11 @@ class CounterGate:
     _first: FabricObservation | None = field(default=None, init=False)
 
     async def before(self) -> None:
-        """Read what the counters begin from. A switch that runs another program has none."""
+        """Reads what the counters begin from. A switch that runs another program has none."""
         self._first = await self._read()
 
     async def after(self, number: int, waves: int, changed: Collection[str]) -> None:
-        """Compare with that. Raises GateClosed with all that is wrong."""
+        """Compares with that. Raises GateClosed with all that is wrong."""
         assert self._first is not None, "before comes before after"
         now = await self._read()
         unread = [
@@ -106,11 +106,11 @@ class CommandGate:
     seconds: float
 
     async def before(self) -> None:
-        """Run it once before anything is written. Raises GateClosed."""
+        """Runs it once before anything is written. Raises GateClosed."""
         await self.after(0, 0, ())
 
     async def after(self, number: int, waves: int, changed: Collection[str]) -> None:
-        """Run it. Raises GateClosed."""
+        """Runs it. Raises GateClosed."""
         told = {"EEON_WAVE": str(number), "EEON_WAVES": str(waves), "EEON_SWITCHES": " ".join(changed)}
         process = await asyncio.create_subprocess_shell(
             self.command,
@@ -147,12 +147,12 @@ class AllGates:
     gates: Sequence[Gate]
 
     async def before(self) -> None:
-        """Ask each."""
+        """Asks each."""
         for gate in self.gates:
             await gate.before()
 
     async def after(self, number: int, waves: int, changed: Collection[str]) -> None:
-        """Ask each."""
+        """Asks each."""
         for gate in self.gates:
             await gate.after(number, waves, changed)
 
@@ -189,7 +189,7 @@ def _pauses(seen: FabricObservation) -> Counter[_Cell]:
 
 
 def _since(first: Counter[_Cell], now: Counter[_Cell]) -> Counter[_Cell]:
-    """What was added; a counter that is lower than it was began anew when the program was loaded."""
+    """Returns what was added; a counter that is lower than it was began anew when the program was loaded."""
     return Counter(
         {cell: value - first[cell] if value >= first[cell] else value for cell, value in now.items()}
     )

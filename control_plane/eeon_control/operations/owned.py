@@ -7,7 +7,8 @@ from eeon_control.state import Intended
 
 
 def owned(*meant: Intended | None) -> Owned | None:
-    """What all of these mean together, by switch of the first; None where that deletes what is not meant.
+    """Returns what all of these mean together, by switch of the first; None where that deletes what is not
+    meant.
 
     The first is what is to be held, the others what was held before it.
     """

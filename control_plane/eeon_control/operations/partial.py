@@ -10,14 +10,14 @@ from eeon_control.state import Intended, Revision
 
 
 def on_switches(held: Revision | None, meant: Intended, names: Collection[str]) -> Intended:
-    """The configuration of the revision in force, with that of `meant` on the named switches.
+    """Returns the configuration of the revision in force, with that of `meant` on the named switches.
 
-    Raises StateError where there is no revision, or one of another topology or program, and InputError where
+    Raises StateError without a revision, or if it is of another topology or program, and InputError where
     the configurations do not go together.
     """
     what = f"--switch {', '.join(names)}"
     if held is None:
-        raise StateError(f"{what}: there is no revision in force for the other switches; apply to all first")
+        raise StateError(f"{what}: no revision is in force for the other switches; apply to all first")
     held.intent.check_program(
         f"{what}: revision {held.number}", "--waves takes a new program through the fabric"
     )

@@ -55,7 +55,8 @@ class Recovered:
 
 
 async def recover(work: Work) -> Recovered | None:
-    """Bring the fabric of a killed apply to the old or the new configuration; None when there is no journal.
+    """Brings the fabric of a killed apply to the old or the new configuration. Returns None without a
+    journal.
 
     New, when every switch that was to be written holds it already and neither a confirmation nor a gate was
     asked for; else old, on all switches that can be reached. Both are read back. Raises FabricError when a
@@ -110,7 +111,7 @@ async def recover(work: Work) -> Recovered | None:
 async def _all_hold(
     meant: Intended, targets: Mapping[str, Target], schema: P4Schema, ours: Owned | None
 ) -> bool:
-    """Whether every one of these switches can be read and holds exactly what is meant."""
+    """Returns whether every one of these switches can be read and holds exactly what is meant."""
     wanted = with_defaults(intended(meant.topology, meant.config, meant.targets.tick), schema)
 
     async def holds(session: P4RuntimeSession) -> bool:

@@ -10,7 +10,8 @@ from eeon_control.state import Intended, Intent, StateStore
 
 
 def meant_by(work: Work, number: int) -> Intended:
-    """What a revision means, with its switches where they are now: as given, else as in the current one.
+    """Returns what a revision means, with its switches where they are now: as given, else as in the current
+    one.
 
     Raises StateError when it was made for another fabric than the one of these switches.
     """
@@ -24,8 +25,8 @@ def meant_by(work: Work, number: int) -> Intended:
 
 
 def before(store: StateStore, number: int) -> int:
-    """The revision that was in force before `number` and meant something else for the same fabric; 0 when
-    there is none.
+    """Returns the revision that was in force before `number` and meant something else for the same fabric; 0
+    when there is none.
 
     What took the place of a revision that nobody confirmed leads past that one: nobody wanted it.
     """
@@ -44,19 +45,20 @@ def before(store: StateStore, number: int) -> int:
 
 
 def goes_back_to(store: StateStore) -> int:
-    """The revision that a rollback without a number makes the fabric hold. Raises StateError for none."""
+    """Returns the revision that a rollback without a number makes the fabric hold. Raises StateError for
+    none."""
     pending = store.pending()
     number = pending.back_to if pending is not None else before(store, store.current_number())
     if number < 1:
         last = store.current_number()
         raise StateError(
-            "there is no revision " + (f"before the current one, {last}, to go back to" if last else "yet")
+            "no revision " + (f"before the current one, {last}, to go back to" if last else "yet")
         )
     return number
 
 
 async def rollback(work: Work, number: int | None = None, *, comment: str = "", reason: str = "") -> Outcome:
-    """Make the fabric hold revision `number` again; None: the one that a pending confirmation goes back to,
+    """Makes the fabric hold revision `number` again; None: the one that a pending confirmation goes back to,
     or what was last in force for good before the current one (`before`). Call `settle` first, or nothing
     that is pending is looked at.
     """

@@ -11,7 +11,7 @@ from eeon_control.state import FabricKind, Intended
 
 
 def difference(then: Intended, now: Intended) -> str:
-    """Why what was meant for one fabric does not go to another, in words; empty when it does.
+    """Returns why what was meant for one fabric does not go to another, in words; empty when it does.
 
     Links of a live fabric have its scale, and thresholds follow from that. Other links may have been changed
     for good, and going back over that is its user's business.
@@ -31,7 +31,7 @@ def difference(then: Intended, now: Intended) -> str:
 
 
 def given(targets: Targets, then: Intended) -> Intended:
-    """The fabric that a targets file is of, with its links where it names them. Raises InputError."""
+    """Returns the fabric that a targets file is of, with its links where it names them. Raises InputError."""
     links = then.topology if targets.topology is None else topologies.load(targets.topology)
     return replace(then, topology=links, targets=targets)
 

@@ -51,19 +51,19 @@ class SavedPlan(BaseModel):
 
     @classmethod
     def of(cls, meant: Intended, plan: FabricPlan) -> Self:
-        """Write down."""
+        """Writes down."""
         switches = {name: _saved(one) for name, one in plan.switches.items()}
         return cls(intent=Intent.of(meant), switches=switches)
 
     def save(self, path: Path) -> None:
-        """Write the file at once, for the owner alone. Raises StateError."""
+        """Writes the file at once, for the owner alone. Raises StateError."""
         try:
             Disk().replace_file(path, self.model_dump_json(indent=1).encode() + b"\n")
         except OSError as error:
             raise StateError(f"{path}: cannot be written: {error.strerror}") from None
 
     def revive(self, source: str) -> Intended:
-        """What it intends. Raises InputError when this version would make other entries of it."""
+        """Returns what it intends. Raises InputError when this version would make other entries of it."""
         meant = self.intent.revive(source)
         again = Intent.of(meant)
         if (again.program, again.entries) != (self.intent.program, self.intent.entries):
@@ -84,7 +84,7 @@ class SavedPlan(BaseModel):
 
 
 def load_plan(path: Path) -> SavedPlan:
-    """Read a plan file. Raises InputError."""
+    """Reads a plan file. Raises InputError."""
     try:
         if path.stat().st_size > _FILE_LIMIT_BYTES:
             raise InputError([Problem(Place(str(path)), "", "", f"larger than {_FILE_LIMIT_BYTES} bytes")])

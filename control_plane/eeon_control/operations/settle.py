@@ -19,7 +19,7 @@ class Settled:
 
 
 async def settle(work: Work) -> Settled:
-    """Do it, and say what was done. Raises as `recover` and `apply` do; then change nothing else."""
+    """Does it, and says what was done. Raises as `recover` and `apply` do; then change nothing else."""
     recovered = await recover(work)
     if recovered is not None:
         work.say(str(recovered))

@@ -45,7 +45,7 @@ class Work:
         return election.above(highest) if highest else DEFAULT_ELECTION_ID
 
     def draft(self, meant: Intended, action: str, comment: str) -> Draft:
-        """A revision to be. It takes the place of what waits to be confirmed, if something does."""
+        """Returns a revision to be. It takes the place of what waits to be confirmed, if something does."""
         waiting = self.store.pending()
         return Draft(
             made=datetime.fromtimestamp(self.clock.now().wall_seconds, UTC).isoformat(timespec="seconds"),
@@ -57,7 +57,7 @@ class Work:
         )
 
     def located(self, meant: Intended, *others: Targets) -> Intended:
-        """The same with the addresses of later targets, where these name a switch of it."""
+        """Returns the same with the addresses of later targets, where these name a switch of it."""
         switches = dict(meant.targets.switches)
         for other in (*others, *([self.targets] if self.targets is not None else [])):
             switches |= {name: one for name, one in other.switches.items() if name in switches}

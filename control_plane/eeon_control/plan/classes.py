@@ -27,7 +27,7 @@ def class_entries(classes: dict[str, TrafficClass]) -> list[Entry]:
 
 
 def seed_action(seed: int, classes: dict[str, TrafficClass]) -> Action:
-    """The action of `switch_config`: the ECMP seed, and whether packets are asked for their class."""
+    """Returns the action of `switch_config`: the ECMP seed, and whether packets are asked for their class."""
     return Action(PRIORITIES_ACTION if classes else "set_ecmp_seed", (("seed", seed),))
 
 

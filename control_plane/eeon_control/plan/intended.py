@@ -34,7 +34,7 @@ TABLES: tuple[str, ...] = (
 
 
 def intended(topology: Topology, config: FabricConfig, tick: Duration | int) -> dict[str, tuple[Entry, ...]]:
-    """What every switch should hold. `tick` is the length of the target's timestamp unit.
+    """Returns what every switch should hold. `tick` is the length of the target's timestamp unit.
 
     Raises InputError when `config.check` finds an error, PlanError when the data plane's tables are too
     small, or when the routes of lossless classes go round.
@@ -73,7 +73,7 @@ def intended(topology: Topology, config: FabricConfig, tick: Duration | int) -> 
 
 
 def host_nics(topology: Topology, config: FabricConfig) -> dict[str, EeeSettings | None]:
-    """The EEE of every host's own NIC (role `host`); None where it is off."""
+    """Returns the EEE of every host's own NIC (role `host`); None where it is off."""
     found = {}
     for name, host in topology.hosts.items():
         eee = config.eee_of(host.port).settings_at(host.port.rate, host.port.overhead)
@@ -104,7 +104,7 @@ class _PortEntries:
         self._entries: dict[tuple[int, str, str, DataRate, Bytes], tuple[Entry, ...]] = {}
 
     def of(self, port: Port) -> tuple[Entry, ...]:
-        """The three entries of one port."""
+        """Returns the three entries of one port."""
         settings = self._config.settings_of(port)
         kind = (port.number, settings.queue_name, settings.eee_name, port.rate, port.overhead)
         entries = self._entries.get(kind)

@@ -55,7 +55,7 @@ def _quantum(port: Port, tick: Duration) -> int:
     """Ticks of a quantum with 16 fractional bits."""
     ticks = (512 * 10**12 << 16) // (int(port.rate) * int(tick))
     if not 0 < ticks < TICK_VALUES:
-        raise PlanError(f"{port.name}: 512 bit times at {port.rate} are no number of ticks of {tick}")
+        raise PlanError(f"{port.name}: 512 bit times at {port.rate} are not whole ticks of {tick}")
     return ticks
 
 
@@ -86,8 +86,8 @@ def _watched(at: Thresholds, port: Port, rules: Watchdog) -> Watched:
 
 
 def around_storms(entries: Sequence[Entry], storms: Mapping[int, Watchdog]) -> tuple[Entry, ...]:
-    """The entries of a switch, with queues in a storm that pauses no longer stop, and into which with `drop`
-    nothing more comes."""
+    """Returns the entries of a switch, with queues in a storm that pauses no longer stop, and into which with
+    `drop` nothing more comes."""
     acted = {queue: one for queue, one in storms.items() if one.action != "alert"}
     if not acted:
         return tuple(entries)

@@ -28,13 +28,13 @@ _PERCENT_Q16 = 65536
 
 
 def is_used(topology: Topology, config: FabricConfig) -> bool:
-    """Whether any port has a congestion point."""
+    """Returns whether any port has a congestion point."""
     names = {config.attached(port, "queue") for port in topology.ports()}
     return any(name is not None and config.profiles.queue[name].qcn is not None for name in names)
 
 
 def entries(switch: Switch, config: FabricConfig) -> list[Entry]:
-    """What one switch of a fabric with QCN holds for it."""
+    """Returns what one switch of a fabric with QCN holds for it."""
     mac = int(switch.mac.replace(":", ""), 16)
     found = [
         Entry("cnm_source", (), (Action("make_cnm", (("mac", mac),)),), is_default=True),
@@ -55,7 +55,8 @@ def entries(switch: Switch, config: FabricConfig) -> list[Entry]:
 
 
 def action(qcn: Qcn) -> Action:
-    """What the program is told of a congestion point. The scale is rounded up: see docs/models/qcn.md."""
+    """Returns what the program is told of a congestion point. The scale is rounded up: see
+    docs/models/qcn.md."""
     reach = int(qcn.set_point) * (2 * qcn.weight + 1)
     return Action(
         "qcn",
@@ -71,7 +72,7 @@ def action(qcn: Qcn) -> Action:
 
 
 def settings(action: Action | None) -> dict[str, int] | None:
-    """What an entry of `POINTS` says in the terms of the configuration; None when it is off."""
+    """Returns what an entry of `POINTS` says in the terms of the configuration; None when it is off."""
     if action is None or action.name != "qcn":
         return None
     params = dict(action.params)

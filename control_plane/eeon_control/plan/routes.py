@@ -1,13 +1,13 @@
 """Shortest-path routing with ECMP over equal-cost next hops, for any connected topology.
 
 A leaf routes each of its hosts by /32 and /128; every other switch routes the leaf's prefix towards it over
-links that lead one hop closer. Each hop brings a packet strictly closer to its leaf, so there are no loops.
+links that lead one hop closer. Each hop brings a packet strictly closer to its leaf, so routes cannot loop.
 
 Links that are down take next hops away and add none: a next hop serves for a leaf while its link is up and
 the neighbour itself has one that serves. What is left still comes closer with each hop, and a switch without
 any such hop has no route to the leaf.
 
-Leaves with the same neighbours are equally far from every other switch, and a switch that is no neighbour
+Leaves with the same neighbours are equally far from every other switch, and a switch that is not a neighbour
 of theirs reaches them all over the same next hops. So distances and next hops are worked out once for such
 a group of leaves (a pod, or all leaves of a leaf-spine fabric), and entries share their actions.
 """
@@ -178,7 +178,7 @@ class _NextHops:
         self._last: tuple[list[Port], dict[int, tuple[Action, ...]]] | None = None
 
     def to(self, leaf: Switch, ports: list[Port]) -> tuple[Action, ...]:
-        """The next hops to a leaf over `ports`, or over as many of them as are to be used."""
+        """Returns the next hops to a leaf over `ports`, or over as many of them as are to be used."""
         if self._last is None or self._last[0] is not ports:
             self._last = (ports, self._sets.setdefault(tuple(port.number for port in ports), {}))
         start = self._start(leaf, len(ports))
@@ -188,7 +188,8 @@ class _NextHops:
         return known[start]
 
     def _start(self, leaf: Switch, paths: int) -> int:
-        """The first path to use where not all are; by switch and by leaf, so that all of them serve."""
+        """Returns the first path to use where not all are; by switch and by leaf, so that all of them
+        serve."""
         if not self._rotate or self._limit is None or paths <= self._limit:
             return 0
         return (self.switch.device_id + (leaf.leaf_number or 0)) * self._limit % paths
@@ -252,7 +253,8 @@ def _forward(port: Port, source_mac: int, next_hop_mac: int) -> Action:
 
 
 def ecmp_seed(seed: int, topology: Topology) -> dict[str, int]:
-    """Each switch's hash seed: odd, 32 bits, different per switch, derived from the configuration's seed.
+    """Returns each switch's hash seed: odd, 32 bits, different per switch, derived from the configuration's
+    seed.
 
     Different seeds keep a spine from repeating its leaf's choice; an even one would lose a bit of the hash.
     """

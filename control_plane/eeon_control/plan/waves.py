@@ -15,8 +15,8 @@ _SIZE = re.compile(r"(?P<number>\d{1,9})(?P<percent>%?)|rest", re.ASCII)
 
 
 def waves(topology: Topology, text: str, among: Collection[str] | None = None) -> Waves:
-    """The waves of a text such as `1,10%,rest`: numbers of switches, parts of all of them (rounded up), and
-    what is left. `among`: only these switches, None for all.
+    """Returns the waves of a text such as `1,10%,rest`: numbers of switches, parts of all of them (rounded
+    up), and what is left. `among`: only these switches, None for all.
 
     Switches come in topology order. A wave has no two switches with a link between them, so that never a leaf
     and its spine are changed together, and leaves the switches outside of it connected, so that never all
@@ -30,7 +30,7 @@ def waves(topology: Topology, text: str, among: Collection[str] | None = None) -
     for number, size in enumerate(text.split(","), 1):
         given = _SIZE.fullmatch(size.strip())
         if given is None:
-            raise EeonError(f"--waves {text}: {size!r} is no number of switches, no part (10%) and not rest")
+            raise EeonError(f"--waves {text}: {size!r} is not a number of switches, a part (10%) or rest")
         wanted = total if given["number"] is None else int(given["number"])
         if given["percent"]:
             wanted = -(-min(wanted, 100) * total // 100)
@@ -66,7 +66,7 @@ def _next(left: list[str], links: Mapping[str, set[str]], wanted: int) -> tuple[
 
 
 def _are_connected(links: Mapping[str, set[str]], some: set[str], without: set[str]) -> bool:
-    """Whether these switches reach each other over others than `without`, none of which they are."""
+    """Returns whether these switches reach each other over others than `without`, none of which they are."""
     missing = set(some)
     if not missing:
         return True

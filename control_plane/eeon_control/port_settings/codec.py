@@ -62,7 +62,7 @@ class Settings(ABC):
         return {}
 
     def spans(self) -> dict[str, Duration]:
-        """The times that the action has in ticks, by the configuration's keys."""
+        """Returns the times that the action has in ticks, by the configuration's keys."""
         return {}
 
     @property
@@ -110,12 +110,12 @@ class PortTable:
     of_parts: str = ""
 
     def from_action(self, action: Action, tick: Duration) -> Settings | None:
-        """The settings that an action of this table means; None for one that is not known here."""
+        """Returns the settings that an action of this table means; None for one that is not known here."""
         kind = next((one for one in self.settings if one.action == action.name), None)
         return None if kind is None else kind.from_action(dict(action.params), tick)
 
     def describe(self, action: Action | None, tick: Duration) -> str:
-        """An action in words; one that is not known as it is."""
+        """Returns an action in words; one that is not known as it is."""
         if action is None:
             return _NOT_SET
         settings = self.from_action(action, tick)
@@ -130,23 +130,24 @@ class PortTable:
 
 
 def to_ticks(span: Duration, tick: Duration) -> int:
-    """A time in ticks, rounded up."""
+    """Returns a time in ticks, rounded up."""
     return -(-int(span) // int(tick))
 
 
 def from_ticks(ticks: int, tick: Duration) -> Duration:
-    """The time that a number of ticks is."""
+    """Returns the time that a number of ticks is."""
     return Duration(ticks * tick)
 
 
 def protect_number(name: str) -> int:
-    """The program's number of a `protect` setting."""
+    """Returns the program's number of a `protect` setting."""
     number = PROTECT.get(name)
     return int(name) if number is None else number
 
 
 def protect_name(number: int) -> str:
-    """The `protect` setting of the program's number, which is its own name where the program has none."""
+    """Returns the `protect` setting of the program's number, which is its own name where the program has
+    none."""
     return _PROTECT_NAMES.get(number, str(number))
 
 

@@ -49,7 +49,7 @@ class Codel(Strict):
     it."""
 
     def settings_at(self, rate: DataRate) -> CodelSettings:
-        """The same at every speed."""
+        """Returns the same at every speed."""
         return CodelSettings(self.target, self.interval, self.mtu, self.ecn, self.protect)
 
 
@@ -98,7 +98,7 @@ class CodelSettings(Settings):
         )
 
     def spans(self) -> dict[str, Duration]:
-        """Both of CoDel's."""
+        """Returns both of CoDel's."""
         return {"target": self.target, "interval": self.interval}
 
     def describe(self) -> str:
@@ -115,7 +115,7 @@ class CodelSettings(Settings):
         return f"codel {self.target}, interval {self.interval}, {ecn}, protect {self.protect}"
 
     def parts(self) -> dict[str, str]:
-        """Every parameter."""
+        """Returns every parameter."""
         return {
             "target": codec.spaced(self.target),
             "interval": codec.spaced(self.interval),

@@ -17,7 +17,7 @@ class DropTail(Strict):
     """`drop_tail`: the port drops packets that do not fit into the buffer, and no others."""
 
     def settings_at(self, rate: DataRate) -> DropTailSettings:
-        """The same at every speed."""
+        """Returns the same at every speed."""
         return DropTailSettings()
 
 

@@ -143,7 +143,7 @@ class Eee(EeeTimers):
         return self
 
     def at(self, rate: DataRate, phy: PhyTimes | None = None) -> Eee:
-        """The profile on links of one speed; `phy` fills in the sleep and wake times that it does not
+        """Returns the profile on links of one speed; `phy` fills in the sleep and wake times that it does not
         give."""
         merged = self._merged(rate)
         if merged.mode != "off" and phy is not None:
@@ -166,7 +166,7 @@ class Eee(EeeTimers):
         return sleep, wake
 
     def settings_at(self, rate: DataRate, overhead: Bytes) -> EeeSettings | EeeOff:
-        """On a link of this speed, with so many bytes on the wire beside each frame. Raises PlanError."""
+        """Returns the settings for a link of this speed and overhead in bytes a frame. Raises PlanError."""
         if self.mode == "off":
             return EeeOff()
         sleep, wake = self.timers(rate)
@@ -200,7 +200,7 @@ class Eee(EeeTimers):
 
 
 def _broken_rule(eee: Eee) -> str | None:
-    """The rule between mode and timers that a profile breaks, if any."""
+    """Returns the rule between mode and timers that a profile breaks, if any."""
     if eee.mode == "coalesce":
         if not eee.hold:
             return "mode coalesce needs a hold above zero, for example hold: 120us"
@@ -308,7 +308,7 @@ class EeeSettings(Settings):
         return self.mode
 
     def parts(self) -> dict[str, str]:
-        """Every parameter."""
+        """Returns every parameter."""
         packets, size = self.trigger.packets, self.trigger.bytes
         return {
             "hold": codec.spaced(self.hold),

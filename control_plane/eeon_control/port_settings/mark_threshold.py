@@ -77,8 +77,8 @@ def bandwidth_delay_share(rate: DataRate, rtt: Duration) -> Fraction:
 
 
 def default_threshold(rate: DataRate, rtt: Duration | None = None) -> Bytes:
-    """The marking threshold of `threshold: auto` on a link speed. Raises PlanError when it does not fit 32
-    bits."""
+    """Returns the marking threshold of `threshold: auto` on a link speed. Raises PlanError when it does not
+    fit 32 bits."""
     share = bandwidth_delay_share(rate, DCTCP_RTT if rtt is None else rtt)
     threshold = Bytes(ceil(DCTCP_BURST_FRAMES + share / FULL_FRAME_BYTES) * FULL_FRAME_BYTES)
     if threshold > U32_MAX:
@@ -133,7 +133,7 @@ class MarkThresholdSettings(Settings):
         return f"mark_threshold {self.threshold}{l4s}{' at dequeue' if self.at_dequeue else ''}"
 
     def parts(self) -> dict[str, str]:
-        """Every parameter."""
+        """Returns every parameter."""
         same = self.l4s_threshold == self.threshold
         return {
             "marking threshold": codec.size_text(self.threshold),

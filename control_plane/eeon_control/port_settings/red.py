@@ -243,8 +243,8 @@ class RedSettings(Settings):
         return round(slope) if self.mean_packet is None else int(slope * SIZE_FACTOR / self.mean_packet)
 
     def probability_at(self, depth: Fraction, packet_bytes: int) -> Fraction:
-        """What the program computes for a packet and a depth from `min` to `max`, as `depth_of` gives it.
-        Above 1 for a large packet under `mean_packet`: it is always marked or dropped."""
+        """Returns what the program computes for a packet and a depth from `min` to `max`, as `depth_of` gives
+        it. Above 1 for a large packet under `mean_packet`: it is always marked or dropped."""
         above_min = int((depth - self.min) * (1 << RED_RAMP_BITS))
         probability = above_min * self.probability_slope >> RED_RAMP_BITS
         if self.mean_packet is not None:
@@ -332,7 +332,7 @@ class RedSettings(Settings):
         return f"red {self.min}..{self.max}, up to {top:.4g}, {ecn}, protect {self.protect}{average}{size}"
 
     def parts(self) -> dict[str, str]:
-        """Every parameter."""
+        """Returns every parameter."""
         ramp = self.max_probability
         return {
             "minimum": codec.size_text(self.min),
@@ -358,5 +358,5 @@ def depth_of(average: int) -> Fraction:
 
 
 def draw_of(number: int) -> Fraction:
-    """The random number that the program compares with the probability, from 0 to 1."""
+    """Returns the random number that the program compares with the probability, from 0 to 1."""
     return Fraction(number, RED_PROBABILITY_ONE)

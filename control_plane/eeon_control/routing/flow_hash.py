@@ -36,7 +36,8 @@ class Flow:
         protocol = _PROTOCOLS.get(name, int(name) if _NUMBER.fullmatch(name) else -1)
         if not 0 <= protocol <= 255:
             raise EeonError(
-                f"flow {text}: {name or 'nothing'} is no protocol; write {', '.join(_PROTOCOLS)} or 0 to 255"
+                f"flow {text}: {name or 'nothing'} is not a protocol; "
+                f"write {', '.join(_PROTOCOLS)} or 0 to 255"
             )
         if protocol not in _WITH_PORTS:
             if ports:
@@ -47,7 +48,7 @@ class Flow:
         numbers = [int(port) if _NUMBER.fullmatch(port) else -1 for port in ports]
         for port, number in zip(ports, numbers, strict=True):
             if not 0 <= number <= 65535:
-                raise EeonError(f"flow {text}: {port or 'nothing'} is no port; write 0 to 65535")
+                raise EeonError(f"flow {text}: {port or 'nothing'} is not a port; write 0 to 65535")
         return cls(protocol, *numbers)
 
     def __str__(self) -> str:
@@ -60,7 +61,8 @@ class Flow:
 def ecmp_key(
     source: IPv4Address | IPv6Address, destination: IPv4Address | IPv6Address, flow: Flow, seed: int
 ) -> int:
-    """The 16 bits that a switch with this seed gives to its selector: CRC-32 (IEEE 802.3), then mixed."""
+    """Returns the 16 bits that a switch with this seed gives to its selector: CRC-32 (IEEE 802.3), then
+    mixed."""
     fields = (
         source.packed
         + destination.packed

@@ -34,7 +34,8 @@ class LinksDown:
         return None
 
     def why(self, switch: str, key: RouteKey, action: Action) -> tuple[str, ...]:
-        """The links for which a next hop does not lead to where the route goes; empty where it does."""
+        """Returns the links for which a next hop does not lead to where the route goes; empty where it
+        does."""
         place = switch, key, action
         if place not in self._known:
             self._known[place] = ()  # what a ring of routes comes back to

@@ -33,7 +33,7 @@ class Route:
         return f"{address}/{self.prefix.prefix_length}"
 
     def covers(self, address: IPv4Address | IPv6Address) -> bool:
-        """Whether the prefix matches an address of its IP version."""
+        """Returns whether the prefix matches an address of its IP version."""
         shift = self.prefix.width - self.prefix.prefix_length
         return int(address) >> shift == self.prefix.value >> shift
 
@@ -46,14 +46,14 @@ class SwitchRoutes:
     seed: int
 
     def lookup(self, address: IPv4Address | IPv6Address) -> Route | None:
-        """The longest prefix that matches."""
+        """Returns the longest prefix that matches."""
         table = ROUTE_TABLES[address.version]
         fits = [route for route in self.routes if route.table == table and route.covers(address)]
         return max(fits, key=lambda route: route.prefix.prefix_length, default=None)
 
 
 def in_order_of_use(routes: Sequence[Route]) -> tuple[Route, ...]:
-    """The same routes with each group's members in the order in which the tables use them first.
+    """Returns the same routes with each group's members in the order in which the tables use them first.
 
     Selectors number a group's members by rising handle, which P4Runtime does not tell. A switch gives a
     handle to an action when an entry first uses it (the n-th copy of a weighted one has one of its own), so
@@ -72,7 +72,7 @@ def in_order_of_use(routes: Sequence[Route]) -> tuple[Route, ...]:
 
 
 def _copies(members: Iterable[Action]) -> list[tuple[Action, int]]:
-    """Each member with its number among its equals."""
+    """Returns each member with its number among its equals."""
     seen: dict[Action, int] = {}
     numbered = []
     for action in members:

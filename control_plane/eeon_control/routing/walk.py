@@ -56,11 +56,11 @@ class Walk:
     down: LinksDown | None = None
 
     def of_flow(self, flow: Flow) -> Path:
-        """The one way of a flow."""
+        """Returns the one way of a flow."""
         return next(self._from(self.source.leaf, (), 1.0, flow))
 
     def all(self) -> Iterator[Path]:
-        """All ways, in the order of the groups' members."""
+        """Returns all ways, in the order of the groups' members."""
         return self._from(self.source.leaf, (), 1.0, None)
 
     def _from(self, name: str, hops: tuple[Hop, ...], share: float, flow: Flow | None) -> Iterator[Path]:

@@ -46,7 +46,7 @@ class Problems:
             self._left_out += 1
 
     def check(self) -> None:
-        """Raise InputError if there is any."""
+        """Raises InputError if there is any."""
         found = list(self._found.values())
         if self._left_out:
             found.append(
@@ -69,7 +69,7 @@ class Database:
     """Names at the top that have no rows, and that nobody asks for."""
 
     def rows(self, table: str) -> Mapping[str, Row]:
-        """The rows of a table, which may be missing."""
+        """Returns the rows of a table, which may be missing."""
         return self.tables.get(table, {})
 
     def ports(self) -> dict[str, str]:
@@ -81,7 +81,7 @@ class Database:
 
 
 def parse(text: bytes, source: str) -> Database:
-    """Read a file's content. Raises InputError with everything that is wrong with its form."""
+    """Reads a file's content. Raises InputError with everything that is wrong with its form."""
     problems = Problems(source)
     if len(text) > MAX_BYTES:
         problems.add(
@@ -93,11 +93,11 @@ def parse(text: bytes, source: str) -> Database:
     except (ValueError, RecursionError) as error:
         # A number of thousands of digits is a ValueError, too.
         problems.add(
-            "", f"is no JSON ({error or 'nested too deeply'}); `show runningconfiguration all` prints it"
+            "", f"is not JSON ({error or 'nested too deeply'}); `show runningconfiguration all` prints it"
         )
         problems.check()
     if not isinstance(document, _Object):
-        problems.add("", 'is no object of tables; a CONFIG_DB file begins with {"PORT": {...')
+        problems.add("", 'is not an object of tables; a CONFIG_DB file begins with {"PORT": {...')
         problems.check()
     _check_form(document, problems)
     tables: dict[str, dict[str, Row]] = {}
@@ -147,7 +147,7 @@ def _check_twice(found: _Object, at: str, problems: Problems, only: Collection[s
 
 
 def _check_form(document: _Object, problems: Problems) -> None:
-    """Raise InputError for other files of a SONiC switch that look like its CONFIG_DB."""
+    """Raises InputError for other files of a SONiC switch that look like its CONFIG_DB."""
     if any(name in _READ for name in document):
         return
     for name in document:
@@ -168,13 +168,13 @@ def _check_form(document: _Object, problems: Problems) -> None:
 
 
 def number(row: Row, field: str, at: str, problems: Problems, *, most: int = U32_MAX) -> int | None:
-    """A field as a whole number; None after a problem, or when it is missing."""
+    """Returns a field as a whole number; None after a problem, or when it is missing."""
     value = row.get(field)
     if value is None:
         return None
     text = str(value)
     if isinstance(value, bool) or not isinstance(value, (str, int)) or not _NUMBER.fullmatch(text):
-        problems.add(f"{at}.{field}", "is no whole number", text)
+        problems.add(f"{at}.{field}", "is not a whole number", text)
         return None
     if int(text) > most:
         problems.add(f"{at}.{field}", f"is above {most}, which is the most that can be mapped", text)
@@ -183,12 +183,12 @@ def number(row: Row, field: str, at: str, problems: Problems, *, most: int = U32
 
 
 def is_given(value: object) -> bool:
-    """Whether a field says anything: `[]` and an empty text name nothing."""
+    """Returns whether a field says anything: `[]` and an empty text name nothing."""
     return value not in ("", "[]", None)
 
 
 def reference(row: Row, field: str, table: str, at: str, problems: Problems) -> str | None:
-    """The row of `table` that a field names, as `P` or as `[TABLE|P]`; None when it names none."""
+    """Returns the row of `table` that a field names, as `P` or as `[TABLE|P]`; None when it names none."""
     value = row.get(field, "")
     if not is_given(value):
         return None
@@ -212,7 +212,7 @@ def places(key: str, at: str, ports: Mapping[str, object], problems: Problems) -
         )
         return
     if match is None:
-        problems.add(at, "its key is no PORT|QUEUE, such as Ethernet0|3 or Ethernet0,Ethernet4|3-4")
+        problems.add(at, "its key is not PORT|QUEUE, such as Ethernet0|3 or Ethernet0,Ethernet4|3-4")
         return
     names, first, last = match[1].split(","), int(match[2]), int(match[3] or match[2])
     if not first <= last < QUEUES:

@@ -55,7 +55,7 @@ def export(
         if not _NAME.fullmatch(called):
             refused.add(
                 f"profiles.queue.{called}",
-                "is no name for SONiC: letters, digits, - and _, at most 32. Rename the profile",
+                "is not a name that SONiC accepts: letters, digits, - and _, at most 32. Rename the profile",
             )
         if settings.queue.held_packets == "outside" or not isinstance(settings.queue.buffer, Bytes):
             refused.add(
@@ -86,7 +86,7 @@ def export(
 
 
 def _wred(queue: Queue, at: str, refused: Problems) -> dict[str, str] | None:
-    """A WRED profile, or None for a queue without one."""
+    """Returns a WRED profile, or None for a queue without one."""
     aqm = queue.aqm
     if isinstance(aqm, DropTail):
         return None

@@ -103,7 +103,7 @@ class _Import:
                 )
 
     def queues(self, ports: Mapping[str, object]) -> dict[str, _Port]:
-        """Which WRED profile and which buffer each port's one queue has."""
+        """Returns which WRED profile and which buffer each port's one queue has."""
         known = self.database.rows("PORT")
         found: dict[str, dict[int, _Port]] = {}
         left_out = set()
@@ -161,7 +161,7 @@ class _Import:
         return made
 
     def aqm(self, name: str) -> dict[str, object] | None:
-        """A WRED profile as an AQM; None after a problem."""
+        """Returns a WRED profile as an AQM; None after a problem."""
         at = f"WRED_PROFILE|{name}"
         row = self.rows("WRED_PROFILE").get(name)
         if row is None:
@@ -238,7 +238,7 @@ class _Import:
         }
 
     def buffer(self, name: str | None, port: str, default: str | None) -> str | None:
-        """A buffer profile as a limit in bytes."""
+        """Returns a buffer profile as a limit in bytes."""
         if name is None:
             if default is None:
                 self.problems.add(
@@ -306,7 +306,7 @@ def import_(
     buffer: str | None = None,
     without: Collection[str] = (),
 ) -> tuple[dict[str, object], list[str]]:
-    """The values of a configuration file for one switch, and notes on what was not read.
+    """Returns the values of a configuration file for one switch, and notes on what was not read.
 
     `queue`: the one of SONiC's queues to take. `buffer`: the limit of ports without a buffer in bytes.
     `without`: tables to leave out. Raises InputError with everything that cannot be mapped.

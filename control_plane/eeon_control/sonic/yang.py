@@ -35,12 +35,12 @@ class YangError(EeonError):
 
 
 def is_installed() -> bool:
-    """Whether `yanglint` is on PATH."""
+    """Returns whether `yanglint` is on PATH."""
     return shutil.which("yanglint") is not None
 
 
 def check(patch: Patch, database: Database, models: Path) -> None:
-    """Validate a patch beside the ports that it names and the pools that it uses. Raises YangError.
+    """Validates a patch beside the ports that it names and the pools that it uses. Raises YangError.
 
     The pool is taken to exist; whether it does, the switch says when the patch is loaded.
     """

@@ -16,7 +16,8 @@ _LIMIT_BYTES = 16 << 20
 
 
 def path_of(controllers: Path, rank: int) -> Path:
-    """The file of the controller with configured election id `rank`; `controllers` is the folder's part."""
+    """Returns the file of the controller with configured election id `rank`; `controllers` is the folder's
+    part."""
     return controllers / f"{rank}.bids"
 
 
@@ -26,7 +27,8 @@ def as_bytes(bids: Mapping[str, int]) -> bytes:
 
 
 def read(path: Path) -> dict[str, int]:
-    """The file of a controller, maybe another one's; what is not as it should be counts as nothing said."""
+    """Returns the file of a controller, maybe another one's; what is not as it should be counts as nothing
+    said."""
     try:
         if path.stat().st_size > _LIMIT_BYTES:
             return {}

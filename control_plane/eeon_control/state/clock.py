@@ -41,7 +41,7 @@ class Clock(Protocol):
     """Where the time comes from; tests have one that they set."""
 
     def now(self) -> Moment:
-        """The present moment."""
+        """Returns the present moment."""
         ...
 
 
@@ -49,7 +49,8 @@ class SystemClock:
     """The machine's clocks."""
 
     def now(self) -> Moment:
-        """The present moment. Where the system has no boot id, it is empty: only the wall clock counts."""
+        """Returns the present moment. Where the system has no boot id, it is empty: only the wall clock
+        counts."""
         try:
             boot_id = _BOOT_ID.read_text().strip()
             boot_seconds = time.clock_gettime(time.CLOCK_BOOTTIME)

@@ -1,4 +1,4 @@
-"""Changing files so that whoever opens them later, after any kill or power cut, finds the old or the new.
+"""Changing files so that a later reader, after any kill or power cut, finds the old or the new.
 
 All changes to a state folder go through a Disk. A test replaces its primitives by ones that stop after the
 n-th, and looks at what is left.
@@ -17,19 +17,19 @@ class Disk:
     """The few primitives that a state folder is changed by, and what is made of them."""
 
     def replace_file(self, path: Path, data: bytes) -> None:
-        """Give `path` a new content at once: a temporary file, synced, renamed over it, folder synced."""
+        """Gives `path` a new content at once: a temporary file, synced, renamed over it, folder synced."""
         temporary = path.with_name(f".{path.name}.new")
         self.write(temporary, data)
         self.rename(temporary, path)
         self.sync_folder(path.parent)
 
     def remove_file(self, path: Path) -> None:
-        """Remove `path` for good. It is no error when it is not there."""
+        """Removes `path` for good. Does nothing if it does not exist."""
         self.unlink(path)
         self.sync_folder(path.parent)
 
     def write(self, path: Path, data: bytes) -> None:
-        """Write a whole file and sync it."""
+        """Writes a whole file and sync it."""
         handle = os.open(
             path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC | os.O_NOFOLLOW, FILE_MODE
         )
@@ -42,15 +42,15 @@ class Disk:
             os.close(handle)
 
     def rename(self, old: Path, new: Path) -> None:
-        """Move a file over another."""
+        """Moves a file over another."""
         os.replace(old, new)
 
     def unlink(self, path: Path) -> None:
-        """Take a file's name away."""
+        """Takes a file's name away."""
         path.unlink(missing_ok=True)
 
     def sync_folder(self, folder: Path) -> None:
-        """Make renames and removals in `folder` outlast a power cut."""
+        """Makes renames and removals in `folder` outlast a power cut."""
         handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         try:
             os.fsync(handle)

@@ -19,7 +19,7 @@ _VARIABLE = "EEON_STATE"
 def folder_of(
     fabric: str, given: str | Path | None = None, environment: Mapping[str, str] = os.environ
 ) -> Path:
-    """The state folder of a fabric (its topology's name).
+    """Returns the state folder of a fabric (its topology's name).
 
     `given` (the option `--state`), else the variable EEON_STATE, else `$XDG_STATE_HOME/eeon/FABRIC`, where
     XDG_STATE_HOME is ~/.local/state when it is not set (XDG Base Directory Specification).
@@ -32,14 +32,14 @@ def folder_of(
 
 
 def is_folder_given(given: str | Path | None, environment: Mapping[str, str] = os.environ) -> bool:
-    """Whether the option or the variable names a folder, whatever the fabric."""
+    """Returns whether the option or the variable names a folder, whatever the fabric."""
     return bool(given or environment.get(_VARIABLE))
 
 
 def known_fabrics(environment: Mapping[str, str] = os.environ) -> list[Path]:
     """State folders in the default place in which something was applied or begun, by name.
 
-    One that is empty is left of a first apply that failed, and is no fabric to choose from.
+    An empty folder is what a failed first apply leaves behind; it does not count as a fabric.
     """
     home = _home(environment)
     if not home.is_dir():
@@ -55,7 +55,7 @@ def _home(environment: Mapping[str, str]) -> Path:
 
 
 def make(folder: Path) -> None:
-    """Create a state folder, for the owner alone. Raises StateError."""
+    """Creates a state folder, for the owner alone. Raises StateError."""
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
         folder.mkdir(mode=FOLDER_MODE, exist_ok=True)
@@ -64,7 +64,7 @@ def make(folder: Path) -> None:
 
 
 def make_part(path: Path) -> None:
-    """Create a folder in it where it is not there: Git keeps none that are empty. Raises StateError."""
+    """Creates a folder in it where it is not there: Git keeps none that are empty. Raises StateError."""
     if not path.exists():
         try:
             path.mkdir(mode=FOLDER_MODE, exist_ok=True)
@@ -77,9 +77,9 @@ def _not_made(path: Path, error: OSError) -> StateError:
 
 
 def check(path: Path) -> None:
-    """Refuse a folder or file of somebody else, or one that others may read or write.
+    """Refuses a folder or file of somebody else, or one that others may read or write.
 
-    Whoever can write there decides what the switches will hold. Raises StateError with the command that
+    Anyone who can write there decides what the switches will hold. Raises StateError with the command that
     mends it.
     """
     try:
@@ -96,4 +96,4 @@ def check(path: Path) -> None:
     if found.st_mode & 0o077:
         mode = stat.S_IMODE(found.st_mode)
         right = "700" if stat.S_ISDIR(found.st_mode) else "600"
-        raise StateError(f"{path}: mode {mode:o} lets others in; mend it with: chmod {right} {path}")
+        raise StateError(f"{path}: mode {mode:o} lets others in; fix it with: chmod {right} {path}")

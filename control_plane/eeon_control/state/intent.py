@@ -49,7 +49,7 @@ class Intent(BaseModel):
 
     @classmethod
     def of(cls, meant: Intended) -> Self:
-        """Write down. Raises InputError or PlanError when the documents do not fit each other."""
+        """Writes down. Raises InputError or PlanError when the documents do not fit each other."""
         wanted = intended(meant.topology, meant.config, meant.targets.tick)
         return cls(
             fabric=meant.topology.name,
@@ -66,7 +66,7 @@ class Intent(BaseModel):
         return FabricKind.of(Targets.from_value(self.targets, "targets"))
 
     def check_program(self, source: str, way_out: str = APPLY_LOADS_IT) -> None:
-        """Raise ProgramPinned when this version of the controller has another program; `source` as below."""
+        """Raises ProgramPinned when this version of the controller has another program; `source` as below."""
         own = programs.load().identity
         if own != self.program:
             raise ProgramPinned(
@@ -75,7 +75,7 @@ class Intent(BaseModel):
             )
 
     def revive(self, source: str) -> Intended:
-        """Bring to life; `source` (such as `revision 3`) stands for the file in errors.
+        """Brings to life; `source` (such as `revision 3`) stands for the file in errors.
 
         Raises InputError when this version of the controller no longer takes the documents.
         """

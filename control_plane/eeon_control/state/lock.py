@@ -97,7 +97,7 @@ class Lock:
 
 
 def is_locked(path: Path) -> bool:
-    """Whether some process holds the lock of this path now."""
+    """Returns whether some process holds the lock of this path now."""
     try:
         handle = os.open(path, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
     except FileNotFoundError:

@@ -24,5 +24,5 @@ class Pending(BaseModel):
         return 0.0 if passed is None else max(0.0, self.seconds - passed)
 
     def is_overdue(self, now: Moment) -> bool:
-        """Whether it is time to go back."""
+        """Returns whether it is time to go back."""
         return self.seconds_left(now) <= 0

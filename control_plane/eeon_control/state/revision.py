@@ -25,7 +25,7 @@ class Draft(BaseModel):
     intent: Intent
 
     def numbered(self, number: int) -> Revision:
-        """The revision that this becomes."""
+        """Returns the revision that this becomes."""
         return Revision(number=number, **dict(self))
 
 
@@ -35,5 +35,5 @@ class Revision(Draft):
     number: int
 
     def intended(self) -> Intended:
-        """What it means, brought to life. Raises InputError when this version no longer takes it."""
+        """Returns what it means, brought to life. Raises InputError when this version no longer takes it."""
         return self.intent.revive(f"revision {self.number}")

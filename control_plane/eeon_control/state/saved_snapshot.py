@@ -25,7 +25,7 @@ class SavedSnapshot(BaseModel):
 
     @classmethod
     def of(cls, snapshot: Snapshot) -> Self:
-        """Write down."""
+        """Writes down."""
         return cls.model_construct(
             same_program=snapshot.same_program,
             entries=[entry_value(entry) for entry in snapshot.entries],
@@ -35,7 +35,7 @@ class SavedSnapshot(BaseModel):
         )
 
     def revive(self) -> Snapshot:
-        """Bring to life. Raises ValueError when it is not what `of` wrote."""
+        """Brings to life. Raises ValueError when it is not what `of` wrote."""
         return Snapshot(
             self.same_program,
             [entry_from(value) for value in self.entries],
@@ -46,7 +46,7 @@ class SavedSnapshot(BaseModel):
 
 
 def entry_value(entry: Entry) -> dict[str, object]:
-    """An entry as JSON can hold it."""
+    """Returns an entry as JSON can hold it."""
     value: dict[str, object] = {
         "table": entry.table,
         "match": [
@@ -66,7 +66,7 @@ def entry_value(entry: Entry) -> dict[str, object]:
 
 # A journal's values have no types: whatever is not of the right shape ends as a ValueError.
 def entry_from(value: Mapping[str, Any]) -> Entry:
-    """The entry that `entry_value` wrote. Raises ValueError on anything else."""
+    """Returns the entry that `entry_value` wrote. Raises ValueError on anything else."""
     try:
         return Entry(
             value["table"],

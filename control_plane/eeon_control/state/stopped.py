@@ -25,7 +25,7 @@ class Stopped(BaseModel):
 
     @classmethod
     def of(cls, journal: Journal, why: str) -> Self:
-        """What is left of an undone apply."""
+        """Returns what is left of an undone apply."""
         draft = journal.draft
         return cls(
             after=journal.revision - 1,

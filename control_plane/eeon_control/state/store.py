@@ -40,11 +40,11 @@ class StateStore:
 
     @classmethod
     def open(cls, folder: Path, *, create: bool = True, disk: Disk | None = None) -> Self:
-        """Open a state folder. Raises StateError when it is not there, or others may read or change it."""
+        """Opens a state folder. Raises StateError when it is not there, or others may read or change it."""
         if create:
             folders.make(folder)
         elif not folder.is_dir():
-            raise StateError(f"{folder}: there is no state of a fabric here; `eeon config apply` makes it")
+            raise StateError(f"{folder}: no state of a fabric here; `eeon config apply` makes it")
         folders.check(folder)
         for part in folders.PARTS:
             folders.make_part(folder / part)
@@ -58,16 +58,17 @@ class StateStore:
         return self._number("current")
 
     def applies(self) -> dict[str, int]:
-        """How many applies and rollbacks were `committed`, and how many `undone` after a failure."""
+        """Returns how many applies and rollbacks were `committed`, and how many `undone` after a failure."""
         return {"committed": self.current_number(), "undone": self._number("undone")}
 
     def current(self) -> Revision | None:
-        """The revision in force, None before the first. Raises StateError when its file is damaged."""
+        """Returns the revision in force, None before the first. Raises StateError when its file is
+        damaged."""
         number = self.current_number()
         return self.revision(number) if number else None
 
     def revision(self, number: int) -> Revision:
-        """A committed revision. Raises StateError when there is none of that number."""
+        """Returns a committed revision. Raises StateError when there is none of that number."""
         last = self.current_number()
         if not 1 <= number <= last:
             there = f"there are 1 to {last}" if last else "there is none yet"
@@ -81,21 +82,21 @@ class StateStore:
         return found
 
     def revisions(self) -> list[Revision]:
-        """All committed revisions whose files are there, oldest first."""
+        """Returns all committed revisions whose files are there, oldest first."""
         numbers = range(1, self.current_number() + 1)
         return [self.revision(number) for number in numbers if self._revision_path(number).exists()]
 
     def intended(self) -> Intended | None:
-        """What the fabric is meant to hold, brought to life; None before the first revision."""
+        """Returns what the fabric is meant to hold, brought to life; None before the first revision."""
         revision = self.current()
         return revision.intended() if revision is not None else None
 
     def journal(self) -> Journal | None:
-        """The journal of an apply that is under way or was killed; None when there is none."""
+        """Returns the journal of an apply that is under way or was killed; None when there is none."""
         return self._record(self.folder / "journal.json", Journal)
 
     def has_journal(self) -> bool:
-        """Whether there is one, without reading it: on a large fabric it is large."""
+        """Returns whether there is one, without reading it: on a large fabric it is large."""
         return (self.folder / "journal.json").exists()
 
     def stopped(self) -> list[Stopped]:
@@ -106,7 +107,7 @@ class StateStore:
         return self._record(self.folder / "stopped.json", StoppedApplies) or StoppedApplies()
 
     def pending(self) -> Pending | None:
-        """The confirmation that the current revision waits for; None when it waits for none."""
+        """Returns the confirmation that the current revision waits for; None when it waits for none."""
         found = self._record(self.folder / "pending.json", Pending)
         return found if found is not None and found.revision == self.current_number() else None
 
@@ -120,7 +121,7 @@ class StateStore:
         return bids.read(bids.path_of(self.folder / "controllers", rank))
 
     def highest_bid(self) -> int:
-        """The largest election id that a running controller may hold; 0 when none runs."""
+        """Returns the largest election id that a running controller may hold; 0 when none runs."""
         return max(
             (bid for rank in self.controllers() for bid in (rank, *self.bids(rank).values())), default=0
         )
@@ -132,13 +133,14 @@ class StateStore:
         return Lock(self.folder / "lock", command)
 
     def controller_lock(self, election_id: int) -> Lock:
-        """What a running controller holds for as long as it runs, so that `controllers` tells of it."""
+        """Returns what a running controller holds for as long as it runs, so that `controllers` tells of
+        it."""
         return Lock(
             self.folder / "controllers" / str(election_id), f"eeon controller run --election-id {election_id}"
         )
 
     def write_bids(self, lock: Lock, rank: int, held: Mapping[str, int]) -> None:
-        """Tell what `bids` tells, as the controller that holds `controller_lock(rank)`."""
+        """Tells what `bids` tells, as the controller that holds `controller_lock(rank)`."""
         assert lock.is_held and lock.path == self.folder / "controllers" / str(rank)
         path = bids.path_of(self.folder / "controllers", rank)
         try:
@@ -147,13 +149,13 @@ class StateStore:
             raise StateError(f"{path}: cannot be written: {error.strerror}") from None
 
     def begin(self, lock: Lock, journal: Journal) -> None:
-        """Write the journal, or how far it came: from now on a kill is found and finished later."""
+        """Writes the journal, or how far it came: from now on a kill is found and finished later."""
         self._check(lock)
         assert journal.revision == self.current_number() + 1
         self._write(self.folder / "journal.json", journal)
 
     def commit(self, lock: Lock, draft: Draft, pending: Pending | None = None) -> Revision:
-        """Make a draft the revision in force, and end the journal and an older pending confirmation.
+        """Makes a draft the revision in force, and ends the journal and an older pending confirmation.
 
         Raises StateError when it is not in force. What is left over when it is counts for nothing.
         """
@@ -174,7 +176,7 @@ class StateStore:
         return revision
 
     def end(self, lock: Lock, *, undone: str = "") -> None:
-        """Remove the journal: every switch holds the old configuration again (`undone` says why), or the
+        """Removes the journal: every switch holds the old configuration again (`undone` says why), or the
         commit was done."""
         self._check(lock)
         if undone:
@@ -189,7 +191,7 @@ class StateStore:
         self._removed("journal.json")
 
     def confirm(self, lock: Lock) -> None:
-        """Keep the current revision for good."""
+        """Keeps the current revision for good."""
         self._check(lock)
         self._removed("pending.json")
 

@@ -54,7 +54,7 @@ def build(
     link_parts: list[LinkPart],
     plan: AddressPlan,
 ) -> Topology:
-    """A Topology from its parts. Raises InputError listing every broken rule."""
+    """Returns a Topology from its parts. Raises InputError listing every broken rule."""
     nodes = {node.name: node for node in node_parts}
     problems = _check_links(document, nodes, link_parts)
     if problems:
@@ -123,7 +123,7 @@ def _check_links(document: Document, nodes: dict[str, NodePart], links: list[Lin
         for side, end in enumerate((link.a, link.b)):
             path = (*link.path, "endpoints", side)
             if end.node not in nodes:
-                problems.append(document.problem(path, f"there is no node {end.node!r}", end))
+                problems.append(document.problem(path, f"unknown node {end.node!r}", end))
             elif end.port > DATA_PORT_MAX:
                 problems.append(
                     document.problem(

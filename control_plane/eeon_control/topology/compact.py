@@ -118,7 +118,7 @@ def clos(
 def link_part(
     document: Document, a: Endpoint, b: Endpoint, values: list[LinkValues], path: KeyPath
 ) -> LinkPart:
-    """A link whose rate, delay and overhead are the first that `values` give. Raises InputError."""
+    """Returns a link whose rate, delay and overhead are the first that `values` give. Raises InputError."""
     rate = next((given.rate for given in values if given.rate is not None), None)
     delay = next((given.delay for given in values if given.delay is not None), None)
     overhead = next((given.overhead for given in values if given.overhead is not None), DEFAULT_OVERHEAD)

@@ -1,7 +1,7 @@
 """Topology files of containerlab (containerlab.dev), as files of this project's long form.
 
-Nodes of kind `linux` are hosts, all others switches; nodes without a link, such as collectors, are no part of
-the fabric. A port's number is the one in its interface's name. What the format does not know, rates and
+Nodes of kind `linux` are hosts, all others switches; nodes without a link, such as collectors, are left out
+of the fabric. A port's number is the one in its interface's name. What the format does not know, rates and
 delays, comes from `labels` of a link, or `defaults` at the top, or is assumed and said to be.
 """
 
@@ -38,7 +38,8 @@ _FORMS = "such as eth1, e1-1, e1-1-2 (lane 2 of port 1), Ethernet4, Ethernet1/1,
 
 
 def is_one(document: Document) -> bool:
-    """Whether a file is containerlab's: nodes below `topology`, or at the top with a node of kind linux."""
+    """Returns whether a file is containerlab's: nodes below `topology`, or at the top with a node of kind
+    linux."""
     inner = document.value.get("topology")
     if isinstance(inner, dict):
         return "nodes" in inner
@@ -50,7 +51,8 @@ def is_one(document: Document) -> bool:
 
 
 def translated(document: Document) -> tuple[Document, str]:
-    """The same fabric in the long form, its places in the file kept, and what had to be assumed of it.
+    """Returns the same fabric in the long form, its places in the file kept, and what had to be assumed of
+    it.
 
     Raises InputError for everything that has no place there.
     """
@@ -131,7 +133,7 @@ class _File:
         node, _, interface = str(end).partition(":")
         number = _number(interface)
         if node not in self._nodes:
-            self._refuse(path, f"there is no node {node!r}", str(end))
+            self._refuse(path, f"unknown node {node!r}", str(end))
             return None
         if number is None:
             self._refuse(path, f"no port's number is known for this interface; names are {_FORMS}", str(end))
@@ -139,7 +141,7 @@ class _File:
         return f"{node}:{number}"
 
     def _kind(self, name: str) -> str:
-        """A node's own kind, or that of its group, or of all nodes."""
+        """Returns a node's own kind, or that of its group, or of all nodes."""
         node = self._nodes[name]
         own: Mapping[str, object] = node if isinstance(node, dict) else {}
         group = self._mapping("groups").get(str(own.get("group")))
@@ -157,7 +159,7 @@ class _File:
         self._problems.append(self._document.problem(path, rule, value))
 
     def _keep(self, path: KeyPath, original: KeyPath) -> None:
-        """Say where in the file what has been translated stands."""
+        """Says where in the file what has been translated stands."""
         self._places[path] = self._document.place(original)
 
 
@@ -192,7 +194,7 @@ def _name(text: str) -> str:
 
 
 def _number(interface: str) -> int | None:
-    """A port's number: that of its interface; for lane L of port P, 64 x L + P."""
+    """Returns a port's number: that of its interface; for lane L of port P, 64 x L + P."""
     for form in _PORT_FORMS:
         match = form.fullmatch(interface)
         if match is not None:

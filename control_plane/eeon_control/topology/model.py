@@ -127,7 +127,7 @@ class Topology:
         return tuple(switch for switch in self.switches.values() if switch.role is SwitchRole.LEAF)
 
     def ports(self) -> tuple[Port, ...]:
-        """Every switch port that has a link, by switch in file order, then by number."""
+        """Returns every switch port that has a link, by switch in file order, then by number."""
         return tuple(port for switch in self.switches.values() for port in switch.ports)
 
     def port(self, name: str) -> Port | None:

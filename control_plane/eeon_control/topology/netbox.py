@@ -64,8 +64,8 @@ class _Export:
 
 
 def import_(text: bytes, source: str, roles: Roles, *, name: str, delay: Duration) -> tuple[str, list[str]]:
-    """The topology file as text, and notes about what was left out on purpose. `delay`: of cables without a
-    length. Raises InputError with all that cannot be placed."""
+    """Returns the topology file as text, and notes about what was left out on purpose. `delay`: of cables
+    without a length. Raises InputError with all that cannot be placed."""
     export = _read(text, source)
     left_out: Counter[str] = Counter()
     kinds = dict(_nodes(export, roles))
@@ -192,7 +192,7 @@ def _links(
 
 
 def _end(export: _Export, what: str, side: str, cable: Item) -> int | None:
-    """The interface at one end; None where that is wrong, or of a device that is left out."""
+    """Returns the interface at one end; None where that is wrong, or of a device that is left out."""
     terminations = cable.get(f"{side}_terminations")
     found = [one for one in terminations if isinstance(one, dict)] if isinstance(terminations, list) else []
     if len(found) != 1:
@@ -210,7 +210,7 @@ def _end(export: _Export, what: str, side: str, cable: Item) -> int | None:
 
 
 def _rate(export: _Export, what: str, a: int, b: int) -> DataRate | None:
-    """The speed that both ends have, or that one has."""
+    """Returns the speed that both ends have, or that one has."""
     rates = {rate for one in (a, b) if (rate := _speed(export.interfaces[one])) is not None}
     if len(rates) == 1:
         return rates.pop()

@@ -14,7 +14,8 @@ _DATA_BYTES, _ACK_BYTES = 1514, 60
 
 
 def base_rtt(topology: Topology) -> Duration | None:
-    """The round trip of a full frame and its ACK between two hosts far apart; None with fewer than two hosts.
+    """Returns the round trip of a full frame and its ACK between two hosts far apart; None with fewer than
+    two hosts.
 
     Propagation and time on the wire only: no queue, no sleeping link, no time in hosts or switches. The hosts
     are those of two leaves found by walking to the farthest leaf twice, which is the longest shortest path of
@@ -35,8 +36,8 @@ def base_rtt(topology: Topology) -> Duration | None:
 
 
 def _farthest(topology: Topology, start: str, among: Iterable[str]) -> tuple[str, list[Port]]:
-    """The leaf of `among` with most hops from `start` (the first of several), and the ports on the way to
-    it."""
+    """Returns the leaf of `among` with most hops from `start` (the first of several), and the ports on the
+    way to it."""
     came_by: dict[str, Port | None] = {start: None}
     hops = {start: 0}
     queue = deque([start])
@@ -57,6 +58,6 @@ def _farthest(topology: Topology, start: str, among: Iterable[str]) -> tuple[str
 
 
 def _there_and_back_ps(port: Port) -> int:
-    """A frame over the port's link and its ACK back: twice the delay, and both times on the wire."""
+    """Returns a frame over the port's link and its ACK back: twice the delay, and both times on the wire."""
     wire_bits = 8 * (_DATA_BYTES + _ACK_BYTES + 2 * int(port.overhead))
     return 2 * int(port.delay) + wire_bits * _PICOSECONDS // int(port.rate)

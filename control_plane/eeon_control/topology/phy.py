@@ -36,5 +36,5 @@ KNOWN: tuple[Phy, ...] = (
 
 
 def of_rate(rate: DataRate) -> Phy | None:
-    """The PHY of a link speed, or None when its EEE timing is not known."""
+    """Returns the PHY of a link speed, or None when its EEE timing is not known."""
     return next((phy for phy in KNOWN if phy.rate == rate), None)

@@ -24,26 +24,26 @@ from eeon_control.validation import input_error
 
 
 def load(name_or_path: str | Path) -> Topology:
-    """Read and check a topology: a path, or the name of one that ships.
+    """Reads and checks a topology: a path, or the name of one that ships.
 
-    Raises DataNotFound when there is no such file, InputError with every broken rule as file:line.
+    Raises DataNotFound if the file does not exist, InputError with every broken rule as file:line.
     """
     path = data.find_yaml("topologies", name_or_path)
     return from_document(read_yaml(path), str(path))
 
 
 def from_text(text: str, name: str = "<text>") -> Topology:
-    """Read and check a topology given as YAML text; `name` stands for the file in errors."""
+    """Reads and checks a topology given as YAML text; `name` stands for the file in errors."""
     return from_document(parse_yaml(text, name), name)
 
 
 def from_value(value: dict[str, object], source: str) -> Topology:
-    """Check a topology given as the plain values of a file; `source` stands for the file in errors."""
+    """Checks a topology given as the plain values of a file; `source` stands for the file in errors."""
     return from_document(Document.of_value(value, source), source)
 
 
 def from_document(document: Document, source: str) -> Topology:
-    """Check a topology that has been read already; `source` says where it comes from."""
+    """Checks a topology that has been read already; `source` says where it comes from."""
     assumed = ""
     if containerlab.is_one(document):
         document, assumed = containerlab.translated(document)
@@ -60,7 +60,7 @@ def from_document(document: Document, source: str) -> Topology:
 
 
 def _refuse_other_formats(document: Document) -> None:
-    """Raise InputError for files of tools with programs of their own, which are not this fabric's."""
+    """Raises InputError for files of tools with programs of their own, which are not this fabric's."""
     here = document.value
     inner = here.get("topology")
     if isinstance(inner, dict) and "links" in inner and "nodes" not in inner:

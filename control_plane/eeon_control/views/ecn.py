@@ -12,7 +12,7 @@ _ALARMS = {"marked": Style.NOTICE, "early_dropped": Style.BAD, "tail_dropped": S
 
 
 def with_mark_share(view: View) -> View:
-    """A view of `ecn`, or of its rates, with the part of sent packets that this switch marked."""
+    """Returns a view of `ecn`, or of its rates, with the part of sent packets that this switch marked."""
     forwarded, marked = (view.columns[index].key for index in (2, 3))
     for row in view.rows:
         sent = _number(row[forwarded]) + _number(row[marked])

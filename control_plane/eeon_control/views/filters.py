@@ -30,7 +30,7 @@ def only_if(key: str, value: str) -> Filter:
 
 
 def only(view: View, filters: Collection[Filter]) -> View:
-    """The rows that one of the filters takes; a note counts the others."""
+    """Returns the rows that one of the filters takes; a note counts the others."""
     rows = [row for row in view.rows if any(takes(row) for takes in filters)]
     hidden = len(view.rows) - len(rows)
     notes = [*view.notes, f"{hidden} of {len(view.rows)} rows left out by --only"] if hidden else view.notes

@@ -15,7 +15,7 @@ ORDER_NOTE = (
 
 
 def path(walk: Walk, found: Sequence[Path], flow: Flow | None, more_than: int | None = None) -> View:
-    """Ways of one flow, or all; `more_than`: there are more than so many, and these are the first."""
+    """Paths of one flow, or all. `more_than`: the limit, if there are more paths than listed."""
     source, destination = walk.source.name, walk.destination.name
     rows: list[Row] = []
     for number, one in enumerate(found, 1):

@@ -86,7 +86,7 @@ def _discarded(entries: Sequence[Entry]) -> set[int]:
 
 
 def _storm(queue: int, obeyed: Mapping[int, int], discarded: set[int]) -> str | None:
-    """What the controller's watchdog has done about the queue."""
+    """Returns what the controller's watchdog has done about the queue."""
     if queue in discarded:
         return "drop"
     ignores = queue // PRIORITIES in obeyed and not obeyed[queue // PRIORITIES] >> queue % PRIORITIES & 1

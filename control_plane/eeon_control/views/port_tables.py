@@ -23,7 +23,7 @@ def by_port(entries: Iterable[Entry]) -> dict[int, dict[str, Action]]:
 
 
 def aqm_text(action: Action | None, tick: Duration) -> str:
-    """The action of `port_aqm`."""
+    """Returns the action of `port_aqm`."""
     if action is None:
         return "drop_tail (program default)"
     settings = AQM.from_action(action, tick)

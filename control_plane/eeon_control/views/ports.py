@@ -22,7 +22,8 @@ _WHERE = (
 
 
 def finished(topology: Topology, view: View, of_interval: bool) -> View:
-    """A view of `ports`, or of its rates, with what is worked out of counts: causes of drops, utilisation."""
+    """Returns a view of `ports`, or of its rates, with what is worked out of counts: causes of drops,
+    utilisation."""
     suffix = "_per_s" if of_interval else ""
     for row in view.rows:
         lost = {cause: row[f"{cause}_packets{suffix}"] for cause in _DROPPED}

@@ -28,7 +28,7 @@ def between(
 
 
 def _own_clock_goes_on(then: Reading, now: Reading) -> bool:
-    """Whether the switch's own clock, which fits its registers best, measures the time between."""
+    """Returns whether the switch's own clock, which fits its registers best, measures the time between."""
     return then.now_ticks is not None and now.now_ticks is not None and now.now_ticks > then.now_ticks
 
 

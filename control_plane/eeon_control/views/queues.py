@@ -68,7 +68,7 @@ def _buffer(limit: Settings | None) -> Row:
 
 
 def _classes(observed: FabricObservation) -> list[str]:
-    """A line for each way in which switches choose among a port's queues; none where they do not."""
+    """Returns a line for each way in which switches choose among a port's queues; none where they do not."""
     switches: dict[str, list[str]] = {}
     for name, found in observed.switches.items():
         if text := classes.summary(found.entries):

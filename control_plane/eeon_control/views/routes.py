@@ -214,7 +214,8 @@ def _difference(
 
 
 def _broken_hop(topology: Topology, name: str, action: Action) -> str:
-    """What is wrong with a next hop whatever the plan: no link, or a MAC that the neighbour does not have."""
+    """Returns what is wrong with a next hop whatever the plan: no link, or a MAC that the neighbour does not
+    have."""
     params = dict(action.params)
     if "port" not in params:
         return ""

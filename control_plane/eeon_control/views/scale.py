@@ -64,7 +64,7 @@ def exact(units: _Units) -> Texts:
 
 
 def _unit(units: _Units, values: Sequence[float]) -> tuple[int, str]:
-    """The largest unit that the largest value has one of. Nothing at all is `0s`, not `0ps`."""
+    """Returns the largest unit that the largest value has one of. Nothing at all is `0s`, not `0ps`."""
     largest = max(values, default=0)
     if not largest and units is _TIMES:
         return units[0]
@@ -72,7 +72,7 @@ def _unit(units: _Units, values: Sequence[float]) -> tuple[int, str]:
 
 
 def _decimal(value: Fraction) -> str:
-    """All digits of it: every unit here is a power of ten, 10^12 the largest."""
+    """Returns all digits of it: every unit here is a power of ten, 10^12 the largest."""
     whole_part, rest = divmod(int(value * 10**_EXACT_DECIMALS), 10**_EXACT_DECIMALS)
     decimals = f"{rest:0{_EXACT_DECIMALS}d}".rstrip("0")
     return f"{whole_part}.{decimals}" if decimals else str(whole_part)

@@ -25,7 +25,7 @@ class Selection:
 
 
 def select(topology: Topology, selection: Selection) -> Topology:
-    """The same topology with the selected switches and, of each, the selected ports.
+    """Returns the same topology with the selected switches and, of each, the selected ports.
 
     A switch none of whose ports is selected is left out. Raises EeonError for a name that is not there, or
     when nothing is left.
@@ -55,4 +55,4 @@ def select(topology: Topology, selection: Selection) -> Topology:
 def _check(asked: Iterable[str], known: Collection[str], what: str) -> None:
     for name in asked:
         if name not in known:
-            raise EeonError(f"{name} is no {what}; {hint(name, known)}")
+            raise EeonError(f"{name} is not a {what}; {hint(name, known)}")

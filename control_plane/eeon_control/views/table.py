@@ -76,7 +76,7 @@ PORT = Column("port", "port", right=False)
 
 
 def packets(key: str, heading: str, *, alarm: Style | None = None, worth: int = 5) -> Column:
-    """A column that counts packets. `alarm`: the style of one above zero."""
+    """Returns a column that counts packets. `alarm`: the style of one above zero."""
     return Column(
         key,
         heading,
@@ -89,7 +89,7 @@ def packets(key: str, heading: str, *, alarm: Style | None = None, worth: int = 
 
 
 def count_bytes(key: str, heading: str = "") -> Column:
-    """A column that counts bytes; its rate is shown in bits per second."""
+    """Returns a column that counts bytes; its rate is shown in bits per second."""
     return Column(key, heading, bytes_measured, counts=True, rate_texts=bit_rate)
 
 
@@ -104,5 +104,5 @@ def share(values: Sequence[float | None]) -> list[str]:
 
 
 def good_if(text: str) -> Callable[[Cell], Style]:
-    """The style of a state: good when it is this text, else bad."""
+    """Returns the style of a state: good when it is this text, else bad."""
     return lambda value: Style.GOOD if value == text else Style.BAD

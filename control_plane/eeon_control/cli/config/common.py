@@ -40,7 +40,7 @@ def meant_by(
     tick: Duration | None,
     state_folder: Path | None,
 ) -> Intended:
-    """What a command line means. A topology that is left out is the one of the targets file or of the
+    """Returns what a command line means. A topology that is left out is the one of the targets file or of the
     fabric's current revision, and so are switches. Raises EeonError when nothing says."""
     loaded = configs.load(*config_names)
     if targets_file is None and not target_texts:
@@ -53,7 +53,7 @@ def meant_by(
 
 
 def warn(loaded: FabricConfig, topology: Topology, targets: Targets) -> None:
-    """Show warnings; raise InputError with the errors."""
+    """Shows warnings; raise InputError with the errors."""
     problems = [
         *configs.check(loaded, topology, targets.tick),
         *_other_rates(topology, targets),
@@ -66,7 +66,7 @@ def warn(loaded: FabricConfig, topology: Topology, targets: Targets) -> None:
 
 
 def _unset(loaded: FabricConfig) -> Iterator[Problem]:
-    """What the configuration says and P4Runtime cannot set."""
+    """Yields what the configuration says and P4Runtime cannot set."""
     if not loaded.quanta:
         return
     owner = next(name for name, one in loaded.classes.items() if one.quantum is not None)
@@ -80,7 +80,8 @@ def _unset(loaded: FabricConfig) -> Iterator[Problem]:
 
 
 def _other_rates(topology: Topology, targets: Targets) -> Iterator[Problem]:
-    """A link that has another rate in the switches' own topology than in the one that settings are for."""
+    """Yields a link that has another rate in the switches' own topology than in the one that settings are
+    for."""
     if targets.topology is None:
         return
     try:
@@ -100,7 +101,8 @@ def _other_rates(topology: Topology, targets: Targets) -> Iterator[Problem]:
 
 
 def open_store(folder: Path | None, topology_name: str | None, *, create: bool = False) -> StateStore:
-    """The state folder of a command line: --state, EEON_STATE, the topology's, or the only one there is."""
+    """Returns the state folder of a command line: --state, EEON_STATE, the topology's, or the only one there
+    is."""
     if topology_name is None:
         path = options.only_known(folder)
     else:
@@ -116,7 +118,8 @@ def _fabric_name(topology_name: str) -> str:
 
 
 def plan(meant: Intended, folder: Path | None) -> FabricPlan:
-    """What an apply of `meant` would change, after the revision in force in a state folder, if there is one.
+    """Returns what an apply of `meant` would change, after the revision in force in a state folder, if there
+    is one.
 
     `folder`: as --state gives it. Raises EeonError.
     """

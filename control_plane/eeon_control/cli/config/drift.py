@@ -35,7 +35,7 @@ def drift(
     """Compare the switches with the current revision. Exit code 0: equal, 2: different, 1: an error.
 
     The output has the changes that would restore the revision, as `switch's value -> revision's value`.
-    Routes that `eeon controller run` withdrew, because links are down, are no drift.
+    Routes that `eeon controller run` withdrew because links are down do not count as drift.
     """
     store = open_store(state_folder, topology_name)
     given = options.targets_if_given(targets_file, target_texts, tick)

@@ -84,5 +84,5 @@ def history(topology_name: str | None, state_folder: Path | None, output: str) -
 
 
 def _place(one: Revision | Stopped) -> tuple[int, int, str]:
-    """Where something stands: what stopped comes after the revision that stayed in force."""
+    """Returns where something stands: what stopped comes after the revision that stayed in force."""
     return (one.after, 1, one.made) if isinstance(one, Stopped) else (one.number, 0, one.made)

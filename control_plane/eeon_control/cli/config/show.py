@@ -47,7 +47,7 @@ def show(
         return
     revision = store.current() if number is None else store.revision(number)
     if revision is None:
-        raise StateError(f"{store.folder}: there is no revision yet")
+        raise StateError(f"{store.folder}: no revision yet")
     if output == "json":
         click.echo(revision.model_dump_json(indent=1))
         return

@@ -114,7 +114,7 @@ class _Checked:
                     self.entries = {name: len(of) for name, of in entries.items()}
 
     def summary(self) -> str:
-        """What was found to be valid, and the values that were left to the controller."""
+        """Returns what was found to be valid, and the values that were left to the controller."""
         if self.topology is None or self.config is None:
             return f"{self.names}: well formed; give -t to check it against a topology"
         switches = "1 switch" if len(self.entries) == 1 else f"{len(self.entries)} switches"

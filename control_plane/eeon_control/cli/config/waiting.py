@@ -29,7 +29,7 @@ def wait(
 ) -> None:
     """Returns when the revision was confirmed; ends the command with exit code 1 when it was taken back.
 
-    The lock is free meanwhile, for `eeon config confirm`. Whoever goes back first, this command, a running
+    The lock is free meanwhile, for `eeon config confirm`. Whichever goes back first, this command, a running
     controller or another command, holds it then, and the others find it done.
     """
     clock = SystemClock()

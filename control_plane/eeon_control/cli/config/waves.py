@@ -44,7 +44,7 @@ class WaveChoice:
     gate_seconds: float
 
     def check(self) -> None:
-        """Raise UsageError for options that do not go together."""
+        """Raises UsageError for options that do not go together."""
         if self.pause_seconds is not None and not (self.waves or self.rules or self.commands):
             raise click.UsageError("--pause goes with --waves, --gate or --gate-command")
 
@@ -113,7 +113,7 @@ _OPTIONS = (
 
 
 def wave_options(function: _F) -> _F:
-    """All of them, which come as one parameter: `choice`."""
+    """Returns all of them, which come as one parameter: `choice`."""
 
     @functools.wraps(function)
     def with_choice(

@@ -40,7 +40,7 @@ class Page:
         return f"{self.path.replace(' ', '-')}.1"
 
     def as_text(self, width: int = WIDTH) -> str:
-        """For a terminal or a pager of so many columns. Lines to type are as long as they are."""
+        """Renders for a terminal or pager of `columns` columns. Lines to type are not wrapped."""
         lines = [
             "NAME",
             *_wrapped(f"{self.path} - {self.summary}", 4, width),
@@ -94,7 +94,7 @@ class Page:
 
 
 def page_of(ctx: click.Context) -> Page:
-    """The page of a context's command."""
+    """Returns the page of a context's command."""
     command = ctx.command
     below = ctx.command_path.partition(" ")[2]
     paragraphs, sections = _parts(inspect.cleandoc(f"{command.help or ''}"))
@@ -115,7 +115,7 @@ def page_of(ctx: click.Context) -> Page:
 
 
 def complete(ctx: click.Context) -> None:
-    """Give a command's --help the examples and exit codes that its own text leaves out."""
+    """Gives a command's --help the examples and exit codes that its own text leaves out."""
     command = ctx.command
     page = page_of(ctx)
     text = f"{command.help or ''}\n{command.epilog or ''}"

@@ -8,7 +8,7 @@ import click
 
 
 def contexts(root: click.Context) -> Iterator[click.Context]:
-    """A context for a group and all of its commands, in order of name."""
+    """Yields a context for a group and all of its commands, in order of name."""
     yield root
     if not isinstance(root.command, click.Group):
         return

@@ -58,7 +58,7 @@ def _view(
     nonzero: bool = False,
     intervals: bool = False,
 ) -> None:
-    """Add a command to `show`. `about`: its help; `counts`: --nonzero and --raw; `nonzero`: --nonzero alone;
+    """Adds a command to `show`. `about`: its help; `counts`: --nonzero and --raw; `nonzero`: --nonzero alone;
     `intervals`: --rate."""
 
     def command(

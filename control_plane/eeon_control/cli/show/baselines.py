@@ -87,14 +87,14 @@ class Baseline(_Strict):
 
 
 def path_of(topology: str) -> Path:
-    """The file of a topology's baseline."""
+    """Returns the file of a topology's baseline."""
     base = os.environ.get("XDG_STATE_HOME", "")
     home = Path(base) if base.startswith("/") else Path.home() / ".local" / "state"
     return home / "eeon-show" / f"{quote(topology, safe='')}.json"
 
 
 def load(topology: str) -> Baseline | None:
-    """The baseline, or None where counters were not cleared. Raises StateError for a damaged file."""
+    """Returns the baseline, or None where counters were not cleared. Raises StateError for a damaged file."""
     path = path_of(topology)
     try:
         if path.stat().st_size > _LIMIT_BYTES:
@@ -111,7 +111,7 @@ def load(topology: str) -> Baseline | None:
 
 
 def save(topology: str, baseline: Baseline) -> Path:
-    """Replace the baseline. Raises StateError."""
+    """Replaces the baseline. Raises StateError."""
     path = path_of(topology)
     try:
         path.parent.mkdir(mode=FOLDER_MODE, parents=True, exist_ok=True)
@@ -123,7 +123,7 @@ def save(topology: str, baseline: Baseline) -> Path:
 
 
 def forget(topology: str) -> bool:
-    """Remove the baseline; whether there was one."""
+    """Removes the baseline; whether there was one."""
     path = path_of(topology)
     try:
         path.unlink()

@@ -57,7 +57,7 @@ def only_option(names: Collection[str]) -> Callable[[_F], _F]:
 
 
 def troubles(observed: FabricObservation) -> list[str]:
-    """Why switches were not read, and why something of a switch that was is missing."""
+    """Returns why switches were not read, and why something of a switch that was is missing."""
     missing = (one.missing for one in observed.switches.values() if one.missing is not None)
     return [*observed.failures.values(), *missing]
 

@@ -150,15 +150,15 @@ def _host(topology: Topology, text: str) -> Host:
     try:
         address = ip_address(text)
     except ValueError:
-        raise EeonError(f"{text} is no host of {topology.name}; {hint(text, topology.hosts)}") from None
+        raise EeonError(f"{text} is not a host of {topology.name}; {hint(text, topology.hosts)}") from None
     for host in topology.hosts.values():
         if address == (host.ipv6 if isinstance(address, IPv6Address) else host.ipv4):
             return host
-    raise EeonError(f"{text} is no host's address in {topology.name}; give the name of a host")
+    raise EeonError(f"{text} is not the address of a host in {topology.name}; give the name of a host")
 
 
 def _planned(topology: Topology, config_names: tuple[str, ...], tick: Duration) -> PlannedRoutes | None:
-    """What the configuration of the command line means, or that of the current revision."""
+    """Returns what the configuration of the command line means, or that of the current revision."""
     config: FabricConfig | None = configs.load(*config_names) if config_names else None
     folder = folder_of(topology.name)
     if config is None and folder.is_dir():

@@ -25,7 +25,7 @@ from eeon_control.views import View
 
 _NO_TIME = (
     "these switches have a virtual clock (`clock: virtual` in the targets file), which stands still between "
-    "requests and is not told over P4Runtime: there is no time of which rates, power or energy could be. "
+    "requests and is not told over P4Runtime: rates, power and energy have no interval to refer to. "
     "`eeon replay` and `eeon demo` run a twin's clock and tell its energy"
 )
 
@@ -63,7 +63,7 @@ class Kind:
 
 @dataclass(frozen=True)
 class ViewOptions:
-    """What was asked for on the command line. `watch_s`: again after so many seconds; `blocks`: so often."""
+    """The command line's options. `watch_s`: seconds between readings; `blocks`: number of readings."""
 
     output: str
     interval_s: float | None = None
@@ -96,7 +96,7 @@ class ViewLoop:
         self.failed = False
 
     def run(self) -> None:
-        """Print one block, or a block after another until Ctrl-C."""
+        """Prints one block, or a block after another until Ctrl-C."""
         if self._options.watch_s is None:
             self._print(self._block())
             return

@@ -105,7 +105,7 @@ _FAMILIES = (
     _gauge(
         "switch_drift_entries",
         _SWITCH,
-        "Table entries that differ from what is intended, found at the last comparison and not mended yet.",
+        "Table entries that differ from what is intended, found at the last comparison and not repaired yet.",
     ),
     _counter(
         "switch_restores_total",
@@ -270,7 +270,7 @@ CATALOG: dict[str, Family] = {family.name: family for family in _FAMILIES}
 
 
 def as_markdown() -> str:
-    """The catalogue as the table of docs/controller.md."""
+    """Returns the catalogue as the table of docs/controller.md."""
     lines = ["| metric | labels | what it is |", "|---|---|---|"]
     for family in CATALOG.values():
         labels = ", ".join(f"`{label}`" for label in family.labels)

@@ -154,7 +154,7 @@ class HttpServer(socketserver.ThreadingTCPServer):
         return False
 
     def note(self, request: socket.socket, *, waits: bool) -> bool:
-        """Whether a connection waits for its client from now on; False when it has made way."""
+        """Returns whether a connection waits for its client from now on; False when it has made way."""
         with self._lock:
             connection = self._connections.pop(request, None)
             if connection is not None:

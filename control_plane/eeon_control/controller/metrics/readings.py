@@ -55,7 +55,7 @@ class Readings:
         self._program = programs.load()
 
     async def sample(self) -> FabricSample:
-        """What is known now, after reading what is not young any more.
+        """Returns what is known now, after reading what is not young any more.
 
         A standby reads no switch and tells of no port: sums over all controllers would count twice.
         """

@@ -46,7 +46,7 @@ class MetricsServer:
 
     @classmethod
     def parse(cls, text: str) -> MetricsServer:
-        """Read `host:port`, `:port` or `port`; without a host it is loopback. Raises ValueError."""
+        """Reads `host:port`, `:port` or `port`; without a host it is loopback. Raises ValueError."""
         match = _ADDRESS.fullmatch(text)
         if match is None or int(match["port"]) > 65535:
             raise ValueError(f"{text!r} is not HOST:PORT; write for example 127.0.0.1:9100")
@@ -84,13 +84,14 @@ class MetricsServer:
 
 
 def why_not_ready(supervisor: Supervisor) -> str:
-    """What keeps the fabric from being as intended; empty where nothing does. A standby waits for nothing."""
+    """Returns what keeps the fabric from being as intended; empty where nothing does. A standby waits for
+    nothing."""
     if not supervisor.started.is_set():
         return "the controller is starting"
     if not supervisor.folder_readable:
         return "the state folder cannot be read"
     if supervisor.wanted is None:
-        return "there is no revision yet"
+        return "no revision yet"
     if not supervisor.in_charge:
         return ""
     late = [
@@ -100,7 +101,7 @@ def why_not_ready(supervisor: Supervisor) -> str:
 
 
 def _on(loop: asyncio.AbstractEventLoop, question: Callable[[], str]) -> Callable[[], str]:
-    """A check that asks on the controller's event loop, which has to answer in time."""
+    """Returns a check that asks on the controller's event loop, which has to answer in time."""
 
     async def ask() -> str:
         return question()
