@@ -38,7 +38,7 @@ def main() -> int:
     parser.add_argument(
         "--workers", type=_workers, default=1, help="configurations that run at once: both sides often wait"
     )
-    parser.add_argument("--minutes", type=float, help="begin nothing after so many")
+    parser.add_argument("--minutes", type=float, help="begin no new case after this time")
     parser.add_argument("--replay", type=Path, help="run a written case again")
     arguments = parser.parse_args()
     reason = bmv2.why_not()

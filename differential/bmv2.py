@@ -35,14 +35,14 @@ class Ended(RuntimeError):
 
 
 def why_not(target: str = "simple_switch") -> str | None:
-    """Why BMv2 cannot be used here; None when it can."""
+    """Returns why BMv2 cannot be used here; None when it can."""
     if shutil.which(target) is None:
         return f"{target} is not on PATH: install BMv2 (https://github.com/p4lang/behavioral-model)"
     return None
 
 
 def version() -> str:
-    """What it says of itself."""
+    """Returns what it says of itself."""
     run = subprocess.run(["simple_switch", "--version"], capture_output=True, text=True, timeout=30)
     return run.stdout.strip()
 
@@ -105,7 +105,7 @@ class Bmv2:
         self._folder.cleanup()
 
     def control(self, call: Call) -> object:
-        """What it answers to a call."""
+        """Returns what it answers to a call."""
         try:
             if call.service == SERVICE:
                 assert self._p4runtime is not None, "a subject with a P4Info"
@@ -115,7 +115,8 @@ class Bmv2:
             raise self._ended(f"{call}: {error}") from error
 
     def packet(self, port: int, frame: bytes, expected: int) -> list[tuple[int, bytes]]:
-        """What leaves after a frame has arrived, as (port, frame); waits for as many as are expected."""
+        """Returns what leaves after a frame has arrived, as (port, frame); waits for as many as are
+        expected."""
         self.send(port, frame)
         frames = self.receive(expected, OUTPUT_TIMEOUT_SECONDS)
         return frames if len(frames) >= expected else frames + self.surplus()
@@ -128,14 +129,14 @@ class Bmv2:
             raise self._ended(str(error)) from error
 
     def receive(self, expected: int, seconds: float) -> list[tuple[int, bytes]]:
-        """What has left, as (port, frame): waits for as many as are expected, and so long at most."""
+        """Returns what has left, as (port, frame): waits for as many as are expected, and so long at most."""
         try:
             return self._pair.receive(expected, seconds)
         except OSError as error:
             raise self._ended(str(error)) from error
 
     def surplus(self) -> list[tuple[int, bytes]]:
-        """What leaves until all frames are done with, beyond what was received.
+        """Returns what leaves until all frames are done with, beyond what was received.
 
         That is when every thread sleeps and none has run between two looks: who hands a frame on wakes the
         next thread before it sleeps itself. No time of silence says as much on a loaded machine.

@@ -32,7 +32,7 @@ class Handles:
 
 
 def data_bytes(value: int, width: int) -> bytes:
-    """A value in the bytes of its width, as BMv2 wants keys and action data."""
+    """Returns a value in the bytes of its width, as BMv2 wants keys and action data."""
     return value.to_bytes((width + 7) // 8, "big")
 
 

@@ -64,7 +64,8 @@ class Outcome:
         self.files += done.files
 
     def next(self, packets: int) -> int | None:
-        """The number of the next configuration; None while those that run may be enough, or for good."""
+        """Returns the number of the next configuration; None while those that run may be enough, or for
+        good."""
         expected = self.counts.cases + len(self.running) * packets
         if expected >= self.wanted or len(self.files) >= DIFFERENCES_AT_MOST:
             return None
@@ -130,7 +131,8 @@ def run(
 
 
 def _least_advanced(outcomes: list[Outcome], record: Record | None) -> tuple[Outcome, int, int] | None:
-    """The program of which the smallest part is done, its next configuration and the packets of that."""
+    """Returns the program of which the smallest part is done, its next configuration and the packets of
+    that."""
     found: tuple[Outcome, int, int] | None = None
     least = 0.0
     for outcome in outcomes:

@@ -92,7 +92,7 @@ class Bench:
         self.bmv2.close()
 
     def control(self, call: Call) -> object:
-        """What both answer. Raises `Difference`."""
+        """Returns what both answer. Raises `Difference`."""
         # A frame that leaves no frame may still be on its way.
         self._rest()
         self.history.append(call)

@@ -52,14 +52,14 @@ class Engine:
         self._server.__exit__(None, None, None)
 
     def control(self, call: Call) -> object:
-        """What it answers to a call."""
+        """Returns what it answers to a call."""
         if call.service == SERVICE:
             assert self._p4runtime is not None, "a subject with a P4Info"
             return self._p4runtime.make(call)
         return self._client.make(call)
 
     def packet(self, port: int, frame: bytes) -> list[tuple[int, bytes]]:
-        """What leaves after a frame has arrived, as (port, frame). Raises `Faulted`."""
+        """Returns what leaves after a frame has arrived, as (port, frame). Raises `Faulted`."""
         at = self._switch.now_ps + BETWEEN_PACKETS_PS
         self._switch.inject(port, frame, at)
         sent = self._switch.advance_to(at)

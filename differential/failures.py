@@ -37,7 +37,7 @@ Written = WrittenCall | WrittenFrame
 
 
 def run_steps(subject: Subject, steps: list[Step]) -> Difference | None:
-    """The difference that these steps lead to, from the start of both switches."""
+    """Returns the difference that these steps lead to, from the start of both switches."""
     bench = Bench(subject)
     try:
         for step in steps:
@@ -91,7 +91,7 @@ def minimised(subject: Subject, steps: list[Step], difference: Difference) -> li
 def write(
     folder: Path, subject: Subject, seed: int, number: int, steps: list[Step], difference: Difference
 ) -> Path:
-    """A case of a numbered configuration as a file; its path."""
+    """Returns a case of a numbered configuration as a file; its path."""
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"{subject.name.replace('/', '_')}-{seed}-{number}.json"
     case = {
@@ -107,7 +107,7 @@ def write(
 
 
 def read(path: Path) -> tuple[Subject, list[Step]]:
-    """The program and the steps of a written case."""
+    """Returns the program and the steps of a written case."""
     case = json.loads(path.read_text(encoding="utf-8"))
     subject = next(subject for subject in SUBJECTS if subject.name == case["program"])
     return subject, [_from_json(step) for step in case["steps"]]

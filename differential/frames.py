@@ -36,7 +36,7 @@ class Layer:
     fields: list[LayerField]
 
     def get(self, name: str) -> int:
-        """The value of a field."""
+        """Returns the value of a field."""
         return next(one.value for one in self.fields if one.name == name)
 
     def set(self, name: str, value: int) -> None:
@@ -66,7 +66,7 @@ class Walk:
         return sum(one.width for layer in self.layers for one in layer.fields)
 
     def encode(self) -> bytes:
-        """The frame; bits that do not fill a byte are dropped."""
+        """Returns the frame; bits that do not fill a byte are dropped."""
         number, bits = 1, 0
         for layer in self.layers:
             for one in layer.fields:
@@ -90,7 +90,7 @@ Limit = Callable[[Random, int, bytes], bytes | None]
 
 
 def number(rng: Random, width: int, constants: list[int]) -> int:
-    """A value of a field: random, a boundary, small, or one that the program knows."""
+    """Returns a value of a field: random, a boundary, small, or one that the program knows."""
     if width == 0:
         return 0
     top = (1 << width) - 1

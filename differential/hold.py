@@ -84,7 +84,7 @@ def plan(bursts: int) -> list[Planned]:
 
 
 def frame(packet: Planned) -> bytes:
-    """A UDP packet over IPv4; the number is its identification."""
+    """Returns a UDP packet over IPv4; the number is its identification."""
     length = _FRAME_BYTES - 14
     header = bytearray(20)
     header[0], header[8], header[9] = 0x45, 64, 17
@@ -96,7 +96,7 @@ def frame(packet: Planned) -> bytes:
 
 
 def number_of(data: bytes) -> int:
-    """The number of a packet that left."""
+    """Returns the number of a packet that left."""
     return int.from_bytes(data[18:20], "big")
 
 
@@ -160,7 +160,7 @@ def on_bmv2(packets: list[Planned]) -> Course:
 
 
 def on_engine(packets: list[Planned], arrived_us: dict[int, float]) -> Course:
-    """The same packets at the times at which BMv2 was given them, in virtual time."""
+    """Returns the same packets at the times at which BMv2 was given them, in virtual time."""
     switch = Switch(
         Program(PROGRAM.read_bytes()), tick_ps=TICK_PS, cpu_port=None, gate_register="gate_open_at"
     )
@@ -181,6 +181,6 @@ def on_engine(packets: list[Planned], arrived_us: dict[int, float]) -> Course:
 
 
 def bursts_of(packets: list[Planned]) -> Iterator[list[Planned]]:
-    """The held packets of each burst."""
+    """Yields the held packets of each burst."""
     for burst in range(packets[-1].burst + 1):
         yield [packet for packet in packets if packet.burst == burst and packet.net == HELD_NET]

@@ -38,7 +38,7 @@ class Done:
     interrupted: int = 0
     """How often it was begun again after a difference that the same steps did not show again."""
     lines: list[str] = field(default_factory=list)
-    """For whoever watches; not recorded."""
+    """Shown as progress; not recorded."""
 
 
 @dataclass(frozen=True)

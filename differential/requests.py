@@ -33,7 +33,7 @@ UPDATES_AT_MOST = 4
 
 
 def bytestring(value: int) -> bytes:
-    """The canonical bytes of a number."""
+    """Returns the canonical bytes of a number."""
     return value.to_bytes(max(1, (value.bit_length() + 7) // 8), "big")
 
 
@@ -231,7 +231,7 @@ class Requests:
         return p4r.Entity(table_entry=entry)
 
     def _room(self, table: p4i.Table) -> int:
-        """How many entries it gets at most before these are noted: a full table's codes differ."""
+        """Returns how many entries it gets at most before these are noted: a full table's codes differ."""
         size = min(2 * self._entries_at_most, table.size - 2 * UPDATES_AT_MOST)
         return max(0, size - len(self._held.entries.get(table.preamble.id, {})))
 

@@ -73,7 +73,7 @@ class Subject:
 
 
 def checksum(data: bytes) -> int:
-    """The Internet checksum, RFC 1071."""
+    """Returns the Internet checksum, RFC 1071."""
     total = sum(int.from_bytes(data[at : at + 2].ljust(2, b"\0"), "big") for at in range(0, len(data), 2))
     while total >> 16:
         total = (total & 0xFFFF) + (total >> 16)

@@ -38,7 +38,7 @@ class Client:
     def _client(self, name: str) -> TClient:
         # To thriftpy2's annotations a service is a module ...
         service: Any = SERVICES[name]
-        # ... and a multiplexed protocol is no protocol.
+        # ... and a multiplexed protocol does not count as one.
         protocol: Any = TMultiplexedProtocol(TBinaryProtocol(self._transport), name)
         return TClient(service, protocol)
 
@@ -47,7 +47,7 @@ class Client:
         self._transport.close()
 
     def make(self, call: Call) -> object:
-        """What the switch answers, as plain data; a refusal is ("refused", exception, code)."""
+        """Returns what the switch answers, as plain data; a refusal is ("refused", exception, code)."""
         arguments = [_to_thrift(argument) for argument in call.arguments]
         try:
             answer = getattr(self._services[call.service], call.method)(*arguments)
@@ -61,7 +61,7 @@ class Client:
 
 
 def match(kind: str, *values: bytes | int) -> dict[str, object]:
-    """A field of a key, as an argument of a call."""
+    """Returns a field of a key, as an argument of a call."""
     return {"match": kind, "values": list(values)}
 
 

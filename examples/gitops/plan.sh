@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # Writes plan.md: what CONFIG would change on the switches. CONFIG, TOPOLOGY and TARGETS name files.
-# Ends with 1 when there is no plan, and else with 0, changes or not.
+# Exits with 1 if planning fails, otherwise with 0, changes or not.
 set -euo pipefail
 code=0
 plan=$(eeon config plan -c "$CONFIG" -t "$TOPOLOGY" -T "$TARGETS" 2>&1) || code=$?
 case $code in
 0) title="The fabric is as intended" ;;
 2) title="What a merge changes" ;;
-*) title="There is no plan" ;;
+*) title="Planning failed" ;;
 esac
 {
   printf '### %s\n\n' "$title"

@@ -132,7 +132,7 @@ def test_configuration_that_is_none_gives_a_comment_that_says_so(tmp_path):
         "a mistake", config="roles: {spin: {}}", targets='{tick: 1ns, switches: {leaf1: "127.0.0.1:1"}}'
     )
     plan = runner.plan(code=1)
-    assert plan.startswith("### There is no plan\n\n    fabric/config.yaml:1: error: roles.spin")
+    assert plan.startswith("### Planning failed\n\n    fabric/config.yaml:1: error: roles.spin")
     assert all(line.startswith("    ") for line in plan.splitlines()[2:])
 
 

@@ -74,7 +74,7 @@ class Seen:
 
 
 def eeon(*words: str) -> str:
-    """What a command prints. Its errors are those of whoever runs this."""
+    """Returns what a command prints. Its stderr goes to the caller's."""
     return subprocess.run((*EEON, *words), check=True, stdout=subprocess.PIPE, text=True).stdout
 
 

@@ -21,7 +21,7 @@ from ptf_tests.run.options import parse
 
 
 def run(request: suite.Request) -> int:
-    """Start simple_switch_grpc, run the cases, stop it."""
+    """Starts simple_switch_grpc, run the cases, stop it."""
     cli = switch_process.found("simple_switch_CLI")
     needed = {"simple_switch_grpc": shutil.which("simple_switch_grpc"), "simple_switch_CLI": cli}
     missing = [tool for tool, path in needed.items() if path is None]

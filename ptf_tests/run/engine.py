@@ -17,7 +17,7 @@ from ptf_tests.run.options import parse
 
 
 def run(request: suite.Request) -> int:
-    """Run the cases."""
+    """Runs the cases."""
     if find_spec("eeon_engine") is None:
         print(
             "eeon_engine is not installed in this environment; `make setup` builds it in a checkout, "

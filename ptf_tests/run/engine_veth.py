@@ -1,5 +1,5 @@
 """Runs the cases on the command eeon-switch, over veth pairs and in real time:
-`python ptf_tests/run/engine_veth.py [CASE ...]`. Skipped, saying so, where there is no root.
+`python ptf_tests/run/engine_veth.py [CASE ...]`. Skips with a message without root.
 
 `--short`: a few cases, half a minute, which `make test` runs.
 """
@@ -34,7 +34,7 @@ _PLATFORM = (
 
 
 def run(request: suite.Request) -> int:
-    """Make the pairs, start eeon-switch, run the cases, take everything down."""
+    """Makes the pairs, start eeon-switch, run the cases, take everything down."""
     found = {name: switch_process.found(name) for name in ("eeon-switch", "simple_switch_CLI")}
     missing = [name for name, path in found.items() if path is None]
     if missing:

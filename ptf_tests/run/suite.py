@@ -41,7 +41,7 @@ class Request:
 
 
 def run(target: str, request: Request, platform: Sequence[str], params: Mapping[str, object]) -> int:
-    """Run the cases; return the exit status: 0 when all passed or were skipped, and there were any."""
+    """Runs the cases; return the exit status: 0 when all passed or were skipped, and there were any."""
     ptf = shutil.which("ptf", path=str(Path(sys.executable).parent)) or shutil.which("ptf")
     if ptf is None:
         print("ptf is not installed in this environment; `make setup` installs it", file=sys.stderr)

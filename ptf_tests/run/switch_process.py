@@ -38,8 +38,8 @@ def running(command: Sequence[str], grpc_port: int, output: Path) -> Iterator[No
 
 
 def found(name: str) -> str | None:
-    """A command of this environment, or of PATH: the environment's runs in the Python that has what it needs,
-    whether or not the environment is active."""
+    """Returns a command of this environment, or of PATH: the environment's runs in the Python that has what
+    it needs, whether or not the environment is active."""
     return shutil.which(name, path=str(Path(sys.executable).parent)) or shutil.which(name)
 
 

@@ -23,7 +23,7 @@ class Refused(Exception):
 
 
 def why_impossible() -> str | None:
-    """Why pairs cannot be made here, or None where they can."""
+    """Returns why pairs cannot be made here, or None where they can."""
     if not sys.platform.startswith("linux"):
         return "veth pairs are Linux's"
     missing = [tool for tool in ("ip", "ethtool") if shutil.which(tool) is None]

@@ -11,7 +11,7 @@ it marked; DP-1.12 (> min-threshold) and RFC 8257, section 3.1, do not, nor does
 equal frames that is one packet in a burst.
 Lengths are whole bytes, so "at or above K" is "above K - 1": the cases of the first two configure K - 1
 (`at_or_above`) and expect what their plan says, to the packet. The cases named `...WithKmaxAsItIs` and
-`...WithTheThresholdAsItIs` configure K itself and pin the difference to that one packet, so that whoever
+`...WithTheThresholdAsItIs` configure K itself and pin the difference to that one packet, so that anyone who
 carries a profile over with its number unchanged knows what changes. `red` compares inclusively, as the two
 plans do, and takes their numbers as they are.
 

@@ -156,7 +156,7 @@ class BufferLimitOfAnotherPortDoesNothingHere(_Buffer):
 
 @virtual_time_only
 class BufferWithoutLimitKeepsADeepQueue(_Buffer):
-    """The default is no limit of the program's: a thousand full frames wait and all leave."""
+    """By default the program sets no limit: a thousand full frames wait and all leave."""
 
     def runTest(self) -> None:
         offered = frames(1000, size=packets.FULL_FRAME)

@@ -77,7 +77,7 @@ class AckWithCwrIsAnAck(_Classified):
 
 
 class AckPaddedToTheEthernetMinimumIsAnAck(_Classified):
-    """54 bytes of ACK in a frame of 60: the six bytes of padding are no payload."""
+    """54 bytes of ACK in a frame of 60: the six bytes of padding do not count as payload."""
 
     def runTest(self) -> None:
         self.expect(PacketClass.ACK, packets.tcp(2, flags="A", pad_to=60))

@@ -82,7 +82,7 @@ class EcmpSpreadsIpv6FlowsFairlyOverAllMembers(_Ecmp):
 
 
 class EcmpSpreadsFairlyOverThreeMembers(_Ecmp):
-    """A group whose size is no power of two."""
+    """A group whose size is not a power of two."""
 
     members = (3, 4, 5)
 
@@ -173,7 +173,7 @@ class EcmpDifferentSeedsDoNotPolarise(_Ecmp):
 
 class _EcmpGroup(_Ecmp):
     """The same through explicit members and a group. P4Runtime does not allow one-shot groups beside them in
-    one profile (P4RT 9.2.3), so there are no other routes."""
+    one profile (P4RT 9.2.3), so no other routes exist."""
 
     def routes(self) -> list[p4r.Entity]:
         return []

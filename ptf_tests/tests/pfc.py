@@ -65,7 +65,7 @@ class _Pfc(FabricTest):
         self.switch.advance(ns=time_ns - self.switch.now_ns)
 
     def await_queued(self, count: int) -> None:
-        """Let time pass until so many packets are in the queues of port 2."""
+        """Lets time pass until that number of packets is in the queues of port 2."""
         deadline = time.monotonic() + 20
         while self.register("occupancy_packets", PORT) != count and time.monotonic() < deadline:
             self.switch.advance(ms=5)

@@ -99,7 +99,7 @@ class _PfcSent(FabricTest):
         self.settle()
 
     def await_frames(self, port: int, count: int) -> list[Departure]:
-        """The next frames of a port, once there are so many. In virtual time they are there after 100 us."""
+        """Returns the next frames of a port, once all have arrived. In virtual time that takes 100 us."""
         left: list[Departure] = []
         deadline = time.monotonic() + 20
         while len(left) < count and time.monotonic() < deadline:
@@ -180,7 +180,7 @@ class PauseInPlaceOfACnmLeavesTheSampleToTheNextPacket(PacketThatWouldMakeACnmAn
 
 @virtual_time_only
 class NeighbourGoesOnWhenTheAccountHasFallenToXon(_PfcSent):
-    """To the tick: with the packet that leaves so many bytes behind."""
+    """To the tick: with the packet that leaves that number of bytes behind."""
 
     def runTest(self) -> None:
         self.hold_out()

@@ -55,7 +55,7 @@ class RedBelowMinNeverDrops(_Red):
 
 
 class RedAtMaxAlwaysMarks(_Red):
-    """`max` is inclusive: the frame that finds exactly `max` bytes is marked. With min = max there is no
+    """`max` is inclusive: the frame that finds exactly `max` bytes is marked. With min = max it has no
     slope."""
 
     def runTest(self) -> None:

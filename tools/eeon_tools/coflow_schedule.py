@@ -1,7 +1,7 @@
 """Coflows of a trace under the schedulers of the engine, in a fluid model: who completes when.
 
 The network is one switch that never blocks, with a link for each rack of the trace, so that nothing counts
-but who may send how fast. There are no packets, no propagation and no slow start.
+but who may send how fast, without packets, propagation or slow start.
 
 `World` says how the file is read: in its own units, or as CoflowSim does (github.com/coflow/coflowsim), for
 comparison with its sums: `COFLOWSIM` has links of 2^30 bit/s, megabytes of 2^20 bytes, 1024 ms to a second,

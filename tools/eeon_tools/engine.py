@@ -8,7 +8,7 @@ from eeon_tools.errors import UnavailableError
 
 
 def load_engine() -> ModuleType:
-    """The engine's module. Raises UnavailableError, which says how to get it."""
+    """Returns the engine's module. Raises UnavailableError, which says how to get it."""
     try:
         import eeon_engine
     except ImportError as error:

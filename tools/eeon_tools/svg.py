@@ -40,7 +40,7 @@ INK = "#333333"
 _STYLE: dict[RcKeyType, object] = {
     "svg.fonttype": "none",
     "svg.hashsalt": "eeon",
-    # Names of configurations are text, whatever is in them: `$\\frac$` is no formula.
+    # Names of configurations are text, whatever is in them: `$\\frac$` is not a formula.
     "text.parse_math": False,
     "font.family": "sans-serif",
     "font.size": 9,
@@ -61,27 +61,30 @@ _STYLE: dict[RcKeyType, object] = {
 
 
 def styled() -> AbstractContextManager[None]:
-    """What is drawn inside looks as all drawings of the project do."""
+    """Applies the style of the project's drawings to what is drawn inside."""
     return matplotlib.rc_context(_STYLE)
 
 
 def new_figure(width: float, height: float) -> Figure:
-    """An empty figure; `width` and `height` in inches."""
+    """Returns an empty figure; `width` and `height` in inches."""
     return Figure(figsize=(width, height), layout="constrained")
 
 
 def element(figure: Figure) -> str:
-    """The figure as an `<svg>` element fit to stand in HTML: no prologue, no metadata, no namespaces."""
+    """Returns the figure as an `<svg>` element fit to stand in HTML: no prologue, no metadata, no
+    namespaces."""
     return inline(_text(figure, transparent=True))
 
 
 def document(figure: Figure) -> str:
-    """The figure as the text of an SVG file of its own, on white, so that it can be read on a dark page."""
+    """Returns the figure as the text of an SVG file of its own, on white, so that it can be read on a dark
+    page."""
     return '<?xml version="1.0" encoding="utf-8"?>\n' + _text(figure, transparent=False)
 
 
 def inline(text: str) -> str:
-    """An SVG file's text as an element for HTML: as wide as it was drawn, narrower where the page is."""
+    """Returns an SVG file's text as an element for HTML: as wide as it was drawn, narrower where the page
+    is."""
     text = re.sub(r' xmlns(:\w+)?="[^"]*"', "", text[text.index("<svg") :])
     opening, rest = text.split(">", 1)
     width = re.search(r' width="([\d.]+)pt"', opening)

@@ -25,7 +25,7 @@ _fork.set_forkserver_preload(["eeon_tools.live.running", "eeon_control.topology"
 
 def killed_up(name: str, number: int) -> int:
     """Bring a fabric up and down in a process that kills itself before its `number`-th operation until the
-    fabric is up. Returns its exit code: -9, or 0 when there are not so many."""
+    fabric is up. Returns its exit code: -9, or 0 if fewer steps come."""
     return _run(_up, name, number)
 
 

@@ -132,7 +132,7 @@ def test_coflowsim_lets_the_coflows_of_an_epoch_begin_together(tmp_path: Path) -
 MANY = [(0, number, number % 4, 4 + number % 3, 1_000_000 * (number + 1)) for number in range(300)]
 
 
-def test_a_long_run_tells_how_far_it_is_and_whoever_hears_it_can_end_it() -> None:
+def test_a_long_run_reports_progress_and_the_listener_can_end_it() -> None:
     heard: list[int] = []
     run_fluid("fair", 8, 10**9, MANY, progress=heard.append)
     assert heard == sorted(heard) and len(heard) > 2

@@ -261,7 +261,7 @@ def test_a_packet_for_the_controller_is_explained_as_sent_to_the_cpu(tmp_path: P
         ),
         (
             "ff" * 12 + "0806" + "00" * 46,
-            "not admitted: ff:ff:ff:ff:ff:ff is no address of the router at port 1 (l3_admit)",
+            "not admitted: ff:ff:ff:ff:ff:ff is not an address of the router at port 1 (l3_admit)",
         ),
         (
             frame(dst="127.0.0.1"),
@@ -379,8 +379,8 @@ def test_a_failed_assertion_is_said() -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("zz",), "is no file and no hexadecimal"),
-        (("",), "is no file and no hexadecimal"),
+        (("zz",), "neither a file nor hexadecimal"),
+        (("",), "neither a file nor hexadecimal"),
         (("0x123", "--port", "1"), "a digit is missing"),
         (("00" * 65_536, "--port", "1"), "are more than a frame holds, 65535"),
         (("none.pcap", "-n", "1"), "no such file"),

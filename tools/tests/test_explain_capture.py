@@ -259,7 +259,7 @@ def test_a_capture_runs_through_another_program_with_its_times(sparse: Path) -> 
         (("-n", "2", "--first", "marked", *MARK), "give one of them"),
         (("--flow", "tcp,h1,1", *MARK), "write PROTOCOL,SOURCE,PORT,DESTINATION,PORT"),
         (("--flow", "tcp,h9,1,h2,2", *MARK), "is neither a host of leaf-spine-4 nor an IP address"),
-        (("--flow", "tcp,h1,1,h2,70000", *MARK), "is no port"),
+        (("--flow", "tcp,h1,1,h2,70000", *MARK), "is not a port"),
         (("--first", "held", "--program", str(PROBE)), "is for captures that go through a fabric"),
         (("-n", "2", *MARK, "--at", "3us"), "packets of a capture have times"),
         (("-n", "2", *MARK, "--port", "1"), "come from the fabric's hosts"),

@@ -109,7 +109,7 @@ def _ids() -> list[tuple[int, str]]:
 @pytest.mark.parametrize(
     ("entries", "message"),
     [
-        ([], "is no object with table_entries"),
+        ([], "is not an object with table_entries"),
         ({}, "has none of table_entries"),
         ({"table_entries": [{"table": "nothing"}]}, "table_entries 1"),
         ({"table_entries": [{"match": {}}]}, "'table' is missing"),
@@ -132,7 +132,7 @@ def test_entries_need_a_p4info_of_this_program_and_a_program(tmp_path: Path) -> 
     assert "needs --p4info" in run(frame(1), "--entries", str(path)).output
     other = PROGRAMS / "resources.p4info.txtpb"
     assert run(frame(1), "--p4info", str(other), "--entries", str(path)).exit_code == 1
-    assert "is no P4Info" in run(frame(1), "--p4info", str(path), "--entries", str(path)).output
+    assert "is not P4Info" in run(frame(1), "--p4info", str(path), "--entries", str(path)).output
     assert "cannot be read" in run(frame(1), "--p4info", "none", "--entries", str(path)).output
     fabric = CliRunner().invoke(
         explain, [frame(1), "-t", "leaf-spine-4", "-c", "drop_tail", "--port", "1", "--entries", str(path)]

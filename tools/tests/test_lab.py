@@ -381,7 +381,7 @@ def test_a_limit_in_packets_bounds_what_a_port_queues():
         ("h1 ping h2 -c 0", "is not a number from 1"),
         ("h1 udp h2 --rate fast", "fast"),
         ("h1 udp h2 --count 5 --for 1s", "not allowed with"),
-        ("h1 udp h2 --tos 256", "is no byte"),
+        ("h1 udp h2 --tos 256", "is not a byte"),
         ("h1 tcp h2 lots", "lots"),
         ("h1 ping 'h2", "No closing quotation"),
         ("h1 ping h2 &", "has nothing beside an &"),
@@ -467,7 +467,7 @@ def test_the_command_runs_what_it_is_told_and_prints_json():
 def test_typed_commands_are_answered_and_p4runtime_is_served():
     typed = "hosts\n\n# a comment\nh1 ping h3 -c 1\nreport\nexit\nh1 ping h2\n"
     done = CliRunner().invoke(command, ["up", TOPOLOGY, "--first-port", "0"], input=typed)
-    assert done.exit_code == 2, "port 0 is no port to begin with"
+    assert done.exit_code == 2, "port 0 is not a valid port"
     done = CliRunner().invoke(command, ["up", TOPOLOGY, "--first-port", "47311"], input=typed)
     assert done.exit_code == 0, done.output
     assert "P4Runtime: s1 127.0.0.1:47311, s2 127.0.0.1:47312" in done.output

@@ -109,7 +109,7 @@ def test_a_source_that_is_no_host_is_refused_with_the_way_out(tmp_path: Path, ho
         tmp_path / "t.pcap", [(0, segment("10.0.1.1", "10.0.2.1")), (1, segment("192.0.2.9", "10.0.1.1"))]
     )
     with pytest.raises(
-        TraceError, match=r"packet 2: source 192\.0\.2\.9 is no host .* --map 192\.0\.2\.9=h1"
+        TraceError, match=r"packet 2: source 192\.0\.2\.9 is not a host .* --map 192\.0\.2\.9=h1"
     ):
         offers(path, hosts)
 
@@ -228,7 +228,7 @@ def test_multicast_is_left_out_and_counted_unless_it_is_to_be_refused(
     counts, frames = read(tmp_path, hosts, [stray, GOOD], SendRules(FOREIGN))
     assert (counts.multicast, counts.offered, len(frames)) == (1, 1, 1)
     assert counts.remarks() == ["packets left out because they are multicast or broadcast: 1"]
-    with pytest.raises(TraceError, match=r"packet 1: .* is no host"):
+    with pytest.raises(TraceError, match=r"packet 1: .* is not a host"):
         read(tmp_path, hosts, [stray, GOOD], SendRules(FOREIGN, unmapped="refuse"))
 
 
@@ -237,7 +237,7 @@ def test_packets_of_other_addresses_are_refused_or_else_left_out_and_counted(
     tmp_path: Path, hosts: list[TraceHost], ends: tuple[str, str]
 ) -> None:
     packets = [segment(*ends), GOOD]
-    with pytest.raises(TraceError, match=r"203\.0\.113\.9 is no host .* or leave such packets out"):
+    with pytest.raises(TraceError, match=r"203\.0\.113\.9 is not a host .* or leave such packets out"):
         read(tmp_path, hosts, packets, SendRules(FOREIGN))
     counts, _ = read(tmp_path, hosts, packets, SendRules(FOREIGN, unmapped="drop"))
     assert (counts.unmapped, counts.offered) == (1, 1)

@@ -70,7 +70,7 @@ def test_the_error_of_a_cut_file_names_packet_and_offset(tmp_path: Path) -> None
     ("name", "content", "message"),
     [
         ("empty", b"", "the file is empty"),
-        ("text", b"hello, world, this is no capture", "neither pcap nor pcapng"),
+        ("text", b"hello, world, this is not a capture", "neither pcap nor pcapng"),
         ("short", bytes.fromhex("a1b2c3d4") + b"\0" * 8, "breaks off"),
         ("wifi", struct.pack("<IHHIIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 105), "link type 105"),
     ],

@@ -2,8 +2,8 @@
 `type: ignore`, and each option by which a part's mypy would check less than strictly.
 
 What counts: a line of a package that has the name `Any` in its syntax tree, once however often it has it;
-imports do not count, and an alias counts where it is made. Tests, fuzz targets and benches are no package.
-The reason is a comment on the line, or the comment that ends on the line above.
+imports do not count, and an alias counts where it is made. Tests, fuzz targets and benches do not belong to a
+package. The reason is a comment on the line, or the comment that ends on the line above.
 """
 
 from __future__ import annotations

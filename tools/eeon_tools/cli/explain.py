@@ -186,7 +186,7 @@ def explain(
 
 
 def _capture(packet: str) -> Path | None:
-    """The file meant, or None for hexadecimal."""
+    """Returns the file meant, or None for hexadecimal."""
     if packet == "-":
         return None
     try:
@@ -207,11 +207,11 @@ def _bytes(packet: str) -> bytes:
     digits = _SEPARATORS.sub("", text)
     if not _HEX.fullmatch(digits):
         shown = repr(text[:40]) if text.strip() else "empty"
-        raise InputError(name, shown, "is no file and no hexadecimal; write the frame as in 0x0201...0800")
+        raise InputError(name, shown, "neither a file nor hexadecimal; write the frame as in 0x0201...0800")
     digits = digits[2:] if digits[:2] in ("0x", "0X") else digits
     if len(digits) % 2:
         raise InputError(
-            name, f"{len(digits)} digits", "are no whole bytes; a digit is missing or one too many"
+            name, f"{len(digits)} digits", "are not whole bytes; a digit is missing or one too many"
         )
     if len(digits) > 2 * _MAX_FRAME_BYTES:
         raise InputError(

@@ -99,7 +99,8 @@ def up(
         for host in loaded.hosts.values():
             for command in host.ignored:
                 click.echo(
-                    f"{host.name}: {command!r} is no address, route or neighbour; it was not run", err=True
+                    f"{host.name}: {command!r} does not set an address, route or neighbour; it was not run",
+                    err=True,
                 )
         if first_port is not None or not lines:
             targets = running.serve(50051 if first_port is None else first_port)

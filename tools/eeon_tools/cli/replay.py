@@ -255,7 +255,7 @@ class _Outputs:
         return recording_filter(limit=self.limit, snap_bytes=pcapng.SNAP_BYTES if self.pcapng else 0)
 
     def take(self, run: RunResult, runs: int) -> None:
-        """Write the files of the run that was recorded last, and keep what the page shows of it."""
+        """Writes the files of the run that was recorded last, and keeps what the page shows of it."""
         recording = self.recordings.pop()
         if self.pcapng is not None:
             from eeon_tools.hops import pcapng
@@ -371,7 +371,7 @@ def _print(run: RunResult) -> None:
     if run.control_frames:
         click.echo(
             f"{run.control_frames:,} MAC control frames (pauses, congestion messages) made by switches; they "
-            "are no packets of the trace"
+            "do not count as packets of the trace"
         )
     click.echo(f"{run.reordered} reordered; {run.phy_violations} sent before their PHY was awake; "
                f"{run.p4_passes:,} P4 passes in {run.wall_seconds:.1f} s")  # fmt: skip

@@ -37,7 +37,7 @@ class NumberRange(click.FloatRange):
 
 
 def reports_errors(function: Callable[_Arguments, _Result]) -> Callable[_Arguments, _Result]:
-    """Turn this project's errors into one message on stderr and exit status 1."""
+    """Turns this project's errors into one message on stderr and exit status 1."""
 
     @functools.wraps(function)
     def wrapper(*args: _Arguments.args, **kwargs: _Arguments.kwargs) -> _Result:
@@ -56,7 +56,7 @@ def reports_errors(function: Callable[_Arguments, _Result]) -> Callable[_Argumen
 
 
 def needs_plots(what: str) -> None:
-    """Raise UnavailableError where drawings cannot be made: before a run, not after it."""
+    """Raises UnavailableError where drawings cannot be made: before a run, not after it."""
     missing = [name for name in ("matplotlib", "bokeh", "perfetto") if find_spec(name) is None]
     if missing:
         raise UnavailableError(
@@ -107,7 +107,7 @@ def send_options(function: Callable[..., _Result]) -> Callable[..., _Result]:
     @click.option(
         "--unmapped",
         type=click.Choice(["drop", "refuse"]),
-        help="What becomes of packets with an address that is no host's: left out and counted, or an error.  "
+        help="What to do with packets of an address without a host: leave them out and count them, or fail.  "
         "[default: drop multicast, refuse others]",
     )
     @click.option(
@@ -127,7 +127,7 @@ def send_options(function: Callable[..., _Result]) -> Callable[..., _Result]:
 
 
 def break_teller(keep_good: bool) -> Callable[[BrokenOffError], None] | None:
-    """What warns on stderr of a file that breaks off; None where that is to be an error."""
+    """Returns what warns on stderr of a file that breaks off; None where that is to be an error."""
 
     def tell(error: BrokenOffError) -> None:
         click.echo(f"warning: {error}; what is before that is used", err=True)

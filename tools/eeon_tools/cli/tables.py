@@ -9,7 +9,7 @@ from rich.table import Table
 
 
 def show(to: Console, table: Table, named: int = 1) -> None:
-    """Print a table. Where it is wider than the terminal, columns that do not fit stand in further tables
+    """Prints a table. Where it is wider than the terminal, columns that do not fit stand in further tables
     below, each with the first `named` columns, which name the rows."""
     for number, piece in enumerate(_pieces(to, table, named)):
         if number:

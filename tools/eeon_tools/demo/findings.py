@@ -36,7 +36,7 @@ def early_control_drops(run: RunResult) -> int:
 
 
 def findings(results: Results) -> list[Finding]:
-    """All findings, in the order in which the page tells them."""
+    """Returns all findings, in the order in which the page tells them."""
     return [
         _ect_only_drops_control(results),
         _protection_saves_control(results),

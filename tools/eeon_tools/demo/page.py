@@ -25,7 +25,7 @@ EEE_TITLES: Mapping[str, str] = {
 
 
 def demo_page(results: Results, found: list[Finding], manifest: Manifest, tool: str = "") -> str:
-    """The whole page. `tool`: the part to look into some of the runs."""
+    """Returns the whole page. `tool`: the part to look into some of the runs."""
     runs = [results[run.aqm, run.eee] for run in RUNS]
     labels = [f"{AQM_TITLES[run.aqm]}, {EEE_TITLES[run.eee]}" for run in RUNS]
     awake = [results[aqm, "off"] for aqm in AQMS]

@@ -23,7 +23,7 @@ _DROPPED = {
 
 
 def picture(results: Results) -> str:
-    """The text of an SVG file; the same bytes for the same results."""
+    """Returns the text of an SVG file; the same bytes for the same results."""
     with styled():
         figure = Figure(figsize=(9.5, 5.6), layout="constrained")
         top, bottom = figure.subfigures(2, 1, squeeze=False, height_ratios=(1.0, 1.15))[:, 0]

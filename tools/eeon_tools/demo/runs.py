@@ -68,7 +68,7 @@ class DemoRun:
         return f"{self.aqm}, eee {self.eee}"
 
     def settings(self, trace: Path) -> ReplaySettings:
-        """The replay that this run is."""
+        """Returns the replay that this run is."""
         return ReplaySettings(self.name, trace, TOPOLOGY, (self.aqm, f"eee_{self.eee}"))
 
 
@@ -97,7 +97,7 @@ def acts_from_bytes(aqm: str) -> int:
 
 
 def make_trace(folder: Path, seed: int) -> tuple[Path, Manifest]:
-    """Write the demo's trace into `folder`."""
+    """Writes the demo's trace into `folder`."""
     hosts = trace_hosts.of_topology(topologies.load(TOPOLOGY))
     path = folder / TRACE_NAME
     return path, generate(path, TOPOLOGY, hosts, Shuffle(JOB, len(hosts), seed), TCP, seed)
@@ -109,7 +109,7 @@ def run_one(run: DemoRun, trace: Path) -> RunResult:
 
 
 def look_into(run: DemoRun, trace: Path) -> dict[str, object]:
-    """What the page shows of a run by packet: the same run again, with every packet recorded."""
+    """Returns what the page shows of a run by packet: the same run again, with every packet recorded."""
     recordings: list[Recording] = []
     result = replay(run.settings(trace), recorded=recordings.append, feed=_feed(trace))
     return run_model(recordings[0], result, len(SHOWN))
@@ -150,7 +150,8 @@ class Workers:
         self._pool.shutdown(cancel_futures=True)
 
     def results(self, finished: Callable[[DemoRun], None]) -> list[RunResult]:
-        """All twelve, in the order of RUNS whatever the order in which they end. `finished` hears of each."""
+        """Returns all twelve, in the order of RUNS whatever the order in which they end. `finished` hears of
+        each."""
         results: dict[DemoRun, RunResult] = {}
         for future in as_completed(self._results):
             run = self._results[future]
@@ -159,5 +160,5 @@ class Workers:
         return [results[run] for run in RUNS]
 
     def models(self) -> list[dict[str, object]]:
-        """What the page shows of the runs in SHOWN, in their order."""
+        """Returns what the page shows of the runs in SHOWN, in their order."""
         return [future.result() for future in self._models]

@@ -62,7 +62,7 @@ SCHEMA: dict[str, object] = _object(
 
 
 def summarise(seed: int, runs: Sequence[tuple[DemoRun, RunResult]]) -> dict[str, object]:
-    """The document. All runs must have used one trace and one program."""
+    """Returns the document. All runs must have used one trace and one program."""
     digests = {result.program_digest for _, result in runs}
     traces = {(result.trace, result.trace_sha256) for _, result in runs}
     if len(digests) != 1 or len(traces) != 1:
@@ -89,6 +89,6 @@ def summarise(seed: int, runs: Sequence[tuple[DemoRun, RunResult]]) -> dict[str,
 
 
 def write(path: Path, document: dict[str, object]) -> None:
-    """Check the document against its schema and write it."""
+    """Checks the document against its schema and writes it."""
     jsonschema.validate(document, SCHEMA)
     path.write_text(json.dumps(document, indent=2) + "\n", encoding="utf-8")

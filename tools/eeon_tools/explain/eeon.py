@@ -71,7 +71,7 @@ class _Facts:
         return self.ingress.get(_META + name, 0)
 
     def settings(self, table: PortTable, tick: Duration = IN_TICKS) -> Settings | None:
-        """What the action that a port's table ran means; None where it ran none. Times are ticks."""
+        """Returns what the action that a port's table ran means; None where it ran none. Times are ticks."""
         found = False
         for event in self.events:
             if event["event"] == "table":
@@ -82,11 +82,11 @@ class _Facts:
         return None
 
     def ran(self, table: str) -> str:
-        """The action that a table ran; empty where it ran none."""
+        """Returns the action that a table ran; empty where it ran none."""
         return next(iter(self._actions(table)), ("", {}))[0]
 
     def parameter(self, table: str, name: str) -> int:
-        """What a parameter of the action was that a table ran; 0 where there is none."""
+        """Returns what a parameter of the action was that a table ran; 0 where there is none."""
         return next(iter(self._actions(table)), ("", {}))[1].get(name, 0)
 
     def _actions(self, table: str) -> Iterator[tuple[str, dict[str, int]]]:
@@ -100,14 +100,14 @@ class _Facts:
                 found = False
 
     def read(self, register: str) -> int | None:
-        """What was first read from a register in ingress."""
+        """Returns what was first read from a register in ingress."""
         for event in self.events:
             if event["event"] == "register_read" and event["register"] == register:
                 return event["value"]
         return None
 
     def written(self, register: str) -> int | None:
-        """What was last written to a register in ingress."""
+        """Returns what was last written to a register in ingress."""
         return _written(self.events, register)
 
     def left_behind(self) -> int:
@@ -115,7 +115,7 @@ class _Facts:
         return _written(self.leaving, "occupancy_bytes") or 0
 
     def red_depth(self, red: RedSettings) -> Fraction:
-        """What RED compared, in the unit of its thresholds."""
+        """Returns what RED compared, in the unit of its thresholds."""
         if red.average_shift:
             return depth_of(self.written("red_average") or 0)
         if isinstance(red.min, Packets):
@@ -127,7 +127,7 @@ class _Facts:
         return min(red.probability_at(depth, self.meta("queued_bytes")), Fraction(1))
 
     def red_draw(self) -> Fraction:
-        """What RED drew; 0 where it drew nothing."""
+        """Returns what RED drew; 0 where it drew nothing."""
         drawn = (event["drawn"] for event in self.events if event["event"] == "random")
         return draw_of(next(drawn, 0))
 
@@ -167,7 +167,7 @@ def _verdict(facts: _Facts, verdict: str) -> str:
             return "consumed: a MAC control frame is for the switch that receives it, and goes no further"
         case "not_admitted":
             port, mac = _key_of(facts, "l3_admit")
-            return f"not admitted: {mac} is no address of the router at port {port} (l3_admit)"
+            return f"not admitted: {mac} is not an address of the router at port {port} (l3_admit)"
         case "martian":
             return (
                 "martian: its source or destination is loopback, link-local, multicast, broadcast, "
@@ -232,9 +232,9 @@ def _no_route(facts: _Facts) -> str:
             shown = ", ".join(_key_of(facts, table))
             if event["hit"] is None:
                 return f"{shown} hits nothing in {table}"
-            return f"the entry of {shown} in {table} names a port that is no data port"
+            return f"the entry of {shown} in {table} names a port that is not a data port"
     if any(event["event"] == "action" and event["action"].endswith(".decap") for event in facts.events):
-        return "the packet-out names a port that is no data port"
+        return "the packet-out names a port that is not a data port"
     return "it is neither IPv4 nor IPv6"
 
 
@@ -318,7 +318,7 @@ def _sojourn(facts: _Facts) -> int:
 
 
 def _codel(facts: _Facts, codel: CodelSettings) -> str:
-    """What CoDel compared, in ticks."""
+    """Returns what CoDel compared, in ticks."""
     sojourn, target = _sojourn(facts), codel.target
     sign = "<" if sojourn < target else ">="
     return f"sojourn {sojourn:,} ticks {sign} target {target:,} (codel, port {facts.meta('egress_port')})"
@@ -330,7 +330,8 @@ def _is_congested(facts: _Facts, red: RedSettings) -> bool:
 
 
 def _red(facts: _Facts, red: RedSettings) -> str:
-    """What RED compared: the depth, its thresholds, and where it drew, the probability and the draw."""
+    """Returns what RED compared: the depth, its thresholds, and where it drew, the probability and the
+    draw."""
     unit = " packets" if isinstance(red.min, Packets) else " B"
     depth = facts.red_depth(red)
     average = "average occupancy" if red.average_shift else "occupancy"

@@ -36,7 +36,7 @@ class Control(Protocol):
 
 
 def install(switch: Control, source: Source, entries: Iterable[Entry]) -> int:
-    """Write entries into a switch that runs the program of `source` and has none; how many there were."""
+    """Writes entries into a switch that runs the program of `source` and has none; how many there were."""
     count = 0
     for entry in entries:
         # Copies of the packet, which that leads away, are not explained.

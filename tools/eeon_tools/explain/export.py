@@ -40,7 +40,7 @@ def document(scene: Scene, journey: Journey) -> dict[str, object]:
 
 
 def way_document(scene: Scene, way: Way) -> dict[str, object]:
-    """A packet's way over a fabric: its hosts, and what `document` says of each switch, in order."""
+    """Returns a packet's way over a fabric: its hosts, and what `document` says of each switch, in order."""
     return {
         "version": VERSION,
         "title": f"packet {way.number} of {way.capture}",

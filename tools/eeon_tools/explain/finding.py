@@ -63,7 +63,7 @@ def _address(text: str, topology: Topology) -> str:
 def _port(text: str) -> int:
     if text.isascii() and text.isdigit() and len(text) <= 5 and int(text) < 1 << 16:
         return int(text)
-    raise InputError("--flow", text[:80], "is no port; ports are 0 to 65535")
+    raise InputError("--flow", text[:80], "is not a port; ports are 0 to 65535")
 
 
 def find_packet(
@@ -75,8 +75,8 @@ def find_packet(
     speed: float = 1.0,
     rules: SendRules = AS_A_NIC,
 ) -> int:
-    """The number (from 1) of the packet that was `kind` first (one of `KINDS`; None takes any packet), of
-    `flow` and at `switch` where these are given. Raises InputError when there is none."""
+    """Returns the number (from 1) of the packet that was `kind` first (one of `KINDS`; None takes any
+    packet), of `flow` and at `switch` where these are given. Raises InputError when there is none."""
     assert scene.fabric is not None, "a scene without a fabric has no hosts that send"
     topology = scene.fabric.topology
     asked = recording_filter(limit=_LIMIT)

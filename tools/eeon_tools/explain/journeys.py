@@ -59,7 +59,7 @@ class Journey:
         return self.steps[0]["packet"]
 
     def packets(self) -> list[int]:
-        """The packet and its copies, in order of number."""
+        """Returns the packet and its copies, in order of number."""
         return sorted({step["packet"] for step in self.steps})
 
     def of_packet(self, packet: int) -> list[JourneyStep]:
@@ -67,7 +67,7 @@ class Journey:
         return [step for step in self.steps if step["packet"] == packet]
 
     def is_over(self) -> bool:
-        """Whether the packet has come, and it and all its copies have left or are lost."""
+        """Returns whether the packet has come, and it and all its copies have left or are lost."""
         ended = {step["packet"] for step in self.steps if step["step"] in ("sent", "dropped")}
         return bool(self.steps) and ended == {step["packet"] for step in self.steps} | self._copies()
 
@@ -199,7 +199,7 @@ def follow_way(
 
 
 def make_fabric(scene: Scene, for_tracing: bool) -> tuple[Twin, dict[str, SwitchHandle]]:
-    """The scene's fabric at time zero, with the controller's entries; and its switches."""
+    """Returns the scene's fabric at time zero, with the controller's entries; and its switches."""
     engine = load_engine()
     fabric = scene.fabric
     assert fabric is not None, "a scene without a fabric has no twin"
@@ -217,8 +217,8 @@ def make_fabric(scene: Scene, for_tracing: bool) -> tuple[Twin, dict[str, Switch
 
 
 def _is_over(topology: Topology, found: Mapping[str, _Fetched]) -> bool:
-    """Whether the packet and its copies have left all switches that they came to, and came wherever they
-    were sent."""
+    """Returns whether the packet and its copies have left all switches that they came to, and came wherever
+    they were sent."""
     journeys = {name: each.journey for name, each in found.items()}
     begun = {name: journey for name, journey in journeys.items() if journey.steps}
     if not begun or not all(journey.is_over() for journey in begun.values()):
@@ -326,7 +326,7 @@ def _chunks(offers: Iterator[Offer]) -> Iterator[list[Offer]]:
 
 
 def feed_offers(twin: Twin, offers: Sequence[Offer]) -> None:
-    """Hand frames to their hosts' NICs."""
+    """Hands frames to their hosts' NICs."""
     offsets = array("Q", [0])
     frames = bytearray()
     for offer in offers:

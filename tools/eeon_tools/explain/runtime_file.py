@@ -33,23 +33,23 @@ _Written: TypeAlias = Any
 
 
 def read_p4info(path: Path) -> p4i.P4Info:
-    """A P4Info in text format. Raises InputError."""
+    """Returns a P4Info in text format. Raises InputError."""
     try:
         return text_format.Parse(_read(path), p4i.P4Info())
     except text_format.ParseError as error:
-        raise InputError(path, "", f"is no P4Info in text format: {error}") from error
+        raise InputError(path, "", f"is not P4Info in text format: {error}") from error
 
 
 def read_entries(path: Path, p4info: p4i.P4Info, may_be_empty: bool = False) -> p4r.WriteRequest:
-    """The `WriteRequest` that a file stands for. Raises InputError, also for a file without entries unless it
-    `may_be_empty`."""
+    """Returns the `WriteRequest` that a file stands for. Raises InputError, also for a file without entries
+    unless it `may_be_empty`."""
     text = _read(path)
     if path.suffix == ".json":
         return _of_json(path, text, P4Schema(p4info), may_be_empty)
     try:
         request = text_format.Parse(text, p4r.WriteRequest())
     except text_format.ParseError as error:
-        raise InputError(path, "", f"is no p4.v1.WriteRequest in text format: {error}") from error
+        raise InputError(path, "", f"is not a p4.v1.WriteRequest in text format: {error}") from error
     for update in request.updates:
         if update.type == p4r.Update.UNSPECIFIED:
             update.type = p4r.Update.INSERT
@@ -66,7 +66,7 @@ def _read(path: Path) -> str:
     except OSError as error:
         raise InputError(path, "", f"cannot be read: {error.strerror}") from error
     except UnicodeDecodeError as error:
-        raise InputError(path, "", f"is no text: {error}") from error
+        raise InputError(path, "", f"is not text: {error}") from error
 
 
 # ---- the tutorials' form
@@ -76,9 +76,9 @@ def _of_json(path: Path, text: str, schema: P4Schema, may_be_empty: bool) -> p4r
     try:
         document = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise InputError(path, "", f"is no JSON: {error}") from error
+        raise InputError(path, "", f"is not JSON: {error}") from error
     if not isinstance(document, dict):
-        raise InputError(path, "", "is no object with table_entries")
+        raise InputError(path, "", "is not an object with table_entries")
     request = p4r.WriteRequest()
     makers = {
         "table_entries": _table_entry,
@@ -130,7 +130,7 @@ def _match_value(kind: P4MatchType | str, value: _Written) -> object:
 
 
 def _value(value: object) -> int | str:
-    """A number, or a number or an address as text."""
+    """Returns a number, or a number or an address as text."""
     if isinstance(value, bool) or not isinstance(value, int | str):
         raise ValueError(f"value {value!r}: write a number, or a number or an address as text")
     return value

@@ -71,14 +71,15 @@ class Scene:
     write: Write | None = None
 
     def check_port(self, port: int) -> None:
-        """Raise InputError for a port that the switch does not have."""
+        """Raises InputError for a port that the switch does not have."""
         if port == CPU_PORT or (port in self.ports if self.ports else 0 <= port < CPU_PORT):
             return
         there = ", ".join(str(number) for number in sorted(self.ports)) or f"0 to {CPU_PORT - 1}"
         raise InputError("--port", str(port), f"{self.switch} has ports {there}, and {CPU_PORT} to the CPU")
 
     def make(self) -> Switch:
-        """The engine's switch, with its entries, at time zero. Raises UnavailableError without an engine."""
+        """Returns the engine's switch, with its entries, at time zero. Raises UnavailableError without an
+        engine."""
         engine = load_engine()
         program = self._load(engine)
         try:
@@ -130,7 +131,8 @@ def _write(switch: Switch, entries: Write) -> None:
 
 
 def of_topology(topology: str, config: Sequence[str], switch: str | None, seed: int) -> Scene:
-    """A switch of a fabric; without a name the first leaf. Raises the controller's errors and InputError."""
+    """Returns a switch of a fabric; without a name the first leaf. Raises the controller's errors and
+    InputError."""
     if not config:
         raise InputError("--topology", topology, "needs --config; `eeon config list` shows those that ship")
     fabric = topologies.load(topology)
@@ -140,7 +142,7 @@ def of_topology(topology: str, config: Sequence[str], switch: str | None, seed: 
     if name not in fabric.switches:
         known = list(fabric.switches)
         there = ", ".join(known[:12]) + (", ..." if len(known) > 12 else "")
-        raise InputError("--switch", name, f"is no switch of {fabric.name}; there are {there}")
+        raise InputError("--switch", name, f"is not a switch of {fabric.name}; there are {there}")
     entries = plan.intended(fabric, settings, TICK_PS)
     return Scene(
         source=Source(program.json),
@@ -157,7 +159,7 @@ def of_topology(topology: str, config: Sequence[str], switch: str | None, seed: 
 def of_program(
     path: Path | None, seed: int, p4info: Path | None = None, entries: Path | None = None
 ) -> Scene:
-    """A switch that runs any BMv2 JSON, or the E-EON program, with what the program itself says.
+    """Returns a switch that runs any BMv2 JSON, or the E-EON program, with what the program itself says.
 
     `entries`: a file of `runtime_file`, with the program's `p4info`; without it there are none besides.
     """
@@ -202,7 +204,7 @@ class RegisterValue:
 
     @classmethod
     def parse(cls, text: str) -> RegisterValue:
-        """Read `name[index]=value`. Raises InputError."""
+        """Reads `name[index]=value`. Raises InputError."""
         found = _REGISTER.fullmatch(text) if len(text) <= 4 * _MAX_VALUE_BITS else None
         if found is None:
             raise InputError(
@@ -214,7 +216,7 @@ class RegisterValue:
         return cls(found[1], index, value)
 
     def write(self, switch: SwitchHandle) -> None:
-        """Set the cell. Raises InputError with the engine's reason."""
+        """Sets the cell. Raises InputError with the engine's reason."""
         engine = load_engine()
         data = self.value.to_bytes(max(1, (self.value.bit_length() + 7) // 8), "big")
         try:

@@ -53,7 +53,7 @@ class Source:
         return _text(self._tables[table], "action_profile")
 
     def has_field(self, name: str) -> bool:
-        """Whether a header instance has such a field: `scalars.metadata_t.verdict`."""
+        """Returns whether a header instance has such a field: `scalars.metadata_t.verdict`."""
         header, _, field = name.partition(".")
         kinds = {_text(h, "name"): _text(h, "header_type") for h in _list(self._json, "headers")}
         for kind in _list(self._json, "header_types"):
@@ -69,13 +69,13 @@ class Source:
         )
 
     def select_names(self, parser: str, index: int) -> list[str]:
-        """What a parse state branches on, part by part: fields, fields of a stack's last header
+        """Returns what a parse state branches on, part by part: fields, fields of a stack's last header
         (`labels.last.bottom`), bits that are looked at before they are extracted (`lookahead 8 bits`)."""
         state = _at(_list(self._parsers.get(parser, {}), "parse_states"), index)
         return [_part(_origin(state, part)) for part in _list(state, "transition_key")]
 
     def condition(self, pipeline: str, index: int) -> tuple[str, str]:
-        """A conditional of a pipeline: its text and its place."""
+        """Returns a conditional of a pipeline: its text and its place."""
         found = _at(_list(self._pipelines.get(pipeline, {}), "conditionals"), index)
         written = found.get("source_info") or {}
         text = _text(written, "source_fragment")
@@ -84,7 +84,7 @@ class Source:
         return text, _place(written)
 
     def statement(self, action: int, index: int) -> tuple[str, str, str]:
-        """A primitive of an action: its operation, its text, its place."""
+        """Returns a primitive of an action: its operation, its text, its place."""
         found = _at(self._actions, action)
         primitive = _at(_list(found, "primitives"), index)
         written = primitive.get("source_info") or {}
@@ -101,7 +101,7 @@ class Source:
         return operation, text, _place(written)
 
     def expression(self, node: object, params: list[str], depth: int = 0) -> str:
-        """An expression as P4 would have it. Masks that p4c adds to keep widths are left out."""
+        """Returns an expression as P4 would have it. Masks that p4c adds to keep widths are left out."""
         if depth > _MAX_DEPTH:
             return "..."
         if not isinstance(node, dict):
@@ -152,7 +152,8 @@ class Source:
 
 
 def field_name(name: str) -> str:
-    """A field as the P4 source has it, nearly: p4c puts user metadata into a header called `scalars`."""
+    """Returns a field as the P4 source has it, nearly: p4c puts user metadata into a header called
+    `scalars`."""
     if name.endswith(".$valid$"):
         return f"{name.removesuffix('.$valid$')}.isValid()"
     if name.startswith("scalars."):
@@ -163,7 +164,7 @@ def field_name(name: str) -> str:
 
 
 def _origin(state: object, part: object) -> object:
-    """What a part of a key is a copy of: p4c puts a lookahead into a variable of its own first."""
+    """Returns what a part of a key is a copy of: p4c puts a lookahead into a variable of its own first."""
     value = part.get("value") if isinstance(part, dict) else None
     for one in reversed(_list(state, "parser_ops")):
         arguments = _list(one, "parameters")
@@ -191,12 +192,12 @@ def _part(part: object) -> str:
 
 
 def is_temporary(name: str) -> bool:
-    """Whether a field is a local variable, of the source or of p4c."""
+    """Returns whether a field is a local variable, of the source or of p4c."""
     return name.startswith("scalars.") and "." not in name.removeprefix("scalars.")
 
 
 def _is_wrapped(text: str) -> bool:
-    """Whether one pair of parentheses stands around the whole text."""
+    """Returns whether one pair of parentheses stands around the whole text."""
     depth = 0
     for at, letter in enumerate(text):
         depth += (letter == "(") - (letter == ")")
@@ -225,8 +226,8 @@ def _valid_test(node: object) -> bool:
 
 
 def _says(fragment: str, node: object) -> bool:
-    """Whether a text of the source holds when an expression holds, as far as can be seen: p4c also writes the
-    text of an `if` to the opposite condition, and to one on a variable of its own."""
+    """Returns whether a text of the source holds when an expression holds, as far as can be seen: p4c also
+    writes the text of an `if` to the opposite condition, and to one on a variable of its own."""
     holds, text = True, fragment.strip()
     while True:
         if _is_wrapped(text):
@@ -251,7 +252,8 @@ def _says(fragment: str, node: object) -> bool:
 
 
 def _peeled(node: object) -> tuple[bool, dict[str, object]]:
-    """An expression without casts and negations around it, and whether it is asked whether it holds."""
+    """Returns an expression without casts and negations around it, and whether it is asked whether it
+    holds."""
     holds = True
     while isinstance(node, dict):
         operation = node.get("op")
@@ -271,7 +273,7 @@ def _peeled(node: object) -> tuple[bool, dict[str, object]]:
 
 
 def _operator(text: str) -> str | None:
-    """The operator that an expression of the source applies last, of those that make a condition."""
+    """Returns the operator that an expression of the source applies last, of those that make a condition."""
     depth = 0
     found: list[str] = []
     for one in _TOKEN.findall(text):

@@ -49,13 +49,13 @@ class Node:
     children: list[Node] = field(default_factory=list)
 
     def add(self, kind: str, text: str) -> Node:
-        """A new line below this one."""
+        """Returns a new line below this one."""
         node = Node(kind, text)
         self.children.append(node)
         return node
 
     def lines(self, depth: int = 0) -> Iterable[str]:
-        """The tree as plain text, two spaces a level."""
+        """Yields the tree as plain text, two spaces a level."""
         yield f"{'  ' * depth}{self.text}"
         for child in self.children:
             yield from child.lines(depth + 1)
@@ -75,7 +75,8 @@ class Amount(Enum):
 
 
 def tell(scene: Scene, journey: Journey, amount: Amount = Amount.STEPS) -> Node:
-    """The tree of one switch: first why the packet, and each copy, ended as it did; then its steps."""
+    """Returns the tree of one switch: first why the packet, and each copy, ended as it did; then its
+    steps."""
     root = Node("title", f"{journey.title}: {_first_line(journey)}")
     add_reasons(root.add("why", "why"), scene, journey, amount)
     add_steps(root, scene, journey, amount)
@@ -269,7 +270,7 @@ class _Teller:
             node.add(*line)
 
     def _meaning(self, name: str, value: int) -> str:
-        """The program's own word for a value."""
+        """Returns the program's own word for a value."""
         words = self._names.get(name, ())
         return f" ({words[value]})" if value < len(words) else ""
 
@@ -414,8 +415,8 @@ def _table(event: TableEvent) -> str:
 
 
 def _priority(priority: int) -> int:
-    """A priority as it was written. Of P4Runtime the engine has the distance from the largest, because BMv2's
-    lower numbers win: those of a program's own entries are small."""
+    """Returns a priority as it was written. Of P4Runtime the engine has the distance from the largest,
+    because BMv2's lower numbers win: those of a program's own entries are small."""
     return _MAX_PRIORITY - priority if priority > _MAX_PRIORITY // 2 else priority
 
 

@@ -32,7 +32,7 @@ _STYLES = {
 
 
 def show(root: Node) -> None:
-    """Print the tree. The plain text is the same whatever the locale and the version of rich."""
+    """Prints the tree. The plain text is the same whatever the locale and the version of rich."""
     if sys.stdout.isatty():
         Terminal().print(_tree(root))
         return

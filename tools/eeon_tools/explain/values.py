@@ -12,7 +12,7 @@ _HEX = re.compile(r"(type|hash|key|mask|cookie|label|checksum)", re.IGNORECASE)
 
 
 def of_field(name: str, width: int, value: int) -> str:
-    """A field's value: MAC and IP addresses by width and name, types and hashes in hexadecimal, else
+    """Returns a field's value: MAC and IP addresses by width and name, types and hashes in hexadecimal, else
     decimal."""
     is_address = bool(_ADDRESS.search(name)) and not _NO_ADDRESS.search(name)
     if width == 48 and (is_address or "mac" in name.lower()):
@@ -27,14 +27,14 @@ def of_field(name: str, width: int, value: int) -> str:
 
 
 def time(ps: int) -> str:
-    """A point in time or a duration, in microseconds with every digit that it has: `1,204.567 us`."""
+    """Returns a point in time or a duration, in microseconds with every digit that it has: `1,204.567 us`."""
     ns, rest = divmod(ps, _PS_PER_NS)
     text = f"{ns // 1000:,}.{ns % 1000:03d}"
     return f"{text}{rest:03d} us" if rest else f"{text} us"
 
 
 def size(count: int) -> str:
-    """A number of bytes: `31,500 B`."""
+    """Returns a number of bytes: `31,500 B`."""
     return f"{count:,} B"
 
 

@@ -26,7 +26,7 @@ _PS_PER_NS = 1000
 
 
 def write(recording: Recording, path: Path) -> int:
-    """Write the file; how many records it has. The packets' bytes are as many as the recording has kept."""
+    """Writes the file; how many records it has. The packets' bytes are as many as the recording has kept."""
     with path.open("wb") as file:
         return _write(recording, file)
 
@@ -73,7 +73,7 @@ def _write(recording: Recording, file: BinaryIO) -> int:
 
 
 def comment_of(recording: Recording, visit: Visit) -> str:
-    """What Wireshark shows of a packet: what was decided of it in words."""
+    """Returns what Wireshark shows of a packet: what was decided of it in words."""
     reason = recording.reason(visit)
     if visit.dropped:
         return f"DROPPED at {visit.place}: {reason}"

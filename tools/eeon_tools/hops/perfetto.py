@@ -28,7 +28,7 @@ _QUEUE, _PHY, _WIRE = 0, 1, 2
 
 
 def write(recording: Recording, path: Path) -> int:
-    """Write the file; how many packets of the trace format it has."""
+    """Writes the file; how many packets of the trace format it has."""
     count = 0
     with path.open("wb") as file:
         batch = Trace()

@@ -125,17 +125,17 @@ class Recording:
     numbers: array[int] = field(default_factory=lambda: array("I"))
 
     def number(self, packet: int) -> int:
-        """The number of a packet in its trace."""
+        """Returns the number of a packet in its trace."""
         return self.numbers[packet - 1] if 0 < packet <= len(self.numbers) else packet
 
     def port(self, node: str, number: int) -> Port | None:
-        """A port of a switch, or the one of a host."""
+        """Returns a port of a switch, or the one of a host."""
         if node in self.topology.hosts:
             return self.topology.hosts[node].port
         return self.topology.port(f"{node}:{number}")
 
     def ports(self) -> list[Port]:
-        """All ports: hosts', then switches'."""
+        """Returns all ports: hosts', then switches'."""
         return [*(host.port for host in self.topology.hosts.values()), *self.topology.ports()]
 
     def aqm(self, port: Port | None) -> Settings | None:
@@ -149,11 +149,11 @@ class Recording:
         return 0 if port.role is PortRole.HOST else int(self.config.settings_of(port).queue.buffer_bytes)
 
     def buffer(self, port: Port) -> str:
-        """The limit of a switch's port as it is configured."""
+        """Returns the limit of a switch's port as it is configured."""
         return self.config.settings_of(port).queue.limit().describe()
 
     def acts_from(self, port: Port) -> int | None:
-        """Bytes from which the port's AQM marks or drops; None where that is no depth."""
+        """Bytes from which the port's AQM marks or drops; None if its threshold is not a depth."""
         match self.aqm(port):
             case MarkThresholdSettings() as marking:
                 return int(marking.threshold)
@@ -164,7 +164,7 @@ class Recording:
                 return None
 
     def truncation(self) -> str | None:
-        """What is missing, in words; None when nothing is."""
+        """Returns what is missing, in words; None when nothing is."""
         if not self.hops.lost:
             return None
         return (
@@ -173,7 +173,7 @@ class Recording:
         )
 
     def visits(self) -> Iterator[Visit]:
-        """Every visit that has ended, in the order in which they ended."""
+        """Yields every visit that has ended, in the order in which they ended."""
         inside: dict[tuple[int, str], Visit] = {}
         for event in self.hops.events():
             if not event.packet:
@@ -260,7 +260,8 @@ class Recording:
         visit.group = group if is_lossless else None
 
     def reason(self, visit: Visit) -> str:
-        """Why a packet was marked, dropped, held or let through, with the numbers that were compared."""
+        """Returns why a packet was marked, dropped, held or let through, with the numbers that were
+        compared."""
         return "; ".join(part for part in (self._decision(visit), _hold(visit), self._pause(visit)) if part)
 
     def _decision(self, visit: Visit) -> str:
@@ -305,7 +306,7 @@ class Recording:
                 return f"{found}, buffer {self.buffer(port)}: let in"
 
     def _group(self, node: str, group: int) -> str:
-        """The limit of a lossless group, which is asked in place of the port's buffer."""
+        """Returns the limit of a lossless group, which is asked in place of the port's buffer."""
         number, priority = group >> 3, group & 7
         port = self.topology.port(f"{node}:{number}")
         assert port is not None, "packets come in by ports of the topology"

@@ -32,7 +32,7 @@ COMMAND & COMMAND runs both side by side."""
 
 
 def help_text() -> str:
-    """What can be typed, a line each."""
+    """Returns what can be typed, a line each."""
     return _HELP.format(algorithms="|".join(load_engine().TCP_NAMES))
 
 
@@ -77,9 +77,9 @@ def _byte(text: str) -> int:
     try:
         value = int(text, 0)
     except ValueError as error:
-        raise argparse.ArgumentTypeError(f"{text} is no number") from error
+        raise argparse.ArgumentTypeError(f"{text} is not a number") from error
     if not 0 <= value <= 255:
-        raise argparse.ArgumentTypeError(f"{text} is no byte: 0 to 255")
+        raise argparse.ArgumentTypeError(f"{text} is not a byte: 0 to 255")
     return value
 
 
@@ -126,7 +126,7 @@ _VERBS = {"ping": _ping, "udp": _udp, "tcp": _tcp, "send": _send}
 
 
 def parse(line: str, hosts: Mapping[str, LabHost]) -> Command:
-    """What a line asks for; nothing for an empty one or a comment. Raises InputError."""
+    """Returns what a line asks for; nothing for an empty one or a comment. Raises InputError."""
     try:
         words = shlex.split(line, comments=True)
     except ValueError as error:

@@ -44,7 +44,7 @@ class Host:
         return self._place.ipv4.ip
 
     def send(self, destination: IPv4Address, packet: bytes) -> tuple[bytes, ...]:
-        """The frames that an IPv4 packet becomes: itself, or an ARP request while it waits.
+        """Returns the frames that an IPv4 packet becomes: itself, or an ARP request while it waits.
 
         Raises InputError where no route leads to `destination`.
         """

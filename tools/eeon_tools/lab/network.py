@@ -141,7 +141,8 @@ class Lab:
         return list(self._arrivals)
 
     def received(self, host: str) -> list[Arrival]:
-        """The newest frames that a host has received since the last `send`, 65,536 of all hosts at most."""
+        """Returns the newest frames that a host has received since the last `send`, 65,536 of all hosts at
+        most."""
         self._known(host)
         return [arrival for arrival in self._arrivals if arrival.host == host]
 
@@ -162,7 +163,7 @@ class Lab:
         return self.targets
 
     def report(self) -> Report:
-        """What has happened so far, as of a replay."""
+        """Returns what has happened so far, as of a replay."""
         from eeon_engine.json_documents import twin_report
 
         return twin_report(self._twin)
@@ -175,7 +176,7 @@ class Lab:
         return self._twin.now_ps
 
     def address_of(self, name: str) -> IPv4Address:
-        """The address of a host, or the address that the text is. Raises InputError."""
+        """Returns the address of a host, or the address that the text is. Raises InputError."""
         if name in self._hosts:
             return self._hosts[name].address
         try:
@@ -214,7 +215,7 @@ class Lab:
             raise InputError("tcp", f"{source} to {destination}", str(error)) from error
 
     def flow(self, number: int) -> FlowReport:
-        """How far a TCP flow has come."""
+        """Returns how far a TCP flow has come."""
         from eeon_engine.json_documents import flow_report
 
         return flow_report(self._twin, number)
@@ -313,8 +314,8 @@ class Lab:
 
 
 def _named_in(entries: Path, key: str, otherwise: Path | None) -> Path | None:
-    """The program or the P4Info that a runtime file of the tutorials names, or else `otherwise`. Raises
-    InputError for one that is named and nowhere, where there is no other."""
+    """Returns the program or the P4Info that a runtime file of the tutorials names, or else `otherwise`.
+    Raises InputError if the named one does not exist and nothing replaces it."""
     if entries.suffix != ".json":
         return otherwise
     try:

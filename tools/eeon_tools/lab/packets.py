@@ -30,7 +30,7 @@ def mac_bytes(mac: str) -> bytes:
 
 
 def ethernet(destination: bytes, source: bytes, kind: int, payload: bytes) -> bytes:
-    """A frame without FCS."""
+    """Returns a frame without FCS."""
     return destination + source + kind.to_bytes(2, "big") + payload
 
 
@@ -57,7 +57,7 @@ class Arp:
 
     @classmethod
     def read(cls, payload: bytes) -> Arp | None:
-        """None for what is no such packet."""
+        """Returns None for any other packet."""
         if len(payload) < _ARP.size:
             return None
         *kinds, operation, sender_mac, sender_ip, target_mac, target_ip = _ARP.unpack_from(payload)
@@ -67,7 +67,7 @@ class Arp:
 
 
 def ipv4(source: IPv4Address, destination: IPv4Address, protocol: int, payload: bytes, tos: int = 0) -> bytes:
-    """A packet without options. `tos` is the whole byte: DSCP and ECN."""
+    """Returns a packet without options. `tos` is the whole byte: DSCP and ECN."""
     header = _IPV4.pack(
         0x45, tos, _IPV4.size + len(payload), 0, 0, _TTL, protocol, 0, source.packed, destination.packed
     )
@@ -75,13 +75,13 @@ def ipv4(source: IPv4Address, destination: IPv4Address, protocol: int, payload: 
 
 
 def echo(kind: int, identifier: int, sequence: int, data: bytes) -> bytes:
-    """An ICMP echo request or reply."""
+    """Returns an ICMP echo request or reply."""
     header = _ICMP.pack(kind, 0, 0, identifier, sequence)
     return header[:2] + internet_checksum(header + data).to_bytes(2, "big") + header[4:] + data
 
 
 def udp(source_port: int, destination_port: int, data: bytes) -> bytes:
-    """A datagram without checksum, which RFC 768 allows over IPv4."""
+    """Returns a datagram without checksum, which RFC 768 allows over IPv4."""
     return _UDP.pack(source_port, destination_port, _UDP.size + len(data), 0) + data
 
 
@@ -97,7 +97,7 @@ class Packet:
 
     @classmethod
     def read(cls, payload: bytes) -> Packet | None:
-        """None for what is no whole IPv4 packet, or has a wrong header checksum, or is a fragment."""
+        """Returns None for a truncated or fragmented IPv4 packet, or one with a wrong header checksum."""
         if len(payload) < _IPV4.size:
             return None
         first, tos, length, _, fragment, _, protocol, _, source, destination = _IPV4.unpack_from(payload)

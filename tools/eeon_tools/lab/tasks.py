@@ -46,7 +46,7 @@ class Net(Protocol):
         """The clock."""
 
     def address_of(self, name: str) -> IPv4Address:
-        """The address of a host, or the address that the text is. Raises InputError."""
+        """Returns the address of a host, or the address that the text is. Raises InputError."""
 
     def send_ip(self, host: str, destination: IPv4Address, packet: bytes) -> None:
         """A host sends an IPv4 packet, now."""
@@ -61,7 +61,7 @@ class Net(Protocol):
         """Starts a TCP flow; its number."""
 
     def flow(self, number: int) -> FlowReport:
-        """How far a TCP flow has come."""
+        """Returns how far a TCP flow has come."""
 
 
 class Task(ABC):
@@ -342,7 +342,7 @@ class SendFrames(Task):
 
     @classmethod
     def of_capture(cls, host: str, path: Path) -> SendFrames:
-        """The frames of a pcap or pcapng file. Raises TraceError."""
+        """Returns the frames of a pcap or pcapng file. Raises TraceError."""
         frames: list[tuple[int, bytes]] = []
         first: int | None = None
         for packet in read_packets(path):

@@ -105,7 +105,7 @@ class LabTopology:
 
 
 def read_topology(place: str, rate: DataRate = DEFAULT_RATE) -> LabTopology:
-    """A `.json` file in the tutorials' form, or else the name or file of a topology of this project.
+    """Returns a `.json` file in the tutorials' form, or else the name or file of a topology of this project.
 
     `rate` is that of links for which the tutorials' file says none. Raises InputError and the controller's
     errors.
@@ -226,7 +226,8 @@ def _with_ports(links: list[list[object]], hosts: set[str], switches: set[str]) 
 
 
 def _old_host(path: Path, name: str, links: list[list[object]]) -> LabHost:
-    """A host of a file that says its name only: h3 at s2 is 10.0.2.3 and has the switch for its gateway."""
+    """Returns a host of a file that says its name only: h3 at s2 is 10.0.2.3 and has the switch for its
+    gateway."""
     number = _HOST_NUMBER.fullmatch(name)
     ends = [str(end) for link in links if name in map(str, link[:2]) for end in link[:2] if end != name]
     found = _SWITCH_END.fullmatch(ends[0]) if ends else None
@@ -256,16 +257,16 @@ def _read(path: Path) -> _TopologyFile:
         return _TopologyFile.model_validate(json.loads(data))
     except ValidationError as error:
         first = error.errors()[0]
-        # `hosts` may be either of two kinds; the reader's name of the kind is no part of the place.
+        # `hosts` may be either of two kinds; the reader's name of the kind does not belong to the place.
         place = ".".join(str(part) for part in first["loc"] if "[" not in str(part))
         more = f" (and {error.error_count() - 1} more)" if error.error_count() > 1 else ""
         raise InputError(path, place, f"{first['msg']}{more}") from error
     except (ValueError, RecursionError) as error:
-        raise InputError(path, "", f"is no JSON: {error}") from error
+        raise InputError(path, "", f"is not JSON: {error}") from error
 
 
 def _beside(topology: Path, place: str, named: str | None) -> Path | None:
-    """A file that a topology names. Raises InputError for one that is nowhere."""
+    """Returns a file that a topology names. Raises InputError for one that is nowhere."""
     if named is None:
         return None
     candidates = places(topology, named)
@@ -276,13 +277,13 @@ def _beside(topology: Path, place: str, named: str | None) -> Path | None:
 
 
 def places(by: Path, named: str) -> list[Path]:
-    """Where a file may be that the file `by` names: from the working folder, as the tutorials' runner has it,
-    from the folder of `by`, or from the one above."""
+    """Returns where a file may be that the file `by` names: from the working folder, as the tutorials' runner
+    has it, from the folder of `by`, or from the one above."""
     return list(dict.fromkeys(folder / named for folder in (Path(), by.parent, by.parent.parent)))
 
 
 def not_there(named: str, candidates: Sequence[Path]) -> str:
-    """The words for a file that is in none of its places."""
+    """Returns the words for a file that is in none of its places."""
     others = [str(one) for one in candidates if str(one) != named]
     return f"{named} is not there" + (f", nor is {' or '.join(others)}" if others else "")
 
@@ -352,7 +353,7 @@ def _end(
 
 
 def _delay(path: Path, place: str, text: object) -> Duration:
-    """A number of milliseconds, or text with a unit, as Mininet takes it."""
+    """Returns a number of milliseconds, or text with a unit, as Mininet takes it."""
     found = _LATENCY.fullmatch(str(text)) if not isinstance(text, bool) and len(str(text)) <= 32 else None
     picoseconds = Fraction(found["number"]) * _LATENCY_UNIT_PS[found["unit"]] if found else Fraction(-1)
     if picoseconds.denominator != 1 or not 0 <= picoseconds <= _MAX_DELAY_PS:

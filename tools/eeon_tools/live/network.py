@@ -30,7 +30,7 @@ _IFF_UP = 1  # netdevice(7)
 
 
 def check_possible() -> None:
-    """Raise UnavailableError where no live fabric can be made, saying why."""
+    """Raises UnavailableError where no live fabric can be made, saying why."""
     if not sys.platform.startswith("linux"):
         raise UnavailableError("a live fabric needs Linux: it consists of network namespaces and veth pairs")
     missing = [tool for tool in ("ip", "ethtool") if shutil.which(tool) is None]
@@ -43,7 +43,7 @@ def check_possible() -> None:
 
 
 def check_free(state: State) -> None:
-    """Raise UnavailableError when a name that the fabric needs is taken by something that is not its own."""
+    """Raises UnavailableError when a name that the fabric needs is taken by something that is not its own."""
     taken = [f"namespace {name}" for name in state.namespaces.values() if (_NAMESPACES / name).exists()]
     taken += [f"interface {name}" for name in state.interfaces if (_INTERFACES / name).exists()]
     if taken:
@@ -58,7 +58,7 @@ def _not_free(taken: list[str]) -> UnavailableError:
 
 
 def make(topology: Topology, names: Names, state: State) -> None:
-    """Make hosts and links. Raises UnavailableError with what `ip` or `ethtool` said.
+    """Makes hosts and links. Raises UnavailableError with what `ip` or `ethtool` said.
 
     A name that somebody took after `check_free` is struck from `state`, with all that come after it: `remove`
     must leave alone what was not made here.
@@ -94,14 +94,14 @@ def make(topology: Topology, names: Names, state: State) -> None:
 
 
 def set_links(interfaces: Iterable[str], *, up: bool) -> None:
-    """Take links up or down at their switch's end; the other end sees its carrier come or go. Those that are
+    """Takes links up or down at their switch's end; the other end sees its carrier come or go. Those that are
     not there are left out."""
     there = [name for name in interfaces if (_INTERFACES / name).exists()]
     run_batch([f"link set {name} {'up' if up else 'down'}" for name in there])
 
 
 def any_up(interfaces: Iterable[str]) -> bool:
-    """Whether any of them is up, whatever its other end is."""
+    """Returns whether any of them is up, whatever its other end is."""
     for name in interfaces:
         with contextlib.suppress(OSError):
             if int((_INTERFACES / name / "flags").read_text(), 16) & _IFF_UP:
@@ -110,7 +110,7 @@ def any_up(interfaces: Iterable[str]) -> bool:
 
 
 def set_congestion_control(state: State, wanted: str | None) -> str:
-    """Give all hosts the congestion control `wanted`, or the first of `ANSWER_MARKS` that the kernel lets
+    """Gives all hosts the congestion control `wanted`, or the first of `ANSWER_MARKS` that the kernel lets
     them have; returns its name.
 
     Raises UnavailableError when there is none: a namespace may only have what is built in or loaded, and
@@ -134,7 +134,7 @@ def set_congestion_control(state: State, wanted: str | None) -> str:
 
 
 def remove(state: State) -> list[str]:
-    """Remove what `make` has made, as far as it got. Returns what could not be removed."""
+    """Removes what `make` has made, as far as it got. Returns what could not be removed."""
     for name in state.namespaces.values():
         if (_NAMESPACES / name).exists():
             _end_processes(name)
@@ -149,7 +149,7 @@ def remove(state: State) -> list[str]:
 
 
 def end(processes: Iterable[Process]) -> None:
-    """Ask processes to end; after some seconds, end them."""
+    """Asks processes to end; after some seconds, end them."""
     left = list(processes)
     for number, seconds in ((signal.SIGTERM, _END_SECS), (signal.SIGKILL, _END_SECS)):
         for process in left:
@@ -199,13 +199,13 @@ def _write_settings(inside: Sequence[str]) -> None:
 
 
 def run_batch(commands: Sequence[str], namespace: str | None = None) -> None:
-    """Let `ip -batch` do it, in a namespace or here. Raises UnavailableError with what it said."""
+    """Lets `ip -batch` do it, in a namespace or here. Raises UnavailableError with what it said."""
     where = ("-n", namespace) if namespace is not None else ()
     _run("ip", *where, "-batch", "-", given="\n".join(commands) + "\n")
 
 
 def _is_taken(*command: str) -> bool:
-    """Whether a command that makes something did not because its name is taken."""
+    """Returns whether a command that makes something did not because its name is taken."""
     try:
         _run(*command)
     except UnavailableError as error:

@@ -1,8 +1,8 @@
 """What a live fabric consists of: names of namespaces and interfaces, addresses, rates. Pure.
 
-Switches run beside everything else, in the namespace of whoever brings the fabric up, on interfaces of theirs
-(`eeon1p3`: port 3 of the switch with device id 1). Each host is a namespace (`eeon-h1`) with one interface,
-`eth0`.
+Switches run beside everything else, in the namespace of the caller who brings the fabric up, on interfaces of
+theirs (`eeon1p3`: port 3 of the switch with device id 1). Each host is a namespace (`eeon-h1`) with one
+interface, `eth0`.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class End:
 
 
 def scaled(topology: Topology, factor: Fraction) -> str:
-    """The topology with every rate multiplied, as the text of a topology file.
+    """Returns the topology with every rate multiplied, as the text of a topology file.
 
     Raises InputError where a rate becomes less than one bit a second.
     """
@@ -78,13 +78,13 @@ def scaled(topology: Topology, factor: Fraction) -> str:
 
 
 def with_rates(topology: Topology, factor: Fraction) -> tuple[Topology, str]:
-    """The topology that runs, and its file's text."""
+    """Returns the topology that runs, and its file's text."""
     text = scaled(topology, factor)
     return topologies.from_text(text, f"{topology.name} x {factor}"), text
 
 
 def pairs(topology: Topology, names: Names) -> Iterator[tuple[End, End]]:
-    """A veth pair for each link; a switch's end comes first."""
+    """Yields a veth pair for each link; a switch's end comes first."""
 
     def end(node: str, port: int) -> End:
         if node in topology.hosts:

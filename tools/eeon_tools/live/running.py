@@ -43,9 +43,9 @@ class LiveFabric:
     processes: dict[str, subprocess.Popen[bytes]]
 
     def watch(self, stops_within: Callable[[float], bool], report: Callable[[str], None]) -> None:
-        """Report each switch that ends, and take its links down, as they go with a switch that has lost its
-        power. One that was started again is watched again. Ends when `stops_within`, which waits for so many
-        seconds, returns true, or with the last switch."""
+        """Reports each switch that ends, and takes its links down, as they go with a switch that has lost its
+        power. One that was started again is watched again. Ends when `stops_within`, which waits for that
+        number of seconds, returns true, or with the last switch."""
         running = dict(self.state.switches)
         while running and not stops_within(_WATCH_SECS):
             for name, process in list(running.items()):
@@ -124,7 +124,7 @@ def up(
 
 
 def down(name: str) -> str:
-    """Remove a fabric, also one whose maker was killed; returns what was done. Raises UnavailableError when
+    """Removes a fabric, also one whose maker was killed; returns what was done. Raises UnavailableError when
     there is none or something stays."""
     network.check_possible()
     record = state.load(name)
@@ -147,9 +147,9 @@ def down(name: str) -> str:
 
 
 def restart(name: str, switch: str) -> Process:
-    """Start a switch of a fabric again, ended or not, and take its links up. It has no program until somebody
-    loads one. Raises UnavailableError where there is no such fabric or it does not start, InputError for a
-    switch that it does not have."""
+    """Starts a switch of a fabric again, ended or not, and takes its links up. It has no program until
+    somebody loads one. Raises UnavailableError if the fabric does not exist or does not start, InputError for
+    a switch that it does not have."""
     network.check_possible()
     record = state.load(name)
     topology = topologies.load(record.folder / "topology.yaml")

@@ -33,7 +33,7 @@ class Process:
 
     @classmethod
     def of(cls, pid: int) -> Process:
-        """The process with this id, now. Raises ProcessLookupError."""
+        """Returns the process with this id, now. Raises ProcessLookupError."""
         started = _started(pid)
         if started is None:
             raise ProcessLookupError(pid)
@@ -45,7 +45,7 @@ class Process:
         return _started(self.pid) == self.started
 
     def signal(self, number: int) -> None:
-        """Send a signal to it, and to no process that has got its id since."""
+        """Sends a signal to it, and to no process that has got its id since."""
         try:
             descriptor = os.pidfd_open(self.pid)
         except ProcessLookupError:
@@ -90,7 +90,7 @@ class State:
         return folder(self.name)
 
     def check_unclaimed(self) -> None:
-        """Raise UnavailableError when a fabric has this name."""
+        """Raises UnavailableError when a fabric has this name."""
         if (self.folder / _FILE).exists():
             raise self._taken()
 
@@ -113,7 +113,7 @@ class State:
         )
 
     def save(self) -> None:
-        """Replace the file at once."""
+        """Replaces the file at once."""
         scratch = self.folder / f".{_FILE}"
         scratch.write_text(self._text(), encoding="utf-8")
         scratch.replace(self.folder / _FILE)
@@ -130,12 +130,12 @@ class State:
 
 
 def folder(name: str) -> Path:
-    """Where the fabric of this name keeps its files."""
+    """Returns where the fabric of this name keeps its files."""
     return _ROOT / name
 
 
 def marked(mark: str) -> list[Process]:
-    """The processes that have a fabric's mark in their environment; root sees all of them."""
+    """Returns the processes that have a fabric's mark in their environment; root sees all of them."""
     wanted = f"{MARK}={mark}".encode()
     found = []
     for path in Path("/proc").glob("[0-9]*"):
@@ -178,5 +178,5 @@ def _started(pid: int) -> int | None:
 
 
 def has_root() -> bool:
-    """Whether this process may make namespaces, as far as its user id says."""
+    """Returns whether this process may make namespaces, as far as its user id says."""
     return os.geteuid() == 0

@@ -45,7 +45,7 @@ class Command:
 
 
 def check_installed(target: str) -> None:
-    """Raise UnavailableError when the target's commands are not there."""
+    """Raises UnavailableError when the target's commands are not there."""
     needed = {"engine": ["eeon-switch"], "bmv2": ["simple_switch_grpc", "simple_switch_CLI"]}[target]
     missing = [name for name in needed if _found(name) is None]
     if missing:
@@ -55,7 +55,7 @@ def check_installed(target: str) -> None:
 
 
 def command(state: State, switch: Switch, names: Names) -> Command:
-    """The command of one switch; its ports' interfaces exist."""
+    """Returns the command of one switch; its ports' interfaces exist."""
     own = _OPTIONS[state.target](state, switch)
     links = [
         word
@@ -107,7 +107,7 @@ _OPTIONS = {"engine": _engine, "bmv2": _bmv2}
 
 
 def start(command: Command) -> subprocess.Popen[bytes]:
-    """Start a switch; what it prints goes to its log."""
+    """Starts a switch; what it prints goes to its log."""
     with command.log.open("wb") as log:
         return subprocess.Popen(
             command.arguments,
@@ -121,7 +121,7 @@ def start(command: Command) -> subprocess.Popen[bytes]:
 
 
 def remove_socket(state: State, switch: str) -> None:
-    """Remove the Unix socket that a switch has left which was killed."""
+    """Removes the Unix socket that a switch has left which was killed."""
     host, _, path = state.addresses[switch].rpartition(":")
     if host == "unix":
         Path(path).unlink(missing_ok=True)
@@ -158,7 +158,8 @@ def _connect(address: str) -> socket.socket:
 
 
 def set_rates(state: State, switch: Switch) -> None:
-    """Give BMv2's queues their depth and packet rates, over Thrift. The engine has its own from the start."""
+    """Gives BMv2's queues their depth and packet rates, over Thrift. The engine has its own from the
+    start."""
     if state.target != "bmv2":
         return
     lines = [f"set_queue_depth {_BMV2_QUEUE_PACKETS}"]
@@ -179,7 +180,7 @@ def packet_rate(rate_bps: int, overhead_bytes: int) -> int:
 
 
 def stop(processes: Iterable[Process]) -> None:
-    """End those that still run."""
+    """Ends those that still run."""
     end(process for process in processes if process.is_alive)
 
 
@@ -193,7 +194,7 @@ def free_ports(count: int) -> list[int]:
 
 
 def last_lines(state: State, switch: str, count: int = 5) -> str:
-    """The end of a switch's log."""
+    """Returns the end of a switch's log."""
     try:
         text = (state.folder / f"{switch}.log").read_text(encoding="utf-8", errors="replace")
     except OSError:
@@ -202,5 +203,5 @@ def last_lines(state: State, switch: str, count: int = 5) -> str:
 
 
 def _found(name: str) -> str | None:
-    """A command of this environment, or of PATH."""
+    """Returns a command of this environment, or of PATH."""
     return shutil.which(name, path=str(Path(sys.executable).parent)) or shutil.which(name)

@@ -28,7 +28,7 @@ class Setting:
 
     @classmethod
     def parse(cls, text: str) -> Setting:
-        """Read `mark_threshold+eee_120us100`. Raises InputError."""
+        """Reads `mark_threshold+eee_120us100`. Raises InputError."""
         parts = tuple(part.strip() for part in text.split("+"))
         if not all(parts):
             raise InputError("--compare", text, "has a name missing; write A+B")
@@ -36,7 +36,7 @@ class Setting:
 
 
 def overridden(config: Sequence[str], topology: str) -> list[str]:
-    """What later configurations take back of earlier ones: a remark for each AQM or EEE mode that one
+    """Returns what later configurations take back of earlier ones: a remark for each AQM or EEE mode that one
     replaces at some port."""
     ports = topologies.load(topology).ports()
     remarks = []
@@ -106,7 +106,7 @@ def _row(run: RunResult) -> list[str]:
 
 
 def page(runs: Sequence[RunResult], tool: str) -> str:
-    """The page about all of them."""
+    """Returns the page about all of them."""
     from eeon_tools.replay.page import conditions  # it draws, which a table does without
 
     first = runs[0]
@@ -125,13 +125,13 @@ OVERLOAD_SHARE = 0.01
 
 
 def unmarked(run: RunResult) -> list[str]:
-    """A remark when ports mark, and have marked nothing."""
+    """Returns a remark when ports mark, and have marked nothing."""
     return [f"{run.name}: nothing is marked: {run.unmarked}"] if run.unmarked else []
 
 
 def overload(run: RunResult) -> list[str]:
-    """A remark when the trace offers more than the fabric can carry, so that what is compared is mostly
-    loss."""
+    """Returns a remark when the trace offers more than the fabric can carry, so that what is compared is
+    mostly loss."""
     total = run.total()
     if not total.sent or total.tail_dropped <= OVERLOAD_SHARE * total.sent:
         return []

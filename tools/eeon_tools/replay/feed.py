@@ -68,8 +68,8 @@ class FeedCounts:
     """What became of a trace's packets on their way into the fabric. `offered` counts frames that hosts send;
     `first_ns` is the time of the trace's first packet, `last_ps` that of the last offer.
 
-    Left out: `not_ip`, `multicast` (and broadcast), `unmapped` (an address is no host's), `same_host` (from a
-    host to itself), `too_long` (longer than a frame of 65,535 bytes). `super_frames`: of segmentation
+    Left out: `not_ip`, `multicast` (and broadcast), `unmapped` (an address belongs to no host), `same_host`
+    (from a host to itself), `too_long` (longer than a frame of 65,535 bytes). `super_frames`: of segmentation
     offload; `segments`: what they were cut into. `long_frames`: longer than those of an MTU of 1,500 bytes,
     and sent as they are, for they are not TCP's. `by_ecn`: frames that hosts send, by ECN codepoint."""
 
@@ -87,7 +87,7 @@ class FeedCounts:
     last_ps: int = 0
 
     def remarks(self) -> list[str]:
-        """What somebody has to know who reads the result, in sentences."""
+        """Returns what somebody has to know who reads the result, in sentences."""
         found = []
         if self.segments:
             found.append(
@@ -110,7 +110,7 @@ class FeedCounts:
         for why, count in (
             ("they are not IP", self.not_ip),
             ("they are multicast or broadcast", self.multicast),
-            ("an address is no host of the fabric", self.unmapped),
+            ("an address belongs to no host of the fabric", self.unmapped),
             ("they go from a host to itself", self.same_host),
             (f"they are longer than {_MAX_OFFER_BYTES:,} bytes", self.too_long),
         ):
@@ -127,7 +127,7 @@ class AddressMap:
 
     @classmethod
     def parse(cls, assignments: Iterable[str], hosts: list[TraceHost]) -> AddressMap:
-        """Read `ip=host` and `prefix=host` assignments. Raises TraceError naming the one that is wrong."""
+        """Reads `ip=host` and `prefix=host` assignments. Raises TraceError naming the one that is wrong."""
         by_name = {host.name: index for index, host in enumerate(hosts)}
         found: dict[_Network, int] = {}
         for text in assignments:
@@ -159,7 +159,7 @@ class AddressMap:
         return not self.hosts and not self.prefixes
 
     def by_prefix(self, address: bytes) -> int | None:
-        """The host of the longest prefix that has an address."""
+        """Returns the host of the longest prefix that has an address."""
         whole = ipaddress.ip_address(address)
         return next((host for network, host in self.prefixes if whole in network), None)
 
@@ -167,8 +167,8 @@ class AddressMap:
 @dataclass(frozen=True)
 class SendRules:
     """How hosts send a trace. `mapping`: `ip=host` and `prefix=host`. `unmapped`: what becomes of packets
-    with an address that is no host's; unless it is said, unicast ends the trace with an error and multicast
-    is left out. `keep_super_frames`: send frames of segmentation offload whole."""
+    with an address that belongs to no host; unless it is said, unicast ends the trace with an error and
+    multicast is left out. `keep_super_frames`: send frames of segmentation offload whole."""
 
     mapping: tuple[str, ...] = ()
     unmapped: Unmapped | None = None
@@ -177,7 +177,7 @@ class SendRules:
     def feed(
         self, trace: Path, hosts: list[TraceHost], speed: float, on_break: OnBreak | None = None
     ) -> Feed:
-        """A trace's packets as these hosts send them. Raises TraceError."""
+        """Returns a trace's packets as these hosts send them. Raises TraceError."""
         return Feed(trace, hosts, speed, AddressMap.parse(self.mapping, hosts), on_break, self)
 
 
@@ -281,8 +281,8 @@ class Feed:
             )
 
     def _as_sent(self, offer: Offer, place: tuple[int, int], payload: int | None) -> Iterator[Offer]:
-        """The frames that a NIC sends of a long one that its host hands it; `payload` of each where it is to
-        be cut."""
+        """Yields the frames that a NIC sends of a long one that its host hands it; `payload` of each where it
+        is to be cut."""
         counts = self.counts
         if payload is not None:
             counts.super_frames += 1
@@ -325,7 +325,7 @@ class Feed:
         raise TraceError(self._trace, f"packet {number}", problem)
 
     def _offer(self, number: int, packet: Packet, place: tuple[int, int], at_ps: int) -> Offer | None:
-        """A packet as a host sends it, or None where it is left out."""
+        """Returns a packet as a host sends it, or None where it is left out."""
         at, length = place
         frame = packet.captured
         addresses = frame[at : at + length], frame[at + length : at + 2 * length]
@@ -378,7 +378,7 @@ class Feed:
         return TraceError(
             self._trace,
             f"packet {number}",
-            f"{what} {text} is no host of the fabric ({self._hosts[0].ipv4} to {self._hosts[-1].ipv4}); "
+            f"{what} {text} is not a host of the fabric ({self._hosts[0].ipv4} to {self._hosts[-1].ipv4}); "
             f"say which host stands for it, --map {text}={self._hosts[0].name}, or leave such packets out, "
             "--unmapped drop",
         )
@@ -403,7 +403,7 @@ def _words(data: bytes | bytearray) -> int:
 def _fix_checksums(
     frame: bytearray, place: tuple[int, int], source_change: int, destination_change: int
 ) -> None:
-    """Bring the IPv4 header checksum and that of what it carries up to date after addresses changed.
+    """Brings the IPv4 header checksum and that of what it carries up to date after addresses changed.
 
     Incremental (RFC 1624), because the payload may not be there. A UDP checksum of zero means none (RFC 768).
     """
@@ -426,7 +426,7 @@ def _fix_checksums(
 
 
 def _is_group(address: bytes) -> bool:
-    """Whether an address is multicast's or broadcast's."""
+    """Returns whether an address is multicast's or broadcast's."""
     if len(address) == 4:
         return 224 <= address[0] < 240 or address == b"\xff" * 4
     return address[0] == 0xFF

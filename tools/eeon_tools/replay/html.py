@@ -92,7 +92,7 @@ Cell = str | tuple[str, str]
 
 
 def page(title: str, body: Iterable[str]) -> str:
-    """A whole document; `body` is HTML already, `title` is text."""
+    """Returns a whole document; `body` is HTML already, `title` is text."""
     return (
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
@@ -102,18 +102,18 @@ def page(title: str, body: Iterable[str]) -> str:
 
 
 def heading(text: str) -> str:
-    """A section's heading."""
+    """Returns a section's heading."""
     return f"<h2>{html.escape(text)}</h2>"
 
 
 def paragraph(text: str, css_class: str = "") -> str:
-    """A paragraph of plain text in which `code` stands between backquotes."""
+    """Returns a paragraph of plain text in which `code` stands between backquotes."""
     attribute = f' class="{css_class}"' if css_class else ""
     return f"<p{attribute}>{inline(text)}</p>"
 
 
 def bullets(items: Iterable[str]) -> str:
-    """A list of plain texts."""
+    """Returns a list of plain texts."""
     return "<ul>" + "".join(f"<li>{inline(item)}</li>" for item in items) + "</ul>"
 
 
@@ -124,18 +124,18 @@ def inline(text: str) -> str:
 
 
 def outcome(text: str, holds: bool) -> str:
-    """A finding set off from the text, green when what was expected was seen."""
+    """Returns a finding set off from the text, green when what was expected was seen."""
     css_class = "outcome" if holds else "outcome no"
     return f'<div class="{css_class}">{inline(text)}</div>'
 
 
 def figure(svg: str, caption: str) -> str:
-    """A drawing with its caption."""
+    """Returns a drawing with its caption."""
     return f"<figure>{svg}<figcaption>{inline(caption)}</figcaption></figure>"
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[Cell]], group_size: int = 0) -> str:
-    """A table of text; a line is drawn before every `group_size` rows."""
+    """Returns a table of text; a line is drawn before every `group_size` rows."""
     lines = ["<tr>" + "".join(f"<th>{html.escape(text)}</th>" for text in head) + "</tr>"]
     for number, row in enumerate(rows):
         starts_group = group_size and number and number % group_size == 0

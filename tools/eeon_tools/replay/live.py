@@ -5,7 +5,7 @@
 3. send each frame from its host's namespace at its time and hear what arrives, in the engine's own thread
 4. read the counters again and hold them against what hosts sent and heard
 
-Loss is no error here, as it is on a twin: a computer that is too slow loses packets in its buffers, and the
+Loss is not an error here, unlike on a twin: a computer that is too slow loses packets in its buffers, and the
 result says how many and where.
 """
 
@@ -72,9 +72,9 @@ class LiveSettings:
 def replay(
     settings: LiveSettings, progress: Callable[[int, int], None] = lambda packets, of: None
 ) -> LiveResult:
-    """Run one replay. `progress` hears how many packets have been sent, and of how many.
+    """Runs one replay. `progress` hears how many packets have been sent, and of how many.
 
-    Raises TraceError, the controller's errors, UnavailableError where there is no such fabric or no root, and
+    Raises TraceError, the controller's errors, UnavailableError without such a fabric or without root, and
     ReplayError when the counts contradict each other.
     """
     network.check_possible()
@@ -189,7 +189,8 @@ def _report(traffic: Traffic, late_after_ns: int) -> TrafficReport:
 
 
 def _look(topology: Topology, targets: Mapping[str, Target]) -> tuple[FabricCounters, int | None]:
-    """The counters of all switches, and the wakes of all ports; None where registers cannot be read."""
+    """Returns the counters of all switches, and the wakes of all ports; None where registers cannot be
+    read."""
     seen = run(observe(topology, targets, Wanted(counters=True, registers=("wakes",))))
     if seen.failures:
         raise FabricError("; ".join(seen.failures.values()))
@@ -201,7 +202,8 @@ def _look(topology: Topology, targets: Mapping[str, Target]) -> tuple[FabricCoun
 
 
 def difference(after: FabricCounters, before: FabricCounters) -> FabricCounters:
-    """What was counted between two readings of the same fabric. Raises ReplayError when a count went back."""
+    """Returns what was counted between two readings of the same fabric. Raises ReplayError when a count went
+    back."""
     received = [
         replace(new, packets=new.packets - old.packets, bytes=new.bytes - old.bytes)
         for new, old in zip(after.received, before.received, strict=True)
@@ -242,7 +244,7 @@ def _with_losses(packets: ClassPackets, arrived_marked: int) -> LivePackets:
 
 
 def losses(topology: Topology, counted: FabricCounters, packets: Mapping[str, LivePackets]) -> Losses:
-    """Where the lost packets were last seen."""
+    """Returns where the lost packets were last seen."""
     to_hosts = {(port.node, port.number) for port in topology.ports() if port.role is PortRole.HOST_FACING}
     entered = sum(count.packets for count in counted.received if (count.switch, count.port) in to_hosts)
     left = sum(

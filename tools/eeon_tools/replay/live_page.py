@@ -7,7 +7,7 @@ from eeon_tools.replay.live_result import LiveResult
 
 
 def run_page(run: LiveResult) -> str:
-    """What one replay did to each class, and how far it can be believed."""
+    """Returns what one replay did to each class, and how far it can be believed."""
     total = run.total()
     rows: list[list[html.Cell]] = []
     for row in live_table.rows(run):

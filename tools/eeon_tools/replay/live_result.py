@@ -84,7 +84,7 @@ class LiveResult:
     wakes: int | None
 
     def total(self) -> LivePackets:
-        """All classes together."""
+        """Returns all classes together."""
         parts = [asdict(packets) for packets in self.packets.values()]
         return LivePackets(**{key: sum(part[key] for part in parts) for key in parts[0]})
 

@@ -28,7 +28,7 @@ FIRST_LOSS, LAST_LOSS = HEAD.index("early drop"), HEAD.index("lost")
 
 
 def rows(run: LiveResult) -> Iterator[list[str]]:
-    """A row of texts under `HEAD` for each class that was sent."""
+    """Yields a row of texts under `HEAD` for each class that was sent."""
     for name in CLASS_NAMES:
         found, latency = run.packets[name], run.latency_us[name]
         if not found.sent:
@@ -40,7 +40,7 @@ def rows(run: LiveResult) -> Iterator[list[str]]:
 
 
 def by_class(run: LiveResult) -> Table:
-    """What became of each class, and how long it took."""
+    """Returns what became of each class, and how long it took."""
     table = plain(*HEAD)
     for row in rows(run):
         table.add_row(*row)
@@ -48,7 +48,7 @@ def by_class(run: LiveResult) -> Table:
 
 
 def remarks(run: LiveResult) -> list[str]:
-    """What to know before believing the numbers, in sentences."""
+    """Returns what to know before believing the numbers, in sentences."""
     late, lost = run.lateness, run.losses
     found = [
         f"Frames left their hosts {late.p50_us:,.1f} us (median), {late.p99_us:,.1f} us (99th percentile) "

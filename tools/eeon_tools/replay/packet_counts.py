@@ -31,7 +31,8 @@ _CONTROL = "control"
 
 
 def _of_hosts(packet_class: str) -> str:
-    """The program's class in the classes of hosts, to which a MAC control frame is one of the others."""
+    """Returns the program's class in the classes of hosts, to which a MAC control frame is one of the
+    others."""
     return "other" if packet_class == _CONTROL else packet_class
 
 
@@ -66,7 +67,7 @@ def check(
     packets: Mapping[str, ClassPackets],
     offered: int,
 ) -> None:
-    """Raise ReplayError, naming everything that does not add up, unless
+    """Raises ReplayError, naming everything that does not add up, unless
 
     * every packet of the trace was sent, and of each class what was sent was delivered or counted as dropped;
     * every frame of MAC control that a switch made was consumed, dropped, or came to a host's NIC;
@@ -101,8 +102,8 @@ def _sent(report: Report, packets: Mapping[str, ClassPackets], offered: int) -> 
 
 
 def made(report: Report) -> int:
-    """How many frames switches have made (pauses, congestion messages), without those that came to hosts.
-    What became of them is in the program's class `control`."""
+    """Returns how many frames switches have made (pauses, congestion messages), without those that came to
+    hosts. What became of them is in the program's class `control`."""
     counted = report["conservation"]
     of_hosts = sum(one["delivered"]["packets"] for one in report["classes"].values())
     return counted["copies"] - (counted["delivered"] - of_hosts)
@@ -146,7 +147,7 @@ def _switches(report: Report, counters: FabricCounters) -> Iterable[str]:
 def deliveries(
     topology: Topology, counters: FabricCounters, packets: Mapping[str, ClassPackets]
 ) -> Iterable[str]:
-    """Where what leaf ports sent to hosts is not what hosts got."""
+    """Yields where what leaf ports sent to hosts is not what hosts got."""
     to_hosts = {(port.node, port.number) for port in topology.ports() if port.role is PortRole.HOST_FACING}
     left = dict.fromkeys(CLASS_NAMES, 0)
     for count in counters.verdicts:

@@ -8,8 +8,8 @@ from eeon_tools.replay.table import microseconds, overtime
 
 
 def run_page(run: RunResult, tool: str = "") -> str:
-    """What one replay did to each class, where packets waited, and what the links used. `tool`: the part to
-    look into."""
+    """Returns what one replay did to each class, where packets waited, and what the links used. `tool`: the
+    part to look into."""
     total = run.total()
     deepest = sorted((queue for queue in run.queues if queue.highest), key=lambda q: -q.highest)[:4]
     energy = run.energy_joules

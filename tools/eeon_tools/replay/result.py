@@ -36,7 +36,7 @@ class ClassPackets:
 
 
 def total_of(packets: Mapping[str, ClassPackets]) -> ClassPackets:
-    """All classes together."""
+    """Returns all classes together."""
     parts = [asdict(one) for one in packets.values()]
     return ClassPackets(**{key: sum(part[key] for part in parts) for key in parts[0]})
 
@@ -116,8 +116,8 @@ class RunResult:
 
     `virtual_seconds`: how long it was measured; `common_end_seconds`: how long every configuration is that
     has delivered the trace by then. `control_frames`: pauses and congestion messages that switches made; they
-    are no packets of the trace. `unmarked`: why no packet was marked; empty where some were, or no port
-    marks."""
+    do not count as packets of the trace. `unmarked`: why no packet was marked; empty where some were, or no
+    port marks."""
 
     name: str
     topology: str
@@ -160,11 +160,12 @@ class RunResult:
         return "a full buffer"
 
     def total(self) -> ClassPackets:
-        """All classes together."""
+        """Returns all classes together."""
         return total_of(self.packets)
 
     def deepest_queue(self, role: str | None = None) -> QueueDepth | None:
-        """The queue with the highest peak, of one role or of all; the first one when several are equal."""
+        """Returns the queue with the highest peak, of one role or of all; the first one when several are
+        equal."""
         queues = [queue for queue in self.queues if role is None or queue.role == role]
         return max(queues, key=lambda queue: queue.highest, default=None)
 

@@ -35,8 +35,8 @@ _QUEUE_SAMPLE_PS = 10_000_000
 def fabric_spec(
     topology: Topology, config: FabricConfig, seed: int, nic_eee: Mapping[str, Eee] | None = None
 ) -> FabricSpec:
-    """The spec of a twin of `topology` whose PHYs are as `config` says, and its NICs, unless `nic_eee` has
-    the EEE of each host.
+    """Returns the spec of a twin of `topology` whose PHYs are as `config` says, and its NICs, unless
+    `nic_eee` has the EEE of each host.
 
     Raises UnavailableError when two ports of one speed are given different EEE timings (a twin has one kind
     of PHY for each speed), or when EEE is on at a speed whose power is not known.

@@ -12,7 +12,7 @@ from eeon_tools.replay.result import CLASS_NAMES, RunResult
 
 
 def plain(*columns: str, title: str | None = None) -> Table:
-    """A table without lines, numbers to the right."""
+    """Returns a table without lines, numbers to the right."""
     table = Table(*columns, title=title, title_justify="left", box=None, pad_edge=False, padding=(0, 1))
     for column in table.columns[1:]:
         column.justify = "right"
@@ -20,7 +20,7 @@ def plain(*columns: str, title: str | None = None) -> Table:
 
 
 def microseconds(value: float | None) -> str:
-    """A latency with as many digits as it deserves."""
+    """Returns a latency with as many digits as it deserves."""
     if value is None:
         return "-"
     return f"{value:,.1f}" if value < 1000 else f"{value:,.0f}"
@@ -46,7 +46,8 @@ def by_class(run: RunResult) -> Table:
 
 
 def overtime(run: RunResult) -> str | None:
-    """What to know before comparing this run's joules with another's; None when there is nothing to know."""
+    """Returns what to know before comparing this run's joules with another's; None when there is nothing to
+    know."""
     if run.overtime_seconds <= 0:
         return None
     return (

@@ -71,11 +71,11 @@ class RunningTwin:
         self._stack.close()
 
     def apply(self, config: FabricConfig) -> None:
-        """Let the controller write the program and the configuration into every switch, or into none."""
+        """Lets the controller write the program and the configuration into every switch, or into none."""
         fabric.apply_sync(self._topology, config, self.targets, TICK_PS)
 
     def send(self, batch: Sequence[Offer]) -> None:
-        """Hand frames to hosts; those of one batch are in order of time and not before the last
+        """Hands frames to hosts; those of one batch are in order of time and not before the last
         `run_until`."""
         offsets = array("Q", [0])
         frames = bytearray()
@@ -95,15 +95,15 @@ class RunningTwin:
             )
 
     def run_until(self, at_ps: int) -> None:
-        """Let everything happen that is due before `at_ps`."""
+        """Lets everything happen that is due before `at_ps`."""
         self._twin.run_until(at_ps)
 
     def run_to_idle(self, limit_ps: int) -> bool:
-        """Let everything happen; whether nothing was left to happen at `limit_ps`."""
+        """Lets everything happen; whether nothing was left to happen at `limit_ps`."""
         return self._twin.run_to_idle(limit_ps)
 
     def start_workload(self, workload: WorkloadSpec) -> None:
-        """Give hosts their applications."""
+        """Gives hosts their applications."""
         from eeon_engine.json_documents import start_workload
 
         try:
@@ -112,7 +112,7 @@ class RunningTwin:
             raise ReplayError(f"the engine cannot run this workload: {error}") from error
 
     def run_workload(self, limit_ps: int) -> bool:
-        """Run until every application in the foreground has finished; the clock then stands at that instant.
+        """Runs until every application in the foreground has finished; the clock then stands at that instant.
         False when `limit_ps` came first, or when nothing is left to happen."""
         return self._twin.run_workload(limit_ps)
 
@@ -123,23 +123,23 @@ class RunningTwin:
         hops.record(self._twin, filter)
 
     def recorded(self) -> Hops | None:
-        """What was recorded; nothing is recorded any more."""
+        """Returns what was recorded; nothing is recorded any more."""
         from eeon_engine import hops
 
         return hops.take(self._twin)
 
     def report(self) -> Report:
-        """What hosts, links and PHYs measured."""
+        """Returns what hosts, links and PHYs measured."""
         from eeon_engine.json_documents import twin_report
 
         return twin_report(self._twin)
 
     def counters(self) -> FabricCounters:
-        """The P4 program's counters of every linked port, over P4Runtime."""
+        """Returns the P4 program's counters of every linked port, over P4Runtime."""
         return fabric.read_counters_sync(self._topology, self.targets)
 
     def registers(self, names: Iterable[str]) -> dict[tuple[str, int], dict[str, int]]:
-        """The P4 program's registers of every linked port, over P4Runtime."""
+        """Returns the P4 program's registers of every linked port, over P4Runtime."""
         read: dict[tuple[str, int], dict[str, int]] = fabric.read_registers_sync(
             self._topology, self.targets, names
         )

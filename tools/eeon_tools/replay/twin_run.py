@@ -82,7 +82,7 @@ def replay(
     hops: HopFilter | None = None,
     feed: ReadFeed | None = None,
 ) -> RunResult:
-    """Run one replay. `progress` hears how many packets have been fed. `recorded` gets what happened by
+    """Runs one replay. `progress` hears how many packets have been fed. `recorded` gets what happened by
     hop, as far as `hops` admits it (everything, up to a limit, unless said); without it nothing is
     recorded. `feed`: the trace's, if it is read already.
 
@@ -154,13 +154,13 @@ def replay(
 
 
 def feed_of(settings: ReplaySettings, topology: Topology) -> Feed:
-    """The packets of a replay's trace, as its hosts offer them."""
+    """Returns the packets of a replay's trace, as its hosts offer them."""
     hosts = trace_hosts.of_topology(topology)
     return settings.rules.feed(settings.trace, hosts, settings.speed, settings.on_break)
 
 
 def own_manifest(trace: Path) -> manifests.Manifest | None:
-    """The trace's manifest, if it has one; it must belong to this very file."""
+    """Returns the trace's manifest, if it has one; it must belong to this very file."""
     manifest = manifests.read(trace)
     if manifest is not None and manifests.digest(trace) != manifest.sha256:
         raise TraceError(

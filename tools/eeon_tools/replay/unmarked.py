@@ -43,7 +43,7 @@ class _Queue:
 def why_unmarked(
     config: FabricConfig, ports: Iterable[Port], by_ecn: Mapping[str, int], depths: Mapping[str, int]
 ) -> str:
-    """Say why no packet was marked at `ports`, as the end of a sentence.
+    """Says why no packet was marked at `ports`, as the end of a sentence.
 
     `by_ecn`: packets that passed there, by the name of their ECN codepoint. `depths`: the deepest queue of
     each port in bytes, by `leaf1:3`.

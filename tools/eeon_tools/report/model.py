@@ -22,7 +22,7 @@ from eeon_tools.hops.recording import Recording, Visit
 from eeon_tools.replay.result import ClassPackets, Energy, Latency
 
 PERIODS = 2400
-"""Of all runs of a page together: with one run, so many for each port. Marks, drops and sleep are counted
+"""Of all runs of a page together: with one run, that number for each port. Marks, drops and sleep are counted
 by period."""
 STEPS = 120_000
 """Steps of the depths of all ports of all runs of a page together."""
@@ -357,9 +357,8 @@ def _port(recording: Recording, one: _PortSeries, period_ps: int, steps: int) ->
 
 
 def _steps(one: _PortSeries, limit: int) -> tuple[int, list[int]]:
-    """The depth over time in at most `limit` steps: of so many changes each, the highest depth from the first
-    on, then the
-    last. Nanoseconds since the last step, and bytes, in turn."""
+    """Returns the depth over time in at most `limit` steps: of equally many changes each, the highest depth
+    from the first on, then the last. Nanoseconds since the last step, and bytes, in turn."""
     count = len(one.times)
     together = max(1, -(-2 * count // limit))
     found: list[int] = []

@@ -15,7 +15,7 @@ from eeon_tools.report import charts
 
 
 def section(models: Sequence[dict[str, object]], topology: dict[str, object], explain: str | None) -> str:
-    """The part that one looks into: charts, packets, topology, ports and flows of these runs.
+    """Returns the part that one looks into: charts, packets, topology, ports and flows of these runs.
 
     `explain`: the command that tells all about a packet that the page has not, with N for its number; None
     where there is none.
@@ -46,6 +46,6 @@ def layers(topology: Topology) -> dict[str, object]:
 
 
 def explain_command(trace: Path, topology: str) -> str:
-    """The command that tells all about packet N; the page's script puts in its number and the
+    """Returns the command that tells all about packet N; the page's script puts in its number and the
     configuration."""
     return f"eeon explain {shlex.quote(str(trace))} -t {shlex.quote(topology)} {{config}} --packet {{packet}}"

@@ -7,7 +7,7 @@ its host.
     capture              pcap and pcapng files, written and read with scapy
     manifest             the JSON beside a trace: hosts, settings, counts
     generate             the pipeline through all of these
-    info                 what a capture holds, whoever made it
+    info                 what a capture holds, whichever tool made it
 
 Read `segments` first.
 """

@@ -71,21 +71,21 @@ class CaptureWriter(Protocol):
     """What both file formats offer."""
 
     def write(self, time_ns: int, captured: bytes, frame_bytes: int) -> None:
-        """Append one packet. Times are nanoseconds since the start of the trace and must not go back."""
+        """Appends one packet. Times are nanoseconds since the start of the trace and must not go back."""
 
     def close(self) -> None:
         """Finish the file; without it the last packets may be missing."""
 
 
 def open_writer(path: Path) -> CaptureWriter:
-    """A writer for `path`, whose suffix says which format: `.pcap` or `.pcapng`. An existing file is
+    """Returns a writer for `path`, whose suffix says which format: `.pcap` or `.pcapng`. An existing file is
     replaced."""
     check_suffix(path)
     return _PcapWriter(path) if path.suffix == ".pcap" else _PcapNgWriter(path)
 
 
 def check_suffix(path: Path) -> None:
-    """Raise TraceError unless the suffix names one of the two formats."""
+    """Raises TraceError unless the suffix names one of the two formats."""
     if path.suffix not in (".pcap", ".pcapng"):
         raise TraceError(
             path, "file name", f"suffix {path.suffix or '(none)'!r}: a trace is a .pcap or a .pcapng"
@@ -136,9 +136,9 @@ class _PcapNgWriter:
 
 
 def read_packets(path: Path, on_break: OnBreak | None = None) -> Iterator[Packet]:
-    """Every packet of a pcap or pcapng file, in file order, one in memory at a time.
+    """Yields every packet of a pcap or pcapng file, in file order, one in memory at a time.
 
-    `on_break`: called where the file breaks off, which then ends the packets and is no error. Times are
+    `on_break`: called where the file breaks off, which then ends the packets without an error. Times are
     nanoseconds since the epoch that the file uses. Raises TraceError, naming the packet and the offset, when
     the file is not a capture, breaks off, holds a link type that is not read, or says what cannot be.
     """
@@ -171,7 +171,7 @@ def _all_packets(path: Path) -> Iterator[Packet]:
 
 
 def _packet(stream: ExactStream, record: Record) -> Packet:
-    """A record as an Ethernet frame without its frame check sequence."""
+    """Returns a record as an Ethernet frame without its frame check sequence."""
     time_ns, link_type, fcs_bytes, frame_bytes, captured = record
     if link_type == links.ETHERNET and not fcs_bytes and 14 <= frame_bytes <= MAX_FRAME_BYTES:
         return Packet(time_ns, frame_bytes, captured)
@@ -188,7 +188,7 @@ def _packet(stream: ExactStream, record: Record) -> Packet:
 
 
 def _unpacked(path: Path, raw: BinaryIO) -> Stream:
-    """The bytes of a capture, whether its file is compressed or not."""
+    """Returns the bytes of a capture, whether its file is compressed or not."""
     magic = cast(io.BufferedReader, raw).peek(4)[:4]
     if magic[:2] == _GZIP_MAGIC:
         return _Compressed(path, gzip.GzipFile(fileobj=raw))

@@ -16,8 +16,8 @@ different leaves, and a fabric with as many hosts as the trace has racks has one
 reducer on the same host move no packet.
 
 Scale. Every transfer is `megabytes * 1e6 / mappers * scale` bytes, at least 1; arrivals are divided by
-`time_scale`, counted from the first coflow taken. The real hour is 35 TB: without a scale it is no trace that
-one would replay.
+`time_scale`, counted from the first coflow taken. The real hour is 35 TB: without a scale it is not a trace
+that one would replay.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class Coflow:
 
 
 def read_coflows(path: Path) -> tuple[int, Iterator[Coflow]]:
-    """The number of racks, and the coflows in file order, one in memory at a time.
+    """Returns the number of racks, and the coflows in file order, one in memory at a time.
 
     Errors come while iterating: CoflowError with line, value and the rule that it breaks.
     """
@@ -219,7 +219,7 @@ class CoflowReplay:
         }
 
     def start(self, model: SegmentModel) -> None:
-        """Set a timer for the first coflow; each sets the next one's, so only one is read ahead."""
+        """Sets a timer for the first coflow; each sets the next one's, so only one is read ahead."""
         self._schedule_next(model)
         if self._base_ms is None:
             raise CoflowError(

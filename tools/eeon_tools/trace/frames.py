@@ -54,7 +54,7 @@ CLASSES = tuple(PacketClass)
 
 
 def tcp_class(flags: int, payload_bytes: int) -> PacketClass:
-    """The class of a TCP segment.
+    """Returns the class of a TCP segment.
 
     SYN and FIN or RST come before payload: a SYN that carries data is still what a connection lives on.
     """
@@ -84,7 +84,7 @@ _NOT_IP = FrameFacts(PacketClass.OTHER, None, None, None, 0)
 
 
 def classify(frame: bytes) -> FrameFacts:
-    """Read class, ECN codepoint, addresses and TCP payload length out of a frame, which may be cut short.
+    """Reads class, ECN codepoint, addresses and TCP payload length out of a frame, which may be cut short.
 
     Payload length comes from the IP and TCP headers, never from the frame, which may be padded or snapped.
     Whatever cannot be read makes the frame `other`; nothing raises.
@@ -187,7 +187,7 @@ class FlowTemplate:
         self._tcp_sum = addresses + PROTOCOL_TCP + source_port + destination_port
 
     def headers(self, seq: int, ack: int, flags: int, payload_bytes: int, ecn: int) -> tuple[bytes, int]:
-        """The headers of one segment and the length of its frame in bytes, padding included."""
+        """Returns the headers of one segment and the length of its frame in bytes, padding included."""
         if flags & SYN:
             options, window = self._syn_options, 0xFFFF
             options_sum = _ones_complement_sum(options)

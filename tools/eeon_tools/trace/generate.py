@@ -42,7 +42,7 @@ def generate(
     max_packets: int = 2**63,
     progress: Callable[[int], None] = lambda packets: None,
 ) -> manifests.Manifest:
-    """Write the trace of `workload` to `path` and its manifest beside it.
+    """Writes the trace of `workload` to `path` and its manifest beside it.
 
     By default frames are cut after their headers and keep their true length (`orig_len`); payloads are zeros
     either way. `topology_file`: of a topology that does not ship, for the manifest. A trace of more than

@@ -23,7 +23,8 @@ class TraceHost:
 
 
 def of_topology(topology: Topology) -> list[TraceHost]:
-    """The hosts of a fabric in file order; a host's place in this list is its index everywhere in a trace."""
+    """Returns the hosts of a fabric in file order; a host's place in this list is its index everywhere in a
+    trace."""
     return [
         TraceHost(
             name=host.name,

@@ -60,11 +60,11 @@ class TraceInfo:
         return count * 1e9 / self.duration_ns if self.duration_ns else None
 
     def top_senders(self, count: int) -> list[tuple[str, Totals]]:
-        """The senders of most bytes; ties go by address."""
+        """Returns the senders of most bytes; ties go by address."""
         return sorted(self.senders.items(), key=lambda item: (-item[1].bytes, item[0]))[:count]
 
     def as_dict(self) -> dict[str, object]:
-        """The same as plain data, for JSON."""
+        """Returns the same as plain data, for JSON."""
 
         def plain(totals: dict[str, Totals]) -> dict[str, dict[str, int]]:
             return {name: {"packets": value.packets, "bytes": value.bytes} for name, value in totals.items()}
@@ -87,7 +87,7 @@ class TraceInfo:
 
 
 def describe(packets: Iterable[Packet]) -> TraceInfo:
-    """Count everything once."""
+    """Counts everything once."""
     info = TraceInfo()
     senders: dict[bytes, Totals] = {}
     others = Totals()

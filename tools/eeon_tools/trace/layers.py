@@ -46,7 +46,7 @@ def source_place(frame: bytes) -> tuple[int, int] | None:
 
 
 def ecn_of(frame: bytes, place: tuple[int, int]) -> int:
-    """The ECN codepoint of a frame whose source address is at `place`."""
+    """Returns the ECN codepoint of a frame whose source address is at `place`."""
     source_at, length = place
     if length == 4:
         return frame[source_at - 11] & 3
@@ -54,7 +54,8 @@ def ecn_of(frame: bytes, place: tuple[int, int]) -> int:
 
 
 def transport(frame: bytes | bytearray, place: tuple[int, int]) -> Transport | None:
-    """What follows IP in a frame whose source address is at `place`; None where it is cut before that."""
+    """Returns what follows IP in a frame whose source address is at `place`; None where it is cut before
+    that."""
     source_at, length = place
     if length == 4:
         ip = source_at - 12

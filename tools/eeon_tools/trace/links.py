@@ -54,7 +54,8 @@ def _of_version(first: bytes) -> int:
 
 
 def _is_loopback(frame_bytes: int, captured: bytes) -> bool:
-    """Whether a packet starts with an address family, in whatever byte order, and IP of that family."""
+    """Returns whether a packet starts with an address family, in whatever byte order, and IP of that
+    family."""
     if len(captured) < 12:
         return frame_bytes < 14
     families = struct.unpack_from("<I", captured)[0], struct.unpack_from(">I", captured)[0]

@@ -80,12 +80,12 @@ class Manifest:
 
 
 def manifest_path(trace: Path) -> Path:
-    """Where the manifest of a trace is."""
+    """Returns where the manifest of a trace is."""
     return trace.with_name(trace.name + ".manifest.json")
 
 
 def describe_hosts(hosts: list[TraceHost]) -> tuple[dict[str, str], ...]:
-    """The hosts of a trace as the manifest names them."""
+    """Returns the hosts of a trace as the manifest names them."""
     return tuple(
         {"name": host.name, "mac": host.mac.hex(":"), "ipv4": str(host.ipv4), "ipv6": str(host.ipv6)}
         for host in hosts
@@ -93,7 +93,7 @@ def describe_hosts(hosts: list[TraceHost]) -> tuple[dict[str, str], ...]:
 
 
 def write(trace: Path, manifest: Manifest) -> Path:
-    """Write the manifest beside its trace and return where it is."""
+    """Writes the manifest beside its trace and returns where it is."""
     path = manifest_path(trace)
     values = {name: value for name, value in asdict(manifest).items() if value is not None}
     document = {"format": FORMAT, **values}
@@ -102,7 +102,8 @@ def write(trace: Path, manifest: Manifest) -> Path:
 
 
 def read(trace: Path) -> Manifest | None:
-    """The manifest of a trace, or None when it has none. Raises TraceError when it is there but wrong."""
+    """Returns the manifest of a trace, or None when it has none. Raises TraceError when it is there but
+    wrong."""
     path = manifest_path(trace)
     if not path.exists():
         return None

@@ -101,7 +101,7 @@ class Shuffle:
         return {"job": asdict(self._settings), "outcome": outcome}
 
     def start(self, model: SegmentModel) -> None:
-        """Set every host's first heartbeat."""
+        """Sets every host's first heartbeat."""
         self._model = model
         for host in range(self._hosts):
             self._heartbeat_at(host, self._phase_ns[host])
@@ -175,7 +175,8 @@ class _Reducer:
         self._draw = random.Random(seed)
 
     def next_source(self) -> int:
-        """The host of a known output, taken at random (Hadoop shuffles the hosts that it fetches from)."""
+        """Returns the host of a known output, taken at random (Hadoop shuffles the hosts that it fetches
+        from)."""
         index = self._draw.randrange(len(self.known))
         self.known[index], self.known[-1] = self.known[-1], self.known[index]
         return self.known.pop()

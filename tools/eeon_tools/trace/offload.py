@@ -30,8 +30,8 @@ class Segmenter:
     def payload_of_segment(
         self, frame: bytes, place: tuple[int, int], frame_bytes: int, found: Transport | None
     ) -> int | None:
-        """How much payload a segment of a frame has that is to be cut; None for any other frame. Learns from
-        SYNs. `found`: what follows IP."""
+        """Returns how much payload a segment of a frame has that is to be cut; None for any other frame.
+        Learns from SYNs. `found`: what follows IP."""
         if found is None or found.protocol != TCP or found.is_fragment or len(frame) < found.at + 14:
             return None
         header = (frame[found.at + 12] >> 4) * 4
@@ -89,8 +89,8 @@ def _ip_at(place: tuple[int, int]) -> int:
 def cut(
     frame: bytes, place: tuple[int, int], frame_bytes: int, segment_bytes: int
 ) -> Iterator[tuple[int, bytes]]:
-    """The segments of a frame that `payload_of_segment` says to cut: their lengths, and what there is of
-    their bytes. Checksums take bytes that were not captured for zeros."""
+    """Yields the segments of a frame that `payload_of_segment` says to cut: their lengths, and what there is
+    of their bytes. Checksums take bytes that were not captured for zeros."""
     found = transport(frame, place)
     assert found is not None, "`payload_of_segment` has found it"
     ip = _ip_at(place)

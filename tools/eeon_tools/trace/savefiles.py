@@ -83,14 +83,14 @@ class ExactStream:
         return data
 
     def skip(self, count: int) -> None:
-        """Read `count` bytes, and keep none."""
+        """Reads `count` bytes, and keeps none."""
         while count:
             piece = min(count, 1 << 16)
             self.read(piece)
             count -= piece
 
     def error(self, problem: str, offset: int | None = None) -> TraceError:
-        """What is wrong with the packet that comes next."""
+        """Returns what is wrong with the packet that comes next."""
         return TraceError(self.path, self._place(offset), problem)
 
     def _broken_off(self, due: int, left: int) -> BrokenOffError:
@@ -170,7 +170,7 @@ def read_pcapng(stream: ExactStream, magic: bytes) -> Iterator[Record]:
 
 
 def _section(stream: ExactStream, start: int) -> tuple[str, bytes]:
-    """The byte order of a section, and the rest of its block's body."""
+    """Returns the byte order of a section, and the rest of its block's body."""
     head = stream.read(8)
     order = {b"\x4d\x3c\x2b\x1a": "<", b"\x1a\x2b\x3c\x4d": ">"}.get(head[4:])
     if order is None:
@@ -186,7 +186,7 @@ def _section(stream: ExactStream, start: int) -> tuple[str, bytes]:
 
 
 def _body(stream: ExactStream, order: str, kind: int, start: int) -> bytes:
-    """What a block has between its two lengths; nothing of blocks that hold no packets."""
+    """Returns what a block has between its two lengths; nothing of blocks that hold no packets."""
     (length,) = struct.unpack(order + "I", stream.read(4))
     if kind in _READ_BLOCKS:
         return _rest(stream, order, length, 8, start)

@@ -178,11 +178,11 @@ class SegmentModel:
     # What a workload calls.
 
     def at(self, time_ns: int, action: Callable[[int], None]) -> None:
-        """Call `action(now)` at `time_ns`, or now if that is past."""
+        """Calls `action(now)` at `time_ns`, or now if that is past."""
         self._push(max(time_ns, self._now), _TIMER, action)
 
     def fetch(self, fetch: Fetch, on_done: Callable[[int], None] | None = None) -> None:
-        """Begin a transfer now. `on_done(now)` is called when its last byte and FIN have reached the
+        """Begins a transfer now. `on_done(now)` is called when its last byte and FIN have reached the
         client."""
         if fetch.client == fetch.server:
             raise ValueError("a fetch within one host sends nothing; the workload must leave it out")
@@ -193,7 +193,7 @@ class SegmentModel:
         self._send(conn, True, flags, 0, 0, 0, NOT_ECT)
 
     def run(self) -> Iterator[Segment]:
-        """Every segment, in order of time; ends when all transfers have ended and no timer is left."""
+        """Yields every segment, in order of time; ends when all transfers have ended and no timer is left."""
         events = self._events
         delay = self._model.one_way_delay_ns
         while events:
@@ -224,8 +224,8 @@ class SegmentModel:
         self._push(start + self._model.one_way_delay_ns, _ENTER, flight)
 
     def _enter(self, now: int, sent_at: int, flight: _Flight) -> Segment:
-        """The frame joins the queue of the receiver's link: it may be counted as CE, and it is written
-        down."""
+        """Returns the frame joins the queue of the receiver's link: it may be counted as CE, and it is
+        written down."""
         conn, from_client, flags, seq, ack, payload, ecn = flight
         source, target = (conn.client, conn.server) if from_client else (conn.server, conn.client)
         backlog_ns = self._access_free[target] - now
@@ -307,7 +307,7 @@ class SegmentModel:
             self._send_response(conn)
 
     def _acknowledged(self, conn: _Connection, ack: int, ece: bool) -> None:
-        """Move the window (RFC 5681 3.1) and react to ECE at most once a window (RFC 3168 6.1.2)."""
+        """Moves the window (RFC 5681 3.1) and react to ECE at most once a window (RFC 3168 6.1.2)."""
         acked = ack - conn.snd_una
         conn.snd_una = ack
         if conn.in_cwr and ack > conn.recover:
@@ -326,7 +326,7 @@ class SegmentModel:
         conn.cwnd = min(conn.cwnd, self._window)
 
     def _send_response(self, conn: _Connection) -> None:
-        """Send what the window allows, whole segments except the last, and FIN after the last byte."""
+        """Sends what the window allows, whole segments except the last, and FIN after the last byte."""
         ack = conn.request_bytes + 1
         ecn = ECT_0 if self._model.ecn else NOT_ECT
         while conn.snd_nxt < conn.end:
@@ -389,7 +389,8 @@ class _WireTime:
 
 
 def _mix(*parts: int) -> int:
-    """A well-spread 64-bit number from small integers (the finaliser of splitmix64, Steele et al. 2014)."""
+    """Returns a well-spread 64-bit number from small integers (the finaliser of splitmix64, Steele et al.
+    2014)."""
     value = 0
     for part in parts:
         value = (value + part + 0x9E3779B97F4A7C15) & 0xFFFFFFFFFFFFFFFF

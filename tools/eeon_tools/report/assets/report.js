@@ -356,7 +356,7 @@
     show(0, runs[0].active_us * 1.02);
     document.documentElement.dataset.ready = "yes";
   };
-  // For tests, and for whoever has a console open.
+  // For tests, and for use from the browser's console.
   window.eeon = { state, find, zoom, data, model: (name) => model(name) };
   const wait = () => (window.Bokeh && Bokeh.documents.length && Bokeh.documents[0].get_model_by_name("time") ? start() : setTimeout(wait, 20));
   wait();
