@@ -199,10 +199,10 @@ MEASURED_NAMES = frozenset(column.name for column in MEASURED)
 
 
 def axis_column(axis: str) -> Column:
-    """The column of an axis."""
+    """Returns the column of an axis."""
     return Column(f"{AXIS}{axis}", "text", f"value of the axis {axis}")
 
 
 def columns(axes: list[str]) -> list[Column]:
-    """All columns of an experiment's rows, in order."""
+    """Returns all columns of an experiment's rows, in order."""
     return [*IDENTITY, *(axis_column(axis) for axis in axes), *MEASURED]

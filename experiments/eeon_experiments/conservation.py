@@ -31,7 +31,7 @@ def check(
     registers: Mapping[tuple[str, int], Mapping[str, int]],
     packets: Mapping[str, ClassPackets],
 ) -> None:
-    """Raise ReplayError, naming everything that does not add up, unless
+    """Raises ReplayError, naming everything that does not add up, unless
 
     * of all packets, those that hosts sent and that neither arrived nor were dropped are those under way;
     * of no class more arrived or was dropped than was sent;

@@ -19,7 +19,7 @@ _CONNECT_SECONDS = 30
 
 
 def run_all(runs: Iterable[Run], work: Work, address: str) -> Generator[Outcome, None, None]:
-    """Do all runs on the cluster whose scheduler is at `address`, and give each outcome as it comes.
+    """Does all runs on the cluster whose scheduler is at `address`, and gives each outcome as it comes.
 
     Each worker does one run at a time for each of its threads: start them with `--nthreads 1`. Raises
     UnavailableError without dask.distributed, and InputError when nobody answers, or when a worker has

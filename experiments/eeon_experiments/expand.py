@@ -42,7 +42,7 @@ class _Sweep:
 def expand(
     experiment: Experiment, versions: Versions, *, quick: bool = False, seeds: list[int] | None = None
 ) -> list[Point]:
-    """All points in the order of the file, the seed changing fastest; `seeds` instead of the file's.
+    """Returns all points in the order of the file, the seed changing fastest; `seeds` instead of the file's.
 
     Raises InputError with every mistake of the file and of its runs.
     """
@@ -50,7 +50,7 @@ def expand(
 
 
 def count(experiment: Experiment, *, quick: bool = False) -> int:
-    """How many points there are, without checking their runs. Raises InputError as `expand`."""
+    """Returns how many points there are, without checking their runs. Raises InputError as `expand`."""
     axes = list(experiment.file.axes)
     found: set[tuple[str | int | None, ...]] = set()
     for sweep in _Expansion(experiment, Versions("", ""), quick, None).sweeps():
@@ -105,7 +105,7 @@ class _Expansion:
 
     def _check_axes(self) -> None:
         if _SEEDS in self._file.axes:
-            self._refuse(("axes", _SEEDS), "seeds are no axis; give them under the key seeds", "")
+            self._refuse(("axes", _SEEDS), "seeds are not an axis; give them under the key seeds", "")
         if not (self._quick and self._file.quick):
             return
         for axis, values in self._file.quick.axes.items():
@@ -209,9 +209,7 @@ class _Expansion:
 
     def _unknown(self, path: KeyPath, what: str, name: str, known: list[str]) -> None:
         near = did_you_mean(name, known)
-        self._refuse(
-            path, f"there is no {what} of that name{near}; there are {', '.join(known) or 'none'}", name
-        )
+        self._refuse(path, f"unknown {what}{near}; there are {', '.join(known) or 'none'}", name)
 
     def _refuse(self, path: KeyPath, rule: str, value: object = None) -> None:
         self._note(self._document.problem(path, rule, value))

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def with_added_delay(topology: Topology, added: Duration) -> Topology:
-    """The same fabric with a latency added to each direction of every link.
+    """Returns the same fabric with a latency added to each direction of every link.
 
     Its `document` is the file's, without what was added.
     """
@@ -42,7 +42,7 @@ def with_added_delay(topology: Topology, added: Duration) -> Topology:
 
 
 def spec_of(settings: RunSettings, topology: Topology, config: FabricConfig, seed: int) -> FabricSpec:
-    """The engine's fabric. Raises UnavailableError for settings that a twin cannot have."""
+    """Returns the engine's fabric. Raises UnavailableError for settings that a twin cannot have."""
     nics = {host.name: _nic_eee(settings, topology, config, host) for host in topology.hosts.values()}
     spec = fabric_spec(topology, config, seed, nics)
     if settings.nic.queue == "as_leaf":
@@ -84,7 +84,7 @@ def _check_awake(spec: FabricSpec) -> None:
 
 
 def workload_of(settings: RunSettings, topology: Topology, seed: int) -> WorkloadSpec:
-    """The engine's workload."""
+    """Returns the engine's workload."""
     jitter = settings.start_jitter
     return {
         "seed": seed,

@@ -134,7 +134,8 @@ MAX_FILE_VALUES = 1_000_000
 
 
 def load(name_or_path: str | Path) -> Experiment:
-    """Read a file, an experiment's folder, or an experiment that ships. Raises DataNotFound or InputError."""
+    """Reads a file, an experiment's folder, or an experiment that ships. Raises DataNotFound or
+    InputError."""
     path = _find(name_or_path)
     document = read_yaml(path, MAX_FILE_BYTES, MAX_FILE_VALUES)
     try:

@@ -7,7 +7,7 @@
     findings.yaml     why a claim differs (`report.findings`)
     judged.yaml       as whose points its rows are judged, too (`report.elsewhere`)
 
-Only the first is needed. Whoever names a folder runs its Python. A folder's modules import one another as
+Only the first is needed. Naming a folder runs its Python. A folder's modules import one another as
 `from .points import point`; the folder needs no `__init__.py` and no place on `sys.path`.
 """
 
@@ -30,7 +30,7 @@ Draw = Callable[[Runs], list[Drawing]]
 
 
 def claims(folder: Path) -> Sequence[Claim]:
-    """The claims held against the experiment; none without a claims.py. Raises InputError."""
+    """Returns the claims held against the experiment; none without a claims.py. Raises InputError."""
     found = module(folder, "claims")
     if found is None:
         return ()
@@ -43,7 +43,7 @@ def claims(folder: Path) -> Sequence[Claim]:
 
 
 def figures(folder: Path) -> Draw | None:
-    """What draws the experiment's figures; None without a figures.py. Raises InputError."""
+    """Returns what draws the experiment's figures; None without a figures.py. Raises InputError."""
     found = module(folder, "figures")
     if found is None:
         return None
@@ -56,7 +56,7 @@ def figures(folder: Path) -> Draw | None:
 
 
 def module(folder: Path, name: str) -> ModuleType | None:
-    """A module of the folder by the name of its file; None where there is no such file.
+    """Returns a module of the folder by the name of its file; None if the file does not exist.
 
     Raises InputError, with what the file raised, where it cannot be loaded.
     """

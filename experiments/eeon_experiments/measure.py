@@ -52,7 +52,7 @@ def measured(
     packets: Mapping[str, ClassPackets],
     registers: Mapping[tuple[str, int], Mapping[str, int]],
 ) -> dict[str, Value]:
-    """All columns that the run itself decides: the same settings and seed give the same values."""
+    """Returns all columns that the run itself decides: the same settings and seed give the same values."""
     workload = workload_report(report)
     return {
         "virtual_seconds": report["elapsed_ps"] / _PS_PER_S,
@@ -80,21 +80,21 @@ def measured(
 
 
 def workload_report(report: Report) -> WorkloadReport:
-    """The report's part about applications, which every run of an experiment has."""
+    """Returns the report's part about applications, which every run of an experiment has."""
     workload = report.get("workload")
     assert workload is not None, "the engine reports on the workload that it was given"
     return workload
 
 
 def flow_rows(report: Report) -> list[FlowRow]:
-    """Each flow of the applications that keep them."""
+    """Returns each flow of the applications that keep them."""
     applications = workload_report(report)["applications"]
     return [row for one in applications if one["kind"] == "flows" for row in one.get("rows") or ()]
 
 
 def with_nics(packets: Mapping[str, ClassPackets], report: Report) -> dict[str, ClassPackets]:
-    """What switches marked and dropped together with what hosts' NICs did, where these have an AQM or a
-    limit."""
+    """Returns what switches marked and dropped together with what hosts' NICs did, where these have an AQM or
+    a limit."""
     found = {}
     for name, one in packets.items():
         nics = report["nic_queues"][name]
@@ -398,7 +398,7 @@ def _quantiles(distribution: Distribution | LatencyReport | None, unit_ps: int) 
 
 
 def _known(value: _T | None) -> _T:
-    """What the engine knows of everything that has finished."""
+    """Returns what the engine knows of everything that has finished."""
     assert value is not None, "a run ends when all that is not in the background has finished"
     return value
 

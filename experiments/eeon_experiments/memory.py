@@ -14,13 +14,13 @@ _PEAK = re.compile(r"^VmHWM:\s+([0-9]+) kB$", re.MULTILINE)
 
 
 def reset_peak() -> None:
-    """Start anew. What freed memory the allocator keeps still counts."""
+    """Starts anew. What freed memory the allocator keeps still counts."""
     with contextlib.suppress(OSError):
         _CLEAR.write_text("5")  # proc(5): reset the peak resident set size
 
 
 def peak_bytes() -> int:
-    """The peak resident set size."""
+    """Returns the peak resident set size."""
     try:
         found = _PEAK.search(_STATUS.read_text())
     except OSError:

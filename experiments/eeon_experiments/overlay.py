@@ -16,7 +16,7 @@ _NAMED_BELOW_APPLICATIONS = ("jobs", "coflows")
 
 
 def part(document: Document, path: KeyPath) -> Document:
-    """The mapping at `path` as a document of its own; an empty one where there is none."""
+    """Returns the mapping at `path` as a document of its own; an empty one where there is none."""
     value = document.get(path)
     depth = len(path)
     places = {place[depth:]: where for place, where in document.places.items() if place[:depth] == path}
@@ -27,7 +27,7 @@ def part(document: Document, path: KeyPath) -> Document:
 
 
 def overlaid(parts: Iterable[Document]) -> Document:
-    """All parts, later ones over earlier ones."""
+    """Returns all parts, later ones over earlier ones."""
     first, *rest = parts
     for later in rest:
         configs = (first.value.get("config"), later.value.get("config"))
@@ -68,7 +68,7 @@ def _appended(merged: Document, first: Document, later: Document) -> Document:
 
 
 def by_name(document: Document) -> tuple[Document, list[Problem]]:
-    """The document with lists of applications, jobs and coflows as mappings by their `name`."""
+    """Returns the document with lists of applications, jobs and coflows as mappings by their `name`."""
     problems: list[Problem] = []
     for path in _NAMED_LISTS:
         document = _keyed(document, path, problems, default="kind")
@@ -106,7 +106,7 @@ def _keyed(document: Document, path: KeyPath, problems: list[Problem], default: 
 
 
 def with_value(document: Document, path: KeyPath, new: object) -> Document:
-    """The document with `new` at `path`, where there is a value already."""
+    """Returns the document with `new` at `path`, where there is a value already."""
     return Document(_replaced(document.value, path, new), document.places)
 
 

@@ -20,7 +20,7 @@ _CODE = re.compile(r"(?<!\[)`([\w./-]+)`(?!\])")
 
 
 def of_experiment(name: str) -> str:
-    """The README of an experiment that ships."""
+    """Returns the README of an experiment that ships."""
     experiment = files.load(name)
     folder = experiment.path.parent
     told = setup.load(folder)
@@ -50,7 +50,7 @@ def of_experiment(name: str) -> str:
 
 
 def _span(claims: Sequence[str]) -> str:
-    """Which claims it is held against, in the order of the file."""
+    """Returns which claims it is held against, in the order of the file."""
     return f"Claims {claims[0]} to {claims[-1]}" if len(claims) > 1 else f"Claim {claims[0]}"
 
 
@@ -67,7 +67,7 @@ def _commands(experiment: files.Experiment, told: setup.Setup) -> str:
 
 
 def of_all() -> str:
-    """The README of the folder that has all experiments that ship."""
+    """Returns the README of the folder that has all experiments that ship."""
     folder = shipped.folder()
     rows = [(f"`{name}`", _line(name)) for name in shipped.in_order()]
     blocks: Sequence[Block] = (
@@ -105,7 +105,8 @@ def _line(name: str) -> str:
 
 
 def _linked(text: str, folder: Path) -> str:
-    """The page, with each code word that is another experiment or a document of the repository as a link."""
+    """Returns the page, with each code word that is another experiment or a document of the repository as a
+    link."""
     root = shipped.folder().parent
     experiments = {*shipped.names()} - {folder.name}
 
@@ -125,7 +126,7 @@ def _relative(path: Path, folder: Path) -> str:
 
 
 def pages() -> dict[Path, str]:
-    """Every README by the file that it belongs into."""
+    """Returns every README by the file that it belongs into."""
     folder = shipped.folder()
     return {
         folder / FILE: of_all(),

@@ -47,7 +47,7 @@ class Run:
     source: str = ""
 
     def parts(self) -> tuple[RunSettings, Topology, FabricConfig]:
-        """The checked models, made again."""
+        """Returns the checked models, made again."""
         settings = RunSettings.model_validate(self.settings)
         topology = topologies.from_value(self.topology, self.source)
         config = configs.from_value(self.config, self.source)
@@ -105,7 +105,7 @@ class Resolver:
         ]
 
     def _with_flow_files(self, document: Document) -> tuple[Document, list[Problem]]:
-        """The document with files of flows beside the experiment's as what they hold."""
+        """Returns the document with files of flows beside the experiment's as what they hold."""
         problems = []
         applications = document.get(("workload", "applications"))
         for name, one in applications.items() if isinstance(applications, dict) else ():
@@ -151,7 +151,7 @@ class Resolver:
         return self._fabrics[key]
 
     def _topology(self, document: Document, delay: Duration) -> Topology | None:
-        """The fabric; None where the key is not what it must be, which its model tells."""
+        """Returns the fabric; None where the key is not what it must be, which its model tells."""
         named = document.get(("topology",))
         if not named or not isinstance(named, (str, dict)):
             return None
@@ -165,7 +165,7 @@ class Resolver:
         return self._topologies[key]
 
     def _config(self, document: Document, topology: Topology, delay: Duration) -> FabricConfig | None:
-        """The configuration; None where the key is not what it must be, which its model tells."""
+        """Returns the configuration; None where the key is not what it must be, which its model tells."""
         listed = document.get(("config",))
         if not isinstance(listed, list) or not listed:
             return None
@@ -194,7 +194,7 @@ class Resolver:
         return self._documents[file]
 
     def _file(self, document: Document, path: KeyPath, kind: str, name: str) -> Path:
-        """A file beside the experiment's, or one that ships."""
+        """Returns a file beside the experiment's, or one that ships."""
         beside = self._folder / name
         try:
             return beside if beside.is_file() else Path(data.find_yaml(kind, name))

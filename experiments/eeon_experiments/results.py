@@ -58,28 +58,28 @@ class Row(Mapping[str, Value]):
         return self.whole("seed")
 
     def whole(self, column: str) -> int:
-        """A column that has a whole number. Raises InputError where it has none."""
+        """Returns a column that has a whole number. Raises InputError where it has none."""
         value = self._values.get(column)
         if not isinstance(value, int):
             raise self._not(column, "a whole number")
         return value
 
     def text(self, column: str) -> str:
-        """A column that has a text. Raises InputError where it has none."""
+        """Returns a column that has a text. Raises InputError where it has none."""
         value = self._values.get(column)
         if not isinstance(value, str):
             raise self._not(column, "a text")
         return value
 
     def flag(self, column: str) -> bool:
-        """A column that is true or false. Raises InputError where it is neither."""
+        """Returns a column that is true or false. Raises InputError where it is neither."""
         value = self._values.get(column)
         if not isinstance(value, bool):
             raise self._not(column, "true or false")
         return value
 
     def number(self, column: str) -> float | None:
-        """A column that has a number; None where it has no value. Raises InputError for a text."""
+        """Returns a column that has a number; None where it has no value. Raises InputError for a text."""
         value = self._values.get(column)
         if isinstance(value, str):
             raise self._not(column, "a number")
@@ -90,7 +90,7 @@ class Row(Mapping[str, Value]):
         return InputError(f"row {name}", column, f"is {value!r}, not {wanted}")
 
     def has(self, column: str) -> bool:
-        """Whether there is such a column."""
+        """Returns whether there is such a column."""
         return column in self._values
 
     @property
@@ -150,7 +150,7 @@ class Results:
 
     def values(self, column: str, **axes: Chosen) -> list[float]:
         """Of the selected rows with numbers, those of a column, missing ones left out; by seed. Raises
-        InputError where there is no such column."""
+        InputError if the column does not exist."""
         self._check_column(column)
         found = [(row.seed, row.number(column)) for row in self.select(**axes).finished]
         return [value for _, value in sorted(found, key=lambda one: one[0]) if value is not None]
@@ -160,15 +160,15 @@ class Results:
             return
         known = [one.name for one in (*columns.IDENTITY, *columns.MEASURED)]
         if column not in known:
-            raise InputError("results", column, f"is no column{did_you_mean(column, known)}")
+            raise InputError("results", column, f"is not a column{did_you_mean(column, known)}")
 
     def mean(self, column: str, **axes: Chosen) -> float | None:
-        """Mean of a column over the selected rows; None when there is no number."""
+        """Returns the mean of a column over the selected rows; None without a number."""
         values = self.values(column, **axes)
         return sum(values) / len(values) if values else None
 
     def spread(self, column: str, **axes: Chosen) -> tuple[float, float, float] | None:
-        """(mean, lowest, highest) of a column over the selected rows; None when there is no number."""
+        """Returns (mean, lowest, highest) of a column over the selected rows; None without a number."""
         values = self.values(column, **axes)
         return (sum(values) / len(values), min(values), max(values)) if values else None
 

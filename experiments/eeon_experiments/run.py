@@ -50,7 +50,7 @@ _LONGEST_LIST = 100
 
 
 def run_one(run: Run) -> Outcome:
-    """Do a run. One that fails gives an outcome that says why; only an interruption is raised."""
+    """Does a run. One that fails gives an outcome that says why; only an interruption is raised."""
     wall, cpu = time.monotonic(), time.process_time()
     memory.reset_peak()
     queues: object = None
@@ -92,13 +92,13 @@ class RecordedTotals:
     wakes: int
 
     def total(self) -> ClassPackets:
-        """All classes together."""
+        """Returns all classes together."""
         return total_of(self.packets)
 
 
 def record_one(run: Run, hops: HopFilter) -> tuple[Recording, RecordedTotals]:
-    """What happens by hop in a run, as far as `hops` admits it, and what it comes to. Raises what the run
-    fails with, but for one that reaches its time limit: it is recorded up to there."""
+    """Returns what happens by hop in a run, as far as `hops` admits it, and what it comes to. Raises what the
+    run fails with, but for one that reaches its time limit: it is recorded up to there."""
     settings, topology, config = run.parts()
     with RunningTwin(topology, _program(), spec_of(settings, topology, config, run.seed)) as twin:
         twin.apply(config)
@@ -144,7 +144,7 @@ def _program() -> Program:
 
 
 def _unfinished(settings: RunSettings, report: Report) -> str:
-    """Which applications and jobs have not finished, and why the run has ended."""
+    """Returns which applications and jobs have not finished, and why the run has ended."""
     left = []
     for application in workload_report(report)["applications"]:
         if settings.workload.applications[application["name"]].background:

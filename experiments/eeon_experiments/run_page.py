@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def run_page(experiment: str, point: str, recording: Recording, totals: RecordedTotals) -> str:
-    """A page in one file. `point`: which of the experiment's points, in words."""
+    """Returns a page in one file. `point`: which of the experiment's points, in words."""
     total = totals.total()
     lead = (
         f"`{experiment}`, {point}: {total.sent:,} packets, {total.delivered:,} delivered, {total.marked:,} "

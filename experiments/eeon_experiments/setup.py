@@ -37,7 +37,7 @@ class Entry(Strict):
     """Why, and what else there is to know."""
 
     def sentence(self) -> str:
-        """All of it as running text."""
+        """Returns all of it as running text."""
         source = f" ({self.source})" if self.source else ""
         parts = [f"{self.what[:1].upper()}{self.what[1:]}: {self.value}{source}.", self.text]
         return " ".join(part for part in parts if part)
@@ -66,12 +66,12 @@ class Setup(Strict):
     """What is assumed beyond the paper."""
 
     def table(self) -> tuple[Sequence[str], Sequence[Sequence[str]]]:
-        """The set-up as a head and rows: what, value, source."""
+        """Returns the set-up as a head and rows: what, value, source."""
         return ("what", "value", "source"), [(one.what, one.value, one.source) for one in self.setup]
 
 
 def load(folder: Path) -> Setup:
-    """The set-up of the experiment in a folder, its values filled in; empty where there is no file.
+    """Returns the set-up of the experiment in a folder, its values filled in; empty without a file.
 
     Raises InputError for keys that it cannot have, and for settings that the experiment's file does not have.
     """
@@ -97,7 +97,7 @@ def load(folder: Path) -> Setup:
 def _filled(
     entry: Entry, base: Document, document: Document, place: KeyPath, problems: list[Problem]
 ) -> Entry:
-    """The entry with the values of its settings as its value."""
+    """Returns the entry with the values of its settings as its value."""
     if bool(entry.value) == bool(entry.settings):
         problems.append(document.problem(place, "needs either `value` or `settings`", entry.what))
         return entry

@@ -17,7 +17,7 @@ _PAPERS = (
 
 
 def folder() -> Path:
-    """The folder that has one folder for each experiment. Raises DataNotFound."""
+    """Returns the folder that has one folder for each experiment. Raises DataNotFound."""
     for place in _PLACES:
         if any(place.glob(f"*/{FILE}")):
             return place

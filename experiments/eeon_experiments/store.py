@@ -50,7 +50,7 @@ _FITS: dict[columns.Type, Callable[..., Value]] = {"text": str, "whole": int, "n
 
 
 class Manifest(TypedDict):
-    """Whose results a folder has. There are no digests as long as there is no row."""
+    """Identifies whose results a folder has. Without rows it has no digests."""
 
     format: int
     experiment: str
@@ -90,7 +90,7 @@ class Store:
         self.quick = quick
 
     def claim(self) -> None:
-        """Make the folder, or raise InputError when it holds another experiment's results."""
+        """Makes the folder, or raise InputError when it holds another experiment's results."""
         manifest = self.folder / MANIFEST
         if manifest.exists():
             found = read_manifest(self.folder)
@@ -110,7 +110,7 @@ class Store:
                 self.write(outcome)
 
     def write(self, outcome: Outcome) -> None:
-        """Keep what a run gave. It is there whole or not at all, whatever happens meanwhile."""
+        """Keeps what a run gave. It is there whole or not at all, whatever happens meanwhile."""
         if outcome.queues is not None:
             path = self.folder / RUNS / f"{outcome.run_id}.queues.json"
             write_atomically(path, _json(outcome.queues))
@@ -123,7 +123,7 @@ class Store:
         write_atomically(self.folder / RUNS / f"{outcome.run_id}.json", _json({"format": FORMAT, **shown}))
 
     def read(self, run_id: str) -> Outcome | None:
-        """What a run gave, or None. A damaged file is as if it were not there."""
+        """Returns what a run gave, or None. A damaged file is as if it were not there."""
         return self._in_file(run_id) or self._in_rows.get(run_id)
 
     @cached_property
@@ -164,8 +164,8 @@ class Store:
         return sorted(stems | self._in_rows.keys())
 
     def collect(self, points: Iterable[Point], versions: Versions, settings: Mapping[str, object]) -> Results:
-        """Write rows and manifest of all points that have a result, and give them back. `settings`: what the
-        experiment's file says, for the manifest."""
+        """Writes rows and manifest of all points that have a result, and gives them back. `settings`: what
+        the experiment's file says, for the manifest."""
         outcomes: dict[str, Outcome | None] = {}
         rows = []
         axes: list[str] = []
@@ -238,7 +238,7 @@ def _outcome(row: Row) -> Outcome:
 
 
 def load(path: str | Path) -> Results:
-    """The rows of a folder of results.
+    """Returns the rows of a folder of results.
 
     Rows are of the program, engine, experiment and form that the manifest names; any other one is left out
     and named in `Results.refused`. Raises InputError when the folder holds no results.
@@ -254,7 +254,7 @@ def load(path: str | Path) -> Results:
         table = pyarrow.parquet.read_table(rows_path)
     except (pyarrow.ArrowException, OSError) as error:
         reason = str(error).splitlines()[0]
-        raise InputError(str(rows_path), "", f"is no Parquet file of results: {reason}") from None
+        raise InputError(str(rows_path), "", f"is not a Parquet file of results: {reason}") from None
     missing = [one.name for one in columns.IDENTITY if one.name not in table.column_names]
     if missing:
         raise InputError(str(rows_path), "", f"has no column {missing[0]}; it was not written by these tools")
@@ -297,7 +297,7 @@ def other_version(found: Versions, wanted: Versions) -> str:
 
 
 def write_rows(path: Path, rows: list[Row], axes: list[str]) -> None:
-    """Write rows as Parquet: the same rows give the same bytes."""
+    """Writes rows as Parquet: the same rows give the same bytes."""
     wanted = columns.columns(axes)
     schema = pyarrow.schema([(one.name, _ARROW[one.type]) for one in wanted])
     arrays = [
@@ -316,7 +316,7 @@ def _fitting(value: Value, kind: columns.Type) -> Value:
 
 
 def read_manifest(folder: Path) -> Manifest:
-    """The manifest of a folder of results. Raises InputError."""
+    """Returns the manifest of a folder of results. Raises InputError."""
     path = folder / MANIFEST
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
@@ -325,18 +325,18 @@ def read_manifest(folder: Path) -> Manifest:
             str(path), "", f"{error.strerror or error}; `eeon experiment run NAME` makes results"
         ) from None
     except ValueError as error:
-        raise InputError(str(path), "", f"is no JSON: {error}") from None
+        raise InputError(str(path), "", f"is not JSON: {error}") from None
     needed = ("format", "experiment", "quick", "program_digest", "engine_digest")
     missing = [key for key in needed if not isinstance(found, dict) or key not in found]
     if missing:
-        raise InputError(str(path), missing[0], "is missing; this is no manifest of results")
+        raise InputError(str(path), missing[0], "is missing; this is not a manifest of results")
     if found["format"] != FORMAT:
         raise InputError(str(path), "format", f"is {found['format']!r}; these tools read {FORMAT}")
     return cast(Manifest, found)
 
 
 def write_atomically(path: Path, content: bytes) -> None:
-    """Write a file so that whoever reads it meets the old or the new content, also after a crash."""
+    """Writes a file so that a reader finds the old or the new content, also after a crash."""
     with _replacing(path) as temporary:
         temporary.write_bytes(content)
 

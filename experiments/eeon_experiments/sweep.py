@@ -70,7 +70,7 @@ class Sweep:
         self.points = _selected(self._expand(selection.seeds), experiment, selection.only or {})
 
     def state(self) -> State:
-        """What is there."""
+        """Returns what is there."""
         found = State([], [], [])
         runs = {point.run.id: point.run for point in self.points}
         for run in runs.values():
@@ -91,7 +91,7 @@ class Sweep:
         work: workers.Work = run_one,
         ended: Callable[[Outcome], None] = lambda outcome: None,
     ) -> Results:
-        """Run what is missing or failed, `count` at a time or on a Dask cluster; `ended` hears of each. Rows
+        """Runs what is missing or failed, `count` at a time or on a Dask cluster; `ended` hears of each. Rows
         are written also when it is interrupted."""
         self.store.claim()
         todo = self.state().to_run
@@ -108,7 +108,7 @@ class Sweep:
         return results
 
     def collect(self) -> Results:
-        """Write rows and manifest of everything that is in the folder: all points of the file, with its own
+        """Writes rows and manifest of everything that is in the folder: all points of the file, with its own
         seeds and those of earlier selections."""
         points = {(*point.axes.values(), point.run.seed): point for point in self._expand(None)}
         for point in self._expand(self.store.seeds() or None):
@@ -138,12 +138,12 @@ def _selected(points: list[Point], experiment: Experiment, only: dict[str, list[
     axes = list(experiment.file.axes)
     for axis, values in only.items():
         if axis not in axes:
-            raise InputError("--only", axis, f"is no axis of {experiment.name}; it has {', '.join(axes)}")
+            raise InputError("--only", axis, f"is not an axis of {experiment.name}; it has {', '.join(axes)}")
         known = dict.fromkeys(point.axes[axis] for point in points)
         for value in values:
             if value not in known:
                 there = ", ".join(one for one in known if one is not None)
-                raise InputError("--only", f"{axis}={value}", f"is no value of that axis; there are {there}")
+                raise InputError("--only", f"{axis}={value}", f"not a value of that axis; there are {there}")
     found = [point for point in points if all(point.axes[axis] in values for axis, values in only.items())]
     if not found:
         raise InputError("--only", " ".join(only), "leaves nothing to run: no point has all of these values")

@@ -153,15 +153,15 @@ class Tcp(Strict):
     """TCP small queues: a connection has at most so much data in its host's NIC as leaves in this time at its
     pacing rate, and always two segments (Linux: 1ms); or `off`, the default."""
     tso_segments: Annotated[Segments | None, BeforeValidator(_or_off)] = None
-    """New data leaves in bursts of so many segments, as with segmentation offload, or of a third of the
-    window (Linux: up to 44 of 1,448 bytes); or `off`, the default."""
+    """New data leaves in bursts of that number of segments, as with segmentation offload, or of a third of
+    the window (Linux: up to 44 of 1,448 bytes); or `off`, the default."""
     limited_transmit: Annotated[bool, Field(strict=True)] = True
     """New data on the first two duplicate ACKs (RFC 3042)."""
     restart_after_idle: Annotated[bool, Field(strict=True)] = True
     """After an idle time longer than the time-out start from the initial window (RFC 5681, 4.1)."""
 
     def advice(self) -> list[str]:
-        """What is allowed and rarely wanted, a sentence each."""
+        """Returns what is allowed and rarely wanted, a sentence each."""
         timer = self.delayed_ack.timer if self.delayed_ack is not None else DEFAULT_DELAYED_ACK_TIMER
         delays = "delayed_ack" not in self.model_fields_set or self.delayed_ack is not None
         min_rto = DEFAULT_MIN_RTO if self.min_rto is None else self.min_rto
@@ -173,7 +173,7 @@ class Tcp(Strict):
         return []
 
     def engine(self) -> TcpSpec:
-        """The keys that are given, as the engine reads them."""
+        """Returns the keys that are given, as the engine reads them."""
         # Which members there are follows from the fields above.
         return cast("TcpSpec", dict(self._one(key) for key in sorted(self.model_fields_set)))
 

@@ -38,7 +38,7 @@ class _Worker:
         self.connection.send(run)
 
     def take(self) -> Outcome:
-        """What came of the run that this worker has."""
+        """Returns what came of the run that this worker has."""
         assert self.run is not None, "a worker without a run says nothing"
         run, self.run = self.run, None
         try:
@@ -59,7 +59,7 @@ class _Worker:
 
 
 def run_all(runs: Iterable[Run], work: Work, count: int) -> Generator[Outcome, None, None]:
-    """Do all runs, `count` at a time, and give each outcome as it comes. `work` is importable by name.
+    """Does all runs, `count` at a time, and gives each outcome as it comes. `work` is importable by name.
 
     When the caller stops asking, or is interrupted, workers are ended with what they are doing.
     """

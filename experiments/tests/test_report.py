@@ -151,7 +151,7 @@ def test_the_claims_for_machines_are_json_without_what_json_does_not_have(whole:
 @pytest.mark.parametrize("name", POINTS)
 def test_nothing_measured_is_said_on_the_page(name: str) -> None:
     page = output.pages([family(name, [])], "x")["README.md"]
-    assert f"there are no finished runs of `{name}`" in page
+    assert f"no finished runs of `{name}`" in page
     assert "![" not in page
     assert "Not measured." in page
 

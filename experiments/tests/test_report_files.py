@@ -177,7 +177,7 @@ def test_the_quick_form_has_its_own_folder_and_is_called_so(
     output = tmp_path / "page"
     words = ["--quick", "--results", str(folders[1]), "-o", str(output)]
     assert CliRunner().invoke(report, words).exit_code == 0
-    assert "there are no finished runs" in (output / "README.md").read_text()
+    assert "no finished runs" in (output / "README.md").read_text()
     folder = (folders[1] / "eee_ecn").rename(folders[1] / "eee_ecn-quick")
     made = [Row({**row, "quick": True}) for row in rows("eee_ecn", (1,))[:4]]
     store.write_rows(folder / store.ROWS, made, ["buffer", "control", "eee"])

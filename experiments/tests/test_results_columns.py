@@ -14,7 +14,7 @@ def row(**values: object) -> Row:
 def test_a_column_that_does_not_exist_is_an_error_and_not_a_missing_number() -> None:
     results = Results([row(runtime_seconds=2.0)])
     assert results.mean("runtime_seconds") == 2.0
-    with pytest.raises(InputError, match=r"runtime_second: is no column \(did you mean runtime_seconds\?\)"):
+    with pytest.raises(InputError, match=r"is not a column \(did you mean runtime_seconds\?\)"):
         results.mean("runtime_second")
     with pytest.raises(InputError, match="no column"):
         results.spread("runtime_second")

@@ -107,7 +107,7 @@ def test_every_commit_that_made_published_rows_can_be_checked_out() -> None:
     git = ["git", "-C", str(ROOT)]
     shallow = subprocess.run([*git, "rev-parse", "--is-shallow-repository"], capture_output=True, text=True)
     if shallow.stdout.strip() != "false":
-        pytest.skip("this is no checkout with its history")
+        pytest.skip("this is not a checkout with its history")
     missing = {}
     for manifest in sorted(DATA.glob("*/manifest.json")):
         for commit in json.loads(manifest.read_text(encoding="utf-8"))["commits"]:
@@ -135,7 +135,7 @@ def test_every_picture_that_a_page_shows_is_there_and_every_picture_is_shown() -
         text=True,
     )
     if listed.returncode:
-        pytest.skip("this is no checkout")
+        pytest.skip("this is not a checkout")
     there = {ROOT / line for line in listed.stdout.splitlines()}
     shown = set()
     for path in sorted(path for path in there if path.suffix == ".md" and path.is_file()):

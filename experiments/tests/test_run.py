@@ -223,7 +223,7 @@ def test_the_command_names_failed_runs_and_keeps_the_others(tmp_path: Path) -> N
     ("words", "message"),
     [
         (["--only", "mark"], "--only: mark: is written axis=value"),
-        (["--only", "queue=red"], "--only: queue=red: is no value of that axis"),
+        (["--only", "queue=red"], "--only: queue=red: not a value of that axis"),
         (["--seeds", "1,x"], "'x' is not a seed"),
         (["--dask", "tcp://127.0.0.1:9", "--workers", "2"], "--workers: 2: is not for --dask"),
     ],

@@ -161,7 +161,7 @@ def test_a_damaged_result_is_as_if_it_were_not_there(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (b"", "is no JSON"),
+        (b"", "is not JSON"),
         (b"{}", "format: is missing"),
         (b"[]", "format: is missing"),
         (
@@ -184,7 +184,7 @@ def test_a_folder_without_results_says_how_to_make_them(tmp_path: Path) -> None:
 def test_rows_that_are_no_parquet_are_refused(tmp_path: Path) -> None:
     kept(tmp_path, [])
     (tmp_path / "results" / store.ROWS).write_bytes(b"PAR1 and nonsense")
-    with pytest.raises(InputError, match="is no Parquet file of results"):
+    with pytest.raises(InputError, match="is not a Parquet file of results"):
         store.load(tmp_path / "results")
 
 

@@ -147,8 +147,8 @@ def test_only_and_seeds_select_points_and_results_add_up(tmp_path: Path) -> None
 @pytest.mark.parametrize(
     ("only", "message"),
     [
-        ({"quee": ["mark"]}, "quee: is no axis of tiny; it has queue, transport"),
-        ({"queue": ["marc"]}, "queue=marc: is no value of that axis; there are drop_tail, mark"),
+        ({"quee": ["mark"]}, "quee: is not an axis of tiny; it has queue, transport"),
+        ({"queue": ["marc"]}, "queue=marc: not a value of that axis; there are drop_tail, mark"),
     ],
 )
 def test_a_selection_that_does_not_fit_is_refused(

@@ -21,7 +21,7 @@ SYNS = ("syn", "syn_ack")
 
 
 def band(stated: float) -> tuple[float, float]:
-    """Where a change that a paper states as `stated` may lie."""
+    """Returns where a change that a paper states as `stated` may lie."""
     if abs(stated) < 0.1:
         return stated - 0.05, stated + 0.05
     low, high = sorted((stated / 2, 2 * stated))
@@ -61,7 +61,7 @@ def _changes(results: Results, column: str, point: Point, base: Point) -> dict[i
 def extreme(
     results: Results, column: str, points: Sequence[Point], base: Point, largest: bool
 ) -> tuple[Point, Spread]:
-    """The point with the largest or smallest mean change, and that change. Raises Missing."""
+    """Returns the point with the largest or smallest mean change, and that change. Raises Missing."""
     changes = [(point, change(results, column, point, base)) for point in points]
     pick = max if largest else min
     return pick(changes, key=lambda one: one[1].mean)
@@ -73,7 +73,7 @@ def dropped(results: Results, classes: Sequence[str], point: Point) -> dict[int,
 
 
 def drop_share(results: Results, classes: Sequence[str], point: Point) -> Spread:
-    """Which share of all drops is of some classes. Raises Missing, also when nothing was dropped."""
+    """Returns which share of all drops is of some classes. Raises Missing, also when nothing was dropped."""
     some, every = dropped(results, classes, point), dropped(results, CLASSES, point)
     shares = [some[seed] / every[seed] for seed in some.keys() & every.keys() if every[seed]]
     if not shares:
@@ -82,5 +82,5 @@ def drop_share(results: Results, classes: Sequence[str], point: Point) -> Spread
 
 
 def point(**axes: Chosen) -> Point:
-    """A point by its axes."""
+    """Returns a point by its axes."""
     return axes

@@ -60,7 +60,7 @@ class Spread:
         return cls(sum(values) / len(values), min(values), max(values), len(values))
 
     def text(self, form: Callable[[float], str]) -> str:
-        """The mean, with lowest and highest where there are several seeds."""
+        """Returns the mean, with lowest and highest where there are several seeds."""
         if self.seeds == 1:
             return form(self.mean)
         return f"{form(self.mean)} ({form(self.low)} to {form(self.high)}, {self.seeds} seeds)"
@@ -72,7 +72,7 @@ class Spread:
 @dataclass(frozen=True)
 class Check:
     """One thing that must hold: what was measured, in words, and whether it is within its band. What only
-    stands beside the others is no `part`, and holds."""
+    stands beside the others is not a `part`, and holds."""
 
     measured: str
     holds: bool
@@ -88,7 +88,8 @@ class Checks:
 
 
 def claim(id: str, statement: str, where: str, band: str, examine: Callable[[Results], Checks]) -> Claim:
-    """A claim whose judge is `examine`: reproduced when every check holds, not measured when rows lack."""
+    """Returns a claim whose judge is `examine`: reproduced when every check holds, not measured when rows
+    lack."""
 
     def judge(results: Results) -> Judgment:
         try:
@@ -107,7 +108,7 @@ def claim(id: str, statement: str, where: str, band: str, examine: Callable[[Res
 
 
 def by_seed(results: Results, column: str, point: Point) -> dict[int, float]:
-    """A column at one point, by seed. Raises Missing where there is no number."""
+    """Returns a column at one point, by seed. Raises Missing if it has no number."""
     found: dict[int, float] = {}
     for row in results.select(**point).finished:
         value = row.number(column)
@@ -121,7 +122,7 @@ def by_seed(results: Results, column: str, point: Point) -> dict[int, float]:
 
 
 def level(results: Results, column: str, point: Point) -> Spread:
-    """A column at one point over its seeds. Raises Missing."""
+    """Returns a column at one point over its seeds. Raises Missing."""
     return Spread.of(list(by_seed(results, column, point).values()))
 
 
@@ -148,7 +149,8 @@ def change(results: Results, column: str, point: Point, base: Point) -> Spread:
 
 
 def mean(figures: Iterable[Spread]) -> Spread:
-    """The mean over several points, and over their lowest and highest seeds. Raises Missing for none."""
+    """Returns the mean over several points, and over their lowest and highest seeds. Raises Missing for
+    none."""
     listed = list(figures)
     if not listed:
         raise Missing("all of its cells")
@@ -162,7 +164,7 @@ def mean(figures: Iterable[Spread]) -> Spread:
 
 
 def total(results: Results, columns: Iterable[str], point: Point) -> dict[int, float]:
-    """The sum of several columns at one point, by seed. Raises Missing."""
+    """Returns the sum of several columns at one point, by seed. Raises Missing."""
     parts = [by_seed(results, column, point) for column in columns]
     seeds = set.intersection(*(set(part) for part in parts))
     if not seeds:
@@ -176,22 +178,22 @@ def percent(value: float) -> str:
 
 
 def share(value: float) -> str:
-    """A share in percent."""
+    """Returns a share in percent."""
     return f"{100 * value:.1f} %"
 
 
 def times(value: float) -> str:
-    """A factor."""
+    """Returns a factor."""
     return f"{value:.2f}x"
 
 
 def each(found: Mapping[str, Spread], form: Callable[[float], str] = percent) -> str:
-    """All of them in words."""
+    """Returns all of them in words."""
     return ", ".join(f"{name} {one.text(form)}" for name, one in found.items())
 
 
 def words_of(point: Point) -> str:
-    """A point in words."""
+    """Returns a point in words."""
     return (
         " ".join("/".join(map(str, v)) if isinstance(v, list) else str(v) for v in point.values())
         or "any run"

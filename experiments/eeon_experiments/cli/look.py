@@ -100,7 +100,7 @@ def show(
     numbers.shown_columns(measured, wanted)
     if csv_path is not None:
         if not measured:
-            raise InputError("--csv", str(csv_path), f"there are no results in {folder}; run the experiment")
+            raise InputError("--csv", str(csv_path), f"no results in {folder}; run the experiment")
         write_csv(measured, csv_path)
     advice = {one for point in points for one in RunSettings.model_validate(point.run.settings).tcp.advice()}
     if as_json:

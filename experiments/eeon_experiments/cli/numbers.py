@@ -33,7 +33,7 @@ def folder_of(experiment: str, quick: bool, given: Path | None) -> Path:
 
 
 def show_points(found: Sequence[Point], wanted: Sequence[str] = (), most: int | None = None) -> None:
-    """Print a table of points, in lines as wide as the terminal: of the default's columns those that fit."""
+    """Prints a table of points, in lines as wide as the terminal: of the default's columns those that fit."""
     from eeon_experiments.report import points
 
     if not found:
@@ -59,7 +59,7 @@ def show_points(found: Sequence[Point], wanted: Sequence[str] = (), most: int | 
 
 
 def write_csv(found: Sequence[Point], path: Path) -> None:
-    """Write all numbers of the points, and say so on stderr."""
+    """Writes all numbers of the points, and says so on stderr."""
     from eeon_experiments.report import points
 
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -68,7 +68,7 @@ def write_csv(found: Sequence[Point], path: Path) -> None:
 
 
 def _width(head: Sequence[str], rows: Sequence[Sequence[str]]) -> int:
-    """What a table takes when no cell is folded, headings at their words."""
+    """Returns what a table takes when no cell is folded, headings at their words."""
     widths = [max(map(cell_len, heading.split(" "))) for heading in head]
     for row in rows:
         widths = [max(width, cell_len(cell)) for width, cell in zip(widths, row, strict=True)]

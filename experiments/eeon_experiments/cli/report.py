@@ -61,7 +61,7 @@ def report(names: tuple[str, ...], results: Path, output: Path, html_path: Path 
 
     wanted = list(dict.fromkeys(names or shipped.in_order()))
     families = [gather.family(name, results, gather.QUICK if quick else gather.FULL) for name in wanted]
-    # From the data beside the page, so that whoever has the page can make it again.
+    # From the data beside the page, so that a reader of the page can make it again.
     words = ["eeon", "experiment", "report", *names, *["--quick"] * quick]
     if without_claims(families):
         words += ["--results", str(results), "--output", str(output)]

@@ -292,7 +292,7 @@ def _tell_alike(results: Results) -> None:
         seeds = ", ".join(str(seed) for seed in sorted({row.seed for row in rows}))
         click.echo(
             f"warning: {axes}{', ' if axes else ''}seeds {seeds}: the same numbers. Nothing in this workload "
-            "is drawn, so that one seed says as much, and a spread over them is no confidence interval",
+            "is drawn, so that one seed says as much, and a spread over them is not a confidence interval",
             err=True,
         )
     more = len(alike) - _SHOWN_FAILURES

@@ -67,7 +67,7 @@ _NANOSECONDS = {"ns": 1.0, "us": 1e3, "ms": 1e6, "s": 1e9}
 
 
 def nanoseconds(value: str) -> float | None:
-    """The time at the end of an axis' value (`red_500us`, `0us`), or None."""
+    """Returns the time at the end of an axis' value (`red_500us`, `0us`), or None."""
     found = _DELAY.search(value)
     return float(found[1]) * _NANOSECONDS[found[2]] if found else None
 
@@ -95,12 +95,12 @@ def along(
     base: Mapping[str, Chosen] | None = None,
     **point: Chosen,
 ) -> list[Spread | None]:
-    """The number (as a multiple of that at `base`, if given) at each value of an axis."""
+    """Returns the number (as a multiple of that at `base`, if given) at each value of an axis."""
     if base is None:
         return [runs.spread(metric, **point, **{axis: value}) for value in values]
     return [runs.ratio(metric, base, **point, **{axis: value}) for value in values]
 
 
 def percent(share: Spread | None) -> Spread | None:
-    """A share as percent."""
+    """Returns a share as percent."""
     return None if share is None else share.scaled(100)

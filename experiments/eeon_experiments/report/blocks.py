@@ -1,7 +1,7 @@
 """The report as data, between what it says and how it is written down: one tree, a Markdown and an HTML
 rendering.
 
-Every text here is plain; code stands between backquotes. Whoever renders a block escapes it.
+Every text here is plain; code stands between backquotes. The renderer of a block escapes it.
 """
 
 from __future__ import annotations

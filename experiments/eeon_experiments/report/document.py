@@ -77,12 +77,13 @@ def document(
 
 
 def overview(families: Sequence[Family], command: str, rows: str, claims: str) -> Document:
-    """The first of several pages: all claims in one table, what matters of them, how to make it again."""
+    """Returns the first of several pages: all claims in one table, what matters of them, how to make it
+    again."""
     return Document(_title(families), _front(families, command, rows, claims, page_of))
 
 
 def of_experiment(family: Family, families: Sequence[Family], figures: Sequence[Rendered]) -> Document:
-    """The page of one experiment beside the overview. `families`: all that are told of."""
+    """Returns the page of one experiment beside the overview. `families`: all that are told of."""
     return Document(family.title or family.name, _family(family, families, figures, inline=False, level=2))
 
 
@@ -91,7 +92,7 @@ def _title(families: Sequence[Family]) -> str:
 
 
 def page_of(family: Family) -> str:
-    """The file of an experiment's page, beside the overview."""
+    """Returns the file of an experiment's page, beside the overview."""
     return f"{family.name}.md"
 
 
@@ -102,7 +103,8 @@ def _front(
     claims: str,
     page: Callable[[Family], str],
 ) -> list[Block]:
-    """What stands before the experiments. `page`: where an experiment is told of, empty for this page."""
+    """Returns what stands before the experiments. `page`: where an experiment is told of, empty for this
+    page."""
     if without_claims(families):
         return _front_of_numbers(families, command, rows, page)
     return [
@@ -141,7 +143,7 @@ def _front(
 def _front_of_numbers(
     families: Sequence[Family], command: str, rows: str, page: Callable[[Family], str]
 ) -> list[Block]:
-    """What stands before experiments of which nobody claims anything."""
+    """Returns what stands before experiments of which nobody claims anything."""
     return [
         Paragraph(f"{_runs_in_words(families)}."),
         *_experiments(families, page),
@@ -288,7 +290,7 @@ def _overview(families: Sequence[Family], page: Callable[[Family], str]) -> Bloc
 
 
 def _outcome(outcome: str, holding: int, parts: int) -> Status:
-    """The outcome as a sign, and what it rests on."""
+    """Returns the outcome as a sign, and what it rests on."""
     return Status(_parts(holding, parts) or outcome, _KINDS[outcome])
 
 
@@ -297,8 +299,8 @@ def _parts(holding: int, parts: int) -> str:
 
 
 def _tried(claim: Judged) -> str:
-    """What came of a claim in other set-ups: those in which it comes out first, then those tried without
-    that."""
+    """Returns what came of a claim in other set-ups: those in which it comes out first, then those tried
+    without that."""
     there = _full(claim)
     if not there:
         return "none tried" if claim.outcome == DIFFERS else ""
@@ -327,12 +329,12 @@ def _named(one: Elsewhere) -> str:
 
 
 def _alike(one: Elsewhere) -> bool:
-    """Whether what differs from the published set-up comes from the points alone."""
+    """Returns whether what differs from the published set-up comes from the points alone."""
     return one.same_points == SamePoints(one.outcome, one.holding, one.parts)
 
 
 def _published(claim: Judged, one: Elsewhere) -> SamePoints:
-    """What the published set-up of the same size comes to on the points of another."""
+    """Returns what the published set-up of the same size comes to on the points of another."""
     if one.same_points is not None:
         return one.same_points
     small = claim.scaled_down
@@ -342,8 +344,8 @@ def _published(claim: Judged, one: Elsewhere) -> SamePoints:
 
 
 def _change(claim: Judged, one: Elsewhere) -> str:
-    """Whether more or fewer parts hold in another set-up than in the published one of the same size and
-    points; empty where as many do, or where the two do not have the same parts."""
+    """Returns whether more or fewer parts hold in another set-up than in the published one of the same size
+    and points; empty where as many do, or where the two do not have the same parts."""
     there = _published(claim, one)
     if there.parts != one.parts or there.holding == one.holding:
         return ""
@@ -376,7 +378,7 @@ def _full(claim: Judged) -> list[Elsewhere]:
 
 
 def anchor(claim: Judged) -> str:
-    """Where the page tells about a claim."""
+    """Returns where the page tells about a claim."""
     return "claim-" + "".join(letter for letter in claim.id.lower() if letter.isalnum())
 
 
@@ -387,7 +389,7 @@ def _status(outcome: str) -> Status:
 def _family(
     family: Family, families: Sequence[Family], figures: Sequence[Rendered], inline: bool, level: int = 3
 ) -> list[Block]:
-    """What is told of an experiment; its parts have headings of `level`."""
+    """Returns what is told of an experiment; its parts have headings of `level`."""
     blocks: list[Block] = []
     if level == 2:
         # Links lead to it on a page of its own as on a page of all.
@@ -412,7 +414,7 @@ def _family(
 
 
 def _numbers(family: Family, level: int) -> list[Block]:
-    """The points of an experiment, a row each."""
+    """Returns the points of an experiment, a row each."""
     found = points.points(family.runs)
     if not found:
         return []
@@ -456,7 +458,7 @@ def _setup(family: Family) -> list[Block]:
 def _state(family: Family) -> list[Block]:
     items = []
     if not len(family.runs):
-        items.append(f"Nothing has been measured: there are no finished runs of `{family.name}`.")
+        items.append(f"Nothing has been measured: no finished runs of `{family.name}`.")
     if family.not_run and len(family.runs):
         items.append(f"Not run of {family.planned} planned: {'; '.join(family.not_run)}.")
     for failure in family.failures:

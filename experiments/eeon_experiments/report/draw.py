@@ -33,8 +33,8 @@ _GROUP = 0.82
 
 
 def draw(drawing: Drawing) -> Figure:
-    """The figure, one panel below the other; panels without a number are left out, and a drawing without any
-    says so."""
+    """Returns the figure, one panel below the other; panels without a number are left out, and a drawing
+    without any says so."""
     drawing = drawing.of_panels_measured()
     rows = len(drawing.panels)
     names = _legend_names(drawing)

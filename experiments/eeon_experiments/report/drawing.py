@@ -35,8 +35,8 @@ class Rule:
 
 
 def paper(value: float, what: str, dashes: str = "-.") -> Rule:
-    """The number that a paper names, to stand beside ours; `what`: of which alternative it is, and how it is
-    said there. `dashes` tell two of one figure apart."""
+    """Returns the number that a paper names, to stand beside ours; `what`: of which alternative it is, and
+    how it is said there. `dashes` tell two of one figure apart."""
     return Rule(f"the paper: {what}", value, PURPLE, dashes)
 
 
@@ -74,11 +74,11 @@ class Panel:
     unit: str | None = None
 
     def measured(self) -> bool:
-        """Whether there is anything to draw."""
+        """Returns whether there is anything to draw."""
         return any(value is not None for value in self.values())
 
     def values(self) -> list[Spread | None]:
-        """Every point that was to be measured."""
+        """Returns every point that was to be measured."""
         return [value for one in (*self.series, *self.overlay) if not one.reference for value in one.values]
 
 
@@ -110,7 +110,7 @@ class Drawing:
     notes: Sequence[str] = field(default_factory=tuple)
 
     def measured(self) -> bool:
-        """Whether any panel has a number."""
+        """Returns whether any panel has a number."""
         return any(panel.measured() for panel in self.panels)
 
     def of_panels_measured(self) -> Drawing:

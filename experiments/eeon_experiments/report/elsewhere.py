@@ -79,7 +79,7 @@ class Elsewhere:
 
 
 def load(folder: Path) -> list[View]:
-    """The views of an experiment's folder; none where there is no file. Raises InputError."""
+    """Returns the views of an experiment's folder; none without a file. Raises InputError."""
     path = folder / FILE
     if not path.is_file():
         return []
@@ -91,7 +91,7 @@ def load(folder: Path) -> list[View]:
 
 
 def seen(results: Results, view: View) -> Results:
-    """The rows that a view selects, under its names."""
+    """Returns the rows that a view selects, under its names."""
     rows = results.select(**view.where).rows
     return Results([_renamed(row, view) for row in rows], results.refused)
 
@@ -136,7 +136,8 @@ def judged_elsewhere(
 
 
 def on_points_of(other: Results, published: Results) -> Results:
-    """The published rows at points that another set-up has as well, whatever its own axes and seeds are."""
+    """Returns the published rows at points that another set-up has as well, whatever its own axes and seeds
+    are."""
     axes = published.rows[0].axes.keys() if published.rows else ()
 
     def point(row: Row) -> tuple[str | None, ...]:
@@ -152,5 +153,5 @@ def _came(claim: Claim, rows: Results) -> SamePoints:
 
 
 def _rows(place: Path) -> Results:
-    """Nothing where there is no file."""
+    """Returns nothing without a file."""
     return store.load(place) if (place / store.ROWS).is_file() else Results([])

@@ -30,7 +30,7 @@ class ScaledDown:
 
 @dataclass(frozen=True)
 class Judged:
-    """One claim and what came of it; `finding` is why it differs, by whoever looked. `scaled_down` is there
+    """One claim and what came of it; `finding` says why it differs. `scaled_down` is there
     when the quick form was run, too, and `elsewhere` what the same judge says in other registered set-ups. A
     claim has `parts`, of which `holding` are within their bands."""
 
@@ -94,12 +94,12 @@ class Family:
 
 
 def without_claims(families: Sequence[Family]) -> bool:
-    """Whether nobody claims anything of these: the page is then about the numbers alone."""
+    """Returns whether nobody claims anything of these: the page is then about the numbers alone."""
     return not any(family.claims for family in families)
 
 
 def judged(claims: Sequence[Claim], results: Results, findings: Mapping[str, Finding]) -> list[Judged]:
-    """Hold every claim against the results. A judge that fails is a claim not measured, with the reason."""
+    """Holds every claim against the results. A judge that fails is a claim not measured, with the reason."""
     found = []
     for claim in claims:
         try:
@@ -121,7 +121,7 @@ def judged(claims: Sequence[Claim], results: Results, findings: Mapping[str, Fin
 
 
 def with_scaled_down(claims: Sequence[Judged], quick: Sequence[Judged]) -> list[Judged]:
-    """The claims of a full form, each with what the same claim came to in the quick form."""
+    """Returns the claims of a full form, each with what the same claim came to in the quick form."""
     found = {
         claim.id: ScaledDown(claim.outcome, claim.measured, claim.holding, claim.parts) for claim in quick
     }
@@ -129,7 +129,8 @@ def with_scaled_down(claims: Sequence[Judged], quick: Sequence[Judged]) -> list[
 
 
 def runs_of(rows: Sequence[Row], declared: Mapping[str, Sequence[str]]) -> Runs:
-    """The rows with numbers as points on the experiment's axes; an axis that a run does not use is absent."""
+    """Returns the rows with numbers as points on the experiment's axes; an axis that a run does not use is
+    absent."""
     return Runs(
         (
             Run({axis: value for axis, value in row.axes.items() if value is not None}, row.seed, row)

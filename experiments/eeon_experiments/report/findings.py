@@ -1,4 +1,4 @@
-"""Why a claim differs: `findings.yaml` beside an experiment's file, written by whoever looked."""
+"""Why a claim differs: `findings.yaml` beside an experiment's file, written by hand."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Findings(RootModel[dict[str, Finding]]):
 
 
 def load(folder: Path) -> dict[str, Finding]:
-    """Findings of the experiment in a folder; none where there is no file. Raises InputError."""
+    """Returns the findings of the experiment in a folder; none without a file. Raises InputError."""
     path = folder / FILE
     if not path.is_file():
         return {}

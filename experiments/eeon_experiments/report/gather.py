@@ -114,7 +114,8 @@ def _results(place: Path) -> tuple[Results, store.Manifest | None]:
 def _planned(
     experiment: files.Experiment, results: Results, quick: bool
 ) -> tuple[int | None, list[str], int]:
-    """How many points the file has, which of them have no row, and how many rows are of other points."""
+    """Returns how many points the file has, which of them have no row, and how many rows are of other
+    points."""
     try:
         points = expand(experiment, versions(), quick=quick)
     except (ToolsError, EeonError):
@@ -151,12 +152,12 @@ def _used(axes: Mapping[str, str | None]) -> dict[str, str]:
 
 
 def words_of(axes: dict[str, str]) -> str:
-    """A point in words."""
+    """Returns a point in words."""
     return ", ".join(f"{axis} {value}" for axis, value in axes.items()) or "the only point"
 
 
 def _base(path: Path) -> str:
-    """The file's own text of `base`, comments and all: what every run starts from."""
+    """Returns the file's own text of `base`, comments and all: what every run starts from."""
     lines = path.read_text(encoding="utf-8").splitlines()
     start = next((index for index, line in enumerate(lines) if re.match(r"base:\s*(#.*)?$", line)), None)
     if start is None:

@@ -31,7 +31,7 @@ _WIDTH = 120
 
 
 def render(document: Document) -> str:
-    """The file's text; it ends with one line break."""
+    """Returns the file's text; it ends with one line break."""
     return "\n\n".join([f"# {_text(document.title)}", *_blocks(document.blocks)]) + "\n"
 
 

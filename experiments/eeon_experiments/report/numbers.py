@@ -10,7 +10,7 @@ _ABSENT = "–"
 
 
 def number(value: Spread | None, unit: str) -> str:
-    """A mean, with lowest and highest where there were several seeds."""
+    """Returns a mean, with lowest and highest where there were several seeds."""
     if value is None:
         return _ABSENT
     if value.seeds == 1:

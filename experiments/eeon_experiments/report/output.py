@@ -31,8 +31,8 @@ _ROWS = f"{DATA}/NAME"
 
 
 def pages(families: Sequence[Family], command: str, rows: str = _ROWS) -> dict[str, str]:
-    """The Markdown by file: an overview and a page for each experiment, or of one experiment all in one.
-    Drawings are named, not drawn. `rows`: see `rows_of`."""
+    """Returns the Markdown by file: an overview and a page for each experiment, or of one experiment all in
+    one. Drawings are named, not drawn. `rows`: see `rows_of`."""
     figures, claims = _drawn(families), f"{DATA}/{CLAIMS}"
     if len(families) == 1:
         return {PAGE: markdown.render(document(families, figures, command, rows, claims))}
@@ -43,7 +43,8 @@ def pages(families: Sequence[Family], command: str, rows: str = _ROWS) -> dict[s
 
 
 def rows_of(families: Sequence[Family], folder: Path) -> str:
-    """The folder of an experiment's rows as a page in `folder` names it, with NAME for the experiment's name.
+    """Returns the folder of an experiment's rows as a page in `folder` names it, with NAME for the
+    experiment's name.
 
     That is `data/NAME` beside the page, into which `write` copies them. Data that a page at or above `folder`
     has beside it already are named there.
@@ -73,7 +74,7 @@ def files(families: Sequence[Family], command: str, rows: str = _ROWS) -> dict[s
 
 
 def claims_json(families: Sequence[Family]) -> str:
-    """The claims for machines, as text."""
+    """Returns the claims for machines, as text."""
     return json.dumps(summary(families), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
 
 
@@ -89,7 +90,7 @@ def _drawn(families: Sequence[Family]) -> dict[str, list[Rendered]]:
 
 
 def write(families: Sequence[Family], folder: Path, command: str) -> list[Path]:
-    """Write the page and all beside it, over what was there of the same names. Returns what was written.
+    """Writes the page and all beside it, over what was there of the same names. Returns what was written.
 
     Raises InputError for a file above the limit, before anything is written.
     """
@@ -120,7 +121,7 @@ def write(families: Sequence[Family], folder: Path, command: str) -> list[Path]:
 
 
 def summary(families: Sequence[Family]) -> dict[str, object]:
-    """The claims for machines."""
+    """Returns the claims for machines."""
     return {
         "format": _FORMAT,
         "experiments": {

@@ -47,7 +47,7 @@ class Point:
 
 
 def points(runs: Runs) -> list[Point]:
-    """A point for each combination of values that was run, in the order of the runs."""
+    """Returns a point for each combination of values that was run, in the order of the runs."""
     found: dict[tuple[tuple[str, str], ...], list[Run]] = {}
     for run in runs:
         found.setdefault(tuple(run.axes.items()), []).append(run)
@@ -66,13 +66,13 @@ def points(runs: Runs) -> list[Point]:
 
 
 def shown_columns(found: Sequence[Point], wanted: Sequence[str] = ()) -> list[str]:
-    """The columns to show: those that are wanted, or headlines in which points differ.
+    """Returns the columns to show: those that are wanted, or headlines in which points differ.
 
-    Raises InputError for a name that is no column with numbers.
+    Raises InputError for a name that is not a column with numbers.
     """
     for name in wanted:
         if name not in MEASURED:
-            raise InputError("--column", name, f"is no column with numbers{did_you_mean(name, MEASURED)}")
+            raise InputError("--column", name, f"is not a column with numbers{did_you_mean(name, MEASURED)}")
     if wanted:
         return list(dict.fromkeys(wanted))
     there = [name for name in _HEADLINES if any(name in point.numbers for point in found)]
@@ -81,7 +81,7 @@ def shown_columns(found: Sequence[Point], wanted: Sequence[str] = ()) -> list[st
 
 
 def axes_of(found: Sequence[Point]) -> list[str]:
-    """The axes of which any point has a value, in order."""
+    """Returns the axes of which any point has a value, in order."""
     return list(dict.fromkeys(axis for point in found for axis in point.axes))
 
 
@@ -91,7 +91,7 @@ def words(column: str) -> str:
 
 
 def text(value: Spread | None) -> str:
-    """The mean, with lowest and highest where seeds differ."""
+    """Returns the mean, with lowest and highest where seeds differ."""
     if value is None:
         return "-"
     if value.low == value.high:
@@ -119,8 +119,8 @@ def table(found: Sequence[Point], shown: Sequence[str]) -> tuple[list[str], list
 
 
 def as_csv(found: Sequence[Point]) -> str:
-    """A row a point: its axes, how many seeds, and of each column with numbers the mean, the lowest and the
-    highest."""
+    """Returns a row a point: its axes, how many seeds, and of each column with numbers the mean, the lowest
+    and the highest."""
     axes = axes_of(found)
     there = [column for column in MEASURED if any(column in point.numbers for point in found)]
     out = io.StringIO()
@@ -138,7 +138,7 @@ def as_csv(found: Sequence[Point]) -> str:
 
 
 def as_values(found: Sequence[Point]) -> list[dict[str, object]]:
-    """The same for JSON."""
+    """Returns the same for JSON."""
     return [
         {
             "axes": dict(point.axes),

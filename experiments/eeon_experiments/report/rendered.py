@@ -31,7 +31,7 @@ class Rendered:
 
 
 def rendered(family: Family) -> list[Rendered]:
-    """Every figure of an experiment, drawn when it is asked for."""
+    """Returns every figure of an experiment, drawn when it is asked for."""
     try:
         drawn = family.draw(family.runs) if family.draw is not None else []
     except AmbiguousRunsError as error:
@@ -45,8 +45,9 @@ def _rendered(drawing: Drawing) -> Rendered:
 
 
 def _of_alternatives_that_were_run(drawing: Drawing) -> Drawing:
-    """Without series that have no number in any panel: what was not part of the experiment is no hole in it.
-    All panels keep the same series, so that bars are as wide and stand in the same order everywhere."""
+    """Without series that have no number in any panel: what was not part of the experiment does not count as
+    missing. All panels keep the same series, so that bars are as wide and stand in the same order
+    everywhere."""
     seen = {
         one.name
         for panel in drawing.panels

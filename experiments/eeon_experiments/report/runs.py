@@ -38,7 +38,7 @@ class Spread:
         return cls(math.fsum(known) / len(known), min(known), max(known), len(known))
 
     def scaled(self, factor: float) -> Spread:
-        """The same in another unit; `factor` is positive."""
+        """Returns the same in another unit; `factor` is positive."""
         return Spread(self.mean * factor, self.low * factor, self.high * factor, self.seeds)
 
 
@@ -51,14 +51,14 @@ class Run:
     row: Mapping[str, Value]
 
     def number(self, column: str) -> float | None:
-        """A finite number of the row; None where it is missing, not a number, or not finite."""
+        """Returns a finite number of the row; None where it is missing, not a number, or not finite."""
         value = self.row.get(column)
         if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
             return None
         return float(value)
 
     def measure(self, metric: Metric) -> float | None:
-        """A column's number, or what a function makes of this run; None where it cannot be told."""
+        """Returns a column's number, or what a function makes of this run; None where it cannot be told."""
         return self.number(metric) if isinstance(metric, str) else metric(self)
 
 
@@ -79,11 +79,12 @@ class Runs:
         return iter(self._runs)
 
     def seeds(self) -> list[int]:
-        """Every seed, once, ascending."""
+        """Returns every seed, once, ascending."""
         return sorted({run.seed for run in self._runs})
 
     def values(self, axis: str) -> list[str]:
-        """The values of one axis, once each: as the experiment's file has them, then as the runs come."""
+        """Returns the values of one axis, once each: as the experiment's file has them, then as the runs
+        come."""
         found = (run.axes[axis] for run in self._runs if axis in run.axes)
         return list(dict.fromkeys([*self._declared.get(axis, ()), *found]))
 
@@ -101,7 +102,7 @@ class Runs:
         return Runs((run for run in self._runs if run.seed in shared), self._declared)
 
     def by_seed(self, metric: Metric, **axes: Chosen) -> dict[int, float]:
-        """The number at one point, by seed; seeds where it is not known are left out.
+        """Returns the number at one point, by seed; seeds where it is not known are left out.
 
         Raises AmbiguousRunsError where the point fits several runs of one seed.
         """
@@ -114,12 +115,12 @@ class Runs:
         return {seed: value for seed, value in measured.items() if value is not None}
 
     def spread(self, metric: Metric, **axes: Chosen) -> Spread | None:
-        """The number at one point over its seeds."""
+        """Returns the number at one point over its seeds."""
         return Spread.over(self.by_seed(metric, **axes).values())
 
     def ratio(self, metric: Metric, base: Mapping[str, Chosen], **axes: Chosen) -> Spread | None:
-        """The number at one point as a multiple of that at `base`, seed by seed, over the seeds that both
-        have."""
+        """Returns the number at one point as a multiple of that at `base`, seed by seed, over the seeds that
+        both have."""
         above, below = self.by_seed(metric, **axes), self.by_seed(metric, **base)
         return Spread.over(above[seed] / below[seed] for seed in above if below.get(seed))
 

@@ -25,7 +25,7 @@ from eeon_experiments.report.blocks import (
 
 
 def render(document: Document) -> str:
-    """The page's text."""
+    """Returns the page's text."""
     return html.page(document.title, _blocks(document.blocks))
 
 

@@ -58,7 +58,7 @@ class Workload(Strict):
     """Applications by name; also a list, each with a `name`, which is its `kind` unless given."""
 
     def broken(self, topology: Topology) -> list[Broken]:
-        """What does not fit this fabric: (where, rule)."""
+        """Returns what does not fit this fabric: (where, rule)."""
         found: list[Broken] = []
         path: KeyPath = ("workload", "applications")
         for name, application in self.applications.items():
@@ -68,5 +68,5 @@ class Workload(Strict):
         return found
 
     def engine(self, topology: Topology, seed: int, start_jitter: Duration) -> list[ApplicationSpec]:
-        """The applications as the engine reads them; `start_jitter` as in the run's settings."""
+        """Returns the applications as the engine reads them; `start_jitter` as in the run's settings."""
         return [one.engine(name, topology, seed, start_jitter) for name, one in self.applications.items()]

@@ -36,13 +36,13 @@ class Application(Strict):
     """TCP settings of this application's connections; what is left out is as in the run's `tcp`."""
 
     def broken(self, topology: Topology) -> Iterator[Broken]:
-        """What does not fit this fabric."""
+        """Yields what does not fit this fabric."""
         yield from ()
 
     def engine(
         self, name: str, topology: Topology, seed: int, start_jitter: Duration = NO_JITTER
     ) -> ApplicationSpec:
-        """The application as the engine reads it. `seed` and `start_jitter` are the run's."""
+        """Returns the application as the engine reads it. `seed` and `start_jitter` are the run's."""
         spec = self._own(name, topology, seed)
         if start_jitter and spec["kind"] in ("coflows", "incast", "scatter_gather", "phases"):
             spec["start_jitter_ps"] = int(start_jitter)
@@ -53,12 +53,12 @@ class Application(Strict):
         return spec
 
     def _own(self, name: str, topology: Topology, seed: int) -> ApplicationSpec:
-        """What its kind decides."""
+        """Returns what its kind decides."""
         raise NotImplementedError
 
 
 def unknown_hosts(names: Iterable[tuple[KeyPath, str]], topology: Topology) -> Iterator[Broken]:
-    """Names that are no hosts of the fabric."""
+    """Names that do not belong to hosts of the fabric."""
     for path, name in names:
         if name not in topology.hosts:
             near = did_you_mean(name, topology.hosts)

@@ -23,7 +23,7 @@ def shipped_sizes() -> list[str]:
 
 
 def shipped_points(name: str) -> list[list[float]]:
-    """The points of a distribution that ships. Raises ValueError when there is none of this name."""
+    """Returns the points of a distribution that ships. Raises ValueError when there is none of this name."""
     known = shipped_sizes()
     if name not in known:
         raise ValueError(

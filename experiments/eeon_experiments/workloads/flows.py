@@ -48,7 +48,7 @@ class Sizes(Strict):
     `bytes probability` a line, in fractions or in percent."""
 
     points: Annotated[list[Point], Field(min_length=2)] | None = None
-    """A cumulative distribution: bytes, and the share of flows that have at most so many, up to 1. Between
+    """A cumulative distribution: bytes, and the share of flows with at most that size, up to 1. Between
     two points the size is linear in the share."""
     constant: SizeText | None = None
     """All have this size."""
@@ -146,7 +146,7 @@ class Flows(Application):
         return self
 
     def broken(self, topology: Topology) -> Iterator[Broken]:
-        """What the engine refuses, and a load that the leaves' uplinks cannot carry."""
+        """Yields what the engine refuses, and a load that the leaves' uplinks cannot carry."""
         from eeon_engine.exceptions import ConfigError
         from eeon_engine.json_documents import check_workload
 

@@ -1,9 +1,9 @@
 """Small jobs that arrive at random and keep a cluster's cores busy to a given share: `kind: job_mix`.
 
 A mix becomes the jobs of one MapReduce application. Arrivals are a Poisson process over the time `arrivals`,
-given that exactly as many jobs come as the load asks for: so many uniform times, in order, counted from the
-first. Kinds come in their shares, as exactly as whole jobs allow, in random order. So each seed offers the
-same load, at other times.
+given that exactly as many jobs come as the load asks for: that number of uniform times, in order, counted
+from the first. Kinds come in their shares, as exactly as whole jobs allow, in random order. So each seed
+offers the same load, at other times.
 
     jobs = load * workers * cores * arrivals / mean core time of a job, at least one of each kind
 
@@ -85,7 +85,7 @@ class JobMix(Cluster):
     """Cores of a worker. The papers' nodes have two processors with two cores."""
 
     def broken(self, topology: Topology) -> Iterator[Broken]:
-        """A load that no mix can have, and what the cluster finds."""
+        """Yields a load that no mix can have, and what the cluster finds."""
         yield from super().broken(topology)
         if not any(self.shares.values()):
             yield ("shares",), "all are zero: no job would ever arrive"
@@ -97,7 +97,7 @@ class JobMix(Cluster):
             )
 
     def counts(self, topology: Topology) -> dict[str, int]:
-        """How many jobs of each kind arrive."""
+        """Returns how many jobs of each kind arrive."""
         wanted, total = self._wanted(topology), sum(self.shares.values())
         return {name: max(1, round(wanted * share / total)) for name, share in self.shares.items() if share}
 

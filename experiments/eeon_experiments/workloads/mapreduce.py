@@ -134,7 +134,7 @@ class Locality(Strict):
     HDFS)."""
 
     def engine(self, topology: Topology) -> LocalitySpec:
-        """The engine's form."""
+        """Returns the engine's form."""
         if self.read == "drawn":
             return {"replicas": self.replicas}
         leaves = dict.fromkeys(host.leaf for host in topology.hosts.values())
@@ -177,7 +177,7 @@ class Cluster(Application):
     """Copies of the output; one is written locally, the others over TCP."""
 
     def worker_hosts(self, topology: Topology) -> list[str]:
-        """The hosts that run tasks."""
+        """Returns the hosts that run tasks."""
         return (self.workers or list(topology.hosts))[self.reserved :]
 
     def broken(self, topology: Topology) -> Iterator[Broken]:

@@ -49,7 +49,7 @@ class Step(Strict):
         return self
 
     def broken(self, ranks: int) -> str | None:
-        """What does not fit so many ranks, if anything."""
+        """Returns what does not fit that number of ranks, if anything."""
         if self.grid is not None and prod(self.grid) != ranks:
             shape = " x ".join(map(str, self.grid))
             return f"a grid of {shape} has not as many places as there are ranks, {ranks}"

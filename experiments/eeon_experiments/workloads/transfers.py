@@ -125,7 +125,7 @@ class Rpc(Application):
     pairs: list[Annotated[list[str], Field(min_length=2, max_length=2)]] | None = None
     """Pairs of client and server."""
     random_pairs: Count | None = None
-    """Instead of `pairs`: so many, seeded."""
+    """Instead of `pairs`: this number of random pairs, seeded."""
     request: SmallSizeText
     """Size of a question."""
     response: SizeText
