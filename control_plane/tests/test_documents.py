@@ -1,4 +1,5 @@
-"""The documents of the repository: their links lead somewhere, and the glossary has each term once and in order.
+"""The documents of the repository: their links lead somewhere, the glossary has each term once and in order, and
+prose keeps to its limits.
 
 Cannot see: addresses on the Internet, and whether a sentence is true.
 """
@@ -13,6 +14,11 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 GLOSSARY = ROOT / "docs" / "GLOSSARY.md"
 _NOT_OURS = {".venv", ".git", ".tools", "out", "target", "node_modules", ".pytest_cache"}
+# "is no longer" and its like compare; every other "is no X" should say "is not a X".
+_NEGATION = r"\b(?:is|are) no\b(?! (?:longer|later|larger|older))"
+_PATTERNS = {r"\bso many\b": 0, r"\bwhoever\b": 0, r"\bto mend:": 0, _NEGATION: 30}
+"""Patterns that a native reader stumbles over, and how often sources and documents may have them."""
+_PROSE = {".rs", ".py", ".p4", ".md", ".toml", ".yaml"}
 _FENCED = re.compile(r"^(```|~~~).*?^\1", re.M | re.S)
 _LINK = re.compile(r"(?<!\\)\]\(([^()\s]+)\)")
 _SOURCES = {".py", ".rs", ".p4", ".toml", ".yaml", ".txtpb", ".pyi", ".json"}
@@ -115,3 +121,31 @@ def test_readme_of_packet_tests_has_a_row_for_each_group():
     groups = {path.stem for path in (folder / "tests").glob("*.py") if path.stem != "__init__"}
     page = (folder / "README.md").read_text(encoding="utf-8")
     assert groups == set(re.findall(r"^\| `(\w+)` \| .* \| .* \|$", page, re.M)) & groups
+
+
+def long_lines(document: str) -> list[str]:
+    """Returns the lines above 160 characters, outside tables and code; a link is as long as its words."""
+    prose = re.sub(r"^ *(```|~~~).*?^ *\1", "", document, flags=re.M | re.S)
+    lines = re.sub(r"\]\([^)]*\)", "]", prose).splitlines()
+    return [line for line in lines if len(line) > 160 and not line.startswith(("|", "    "))]
+
+
+def test_patterns_that_a_native_reader_stumbles_over_stay_below_their_limits():
+    # Pages of results quote what was measured; this file quotes the patterns.
+    texts = [
+        path.read_text(encoding="utf-8")
+        for path in files()
+        if path.suffix in _PROSE and path != Path(__file__) and ROOT / "docs" / "results" not in path.parents
+    ]
+    found = {pattern: sum(len(re.findall(pattern, text, re.I)) for text in texts) for pattern in _PATTERNS}
+    assert {pattern: count for pattern, count in found.items() if count > _PATTERNS[pattern]} == {}
+
+
+def test_lines_of_documents_have_at_most_160_characters():
+    found = {str(path): long_lines(path.read_text("utf-8")) for path in files() if path.suffix == ".md"}
+    assert {name: lines for name, lines in found.items() if lines} == {}
+
+
+def test_a_long_line_is_found_outside_tables_and_code():
+    long = "word " * 40
+    assert long_lines(f"{long}\n| {long} |\n    {long}\n```\n{long}\n```\nshort") == [long]
