@@ -43,7 +43,7 @@ SECTIONS: dict[str, tuple[str, tuple[str, ...]]] = {
                 "docs/lab.md",
             ),
             *("docs/gnmi.md", "docs/sonic.md", "examples/gitops/README.md"),
-            *("docs/live-fabric.md", "docs/security.md", "docs/fuzzing.md", "ptf_tests/README.md"),
+            *("docs/live-fabric.md", "docs/security.md", "ptf_tests/README.md"),
             *("differential/README.md", "CONTRIBUTING.md", "SECURITY.md"),
         ),
     ),

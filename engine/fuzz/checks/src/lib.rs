@@ -1,4 +1,4 @@
-//! What each fuzz target does with its bytes, and what must hold afterwards. `docs/fuzzing.md` describes the targets.
+//! What each fuzz target does with its bytes, and what must hold afterwards. `CONTRIBUTING.md` describes the targets.
 //!
 //! A target is a function of bytes that returns, or panics when something that must hold does not. libFuzzer calls
 //! it through `engine/fuzz/fuzz_targets`, and `tests/replay.rs` calls it with the committed corpus. It reads no
