@@ -376,7 +376,7 @@ def test_wrong_device_id_is_reported_by_name(fabric4):
     async def scenario():
         async with FakeFabric(fabric4) as fakes:
             targets = {**fakes.targets, "leaf1": fakes.targets["leaf1"] + "?device_id=77"}
-            with pytest.raises(FabricError, match=r"leaf1 .*device id 77.*no device 77"):
+            with pytest.raises(FabricError, match=r"leaf1 .*device id 77.*unknown device 77"):
                 await fabric.plan(fabric4, red(), targets, TICK_PS)
 
     run(scenario())

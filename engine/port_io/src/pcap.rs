@@ -258,7 +258,7 @@ mod tests {
             reader.next_record().unwrap_err().to_string()
         };
         assert!(refusal(&[0x0a, 0x0d, 0x0d, 0x0a]).contains("it is pcapng"));
-        assert!(refusal(b"PK\x03\x04").contains("no pcap magic number"));
+        assert!(refusal(b"PK\x03\x04").contains("not a pcap magic number"));
         assert!(refusal(&file(true, MICROSECONDS, 113, &[])).contains("link type 113"));
     }
 

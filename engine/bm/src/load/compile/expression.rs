@@ -343,6 +343,6 @@ mod tests {
         assert_eq!(constant(&(all.clone() + "f")), wider);
         let negative = Expr::WideConst(vec![0, 0, u64::MAX, u64::MAX], Range { neg: 130, pos: 0 });
         assert_eq!(constant(&("-0x1".to_owned() + &"0".repeat(32))), negative);
-        assert!(Expr::constant("0xzz").unwrap_err().contains("no hexadecimal"));
+        assert!(Expr::constant("0xzz").unwrap_err().contains("not a hexadecimal"));
     }
 }
