@@ -332,7 +332,7 @@ mod tests {
     fn a_file_that_is_no_pcap_file_is_refused_when_it_is_opened() {
         let folder = folder("refused");
         for (content, reason) in
-            [(&b"#!/bin/sh\n"[..], "no pcap magic number"), (b"", "ends inside its header")]
+            [(&b"#!/bin/sh\n"[..], "not a pcap magic number"), (b"", "ends inside its header")]
         {
             std::fs::write(folder.join("p1_in.pcap"), content).unwrap();
             let error = open(&folder, &[1]).err().map(|error| error.to_string()).unwrap_or_default();
