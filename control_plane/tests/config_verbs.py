@@ -9,9 +9,8 @@ import json
 import os
 from pathlib import Path
 
-from click.testing import CliRunner
+import eeon_command
 from eeon_control import fabric, plan, program, topology
-from eeon_control.cli import main
 from eeon_control.entries import CLONE_SESSIONS
 from eeon_control.fabric import sync
 from eeon_control.fabric.diff import Change, ChangeKind
@@ -21,11 +20,7 @@ from eeon_control.plan import Action, Entry, Exact
 
 
 def eeon(*arguments: str, code: int = 0):
-    result = CliRunner().invoke(main, ["config", *arguments], env={"COLUMNS": "200"})
-    if result.exception is not None and not isinstance(result.exception, SystemExit):
-        raise result.exception
-    assert result.exit_code == code, result.output
-    return result
+    return eeon_command.eeon("config", *arguments, code=code)
 
 
 def write_behind_its_back(name: str, address: str) -> None:

@@ -11,19 +11,13 @@ from importlib.metadata import EntryPoint
 import click
 import pytest
 from click.testing import CliRunner
+from eeon_command import eeon
 from eeon_control import topology
 from eeon_control.cli import group, main
 from eeon_control.fabric import sync
 from fake_p4runtime import FakeFabric
 
 CONFIG = ["-c", "red_ack_syn", "-c", "eee_120us100", "-t", "leaf-spine-4"]
-
-
-def eeon(*arguments: str):
-    result = CliRunner().invoke(main, list(arguments), env={"COLUMNS": "200"})
-    if result.exception is not None and not isinstance(result.exception, SystemExit):
-        raise result.exception
-    return result
 
 
 @contextmanager

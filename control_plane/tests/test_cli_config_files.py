@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import json
 
+import eeon_command
 import pytest
-from click.testing import CliRunner
 from eeon_control import schemas
-from eeon_control.cli import main
 
 CONFIG = """\
 profiles:
@@ -21,10 +20,7 @@ roles:
 
 
 def eeon(*arguments: str):
-    result = CliRunner().invoke(main, ["config", *arguments], env={"COLUMNS": "200"})
-    if result.exception is not None and not isinstance(result.exception, SystemExit):
-        raise result.exception
-    return result
+    return eeon_command.eeon("config", *arguments)
 
 
 @pytest.fixture

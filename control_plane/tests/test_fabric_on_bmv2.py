@@ -1,6 +1,6 @@
 """The controller against BMv2's simple_switch_grpc, where it is installed: entries go in and read back.
 
-No packets are sent here; what the program does with them is tested in p4src/tests and ptf_tests.
+No packets are sent here; what the program does with them is tested in ptf_tests.
 """
 
 from __future__ import annotations

@@ -12,9 +12,8 @@ import subprocess
 import sys
 
 import pytest
-from click.testing import CliRunner
+from eeon_command import eeon
 from eeon_control import program, topology
-from eeon_control.cli import main
 from eeon_control.cli.show import baselines
 from eeon_control.fabric import sync
 from eeon_control.fabric.read import FabricObservation
@@ -28,13 +27,6 @@ VIEWS = ("fabric", "ports", "queues", "ecn", "eee", "counters")
 FORWARDED, MARKED, TAIL_DROPPED, NO_ROUTE = 0, 1, 3, 4
 RESET = "\x1b[0m"
 DATA, ACK = 0, 1
-
-
-def eeon(*arguments: str):
-    result = CliRunner().invoke(main, list(arguments), env={"COLUMNS": "200"})
-    if result.exception is not None and not isinstance(result.exception, SystemExit):
-        raise result.exception
-    return result
 
 
 class Fabric:

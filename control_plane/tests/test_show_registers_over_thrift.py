@@ -7,8 +7,7 @@ import shutil
 
 import pytest
 from bmv2_process import start_bmv2
-from click.testing import CliRunner
-from eeon_control.cli import main
+from eeon_command import eeon
 
 pytestmark = [
     pytest.mark.system,
@@ -25,12 +24,6 @@ links: [{endpoints: ["leaf1:1", "h1:1"], rate: 1Gbps}]
 """
 
 
-def eeon(*arguments: str):
-    result = CliRunner().invoke(main, list(arguments), env={"COLUMNS": "200"})
-    assert result.exit_code == 0, result.output
-    return result
-
-
 def test_queues_eee_and_energy_of_bmv2(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     (tmp_path / "one.yaml").write_text(ONE_SWITCH)
@@ -42,14 +35,14 @@ def test_queues_eee_and_energy_of_bmv2(tmp_path, monkeypatch):
     with start_bmv2(tmp_path) as bmv2:
         common = ["-t", str(tmp_path / "one.yaml"), "-T", str(targets)]
         targets.write_text(f'tick: 1us\nswitches: {{leaf1: "{bmv2.address}"}}\n')
-        eeon("config", "apply", "-c", "drop_tail", "-c", str(tmp_path / "slow.yaml"), *common)
-        without = json.loads(eeon("show", "queues", *common, "-o", "json").stdout)
+        eeon("config", "apply", "-c", "drop_tail", "-c", str(tmp_path / "slow.yaml"), *common, code=0)
+        without = json.loads(eeon("show", "queues", *common, "-o", "json", code=0).stdout)
         assert without["rows"][0]["occupancy_bytes"] is None and "give `thrift`" in without["notes"][0]
         targets.write_text(
             f'tick: 1us\nswitches: {{leaf1: {{address: "{bmv2.address}", thrift: "{bmv2.thrift}"}}}}\n'
         )
         shown = {
-            view: json.loads(eeon("show", view, *common, "-o", "json").stdout)["rows"][0]
+            view: json.loads(eeon("show", view, *common, "-o", "json", code=0).stdout)["rows"][0]
             for view in ("fabric", "queues", "eee", "energy")
         }
     assert shown["fabric"]["up_ps"] > 0

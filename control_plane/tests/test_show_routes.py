@@ -6,9 +6,8 @@ import json
 import re
 
 import pytest
-from click.testing import CliRunner
+from eeon_command import eeon
 from eeon_control import program, topology
-from eeon_control.cli import main
 from eeon_control.errors import EeonError
 from eeon_control.fabric import sync
 from eeon_control.routing import Flow
@@ -17,13 +16,6 @@ from fake_p4runtime import FakeFabric
 pytestmark = pytest.mark.system
 
 SPINE_PORT = 4  # of leaf1: to spine2
-
-
-def eeon(*arguments: str):
-    result = CliRunner().invoke(main, list(arguments), env={"COLUMNS": "200"})
-    if result.exception is not None and not isinstance(result.exception, SystemExit):
-        raise result.exception
-    return result
 
 
 class Fabric:

@@ -1,7 +1,8 @@
 """The stubs of the Thrift interface: what mypy knows of the modules that thriftpy2 makes of .thrift files.
 
-`python engine/python/thrift_types.py` writes a stub beside each .thrift file; `make reference` does so. No
-program imports the stubs: `eeon_engine/thrift/interface.py` has thriftpy2's modules in their place.
+`python engine/python/thrift_types.py` writes a stub beside each .thrift file; `make setup` does so
+where one is older. No program imports the stubs: `eeon_engine/thrift/interface.py` has thriftpy2's
+modules in their place.
 """
 
 from pathlib import Path
@@ -10,11 +11,11 @@ import thriftpy2
 from thriftpy2.thrift import TPayload, TType
 
 FOLDER = Path(__file__).parent / "eeon_engine" / "thrift"
-NAMES = ("standard", "simple_pre_lag", "simple_switch")
+NAMES = sorted(path.stem for path in FOLDER.glob("*.thrift"))
 
 _HEADER = '''"""Types of {name}.thrift, for mypy alone.
 
-Made by `make reference`: do not edit. A client may leave out any field, which is then None.
+Made by `make setup`: do not edit. A client may leave out any field, which is then None.
 """
 
 from typing import ClassVar

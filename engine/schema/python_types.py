@@ -62,7 +62,7 @@ def python_types() -> str:
     return _formatted(re.sub(r"^class \w+\(TypedDict\)", r"@final\n\g<0>", source, flags=re.MULTILINE))
 
 
-def _in_order(node: Any) -> Any:
+def _in_order(node: Any) -> Any:  # noqa: ANN401
     """The schema with members in the order in which they are declared, as far as `required` tells it."""
     if isinstance(node, list):
         return [_in_order(item) for item in node]

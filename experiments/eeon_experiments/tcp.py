@@ -67,9 +67,8 @@ BufferText = Annotated[
 class Tcp(Strict):
     """TCP of all hosts, or of one application. What is left out is the engine's default."""
 
-    algorithm: Literal["newreno", "ecn", "dctcp", "cubic", "vegas", "prague"] = "newreno"
-    """`newreno`, `ecn` (NewReno that answers to marks, RFC 3168), `dctcp`, `cubic`, `vegas` or `prague` (L4S:
-    with `accecn`, `l4s` and `pacing` unless they are set)."""
+    algorithm: Literal["newreno", "ecn", "dctcp", "cubic", "vegas"] = "newreno"
+    """`newreno`, `ecn` (NewReno that answers to marks, RFC 3168), `dctcp`, `cubic` or `vegas`."""
     ecn: Annotated[bool, Field(strict=True)] | None = None
     """Classic ECN (RFC 3168) or not; default what the algorithm does: `newreno`, `cubic` and `vegas` do
     without."""
@@ -79,7 +78,7 @@ class Tcp(Strict):
     """Which packets of a DCTCP endpoint are ECN-capable: new data, everything after the handshake (as the
     patch for ns-2), or everything, SYNs included (as Linux)."""
     l4s: Annotated[bool, Field(strict=True)] = False
-    """With `dctcp` or `prague`: send ECT(1), so that ports apply their L4S threshold (RFC 9331)."""
+    """With `dctcp`: send ECT(1), so that ports apply their L4S threshold (RFC 9331)."""
     dctcp_gain: Annotated[float, Field(gt=0, le=1, allow_inf_nan=False)] = 0.0625
     """DCTCP's estimation gain g."""
     dctcp_initial_alpha: Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)] = 1.0
@@ -98,9 +97,6 @@ class Tcp(Strict):
     hystart: Annotated[HyStart | None, BeforeValidator(_or_off)] = None
     """End the first slow start where round-trip times rise (HyStart++, RFC 9406; `{}` has its thresholds), or
     `off`, the default. Not with `vegas`."""
-    pacing: Annotated[bool, Field(strict=True)] = False
-    """Spread data over the round-trip time, at Linux' rate: 2 windows a round trip in the first half of slow
-    start, 1.2 after."""
     min_window_segments: Segments = 2
     """A mark never makes the window smaller than this many segments."""
     cwr_growth: Annotated[bool, Field(strict=True)] = True
@@ -139,9 +135,6 @@ class Tcp(Strict):
     """Largest retransmission time-out; default 60s."""
     rto_slop: DurationText | None = None
     """What every time-out is longer by; default 0s; FreeBSD's `rexmit_slop` is 200ms."""
-    metrics_cache: Annotated[bool, Field(strict=True)] = False
-    """Connections begin with what earlier ones between their hosts have learned, round-trip time and slow
-    start threshold (FreeBSD's host cache)."""
     clock_granularity: PositiveDurationText | None = None
     """Least that a time-out exceeds the smoothed round-trip time by (RFC 6298, 2.2); default 1us; Linux
     200ms."""
@@ -152,9 +145,6 @@ class Tcp(Strict):
     tsq: Annotated[DurationText | None, BeforeValidator(_or_off)] = None
     """TCP small queues: a connection has at most so much data in its host's NIC as leaves in this time at its
     pacing rate, and always two segments (Linux: 1ms); or `off`, the default."""
-    tso_segments: Annotated[Segments | None, BeforeValidator(_or_off)] = None
-    """New data leaves in bursts of that number of segments, as with segmentation offload, or of a third of
-    the window (Linux: up to 44 of 1,448 bytes); or `off`, the default."""
     limited_transmit: Annotated[bool, Field(strict=True)] = True
     """New data on the first two duplicate ACKs (RFC 3042)."""
     restart_after_idle: Annotated[bool, Field(strict=True)] = True

@@ -1,4 +1,4 @@
-"""compiled/ belongs to the sources. Cannot see: whether the program is right (test_on_bmv2.py)."""
+"""compiled/ belongs to the sources. Cannot see: whether the program is right (ptf_tests)."""
 
 from __future__ import annotations
 

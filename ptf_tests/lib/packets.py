@@ -153,7 +153,7 @@ def network(
     vlan: int | None = None,
     host: int = 1,
     ip_options: Sequence[IPOption] = (),
-    **ip_fields: Any,  # any field of scapy's header
+    **ip_fields: Any,  # any field of scapy's header # noqa: ANN401
 ) -> Packet:
     """The headers below the transport, from the host behind `frm` to host `host` behind `to`."""
     frame: Packet = Ether(src=host_mac(frm), dst=switch_mac(frm))

@@ -72,8 +72,8 @@ class EeonGroup(LazyGroup):
         prog_name: str | None = None,
         complete_var: str | None = None,
         standalone_mode: bool = True,
-        **extra: Any,  # click's own signature
-    ) -> Any:  # an overload of click's: in fact the exit code
+        **extra: Any,  # click's own signature # noqa: ANN401
+    ) -> Any:  # an overload of click's: in fact the exit code # noqa: ANN401
         """Run; in standalone mode end the process with the exit code."""
         with guarded(), _stopped_by_sigterm():
             code = self._run(args, prog_name or "eeon", complete_var, **extra)
@@ -86,7 +86,7 @@ class EeonGroup(LazyGroup):
         args: Sequence[str] | None,
         prog_name: str,
         complete_var: str | None,
-        **extra: Any,  # what click's `main` takes besides
+        **extra: Any,  # what click's `main` takes besides # noqa: ANN401
     ) -> int:
         try:
             result = super().main(args, prog_name, complete_var, standalone_mode=False, **extra)

@@ -14,7 +14,7 @@ from eeon_control.errors import EeonError
 from eeon_control.units import DataRate, Duration
 
 
-def _asked(ctx: click.Context, param: click.Parameter, value: Any) -> Any:  # of the option's own type
+def _asked(ctx: click.Context, param: click.Parameter, value: Any) -> Any:  # of the option's own type # noqa: ANN401
     """Returns the value given, or what somebody at a terminal answers, or the default."""
     source = ctx.get_parameter_source(str(param.name))
     is_given = source is click.core.ParameterSource.COMMANDLINE

@@ -26,7 +26,7 @@ class LazyGroup(click.Group):
     """A click group of `places`: name -> `package.module:function`. Each is imported once, at first use."""
 
     # What else click.Group takes is its own affair.
-    def __init__(self, *args: Any, places: Mapping[str, str] | None = None, **more: Any) -> None:
+    def __init__(self, *args: Any, places: Mapping[str, str] | None = None, **more: Any) -> None:  # noqa: ANN401
         super().__init__(*args, **more)
         self.places = dict(places or {})
 

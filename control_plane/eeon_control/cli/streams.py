@@ -39,7 +39,7 @@ class Guard:
         for line in lines:
             self.write(line)
 
-    def __getattr__(self, name: str) -> Any:  # of any type, as the stream's own attributes are
+    def __getattr__(self, name: str) -> Any:  # of any type, as the stream's own attributes are # noqa: ANN401
         if name == "buffer":
             raise AttributeError(name)
         return getattr(self.rich_proxied_file, name)

@@ -25,7 +25,7 @@ class _Trimmed:
         self._stream.write(re.sub(r"[ \t]+$", "", text, flags=re.MULTILINE))
         return len(text)
 
-    def __getattr__(self, name: str) -> Any:  # of any type, as the stream's own attributes are
+    def __getattr__(self, name: str) -> Any:  # of any type, as the stream's own attributes are # noqa: ANN401
         return getattr(self._stream, name)
 
 
@@ -42,7 +42,7 @@ class Terminal(Console):
         to = file if file.isatty() else cast(IO[str], _Trimmed(file))
         super().__init__(file=to, width=width, markup=False, emoji=False)
 
-    def render_str(self, text: str, **options: Any) -> Text:  # rich's own options
+    def render_str(self, text: str, **options: Any) -> Text:  # rich's own options # noqa: ANN401
         """As rich does; made printable before anything is measured, so that the text fits its column."""
         return super().render_str(printable(text), **options)
 

@@ -137,7 +137,7 @@ class ThriftClient:
             raise self._error(f"refused {method}({port}, {value}): status {status}")
 
     # thriftpy2 makes its types while it runs; each caller turns the answer into what it must be.
-    def _call(self, service: str, method: str, *arguments: int | str) -> Any:
+    def _call(self, service: str, method: str, *arguments: int | str) -> Any:  # noqa: ANN401
         client = self._standard if service == "standard" else self._switch
         try:
             return getattr(client, method)(*arguments)

@@ -2,18 +2,14 @@
 
 mod common;
 
-use common::{eee_values, finish, register, send, us, LeafSpine, PortSettings, PLAIN, TEN_GIGABIT};
+use common::greedy::{self, greedy, Seen, FRAME, FRAME_PS, HEADERS};
+use common::{eee_values, finish, send, us, LeafSpine, PortSettings, PLAIN, TEN_GIGABIT};
 use netsim::reaction::DcqcnSettings;
 use netsim::spec::{NicDcqcnSpec, NicEeeSpec, NicSpec};
 use netsim::{Fabric, FlowSpec, Report};
 use units::{Duration, Time};
 use wire::tcp::ACK;
 use wire::Ecn;
-
-const FRAME: usize = 1514;
-const HEADERS: usize = 54;
-/// Of a full frame with 24 bytes around it, at 10 Gb/s.
-const FRAME_PS: u64 = 1_230_400;
 
 /// RED marks nothing up to here, a tenth of the packets up to there, and then all.
 const RED_BYTES: (u64, u64) = (5_000, 200_000);
@@ -25,15 +21,7 @@ fn star(senders: usize, dcqcn: Option<NicDcqcnSpec>) -> (LeafSpine, Fabric) {
 }
 
 fn star_of(senders: usize, nic: NicSpec) -> (LeafSpine, Fabric) {
-    let size = LeafSpine {
-        leaves: 1,
-        hosts_per_leaf: senders + 1,
-        spines: 0,
-        host_bps: TEN_GIGABIT,
-        eee: nic.eee.is_some(),
-        nic,
-        ..LeafSpine::default()
-    };
+    let size = LeafSpine { eee: nic.eee.is_some(), nic, ..greedy::star(senders) };
     let (min, max) = RED_BYTES;
     let slope = (RED_PROBABILITY * (1_u64 << 48) as f64 / (max - min) as f64) as u64;
     let red = vec![min, max, slope, 0, 0, 1, 0, 0, 0, 0];
@@ -42,49 +30,9 @@ fn star_of(senders: usize, nic: NicSpec) -> (LeafSpine, Fabric) {
     (size, fabric)
 }
 
-/// What greedy senders did in the second half of a run.
-struct Seen {
-    mean_queue: u64,
-    max_queue: u64,
-    /// Of the link.
-    share: f64,
-    /// Of what was sent, the largest sender's and the smallest's.
-    shares: (f64, f64),
-    report: Report,
-}
-
-/// All send to the last host, as fast as their links are, for `ms`.
-fn greedy(senders: usize, dcqcn: Option<NicDcqcnSpec>, ms: u64) -> Seen {
-    let (size, mut fabric) = star(senders, dcqcn);
-    for number in 0..ms * 1_000_000_000 / FRAME_PS {
-        for host in 0..senders {
-            let frame = size.segment(host, senders, ACK, 0, Ecn::Ect0);
-            fabric.send(host, Time::from_ps(number * FRAME_PS), &frame[..HEADERS], FRAME).unwrap();
-        }
-    }
-    let mut queue = Vec::new();
-    let mut halves = Vec::new();
-    for at in (0..=ms * 1_000).step_by(10) {
-        if at == ms * 500 || at == ms * 1_000 {
-            fabric.run_until(us(at));
-            halves.push(fabric.report().unwrap());
-        } else if at > ms * 500 {
-            fabric.run_until(us(at));
-            queue.push(register(&fabric, 0, "occupancy_bytes", senders as u64 + 1));
-        }
-    }
-    let sent: Vec<u64> = (0..senders)
-        .map(|host| halves[1].hosts[host].sent.packets - halves[0].hosts[host].sent.packets)
-        .collect();
-    let delivered = halves[1].hosts[senders].received.packets - halves[0].hosts[senders].received.packets;
-    let all = sent.iter().sum::<u64>() as f64;
-    Seen {
-        mean_queue: queue.iter().sum::<u64>() / queue.len() as u64,
-        max_queue: *queue.iter().max().unwrap(),
-        share: delivered as f64 / (ms * 500_000_000 / FRAME_PS) as f64,
-        shares: (*sent.iter().max().unwrap() as f64 / all, *sent.iter().min().unwrap() as f64 / all),
-        report: halves.remove(1),
-    }
+fn greedy_senders(senders: usize, dcqcn: Option<NicDcqcnSpec>, ms: u64) -> Seen {
+    let (size, fabric) = star(senders, dcqcn);
+    greedy(&size, fabric, Ecn::Ect0, ms)
 }
 
 /// Increase that fits 10 Gb/s: a quarter of what is deployed at 40.
@@ -133,7 +81,7 @@ fn nics_that_sleep_are_awake_when_their_limiters_let_a_frame_go() {
 #[test]
 fn greedy_senders_share_the_link_and_the_queue_is_that_of_the_fluid_model() {
     for senders in [2, 4, 8] {
-        let seen = greedy(senders, dcqcn(), 60);
+        let seen = greedy_senders(senders, dcqcn(), 60);
         let ratio = seen.mean_queue as f64 / queue_in_theory(senders, &settings());
         assert!((0.85..1.15).contains(&ratio), "{senders} senders: {} bytes, {ratio}", seen.mean_queue);
         assert!(seen.max_queue < RED_BYTES.1, "{senders} senders: {} bytes", seen.max_queue);
@@ -160,7 +108,7 @@ fn greedy_senders_share_the_link_and_the_queue_is_that_of_the_fluid_model() {
 
 #[test]
 fn without_reaction_points_the_queue_grows_with_every_sender() {
-    let seen = greedy(2, None, 2);
+    let seen = greedy_senders(2, None, 2);
     assert!(seen.mean_queue > 1_000_000, "{}", seen.mean_queue);
     assert_eq!(seen.report.hosts[0].dcqcn, None);
 }

@@ -85,14 +85,13 @@ fn hosts_that_take_time_for_a_segment_delay_each_by_it() {
     assert_eq!(receive_only.0 - without.0, 3 * 5_000_000);
 }
 
-/// Long flows under delay, in bursts and with small queues: all arrives, and the link stays full.
+/// Long flows under delay, with small queues: all arrives, and the link stays full.
 #[test]
 fn a_long_flow_fills_the_link_from_hosts_that_take_time() {
     let size = LeafSpine::default();
     let host_delay = HostDelaySpec { tx_ps: 10_000_000, rx_ps: 10_000_000 };
     let mut fabric = size.fabric(FabricSpec { host_delay, ..size.spec() }, |_| PLAIN);
-    let config =
-        tcp::Config { tso_segments: Some(44), tsq: Some(Duration::from_ms(1)), ..tcp::Config::default() };
+    let config = tcp::Config { tsq: Some(Duration::from_ms(1)), ..tcp::Config::default() };
     let flow = FlowSpec { source: 0, destination: 1, bytes: 10_000_000, start: us(0) };
     fabric.start_flow(&config.check().unwrap(), flow).unwrap();
     let report = finish(&mut fabric);
@@ -144,31 +143,6 @@ fn every_algorithm_gets_everything_through_a_buffer_that_is_too_small() {
         assert!(counts.switch_drops > 0, "{name}: {counts:?}");
         assert_eq!((counts.misdelivered, counts.queued), (0, 0), "{name}");
     }
-}
-
-/// Two flows into one port go through slow start together and lose packets; a second later they do it again.
-#[test]
-fn later_flows_start_where_earlier_ones_of_their_hosts_have_ended_if_metrics_are_kept() {
-    let lost = |metrics_cache: bool| {
-        let size = LeafSpine { leaves: 1, hosts_per_leaf: 3, ..LeafSpine::default() };
-        let port = PortSettings { buffer_bytes: Some(30_000), ..PLAIN };
-        let mut fabric = size.fabric(size.spec(), |_| port.clone());
-        let settings = tcp::Config { metrics_cache, ..tcp::Config::default() }.check().unwrap();
-        for (source, start) in [(1, 0), (2, 0), (1, 1_000_000), (2, 1_000_000)] {
-            let flow = FlowSpec { source, destination: 0, bytes: 300_000, start: us(start) };
-            fabric.start_flow(&settings, flow).unwrap();
-        }
-        let report = finish(&mut fabric);
-        let lost = |flows: &[netsim::report::FlowReport]| {
-            flows.iter().map(|flow| flow.retransmitted_segments).sum::<u64>()
-        };
-        [lost(&report.flows[..2]), lost(&report.flows[2..])]
-    };
-    let [first, again] = lost(false);
-    assert_eq!(first, again);
-    let [same, later] = lost(true);
-    assert_eq!(first, same);
-    assert!(first > 10 && 3 * later < 2 * first, "{first}, then {later}");
 }
 
 #[test]
@@ -275,37 +249,33 @@ fn the_l4s_threshold_marks_ect1_and_in_a_shared_queue_the_classic_flow_takes_the
     let (l4s, classic, shared) =
         (run([("dctcp", true); 2]), run([("dctcp", false); 2]), run([("dctcp", true), ("cubic", false)]));
     // Ten MB take 84.3 ms alone. Flows of one kind share the link to the end, with a shorter queue at the lower threshold.
-    let prague = run([("prague", true); 2]);
-    for (name, both) in [("ECT(1)", &l4s), ("ECT(0)", &classic), ("Prague", &prague)] {
+    for (name, both) in [("ECT(1)", &l4s), ("ECT(0)", &classic)] {
         assert!(both.0.min(both.1) > 160.0 && both.0.max(both.1) < 170.0, "{name}: {both:?}");
         assert_eq!(both.4, 0, "{name}: nothing is dropped");
     }
     assert!(2 * l4s.3 < classic.3, "mean latency, ns: {l4s:?} and {classic:?}");
-    assert!(2 * prague.3 < classic.3, "mean latency, ns: {prague:?} and {classic:?}");
     assert!(shared.1 < 95.0 && shared.0 > 160.0, "CUBIC ends as if it were alone: {shared:?}");
 }
 
-/// Two flows of 10 MB into one port with room for 58 packets, in slow start without limit: what it loses takes a time-out to repair. With
-/// HyStart++ and pacing less is lost, and none is needed.
+/// Two flows of 10 MB into one port with room for 58 packets, in slow start without limit: a
+/// retransmission that is lost takes a time-out to repair. With HyStart++ the flows end earlier.
 #[test]
-fn hystart_with_pacing_loses_less_in_slow_start_into_a_short_queue() {
+fn with_hystart_flows_into_a_short_queue_end_earlier() {
     let size = LeafSpine { leaves: 2, hosts_per_leaf: 4, ..LeafSpine::default() };
-    let run = |hystart: Option<tcp::HyStart>, pacing: bool| {
+    let end_ms = |hystart: Option<tcp::HyStart>| {
         let port = PortSettings { buffer_bytes: Some(90_000), ..PLAIN };
         let mut fabric = size.fabric(size.spec(), |_| port.clone());
         for source in [4, 5] {
-            let config = tcp::Config { hystart, pacing, slow_start_limit: None, ..tcp::Config::default() };
+            let config = tcp::Config { hystart, slow_start_limit: None, ..tcp::Config::default() };
             let flow = FlowSpec { source, destination: 0, bytes: 10_000_000, start: us(0) };
             fabric.start_flow(&config.check().unwrap(), flow).unwrap();
         }
         let report = finish(&mut fabric);
         let ms = |flow: &netsim::report::FlowReport| flow.completion_ps.unwrap() as f64 / 1e9;
-        let ends = report.flows.iter().map(ms).fold(0.0, f64::max);
-        (report.conservation.switch_drops, ends)
+        report.flows.iter().map(ms).fold(0.0, f64::max)
     };
     let thresholds =
         tcp::HyStart { min_rtt_thresh: Duration::from_us(50), max_rtt_thresh: Duration::from_ms(1) };
-    let (plain, both) = (run(None, false), run(Some(thresholds), true));
-    assert!(plain.1 > 300.0, "{plain:?}");
-    assert!(both.0 < plain.0 && both.1 < 250.0, "{both:?}, without {plain:?}");
+    let (without, with) = (end_ms(None), end_ms(Some(thresholds)));
+    assert!(without > 300.0 && with < 300.0, "{with} ms with, {without} ms without");
 }

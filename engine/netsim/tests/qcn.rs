@@ -3,30 +3,19 @@
 mod common;
 
 use bm::MatchKeyParam;
-use common::{classes, congestion_point, copies, finish, register, send, us, LeafSpine, PLAIN, TEN_GIGABIT};
+use common::greedy::{self, greedy, Seen, FRAME, FRAME_PS, HEADERS};
+use common::{classes, congestion_point, copies, finish, send, us, LeafSpine, PLAIN};
 use netsim::reaction::QcnSettings;
 use netsim::spec::NicSpec;
-use netsim::{Fabric, Report};
-use units::{Duration, Time};
+use netsim::Fabric;
+use units::Duration;
 use wire::tcp::ACK;
 use wire::Ecn;
-
-const FRAME: usize = 1514;
-const HEADERS: usize = 54;
-/// Of a full frame with 24 bytes around it, at 10 Gb/s.
-const FRAME_PS: u64 = 1_230_400;
 
 /// A star at 10 Gb/s, whose last host is behind a congestion point, if there is a set point.
 fn star(senders: usize, set_point: Option<u64>, qcn: QcnSettings) -> (LeafSpine, Fabric) {
     let nic = NicSpec { qcn: Some(qcn), ..NicSpec::default() };
-    let size = LeafSpine {
-        leaves: 1,
-        hosts_per_leaf: senders + 1,
-        spines: 0,
-        host_bps: TEN_GIGABIT,
-        nic,
-        ..LeafSpine::default()
-    };
+    let size = LeafSpine { nic, ..greedy::star(senders) };
     let mut fabric = size.fabric(size.spec(), |_| PLAIN);
     classes(&mut fabric, 0, &[]);
     copies(&mut fabric, 0);
@@ -36,54 +25,17 @@ fn star(senders: usize, set_point: Option<u64>, qcn: QcnSettings) -> (LeafSpine,
     (size, fabric)
 }
 
-/// What greedy senders did in the second half of a run.
-struct Seen {
-    mean_queue: u64,
-    /// Of the link.
-    share: f64,
-    largest_share: f64,
-    report: Report,
-}
-
-/// All send to the last host, as fast as their links are, for `ms`.
-fn greedy(senders: usize, set_point: Option<u64>, ms: u64) -> Seen {
+fn greedy_senders(senders: usize, set_point: Option<u64>, ms: u64) -> Seen {
     // The lowest rate of the study in docs/models/qcn.md's sources, so that no floor is met.
     let qcn = QcnSettings { min_bps: 100_000, ..QcnSettings::default() };
-    let (size, mut fabric) = star(senders, set_point, qcn);
-    for number in 0..ms * 1_000_000_000 / FRAME_PS {
-        for host in 0..senders {
-            let frame = size.segment(host, senders, ACK, 0, Ecn::NotEct);
-            fabric.send(host, Time::from_ps(number * FRAME_PS), &frame[..HEADERS], FRAME).unwrap();
-        }
-    }
-    let mut queue = Vec::new();
-    let mut halves = Vec::new();
-    for at in (0..=ms * 1_000).step_by(10) {
-        if at == ms * 500 || at == ms * 1_000 {
-            fabric.run_until(us(at));
-            halves.push(fabric.report().unwrap());
-        } else if at > ms * 500 {
-            fabric.run_until(us(at));
-            queue.push(register(&fabric, 0, "occupancy_bytes", senders as u64 + 1));
-        }
-    }
-    let sent: Vec<u64> = (0..senders)
-        .map(|host| halves[1].hosts[host].sent.packets - halves[0].hosts[host].sent.packets)
-        .collect();
-    let delivered = halves[1].hosts[senders].received.packets - halves[0].hosts[senders].received.packets;
-    let possible = (ms * 500_000_000 / FRAME_PS) as f64;
-    Seen {
-        mean_queue: queue.iter().sum::<u64>() / queue.len() as u64,
-        share: delivered as f64 / possible,
-        largest_share: *sent.iter().max().unwrap() as f64 / sent.iter().sum::<u64>() as f64,
-        report: halves.remove(1),
-    }
+    let (size, fabric) = star(senders, set_point, qcn);
+    greedy(&size, fabric, Ecn::NotEct, ms)
 }
 
 #[test]
 fn the_queue_stays_at_its_set_point_and_the_link_full() {
     for (senders, set_point, largest) in [(2, 20_000, 0.65), (5, 66_000, 0.5)] {
-        let seen = greedy(senders, Some(set_point), 30);
+        let seen = greedy_senders(senders, Some(set_point), 30);
         let about = |part: u64| set_point * part / 100;
         assert!(
             (about(85)..about(115)).contains(&seen.mean_queue),
@@ -92,7 +44,7 @@ fn the_queue_stays_at_its_set_point_and_the_link_full() {
         );
         assert!(seen.share > 0.98, "{senders} senders: {} of the link", seen.share);
         // QCN is slow to be fair; one of five with two fifths is what others measured, too.
-        assert!(seen.largest_share < largest, "{senders} senders: {}", seen.largest_share);
+        assert!(seen.shares.0 < largest, "{senders} senders: {}", seen.shares.0);
         for host in &seen.report.hosts[..senders] {
             let qcn = host.qcn.unwrap();
             assert!(qcn.messages > 0, "{}", host.name);
@@ -110,7 +62,7 @@ fn the_queue_stays_at_its_set_point_and_the_link_full() {
 
 #[test]
 fn without_congestion_point_the_queue_grows_with_every_sender() {
-    let seen = greedy(2, None, 2);
+    let seen = greedy_senders(2, None, 2);
     assert!(seen.mean_queue > 1_000_000, "{}", seen.mean_queue);
     assert_eq!(seen.report.hosts[0].qcn.unwrap().messages, 0);
 }

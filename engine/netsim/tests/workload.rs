@@ -52,25 +52,6 @@ fn marking(threshold: u64) -> PortSettings {
 const PAYLOAD_BPS: f64 = 1e9 * 1460.0 / 1538.0;
 
 #[test]
-fn later_transfers_start_where_earlier_ones_of_their_hosts_have_ended_if_metrics_are_kept() {
-    let lost = |metrics_cache: bool, rounds: u64| {
-        let size = LeafSpine { leaves: 1, hosts_per_leaf: 3, ..LeafSpine::default() };
-        let port = PortSettings { buffer_bytes: Some(30_000), ..PLAIN };
-        let mut fabric = size.fabric(size.spec(), |_| port.clone());
-        let both = || vec![transfer(1, 0, 300_000), transfer(2, 0, 300_000)];
-        let list: Vec<_> = (0..rounds).map(|round| (round * SECOND, both())).collect();
-        start(&mut fabric, &json!({"metrics_cache": metrics_cache}), &json!([coflows(&list)]));
-        workload(&finish(&mut fabric)).flows.retransmitted_segments
-    };
-    let first = lost(false, 1);
-    assert_eq!(lost(true, 1), first);
-    assert!(first > 10);
-    let [with, without] = [lost(true, 2), lost(false, 2)];
-    assert!(3 * with < 5 * first, "{first}, {with} with a second round");
-    assert_eq!(without, 2 * first);
-}
-
-#[test]
 fn connections_that_are_never_closed_send_no_fin_and_leave_nothing_behind() {
     let sent = |fin: bool| {
         let size = LeafSpine::default();

@@ -1476,7 +1476,7 @@ class TcpSpec(TypedDict):
     """Offer and accept AccECN (RFC 9768), with ECN."""
 
     algorithm: NotRequired[str | None]
-    """`newreno` (the default), `ecn` (NewReno that answers to marks), `dctcp`, `cubic`, `vegas` or `prague`."""
+    """`newreno` (the default), `ecn` (NewReno that answers to marks), `dctcp`, `cubic` or `vegas`."""
 
     clock_granularity_ps: NotRequired[int | None]
     """Granularity G of the clock (RFC 6298, 2.2)."""
@@ -1527,7 +1527,7 @@ class TcpSpec(TypedDict):
     """Initial window, in segments."""
 
     l4s: NotRequired[bool | None]
-    """A DCTCP or Prague endpoint sends ECT(1), so that switches apply their L4S threshold (RFC 9331)."""
+    """A DCTCP endpoint sends ECT(1), so that switches apply their L4S threshold (RFC 9331)."""
 
     limited_transmit: NotRequired[bool | None]
     """Send new data on the first two duplicate ACKs (RFC 3042)."""
@@ -1538,9 +1538,6 @@ class TcpSpec(TypedDict):
     max_rto_ps: NotRequired[int | None]
     """Largest RTO."""
 
-    metrics_cache: NotRequired[bool | None]
-    """Connections begin with what earlier ones of their hosts have learned: round-trip time and slow start threshold (FreeBSD's host cache)."""
-
     min_rto_ps: NotRequired[int | None]
     """Smallest RTO."""
 
@@ -1549,9 +1546,6 @@ class TcpSpec(TypedDict):
 
     mss: NotRequired[int | None]
     """Maximum number of bytes of payload in a segment without options."""
-
-    pacing: NotRequired[bool | None]
-    """Spread data over the round-trip time."""
 
     prr: NotRequired[bool | None]
     """In recovery with SACK send in proportion to what is delivered (RFC 9937)."""
@@ -1588,9 +1582,6 @@ class TcpSpec(TypedDict):
 
     timestamps_ps: NotRequired[int | None]
     """Offer and accept timestamps (RFC 7323), with a clock of this tick; `null` is off."""
-
-    tso_segments: NotRequired[int | None]
-    """New data leaves in bursts of that number of segments, as with segmentation offload, or of a third of the window; `null` is off."""
 
     tsq_ps: NotRequired[int | None]
     """

@@ -21,8 +21,6 @@ pub enum Algorithm {
     Cubic,
     /// Brakmo, O'Malley, Peterson 1994.
     Vegas,
-    /// draft-briscoe-iccrg-prague-congestion-control: DCTCP's answer to marks, by AccECN, with growth by what is not marked. Needs AccECN.
-    Prague,
 }
 
 /// Which packets of a DCTCP endpoint are ECN-capable, once ECN is agreed on. RFC 8257, 3.6 leaves the choice; stacks differ.
@@ -69,13 +67,13 @@ pub struct Config {
     /// Offer and accept ECN (RFC 3168). Default off. With DCTCP it must be on.
     pub ecn: bool,
     /// Offer and accept AccECN (RFC 9768), which counts marked packets in every ACK, with `ecn`; a peer without it gets classic ECN. Default
-    /// off; with Prague it must be on.
+    /// off.
     pub accecn: bool,
     /// What a DCTCP endpoint sends ECN-capable. Default `Ns2`. Other algorithms do as RFC 3168 says.
     pub dctcp_ect: DctcpEct,
     /// With ECN, data that is sent again is ECN-capable, too, as in ns-2's FullTcp and against RFC 3168, 6.1.5. Default off.
     pub ect_retransmissions: bool,
-    /// A DCTCP or Prague endpoint sends ECT(1), the identifier of L4S (RFC 9331, 2), so that switches apply their L4S threshold. Default off: ECT(0).
+    /// A DCTCP endpoint sends ECT(1), the identifier of L4S (RFC 9331, 2), so that switches apply their L4S threshold. Default off: ECT(0).
     pub l4s: bool,
     /// DCTCP's estimation gain g, in (0, 1]. Default 1/16 (RFC 8257, 4.2).
     pub dctcp_gain: f64,
@@ -86,14 +84,11 @@ pub struct Config {
     /// Initial window in segments. Default 10 (RFC 6928); ns-2 starts with 2.
     pub initial_window_segments: u32,
     /// Maximum number of segments by which slow start grows with one ACK. Default 2 (RFC 3465, 2.3); `None` means no limit (Linux;
-    /// RFC 9438, 4.10 and RFC 9406, 4.2 for senders that pace). After a timeout it is 1 where there is a limit.
+    /// RFC 9438, 4.10). After a timeout it is 1 where there is a limit.
     pub slow_start_limit: Option<u32>,
     /// End the first slow start where round-trip times rise (HyStart++, RFC 9406); not with Vegas, whose slow start does that itself. Default
-    /// off (`None`). RFC 9406, 4.2 has it with a `slow_start_limit` of 8 segments, or none where the sender paces.
+    /// off (`None`). RFC 9406, 4.2 has it with a `slow_start_limit` of 8 segments.
     pub hystart: Option<HyStart>,
-    /// Spread data over the round-trip time, at the rate of Linux: twice the window a round trip in the first half of slow start, 1.2 times
-    /// the window after that; the first ten segments leave at once. Default off.
-    pub pacing: bool,
     /// An ECN mark never makes the congestion window smaller than this many segments. Default 2, as ssthresh (RFC 5681, equation
     /// 4) and Linux; 1 lets classic ECN come to the case of RFC 3168, 6.1.2 where only a timer sends, as in ns-2.
     pub min_window_segments: u32,
@@ -144,10 +139,6 @@ pub struct Config {
     pub max_rto: Duration,
     /// What every RTO is longer by, back-off included (FreeBSD's `rexmit_slop`, `TCPT_RANGESET` of its tcp_timer.h). Default 0.
     pub rto_slop: Duration,
-    /// A host's connections begin with what earlier ones have learned of the peer ([`Metrics`](crate::Metrics)), as with FreeBSD's host
-    /// cache: the caller keeps it, with [`Connection::metrics`](crate::Connection::metrics) and
-    /// [`Connection::recall`](crate::Connection::recall). Default off.
-    pub metrics_cache: bool,
     /// Granularity G of the clock in RFC 6298, 2.2. Default 1 us.
     pub clock_granularity: Duration,
     /// SYNs or SYN-ACKs sent again before giving up. Default 6, as Linux.
@@ -160,9 +151,6 @@ pub struct Config {
     /// the rule of Linux' TCP small queues, where it is 1 ms. Default off (`None`); otherwise the caller says with
     /// [`Connection::left_nic`](crate::Connection::left_nic) what has left.
     pub tsq: Option<Duration>,
-    /// New data leaves in bursts, as with segmentation offload: it waits until the windows let out that number of segments, a third of the smaller
-    /// window, or all that is left; a burst leaves at once, and its pace is kept after it. Default off (`None`).
-    pub tso_segments: Option<u32>,
 }
 
 impl Default for Config {
@@ -180,7 +168,6 @@ impl Default for Config {
             initial_window_segments: 10,
             slow_start_limit: Some(2),
             hystart: None,
-            pacing: false,
             min_window_segments: 2,
             cwr_growth: true,
             fin: true,
@@ -202,22 +189,19 @@ impl Default for Config {
             min_rto: Duration::from_ms(200),
             max_rto: Duration::from_secs(60),
             rto_slop: Duration::ZERO,
-            metrics_cache: false,
             clock_granularity: Duration::from_us(1),
             syn_retries: 6,
             retries: 15,
             time_wait: Duration::from_secs(60),
             tsq: None,
-            tso_segments: None,
         }
     }
 }
 
 /// The names under which [`Config`] has defaults, and what `FromStr` reads.
-pub const NAMES: [&str; 6] = ["newreno", "ecn", "dctcp", "cubic", "vegas", "prague"];
+pub const NAMES: [&str; 5] = ["newreno", "ecn", "dctcp", "cubic", "vegas"];
 
-/// The defaults under one of the [`NAMES`]: `newreno`, `ecn` (NewReno that answers to marks), `dctcp`, `cubic`, `vegas`, `prague` (with AccECN,
-/// ECT(1) and pacing, as RFC 9331, 4 asks of L4S senders).
+/// The defaults under one of the [`NAMES`]: `newreno`, `ecn` (NewReno that answers to marks), `dctcp`, `cubic`, `vegas`.
 impl FromStr for Config {
     type Err = ConfigError;
 
@@ -228,17 +212,6 @@ impl FromStr for Config {
             "dctcp" => (Algorithm::Dctcp, true),
             "cubic" => (Algorithm::Cubic, false),
             "vegas" => (Algorithm::Vegas, false),
-            "prague" => {
-                let algorithm = Algorithm::Prague;
-                return Ok(Self {
-                    algorithm,
-                    ecn: true,
-                    accecn: true,
-                    l4s: true,
-                    pacing: true,
-                    ..Self::default()
-                });
-            }
             _ => {
                 let name = name.chars().take(40).collect();
                 return Err(ConfigError::UnknownName { name });
@@ -258,11 +231,8 @@ impl Config {
         if self.accecn && !self.ecn {
             return refuse("accecn", "true".to_owned(), "false without ecn");
         }
-        if self.algorithm == Algorithm::Prague && !self.accecn {
-            return refuse("accecn", "false".to_owned(), "true, because Prague needs it");
-        }
-        if self.l4s && !matches!(self.algorithm, Algorithm::Dctcp | Algorithm::Prague) {
-            let expected = "false, because only DCTCP and Prague answer to marks as L4S asks";
+        if self.l4s && self.algorithm != Algorithm::Dctcp {
+            let expected = "false, because only DCTCP answers to marks as L4S asks";
             return refuse("l4s", "true".to_owned(), expected);
         }
         if !(self.dctcp_gain > 0.0 && self.dctcp_gain <= 1.0) {
@@ -291,9 +261,6 @@ impl Config {
                 let value = format!("{min_rtt_thresh} to {max_rtt_thresh}");
                 return refuse("hystart", value, "more than 0 s, with min_rtt_thresh at most max_rtt_thresh");
             }
-        }
-        if self.tso_segments == Some(0) {
-            return refuse("tso_segments", "0".to_owned(), "at least 1 segment, or none");
         }
         if self.slow_start_limit == Some(0) {
             return refuse("slow_start_limit", "0".to_owned(), "at least 1 segment, or none");
@@ -385,14 +352,12 @@ mod tests {
             (Config { algorithm: Algorithm::Dctcp, ..base() }, "ecn"),
             (Config { l4s: true, ..base() }, "l4s"),
             (Config { accecn: true, ..base() }, "accecn"),
-            (Config { accecn: false, .."prague".parse().unwrap() }, "accecn"),
             (Config { dctcp_gain: f64::NAN, ..base() }, "dctcp_gain"),
             (Config { dctcp_initial_alpha: 1.5, ..base() }, "dctcp_initial_alpha"),
             (Config { mss: 20, ..base() }, "mss"),
             (Config { initial_window_segments: 0, ..base() }, "initial_window_segments"),
             (Config { min_window_segments: 0, ..base() }, "min_window_segments"),
             (Config { slow_start_limit: Some(0), ..base() }, "slow_start_limit"),
-            (Config { tso_segments: Some(0), ..base() }, "tso_segments"),
             (Config { algorithm: Algorithm::Vegas, hystart: Some(HyStart::default()), ..base() }, "hystart"),
             (
                 Config {

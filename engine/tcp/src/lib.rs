@@ -43,7 +43,6 @@ mod congestion;
 mod connection;
 mod handshake;
 mod hystart;
-mod metrics;
 mod output;
 mod pacing;
 mod rack;
@@ -61,6 +60,5 @@ pub use config::{
     Algorithm, Config, ConfigError, DctcpEct, DelayedAck, HyStart, Settings, MAX_WINDOW, NAMES,
 };
 pub use connection::{Connection, End, SendError, State};
-pub use metrics::Metrics;
 pub use segment::Segment;
 pub use stats::Stats;

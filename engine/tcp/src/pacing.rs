@@ -1,7 +1,6 @@
-//! The rate at which a sender would spread its window over a round-trip time, and what follows from it.
+//! The rate at which a sender would spread its window over a round-trip time: that of the bound of what is in the NIC.
 //!
-//! Linux' rule (`tcp_update_pacing_rate`): twice the window a round trip in the first half of slow start, 1.2 times the window after
-//! that, so that pacing itself never keeps the window from growing.
+//! Linux' rule (`tcp_update_pacing_rate`): twice the window a round trip in the first half of slow start, 1.2 times the window after that.
 
 use units::Duration;
 
@@ -15,17 +14,6 @@ pub(crate) fn bytes_in(window: &Window, srtt: Option<Duration>, time: Duration) 
     let bytes = u128::from(window.cwnd) * u128::from(numerator) * u128::from(time.as_ps())
         / (u128::from(denominator) * u128::from(srtt.as_ps()));
     u64::try_from(bytes).unwrap_or(u64::MAX)
-}
-
-/// After how long the segment that follows `payload_bytes` may leave, with `flight` bytes under way; at once before there is a round-trip
-/// time. A flight larger than the window, as after a reduction, keeps its rate, as in Linux.
-#[inline(never)]
-pub(crate) fn gap(window: &Window, flight: u64, srtt: Option<Duration>, payload_bytes: u64) -> Duration {
-    let Some(srtt) = srtt else { return Duration::ZERO };
-    let (numerator, denominator) = gain(window);
-    let ps = u128::from(payload_bytes) * u128::from(srtt.as_ps()) * u128::from(denominator)
-        / (u128::from(window.cwnd.max(flight).max(1)) * u128::from(numerator));
-    Duration::from_ps(u64::try_from(ps).unwrap_or(u64::MAX))
 }
 
 /// The gain as a fraction: 2 while the window is below half of the slow start threshold, 1.2 otherwise.
@@ -52,17 +40,5 @@ mod tests {
         window.ssthresh = 21 * MSS;
         assert_eq!(bytes_in(&window, Some(rtt), rtt), 20 * MSS);
         assert_eq!(bytes_in(&window, None, rtt), u64::MAX, "nothing is known yet");
-    }
-
-    #[test]
-    fn gaps_spread_the_window_over_a_part_of_the_round_trip() {
-        let rtt = Some(Duration::from_ms(12));
-        let mut window = window(10, &Config::default());
-        assert_eq!(gap(&window, 0, rtt, MSS), Duration::from_ms(1));
-        assert_eq!(gap(&window, 20 * MSS, rtt, MSS), Duration::from_us(500), "20 segments are under way");
-        assert_eq!(gap(&window, 0, rtt, 500), Duration::from_us(500));
-        window.ssthresh = 21 * MSS;
-        assert_eq!(gap(&window, 0, rtt, MSS), Duration::from_us(600));
-        assert_eq!(gap(&window, 0, None, MSS), Duration::ZERO);
     }
 }

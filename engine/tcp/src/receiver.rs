@@ -123,7 +123,7 @@ impl Receiver {
     pub(crate) fn use_ecn(&mut self, algorithm: Algorithm, accurate: bool) {
         self.echo = match algorithm {
             _ if accurate => Echo::Counted(Counted { count: INITIAL_COUNT, unreported: 0, last: false }),
-            Algorithm::Dctcp | Algorithm::Prague => Echo::AsReceived(false),
+            Algorithm::Dctcp => Echo::AsReceived(false),
             _ => Echo::UntilCwr(false),
         };
     }

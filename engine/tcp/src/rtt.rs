@@ -23,15 +23,6 @@ impl RttEstimator {
         self.srtt
     }
 
-    pub(crate) fn rttvar(&self) -> Duration {
-        self.rttvar
-    }
-
-    /// What an earlier connection has measured. The SYN's RTO stays the initial one.
-    pub(crate) fn recall(&mut self, srtt: Duration, rttvar: Duration) {
-        (self.srtt, self.rttvar) = (Some(srtt), rttvar);
-    }
-
     /// The timeout with its back-off.
     #[inline]
     pub(crate) fn rto(&self, config: &Config) -> Duration {
@@ -130,21 +121,6 @@ mod tests {
             rtt.back_off();
         }
         assert_eq!(rtt.rto(&config), Duration::from_secs(60));
-    }
-
-    #[test]
-    fn what_was_recalled_is_averaged_with_the_first_measurement_and_spares_the_wait_after_a_lost_syn() {
-        let config = config();
-        let mut rtt = RttEstimator::new(&config);
-        rtt.recall(Duration::from_ms(100), Duration::from_ms(10));
-        assert_eq!(rtt.rto(&config), Duration::from_secs(1), "the SYN's");
-        let mut lost = rtt;
-        lost.back_off();
-        lost.after_lost_syn(&config);
-        assert_eq!(lost.rto(&config), Duration::from_ms(140)); // 100 + 4 * 10
-        rtt.sample(Duration::from_ms(180), &config);
-        // RTTVAR = 7.5 + 20 = 27.5 ms, SRTT = 87.5 + 22.5 = 110 ms.
-        assert_eq!(rtt.rto(&config), Duration::from_ms(220));
     }
 
     /// RFC 6298, 5.5 and the note at the end of section 5.

@@ -11,7 +11,6 @@ use crate::accecn::{self, Feedback};
 use crate::config::Config;
 use crate::congestion::{Ack, Congestion, Window};
 use crate::hystart::{Growth, HyStart};
-use crate::metrics::Metrics;
 use crate::pacing;
 use crate::rack::{Rack, TailProbe};
 use crate::ranges::Ranges;
@@ -99,7 +98,7 @@ pub(crate) struct Sender {
     pub(crate) sack: bool,
     limited_transmit: bool,
     pub(crate) prr: bool,
-    /// Whether any of RACK-TLP, PRR, F-RTO, D-SACK, HyStart++, pacing, TSQ and TSO is on: where none is, they cost a segment this one test at
+    /// Whether any of RACK-TLP, PRR, F-RTO, D-SACK, HyStart++ and TSQ is on: where none is, they cost a segment this one test at
     /// each place.
     extended: bool,
     /// When each segment was sent, if losses are found by that.
@@ -140,22 +139,10 @@ pub(crate) struct Sender {
     last_sent: Time,
     /// Until the first slow start has ended, if it is to end by delay.
     hystart: Option<Box<HyStart>>,
-    /// Data is paced; what follows is at rest where it is not.
-    paces: bool,
-    /// Data leaves at this time or later.
-    paced_until: Time,
-    /// When to ask for data that pacing keeps back.
-    pace_at: Time,
-    /// Largest flight of a round, and where the round ends.
-    largest_flight: (u64, u64),
     /// The bound of what is in the NIC, as time at the pacing rate (`Config::tsq`).
     tsq: Option<Duration>,
     /// Bytes of payload in the host's NIC, if that is bounded.
     in_nic: u64,
-    /// Segments of a burst of segmentation offload (`Config::tso_segments`).
-    tso_segments: Option<u32>,
-    /// Bytes that the burst which is leaving has left, and those that have left and are not paced.
-    burst: (u64, u64),
     /// More would have left but for that bound.
     waits_for_nic: bool,
     pub(crate) stats: Stats,
@@ -185,9 +172,7 @@ impl Sender {
                 || config.frto
                 || config.dsack
                 || config.hystart.is_some()
-                || config.pacing
-                || config.tsq.is_some()
-                || config.tso_segments.is_some(),
+                || config.tsq.is_some(),
             rack: None,
             frto: Frto::Off,
             prior: None,
@@ -210,14 +195,8 @@ impl Sender {
             probe: false,
             last_sent: Time::ZERO,
             hystart: config.hystart.map(|thresholds| Box::new(HyStart::new(thresholds))),
-            paces: config.pacing,
-            paced_until: Time::ZERO,
-            pace_at: Time::MAX,
-            largest_flight: (0, 0),
             tsq: config.tsq,
             in_nic: 0,
-            tso_segments: config.tso_segments,
-            burst: (0, 0),
             waits_for_nic: false,
             stats: Stats::default(),
         }
@@ -246,18 +225,6 @@ impl Sender {
 
     pub(crate) fn srtt(&self) -> Option<Duration> {
         self.rtt.srtt()
-    }
-
-    pub(crate) fn rttvar(&self) -> Duration {
-        self.rtt.rttvar()
-    }
-
-    /// What earlier connections have learned.
-    pub(crate) fn recall(&mut self, metrics: Metrics) {
-        self.rtt.recall(metrics.srtt, metrics.rttvar);
-        if let Some(ssthresh) = metrics.ssthresh {
-            self.congestion_window.ssthresh = ssthresh.get();
-        }
     }
 
     pub(crate) fn rto(&self, config: &Config) -> Duration {
@@ -363,11 +330,7 @@ impl Sender {
         if let Some(rtt) = rtt {
             self.rtt.sample(rtt, config);
         }
-        let recalled = self.congestion_window.ssthresh;
         self.congestion_window = Window::new(config, mss);
-        if config.metrics_cache {
-            self.congestion_window.ssthresh = recalled.max(2 * mss);
-        }
         self.initial_window = self.congestion_window.cwnd;
         self.rack = (config.rack && self.sack).then(Rack::new);
         if self.timeouts > 0 {
@@ -516,11 +479,11 @@ impl Sender {
         if event.marked > 0 {
             self.answer_mark(now, config);
         }
-        if !was_recovering && (event.marked == 0 || self.congestion.grows_beside_marks()) {
+        if !was_recovering && event.marked == 0 {
             if !config.cwr_growth && self.una <= self.mark_answered && matches!(self.recovery, Recovery::None)
             {
                 // Linux' CWR state.
-            } else if self.uses_window(prior_flight.max(self.largest_flight.0)) {
+            } else if self.uses_window(prior_flight) {
                 self.congestion.grow(&mut self.congestion_window, &event);
             } else {
                 self.congestion.unused(now);
@@ -607,7 +570,7 @@ impl Sender {
     /// What is to be sent now, if anything.
     #[inline]
     pub(crate) fn poll(&mut self, now: Time, config: &Config) -> Option<Chunk> {
-        if self.extended && self.is_held_back(now) {
+        if self.extended && self.is_held_back() {
             return None;
         }
         if !matches!(self.recovery, Recovery::None) || (self.extended && self.rack.is_some()) {
@@ -621,9 +584,6 @@ impl Sender {
         if self.flight() == 0 && self.next == self.max {
             self.restart_after_idle(now, config);
         }
-        if self.extended && self.waits_for_burst() {
-            return None;
-        }
         match self.allowance() {
             Some(len) => Some(self.chunk(self.next, self.next + len)),
             None if self.una == self.next => self.poll_probe(now, config),
@@ -631,36 +591,12 @@ impl Sender {
         }
     }
 
-    /// Whether data must wait for its pace or for room in the NIC.
+    /// Whether data must wait for room in the NIC.
     #[inline(never)]
-    fn is_held_back(&mut self, now: Time) -> bool {
-        if now < self.paced_until {
-            self.pace_at = self.paced_until;
-            return true;
-        }
-        self.waits_for_nic |= self.nic_is_full();
-        self.nic_is_full()
-    }
-
-    /// With segmentation offload: whether new data waits until the windows let more out (Linux' `tcp_tso_should_defer`). Only while an
-    /// ACK is to come, so that nothing waits for ever; what leaves is a burst.
-    #[inline(never)]
-    fn waits_for_burst(&mut self) -> bool {
-        let Some(segments) = self.tso_segments else { return false };
-        let repairs = !matches!(self.recovery, Recovery::None) || self.frto != Frto::Off;
-        if self.burst.0 > 0 || self.next < self.max || repairs {
-            return false;
-        }
-        let (mss, cwnd) = (self.mss(), self.congestion_window.cwnd);
-        let third = (cwnd.min(self.max_window) / 3 / mss).max(1);
-        let burst = (u64::from(segments).min(third) * mss).min(self.stream_end() - self.next);
-        let let_out =
-            (self.una + self.window).saturating_sub(self.next).min(cwnd.saturating_sub(self.pipe()));
-        if let_out < burst && self.flight() > 0 {
-            return true;
-        }
-        self.burst = (burst.min(let_out), 0);
-        false
+    fn is_held_back(&mut self) -> bool {
+        let full = self.nic_is_full();
+        self.waits_for_nic |= full;
+        full
     }
 
     /// Notes what the options that [`Sender::extended`] stands for need to know of a chunk that leaves.
@@ -670,7 +606,6 @@ impl Sender {
         if let Frto::NewData(left) = &mut self.frto {
             *left = left.saturating_sub(1);
         }
-        self.burst.0 = self.burst.0.saturating_sub(u64::from(chunk.payload_len) + u64::from(chunk.fin));
         if self.tsq.is_some() {
             self.in_nic += u64::from(chunk.payload_len);
         }
@@ -679,25 +614,6 @@ impl Sender {
         }
         if let Some(hystart) = self.hystart.as_mut().filter(|_| !chunk.probe) {
             hystart.note_sent(now, end, again);
-        }
-        if !self.paces {
-            return;
-        }
-        // Pacing keeps data back that the window would let out, so that the flight before one ACK does not tell whether the window is used:
-        // the largest of a round does, as in Linux (`tcp_cwnd_validate`).
-        let flight = self.flight().max(end.saturating_sub(self.una));
-        if self.una >= self.largest_flight.1 || flight > self.largest_flight.0 {
-            self.largest_flight = (flight, self.max.max(end));
-        }
-        let (left, unpaced) = &mut self.burst;
-        *unpaced += u64::from(chunk.payload_len);
-        if *left > 0 {
-            return;
-        }
-        let bytes = std::mem::take(unpaced);
-        if self.stats.data_segments > UNPACED_SEGMENTS && chunk.payload_len > 0 {
-            let gap = pacing::gap(&self.congestion_window, flight, self.rtt.srtt(), bytes);
-            self.paced_until = now.saturating_add(gap);
         }
     }
 
@@ -983,7 +899,6 @@ impl Sender {
         if !self.extended {
             return due;
         }
-        let due = due.min(self.pace_at);
         self.rack.as_ref().map_or(due, |rack| due.min(rack.reorder_at).min(rack.probe_at))
     }
 
@@ -991,9 +906,6 @@ impl Sender {
     pub(crate) fn handle_timeout(&mut self, now: Time, config: &Config) -> bool {
         if now >= self.quiet_until {
             self.quiet_until = Time::ZERO;
-        }
-        if now >= self.pace_at {
-            self.pace_at = Time::MAX;
         }
         if now >= self.persist_at {
             self.probe = true;
@@ -1066,7 +978,6 @@ impl Sender {
     /// Nothing is to be sent any more.
     pub(crate) fn stop(&mut self) {
         (self.retransmit_at, self.persist_at, self.quiet_until) = (Time::MAX, Time::MAX, Time::ZERO);
-        self.pace_at = Time::MAX;
         self.probe = false;
         self.rack = None;
         self.end = self.next.min(self.end).max(1);
@@ -1077,9 +988,6 @@ impl Sender {
         matches!(self.recovery, Recovery::Fast(FastRecovery { .. }))
     }
 }
-
-/// Linux and its `fq` let the first ten segments of a connection out at once.
-const UNPACED_SEGMENTS: u64 = 10;
 
 /// Maximum number of bytes of a stream. Offsets beyond would not fit 63 bits.
 pub(crate) const MAX_STREAM: u64 = 1 << 62;

@@ -21,7 +21,7 @@ const SYN_RTO: Duration = Duration::from_ms(20);
 const HYSTART: HyStart =
     HyStart { min_rtt_thresh: Duration::from_us(50), max_rtt_thresh: Duration::from_us(200) };
 
-const ALGORITHMS: [&str; 6] = ["newreno", "ecn", "dctcp", "cubic", "vegas", "prague"];
+const ALGORITHMS: [&str; 5] = ["newreno", "ecn", "dctcp", "cubic", "vegas"];
 
 /// One fault of a transfer.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -107,10 +107,9 @@ fn configs() -> impl Iterator<Item = Config> {
                 (true, true, true, Some(2)),
                 (false, false, true, None),
             ];
-            kinds.map(|(sack, rack, paced, delayed)| Config {
+            kinds.map(|(sack, rack, hystart, delayed)| Config {
                 initial_window_segments,
-                pacing: paced || name == "prague",
-                hystart: (paced && name != "vegas").then_some(HYSTART),
+                hystart: (hystart && name != "vegas").then_some(HYSTART),
                 sack,
                 rack,
                 prr: rack,

@@ -5,11 +5,11 @@
 //! persistent one stays open. The state of a connection that both sides have closed is given to the next one.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BinaryHeap, VecDeque};
+use std::collections::{BinaryHeap, VecDeque};
 use std::net::IpAddr;
 use std::num::NonZeroU32;
 
-use tcp::{Connection, Metrics, Segment, Settings, State};
+use tcp::{Connection, Segment, Settings, State};
 use units::{Bytes, Duration, Time};
 use wire::build::{tcp_headers, Addresses, TcpFields};
 use wire::{Ecn, FiveTuple, Network};
@@ -76,8 +76,6 @@ struct Session {
     opens_at: Option<Time>,
     /// It stays open, and applications know it by this name.
     persistent: Option<(u32, u32)>,
-    /// Its ends begin with what their hosts have learned, and add to it.
-    caches_metrics: bool,
     /// Not finished yet, in order.
     exchanges: VecDeque<Exchange>,
     /// How many of them, from the first on, have been answered.
@@ -87,13 +85,6 @@ struct Session {
     /// When everything that a flow sends has arrived, its FIN included.
     delivered: Option<Time>,
     is_free: bool,
-}
-
-/// From one end of a connection to the other.
-struct Way {
-    end: usize,
-    /// Its host, and the other.
-    hosts: (u32, u32),
 }
 
 /// The outcome of an exchange.
@@ -118,8 +109,6 @@ pub(super) struct Endpoints {
     ended: VecDeque<TransferEnd>,
     /// What connections that are over have counted.
     past: Counts,
-    /// What hosts have learned of the ways to others, where their connections ask for it: host and peer.
-    learned: BTreeMap<(u32, u32), Metrics>,
 }
 
 /// What connections of applications have counted, both ends together.
@@ -206,7 +195,6 @@ impl Endpoints {
             owner: opening.owner,
             opens_at: opening.at,
             persistent: opening.persistent,
-            caches_metrics: opening.settings.metrics_cache,
             exchanges: VecDeque::new(),
             answered: 0,
             end: [0; 2],
@@ -221,9 +209,6 @@ impl Endpoints {
             self.ends[2 * slot + SERVER] = server;
             session.exchanges = std::mem::take(&mut self.sessions[slot].exchanges); // Its memory; it is empty.
             self.sessions[slot] = session;
-        }
-        if opening.at.is_none() {
-            self.recall(slot);
         }
         self.set_timer(2 * slot + CLIENT);
         Some(slot)
@@ -376,9 +361,8 @@ impl Endpoints {
         let Reverse((_, end)) = self.timers.pop()?;
         let end = end as usize;
         self.ends[end].timer = Time::MAX;
-        match self.sessions[end / 2].opens_at.take() {
-            Some(_) => self.recall(end / 2),
-            None => self.ends[end].connection.handle_timeout(now),
+        if self.sessions[end / 2].opens_at.take().is_none() {
+            self.ends[end].connection.handle_timeout(now);
         }
         Some(end)
     }
@@ -451,40 +435,8 @@ impl Endpoints {
             this.connection.close();
             if end % 2 == SERVER && session.delivered.is_none() {
                 session.delivered = Some(now);
-                if session.owner != Owner::Application {
-                    self.learn(end / 2);
-                }
             }
         }
-    }
-
-    /// A connection that opens begins with what its hosts have learned.
-    fn recall(&mut self, slot: usize) {
-        if self.sessions[slot].caches_metrics {
-            for way in self.ways(slot) {
-                if let Some(metrics) = self.learned.get(&way.hosts) {
-                    self.ends[way.end].connection.recall(*metrics);
-                }
-            }
-        }
-    }
-
-    /// Hosts learn from a connection that is over.
-    fn learn(&mut self, slot: usize) {
-        if self.sessions[slot].caches_metrics {
-            for way in self.ways(slot) {
-                if let Some(metrics) = self.ends[way.end].connection.metrics() {
-                    let known = self.learned.entry(way.hosts).or_insert(metrics);
-                    *known = known.updated(metrics);
-                }
-            }
-        }
-    }
-
-    /// From each end of a connection to the other.
-    fn ways(&self, slot: usize) -> [Way; 2] {
-        [2 * slot + CLIENT, 2 * slot + SERVER]
-            .map(|end| Way { end, hosts: (self.ends[end].host, self.ends[end ^ 1].host) })
     }
 
     /// The congestion window of an end, which its host and the flow of its data belong to.
@@ -562,7 +514,6 @@ impl Endpoints {
 
     /// A connection is over, or one side has given it up, and then the other drops it, too.
     fn release(&mut self, slot: usize) {
-        self.learn(slot);
         for end in [2 * slot + CLIENT, 2 * slot + SERVER] {
             self.past.add(&self.ends[end].connection);
             self.ends[end].timer = Time::MAX;

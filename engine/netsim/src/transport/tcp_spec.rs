@@ -10,7 +10,7 @@ use workload::WorkloadError;
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct TcpSpec {
-    /// `newreno` (the default), `ecn` (NewReno that answers to marks), `dctcp`, `cubic`, `vegas` or `prague`.
+    /// `newreno` (the default), `ecn` (NewReno that answers to marks), `dctcp`, `cubic` or `vegas`.
     algorithm: Option<String>,
     /// Offer and accept ECN (RFC 3168).
     ecn: Option<bool>,
@@ -18,7 +18,7 @@ pub(crate) struct TcpSpec {
     accecn: Option<bool>,
     /// Which packets of a DCTCP endpoint are ECN-capable.
     dctcp_ect: Option<Ect>,
-    /// A DCTCP or Prague endpoint sends ECT(1), so that switches apply their L4S threshold (RFC 9331).
+    /// A DCTCP endpoint sends ECT(1), so that switches apply their L4S threshold (RFC 9331).
     l4s: Option<bool>,
     /// DCTCP's estimation gain g, above 0 and at most 1.
     dctcp_gain: Option<f64>,
@@ -38,8 +38,6 @@ pub(crate) struct TcpSpec {
     /// End the first slow start where round-trip times rise (HyStart++, RFC 9406); `null` is off.
     #[serde(deserialize_with = "given")]
     hystart: Option<Option<HyStartSpec>>,
-    /// Spread data over the round-trip time.
-    pacing: Option<bool>,
     /// A mark never makes the window smaller than this many segments.
     min_window_segments: Option<u32>,
     /// After a reduction for a mark grow with the next ACK without ECE (ns-2), not only when all that was under way is
@@ -83,8 +81,6 @@ pub(crate) struct TcpSpec {
     max_rto_ps: Option<u64>,
     /// What every RTO is longer by (FreeBSD's `rexmit_slop`).
     rto_slop_ps: Option<u64>,
-    /// Connections begin with what earlier ones of their hosts have learned: round-trip time and slow start threshold (FreeBSD's host cache).
-    metrics_cache: Option<bool>,
     /// Granularity G of the clock (RFC 6298, 2.2).
     clock_granularity_ps: Option<u64>,
     /// SYNs or SYN-ACKs sent again before giving up.
@@ -95,9 +91,6 @@ pub(crate) struct TcpSpec {
     /// (TCP small queues); `null` is without bound.
     #[serde(deserialize_with = "given")]
     tsq_ps: Option<Option<u64>>,
-    /// New data leaves in bursts of that number of segments, as with segmentation offload, or of a third of the window; `null` is off.
-    #[serde(deserialize_with = "given")]
-    tso_segments: Option<Option<u32>>,
 }
 
 /// Which packets of a DCTCP endpoint are ECN-capable.
@@ -173,7 +166,6 @@ pub(crate) fn settings(place: &str, json: Option<&str>) -> Result<Settings, Work
                 max_rtt_thresh: Duration::from_ps(max_rtt_thresh_ps),
             })
         }),
-        pacing: spec.pacing.unwrap_or(base.pacing),
         min_window_segments: spec.min_window_segments.unwrap_or(base.min_window_segments),
         cwr_growth: spec.cwr_growth.unwrap_or(base.cwr_growth),
         receive_buffer: spec
@@ -202,12 +194,10 @@ pub(crate) fn settings(place: &str, json: Option<&str>) -> Result<Settings, Work
         min_rto: ps(spec.min_rto_ps, base.min_rto),
         max_rto: ps(spec.max_rto_ps, base.max_rto),
         rto_slop: ps(spec.rto_slop_ps, base.rto_slop),
-        metrics_cache: spec.metrics_cache.unwrap_or(base.metrics_cache),
         clock_granularity: ps(spec.clock_granularity_ps, base.clock_granularity),
         syn_retries: spec.syn_retries.unwrap_or(base.syn_retries),
         time_wait: ps(spec.time_wait_ps, base.time_wait),
         tsq: spec.tsq_ps.map_or(base.tsq, |time| time.map(Duration::from_ps)),
-        tso_segments: spec.tso_segments.unwrap_or(base.tso_segments),
         ..base
     };
     config.check().map_err(|error| refuse(error.to_string()))
@@ -225,7 +215,7 @@ mod tests {
             Some(
                 r#"{"algorithm": "cubic", "ecn": true, "initial_window_segments": 3, "slow_start_limit": null,
                     "timestamps_ps": 1000000, "quick_acks": 16, "prr": true, "frto": true, "dsack": true, "rack": true, "cwr_growth": false, "dctcp_initial_alpha": 0.25, "ect_retransmissions": true, "fin": false, "max_ack_delay_ps": 6, "syn_lost_rto_ps": 7, "initial_rto_ps": 8,
-                    "min_rto_ps": 9, "max_rto_ps": 10, "rto_slop_ps": 14, "metrics_cache": true, "clock_granularity_ps": 11, "syn_retries": 12, "time_wait_ps": 13, "tsq_ps": 0, "tso_segments": 4}"#,
+                    "min_rto_ps": 9, "max_rto_ps": 10, "rto_slop_ps": 14, "clock_granularity_ps": 11, "syn_retries": 12, "time_wait_ps": 13, "tsq_ps": 0}"#,
             ),
         )
         .unwrap();
@@ -249,27 +239,20 @@ mod tests {
             min_rto: Duration::from_ps(9),
             max_rto: Duration::from_ps(10),
             rto_slop: Duration::from_ps(14),
-            metrics_cache: true,
             clock_granularity: Duration::from_ps(11),
             syn_retries: 12,
             time_wait: Duration::from_ps(13),
             tsq: Some(Duration::ZERO),
-            tso_segments: Some(4),
             .."cubic".parse().unwrap()
         };
         assert_eq!(*given, expected);
         let l4s = settings("", Some(r#"{"algorithm": "dctcp", "l4s": true}"#)).unwrap();
         assert_eq!(*l4s, Config { l4s: true, .."dctcp".parse().unwrap() });
-        let hystart = settings(
-            "",
-            Some(r#"{"pacing": true, "hystart": {"min_rtt_thresh_ps": 5, "max_rtt_thresh_ps": 6}}"#),
-        )
-        .unwrap();
+        let hystart =
+            settings("", Some(r#"{"hystart": {"min_rtt_thresh_ps": 5, "max_rtt_thresh_ps": 6}}"#)).unwrap();
         let thresholds =
             HyStart { min_rtt_thresh: Duration::from_ps(5), max_rtt_thresh: Duration::from_ps(6) };
-        assert_eq!(*hystart, Config { pacing: true, hystart: Some(thresholds), ..Config::default() });
-        let prague = settings("", Some(r#"{"algorithm": "prague", "l4s": false}"#)).unwrap();
-        assert_eq!(*prague, Config { l4s: false, .."prague".parse().unwrap() });
+        assert_eq!(*hystart, Config { hystart: Some(thresholds), ..Config::default() });
         let accecn = settings("", Some(r#"{"algorithm": "ecn", "accecn": true}"#)).unwrap();
         assert_eq!(*accecn, Config { accecn: true, .."ecn".parse().unwrap() });
         let off = settings("", Some(r#"{"timestamps_ps": null, "slow_start_limit": 1}"#)).unwrap();

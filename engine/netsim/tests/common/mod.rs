@@ -5,6 +5,8 @@
 
 #![allow(dead_code)] // Each test crate and bench uses its part.
 
+pub mod greedy;
+
 use std::net::{IpAddr, Ipv4Addr};
 use std::sync::{Arc, OnceLock};
 

@@ -20,7 +20,7 @@ def _load(name: str) -> ModuleType:
 
 
 if TYPE_CHECKING:
-    # Made of the same files by `make reference`.
+    # Made of the same files by `make setup`.
     from . import simple_pre_lag_types as simple_pre_lag
     from . import simple_switch_types as simple_switch
     from . import standard_types as standard

@@ -7,7 +7,6 @@
 mod cubic;
 mod dctcp;
 mod newreno;
-mod prague;
 mod vegas;
 
 use units::{Duration, Time};
@@ -89,7 +88,6 @@ pub(crate) enum Congestion {
     Dctcp(Dctcp),
     Cubic(Cubic),
     Vegas(Vegas),
-    Prague(Dctcp),
 }
 
 impl Congestion {
@@ -99,7 +97,6 @@ impl Congestion {
             Algorithm::Dctcp => Self::Dctcp(Dctcp::new(config)),
             Algorithm::Cubic => Self::Cubic(Cubic::default()),
             Algorithm::Vegas => Self::Vegas(Vegas::default()),
-            Algorithm::Prague => Self::Prague(Dctcp::new(config)),
         }
     }
 
@@ -107,27 +104,19 @@ impl Congestion {
     #[inline]
     pub(crate) fn observe(&mut self, ack: &Ack) {
         match self {
-            Self::Dctcp(dctcp) | Self::Prague(dctcp) => dctcp.observe(ack),
+            Self::Dctcp(dctcp) => dctcp.observe(ack),
             Self::Vegas(vegas) => vegas.observe(ack),
             Self::NewReno | Self::Cubic(_) => {}
         }
     }
 
-    /// Whether the window grows with an ACK that tells of marks, too.
-    #[inline]
-    pub(crate) fn grows_beside_marks(&self) -> bool {
-        matches!(self, Self::Prague(_))
-    }
-
-    /// An ACK allows the window to grow: the flow uses its window, is not recovering, and the ACK tells of no mark, unless the algorithm
-    /// grows beside marks.
+    /// An ACK allows the window to grow: the flow uses its window, is not recovering, and the ACK tells of no mark.
     #[inline]
     pub(crate) fn grow(&mut self, window: &mut Window, ack: &Ack) {
         match self {
             Self::NewReno | Self::Dctcp(_) => newreno::grow(window, ack),
             Self::Cubic(cubic) => cubic.grow(window, ack),
             Self::Vegas(vegas) => vegas.grow(window, ack),
-            Self::Prague(_) => prague::grow(window, ack),
         }
     }
 
@@ -135,7 +124,7 @@ impl Congestion {
     pub(crate) fn on_mark(&mut self, window: &mut Window) {
         match self {
             Self::NewReno | Self::Vegas(_) => newreno::on_mark(window),
-            Self::Dctcp(dctcp) | Self::Prague(dctcp) => dctcp.on_mark(window),
+            Self::Dctcp(dctcp) => dctcp.on_mark(window),
             Self::Cubic(cubic) => cubic.on_mark(window),
         }
     }
@@ -143,10 +132,8 @@ impl Congestion {
     /// A loss found by duplicate ACKs, with `flight` bytes under way: sets the threshold. The window follows from it.
     pub(crate) fn on_loss(&mut self, window: &mut Window, flight: u64) {
         match self {
-            // RFC 8257, 3.5: DCTCP answers to loss as every TCP does; Prague does the same.
-            Self::NewReno | Self::Dctcp(_) | Self::Vegas(_) | Self::Prague(_) => {
-                newreno::on_loss(window, flight)
-            }
+            // RFC 8257, 3.5: DCTCP answers to loss as every TCP does.
+            Self::NewReno | Self::Dctcp(_) | Self::Vegas(_) => newreno::on_loss(window, flight),
             Self::Cubic(cubic) => cubic.on_loss(window, flight),
         }
     }
@@ -160,7 +147,7 @@ impl Congestion {
         match self {
             Self::Cubic(cubic) => cubic.on_timeout(),
             Self::Vegas(vegas) => vegas.on_timeout(),
-            Self::NewReno | Self::Dctcp(_) | Self::Prague(_) => {}
+            Self::NewReno | Self::Dctcp(_) => {}
         }
         window.cwnd = window.mss;
         window.credit = 0;
@@ -181,10 +168,10 @@ impl Congestion {
         }
     }
 
-    /// DCTCP's or Prague's estimate of the fraction of marked bytes.
+    /// DCTCP's estimate of the fraction of marked bytes.
     pub(crate) fn alpha(&self) -> Option<f64> {
         match self {
-            Self::Dctcp(dctcp) | Self::Prague(dctcp) => Some(dctcp.alpha()),
+            Self::Dctcp(dctcp) => Some(dctcp.alpha()),
             _ => None,
         }
     }

@@ -1,4 +1,4 @@
-//! RFC 9768 (AccECN), and Prague over it.
+//! RFC 9768 (AccECN).
 
 use tcp::{Config, Connection, Segment};
 use units::Duration;
@@ -10,7 +10,7 @@ use crate::common::{answer, config, ms, ours, theirs, Script, DELAYED, OUR_ISN, 
 const RTT: Duration = Duration::from_ms(10);
 
 fn accurate(name: &str) -> Config {
-    Config { ecn: true, accecn: true, pacing: false, ..config(name) }
+    Config { ecn: true, accecn: true, ..config(name) }
 }
 
 /// The three flags as RFC 9768 writes them: AE, CWR, ECE.
@@ -266,44 +266,4 @@ fn marks_halve_newreno_once_a_window() {
     ack(&mut script, 12_000, 0);
     assert!(script.sent().iter().all(|segment| segment.ace() == 5), "no CWR");
     assert_eq!(script.tcp.stats().mark_reductions, 1);
-}
-
-/// draft-briscoe-iccrg-prague-congestion-control, 2.4.2: alpha is what is marked of a window; RFC 9331, 2: ECT(1).
-#[test]
-fn prague_sends_ect1_and_shrinks_by_half_of_alpha() {
-    let mut script = established("prague");
-    script.tcp.send(1_000_000).unwrap();
-    assert!(script.sent().iter().all(|segment| segment.ecn == Ecn::Ect1));
-    let start = script.tcp.dctcp_alpha().unwrap();
-    assert_eq!(start, 1.0);
-    // The first ACK ends the observation that began with nothing; alpha is then 15/16.
-    ack(&mut script, 2_000, 6);
-    let alpha = script.tcp.dctcp_alpha().unwrap();
-    // One of its two segments was marked, so that the other one lets the window grow.
-    assert_eq!(alpha, 15.0 / 16.0 + 0.5 / 16.0);
-    assert_eq!(script.cwnd(), (20_000.0 * (1.0 - alpha / 2.0)) as u64);
-    for step in 1..=9 {
-        ack(&mut script, 2_000 + 2_000 * step, 6 + step as u8);
-    }
-    script.sent();
-    assert_eq!(script.tcp.stats().mark_reductions, 1, "once a window");
-}
-
-/// 2.4.3: growth goes on in the round after a reduction, by what is not marked.
-#[test]
-fn prague_grows_in_the_round_after_a_reduction_where_dctcp_waits_for_unmarked_acks() {
-    let grown = |name: &str| {
-        let mut script = established(name);
-        script.tcp.send(1_000_000).unwrap();
-        script.sent();
-        ack(&mut script, 4_000, 6);
-        let before = script.cwnd();
-        // A quarter of what each ACK covers is marked: 3 kB of each 4 kB count towards a window of 10 kB.
-        for step in 1..=3_u8 {
-            script.sent();
-            ack(&mut script, 4_000 + 4_000 * u32::from(step), 6 + step);
-        }
-        script.cwnd() - before
-    };
-    assert_eq!((grown("prague"), grown("dctcp")), (1_000, 0));
 }

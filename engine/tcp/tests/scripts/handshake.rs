@@ -1,6 +1,6 @@
 //! RFC 9293, 3.5 and 3.10.7: how a connection begins.
 
-use tcp::{Config, End, Metrics, Segment, State};
+use tcp::{Config, End, Segment, State};
 use units::{Bytes, Duration};
 use wire::tcp::{ACK, RST, SYN};
 use wire::tcp_options::{Options, Timestamps};
@@ -278,30 +278,4 @@ fn what_was_written_before_the_handshake_follows_it_with_the_fin() {
     let data = script.expect_one();
     assert_eq!((flags(&data).as_str(), data.payload_len), ("FIN|ACK|PSH", 300));
     assert_eq!(script.tcp.state(), State::FinWait1);
-}
-
-/// FreeBSD's `cc_conn_init`: the round-trip time and the slow start threshold, not the window.
-#[test]
-fn a_connection_that_recalls_metrics_begins_with_them() {
-    let metrics = Metrics {
-        srtt: Duration::from_ms(8),
-        rttvar: Duration::from_ms(1),
-        ssthresh: Some(Bytes::new(5_000)),
-    };
-    let mut script = Script::connect(Config { metrics_cache: true, ..config("newreno") });
-    script.tcp.recall(metrics);
-    assert_eq!(script.tcp.metrics(), Some(metrics));
-    let syn = script.expect_one();
-    assert_eq!(script.tcp.rto(), config("newreno").initial_rto);
-    script.time_out();
-    script.expect_one();
-    script.receive(Segment {
-        flags: SYN | ACK,
-        options: answer(&syn),
-        ..script.peer_segment(PEER_ISN, OUR_ISN + 1)
-    });
-    script.expect_one();
-    assert_eq!((script.cwnd(), script.tcp.ssthresh()), (1_000, Some(Bytes::new(5_000))));
-    // 8 ms + 4 x 1 ms, and no shorter than the smallest: not the 3 s after a lost SYN.
-    assert_eq!(script.tcp.rto(), config("newreno").min_rto.max(Duration::from_ms(12)));
 }

@@ -100,7 +100,7 @@ fn step() -> impl Strategy<Value = Step> {
 
 fn any_config() -> impl Strategy<Value = Config> {
     (
-        prop::sample::select(vec!["newreno", "ecn", "dctcp", "cubic", "vegas", "prague"]),
+        prop::sample::select(vec!["newreno", "ecn", "dctcp", "cubic", "vegas"]),
         any::<[bool; 6]>(),
         prop::option::of(1..200_000_u64),
         1..12_u32,
