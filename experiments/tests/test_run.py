@@ -202,7 +202,7 @@ def test_one_point_is_traced_by_hop(tmp_path: Path) -> None:
     found = re.search(r'<script type="application/json" id="data">(.*?)</script>', page.read_text())
     assert found is not None
     [run] = json.loads(found[1])["runs"]
-    after_marks = [one[10] for one in run["details"] if one[3] == "marked"]
+    after_marks = [one[12] for one in run["details"] if one[3] == "marked"]
     reactions = [text for text in after_marks if re.fullmatch(SLOWED, text)]
     assert reactions and len(reactions) > len(after_marks) / 2
     cut = CliRunner().invoke(experiment, ["trace", *words, "--only", "transport=dctcp", "--hops", "100"])

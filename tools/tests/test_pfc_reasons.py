@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from pathlib import Path
+from typing import cast
 
 import pytest
 from click.testing import CliRunner
@@ -13,6 +14,7 @@ from eeon_tools.hops.recording import Recording, Visit
 from eeon_tools.replay.comparing import overload
 from eeon_tools.replay.result import RunResult
 from eeon_tools.replay.twin_run import ReplaySettings, replay
+from eeon_tools.report.model import run_model
 from eeon_tools.trace.capture import open_writer
 from scapy.layers.inet import IP, UDP
 from scapy.layers.l2 import Ether
@@ -110,3 +112,40 @@ def test_explain_names_the_group(files: tuple[Path, Path], recorded: tuple[Recor
         r"20,000 B \(lossless_group.lossless\)",
         told(dropped),
     )
+
+
+def test_the_page_tells_pauses_from_sleeping_links(recorded: tuple[Recording, RunResult]) -> None:
+    """No link of this run sleeps."""
+    model = run_model(*recorded)
+    counts = cast(dict[str, list[int]], model["detail_counts"])
+    assert counts["paused"][1] > 50 and "held" not in counts
+    ports = cast(list[dict[str, float]], model["ports"])
+    assert max(port["longest_pause_us"] for port in ports) > 100
+    assert {port["longest_hold_us"] for port in ports} == {0}
+
+
+RED_IN_PACKETS = """\
+profiles:
+  queue:
+    red:
+      buffer: 100 packets
+      aqm: {mode: red, min: 5 packets, max: 15 packets, max_probability: 1, protect: ect}
+roles: {host_facing: {queue: red}, uplink: {queue: red}, spine: {queue: red}}
+"""
+
+
+def test_red_in_packets_is_told_in_packets(files: tuple[Path, Path], tmp_path: Path) -> None:
+    config = tmp_path / "red.yaml"
+    config.write_text(RED_IN_PACKETS)
+    found: list[Recording] = []
+    run = replay(ReplaySettings("red", files[0], "leaf-spine-4", (str(config),)), recorded=found.append)
+    dropped = [visit for visit in found[0].visits() if visit.dropped == "early_dropped"]
+    assert dropped
+    for visit in dropped:
+        assert visit.queue_packets >= 5
+        said = f"RED, queue {visit.queue_packets:,} packets, min 5, max 15 packets: dropped early"
+        assert found[0].reason(visit) == said
+    port = next(
+        port for port in cast(list[dict[str, int]], run_model(found[0], run)["ports"]) if port["drops"]
+    )
+    assert (port["threshold_packets"], port["threshold"]) == (5, 5 * 1514)

@@ -25,7 +25,7 @@ from eeon_tools.trace.hosts import TraceHost
 from eeon_tools.trace.segments import TcpModel
 from test_replay_twin import Incast
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.system]
 
 CONFIG = ("mark_threshold", "eee_120us100")
 
@@ -45,7 +45,6 @@ def recorded(incast: Path) -> tuple[Recording, RunResult]:
     return found[0], run
 
 
-@pytest.mark.system
 def test_visits_agree_with_the_counters_of_the_switches(recorded: tuple[Recording, RunResult]) -> None:
     recording, run = recorded
     visits = list(recording.visits())
@@ -95,7 +94,6 @@ def _comments(meta: object) -> list[str]:
     return [one.decode() if isinstance(one, bytes) else str(one) for one in found if one]
 
 
-@pytest.mark.system
 @pytest.mark.skipif(shutil.which("tshark") is None, reason="tshark is not on PATH")
 def test_tshark_follows_a_packet_by_its_id(recorded: tuple[Recording, RunResult], tmp_path: Path) -> None:
     recording, _ = recorded
@@ -150,7 +148,6 @@ def test_a_perfetto_trace_has_queues_sleep_and_flows_by_its_schema(
     assert queue is not None and deepest == queue.highest
 
 
-@pytest.mark.system
 def test_a_recording_that_is_cut_says_so_everywhere(incast: Path, tmp_path: Path) -> None:
     path = tmp_path / "cut.pcapng"
     arguments = [str(incast), "-c", "mark_threshold", "--pcapng", str(path), "--hops", "500"]
@@ -161,7 +158,6 @@ def test_a_recording_that_is_cut_says_so_everywhere(incast: Path, tmp_path: Path
     assert said[0].encode() in path.read_bytes()
 
 
-@pytest.mark.system
 def test_settings_are_compared_in_one_table_and_one_page(incast: Path, tmp_path: Path) -> None:
     pytest.importorskip("bokeh")
     page, numbers = tmp_path / "both.html", tmp_path / "both.json"

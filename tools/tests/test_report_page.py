@@ -99,7 +99,7 @@ def test_a_mark_tells_its_queue_who_was_ahead_and_the_threshold_that_would_have_
     assert "--packet" in text
     # A click on a point of the chart tells the same of it.
     page.evaluate("eeon.model('points held').selected.indices = [0]")
-    assert "Held for" in page.locator("#detail").inner_text()
+    assert "of it asleep" in page.locator("#detail").inner_text()
 
 
 def test_a_packet_is_found_by_its_number_and_the_second_setting_has_its_own(page: Page) -> None:

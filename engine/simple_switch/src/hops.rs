@@ -569,6 +569,11 @@ impl HopLog {
         }
     }
 
+    /// The port for which the program meant a packet that is known, once ingress or egress has run.
+    pub(crate) fn meant_for(&self, id: PacketId) -> Option<u16> {
+        self.known(id).and_then(|known| known.port)
+    }
+
     /// Something else happened to a packet: completes the event and keeps it.
     pub(crate) fn note(&mut self, id: PacketId, event: HopEvent, frame: &[u8]) {
         let Some(known) = self.known(id) else { return };
@@ -577,9 +582,6 @@ impl HopLog {
         if is_gone {
             event.values = known.left_with;
             self.set(id, STRANGER);
-        }
-        if event.kind == HopKind::Dropped && event.cause == DropCause::Ingress as u8 {
-            event.port = known.port.unwrap_or(event.port);
         }
         let is_kept = self.push(event, is_gone.then_some(frame));
         if is_gone && !is_kept && known.left_with != NONE {

@@ -16,9 +16,9 @@ from eeon_control.config import FabricConfig
 from eeon_control.constants import CLASSES, VERDICTS
 from eeon_control.port_settings import CodelSettings, MarkThresholdSettings, RedSettings, Settings
 from eeon_control.topology import Port, PortRole, Topology
-from eeon_control.units import Packets
+from eeon_control.units import Bytes, Packets
 
-from eeon_tools.explain.values import size, time
+from eeon_tools.explain.values import plural, size, time
 
 if TYPE_CHECKING:
     from eeon_engine.hops import Flow, Hop, HopFilter, Hops
@@ -38,7 +38,6 @@ FIELDS = (
 """Metadata of the P4 program whose values are recorded, in this order."""
 DEFAULT_LIMIT = 1 << 22
 """Events: 270 MB."""
-_FRAME_BYTES = 1514
 
 
 def recording_filter(*, limit: int = DEFAULT_LIMIT, snap_bytes: int = 0) -> HopFilter:
@@ -152,14 +151,13 @@ class Recording:
         """The limit of a switch's port as it is configured."""
         return self.config.settings_of(port).queue.limit().describe()
 
-    def acts_from(self, port: Port) -> int | None:
-        """Bytes from which the port's AQM marks or drops; None where that is no depth."""
+    def acts_from(self, port: Port) -> Bytes | Packets | None:
+        """The depth from which the port's AQM marks or drops; None for an AQM that compares another value."""
         match self.aqm(port):
             case MarkThresholdSettings() as marking:
-                return int(marking.threshold)
+                return marking.threshold
             case RedSettings() as red:
-                low = red.min
-                return int(low) * _FRAME_BYTES if isinstance(low, Packets) else int(low)
+                return red.min
             case _:
                 return None
 
@@ -242,6 +240,8 @@ class Recording:
                 # A frame of MAC control ends at the switch that it is for, and is not lost.
                 if event.kind == "dropped" and visit.verdict != "consumed":
                     visit.end_ps = event.at_ps
+                    if visit.queued_ps is None:
+                        visit.queue_packets = event.queue_packets
                     visit.dropped = visit.verdict if visit.verdict in _DROPS else event.cause
             case _:
                 pass
@@ -292,10 +292,9 @@ class Recording:
                     return f"{found} > threshold {size(threshold)}, but it is not ECT or has CE: not marked"
                 return f"{found} <= threshold {size(threshold)}: not marked"
             case RedSettings() as red:
-                unit = " packets" if isinstance(red.min, Packets) else " B"
-                depth = (
-                    f"{visit.queue_packets:,} packets" if unit == " packets" and visit.queued_ps else found
-                )
+                in_packets = isinstance(red.min, Packets)
+                unit = " packets" if in_packets else " B"
+                depth = f"queue {plural(visit.queue_packets, 'packet')}" if in_packets else found
                 return f"RED, {depth}, min {int(red.min):,}, max {int(red.max):,}{unit}: {did}"
             case CodelSettings() as codel:
                 return f"CoDel, {time(visit.waited_ps)} in the queue, target {time(int(codel.target))}: {did}"

@@ -5,9 +5,11 @@ from __future__ import annotations
 from bokeh.embed import components
 from bokeh.layouts import column
 from bokeh.models import (
+    BasicTicker,
     BoxZoomTool,
     ColumnDataSource,
     CrosshairTool,
+    CustomJSTickFormatter,
     DataRange1d,
     HoverTool,
     NumeralTickFormatter,
@@ -30,8 +32,15 @@ KINDS = (
     ("no room", "#d55e00", "square_x"),
     ("dropped", "#d55e00", "asterisk"),
     ("held", "#1a9e77", "circle"),
+    ("paused", "#1a9e77", "diamond"),
 )
 """Of details: kind, colour, shape. The shapes tell them apart where colours do not."""
+
+_TIME = """
+const ms = range.end >= 10000;
+return (ms ? tick / 1000 : tick).toLocaleString("en-US", { maximumFractionDigits: 3 }) + (ms ? " ms" : " us");
+"""
+"""The label of a tick in microseconds: in milliseconds from 10 ms on."""
 
 
 def elements() -> tuple[str, str, str]:
@@ -42,14 +51,16 @@ def elements() -> tuple[str, str, str]:
         source = ColumnDataSource({"x": [], "y": []}, name=f"depth{number}")
         dash = "solid" if number == 0 else "dashed"
         depth.step("x", "y", source=source, mode="after", color=colour, line_width=1.6, line_dash=dash)
-    threshold = Span(dimension="width", line_color="#c25b96", line_dash="dotted", line_width=2, visible=False)
-    buffer = Span(dimension="width", line_color="#d55e00", line_dash="dotdash", line_width=2, visible=False)
-    threshold.name, buffer.name = "threshold", "buffer"
-    depth.add_layout(threshold)
-    depth.add_layout(buffer)
+    for number in range(len(RUN_COLOURS)):
+        for name, colour, dash in (("threshold", "#c25b96", "dotted"), ("buffer", "#d55e00", "dotdash")):
+            line = Span(dimension="width", line_color=colour, line_dash=dash, visible=False)
+            line.name, line.line_width, line.line_alpha = f"{name}{number}", 2, (1, 0.5)[number]
+            depth.add_layout(line)
     points: list[DataRenderer] = []
     for kind, colour, shape in KINDS:
-        source = ColumnDataSource({"x": [], "y": [], "n": [], "why": [], "at": []}, name=f"points {kind}")
+        source = ColumnDataSource(
+            {"x": [], "y": [], "n": [], "why": [], "at": [], "time": []}, name=f"points {kind}"
+        )
         drawn = depth.scatter(
             "x",
             "y",
@@ -61,7 +72,7 @@ def elements() -> tuple[str, str, str]:
             name=f"glyphs {kind}",
         )
         points.append(drawn)
-    tips = [("packet", "@n{0,0}"), ("at", "@x{0,0.000} us"), ("why", "@why")]
+    tips = [("packet", "@n{0,0}"), ("at", "@time"), ("why", "@why")]
     depth.add_tools(HoverTool(renderers=points, tooltips=tips), TapTool(renderers=points))
     counts = _chart("counts", "marks, drops", 130, time)
     for number in range(len(RUN_COLOURS)):
@@ -75,7 +86,7 @@ def elements() -> tuple[str, str, str]:
         source = ColumnDataSource({"x": [], "y": []}, name=f"asleep{number}")
         dash = "solid" if number == 0 else "dashed"
         asleep.step("x", "y", source=source, mode="after", color=colour, line_width=1.4, line_dash=dash)
-    asleep.xaxis.axis_label = "microseconds since the start"
+    asleep.xaxis.axis_label = "time since the start"
     script, element = components(
         column(depth, counts, asleep, sizing_mode="stretch_width"), wrap_script=False
     )
@@ -103,7 +114,8 @@ def _chart(name: str, label: str, height: int, time: Range1d) -> figure:
     chart.outline_line_alpha = 0.3
     chart.grid.grid_line_alpha = 0.25
     chart.min_border_left = 76
-    chart.xaxis.formatter = NumeralTickFormatter(format="0,0.[000]")
+    chart.xaxis.formatter = CustomJSTickFormatter(code=_TIME, args={"range": time})
+    chart.xaxis.ticker = BasicTicker(desired_num_ticks=5)
     chart.yaxis.formatter = NumeralTickFormatter(format="0,0")
     if name != "asleep":
         chart.y_range = DataRange1d(start=0)

@@ -16,6 +16,7 @@ from itertools import pairwise
 from typing import NamedTuple, Protocol
 
 from eeon_control.topology import Port, PortRole
+from eeon_control.units import Bytes, Packets
 
 from eeon_tools.explain.values import plural
 from eeon_tools.hops.recording import Recording, Visit
@@ -36,7 +37,9 @@ _AHEAD = 4
 _ALONE = "no packet waits before it"
 _PS_PER_NS = 1000
 _PS_PER_US = 10**6
-_MARK, _EARLY, _TAIL, _OTHER, _HOLD = "marked", "dropped early", "no room", "dropped", "held"
+_FRAME_BYTES = 1514
+_MARK, _EARLY, _TAIL, _OTHER = "marked", "dropped early", "no room", "dropped"
+_HOLD, _PAUSE = "held", "paused"
 
 
 @dataclass
@@ -54,7 +57,8 @@ class _PortSeries:
     bytes: int = 0
     packets: int = 0
     wakes: int = 0
-    longest_hold: int = 0
+    longest_hold_ps: int = 0
+    longest_pause_ps: int = 0
     queue: dict[int, str] = field(default_factory=dict)
 
     def change(self, depth: int, at_ps: int) -> None:
@@ -71,7 +75,8 @@ class _Flow:
     bytes: int = 0
     marks: int = 0
     drops: int = 0
-    longest_hold: int = 0
+    longest_hold_ps: int = 0
+    longest_pause_ps: int = 0
 
 
 @dataclass(slots=True)
@@ -251,7 +256,7 @@ def _visits(
     recording: Recording, series: dict[tuple[str, int], _PortSeries], period_ps: int
 ) -> tuple[dict[str, _Flow], dict[str, list[_Detail]]]:
     flows: dict[str, _Flow] = {}
-    details: dict[str, list[_Detail]] = {kind: [] for kind in (_MARK, _EARLY, _TAIL, _OTHER, _HOLD)}
+    details: dict[str, list[_Detail]] = {kind: [] for kind in (_MARK, _EARLY, _TAIL, _OTHER, _HOLD, _PAUSE)}
     for visit in recording.visits():
         flow = flows.setdefault(visit.flow, _Flow())
         is_host = visit.node in recording.topology.hosts
@@ -266,13 +271,12 @@ def _visits(
         if kind == _MARK:
             one.marks[period] += 1
             flow.marks += 1
-        elif kind and kind != _HOLD:
+        elif kind and kind not in (_HOLD, _PAUSE):
             one.drops[period] += 1
             flow.drops += 1
-        held_ps = max(visit.held_ps, visit.paused_ps)
-        if held_ps:
-            one.longest_hold = max(one.longest_hold, held_ps)
-            flow.longest_hold = max(flow.longest_hold, held_ps)
+        for either in (one, flow):
+            either.longest_hold_ps = max(either.longest_hold_ps, visit.held_ps)
+            either.longest_pause_ps = max(either.longest_pause_ps, visit.paused_ps)
         if kind:
             details[kind].append(_Detail(visit, kind))
     return flows, details
@@ -283,7 +287,15 @@ def _kind(visit: Visit) -> str:
         return {"early_dropped": _EARLY, "tail_dropped": _TAIL}.get(visit.dropped, _OTHER)
     if visit.verdict == "marked":
         return _MARK
-    return _HOLD if visit.held_ps or visit.paused_ps else ""
+    if visit.held_ps or visit.paused_ps:
+        return _HOLD if visit.held_ps > visit.paused_ps else _PAUSE
+    return ""
+
+
+def _size(one: _Detail) -> int:
+    """By what the packets of a kind are ranked: the time that they waited, or the depth that they met."""
+    by_time = {_HOLD: one.visit.held_ps, _PAUSE: one.visit.paused_ps}
+    return by_time.get(one.kind, one.visit.decided_bytes)
 
 
 def _choose(details: dict[str, list[_Detail]], limit: int) -> tuple[list[_Detail], dict[str, list[int]]]:
@@ -297,12 +309,7 @@ def _choose(details: dict[str, list[_Detail]], limit: int) -> tuple[list[_Detail
         share = max(1, limit // len(kinds))
         step = -(-len(found) // share)
         some = {id(one): one for one in found[::step]}
-        longest = max(
-            found,
-            key=lambda one: (
-                max(one.visit.held_ps, one.visit.paused_ps) if kind == _HOLD else one.visit.decided_bytes
-            ),
-        )
+        longest = max(found, key=_size)
         some[id(longest)] = longest
         kept += some.values()
         counts[kind] = [len(some), len(found)]
@@ -329,13 +336,15 @@ def _port(recording: Recording, one: _PortSeries, period_ps: int, steps: int) ->
     port = one.port
     is_host = port.role is PortRole.HOST
     end = max(1, recording.end_ps)
+    acts_from = None if is_host else recording.acts_from(port)
     found: dict[str, object] = {
         "name": port.node if is_host else port.name,
         "node": port.node,
         "peer": port.peer.node,
         "is_host": is_host,
         "rate_gbps": int(port.rate) / 1e9,
-        "threshold": None if is_host else recording.acts_from(port),
+        "threshold": None if acts_from is None else _full_frames(acts_from),
+        "threshold_packets": int(acts_from) if isinstance(acts_from, Packets) else None,
         "buffer": recording.buffer_bytes(port) or None,
         "load": round(one.busy_ps / end, 6),
         "asleep": round(one.asleep_ps / end, 6),
@@ -345,7 +354,8 @@ def _port(recording: Recording, one: _PortSeries, period_ps: int, steps: int) ->
         "drops": one.drops.total(),
         "deepest": one.deepest[0],
         "deepest_us": one.deepest[1] / _PS_PER_US,
-        "longest_hold_us": one.longest_hold / _PS_PER_US,
+        "longest_hold_us": one.longest_hold_ps / _PS_PER_US,
+        "longest_pause_us": one.longest_pause_ps / _PS_PER_US,
         "wakes": one.wakes,
     }
     if steps:
@@ -354,6 +364,11 @@ def _port(recording: Recording, one: _PortSeries, period_ps: int, steps: int) ->
         found["drop_counts"] = _flat(one.drops)
         found["asleep_percent"] = _flat({at: round(100 * ps / period_ps) for at, ps in one.asleep.items()})
     return found
+
+
+def _full_frames(depth: Bytes | Packets) -> int:
+    """Bytes of a depth; of one in packets, those of full frames."""
+    return int(depth) * _FRAME_BYTES if isinstance(depth, Packets) else int(depth)
 
 
 def _steps(one: _PortSeries, limit: int) -> tuple[int, list[int]]:
@@ -405,7 +420,8 @@ def _flows(flows: dict[str, _Flow]) -> list[dict[str, object]]:
             "bytes": flow.bytes,
             "marks": flow.marks,
             "drops": flow.drops,
-            "longest_hold_us": flow.longest_hold / _PS_PER_US,
+            "longest_hold_us": flow.longest_hold_ps / _PS_PER_US,
+            "longest_pause_us": flow.longest_pause_ps / _PS_PER_US,
         }
         for name, flow in chosen
     ]
@@ -418,8 +434,9 @@ def _detail(
     ahead: dict[_Key, str],
     slowed: dict[str, list[_Slowed]],
 ) -> list[object]:
-    """`number, port, time in us, kind, queue bytes, waited us, held us, flow, reason, who stood before it,
-    what its sender did`; the last is empty where senders do not react, as in a replay."""
+    """`number, port, time in us, kind, queue bytes, queue packets, waited us, held us, paused us, flow,
+    reason, who stood before it, what its sender did`; the last is empty where senders do not react, as in a
+    replay."""
     visit = one.visit
     return [
         visit.number,
@@ -427,8 +444,10 @@ def _detail(
         (visit.queued_ps or visit.arrived_ps) / _PS_PER_US,
         one.kind,
         visit.queue_bytes,
+        visit.queue_packets,
         visit.waited_ps / _PS_PER_US,
         visit.held_ps / _PS_PER_US,
+        visit.paused_ps / _PS_PER_US,
         visit.flow,
         f"{visit.kind}, {visit.length:,} B: {recording.reason(visit)}",
         ahead.get(one.key, _ALONE),

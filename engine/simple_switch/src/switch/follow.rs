@@ -148,7 +148,11 @@ impl Switch {
     /// What a step is in the stream of hops. Arrivals, queues and departures have their own calls, which say more.
     fn record(&mut self, id: PacketId, what: &What) {
         let (kind, port, until_ps, cause) = match what {
-            What::Dropped { port, cause } => (HopKind::Dropped, *port, 0, *cause as u8),
+            What::Dropped { port, cause } => {
+                let meant_for = self.hops_mut().and_then(|hops| hops.meant_for(id));
+                let port = meant_for.filter(|_| *cause == DropCause::Ingress).unwrap_or(*port);
+                (HopKind::Dropped, port, 0, *cause as u8)
+            }
             What::Recirculated { back_at } => {
                 let port = self.packets.get(id).first_position.map_or(0, |first| first.port);
                 (HopKind::Recirculated, port, back_at.as_ps(), 0)

@@ -7,15 +7,17 @@
   const number = (value, digits = 0) =>
     value === null || value === undefined ? "-" :
       value.toLocaleString("en-US", { minimumFractionDigits: digits, maximumFractionDigits: digits });
+  // In milliseconds from 10 ms on, as the axis has it.
+  const time = (us, digits = 1) => (us >= 10000 ? `${number(us / 1000, digits + 2)} ms` : `${number(us, digits)} us`);
   const element = (name, text, attributes = {}) => {
     const made = document.createElement(name);
     if (text !== undefined) made.textContent = text;
     for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
     return made;
   };
-  const KINDS = ["marked", "dropped early", "no room", "dropped", "held"];
+  const KINDS = ["marked", "dropped early", "no room", "dropped", "held", "paused"];
   // Places in a detail.
-  const [N, PORT, AT, KIND, QUEUE, WAITED, HELD, FLOW, WHY, AHEAD, REACTION] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10];
+  const [N, PORT, AT, KIND, QUEUE, PACKETS, WAITED, HELD, PAUSED, FLOW, WHY, AHEAD, REACTION] = Array(13).keys();
   const state = { a: 0, b: -1, port: 0 };
 
   let models = null;
@@ -70,25 +72,38 @@
         .filter(([one]) => one[PORT] === state.port && one[KIND] === kind);
       model("points " + kind).data = {
         x: found.map(([one]) => one[AT]), y: found.map(([one]) => one[QUEUE]), n: found.map(([one]) => one[N]),
-        why: found.map(([one]) => one[WHY]), at: found.map(([, at]) => at),
+        why: found.map(([one]) => one[WHY]), at: found.map(([, at]) => at), time: found.map(([one]) => time(one[AT], 3)),
       };
     }
-    for (const [name, bytes] of [["threshold", port.threshold], ["buffer", port.buffer]]) {
-      const line = model(name);
-      line.visible = bytes !== null && bytes !== undefined;
-      if (line.visible) line.location = bytes;
-    }
+    [state.a, state.b].forEach((index, place) => {
+      const limits = runs[index] ? runs[index].ports[state.port] : {};
+      for (const name of ["threshold", "buffer"]) {
+        const line = model(name + place), bytes = limits[name];
+        line.visible = bytes !== null && bytes !== undefined;
+        if (line.visible) line.location = bytes;
+      }
+    });
     key(run, port);
   };
 
+  // Where an AQM counts packets, the line stands at the bytes of full frames.
+  const acts_from = (port) => port.threshold_packets === null ? `${number(port.threshold)} B`
+    : `${number(port.threshold_packets)} packets (drawn as full frames, ${number(port.threshold)} B)`;
   const key = (run, port) => {
     const of = port.changes_a_step > 1 ? `the highest depth of ${port.changes_a_step} changes a step` : "every change of the depth";
-    const parts = [`${port.name} to ${port.peer}: ${of}; marks, drops and sleep by periods of ${number(run.period_us, 1)} us`];
+    const parts = [`${port.name} to ${port.peer}: ${of}; marks, drops and sleep by periods of ${time(run.period_us)}`];
     parts.push(`solid: ${run.name}`);
     if (state.b >= 0) parts.push(`dashed: ${runs[state.b].name}`);
-    if (port.threshold) parts.push(`dotted line: marks or drops from ${number(port.threshold)} B`);
-    if (port.buffer) parts.push(`dash-dot line: buffer ${number(port.buffer)} B`);
-    parts.push("triangle: marked; cross: dropped; circle: held");
+    const other = runs[state.b] && runs[state.b].ports[state.port];
+    const lines = (name, what, say) => {
+      const values = [port, other].map((one) => one && one[name] && say(one));
+      if (!values.some(Boolean)) return;
+      const same = !other || values[0] === values[1];
+      parts.push(`${what}: ${same ? values[0] : values.map((value, at) => `${value || "none"} (${runs[at ? state.b : state.a].name}${at ? ", paler" : ""})`).join(", ")}`);
+    };
+    lines("threshold", "dotted line, marks or drops from", acts_from);
+    lines("buffer", "dash-dot line, buffer", (one) => `${number(one.buffer)} B`);
+    parts.push("triangle: marked; cross: dropped; circle: held by a sleeping link; diamond: paused");
     for (const [kind, [kept, all]] of Object.entries(run.detail_counts)) {
       if (kept < all) parts.push(`${number(kept)} of ${number(all)} ${kind} can be clicked`);
     }
@@ -104,7 +119,7 @@
   };
   const sayWindow = () => {
     const range = model("time");
-    byId("window").textContent = `${number(range.start, 1)} to ${number(range.end, 1)} us`;
+    byId("window").textContent = `${time(range.start)} to ${time(range.end)}`;
   };
   const zoom = (factor) => {
     const range = model("time"), middle = (range.start + range.end) / 2, half = (range.end - range.start) / 2 * factor;
@@ -126,6 +141,8 @@
   const command = (run, packet) => data.explain.replace("{config}", run.config.split(" + ").map((c) => "-c " + c).join(" "))
     .replace("{packet}", packet);
 
+  const depth = (port, one) => (port.threshold_packets === null ? `${number(one[QUEUE])} B` : `${number(one[PACKETS])} packets`);
+
   // One packet at one port, in words.
   const tell = (run, one, heading = "h3") => {
     const port = run.ports[one[PORT]];
@@ -133,18 +150,19 @@
     box.append(element(heading, `Packet ${number(one[N])} ${one[KIND]} at ${port.name} to ${port.peer}`));
     const list = element("ul");
     const line = (text) => list.append(element("li", text));
-    line(`${number(one[AT], 3)} us: ${one[WHY]}`);
+    line(`${time(one[AT], 3)}: ${one[WHY]}`);
     line(`Flow ${one[FLOW]}`);
     line(`In the queue: ${number(one[QUEUE])} B. ${one[AHEAD]}.`);
-    if (one[HELD] > 0) line(`Held for ${number(one[HELD], 3)} us; in the queue for ${number(one[WAITED], 3)} us in all.`);
-    else if (one[WAITED] > 0) line(`In the queue for ${number(one[WAITED], 3)} us.`);
+    const causes = [[HELD, "asleep"], [PAUSED, "paused"]].filter(([place]) => one[place] > 0)
+      .map(([place, cause]) => `, ${time(one[place], 3)} of it ${cause}`);
+    if (one[WAITED] > 0) line(`In the queue for ${time(one[WAITED], 3)}${causes.join("")}.`);
     if (one[KIND] === "marked" && port.threshold !== null)
-      line(`A threshold of ${number(one[QUEUE])} B or more would not have marked it (now ${number(port.threshold)} B).`);
-    if (one[REACTION] && one[KIND] !== "held") line(`Reaction: ${one[REACTION]}.`);
+      line(`A threshold of ${depth(port, one)} or more would not have marked it (now ${acts_from(port)}).`);
+    if (one[REACTION] && one[KIND] !== "held" && one[KIND] !== "paused") line(`Reaction: ${one[REACTION]}.`);
     else if (one[KIND] === "marked")
       line("Its sender does not react: hosts of a replay send what the trace says. Experiments have TCP that does.");
     if (one[KIND] === "dropped early" && port.threshold !== null)
-      line(`An AQM that acts above ${number(one[QUEUE])} B would not have dropped it (now from ${number(port.threshold)} B).`);
+      line(`An AQM that acts above ${depth(port, one)} would not have dropped it (now from ${acts_from(port)}).`);
     if (one[KIND] === "no room")
       line(`A buffer of ${number(one[QUEUE] + 1514)} B would have had room for it (now ${number(port.buffer)} B).`);
     if (data.explain) line(`All about it: ${command(run, one[N])}`);
@@ -171,7 +189,7 @@
     if (at >= 0) return jump(at);
     const more = data.explain ? [element("p", "This command tells all about it:"), element("pre", command(run, wanted))] : [];
     byId("detail").replaceChildren(
-      element("p", `Packet ${number(wanted)} is not among those that were marked, dropped or held and are kept in this page.`),
+      element("p", `Packet ${number(wanted)} is not among those that were marked, dropped, held or paused and are kept in this page.`),
       ...more);
     byId("detail").focus();
   };
@@ -186,7 +204,7 @@
     };
     const switches = run.ports.map((port, at) => [port, at]).filter(([port]) => !port.is_host);
     const [deepest, at] = switches.reduce((best, one) => (one[0].deepest > best[0].deepest ? one : best));
-    card("Deepest queue", `${number(deepest.deepest)} B at ${deepest.name} to ${deepest.peer}, ${number(deepest.deepest_us, 1)} us`, () => {
+    card("Deepest queue", `${number(deepest.deepest)} B at ${deepest.name} to ${deepest.peer}, ${time(deepest.deepest_us)}`, () => {
       choosePort(at);
       show(deepest.deepest_us - 2000, deepest.deepest_us + 2000);
     });
@@ -194,16 +212,18 @@
       const place = run.details.findIndex((one) => kinds.includes(one[KIND]));
       if (place < 0) return card(title, "none", () => {});
       const one = run.details[place];
-      card(title, `packet ${number(one[N])} at ${run.ports[one[PORT]].name}, ${number(one[AT], 1)} us`, () => jump(place));
+      card(title, `packet ${number(one[N])} at ${run.ports[one[PORT]].name}, ${time(one[AT])}`, () => jump(place));
     };
     first("First mark", ["marked"]);
     first("First drop", ["dropped early", "no room", "dropped"]);
-    const longest = run.details.reduce((best, one, place) => (best < 0 ? one[HELD] > 0 : one[HELD] > run.details[best][HELD]) ? place : best, -1);
-    if (longest < 0) card("Longest hold", "none", () => {});
-    else {
-      const one = run.details[longest];
-      card("Longest hold", `packet ${number(one[N])}: ${number(one[HELD], 1)} us at ${run.ports[one[PORT]].name}`, () => jump(longest));
-    }
+    const longest = (title, field) => {
+      const place = run.details.reduce((best, one, at) => (one[field] > (best < 0 ? 0 : run.details[best][field]) ? at : best), -1);
+      if (place < 0) return card(title, "none", () => {});
+      const one = run.details[place];
+      card(title, `packet ${number(one[N])}: ${time(one[field])} at ${run.ports[one[PORT]].name}`, () => jump(place));
+    };
+    longest("Longest hold", HELD);
+    longest("Longest pause", PAUSED);
     byId("answers").replaceChildren(...cards);
     byId("truncated").hidden = !run.truncated;
     byId("truncated").textContent = run.truncated ? `Cut off: ${run.truncated}.` : "";
@@ -283,12 +303,12 @@
   const tables = () => {
     const run = runs[state.a], other = runs[state.b];
     const rows = run.ports.map((port, at) => ({
-      cells: [`${port.name} to ${port.peer}`, port.rate_gbps, 100 * port.load, port.marks, port.drops, port.deepest, port.longest_hold_us, 100 * port.asleep, port.wakes],
+      cells: [`${port.name} to ${port.peer}`, port.rate_gbps, 100 * port.load, port.marks, port.drops, port.deepest, port.longest_hold_us, port.longest_pause_us, 100 * port.asleep, port.wakes],
       go: port.is_host ? null : () => { choosePort(at); byId("charts").scrollIntoView({ block: "center" }); },
     }));
-    table("ports", [["port", 0], ["Gbit/s", 0], ["load %", 1], ["marks", 0], ["drops", 0], ["deepest B", 0], ["longest hold us", 1], ["asleep %", 1], ["wakes", 0]], rows, 5);
-    table("flows", [["flow", 0], ["packets", 0], ["bytes", 0], ["marks", 0], ["drops", 0], ["longest hold us", 1]],
-      run.flows.map((flow) => ({ cells: [flow.flow, flow.packets, flow.bytes, flow.marks, flow.drops, flow.longest_hold_us] })), null);
+    table("ports", [["port", 0], ["Gbit/s", 0], ["load %", 1], ["marks", 0], ["drops", 0], ["deepest B", 0], ["longest hold us", 1], ["longest pause us", 1], ["asleep %", 1], ["wakes", 0]], rows, 5);
+    table("flows", [["flow", 0], ["packets", 0], ["bytes", 0], ["marks", 0], ["drops", 0], ["longest hold us", 1], ["longest pause us", 1]],
+      run.flows.map((flow) => ({ cells: [flow.flow, flow.packets, flow.bytes, flow.marks, flow.drops, flow.longest_hold_us, flow.longest_pause_us] })), null);
     const names = Object.keys(run.totals);
     const shown = other ? [run, other] : runs.length > 1 ? runs : [run];
     table("totals", [["", 0], ...shown.map((one) => [one.name, 1])],
