@@ -118,7 +118,7 @@ def _run(tuning: Tuning, ending: ExitStack) -> Answer:
         ProgressText("{task.description}"), BarColumn(), MofNCompleteColumn(), ProgressText("runs,"),
         TimeElapsedColumn(), ProgressText("so far, left:"), TimeRemainingColumn(),
     )  # fmt: skip
-    progress = ending.enter_context(Progress(*columns, console=Terminal(stderr=True)))
+    progress = ending.enter_context(Progress(*columns, console=Terminal(stderr=True), transient=True))
     task = progress.add_task("search", total=tuning.expected())
 
     def says(text: str) -> None:

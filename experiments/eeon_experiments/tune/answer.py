@@ -75,9 +75,13 @@ def _about_knob(one: Scanned) -> str:
         return f"{name}: {lowest} and no other value that was scanned. {_matters(one)}"
     sure = all(verdict == "same" for verdict in one.verdicts[low : high + 1])
     is_all = (low, high) == (0, len(one.values) - 1)
-    what = "is the same" if sure else "is the same as far as these seeds can tell"
     rest = "" if is_all else f" {_matters(one)}"
-    return f"{name}: any value from {lowest} to {highest} {what}.{rest}"
+    if sure:
+        return f"{name}: any value from {lowest} to {highest} is the same.{rest}"
+    best = knobs.text(one.values[one.best])
+    return (
+        f"{name}: {best}; from {lowest} to {highest} these seeds cannot tell it from others. {_matters(one)}"
+    )
 
 
 def _matters(one: Scanned) -> str:
@@ -96,11 +100,8 @@ def _edges(answer: Answer) -> Iterator[str]:
 
 def cost(answer: Answer) -> str:
     """What the search has seen, and what it took."""
-    seen = (
-        "all"
-        if answer.is_whole_grid
-        else f"{len(answer.tried) + answer.dropped} of {answer.tune.space.size():,}"
-    )
+    tried, size = len(answer.tried) + answer.dropped, answer.tune.space.size()
+    seen = f"all {size}" if answer.is_whole_grid else f"{tried} of {size:,}"
     dropped = f", {answer.dropped} dropped after their first seed" if answer.dropped else ""
     refused = f", {answer.impossible} not possible" if answer.impossible else ""
     return (
