@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from eeon_experiments.tune.files import Tune
     from eeon_experiments.tune.tuning import Answer, Tuning
 
+_MOST_OBJECTIVES = 2
+"""That fit into a terminal; page and JSON have all."""
 CONFIGURATION, ANSWER = "recommended.yaml", "answer.json"
 _FILE = click.Path(dir_okay=False, path_type=Path)
 
@@ -170,10 +172,10 @@ def _write(answer: Answer, folder: Path) -> None:
 def _show(answer: Answer) -> None:
     from eeon_experiments.tune import answer as words
 
-    head, rows = words.table(answer)
+    head, rows = words.table(answer, _MOST_OBJECTIVES)
     table = Table(box=None, pad_edge=False, header_style="bold")
     for number, heading in enumerate(head):
-        table.add_column(heading, justify="left" if not number else "right", overflow="fold")
+        table.add_column(heading, justify="left" if not number else "right", no_wrap=not number)
     for row in rows:
         table.add_row(*row)
     console().print(table)

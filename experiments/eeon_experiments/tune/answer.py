@@ -16,7 +16,6 @@ from eeon_experiments.tune.files import BASELINE
 from eeon_experiments.tune.tuning import Answer, Judged, Scanned
 
 BEST = "best"
-_TABLE_OBJECTIVES = 2
 
 
 def sentences(answer: Answer) -> list[str]:
@@ -29,7 +28,9 @@ def _recommendation(answer: Answer) -> str:
     found = f"{knobs.words(answer.best.setting)}"
     seeds = f"{best.against.seeds} held-back seeds"
     if answer.recommended == answer.best.name:
-        return f"Recommended: {found}. {percent(best.against)} better than the {BASELINE} on {seeds}."
+        several = len(answer.tune.file.objectives) > 1
+        at = ", in the mean of the objectives," if several else ""
+        return f"Recommended: {found}. {percent(best.against)} better{at} than the {BASELINE} on {seeds}."
     if best.failed:
         return f"Keep the {BASELINE}: the best found ({found}) fails on {seeds}: {best.failed}."
     if best.broken:
@@ -60,15 +61,14 @@ def _rules(answer: Answer) -> Iterator[str]:
 def _about_knob(one: Scanned) -> str:
     name = one.knob.name
     if len(one.values) < 2:
-        return f"{name}: not scanned."
+        return f"{name}: no other value was run."
     if one.flat is None:
-        others = [
-            knobs.text(value)
-            for value, verdict in zip(one.values, one.verdicts, strict=True)
-            if verdict in ("same", "unclear") and value != one.values[one.best]
+        also = [
+            f"; {said}: {', '.join(others)}"
+            for verdict, said in (("same", "no different"), ("unclear", "these seeds cannot tell it from"))
+            if (others := _of(one, verdict))
         ]
-        also = f"; no different: {', '.join(others)}" if others else ""
-        return f"{name}: {knobs.text(one.values[one.best])}{also}. {_matters(one)}"
+        return f"{name}: {knobs.text(one.values[one.best])}{''.join(also)}. {_matters(one)}"
     low, high = one.flat
     lowest, highest = knobs.text(one.values[low]), knobs.text(one.values[high])
     if low == high:
@@ -82,6 +82,15 @@ def _about_knob(one: Scanned) -> str:
     return (
         f"{name}: {best}; from {lowest} to {highest} these seeds cannot tell it from others. {_matters(one)}"
     )
+
+
+def _of(one: Scanned, verdict: str) -> list[str]:
+    """Values of a verdict, but for the best."""
+    return [
+        knobs.text(value)
+        for index, (value, found) in enumerate(zip(one.values, one.verdicts, strict=True))
+        if found == verdict and index != one.best
+    ]
 
 
 def _matters(one: Scanned) -> str:
@@ -126,10 +135,11 @@ def share(number: float) -> str:
     return f"{100 * number:.2g} %"
 
 
-def table(answer: Answer) -> tuple[list[str], list[list[str]]]:
-    """Headings and rows for people: baseline, best and rules on the held-back seeds."""
+def table(answer: Answer, most: int | None = None) -> tuple[list[str], list[list[str]]]:
+    """Headings and rows for people: baseline, best and rules on the held-back seeds, with at most so many
+    objectives."""
     file = answer.tune.file
-    shown = list(file.objectives)[:_TABLE_OBJECTIVES]
+    shown = list(file.objectives)[:most]
     several = len(file.workloads) > 1
     head = ["setting", *(["workload"] if several else []), *map(points.words, shown), "better than baseline"]
     rows = []

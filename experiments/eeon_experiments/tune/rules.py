@@ -14,7 +14,7 @@ from eeon_control.units import Bytes, Duration
 from eeon_experiments.settings import RunSettings
 from eeon_experiments.tune.knobs import Space
 
-SONIC = "sonic_azure_lossless"
+SONIC = "sonic_azure"
 SHARE, DCTCP = "c_rtt_7", "mark_auto"
 _SONIC_RED: dict[str, object] = {
     "mode": "red",

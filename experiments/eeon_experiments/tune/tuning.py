@@ -210,19 +210,27 @@ class Tuning:
     # What knobs may do.
 
     def _check_knob(self, knob: Knob) -> list[Problem]:
-        """Each end of a range, and each choice, must be possible beside some values of the others, and two of
-        them must differ in what the switches are told."""
-        told: list[object] = []
-        against: list[Problem] = []
+        """Each end of a range, and each choice, must be possible beside the first or the last values of the
+        others, and two of them must differ in what the switches are told."""
+        file = self.tune.file
         ends = (knob.values[0], knob.values[-1]) if knob.is_ordered else knob.values
-        for value in knob.values if self.tune.file.target != "twin" else ends:
-            run = self._possible(knob, value, must=value in ends)
-            if run is None:
-                continue
-            against += targets.refused(self.tune, knob, knobs.text(value), run)
-            if value in ends:
-                told.append(targets.told(run))
-        if not against and all(one == told[0] for one in told[1:]):
+        against: list[Problem] = []
+        is_felt = False
+        refusals: dict[str, list[InputError]] = {knobs.text(value): [] for value in ends}
+        for end in (0, -1):
+            told: list[object] = []
+            for value in knob.values if file.target != "twin" else ends:
+                found = self._checked(knob, value, end)
+                if isinstance(found, InputError):
+                    refusals.setdefault(knobs.text(value), []).append(found)
+                    continue
+                against += targets.refused(self.tune, knob, knobs.text(value), found)
+                told.append(targets.told(found))
+            is_felt = is_felt or any(one != told[0] for one in told[1:])
+        for value in ends:
+            if len(refusals[knobs.text(value)]) == 2:
+                raise refusals[knobs.text(value)][0]
+        if not against and not is_felt:
             return [
                 self.tune.document.problem(
                     ("knobs", knob.name, "path"),
@@ -232,24 +240,18 @@ class Tuning:
             ]
         return against[:1]
 
-    def _possible(self, knob: Knob, value: object, *, must: bool) -> Run | None:
-        first: InputError | None = None
-        for end in (0, -1):
-            setting = {one.name: one.values[end] for one in self.tune.space.knobs} | {knob.name: value}
-            for name, wanted in knob.when.items():
-                setting[name] = wanted[0]
-            try:
-                self._add("check", self.tune.space.completed(setting))
-                run = self._run("check")
-            except InputError as error:
-                first = first or error
-            else:
-                return run
-            finally:
-                self.bench.forget("check")
-        if must and first is not None:
-            raise first
-        return None
+    def _checked(self, knob: Knob, value: object, end: int) -> Run | InputError:
+        """A run with this value and the first (0) or last (-1) values of the others, or why there is none."""
+        setting = {one.name: one.values[end] for one in self.tune.space.knobs} | {knob.name: value}
+        for name, wanted in knob.when.items():
+            setting[name] = wanted[0]
+        try:
+            self._add("check", self.tune.space.completed(setting))
+            return self._run("check")
+        except InputError as error:
+            return error
+        finally:
+            self.bench.forget("check")
 
     def _add(self, name: str, setting: Setting) -> None:
         self.bench.add(name, bench.candidate(self.tune), bench.of_setting(self.tune, setting))
