@@ -236,14 +236,18 @@ def _finite(number: float) -> float | None:
 
 def configuration(answer: Answer) -> str:
     """The recommended configuration as the text of a file that `eeon config apply` takes."""
-    value = {"description": description(answer), **_without(answer.configuration, "description")}
+    return yaml_text({"description": description(answer), **_without(answer.configuration, "description")})
+
+
+def yaml_text(value: Mapping[str, object]) -> str:
+    """Plain values as the text of a file."""
     out = io.StringIO()
     yaml = YAML(typ="safe", pure=True)
     yaml.default_flow_style = False
     # ruamel annotates it with the value that it begins with.
     yaml.sort_base_mapping_type_on_output = False  # type: ignore[assignment]
     yaml.width = 110
-    yaml.dump(value, out)
+    yaml.dump(dict(value), out)
     return out.getvalue()
 
 

@@ -1,4 +1,4 @@
-"""`eeon tune`: search a fabric's settings, and say how sure the answer is."""
+"""`eeon tune search`: search a fabric's settings, and say how sure the answer is."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ _FILE = click.Path(dir_okay=False, path_type=Path)
 @click.option("--dry-run", is_flag=True, help="Check everything and say what would be searched; run nothing.")
 @json_option
 @reports_errors
-def tune(
+def search(
     file: Path,
     output: Path | None,
     workers: int | None,
