@@ -9,7 +9,8 @@
     targets     knobs that the program or a target lacks
     bench       runs of settings, by the experiments' points, workers and store
     tuning      the whole: search, held-back seeds, scan of each knob
+    attack      the adversary: the smallest traffic that breaks a promise
     answer      the answer in words, as JSON and as a configuration; `page` as a page
 
-Only `bench` runs anything. `search` imports Optuna when a search begins.
+Only `bench` and `attack` run anything. `search` imports Optuna when a search begins.
 """

@@ -102,7 +102,7 @@ def _edges(answer: Answer) -> Iterator[str]:
         ends = (one.knob.values[0], one.knob.values[-1])
         value = one.values[one.best]
         flat = one.flat or (0, 0)
-        is_end = one.knob.is_ordered and value in ends and flat[0] == flat[1]
+        is_end = one.knob.is_ordered and len(one.values) > 1 and value in ends and flat[0] == flat[1]
         if is_end and answer.recommended != BASELINE:
             yield f"{one.knob.name}: {knobs.text(value)} is an end of its range; a wider one may have better."
 
