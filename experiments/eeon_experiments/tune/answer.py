@@ -40,8 +40,8 @@ def _recommendation(answer: Answer) -> str:
         return f"Keep the {BASELINE}: the best found ({found}) is worse on {seeds}: {percent(best.against)}."
     why = f"more than {share(same)}" if verdict == "same" else "more than the spread"
     return (
-        f"Nothing beats the {BASELINE} here by {why}: the best found ({found}) is {percent(best.against)} "
-        f"better on {seeds}. Keep what runs."
+        f"Nothing beats the {BASELINE} here by {why}: the best found ({found}) gains "
+        f"{percent(best.against)} on {seeds}. Keep what runs."
     )
 
 
@@ -80,7 +80,8 @@ def _about_knob(one: Scanned) -> str:
         return f"{name}: any value from {lowest} to {highest} is the same.{rest}"
     best = knobs.text(one.values[one.best])
     return (
-        f"{name}: {best}; from {lowest} to {highest} these seeds cannot tell it from others. {_matters(one)}"
+        f"{name}: any value from {lowest} to {highest} is the same as far as these seeds can tell; the best "
+        f"found is {best}. {_matters(one)}"
     )
 
 
