@@ -251,5 +251,5 @@ $(VENV)/.engine: $(VENV)/.packages $(RUST_SOURCES)
 
 # They need the engine, which must be there first: no registry has it.
 $(VENV)/.experiments: constraints.txt experiments/pyproject.toml $(VENV)/.packages | $(VENV)/.engine
-	$(PY) -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable 'experiments[dask,pandas]'
+	$(PY) -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable 'experiments[dask,pandas,tune]'
 	@touch $@

@@ -1,4 +1,4 @@
-"""The reference in docs/experiments.md: keys of an experiment and of a run, columns of a row, as Markdown.
+"""The reference in docs/experiments.md: keys of experiments, runs and searches, and columns, as Markdown.
 
 `python -m eeon_experiments.reference FILE` puts it between the page's markers.
 """
@@ -14,6 +14,8 @@ from eeon_control.reference import Tables, into
 from eeon_experiments import columns
 from eeon_experiments.files import ExperimentFile
 from eeon_experiments.settings import RunSettings
+from eeon_experiments.tune.attack import AttackFile
+from eeon_experiments.tune.files import TuneFile
 
 _TABLES = Tables(
     units={"GHz": "clock rate", "KiB/s": "bytes per second"},
@@ -26,6 +28,8 @@ def reference() -> str:
     """Everything that is made from the code, for the page."""
     parts = ["### The experiment file", *_TABLES.of(schemas.of_model(ExperimentFile, ""))]
     parts += ["### Settings of a run", *_TABLES.of(schemas.of_model(RunSettings, ""))]
+    parts += ["### The tune file", *_TABLES.of(schemas.of_model(TuneFile, ""))]
+    parts += ["### The attack file", *_TABLES.of(schemas.of_model(AttackFile, ""))]
     parts += ["### Columns", _columns()]
     return "\n\n".join(parts)
 

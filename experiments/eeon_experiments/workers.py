@@ -58,33 +58,59 @@ class _Worker:
             self.process.join()
 
 
-def run_all(runs: Iterable[Run], work: Work, count: int) -> Generator[Outcome, None, None]:
-    """Does all runs, `count` at a time, and gives each outcome as it comes. `work` is importable by name.
+class Pool:
+    """Workers that are kept from one lot of runs to the next. `work` is importable by name."""
 
-    When the caller stops asking, or is interrupted, workers are ended with what they are doing.
-    """
-    waiting = deque(runs)
-    context = multiprocessing.get_context("spawn")
-    workers: list[_Worker] = []
-    try:
-        for _ in range(min(count, len(waiting))):
-            workers.append(_Worker(context, work))
-            workers[-1].give(waiting.popleft())
-        while busy := {worker.connection: worker for worker in workers if worker.run is not None}:
-            for ready in wait(list(busy)):
-                worker = busy[ready]  # type: ignore[index] # wait gives what it was given
-                outcome = worker.take()
-                if waiting:
+    def __init__(self, work: Work, count: int) -> None:
+        self._work = work
+        self._count = count
+        self._context = multiprocessing.get_context("spawn")
+        self._workers: list[_Worker] = []
+
+    def run(self, runs: Iterable[Run]) -> Generator[Outcome, None, None]:
+        """Do all runs, as many at a time as there are workers, and give each outcome as it comes.
+
+        When the caller stops asking, or is interrupted, workers are ended with what they are doing.
+        """
+        waiting = deque(runs)
+        is_done = False
+        try:
+            while len(self._workers) < min(self._count, len(waiting)):
+                self._workers.append(_Worker(self._context, self._work))
+            for worker in self._workers[: len(waiting)]:
+                worker.give(waiting.popleft())
+            while busy := {one.connection: one for one in self._workers if one.run is not None}:
+                for ready in wait(list(busy)):
+                    worker = busy[ready]  # type: ignore[index] # wait gives what it was given
+                    outcome = worker.take()
                     if not worker.process.is_alive():
-                        workers.remove(worker)
+                        self._workers.remove(worker)
                         worker.stop()
-                        worker = _Worker(context, work)
-                        workers.append(worker)
-                    worker.give(waiting.popleft())
-                yield outcome
-    finally:
-        for worker in workers:
+                        if waiting:
+                            worker = _Worker(self._context, self._work)
+                            self._workers.append(worker)
+                    if waiting:
+                        worker.give(waiting.popleft())
+                    yield outcome
+            is_done = True
+        finally:
+            if not is_done:
+                self.stop()
+
+    def stop(self) -> None:
+        """End all workers, with what they are doing."""
+        for worker in self._workers:
             worker.stop()
+        self._workers.clear()
+
+
+def run_all(runs: Iterable[Run], work: Work, count: int) -> Generator[Outcome, None, None]:
+    """Do all runs, `count` at a time, and give each outcome as it comes, with workers that end with them."""
+    pool = Pool(work, count)
+    try:
+        yield from pool.run(runs)
+    finally:
+        pool.stop()
 
 
 def died(run: Run, exit_code: int | None) -> Outcome:

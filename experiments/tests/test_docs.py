@@ -51,7 +51,7 @@ def test_every_link_of_the_reference_has_its_table() -> None:
     made = reference()
     links = set(re.findall(r"\]\(#(\w+)\)", made))
     assert links <= {title.lower() for title in re.findall(r"^### (\w+)$", made, re.MULTILINE)}
-    assert "| None |" not in made and "weight" not in made
+    assert "| None |" not in made and not re.search(r"\bweight\b", made)
 
 
 def test_the_example_is_legal_and_means_what_its_comments_say(tmp_path: Path) -> None:

@@ -30,6 +30,7 @@ _OTHER_PACKAGES = {
     "lab": _TOOLS,
     "replay": _TOOLS,
     "trace": _TOOLS,
+    "tune": ("eeon-experiments", "experiments"),
 }
 
 

@@ -1,4 +1,4 @@
-"""`eeon experiment`: runs that are swept over settings, in several processes or on a Dask cluster."""
+"""`eeon experiment`: runs swept over settings, in several processes or on a Dask cluster; `eeon tune`."""
 
 from __future__ import annotations
 
@@ -19,3 +19,22 @@ _PLACES = {
 @click.group(cls=LazyGroup, places=_PLACES)
 def experiment() -> None:
     """Run experiments in virtual time, and see what came out."""
+
+
+class _SearchByDefault(LazyGroup):
+    """`eeon tune FILE` is `eeon tune search FILE`."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        is_named = not args or args[0] in (*self.places, "-h", "--help")
+        return super().parse_args(ctx, args if is_named else ["search", *args])
+
+
+_TUNE = {"search": "eeon_experiments.cli.search:search", "attack": "eeon_experiments.cli.attack:attack"}
+
+
+@click.group(cls=_SearchByDefault, places=_TUNE)
+def tune() -> None:
+    """Search which setting a fabric should have, or the traffic that breaks it.
+
+    `eeon tune FILE` is `eeon tune search FILE`.
+    """

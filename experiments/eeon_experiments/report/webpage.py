@@ -75,7 +75,9 @@ def _table(table: Table) -> str:
 def _cell(cell: Cell) -> str:
     match cell:
         case Link():
-            return f'<td><a href="#{escape.escape(cell.anchor)}">{html.inline(cell.text)}</a></td>'
+            # A page of several has its anchors in one file here; what is a file of its own has none.
+            there = f"#{cell.anchor}" if cell.anchor else cell.page
+            return f'<td><a href="{escape.escape(there)}">{html.inline(cell.text)}</a></td>'
         case Status():
             return f'<td class="{cell.kind}">{escape.escape(cell.text)}</td>'
         case _:

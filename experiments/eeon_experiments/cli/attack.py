@@ -1,0 +1,131 @@
+"""`eeon tune attack`: the smallest traffic that breaks a promise of a configuration."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+from eeon_control.cli.options import json_option
+from eeon_control.cli.output import counted
+from eeon_control.cli.terminal import Terminal
+from eeon_control.errors import Stopped
+from eeon_control.units import Bytes, Duration
+from eeon_tools.cli.support import ProgressText, needs_plots, reports_errors
+from eeon_tools.hops.recording import recording_filter
+from rich.progress import MofNCompleteColumn, Progress, TimeElapsedColumn
+
+if TYPE_CHECKING:
+    from eeon_experiments.tune.attack import AttackFile, Found
+
+SCENARIO, PACKETS, PAGE = "experiment.yaml", "attack.pcapng", "attack.html"
+
+
+@click.command()
+@click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Folder of results.  [default: out/attack/NAME]",
+)
+@click.option(
+    "--workers",
+    type=click.IntRange(1, 1024),
+    default=None,
+    help="Runs at a time.  [default: the number of cores]",
+)
+@json_option
+@reports_errors
+def attack(file: Path, output: Path | None, workers: int | None, as_json: bool) -> None:
+    """Search the smallest traffic that breaks a promise of a configuration.
+
+    FILE names a fabric with its configuration and what must hold, for example no drop. Flows are drawn until
+    a promise is broken, and left out and made smaller as long as it stays so. OUTPUT gets experiment.yaml,
+    which `eeon experiment run` repeats, attack.pcapng and the page attack.html.
+
+    \b
+    eeon tune attack examples/tune/headroom.yaml
+    """
+    from eeon_experiments.run import run_one
+    from eeon_experiments.store import Store
+    from eeon_experiments.tune import attack as attacks
+    from eeon_experiments.versions import versions
+    from eeon_experiments.workers import Pool
+
+    wanted, document = attacks.load(file)
+    folder = output or Path("out/attack") / wanted.name
+    needs_plots(PAGE)
+    pool = Pool(run_one, workers or os.cpu_count() or 1)
+    one = attacks.Attack(
+        wanted, document, file, Store(folder, wanted.name, quick=False), versions(), pool.run
+    )
+    hosts = one.hosts()
+    one.store.claim()
+    columns = (
+        ProgressText("{task.description}"),
+        MofNCompleteColumn(),
+        ProgressText("runs,"),
+        TimeElapsedColumn(),
+    )
+    with Progress(*columns, console=Terminal(stderr=True), transient=True) as progress:
+        task = progress.add_task("attack", total=wanted.runs)
+        one.ended = lambda: progress.update(task, completed=one.runs)
+        try:
+            found = one.run(hosts)
+        except KeyboardInterrupt as error:
+            raise Stopped(f"stopped: {one.runs} runs kept; the same command goes on") from error
+        finally:
+            pool.stop()
+    if found is not None:
+        _write(wanted, found, folder)
+    if as_json:
+        click.echo(json.dumps(_values(found, one.runs), indent=1))
+    else:
+        _show(found, one.runs, folder)
+    if found is not None:
+        raise click.exceptions.Exit(2)
+
+
+def _write(wanted: AttackFile, found: Found, folder: Path) -> None:
+    from eeon_tools.hops import pcapng
+
+    from eeon_experiments.run import record_one
+    from eeon_experiments.run_page import run_page
+    from eeon_experiments.store import write_atomically
+    from eeon_experiments.tune.answer import yaml_text
+    from eeon_experiments.tune.attack import scenario
+
+    write_atomically(folder / SCENARIO, yaml_text(scenario(wanted, found)).encode())
+    recording, totals = record_one(found.run, recording_filter(snap_bytes=pcapng.SNAP_BYTES))
+    pcapng.write(recording, folder / PACKETS)
+    page = run_page(wanted.name, "; ".join(found.broken), recording, totals)
+    (folder / PAGE).write_text(page, encoding="utf-8")
+
+
+def _values(found: Found | None, runs: int) -> dict[str, object]:
+    if found is None:
+        return {"found": False, "runs": runs}
+    flows = [flow.listed() for flow in found.lot]
+    return {
+        "found": True,
+        "broken": list(found.broken),
+        "flows": flows,
+        "least": found.is_least,
+        "runs": runs,
+    }
+
+
+def _show(found: Found | None, runs: int, folder: Path) -> None:
+    if found is None:
+        click.echo(f"no promise was broken in {counted(runs, 'run')}; that is no proof that none can be")
+        return
+    click.echo(f"broken: {'; '.join(found.broken)}")
+    for flow in found.lot:
+        size, start = Bytes(flow.bytes), Duration(flow.at_ps)
+        click.echo(f"  {flow.source} sends {size} to {flow.destination} at {start}")
+    least = "none can be left out" if found.is_least else "perhaps fewer would do: the runs were used up"
+    click.echo(f"{counted(len(found.lot), 'flow')}, {least}; {counted(runs, 'run')}")
+    click.echo(f"scenario, packets, page: {folder / SCENARIO}, {PACKETS}, {PAGE}")

@@ -1,0 +1,212 @@
+"""`eeon tune search`: search a fabric's settings, and say how sure the answer is."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Generator, Iterable
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+from eeon_control.cli.options import json_option
+from eeon_control.cli.output import console, counted
+from eeon_control.cli.terminal import Terminal
+from eeon_control.errors import Stopped
+from eeon_tools.cli.support import ProgressText, needs_plots, output_file, reports_errors
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeElapsedColumn, TimeRemainingColumn
+from rich.table import Table
+
+if TYPE_CHECKING:
+    from eeon_experiments.resolve import Run
+    from eeon_experiments.store import Outcome
+    from eeon_experiments.tune.bench import Bench, Work
+    from eeon_experiments.tune.files import Tune
+    from eeon_experiments.tune.tuning import Answer, Tuning
+
+_MOST_OBJECTIVES = 2
+"""That fit into a terminal; page and JSON have all."""
+CONFIGURATION, ANSWER = "recommended.yaml", "answer.json"
+_FILE = click.Path(dir_okay=False, path_type=Path)
+
+
+@click.command()
+@click.argument("file", type=_FILE)
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Folder of results.  [default: out/tune/NAME]",
+)
+@click.option(
+    "--workers",
+    type=click.IntRange(1, 1024),
+    default=None,
+    help="Runs at a time.  [default: the number of cores]",
+)
+@click.option("--dask", metavar="ADDRESS", help="Run on the Dask cluster whose scheduler is there.")
+@click.option("--html", type=_FILE, help="Write the answer as a page, too.")
+@click.option("--pages", is_flag=True, help="With --html: pages about one run of baseline and best, too.")
+@click.option("--dry-run", is_flag=True, help="Check everything and say what would be searched; run nothing.")
+@json_option
+@reports_errors
+def search(
+    file: Path,
+    output: Path | None,
+    workers: int | None,
+    dask: str | None,
+    html: Path | None,
+    pages: bool,
+    dry_run: bool,
+    as_json: bool,
+) -> None:
+    """Search which setting a fabric should have, and say how sure that is.
+
+    FILE names a fabric, workloads, knobs with their ranges, what is wanted, limits and a budget. Everything
+    is checked before the first run. The best setting found is held against what runs today and against rules
+    of thumb, with seeds that the search has not seen. OUTPUT gets recommended.yaml, which `eeon config
+    apply -c` takes, and answer.json. After an interruption the same command goes on.
+
+    \b
+    eeon tune examples/tune/shuffle.yaml
+    eeon tune my-fabric.yaml --html out/tune.html --workers 4
+    """
+    from eeon_experiments import workers as processes
+    from eeon_experiments.run import run_one
+    from eeon_experiments.store import Store
+    from eeon_experiments.tune import answer as words
+    from eeon_experiments.tune import files
+    from eeon_experiments.tune.bench import Bench
+    from eeon_experiments.tune.tuning import Tuning
+    from eeon_experiments.versions import versions
+
+    if html is not None:
+        needs_plots(str(html))
+    found = files.load(file)
+    folder = output or Path("out/tune") / found.file.name
+    with ExitStack() as ending:
+        pool = processes.Pool(run_one, workers or os.cpu_count() or 1)
+        ending.callback(pool.stop)
+        work = pool.run if dask is None else _on_cluster(dask)
+        store = Store(folder, found.file.name, quick=False)
+        bench = Bench(found, store, versions(), work)
+        tuning = Tuning(found, bench)
+        tuning.check()
+        if dry_run:
+            click.echo(_plan(found, tuning.compared))
+            return
+        started = time.monotonic()
+        answer = _run(tuning, ending)
+        took = time.monotonic() - started
+    _write(answer, folder)
+    if html is not None:
+        _write_page(answer, bench, html, pages)
+    if as_json:
+        click.echo(json.dumps(words.as_values(answer), indent=1))
+        return
+    _show(answer)
+    click.echo(f"{words.cost(answer)}, {took:.0f} s")
+    click.echo(f"configuration: {folder / CONFIGURATION}")
+    if html is not None:
+        click.echo(f"page: {html}")
+
+
+def _run(tuning: Tuning, ending: ExitStack) -> Answer:
+    """With a progress bar on stderr."""
+    tuning.bench.store.claim()
+    columns = (
+        ProgressText("{task.description}"), BarColumn(), MofNCompleteColumn(), ProgressText("runs,"),
+        TimeElapsedColumn(), ProgressText("so far, left:"), TimeRemainingColumn(),
+    )  # fmt: skip
+    progress = ending.enter_context(Progress(*columns, console=Terminal(stderr=True), transient=True))
+    task = progress.add_task("search", total=tuning.expected())
+
+    def says(text: str) -> None:
+        progress.update(task, description=text, total=max(tuning.expected(), tuning.bench.runs))
+
+    def ended(outcome: Outcome) -> None:
+        progress.update(task, completed=tuning.bench.runs)
+
+    tuning.says, tuning.bench.ended = says, ended
+    try:
+        return tuning.run()
+    except KeyboardInterrupt as error:
+        raise Stopped(f"stopped: {tuning.bench.runs} runs kept; the same command goes on") from error
+    finally:
+        tuning.bench.collect()
+
+
+def _on_cluster(address: str) -> Work:
+    from eeon_experiments import dask_workers
+    from eeon_experiments.run import run_one
+
+    def work(runs: Iterable[Run]) -> Generator[Outcome, None, None]:
+        yield from dask_workers.run_all(list(runs), run_one, address)
+
+    return work
+
+
+def _plan(found: Tune, compared: list[str]) -> str:
+    file = found.file
+    each = len(file.workloads) * len(file.seeds)
+    runs, minutes = file.budget.runs, file.budget.minutes
+    budget = f"{runs} runs" if runs is not None else f"{minutes:g} minutes of processor time"
+    against = ", ".join(["the baseline", *compared])
+    settings, varied = counted(found.space.size(), "setting"), counted(len(found.space.knobs), "knob")
+    return (
+        f"{file.name}: valid; {settings} of {varied}; {budget}, {each} for a setting; the best is held "
+        f"against {against} on {len(file.held_back)} seeds"
+    )
+
+
+def _write(answer: Answer, folder: Path) -> None:
+    from eeon_experiments.store import write_atomically
+    from eeon_experiments.tune import answer as words
+
+    write_atomically(folder / CONFIGURATION, words.configuration(answer).encode())
+    write_atomically(folder / ANSWER, (json.dumps(words.as_values(answer), indent=1) + "\n").encode())
+
+
+def _show(answer: Answer) -> None:
+    from eeon_experiments.tune import answer as words
+
+    head, rows = words.table(answer, _MOST_OBJECTIVES)
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for number, heading in enumerate(head):
+        table.add_column(heading, justify="left" if not number else "right", no_wrap=not number)
+    for row in rows:
+        table.add_row(*row)
+    console().print(table)
+    click.echo("held-back seeds: mean (lowest to highest); better than baseline: mean (95 % interval)")
+    click.echo("")
+    for sentence in words.sentences(answer):
+        click.echo(sentence)
+
+
+def _write_page(answer: Answer, bench: Bench, html: Path, pages: bool) -> None:
+    from eeon_experiments.tune import page
+
+    output_file(html)
+    beside = _write_run_pages(answer, bench, html) if pages else []
+    html.write_text(page.render(answer, beside), encoding="utf-8")
+
+
+def _write_run_pages(answer: Answer, bench: Bench, html: Path) -> list[tuple[str, str]]:
+    """Of baseline and best, one run of the first workload and held-back seed: (setting, file)."""
+    from eeon_tools.hops.recording import recording_filter
+
+    from eeon_experiments.run import record_one
+    from eeon_experiments.run_page import run_page
+    from eeon_experiments.tune import answer as words
+
+    written = []
+    for one in answer.judged[:2]:
+        called = words.label(answer, one)
+        run = bench.points(one.name, answer.tune.file.held_back[0])[0].run
+        recording, totals = record_one(run, recording_filter())
+        path = html.with_name(f"{html.stem}-{called}.html")
+        path.write_text(run_page(answer.tune.file.name, called, recording, totals), encoding="utf-8")
+        written.append((called, path.name))
+    return written

@@ -1,0 +1,264 @@
+"""An answer in words, as a table's cells, as JSON, and as a configuration's text. Pure."""
+
+from __future__ import annotations
+
+import io
+import math
+from collections.abc import Iterator, Mapping
+
+from ruamel.yaml import YAML
+
+from eeon_experiments.report import points
+from eeon_experiments.report.runs import Spread
+from eeon_experiments.tune import knobs
+from eeon_experiments.tune.confidence import Difference
+from eeon_experiments.tune.files import BASELINE
+from eeon_experiments.tune.tuning import Answer, Judged, Scanned
+
+BEST = "best"
+
+
+def sentences(answer: Answer) -> list[str]:
+    """What is recommended and how sure it is, the answer itself first."""
+    return [_recommendation(answer), *_rules(answer), *map(_about_knob, answer.scanned), *_edges(answer)]
+
+
+def _recommendation(answer: Answer) -> str:
+    best, same = answer.of(answer.best.name), answer.tune.file.same
+    found = f"{knobs.words(answer.best.setting)}"
+    seeds = f"{best.against.seeds} held-back seeds"
+    if answer.recommended == answer.best.name:
+        several = len(answer.tune.file.objectives) > 1
+        at = ", in the mean of the objectives," if several else ""
+        return f"Recommended: {found}. {percent(best.against)} better{at} than the {BASELINE} on {seeds}."
+    if best.failed:
+        return f"Keep the {BASELINE}: the best found ({found}) fails on {seeds}: {best.failed}."
+    if best.broken:
+        return f"Keep the {BASELINE}: the best found ({found}) breaks a limit on {seeds}: {best.broken[0]}."
+    verdict = best.against.verdict(same)
+    if verdict == "worse":
+        return f"Keep the {BASELINE}: the best found ({found}) is worse on {seeds}: {percent(best.against)}."
+    why = f"more than {share(same)}" if verdict == "same" else "more than the spread"
+    return (
+        f"Nothing beats the {BASELINE} here by {why}: the best found ({found}) gains "
+        f"{percent(best.against)} on {seeds}. Keep what runs."
+    )
+
+
+def _rules(answer: Answer) -> Iterator[str]:
+    same = answer.tune.file.same
+    for one in answer.judged[2:]:
+        if one.failed:
+            yield f"{one.name} fails: {one.failed}."
+        elif one.broken:
+            yield f"{one.name} breaks a limit: {one.broken[0]}."
+        elif one.best_beats.verdict(same) == "worse":
+            yield f"{one.name} is better than the best found: give the search more runs, or other ranges."
+        elif answer.recommended != BASELINE and one.best_beats.verdict(same) != "better":
+            yield f"{one.name} does as well, as far as these seeds can tell ({percent(one.best_beats)})."
+
+
+def _about_knob(one: Scanned) -> str:
+    name = one.knob.name
+    if len(one.values) < 2:
+        return f"{name}: no other value was run."
+    if one.flat is None:
+        also = [
+            f"; {said}: {', '.join(others)}"
+            for verdict, said in (("same", "no different"), ("unclear", "these seeds cannot tell it from"))
+            if (others := _of(one, verdict))
+        ]
+        return f"{name}: {knobs.text(one.values[one.best])}{''.join(also)}. {_matters(one)}"
+    low, high = one.flat
+    lowest, highest = knobs.text(one.values[low]), knobs.text(one.values[high])
+    if low == high:
+        return f"{name}: {lowest} and no other value that was scanned. {_matters(one)}"
+    sure = all(verdict == "same" for verdict in one.verdicts[low : high + 1])
+    is_all = (low, high) == (0, len(one.values) - 1)
+    rest = "" if is_all else f" {_matters(one)}"
+    if sure:
+        return f"{name}: any value from {lowest} to {highest} is the same.{rest}"
+    best = knobs.text(one.values[one.best])
+    return (
+        f"{name}: any value from {lowest} to {highest} is the same as far as these seeds can tell; the best "
+        f"found is {best}. {_matters(one)}"
+    )
+
+
+def _of(one: Scanned, verdict: str) -> list[str]:
+    """Values of a verdict, but for the best."""
+    return [
+        knobs.text(value)
+        for index, (value, found) in enumerate(zip(one.values, one.verdicts, strict=True))
+        if found == verdict and index != one.best
+    ]
+
+
+def _matters(one: Scanned) -> str:
+    return f"It changes the result by {share(one.sensitivity)}."
+
+
+def _edges(answer: Answer) -> Iterator[str]:
+    for one in answer.scanned:
+        ends = (one.knob.values[0], one.knob.values[-1])
+        value = one.values[one.best]
+        flat = one.flat or (0, 0)
+        is_end = one.knob.is_ordered and len(one.values) > 1 and value in ends and flat[0] == flat[1]
+        if is_end and answer.recommended != BASELINE:
+            yield f"{one.knob.name}: {knobs.text(value)} is an end of its range; a wider one may have better."
+
+
+def cost(answer: Answer) -> str:
+    """What the search has seen, and what it took."""
+    tried, size = len(answer.tried) + answer.dropped, answer.tune.space.size()
+    seen = f"all {size}" if answer.is_whole_grid else f"{tried} of {size:,}"
+    dropped = f", {answer.dropped} dropped after their first seed" if answer.dropped else ""
+    refused = f", {answer.impossible} not possible" if answer.impossible else ""
+    return (
+        f"{seen} settings tried{dropped}{refused}; {answer.search_runs} runs of the search, "
+        f"{answer.runs - answer.search_runs} with held-back seeds; {answer.cpu_seconds:.0f} s of processor "
+        "time"
+    )
+
+
+def percent(difference: Difference) -> str:
+    """`+12.3 % (11.0 to 13.5)`: the mean, and where it lies with 95 %."""
+    if not math.isfinite(difference.mean):
+        return "not comparable"
+    shown = f"{100 * difference.mean:+.1f} %"
+    if not math.isfinite(difference.low):
+        return shown
+    return f"{shown} ({100 * difference.low:+.1f} to {100 * difference.high:+.1f})"
+
+
+def share(number: float) -> str:
+    """`1.5 %`."""
+    return f"{100 * number:.2g} %"
+
+
+def table(answer: Answer, most: int | None = None) -> tuple[list[str], list[list[str]]]:
+    """Headings and rows for people: baseline, best and rules on the held-back seeds, with at most so many
+    objectives."""
+    file = answer.tune.file
+    shown = list(file.objectives)[:most]
+    several = len(file.workloads) > 1
+    head = ["setting", *(["workload"] if several else []), *map(points.words, shown), "better than baseline"]
+    rows = []
+    for one in answer.judged:
+        for number, workload in enumerate(file.workloads):
+            rows.append(
+                [
+                    label(answer, one) if not number else "",
+                    *([workload] if several else []),
+                    *(points.text(one.numbers.get((workload, column))) for column in shown),
+                    _gain(one) if not number else "",
+                ]
+            )
+    return head, rows
+
+
+def label(answer: Answer, one: Judged) -> str:
+    """What a setting is called."""
+    return BEST if one.name == answer.best.name else one.name
+
+
+def _gain(one: Judged) -> str:
+    if one.name == BASELINE:
+        return "-"
+    return "failed" if one.failed else "breaks a limit" if one.broken else percent(one.against)
+
+
+def as_values(answer: Answer) -> dict[str, object]:
+    """For JSON."""
+    return {
+        "name": answer.tune.file.name,
+        "recommended": label(answer, answer.of(answer.recommended)),
+        "answer": sentences(answer),
+        "best": {"name": answer.best.name, "setting": dict(answer.best.setting)},
+        "configuration": answer.configuration,
+        "held_back": [_judged_values(answer, one) for one in answer.judged],
+        "knobs": [_scanned_values(one) for one in answer.scanned],
+        "front": list(answer.front),
+        "tried": [
+            {
+                "name": one.name,
+                "setting": dict(one.setting),
+                "losses": list(one.losses),
+                "broken": list(one.broken),
+            }
+            for one in answer.tried
+        ],
+        "refused": list(answer.refused),
+        "dropped_early": answer.dropped,
+        "runs": {"search": answer.search_runs, "all": answer.runs},
+        "cpu_seconds": answer.cpu_seconds,
+    }
+
+
+def _judged_values(answer: Answer, one: Judged) -> dict[str, object]:
+    return {
+        "setting": label(answer, one),
+        "numbers": [
+            {"workload": workload, "column": column, **_spread_values(spread)}
+            for (workload, column), spread in one.numbers.items()
+        ],
+        "better_than_baseline": _difference_values(one.against),
+        "best_is_better_by": _difference_values(one.best_beats),
+        "broken": list(one.broken),
+        "failed": one.failed or None,
+    }
+
+
+def _scanned_values(one: Scanned) -> dict[str, object]:
+    flat = one.flat
+    return {
+        "knob": one.knob.name,
+        "best": one.values[one.best],
+        "values": [
+            {"value": value, "loss": _finite(loss), "is": verdict}
+            for value, loss, verdict in zip(one.values, one.losses, one.verdicts, strict=True)
+        ],
+        "same_from_to": [one.values[flat[0]], one.values[flat[1]]] if flat is not None else None,
+        "sensitivity": one.sensitivity,
+    }
+
+
+def _spread_values(spread: Spread) -> dict[str, object]:
+    return {"mean": spread.mean, "low": spread.low, "high": spread.high, "seeds": spread.seeds}
+
+
+def _difference_values(one: Difference) -> dict[str, object]:
+    return {"mean": _finite(one.mean), "low": _finite(one.low), "high": _finite(one.high), "seeds": one.seeds}
+
+
+def _finite(number: float) -> float | None:
+    return number if math.isfinite(number) else None
+
+
+def configuration(answer: Answer) -> str:
+    """The recommended configuration as the text of a file that `eeon config apply` takes."""
+    return yaml_text({"description": description(answer), **_without(answer.configuration, "description")})
+
+
+def yaml_text(value: Mapping[str, object]) -> str:
+    """Plain values as the text of a file."""
+    out = io.StringIO()
+    yaml = YAML(typ="safe", pure=True)
+    yaml.default_flow_style = False
+    # ruamel annotates it with the value that it begins with.
+    yaml.sort_base_mapping_type_on_output = False  # type: ignore[assignment]
+    yaml.width = 110
+    yaml.dump(dict(value), out)
+    return out.getvalue()
+
+
+def description(answer: Answer) -> str:
+    """Of the configuration, in a line."""
+    name = answer.tune.file.name
+    if answer.recommended == BASELINE:
+        return f"eeon tune {name}: the {BASELINE}, which nothing beats"
+    return f"eeon tune {name}: {knobs.words(answer.best.setting)}"
+
+
+def _without(value: Mapping[str, object], key: str) -> dict[str, object]:
+    return {name: one for name, one in value.items() if name != key}

@@ -1,0 +1,259 @@
+"""The adversary: the smallest traffic that breaks a promise of a configuration.
+
+Flows are drawn, seeded, until one lot breaks a promise. Then whatever can be left out is left out (delta
+debugging after Zeller and Hildebrandt, "Simplifying and Isolating Failure-Inducing Input", 2002, over flows),
+and each flow is made smaller. Virtual time makes every run repeatable, so what is kept always breaks it.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Annotated
+
+from eeon_control.errors import InputError
+from eeon_control.model_base import Strict
+from eeon_control.sources import Document, read_yaml
+from eeon_control.units import Bytes, Duration
+from eeon_control.validation import did_you_mean, input_error
+from eeon_tools.errors import ReplayError
+from pydantic import Field, ValidationError
+
+from eeon_experiments import overlay
+from eeon_experiments.files import Name, Overlay
+from eeon_experiments.quantities import PositiveDurationText, SizeText
+from eeon_experiments.resolve import Resolver, Run
+from eeon_experiments.results import Row
+from eeon_experiments.store import Outcome, Store
+from eeon_experiments.tune import scores
+from eeon_experiments.tune.bench import Work
+from eeon_experiments.versions import Versions
+
+_LOTS = 4
+"""Drawn or shrunk at a time; the first that breaks a promise counts, whichever ends first."""
+_HOT = 0.6
+"""Share of flows that go to one host."""
+_LEAST_BYTES = 1000
+
+
+class Promise(Strict):
+    """What must hold of a column in every run."""
+
+    at_most: Annotated[float, Field(ge=0, allow_inf_nan=False)]
+    """The most that it may be."""
+
+
+class AttackFile(Strict):
+    """What `eeon tune attack` attacks, and with what."""
+
+    name: Name
+    """Name of the attack, and of its folder of results."""
+    base: Overlay
+    """Settings of every run, as of an experiment, but for the workload."""
+    promises: Annotated[dict[str, Promise], Field(min_length=1)] = {"drops": Promise(at_most=0)}  # noqa: RUF012
+    """What must hold, by column."""
+    flows: Annotated[int, Field(strict=True, ge=2, le=1000)] = 12
+    """Most flows of a lot."""
+    sizes: Annotated[list[SizeText], Field(min_length=1)] = [Bytes(30_000), Bytes(300_000), Bytes(1_000_000)]  # noqa: RUF012
+    """Sizes of flows."""
+    within: PositiveDurationText = Duration(200_000_000)
+    """Flows begin within this time."""
+    runs: Annotated[int, Field(strict=True, ge=1, le=100_000)] = 200
+    """Runs of a twin, shrinking included."""
+    seed: Annotated[int, Field(strict=True, ge=0, le=2**32 - 1)] = 1
+    """Of the draws."""
+
+
+@dataclass(frozen=True)
+class Flow:
+    """One flow, as the list of a workload `flows` has it."""
+
+    source: str
+    destination: str
+    bytes: int
+    at_ps: int
+
+    def listed(self) -> dict[str, object]:
+        """For the list."""
+        return dict(vars(self))
+
+
+Lot = tuple[Flow, ...]
+
+
+@dataclass(frozen=True)
+class Found:
+    """A lot that breaks a promise, the run that shows it, and what is broken by how much. `is_least`: no
+    flow can be left out; otherwise the runs were used up before that was known."""
+
+    lot: Lot
+    run: Run
+    broken: Sequence[str]
+    drawn: int
+    is_least: bool
+
+
+@dataclass
+class Attack:
+    """One attack. `work` does runs, `store` keeps them; `ended` hears of each."""
+
+    file: AttackFile
+    document: Document
+    path: Path
+    store: Store
+    versions: Versions
+    work: Work
+    ended: Callable[[], None] = lambda: None
+    runs: int = 0
+    _known: dict[str, Outcome] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self._resolver = Resolver(self.path.parent, self.versions)
+        self._base = overlay.part(self.document, ("base",))
+
+    def hosts(self) -> list[str]:
+        """Who may send, after a check of everything. Raises InputError for what cannot be run."""
+        document = self.document
+        problems = [
+            document.problem(("promises", name), f"is no column{did_you_mean(name, scores.COLUMNS)}", "")
+            for name in self.file.promises
+            if name not in scores.COLUMNS
+        ]
+        if "workload" in self._base.value:
+            problems.append(document.problem(("base", "workload"), "is what is searched; leave it out", ""))
+        if problems:
+            raise InputError(problems)
+        # Any workload shows whether the rest can be run, and which hosts there are.
+        some = {"kind": "flows", "sizes": {"constant": "1KB"}, "load": "1%", "duration": "1ms"}
+        _, topology, _ = self._run_of(some).parts()
+        if len(topology.hosts) < 2:
+            raise InputError([document.problem(("base", "topology"), "has fewer than two hosts", "")])
+        return list(topology.hosts)
+
+    def run(self, hosts: Sequence[str]) -> Found | None:
+        """Draw and shrink; None where no lot within the runs breaks a promise. Raises ReplayError where no
+        run came to its end."""
+        draws = random.Random(self.file.seed)
+        drawn, last = 0, ""
+        while self.runs < self.file.runs:
+            lots = [self._drawn(draws, hosts) for _ in range(_LOTS)]
+            drawn += len(lots)
+            found = self._first(lots)
+            if found is not None:
+                return self._shrunk(replace(found, drawn=drawn))
+            ended = [one for one in self._known.values() if one.finished]
+            last = next((str(one.measured.get("error")) for one in self._known.values()), "")
+            if not ended:
+                raise ReplayError(f"no run comes to its end: {last}")
+        return None
+
+    def _drawn(self, draws: random.Random, hosts: Sequence[str]) -> Lot:
+        hot = draws.choice(hosts)
+        flows = []
+        for _ in range(draws.randint(2, self.file.flows)):
+            source, destination = draws.sample(list(hosts), 2)
+            if draws.random() < _HOT and source != hot:
+                destination = hot
+            size, start = draws.choice(self.file.sizes), draws.randrange(int(self.file.within))
+            flows.append(Flow(source, destination, int(size), start))
+        return tuple(flows)
+
+    def _shrunk(self, found: Found) -> Found:
+        parts = 2
+        while len(found.lot) > 1:
+            size = -(-len(found.lot) // parts)
+            starts = range(0, len(found.lot), size)
+            smaller = self._any([found.lot[:at] + found.lot[at + size :] for at in starts])
+            if smaller is not None:
+                found, parts = replace(smaller, drawn=found.drawn), max(parts - 1, 2)
+            elif size == 1:
+                break
+            else:
+                parts = min(2 * parts, len(found.lot))
+        is_changed = True
+        while is_changed and self.runs < self.file.runs:
+            is_changed = False
+            for index in range(len(found.lot)):
+                smaller = self._any([_with(found.lot, index, one) for one in _smaller(found.lot[index])])
+                if smaller is not None:
+                    found, is_changed = replace(smaller, drawn=found.drawn), True
+        return replace(found, is_least=self.runs < self.file.runs)
+
+    def _any(self, lots: Sequence[Lot]) -> Found | None:
+        batches = (lots[at : at + _LOTS] for at in range(0, len(lots), _LOTS))
+        return next((found for batch in batches if (found := self._first(batch)) is not None), None)
+
+    def _first(self, lots: Sequence[Lot]) -> Found | None:
+        """Of lots, the first that breaks a promise; as many are run as are left to be."""
+        runs = {}
+        for lot in lots:
+            run = self._run_of({"kind": "flows", "listed": [one.listed() for one in lot]})
+            if run.id in self._known or self.runs < self.file.runs:
+                runs[lot] = run
+                self._look_up(run)
+        todo = {run.id: run for run in runs.values() if run.id not in self._known}
+        for outcome in self.work(list(todo.values())[: self.file.runs - self.runs]):
+            self.store.write(outcome)
+            self._keep(outcome)
+            self.ended()
+        for lot, run in runs.items():
+            broken = self._broken(run)
+            if broken:
+                return Found(lot, run, broken, 0, False)
+        return None
+
+    def _look_up(self, run: Run) -> None:
+        outcome = self.store.read(run.id)
+        is_there = outcome is not None and outcome.finished and outcome.versions == self.versions
+        if outcome is not None and is_there and run.id not in self._known:
+            self._keep(outcome)
+
+    def _keep(self, outcome: Outcome) -> None:
+        self._known[outcome.run_id] = outcome
+        self.runs += 1
+
+    def _broken(self, run: Run) -> list[str]:
+        outcome = self._known.get(run.id)
+        if outcome is None or not outcome.finished:
+            return []
+        row = Row(outcome.measured)
+        return [
+            f"{column} {number:g}, at most {promise.at_most:g}"
+            for column, promise in self.file.promises.items()
+            if (number := scores.value(row, column)) is not None and number > promise.at_most
+        ]
+
+    def _run_of(self, application: Mapping[str, object]) -> Run:
+        over = Document.of_value(
+            {"workload": {"applications": {"attack": dict(application)}}}, str(self.path)
+        )
+        laid = overlay.overlaid([self._base, over])
+        return self._resolver.resolve(laid, [self.file.seed], str(self.path))[0]
+
+
+def _with(lot: Lot, index: int, flow: Flow) -> Lot:
+    return (*lot[:index], flow, *lot[index + 1 :])
+
+
+def _smaller(flow: Flow) -> list[Flow]:
+    """The flow with an eighth and a half of its bytes, and at the beginning."""
+    found = [replace(flow, bytes=flow.bytes // by) for by in (8, 2) if flow.bytes // by >= _LEAST_BYTES]
+    return [*found, replace(flow, at_ps=0)] if flow.at_ps else found
+
+
+def load(path: Path) -> tuple[AttackFile, Document]:
+    """Read an attack file. Raises DataNotFound or InputError."""
+    document = read_yaml(path)
+    try:
+        return AttackFile.model_validate(document.value), document
+    except ValidationError as error:
+        raise input_error(error, document, AttackFile) from None
+
+
+def scenario(file: AttackFile, found: Found) -> dict[str, object]:
+    """An experiment whose one run is the find; it needs no other file."""
+    settings = {**found.run.settings, "topology": found.run.topology, "config": [found.run.config]}
+    title = f"eeon tune attack {file.name}: {'; '.join(found.broken)}"
+    return {"name": file.name, "title": title, "base": settings, "seeds": [found.run.seed]}

@@ -1,0 +1,179 @@
+"""Runs of settings: the experiments' points, workers and store, under names of settings.
+
+Every setting is a value of the axis `setting` of an experiment that nobody has to write; workloads are the
+other axis. A run that the store has is not made again, so that an interrupted search goes on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from eeon_control.sources import Document, KeyPath
+
+from eeon_experiments import overlay
+from eeon_experiments.expand import Point, expand
+from eeon_experiments.files import Experiment, ExperimentFile
+from eeon_experiments.resolve import Run
+from eeon_experiments.results import Results, Row
+from eeon_experiments.store import Outcome, Store
+from eeon_experiments.tune import knobs
+from eeon_experiments.tune.files import Tune
+from eeon_experiments.tune.scores import Rows
+from eeon_experiments.versions import Versions
+
+WORKLOAD, SETTING = "workload", "setting"
+_BASELINE_CONFIG = "drop_tail"
+
+Work = Callable[[Iterable[Run]], Generator[Outcome, None, None]]
+"""Does runs, and gives each outcome as it comes: `workers.Pool.run`, or a Dask cluster's."""
+
+
+@dataclass
+class Bench:
+    """Settings by name, and what their runs gave. `ended` hears of each run that was made."""
+
+    tune: Tune
+    store: Store
+    versions: Versions
+    work: Work
+    ended: Callable[[Outcome], None] = lambda outcome: None
+    parts: dict[str, Sequence[Document]] = field(default_factory=dict)
+    cpu_seconds: float = 0.0
+    """Processor time of all runs that were asked for, made now or earlier."""
+    runs: int = 0
+    """How many runs were asked for."""
+    _outcomes: dict[str, Outcome] = field(default_factory=dict)
+    _points: dict[tuple[str, int], list[Point]] = field(default_factory=dict)
+
+    def add(self, name: str, *over: Document) -> None:
+        """A setting: what is laid over `base` and the workload, in order.
+
+        Raises InputError, and keeps nothing, where it cannot be run.
+        """
+        self.parts[name] = over
+        try:
+            self.points(name, self.tune.file.seeds[0])
+        except Exception:
+            del self.parts[name]
+            raise
+
+    def forget(self, name: str) -> None:
+        """Take a setting back that was only checked."""
+        self.parts.pop(name, None)
+        self._points = {key: points for key, points in self._points.items() if key[0] != name}
+
+    def points(self, name: str, seed: int) -> list[Point]:
+        """Those of a setting and a seed, one for each workload."""
+        if (name, seed) not in self._points:
+            seeds = [*dict.fromkeys([*self.tune.file.seeds, *self.tune.file.held_back])]
+            for point in expand(self._experiment(name), self.versions, seeds=seeds):
+                self._points.setdefault((name, point.run.seed), []).append(point)
+        return self._points[name, seed]
+
+    def rows(self, names: Sequence[str], seeds: Sequence[int]) -> dict[str, Rows | str]:
+        """Of each setting, its rows, or why one of its runs failed."""
+        points = {name: [one for seed in seeds for one in self.points(name, seed)] for name in names}
+        todo = {one.run.id: one.run for found in points.values() for one in found if not self._known(one.run)}
+        if todo:
+            outcomes = self.work(todo.values())
+            try:
+                for outcome in outcomes:
+                    self.store.write(outcome)
+                    self._keep(outcome)
+                    self.ended(outcome)
+            finally:
+                outcomes.close()
+        return {name: self._rows(found) for name, found in points.items()}
+
+    def collect(self) -> Results:
+        """Write rows and manifest of everything that was run."""
+        found = [point for points in self._points.values() for point in points]
+        return self.store.collect(found, self.versions, self.tune.document.value)
+
+    def _known(self, run: Run) -> bool:
+        if run.id not in self._outcomes:
+            outcome = self.store.read(run.id)
+            if outcome is not None and outcome.finished and outcome.versions == self.versions:
+                self._keep(outcome)
+        return run.id in self._outcomes
+
+    def _keep(self, outcome: Outcome) -> None:
+        self._outcomes[outcome.run_id] = outcome
+        self.runs += 1
+        took = outcome.measured.get("cpu_seconds")
+        self.cpu_seconds += float(took) if isinstance(took, int | float) else 0.0
+
+    def _rows(self, points: Iterable[Point]) -> Rows | str:
+        found: dict[tuple[str, int], Row] = {}
+        for point in points:
+            outcome = self._outcomes[point.run.id]
+            if not outcome.finished:
+                return f"{point.axes[WORKLOAD]}, seed {point.run.seed}: {outcome.measured.get('error')}"
+            found[str(point.axes[WORKLOAD]), point.run.seed] = Row(outcome.measured)
+        return found
+
+    def _experiment(self, name: str) -> Experiment:
+        """One setting under every workload."""
+        document = self.tune.document
+        value: dict[str, object] = {
+            "name": self.tune.file.name,
+            "title": self.tune.file.title,
+            "base": {},
+            "axes": {WORKLOAD: {}, SETTING: {name: {}}},
+            "seeds": list(self.tune.file.seeds),
+        }
+        built = Document(value, {(): document.place(())})
+        base = overlay.part(document, ("base",))
+        if "config" not in base.value:
+            place = document.place(("base",))
+            base = Document(
+                {**base.value, "config": [_BASELINE_CONFIG]},
+                {**base.places, ("config",): place, ("config", 0): place},
+            )
+        _put(built, ("base",), base)
+        for workload in self.tune.file.workloads:
+            _put(built, ("axes", WORKLOAD, workload), overlay.part(document, ("workloads", workload)))
+        _put(
+            built,
+            ("axes", SETTING, name),
+            overlay.overlaid([Document({}, {(): document.place(())}), *self.parts[name]]),
+        )
+        return Experiment(ExperimentFile.model_validate(built.value), built, self.tune.path)
+
+
+def _put(document: Document, path: KeyPath, part: Document) -> None:
+    here: dict[str, object] = document.value
+    for step in path[:-1]:
+        inner = here[str(step)]
+        assert isinstance(inner, dict), "made above"
+        here = inner
+    here[str(path[-1])] = part.value
+    document.places.update({(*path, *below): place for below, place in part.places.items()})
+
+
+def candidate(tune: Tune) -> Document:
+    """What lies below the knobs' values of every setting that is tried."""
+    return overlay.part(tune.document, ("candidate",))
+
+
+def of_setting(tune: Tune, setting: Mapping[str, object]) -> Document:
+    """The knobs' values, each at the place of its knob in the file."""
+    config = knobs.overlay(tune.space, setting)
+    at_all = tune.document.place(("knobs",))
+    places = Document.of_value({"config": [config]}, at_all.file).places
+    for knob in tune.space.knobs:
+        place = tune.document.place(("knobs", knob.name, "path"))
+        for path in knob.paths:
+            for full in list(places):
+                if full[:2] == ("config", 0) and (
+                    full[2:] == path[: len(full) - 2] or full[2 : 2 + len(path)] == path
+                ):
+                    places[full] = place
+    return Document({"config": [config]}, places)
+
+
+def of_config(tune: Tune, config: Mapping[str, object], place: KeyPath) -> Document:
+    """An overlay of the configuration alone; errors point at `place` of the file."""
+    found = Document.of_value({"config": [dict(config)]}, tune.document.place(place).file)
+    return Document(found.value, dict.fromkeys(found.places, tune.document.place(place)))

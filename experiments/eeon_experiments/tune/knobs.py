@@ -1,0 +1,232 @@
+"""The values that a knob may take, and settings made of one value of each. Pure.
+
+Every knob has finitely many values. So a search can tell when it has seen all, never runs one twice, and the
+grid over all of them is there to be held against.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from copy import deepcopy
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+from eeon_control.errors import UnitError
+from eeon_control.units import Bytes, Duration, PacketRate, Packets, Quantity, format_probability
+
+_KINDS: tuple[type[Quantity], ...] = (Bytes, Packets, Duration, PacketRate)
+_SETTING = re.compile(r"t[0-9]{3,}")
+_PERCENT = re.compile(r"\s*([0-9]+(?:\.[0-9]+)?)\s*%\s*")
+_DIGITS = 3
+"""Significant digits of a value between two ends: what people write, and what a round trip keeps."""
+
+Setting = Mapping[str, object]
+"""A value of each knob that counts; a knob whose condition does not hold is left out."""
+
+
+@dataclass(frozen=True)
+class Knob:
+    """One thing that may vary: the paths that it sets, and its values, from the least on where `is_ordered`.
+    `when`: values that other knobs must have for it to count."""
+
+    name: str
+    paths: tuple[tuple[str, ...], ...]
+    values: tuple[object, ...]
+    is_ordered: bool
+    when: Mapping[str, tuple[object, ...]] = field(default_factory=dict)
+
+    def counts(self, setting: Setting) -> bool:
+        """Whether it has a value beside those that `setting` has already."""
+        return all(name in setting and setting[name] in wanted for name, wanted in self.when.items())
+
+
+@dataclass(frozen=True)
+class Space:
+    """All settings. A knob stands behind those that its condition names."""
+
+    knobs: tuple[Knob, ...]
+
+    def size(self) -> int:
+        """How many settings there are."""
+        asked = {name for knob in self.knobs for name in knob.when}
+
+        def below(depth: int, chosen: dict[str, object]) -> int:
+            if depth == len(self.knobs):
+                return 1
+            knob = self.knobs[depth]
+            if not knob.counts(chosen):
+                return below(depth + 1, chosen)
+            if knob.name not in asked:
+                return len(knob.values) * below(depth + 1, chosen)
+            return sum(below(depth + 1, {**chosen, knob.name: value}) for value in knob.values)
+
+        return below(0, {})
+
+    def all(self) -> Iterator[dict[str, object]]:
+        """Every setting, once, the last knob's value changing fastest."""
+
+        def below(depth: int, chosen: dict[str, object]) -> Iterator[dict[str, object]]:
+            if depth == len(self.knobs):
+                yield chosen
+                return
+            knob = self.knobs[depth]
+            if not knob.counts(chosen):
+                yield from below(depth + 1, chosen)
+                return
+            for value in knob.values:
+                yield from below(depth + 1, {**chosen, knob.name: value})
+
+        yield from below(0, {})
+
+    def neighbours(self, setting: Setting) -> Iterator[dict[str, object]]:
+        """Settings that differ in one knob: by one step where it has an order, in any choice otherwise."""
+        for knob in self.knobs:
+            if knob.name not in setting:
+                continue
+            at = knob.values.index(setting[knob.name])
+            near = (at - 1, at + 1) if knob.is_ordered else range(len(knob.values))
+            for index in near:
+                if index != at and 0 <= index < len(knob.values):
+                    yield self.completed({**setting, knob.name: knob.values[index]})
+
+    def completed(self, setting: Setting) -> dict[str, object]:
+        """`setting` without knobs that do not count, and with the first value of those that do and have
+        none."""
+        found: dict[str, object] = {}
+        for knob in self.knobs:
+            if knob.counts(found):
+                found[knob.name] = setting.get(knob.name, knob.values[0])
+        return found
+
+
+def key(setting: Setting) -> str:
+    """A text that is the same for equal settings only."""
+    return json.dumps(dict(setting), sort_keys=True, default=str)
+
+
+def name(number: int) -> str:
+    """The name of the `number`th setting of a search, from 1."""
+    return f"t{number:03d}"
+
+
+def is_setting_name(text: str) -> bool:
+    """Whether a search may give this name."""
+    return _SETTING.fullmatch(text) is not None
+
+
+def words(setting: Setting) -> str:
+    """For people."""
+    return ", ".join(f"{knob} {text(value)}" for knob, value in setting.items()) or "nothing set"
+
+
+def text(value: object) -> str:
+    """A value for people."""
+    return value if isinstance(value, str) else json.dumps(value)
+
+
+def overlay(space: Space, setting: Setting) -> dict[str, object]:
+    """The part of a configuration that a setting is."""
+    root: dict[str, object] = {}
+    for knob in space.knobs:
+        if knob.name not in setting:
+            continue
+        for path in knob.paths:
+            here = root
+            for step in path[:-1]:
+                inner = here.setdefault(step, {})
+                if not isinstance(inner, dict):  # a choice that is no mapping, above this path
+                    inner = here[step] = {}
+                here = inner
+            value, there = deepcopy(setting[knob.name]), here.get(path[-1])
+            # A choice may be a mapping that another knob reaches into.
+            here[path[-1]] = (
+                {**value, **there} if isinstance(value, dict) and isinstance(there, dict) else value
+            )
+    return root
+
+
+def broken_conditions(found: Iterable[Knob]) -> Iterator[tuple[str, str]]:
+    """Conditions that name no knob before theirs, or no value of it: (knob, rule)."""
+    before: dict[str, Knob] = {}
+    for knob in found:
+        for other, wanted in knob.when.items():
+            if other not in before:
+                yield knob.name, f"names {other}, which is no knob above it"
+            elif strange := [value for value in wanted if value not in before[other].values]:
+                known = ", ".join(map(text, before[other].values))
+                yield knob.name, f"{text(strange[0])} is no value of {other}; there are {known}"
+        before[knob.name] = knob
+
+
+class _Unit:
+    """How a number becomes a configuration's value."""
+
+    def __init__(
+        self, kind: type[Quantity] | None = None, *, percent: bool = False, whole: bool = True
+    ) -> None:
+        self._kind, self._percent, self.is_whole = kind, percent, whole
+
+    def __call__(self, number: Fraction) -> object:
+        if self._kind is not None:
+            return str(self._kind(int(number)))
+        if self._percent:
+            return format_probability(number)
+        return int(number) if self.is_whole else float(number)
+
+
+_whole, _plain, _percent = _Unit(), _Unit(whole=False), _Unit(percent=True, whole=False)
+_UNITS = {kind: _Unit(kind) for kind in _KINDS}
+
+
+def values(low: object, high: object, steps: int, *, log: bool) -> tuple[object, ...]:
+    """At most `steps` values from `low` to `high`, both included, in the unit of both: at equal distances, or
+    with `log` as multiples. Between the ends they have three digits, and are whole in the base unit.
+
+    Raises ValueError for ends of two units, for an empty range, and for `log` from zero.
+    """
+    (first, unit), (last, other) = _number(low), _number(high)
+    if unit is not other:
+        raise ValueError(f"from {low} and to {high} are not in one unit")
+    if first >= last:
+        raise ValueError(f"the range is empty: from {low} is not below to {high}")
+    if log and not first:
+        raise ValueError("log has no value at zero; let the range begin above it, or leave log out")
+    numbers: list[Fraction] = []
+    for step in range(steps):
+        share = step / (steps - 1)
+        if step in (0, steps - 1):
+            number = last if step else first
+        elif log:
+            number = _rounded(float(first) * (float(last) / float(first)) ** share, unit)
+        else:
+            number = _rounded(float(first) + (float(last) - float(first)) * share, unit)
+        if not numbers or (first < number <= last and number > numbers[-1]):
+            numbers.append(number)
+    return tuple(unit(number) for number in numbers)
+
+
+def _number(value: object) -> tuple[Fraction, _Unit]:
+    if isinstance(value, bool):
+        raise ValueError(f"{value} is no number")
+    if isinstance(value, int | float):
+        whole = isinstance(value, int) or value.is_integer()
+        return Fraction(str(value)), _whole if whole else _plain
+    shown = str(value)
+    if match := _PERCENT.fullmatch(shown):
+        return Fraction(match[1]) / 100, _percent
+    for kind in _KINDS:
+        try:
+            return Fraction(int(kind.parse(shown))), _UNITS[kind]
+        except UnitError:
+            continue
+    raise ValueError(f"{shown!r} is no size, time or share; write for example 30KB, 120us or 5%")
+
+
+def _rounded(number: float, unit: _Unit) -> Fraction:
+    digits = _DIGITS - 1 - math.floor(math.log10(number)) if number else 0
+    if unit.is_whole:
+        digits = min(digits, 0)
+    return Fraction(str(round(number, digits)))

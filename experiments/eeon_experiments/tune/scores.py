@@ -1,0 +1,131 @@
+"""From rows to losses: what a setting gives as a multiple of what the baseline gives at the same workload
+and seed, and by how much it breaks limits. Pure."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from eeon_tools.errors import InputError
+from eeon_tools.replay.result import CLASS_NAMES
+
+from eeon_experiments import columns
+from eeon_experiments.results import Row
+
+if TYPE_CHECKING:
+    from eeon_experiments.tune.files import LimitEntry, TuneFile
+
+DROPS = "drops"
+_DROPPED = tuple(f"{key}_{name}" for key in ("early_dropped", "tail_dropped") for name in CLASS_NAMES)
+COLUMNS = (
+    DROPS,
+    *(
+        one.name
+        for one in columns.MEASURED
+        if one.type in ("whole", "number") and one.name not in columns.OF_THE_MACHINE
+    ),
+)
+"""What an objective or a limit may name."""
+
+Rows = Mapping[tuple[str, int], Row]
+"""The rows of one setting, by workload and seed."""
+
+
+def value(row: Row, column: str) -> float | None:
+    """A column of a row, or `drops`; None where the run has no such number."""
+    if column != DROPS:
+        return row.number(column)
+    return math.fsum(row.number(name) or 0 for name in _DROPPED)
+
+
+@dataclass(frozen=True)
+class Scale:
+    """How rows become losses: by objective, which workloads have a number for it, with their weights."""
+
+    file: TuneFile
+    baseline: Rows
+    counted: Mapping[str, Mapping[str, float]]
+
+    @classmethod
+    def of(cls, file: TuneFile, baseline: Rows) -> Scale:
+        """For losses against these rows. Raises InputError for a column that no workload has a number of."""
+        counted: dict[str, dict[str, float]] = {}
+        for column in [*file.objectives, *file.limits]:
+            with_it = {
+                workload: file.weights.get(workload, 1.0)
+                for workload in file.workloads
+                if all(
+                    value(row, column) is not None for (name, _), row in baseline.items() if name == workload
+                )
+            }
+            if not with_it:
+                where = "objectives" if column in file.objectives else "limits"
+                raise InputError(
+                    f"{where}.{column}",
+                    "",
+                    "has no number in any of the workloads: choose a column that they have",
+                )
+            counted[column] = with_it
+        return cls(file, baseline, counted)
+
+    def losses(self, rows: Rows, seed: int) -> list[float]:
+        """Of one seed, for each objective: 1 is as the baseline, less is better."""
+        return [self._loss(rows, column, seed) for column in self.file.objectives]
+
+    def together(self, losses: Sequence[float]) -> float:
+        """One number of several objectives' losses: their mean by weight."""
+        weights = [self.file.weights.get(column, 1.0) for column in self.file.objectives]
+        return math.fsum(w * one for w, one in zip(weights, losses, strict=True)) / math.fsum(weights)
+
+    def mean(self, rows: Rows, seeds: Sequence[int]) -> list[float]:
+        """Over seeds, for each objective."""
+        by_seed = [self.losses(rows, seed) for seed in seeds]
+        return [math.fsum(one) / len(one) for one in zip(*by_seed, strict=True)]
+
+    def _loss(self, rows: Rows, column: str, seed: int) -> float:
+        total = weights = 0.0
+        for workload, weight in self.counted[column].items():
+            ours, theirs = (value(one[workload, seed], column) for one in (rows, self.baseline))
+            if ours is None or theirs is None:
+                # A number that the baseline has and this run lacks: no transfer of the class ended, at least.
+                return math.inf
+            # Of nothing there is no multiple: none is as good as the baseline, each one more is worse.
+            ratio = ours / theirs if theirs else 1 + ours
+            total += weight * (ratio if self.file.objectives[column] == "least" else 2 - ratio)
+            weights += weight
+        return total / weights
+
+    def broken(self, rows: Rows, seeds: Sequence[int]) -> dict[str, float]:
+        """By limit, how far it is exceeded: 0 or less where it holds."""
+        return {
+            f"{column} {rule}": excess
+            for column, limit in self.file.limits.items()
+            for rule, excess in self._excesses(limit, column, rows, seeds)
+        }
+
+    def _excesses(
+        self, limit: LimitEntry, column: str, rows: Rows, seeds: Sequence[int]
+    ) -> list[tuple[str, float]]:
+        found = []
+        for workload in self.counted[column]:
+            ours = [_known(value(rows[workload, seed], column)) for seed in seeds]
+            theirs = math.fsum(_known(value(self.baseline[workload, seed], column)) for seed in seeds)
+            mean = math.fsum(ours)
+            at = f" ({workload})" if len(self.file.workloads) > 1 else ""
+            if limit.at_most is not None:
+                found.append((f"at most {limit.at_most:g}{at}", max(ours) - limit.at_most))
+            if limit.at_least is not None:
+                found.append((f"at least {limit.at_least:g}{at}", limit.at_least - min(ours)))
+            if limit.above_baseline is not None:
+                excess = (mean - theirs * (1 + limit.above_baseline)) / len(seeds)
+                found.append((f"at most {limit.above_baseline:.4g} above the baseline{at}", excess))
+            if limit.below_baseline is not None:
+                excess = (theirs * (1 - limit.below_baseline) - mean) / len(seeds)
+                found.append((f"at most {limit.below_baseline:.4g} below the baseline{at}", excess))
+        return found
+
+
+def _known(number: float | None) -> float:
+    return math.inf if number is None else number

@@ -1,0 +1,168 @@
+"""Which setting to run next. Optuna's samplers decide; nothing is run here.
+
+The same file gives the same questions in the same order, whatever the answers' times: settings are asked for
+in rounds of a fixed size, and a round is told in the order in which it was asked. So a search that was
+interrupted goes on by being asked again, with the answers that the store has.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from types import ModuleType
+from typing import TYPE_CHECKING
+
+from eeon_tools.errors import UnavailableError
+
+from eeon_experiments.tune.knobs import Space, key
+
+if TYPE_CHECKING:
+    import optuna
+
+ROUND = 4
+"""Settings that are asked for before the first of them is told."""
+_STARTUP = 8
+"""Settings that are drawn at random before the sampler models anything."""
+_DUPLICATES = 20
+"""Draws in a row that were there before, after which the nearest new setting is taken."""
+
+
+class Search:
+    """Asks for settings, and is told their losses."""
+
+    def __init__(self, space: Space, objectives: int, seed: int, most: int) -> None:
+        """`most`: how many settings can be afforded; a space that has no more is gone through in order.
+
+        Raises UnavailableError where Optuna is not installed.
+        """
+        library = _optuna()
+        self._space = space
+        self._is_small = space.size() <= most
+        sampler = library.samplers.TPESampler(seed=seed, multivariate=True, n_startup_trials=_STARTUP)
+        self._study: optuna.Study = library.create_study(
+            directions=["minimize"] * objectives,
+            sampler=sampler,
+            pruner=library.pruners.MedianPruner(n_startup_trials=_STARTUP),
+        )
+        self._pruned = library.trial.TrialState.PRUNED
+        self._failed = library.trial.TrialState.FAIL
+        self._asked: dict[str, optuna.trial.Trial] = {}
+        self._told: dict[str, tuple[list[float] | None, Mapping[str, float]]] = {}
+        self._order: list[dict[str, object]] = []
+
+    def ask(self) -> list[dict[str, object]]:
+        """The next round: settings that were never asked for. Empty when there are no more."""
+        found: list[dict[str, object]] = []
+        while len(found) < ROUND:
+            setting = self._next()
+            if setting is None:
+                break
+            found.append(setting)
+        self._order += found
+        return found
+
+    def _next(self) -> dict[str, object] | None:
+        for _ in range(0 if self._is_small else _DUPLICATES):
+            trial = self._study.ask()
+            setting = self._suggested(trial)
+            if key(setting) not in self._asked:
+                self._asked[key(setting)] = trial
+                return setting
+            # The sampler hears again what is known, and draws elsewhere.
+            self._tell(trial, *self._told.get(key(setting), (None, {})))
+        for setting in self._nearest():
+            trial = self._enqueued(setting)
+            self._asked[key(setting)] = trial
+            return setting
+        return None
+
+    def _suggested(self, trial: optuna.trial.Trial) -> dict[str, object]:
+        setting: dict[str, object] = {}
+        for knob in self._space.knobs:
+            if not knob.counts(setting):
+                continue
+            last = len(knob.values) - 1
+            if knob.is_ordered:
+                index = trial.suggest_int(knob.name, 0, last)
+            else:
+                index = trial.suggest_categorical(knob.name, list(range(last + 1)))
+            setting[knob.name] = knob.values[index]
+        return setting
+
+    def _enqueued(self, setting: Mapping[str, object]) -> optuna.trial.Trial:
+        places = {
+            knob.name: knob.values.index(setting[knob.name])
+            for knob in self._space.knobs
+            if knob.name in setting
+        }
+        self._study.enqueue_trial(places)
+        trial = self._study.ask()
+        self._suggested(trial)
+        return trial
+
+    def _nearest(self) -> list[dict[str, object]]:
+        """New settings, the nearest to the best first: its neighbours, theirs, and what is left in order."""
+        known = [setting for setting in self._order if self._loss(setting) < math.inf]
+        for setting in [] if self._is_small else sorted(known, key=self._loss):
+            for near in self._space.neighbours(setting):
+                if key(near) not in self._asked:
+                    return [near]
+        return next(([one] for one in self._space.all() if key(one) not in self._asked), [])
+
+    def _loss(self, setting: Mapping[str, object]) -> float:
+        losses, broken = self._told.get(key(setting), (None, {}))
+        if losses is None or any(one > 0 for one in broken.values()):
+            return math.inf
+        return math.fsum(losses)
+
+    def is_dropped(self, setting: Mapping[str, object], loss: float) -> bool:
+        """Whether a setting is given up after its first seed, of whose loss this hears: Optuna's median
+        pruner. It is told then. Only with one objective."""
+        trial = self._asked[key(setting)]
+        trial.report(loss, 0)
+        if not trial.should_prune():
+            return False
+        self._told[key(setting)] = (None, {})
+        self._study.tell(trial, state=self._pruned)
+        return True
+
+    def tell(
+        self, setting: Mapping[str, object], losses: Sequence[float] | None, broken: Mapping[str, float]
+    ) -> None:
+        """What came of a setting; no losses: it cannot be, or was dropped early."""
+        known = None if losses is None or not all(map(math.isfinite, losses)) else list(losses)
+        self._told[key(setting)] = (known, dict(broken))
+        self._tell(self._asked[key(setting)], known, broken)
+
+    def _tell(
+        self, trial: optuna.trial.Trial, losses: list[float] | None, broken: Mapping[str, float]
+    ) -> None:
+        if losses is None:
+            self._study.tell(trial, state=self._failed)
+            return
+        for name, excess in broken.items():
+            trial.set_constraint(name, min(excess, 1e300))
+        self._study.tell(trial, losses)
+
+
+def front(losses: Mapping[str, Sequence[float]]) -> list[str]:
+    """Names of those that no other is better than in every objective, in the order given."""
+
+    def beaten(one: Sequence[float], by: Sequence[float]) -> bool:
+        return all(b <= a for a, b in zip(one, by, strict=True)) and any(
+            b < a for a, b in zip(one, by, strict=True)
+        )
+
+    return [name for name, one in losses.items() if not any(beaten(one, other) for other in losses.values())]
+
+
+def _optuna() -> ModuleType:
+    try:
+        import optuna
+    except ImportError as error:
+        raise UnavailableError(
+            f"a search needs Optuna ({error}): `pip install 'eeon-experiments[tune]'`, or "
+            "`pip install './experiments[tune]'` in a checkout"
+        ) from error
+    optuna.logging.set_verbosity(optuna.logging.ERROR)
+    return optuna

@@ -1,0 +1,77 @@
+"""Knobs that change nothing, or that the target lacks: found before the first run. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from eeon_control import config as configs
+from eeon_control import plan
+from eeon_control.config import FabricConfig
+from eeon_control.errors import InputError, Problem, Severity
+from eeon_control.sonic.database import Database
+from eeon_control.sonic.exporting import export
+from eeon_control.topology import Switch, Topology
+from eeon_control.units import Duration
+from eeon_tools.replay.spec import TICK_PS
+
+from eeon_experiments.fabric import spec_of
+from eeon_experiments.resolve import Run
+from eeon_experiments.tune.files import Tune
+from eeon_experiments.tune.knobs import Knob
+
+_BMV2_TICK = Duration.parse("1us")
+_OF_TWINS = "is of the hosts' NICs, which only a twin has"
+_QUANTUM = "is a weight of a queue; {target} has strict priority only"
+
+
+def told(run: Run) -> object:
+    """What the engine and the switches are told: the same for two runs that can differ in nothing."""
+    settings, topology, config = run.parts()
+    return spec_of(settings, topology, config, 0), plan.intended(topology, config, Duration(TICK_PS))
+
+
+def lacking(tune: Tune) -> Iterator[Problem]:
+    """Knobs that no configuration of the target has, whatever their values."""
+    target = tune.file.target
+    for knob in tune.space.knobs:
+        for path in knob.paths:
+            if target != "twin" and (rule := _rule(path, target)):
+                yield tune.document.problem(
+                    ("knobs", knob.name, "path"), f"{rule}; leave this knob out", ".".join(path)
+                )
+
+
+def _rule(path: tuple[str, ...], target: str) -> str:
+    if path[:2] == ("roles", "host"):
+        return f"{_OF_TWINS}, not {target}"
+    if path[0] == "classes" and path[-1] == "quantum":
+        return _QUANTUM.format(target=target)
+    return ""
+
+
+def refused(tune: Tune, knob: Knob, value: str, run: Run) -> Iterator[Problem]:
+    """What the target says against a configuration with this value of a knob."""
+    _, topology, config = run.parts()
+    for problem in _against(tune.file.target, config, topology):
+        yield tune.document.problem(
+            ("knobs", knob.name, "path"), f"{tune.file.target}: {problem.key}: {problem.rule}", value
+        )
+
+
+def _against(target: str, config: FabricConfig, topology: Topology) -> list[Problem]:
+    if target == "bmv2":
+        found = configs.check(config, topology, _BMV2_TICK)
+        return [one for one in found if one.severity is Severity.ERROR]
+    if target == "sonic":
+        try:
+            for switch in topology.switches.values():
+                export(_database(switch), config, switch, source="tune")
+        except InputError as error:
+            return list(error.problems)
+    return []
+
+
+def _database(switch: Switch) -> Database:
+    """A CONFIG_DB with the ports that this switch would have, for what can be said of their queues."""
+    last = max(port.number for port in switch.ports)
+    return Database("tune", {"PORT": {f"Ethernet{number}": {} for number in range(last)}})

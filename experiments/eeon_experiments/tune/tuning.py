@@ -1,0 +1,445 @@
+"""The whole: baseline, search, held-back seeds, a scan of each knob, and the answer."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from eeon_control.errors import InputError, Problem
+from eeon_tools.errors import ReplayError
+
+from eeon_experiments import overlay
+from eeon_experiments.report.runs import Spread
+from eeon_experiments.resolve import Run
+from eeon_experiments.tune import bench, knobs, rules, scores, targets
+from eeon_experiments.tune.bench import Bench
+from eeon_experiments.tune.confidence import Difference, Verdict, flat_range
+from eeon_experiments.tune.files import BASELINE, Tune
+from eeon_experiments.tune.knobs import Knob, Setting
+from eeon_experiments.tune.scores import Rows, Scale
+from eeon_experiments.tune.search import Search, front
+
+_SHOWN_REASONS = 3
+
+
+@dataclass(frozen=True)
+class Tried:
+    """One setting of the search: its losses over the search's seeds, and the limits that it breaks."""
+
+    name: str
+    setting: Setting
+    losses: Sequence[float]
+    broken: Sequence[str] = ()
+
+
+@dataclass(frozen=True)
+class Judged:
+    """One setting on the held-back seeds. `numbers`: by workload and objective. `against`: how much better
+    than the baseline it is, as a share; `best_beats`: how much better than it the best found is."""
+
+    name: str
+    words: str
+    numbers: Mapping[tuple[str, str], Spread]
+    losses: Mapping[int, float]
+    broken: Sequence[str]
+    against: Difference
+    best_beats: Difference
+    failed: str = ""
+
+
+@dataclass(frozen=True)
+class Scanned:
+    """One knob around the best setting: values that were run with the held-back seeds, the loss of each
+    (infinite where a limit is broken or a run failed), and how it compares with the best."""
+
+    knob: Knob
+    values: Sequence[object]
+    losses: Sequence[float]
+    verdicts: Sequence[Verdict]
+    best: int
+
+    @property
+    def sensitivity(self) -> float:
+        """How much the loss changes over the values that can be had, as a share of the baseline's."""
+        known = [one for one in self.losses if math.isfinite(one)]
+        return max(known) - min(known) if known else 0.0
+
+    @property
+    def flat(self) -> tuple[int, int] | None:
+        """Of an ordered knob, the first and last of the values around the best that are the same."""
+        return flat_range(self.verdicts, self.best) if self.knob.is_ordered else None
+
+
+_Held = tuple[Scale, dict[int, float]]
+"""On the held-back seeds: what losses are against, and those of the best by seed."""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a search has found. `recommended`: a name of `judged`, or the baseline."""
+
+    tune: Tune
+    tried: Sequence[Tried]
+    front: Sequence[str]
+    best: Tried
+    recommended: str
+    judged: Sequence[Judged]
+    scanned: Sequence[Scanned]
+    configuration: Mapping[str, object]
+    refused: Sequence[str]
+    """Why settings could not be run, in words, each once."""
+    dropped: int
+    """Settings that were dropped after their first seed."""
+    search_runs: int
+    runs: int
+    cpu_seconds: float
+    is_whole_grid: bool
+    impossible: int
+    """Settings that the configuration's checks refuse, or of which a run failed."""
+
+    def of(self, name: str) -> Judged:
+        """One of `judged`."""
+        return next(one for one in self.judged if one.name == name)
+
+
+@dataclass
+class Tuning:
+    """One search on one bench. `says` hears what is under way."""
+
+    tune: Tune
+    bench: Bench
+    says: Callable[[str], None] = lambda text: None
+    compared: list[str] = field(default_factory=list)
+    """Names of rules that are held against the best."""
+    _reasons: dict[str, int] = field(default_factory=dict)
+    _tried: list[Tried] = field(default_factory=list)
+    _dropped: int = 0
+
+    def check(self) -> None:
+        """Check everything that can be known without a run. Raises InputError with all that is wrong."""
+        problems = list(targets.lacking(self.tune))
+        self.bench.add(BASELINE)
+        self._rules()
+        for knob in self.tune.space.knobs:
+            try:
+                problems += self._check_knob(knob)
+            except InputError as error:
+                problems += error.problems
+        if problems:
+            raise InputError({(one.place, one.key, one.rule): one for one in problems}.values())
+
+    def run(self) -> Answer:
+        """Search, and judge what was found, after `check`. Raises InputError, or ReplayError where the
+        baseline fails."""
+        file = self.tune.file
+        cost = len(file.workloads) * len(file.seeds)
+        most = 0 if file.budget.runs is None else file.budget.runs // cost - 1
+        search = Search(self.tune.space, len(file.objectives), file.sampler_seed, most)
+        self.says("baseline")
+        scale = Scale.of(file, self._needed(BASELINE, file.seeds))
+        self._search(search, scale)
+        search_runs = self.bench.runs
+        possible = [one for one in self._tried if not one.broken]
+        if not possible:
+            raise ReplayError(self._nothing_holds())
+        best = min(possible, key=lambda one: scale.together(one.losses))
+        self.says("held-back seeds")
+        judged, held = self._judged([best.name, *self.compared], best)
+        self.says("scan of each knob")
+        scanned = [
+            self._scanned(knob, best, held) for knob in self.tune.space.knobs if knob.name in best.setting
+        ]
+        recommended = best.name if _is_confirmed(judged[1], file.same) else BASELINE
+        points = self.bench.points(recommended, file.seeds[0])
+        impossible = sum(self._reasons.values())
+        return Answer(
+            tune=self.tune,
+            tried=self._tried,
+            front=front({one.name: one.losses for one in possible}),
+            best=best,
+            recommended=recommended,
+            judged=judged,
+            scanned=scanned,
+            configuration=points[0].run.config,
+            refused=[f"{count} x {why}" if count > 1 else why for why, count in self._reasons.items()],
+            dropped=self._dropped,
+            search_runs=search_runs,
+            runs=self.bench.runs,
+            cpu_seconds=self.bench.cpu_seconds,
+            is_whole_grid=len(self._tried) + self._dropped + impossible >= self.tune.space.size(),
+            impossible=impossible,
+        )
+
+    def expected(self) -> int:
+        """About how many runs it takes in all, as far as that is known."""
+        file = self.tune.file
+        workloads, held = len(file.workloads), len(file.held_back)
+        search = (self.tune.space.size() + 1) * workloads * len(file.seeds)
+        if file.budget.runs is not None:
+            search = min(search, file.budget.runs)
+        if file.budget.minutes is not None and self.bench.cpu_seconds:
+            search = min(
+                search, math.ceil(60 * file.budget.minutes * self.bench.runs / self.bench.cpu_seconds)
+            )
+        scanned = sum(min(len(knob.values), file.scan) for knob in self.tune.space.knobs)
+        return search + (len(self.compared) + 2 + scanned) * workloads * held
+
+    # What is compared with.
+
+    def _rules(self) -> None:
+        """Add the rules that can be run here; those of the file must."""
+        run = self._run(BASELINE)
+        settings, topology, config = run.parts()
+        for name in self.tune.file.rules:
+            self.bench.add(name, overlay.part(self.tune.document, ("rules", name)))
+        found = list(self.tune.file.rules)
+        for name, rule in rules.rules(self.tune.space, settings, topology, config).items():
+            if name not in found:
+                over = bench.of_config(self.tune, rule, ("knobs",))
+                try:
+                    self.bench.add(name, bench.candidate(self.tune), over)
+                except InputError:
+                    continue  # it does not fit what the file has beside it; nobody asked for it
+                found.append(name)
+        self.compared = found
+
+    def _run(self, name: str) -> Run:
+        return self.bench.points(name, self.tune.file.seeds[0])[0].run
+
+    # What knobs may do.
+
+    def _check_knob(self, knob: Knob) -> list[Problem]:
+        """Each end of a range, and each choice, must be possible beside the first or the last values of the
+        others, and two of them must differ in what the switches are told."""
+        file = self.tune.file
+        ends = (knob.values[0], knob.values[-1]) if knob.is_ordered else knob.values
+        against: list[Problem] = []
+        is_felt = False
+        refusals: dict[str, list[InputError]] = {knobs.text(value): [] for value in ends}
+        for end in (0, -1):
+            told: list[object] = []
+            for value in knob.values if file.target != "twin" else ends:
+                found = self._checked(knob, value, end)
+                if isinstance(found, InputError):
+                    refusals.setdefault(knobs.text(value), []).append(found)
+                    continue
+                against += targets.refused(self.tune, knob, knobs.text(value), found)
+                told.append(targets.told(found))
+            is_felt = is_felt or any(one != told[0] for one in told[1:])
+        for value in ends:
+            if len(refusals[knobs.text(value)]) == 2:
+                raise refusals[knobs.text(value)][0]
+        if not against and not is_felt:
+            return [
+                self.tune.document.problem(
+                    ("knobs", knob.name, "path"),
+                    f"{knobs.text(ends[0])} and {knobs.text(ends[-1])} are the same to every switch and "
+                    "host: no port uses what it sets; attach the profile, or leave the knob out",
+                )
+            ]
+        return against[:1]
+
+    def _checked(self, knob: Knob, value: object, end: int) -> Run | InputError:
+        """A run with this value and the first (0) or last (-1) values of the others, or why there is none."""
+        setting = {one.name: one.values[end] for one in self.tune.space.knobs} | {knob.name: value}
+        for name, wanted in knob.when.items():
+            setting[name] = wanted[0]
+        try:
+            self._add("check", self.tune.space.completed(setting))
+            return self._run("check")
+        except InputError as error:
+            return error
+        finally:
+            self.bench.forget("check")
+
+    def _add(self, name: str, setting: Setting) -> None:
+        self.bench.add(name, bench.candidate(self.tune), bench.of_setting(self.tune, setting))
+
+    # The search.
+
+    def _search(self, search: Search, scale: Scale) -> None:
+        file, number = self.tune.file, 0
+        while not self._is_spent():
+            asked = search.ask()
+            if not asked:
+                return
+            named: dict[str, Setting] = {}
+            for setting in asked:
+                number += 1
+                try:
+                    self._add(knobs.name(number), setting)
+                except InputError as error:
+                    self._refuse(error.problems[0].rule)
+                    search.tell(setting, None, {})
+                    continue
+                named[knobs.name(number)] = setting
+            left = list(self._affordable(named))
+            if len(file.seeds) > 1 and len(file.objectives) == 1:
+                left = self._drop(search, scale, left, named)
+            found = self.bench.rows(left, file.seeds)
+            for name in left:
+                self._tell(search, scale, name, named[name], found[name])
+
+    def _is_spent(self) -> bool:
+        budget = self.tune.file.budget
+        cost = len(self.tune.file.workloads) * len(self.tune.file.seeds)
+        # A run of a setting whose other seeds are not run any more leaves its part to others.
+        over = budget.runs is not None and self.bench.runs + cost > budget.runs
+        return over or (budget.minutes is not None and self.bench.cpu_seconds >= 60 * budget.minutes)
+
+    def _affordable(self, named: Mapping[str, Setting]) -> Sequence[str]:
+        """As many as the budget has runs for, all seeds of each."""
+        cost = len(self.tune.file.workloads) * len(self.tune.file.seeds)
+        runs = self.tune.file.budget.runs
+        return list(named)[: None if runs is None else max(0, (runs - self.bench.runs) // cost)]
+
+    def _drop(
+        self, search: Search, scale: Scale, names: Sequence[str], named: Mapping[str, Setting]
+    ) -> list[str]:
+        """Run the first seed alone, and leave out what the pruner gives up."""
+        seed = self.tune.file.seeds[0]
+        found = self.bench.rows(names, [seed])
+        left = []
+        for name in names:
+            rows = found[name]
+            if not isinstance(rows, str) and search.is_dropped(named[name], scale.losses(rows, seed)[0]):
+                self._dropped += 1
+            else:
+                left.append(name)
+        return left
+
+    def _tell(self, search: Search, scale: Scale, name: str, setting: Setting, rows: Rows | str) -> None:
+        if isinstance(rows, str):
+            self._refuse(f"a run failed: {rows}")
+            search.tell(setting, None, {})
+            return
+        seeds = self.tune.file.seeds
+        losses, broken = scale.mean(rows, seeds), scale.broken(rows, seeds)
+        search.tell(setting, losses, broken)
+        if all(map(math.isfinite, losses)):
+            self._tried.append(Tried(name, setting, losses, [key for key, one in broken.items() if one > 0]))
+
+    def _refuse(self, why: str) -> None:
+        self._reasons[why] = self._reasons.get(why, 0) + 1
+
+    def _nothing_holds(self) -> str:
+        broken = [rule for one in self._tried for rule in one.broken]
+        if broken:
+            most = min(set(broken), key=lambda rule: (-broken.count(rule), rule))
+            return (
+                f"no setting of {len(self._tried)} holds all limits; {broken.count(most)} break {most}: "
+                "loosen it, widen a knob's range, or give a larger budget"
+            )
+        reasons = "; ".join(list(self._reasons)[:_SHOWN_REASONS])
+        return f"no setting could be run to its end: {reasons or 'the budget has room for none'}"
+
+    # What held-back seeds say.
+
+    def _needed(self, name: str, seeds: Sequence[int]) -> Rows:
+        rows = self.bench.rows([name], seeds)[name]
+        if isinstance(rows, str):
+            raise ReplayError(f"the {name} cannot be run to its end: {rows}")
+        return rows
+
+    def _judged(
+        self, names: Sequence[str], best: Tried
+    ) -> tuple[list[Judged], tuple[Scale, dict[int, float]]]:
+        """Baseline first, then the best, then the others."""
+        file = self.tune.file
+        found = self.bench.rows([BASELINE, *names], file.held_back)
+        base = found[BASELINE]
+        if isinstance(base, str):
+            raise ReplayError(f"the {BASELINE} cannot be run to its end: {base}")
+        scale = Scale.of(file, base)
+        of_best = self._together(scale, found[best.name])
+        judged = []
+        for name in (BASELINE, *names):
+            rows, losses = found[name], self._together(scale, found[name])
+            is_failed = isinstance(rows, str)
+            broken = {} if isinstance(rows, str) else scale.broken(rows, file.held_back)
+            judged.append(
+                Judged(
+                    name,
+                    knobs.words(best.setting) if name == best.name else "",
+                    {} if isinstance(rows, str) else self._numbers(rows),
+                    losses,
+                    [key for key, one in broken.items() if one > 0],
+                    Difference.of(losses, dict.fromkeys(file.held_back, 1.0)),
+                    Difference.of(of_best, losses),
+                    str(rows) if is_failed else "",
+                )
+            )
+        return judged, (scale, of_best)
+
+    def _together(self, scale: Scale, rows: Rows | str) -> dict[int, float]:
+        """By held-back seed, one number of all objectives; infinite for a setting whose runs failed."""
+        if isinstance(rows, str):
+            return dict.fromkeys(self.tune.file.held_back, math.inf)
+        return {seed: scale.together(scale.losses(rows, seed)) for seed in self.tune.file.held_back}
+
+    def _numbers(self, rows: Rows) -> dict[tuple[str, str], Spread]:
+        found = {}
+        for workload in self.tune.file.workloads:
+            for column in self.tune.file.objectives:
+                known = [scores.value(rows[workload, seed], column) for seed in self.tune.file.held_back]
+                spread = Spread.over(one for one in known if one is not None)
+                if spread is not None:
+                    found[workload, column] = spread
+        return found
+
+    def _scanned(self, knob: Knob, best: Tried, held: _Held) -> Scanned:
+        scale, of_best = held
+        at = knob.values.index(best.setting[knob.name])
+        chosen = (
+            _spread_over(len(knob.values), self.tune.file.scan, at)
+            if knob.is_ordered
+            else range(len(knob.values))
+        )
+        names: dict[int, str] = {}
+        for index in chosen if self.tune.file.scan else [at]:
+            setting = self.tune.space.completed({**best.setting, knob.name: knob.values[index]})
+            name = best.name if index == at else f"{knob.name}.{index}"
+            try:
+                if index != at:
+                    self._add(name, setting)
+            except InputError:
+                continue  # such as a minimum above the best setting's maximum
+            names[index] = name
+        found = self.bench.rows(list(names.values()), self.tune.file.held_back)
+        losses: list[float] = []
+        verdicts: list[Verdict] = []
+        for name in names.values():
+            rows = found[name]
+            by_seed = self._together(scale, rows)
+            is_out = isinstance(rows, str) or any(
+                one > 0 for one in scale.broken(rows, self.tune.file.held_back).values()
+            )
+            losses.append(math.inf if is_out else math.fsum(by_seed.values()) / len(by_seed))
+            difference = Difference.of(by_seed, of_best)
+            verdicts.append(
+                "worse"
+                if is_out
+                else "same"
+                if name == best.name
+                else difference.verdict(self.tune.file.same)
+            )
+        values = [knob.values[index] for index in names]
+        return Scanned(knob, values, losses, verdicts, list(names).index(at))
+
+
+def _spread_over(count: int, most: int, at: int) -> list[int]:
+    """At most `most` indices below `count`, evenly, both ends and `at` among them."""
+    if most < 2 or count <= most:
+        return list(range(count)) if count <= most else [at]
+    even = {round(step * (count - 1) / (most - 1)) for step in range(most)}
+    if at not in even:
+        inner = [one for one in even if one not in (0, count - 1)] or [0]
+        even.discard(min(inner, key=lambda one: abs(one - at)))
+        even.add(at)
+    return sorted(even)
+
+
+def _is_confirmed(best: Judged, same: float) -> bool:
+    """Whether the best is better than the baseline on held-back seeds, too, and holds every limit there."""
+    return not best.broken and not best.failed and best.against.verdict(same) == "better"

@@ -1,0 +1,381 @@
+"""`eeon tune` without a twin: files, knobs, the search on made landscapes, and what the answer says."""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+from collections.abc import Callable, Generator, Iterable
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from eeon_control import config as configs
+from eeon_control.cli import main
+from eeon_control.errors import InputError
+from eeon_control.port_settings import MarkThreshold
+from eeon_experiments.resolve import Run
+from eeon_experiments.store import Outcome, Store
+from eeon_experiments.tune import answer as words
+from eeon_experiments.tune import files, knobs, page
+from eeon_experiments.tune.bench import Bench
+from eeon_experiments.tune.confidence import Difference, flat_range
+from eeon_experiments.tune.search import Search, front
+from eeon_experiments.tune.tuning import Answer, Tuning
+from eeon_experiments.versions import Commit, Versions
+from eeon_tools.errors import ReplayError, ToolsError, UnavailableError
+
+VERSIONS = Versions("p" * 64, "e" * 64)
+FILE = """\
+name: small
+base:
+  topology: leaf-spine-4
+  config: [drop_tail]
+  workload: {applications: {flows: {kind: incast, client: h3, size_per_server: 1MB, servers: [h1, h2]}}}
+candidate: {config: [{profiles: {queue: {fabric: {aqm: {mode: mark_threshold}}}}}]}
+knobs:
+  threshold: {path: profiles.queue.fabric.aqm.threshold, from: 1.5KB, to: 150KB, log: true, steps: 12}
+objectives: {runtime_seconds: least}
+budget: {runs: 30}
+held_back: [101, 102, 103]
+"""
+TWO_KNOBS = FILE.replace(
+    "objectives",
+    "  buffer: {path: profiles.queue.fabric.buffer, from: 100KB, to: 300KB, steps: 12}\nobjectives",
+)
+
+Landscape = Callable[[Run, float, float], dict[str, float]]
+"""From a run, the threshold of its leaves in bytes (0 for none) and their buffer to columns."""
+
+
+def write(folder: Path, text: str = FILE) -> Path:
+    path = folder / "tune.yaml"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def made(landscape: Landscape, asked: list[str] | None = None):
+    """What runs in place of twins."""
+
+    def work(runs: Iterable[Run]) -> Generator[Outcome, None, None]:
+        for run in runs:
+            if asked is not None:
+                asked.append(run.id)
+            _, topology, config = run.parts()
+            port = topology.port("leaf1:1")
+            assert port is not None
+            queue = config.settings_of(port).queue
+            is_marking = isinstance(queue.aqm, MarkThreshold)
+            threshold = float(queue.aqm.settings_at(port.rate).threshold) if is_marking else 0.0
+            found = {
+                "status": "finished",
+                "cpu_seconds": 1.0,
+                **landscape(run, threshold, float(queue.buffer_bytes)),
+            }
+            yield Outcome(run.id, run.seed, VERSIONS, Commit("c", False), found)
+
+    return work
+
+
+def valley(run: Run, threshold: float, buffer: float) -> dict[str, float]:
+    """Best at 30 KB, 10 without a threshold; seeds differ by a hundredth, which all settings share."""
+    off = abs(math.log(threshold / 30e3)) if threshold else 6.0
+    return {"runtime_seconds": (4 + off) * (1 + run.seed % 7 / 100)}
+
+
+def tuned(folder: Path, text: str, landscape: Landscape, asked: list[str] | None = None) -> Answer:
+    tune = files.load(write(folder, text))
+    store = Store(folder / "out", tune.file.name, quick=False)
+    tuning = Tuning(tune, Bench(tune, store, VERSIONS, made(landscape, asked)))
+    tuning.check()
+    store.claim()
+    return tuning.run()
+
+
+def refusal(folder: Path, text: str) -> str:
+    """What is said before the first run."""
+    asked: list[str] = []
+    with pytest.raises((InputError, ToolsError)) as error:
+        tuned(folder, text, valley, asked)
+    assert not asked
+    return str(error.value)
+
+
+def test_a_range_has_both_ends_and_multiples_between_them_in_its_unit() -> None:
+    assert knobs.values("1.5KB", "150KB", 3, log=True) == ("1.5KB", "15KB", "150KB")
+    assert knobs.values("10us", "30us", 3, log=False) == ("10us", "20us", "30us")
+    assert knobs.values("1pkt", "3pkt", 16, log=False) == ("1pkt", "2pkt", "3pkt")
+    assert knobs.values("1%", "100%", 3, log=True) == ("1%", "10%", "100%")
+
+
+def test_the_best_of_a_valley_is_found_and_confirmed_and_written_as_a_configuration(tmp_path: Path) -> None:
+    answer = tuned(tmp_path, FILE, valley)
+    assert answer.recommended == answer.best.name
+    threshold = str(answer.best.setting["threshold"])
+    assert threshold == "28.1KB"  # of the twelve the nearest to 30 KB as multiples go
+    read = configs.from_text(words.configuration(answer))
+    aqm = read.profiles.queue["fabric"].aqm
+    assert isinstance(aqm, MarkThreshold) and str(aqm.threshold) == threshold
+    assert read.profiles.queue["fabric"].buffer == 300_000
+    assert words.sentences(answer)[0].startswith("Recommended: threshold 28.1KB. +5")
+
+
+def test_where_nothing_changes_anything_every_value_is_the_same_and_what_runs_is_kept(tmp_path: Path) -> None:
+    answer = tuned(tmp_path, FILE, lambda run, threshold, buffer: {"runtime_seconds": 1.0 + run.seed / 100})
+    said = words.sentences(answer)
+    assert said[0].startswith("Nothing beats the baseline here by more than 1 %")
+    assert "threshold: any value from 1.5KB to 150KB is the same." in said
+    assert answer.recommended == "baseline"
+    assert configs.from_text(words.configuration(answer)).profiles.queue["fabric"].aqm.mode == "drop_tail"
+
+
+def test_a_gain_within_the_spread_of_the_seeds_is_none(tmp_path: Path) -> None:
+    def noisy(run: Run, threshold: float, buffer: float) -> dict[str, float]:
+        return {"runtime_seconds": 1.0 if not threshold or run.seed == 1 else (0.7, 1.3, 0.9)[run.seed % 3]}
+
+    answer = tuned(tmp_path, FILE, noisy)
+    assert "by more than the spread" in words.sentences(answer)[0]
+    assert answer.recommended == "baseline"
+
+
+@pytest.mark.slow
+def test_the_same_file_gives_the_same_answer_and_the_second_time_runs_nothing(tmp_path: Path) -> None:
+    asked: list[str] = []
+    first = tuned(tmp_path, TWO_KNOBS, valley, asked)
+    made_before = len(asked)
+    second = tuned(tmp_path, TWO_KNOBS, valley, asked)
+    assert len(asked) == made_before == len(set(asked))
+    assert json.dumps(words.as_values(first)) == json.dumps(words.as_values(second))
+    (tmp_path / "anew").mkdir()
+    assert words.as_values(tuned(tmp_path / "anew", TWO_KNOBS, valley)) == words.as_values(first)
+
+
+@pytest.mark.slow
+def test_a_search_that_was_interrupted_goes_on_to_the_same_answer(tmp_path: Path) -> None:
+    class Stop(Exception):
+        pass
+
+    left = [17]
+
+    def stopping(run: Run, threshold: float, buffer: float) -> dict[str, float]:
+        left[0] -= 1
+        if not left[0]:
+            raise Stop
+        return valley(run, threshold, buffer)
+
+    with pytest.raises(Stop):
+        tuned(tmp_path, TWO_KNOBS, stopping)
+    asked: list[str] = []
+    resumed = tuned(tmp_path, TWO_KNOBS, valley, asked)
+    assert len(asked) == resumed.runs - 16
+    (tmp_path / "anew").mkdir()
+    assert words.as_values(resumed) == words.as_values(tuned(tmp_path / "anew", TWO_KNOBS, valley))
+
+
+def test_no_setting_is_asked_for_twice_and_a_small_space_is_gone_through(tmp_path: Path) -> None:
+    space = files.load(write(tmp_path)).space
+    search = Search(space, 1, 1, most=5)
+    seen = []
+    while asked := search.ask():
+        for setting in asked:
+            seen.append(knobs.key(setting))
+            search.tell(setting, [1.0], {})
+    assert len(seen) == len(set(seen)) == space.size() == 12
+
+
+def test_the_budget_counts_every_run_of_the_search(tmp_path: Path) -> None:
+    answer = tuned(tmp_path, TWO_KNOBS.replace("runs: 30", "runs: 20"), valley)
+    assert answer.search_runs == 20 and len(answer.tried) == 19
+
+
+def test_minutes_of_processor_time_end_a_search(tmp_path: Path) -> None:
+    answer = tuned(tmp_path, TWO_KNOBS.replace("{runs: 30}", "{minutes: 0.1}"), valley)
+    assert answer.search_runs == 9  # the baseline, and rounds of four until six seconds are over
+
+
+def test_settings_far_behind_are_dropped_after_their_first_seed(tmp_path: Path) -> None:
+    text = TWO_KNOBS.replace("budget: {runs: 30}", "budget: {runs: 90}\nseeds: [1, 2, 3]")
+    answer = tuned(tmp_path, text, valley)
+    assert answer.dropped > 0
+    assert answer.search_runs <= 90
+    assert "dropped after their first seed" in words.cost(answer)
+
+
+def test_a_limit_that_the_best_value_breaks_leaves_the_next_one(tmp_path: Path) -> None:
+    def lossy(run: Run, threshold: float, buffer: float) -> dict[str, float]:
+        return valley(run, threshold, buffer) | {"tail_dropped_data": 5 if 20e3 < threshold < 40e3 else 0}
+
+    answer = tuned(tmp_path, FILE + "limits: {drops: {at_most: 0}}\n", lossy)
+    assert answer.best.setting["threshold"] in ("18.5KB", "42.7KB")
+    nowhere = FILE + "limits: {runtime_seconds: {at_most: 1}}\n"
+    with pytest.raises(ReplayError, match="12 break runtime_seconds at most 1"):
+        tuned(tmp_path, nowhere, valley)
+
+
+def test_a_rule_that_does_as_well_is_named(tmp_path: Path) -> None:
+    said = words.sentences(tuned(tmp_path, FILE, valley))
+    # DCTCP's threshold at 1 Gbps is 30 KB.
+    assert any(one.startswith("mark_auto does as well") for one in said)
+    assert not any(one.startswith("sonic_azure") for one in said)
+
+
+def test_with_two_objectives_the_front_has_what_nothing_is_better_than(tmp_path: Path) -> None:
+    assert front({"a": (1, 2), "b": (2, 1), "c": (2, 2), "d": (1, 2)}) == ["a", "b", "d"]
+
+    def trade(run: Run, threshold: float, buffer: float) -> dict[str, float]:
+        return {"runtime_seconds": 1 + 1e4 / (threshold + 1e4), "latency_mean_us": 10 + threshold / 1e3}
+
+    answer = tuned(tmp_path, FILE.replace("least}", "least, latency_mean_us: least}"), trade)
+    assert len(answer.front) == 12
+    shown = page.render(answer)
+    assert "What can be had together" in shown and "http" not in shown.replace("http://www.w3.org", "")
+
+
+def test_workloads_count_by_their_weights(tmp_path: Path) -> None:
+    def two(run: Run, threshold: float, buffer: float) -> dict[str, float]:
+        has_many = "h4" in json.dumps(run.settings)
+        good = threshold > 100e3 if has_many else 0 < threshold < 2e3
+        return {"runtime_seconds": 1.0 if good else 2.0}
+
+    many = "{applications: {flows: {servers: [h1, h2, h4]}}}"
+    text = FILE + f"workloads: {{few: {{}}, many: {{workload: {many}}}}}\n"
+    few = tuned(tmp_path, text + "weights: {few: 3}\n", two)
+    assert few.best.setting["threshold"] == "1.5KB"
+    (tmp_path / "other").mkdir()
+    assert tuned(tmp_path / "other", text + "weights: {many: 3}\n", two).best.setting["threshold"] == "150KB"
+
+
+def test_a_knob_counts_only_where_its_condition_holds(tmp_path: Path) -> None:
+    modes = "[{mode: drop_tail}, {mode: mark_threshold}]"
+    mode = f"knobs:\n  mode: {{path: profiles.queue.fabric.aqm, choices: {modes}}}\n"
+    text = FILE.replace("knobs:\n", mode).replace(
+        "steps: 12}", "steps: 12, when: {mode: [{mode: mark_threshold}]}}"
+    )
+    answer = tuned(tmp_path, text, valley)
+    assert answer.tune.space.size() == 13
+    assert answer.best.setting == {"mode": {"mode": "mark_threshold"}, "threshold": "28.1KB"}
+
+
+def test_the_95_percent_interval_is_students() -> None:
+    # Differences 1, 2, 3: mean 2, standard error 1/sqrt(3), t with two degrees of freedom 4.303.
+    found = Difference.of({1: 0.0, 2: 0.0, 3: 0.0}, {1: 1.0, 2: 2.0, 3: 3.0})
+    assert found.mean == 2.0
+    assert found.low == pytest.approx(2 - 4.303 / math.sqrt(3))
+    assert found.verdict(0.01) == "unclear"
+    assert flat_range(["worse", "same", "same", "unclear", "worse"], 2) == (1, 3)
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (("from: 1.5KB", "from: 200KB"), "the range is empty: from 200KB is not below to 150KB"),
+        (("from: 1.5KB", "from: 10us"), "from 10us and to 150KB are not in one unit"),
+        (("from: 1.5KB", "from: 0B"), "log has no value at zero"),
+        (("budget: {runs: 30}", "budget: {runs: 1}"), "the baseline and one setting take 2 runs"),
+        (("[101, 102, 103]", "[1, 102, 103]"), "seed 1 is one of the search"),
+        (("[101, 102, 103]", "[101, 102]"), "needs at least three"),
+        (("runtime_seconds", "runtime_second"), "is no column with numbers (did you mean runtime_seconds?)"),
+        (("aqm.threshold", "aqm.treshold"), "treshold: 1.5KB: unknown key (did you mean threshold?)"),
+        (
+            (
+                "fabric.aqm.threshold, from: 1.5KB, to: 150KB, log: true, steps: 12",
+                "other, choices: [{buffer: 1MB}, {buffer: 2MB}]",
+            ),
+            "no port uses what it sets",
+        ),
+        (("client: h3", "client: h9"), "has no host of that name"),
+    ],
+)
+def test_bad_input_is_one_line_before_the_first_run(
+    tmp_path: Path, change: tuple[str, str], said: str
+) -> None:
+    assert change[0] in FILE
+    message = refusal(tmp_path, FILE.replace(*change))
+    assert said in message and len(message.splitlines()) == 1
+    assert "tune.yaml:" in message
+
+
+@pytest.mark.parametrize(
+    ("added", "said"),
+    [
+        ("limits: {drops: {at_most: 1, at_least: 2}}\n", "at_least 2 is above at_most 1"),
+        ("limits: {drops: {at_most: -1}}\n", "greater than or equal to 0"),
+        ("target: sonic\n", "SONiC's releases have WRED only, not a marking threshold"),
+        ("weights: {other: 2}\n", "is no workload and no objective"),
+    ],
+)
+def test_limits_and_targets_that_cannot_be_are_one_line_before_the_first_run(
+    tmp_path: Path, added: str, said: str
+) -> None:
+    message = refusal(tmp_path, FILE + added)
+    assert said in message and len(message.splitlines()) == 1
+
+
+def test_a_load_that_no_uplink_carries_is_refused(tmp_path: Path) -> None:
+    flows = "{kind: flows, sizes: websearch, load: 200%, duration: 1ms}"
+    text = FILE.replace("{kind: incast, client: h3, size_per_server: 1MB, servers: [h1, h2]}", flows)
+    assert "load" in refusal(tmp_path, text)
+
+
+@pytest.mark.parametrize("target", ["bmv2", "sonic"])
+def test_sleep_of_the_hosts_nics_is_no_knob_of_a_switch(tmp_path: Path, target: str) -> None:
+    knob = "knobs:\n  sleep: {path: roles.host.eee, choices: [off, standard]}\nobjectives"
+    text = FILE[: FILE.index("knobs")] + knob + FILE[FILE.index("objectives") + len("objectives") :]
+    assert f"which only a twin has, not {target}" in refusal(tmp_path, text + f"target: {target}\n")
+
+
+def test_without_optuna_the_extra_is_named_before_anything_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "optuna", None)
+    asked: list[str] = []
+    with pytest.raises(UnavailableError, match=r"pip install 'eeon-experiments\[tune\]'"):
+        tuned(tmp_path, FILE, valley, asked)
+    assert not asked
+
+
+def test_a_dry_run_checks_and_says_what_would_be_searched(tmp_path: Path) -> None:
+    pytest.importorskip("eeon_engine", reason="the engine is not installed; `make setup` builds it")
+    done = CliRunner().invoke(main, ["tune", str(write(tmp_path)), "--dry-run", "-o", str(tmp_path / "out")])
+    assert done.exit_code == 0, done.output
+    assert done.stdout == (
+        "small: valid; 12 settings of 1 knob; 30 runs, 1 for a setting; the best is held against the "
+        "baseline, mark_auto, c_rtt_7, sonic_azure on 3 seeds\n"
+    )
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("name", ["shuffle", "bottleneck"])
+def test_the_examples_are_valid(name: str) -> None:
+    example = Path(__file__).resolve().parents[2] / "examples" / "tune" / f"{name}.yaml"
+    tune = files.load(example)
+    Tuning(tune, Bench(tune, Store(Path("unused"), name, quick=False), VERSIONS, made(valley))).check()
+
+
+def test_a_knob_that_matters_only_beside_some_values_of_others_is_no_mistake(tmp_path: Path) -> None:
+    red = "{mode: red, min: 30KB, max: 90KB, max_probability: 10%}"
+    text = FILE.replace("{mode: mark_threshold}", red)
+    paths = "".join(
+        f"  {name}: {{path: profiles.queue.fabric.aqm.{name}, from: 3KB, to: {to}, steps: 3}}\n"
+        for name, to in (("min", "150KB"), ("max", "250KB"))
+    )
+    # Between equal thresholds there is no room for a probability, as beside the first values of both.
+    paths += "  share: {path: profiles.queue.fabric.aqm.max_probability, choices: [1%, 100%]}\n"
+    text = text[: text.index("  threshold")] + paths + text[text.index("objectives") :]
+    answer = tuned(tmp_path, text, lambda run, threshold, buffer: {"runtime_seconds": 1.0})
+    assert answer.tune.space.size() == 18
+    # min 76.5KB or 150KB above max 3KB, and 150KB above 127KB: refused by the configuration's own checks.
+    assert answer.impossible == 6
+    assert len(answer.tried) == 12 and answer.is_whole_grid
+
+
+def test_a_weight_of_queues_is_no_knob_of_bmv2(tmp_path: Path) -> None:
+    classes = (
+        "{classes: {bulk: {priority: 1, dscp: [10], quantum: 3KB}, default: {priority: 0, quantum: 3KB}}}"
+    )
+    text = FILE.replace("[drop_tail]", f"[drop_tail, {classes}]")
+    knob = "  share: {path: classes.bulk.quantum, from: 3KB, to: 9KB, steps: 3}\n"
+    text = text[: text.index("  threshold")] + knob + text[text.index("objectives") :]
+    assert tuned(tmp_path, text, valley).tune.space.size() == 3
+    (tmp_path / "bmv2").mkdir()
+    assert "bmv2 has strict priority only" in refusal(tmp_path / "bmv2", text + "target: bmv2\n")

@@ -1,0 +1,136 @@
+"""`eeon tune attack`: the smallest traffic that breaks a promise."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Generator, Iterable
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from eeon_control.cli import main
+from eeon_control.errors import InputError
+from eeon_experiments import files, store
+from eeon_experiments.expand import expand
+from eeon_experiments.resolve import Run
+from eeon_experiments.run import run_one
+from eeon_experiments.store import Outcome, Store
+from eeon_experiments.tune import attack as attacks
+from eeon_experiments.tune.answer import yaml_text
+from eeon_experiments.tune.attack import Flow, Found
+from eeon_experiments.versions import Commit, Versions, versions
+
+VERSIONS = Versions("p" * 64, "e" * 64)
+EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "tune" / "headroom.yaml"
+FILE = "name: small\nbase: {topology: leaf-spine-4, config: [drop_tail]}\n"
+
+
+def flows_of(run: Run) -> list[Flow]:
+    workload = run.settings["workload"]
+    assert isinstance(workload, dict)
+    return [Flow(**one) for one in workload["applications"]["attack"]["listed"]]
+
+
+def two_of_twenty_kilobytes_to_h2(run: Run) -> float:
+    return 3.0 if sum(one.destination == "h2" and one.bytes >= 20_000 for one in flows_of(run)) >= 2 else 0.0
+
+
+def attacked(
+    folder: Path, text: str, asked: list[str] | None = None, *, drops=two_of_twenty_kilobytes_to_h2
+) -> Found | None:
+    path = folder / "attack.yaml"
+    path.write_text(text, encoding="utf-8")
+
+    def work(runs: Iterable[Run]) -> Generator[Outcome, None, None]:
+        for run in runs:
+            if asked is not None:
+                asked.append(run.id)
+            found = {"status": "finished", "tail_dropped_data": drops(run)}
+            yield Outcome(run.id, run.seed, VERSIONS, Commit("c", False), found)
+
+    file, document = attacks.load(path)
+    kept = Store(folder / "out", file.name, quick=False)
+    attack = attacks.Attack(file, document, path, kept, VERSIONS, work)
+    hosts = attack.hosts()
+    kept.claim()
+    return attack.run(hosts)
+
+
+def test_what_can_be_left_out_or_made_smaller_is(tmp_path: Path) -> None:
+    found = attacked(tmp_path, FILE)
+    assert found is not None and found.is_least
+    assert found.broken == ["drops 3, at most 0"]
+    assert len(found.lot) == 2
+    assert all(
+        one.destination == "h2" and 20_000 <= one.bytes < 40_000 and not one.at_ps for one in found.lot
+    )
+
+
+def test_a_promise_that_nothing_breaks_takes_all_runs_and_finds_nothing(tmp_path: Path) -> None:
+    asked: list[str] = []
+    assert attacked(tmp_path, FILE + "runs: 10\n", asked, drops=lambda run: 0.0) is None
+    assert len(asked) == 10
+
+
+def test_the_same_file_finds_the_same_and_the_second_time_runs_nothing(tmp_path: Path) -> None:
+    asked: list[str] = []
+    first = attacked(tmp_path, FILE, asked)
+    count = len(asked)
+    assert attacked(tmp_path, FILE, asked) == first
+    assert len(asked) == count
+
+
+def test_runs_that_are_used_up_before_the_least_is_known_are_said(tmp_path: Path) -> None:
+    found = attacked(tmp_path, FILE + "runs: 12\n")
+    assert found is not None and not found.is_least
+
+
+def test_the_scenario_is_an_experiment_of_one_run_that_needs_no_other_file(tmp_path: Path) -> None:
+    found = attacked(tmp_path, FILE)
+    assert found is not None
+    file, _ = attacks.load(tmp_path / "attack.yaml")
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    (elsewhere / "experiment.yaml").write_text(yaml_text(attacks.scenario(file, found)), encoding="utf-8")
+    [point] = expand(files.load(elsewhere), VERSIONS)
+    assert flows_of(point.run) == list(found.lot)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (FILE + "promises: {drop: {at_most: 0}}\n", "is no column (did you mean drops?)"),
+        (FILE + "promises: {drops: {at_most: -1}}\n", "greater than or equal to 0"),
+        (FILE.replace("leaf-spine-4", "leaf-spine-5"), "did you mean leaf-spine-4"),
+        (FILE.replace("[drop_tail]", "[drop_tail], workload: {}"), "is what is searched; leave it out"),
+    ],
+)
+def test_bad_input_is_one_line_before_the_first_run(tmp_path: Path, text: str, said: str) -> None:
+    asked: list[str] = []
+    with pytest.raises(InputError) as error:
+        attacked(tmp_path, text, asked)
+    assert said in str(error.value) and len(str(error.value).splitlines()) == 1
+    assert not asked
+
+
+@pytest.mark.slow
+@pytest.mark.system
+def test_three_quarters_of_the_headroom_are_found_out_and_all_of_it_holds(tmp_path: Path) -> None:
+    pytest.importorskip("eeon_engine", reason="the engine is not installed; `make setup` builds it")
+    output = tmp_path / "out"
+    done = CliRunner().invoke(main, ["tune", "attack", str(EXAMPLE), "-o", str(output), "--json"])
+    assert done.exit_code == 2, done.output
+    found = json.loads(done.stdout)
+    # Two senders at least must meet at a port.
+    assert found["least"] and 2 <= len(found["flows"]) <= 4
+    assert (output / "attack.pcapng").is_file() and (output / "attack.html").is_file()
+    [point] = expand(files.load(output), versions())
+    outcome = run_one(point.run)
+    assert outcome.measured["tail_dropped_data"]
+    whole = tmp_path / "whole.yaml"
+    text = EXAMPLE.read_text(encoding="utf-8").replace("xoff: 91807B", "xoff: auto")
+    whole.write_text(text + "runs: 24\n", encoding="utf-8")
+    done = CliRunner().invoke(main, ["tune", "attack", str(whole), "-o", str(tmp_path / "whole")])
+    assert done.exit_code == 0, done.output
+    assert done.stdout.startswith("no promise was broken in 24 runs")
+    assert store.read_manifest(tmp_path / "whole")["experiment"] == "headroom"
