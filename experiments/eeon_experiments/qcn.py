@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from eeon_control.model_base import Strict, in_bytes, of_text, text_schema
 from eeon_control.units import Bytes, DataRate, Duration
@@ -67,8 +67,8 @@ class Qcn(Strict):
     """Cuts within the first cycle of bytes remember the target of the first."""
     halved_cycles: Annotated[bool, Field(strict=True)] = True
     """Cycles after fast recovery are half as long (Alizadeh et al., Allerton 2008)."""
-    per_host: Annotated[bool, Field(strict=True)] = False
-    """One reaction point for all that a host sends, in place of one for each flow."""
+    scope: Literal["flow", "pair", "host"] = "flow"
+    """Of what a host has a reaction point each: of a 5-tuple, of all that it sends to one address, of all."""
 
     def engine(self) -> QcnSettings:
         """As the engine reads it."""
@@ -84,8 +84,8 @@ class Qcn(Strict):
             "extra_fast_recovery": self.extra_fast_recovery,
             "halved_cycles": self.halved_cycles,
         }
-        if self.per_host:
-            settings["per_host"] = True
+        if self.scope != "flow":
+            settings["scope"] = self.scope
         return settings
 
 

@@ -41,7 +41,7 @@ def test_one_reaction_point_a_host_is_all_that_setup_reaction_changes(judged: st
     mine, theirs = files.load("setup_reaction").file, files.load(judged).file
     for name in ("qcn_20", "qcn_66"):
         there = theirs.axes["queue"][name]
-        qcn = {**there["nic"]["qcn"], "per_host": True}
+        qcn = {**there["nic"]["qcn"], "scope": "host"}
         assert mine.axes["queue"][name] == {**there, "nic": {"qcn": qcn}}
     assert mine.axes["queue"].keys() == theirs.axes["queue"].keys()
     for name in ("drop_tail", "red"):

@@ -1067,6 +1067,10 @@ class QcnReport(TypedDict):
     """Maximum number of flows that were limited at a time."""
 
 
+QcnScope: TypeAlias = Literal["flow", "pair", "host"]
+"""Of what a host has a reaction point each: all that shares one is slowed down together."""
+
+
 @final
 class QcnSettings(TypedDict):
     """Settings of QCN at a sender, with the defaults of IEEE8021-CN-MIB."""
@@ -1098,8 +1102,8 @@ class QcnSettings(TypedDict):
     min_decrease_percent: NotRequired[int]
     """`rpgMinDecFac`: what one cut leaves at least, in percent. Default 50."""
 
-    per_host: NotRequired[bool]
-    """One reaction point for all that a host sends, in place of one for each flow. Default false."""
+    scope: NotRequired[QcnScope]
+    """Of what a host has a reaction point each. Default flow."""
 
     timer_ps: NotRequired[int]
     """`rpgTimeReset`: time of a cycle. Default 15 ms."""

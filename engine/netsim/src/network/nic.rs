@@ -598,7 +598,7 @@ fn in_ticks(eee: NicEee, rate: DataRate, overhead: Bytes) -> EeeParams {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::reaction::{DcqcnSettings, QcnSettings};
+    use crate::reaction::{DcqcnSettings, QcnScope, QcnSettings};
 
     fn frame(wire_len: u32) -> HostFrame {
         HostFrame { wire_len, ..HostFrame::default() }
@@ -951,7 +951,7 @@ mod tests {
 
     #[test]
     fn with_a_reaction_point_per_host_a_message_slows_down_all_of_its_flows_together() {
-        let mut nic = with_qcn(QcnSettings { per_host: true, ..QcnSettings::default() });
+        let mut nic = with_qcn(QcnSettings { scope: QcnScope::Host, ..QcnSettings::default() });
         nic.enqueue(us(0), of_flow(7, 1476)).unwrap();
         nic.enqueue(us(0), of_flow(8, 1475)).unwrap();
         nic.handle_message(us(0), &message(&of_flow(7, 0), 63));
@@ -959,6 +959,26 @@ mod tests {
         nic.enqueue(us(0), of_flow(9, 1474)).unwrap();
         // In the order in which they came. Each message cuts the rate to 65/128 of it, also that about a third flow.
         assert_eq!(departures(&mut nic), [(0, 1476), (46, 1475), (93, 1474)]);
+        let counts = QcnReport { messages: 2, max_limiters: 1, ..QcnReport::default() };
+        assert_eq!(nic.qcn().unwrap(), counts);
+    }
+
+    #[test]
+    fn with_a_reaction_point_per_pair_a_message_slows_down_what_goes_to_that_address_alone() {
+        let mut nic = with_qcn(QcnSettings { scope: QcnScope::Pair, ..QcnSettings::default() });
+        let to_another = |wire_len| {
+            let mut frame = of_flow(7, wire_len);
+            frame.captured[33] = 3;
+            frame
+        };
+        nic.handle_message(us(0), &message(&of_flow(7, 0), 63));
+        nic.handle_message(us(0), &message(&of_flow(8, 0), 63));
+        for frame in [of_flow(7, 1476), of_flow(8, 1475), to_another(1474), to_another(1473)] {
+            nic.enqueue(us(0), frame).unwrap();
+        }
+        // Two messages, about two flows of one pair, cut one rate to 65/128 twice: 46 us a frame. The first of them waited for
+        // the wire, which frames to the other address have as if there were no limiter.
+        assert_eq!(departures(&mut nic), [(0, 1474), (11, 1476), (23, 1473), (46, 1475)]);
         let counts = QcnReport { messages: 2, max_limiters: 1, ..QcnReport::default() };
         assert_eq!(nic.qcn().unwrap(), counts);
     }

@@ -2,7 +2,7 @@
 //!
 //! A flow is a 5-tuple, as the bytes that a message carries have it. The first message makes a limiter for it and takes the flow's
 //! frames out of the FIFO; its reaction point sets the limiter's rate until that is the link's again. Flows that have a limiter of
-//! somebody else's keep that one. With a reaction point per host a message about any flow is about all of them.
+//! somebody else's keep that one. With a reaction point per pair or host a message about one flow is about all that share it.
 
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr};
@@ -11,7 +11,7 @@ use std::num::NonZeroU32;
 use units::{DataRate, Time};
 use wire::FiveTuple;
 
-use crate::reaction::{Dcqcn, DcqcnSettings, Qcn, QcnSettings};
+use crate::reaction::{Dcqcn, DcqcnSettings, Qcn, QcnScope, QcnSettings};
 use crate::report::QcnReport;
 
 /// IEEE 802.1Q-2022 table 30-1.
@@ -38,8 +38,11 @@ pub enum ReactionSettings {
 }
 
 impl ReactionSettings {
-    fn is_per_host(&self) -> bool {
-        matches!(self, Self::Qcn(settings) if settings.per_host)
+    fn scope(&self) -> QcnScope {
+        match self {
+            Self::Qcn(settings) => settings.scope,
+            Self::Dcqcn(_) => QcnScope::Flow,
+        }
     }
 }
 
@@ -52,18 +55,12 @@ const ALL_FLOWS: FiveTuple = FiveTuple {
     destination_port: 0,
 };
 
-/// Of what a NIC has a reaction point each.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Scope {
-    Flow,
-    Host,
-}
-
-impl Scope {
-    /// What a flow shares its reaction point with: itself, or all.
+impl QcnScope {
+    /// Returns what stands for all flows that share a flow's reaction point.
     pub(super) fn of(self, flow: FiveTuple) -> FiveTuple {
         match self {
             Self::Flow => flow,
+            Self::Pair => FiveTuple { source: flow.source, destination: flow.destination, ..ALL_FLOWS },
             Self::Host => ALL_FLOWS,
         }
     }
@@ -154,7 +151,7 @@ struct Limited {
 /// The reaction points of a NIC.
 pub(super) struct Reactions {
     settings: ReactionSettings,
-    pub(super) scope: Scope,
+    pub(super) scope: QcnScope,
     line: DataRate,
     /// Addresses of the host.
     own: [Option<IpAddr>; 2],
@@ -179,7 +176,7 @@ impl Reactions {
     pub(super) fn new(settings: ReactionSettings, line: DataRate, own: [Option<IpAddr>; 2]) -> Self {
         Self {
             settings,
-            scope: if settings.is_per_host() { Scope::Host } else { Scope::Flow },
+            scope: settings.scope(),
             line,
             own,
             numbers: BTreeMap::new(),

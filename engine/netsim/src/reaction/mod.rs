@@ -12,7 +12,7 @@ mod qcn;
 mod recovery;
 
 pub use dcqcn::{Dcqcn, DcqcnSettings};
-pub use qcn::{Qcn, QcnSettings, MAX_FEEDBACK};
+pub use qcn::{Qcn, QcnScope, QcnSettings, MAX_FEEDBACK};
 
 /// A setting of a reaction point that is not possible.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

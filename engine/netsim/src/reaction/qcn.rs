@@ -34,9 +34,30 @@ pub struct QcnSettings {
     pub extra_fast_recovery: bool,
     /// Cycles after fast recovery are half as long (Alizadeh et al., Allerton 2008). Default true.
     pub halved_cycles: bool,
-    /// One reaction point for all that a host sends, in place of one for each flow. Default false.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub per_host: bool,
+    /// Of what a host has a reaction point each. Default flow.
+    #[serde(skip_serializing_if = "QcnScope::is_flow")]
+    pub scope: QcnScope,
+}
+
+/// Of what a host has a reaction point each: all that shares one is slowed down together.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "lowercase")]
+pub enum QcnScope {
+    /// Of a 5-tuple.
+    #[default]
+    Flow,
+    /// Of all that it sends to one address.
+    Pair,
+    /// Of all that it sends.
+    Host,
+}
+
+impl QcnScope {
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+    fn is_flow(&self) -> bool {
+        *self == Self::Flow
+    }
 }
 
 impl Default for QcnSettings {
@@ -52,7 +73,7 @@ impl Default for QcnSettings {
             min_bps: 5_000_000,
             extra_fast_recovery: true,
             halved_cycles: true,
-            per_host: false,
+            scope: QcnScope::Flow,
         }
     }
 }
