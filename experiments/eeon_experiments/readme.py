@@ -33,12 +33,12 @@ def of_experiment(name: str) -> str:
     if told.questions:
         blocks.append(Bullets(told.questions))
     blocks.append(Code(_commands(experiment, told)))
-    if told.setup or told.notes:
+    if told.setup or told.notes or told.short:
         blocks.append(Heading("Set-up"))
     if told.setup:
         head, rows = told.table()
         blocks.append(Table(head, rows, numeric=False))
-    blocks += [Paragraph(text) for text in told.notes]
+    blocks += [Paragraph(text) for text in (*told.notes, told.short) if text]
     if told.assumptions:
         blocks.append(Heading("Assumptions"))
     if told.assumed:

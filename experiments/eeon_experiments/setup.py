@@ -60,6 +60,9 @@ class Setup(Strict):
     """What is taken from the paper."""
     notes: list[str] = Field(default_factory=list)
     """Paragraphs that belong to the set-up: words that it uses, what was not run."""
+    short: str = ""
+    """Which runs are not longer than ten of their longest timer, and what that means for the numbers. Its
+    test asks for it where there are such runs, and for each of their timers in it."""
     assumed: str = ""
     """A paragraph before the assumptions."""
     assumptions: list[Entry] = Field(default_factory=list)

@@ -446,6 +446,8 @@ def _setup(family: Family) -> list[Block]:
     blocks: list[Block] = []
     if setup.setup:
         blocks.append(Table(*setup.table(), numeric=False))
+    if setup.short:
+        blocks.append(Paragraph(setup.short))
     if setup.assumptions:
         blocks.append(Paragraph("What is assumed beyond the paper:"))
         blocks.append(Bullets([one.sentence() for one in setup.assumptions]))

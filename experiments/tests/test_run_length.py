@@ -1,0 +1,91 @@
+"""A run is longer than ten of its longest timer, or the page of its experiment says so.
+
+A shorter run sees a timer's first cycles or none, so that its numbers may be about how it begins.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from eeon_control.units import Duration
+from eeon_experiments import setup, shipped, store
+from eeon_experiments.results import Row
+
+pytestmark = pytest.mark.slow
+
+DATA = Path(__file__).resolve().parents[2] / "docs" / "results" / "data"
+TIMERS_OF_A_RUN = 10
+
+TIMERS = {"timer", "alpha_timer", "min_rto"}
+"""Settings that a run has to outlast: cycles of reaction points, delayed ACKs, the least time-out. Holds of
+coalescing are in the names of EEE's settings."""
+NO_TIMERS = {
+    *("delay", "tx_delay", "rx_delay", "link_delay", "target", "target_delay", "interval", "stall"),
+    *("initial_rto", "syn_lost_rto", "report_delay", "decide_delay", "enforce_delay", "think", "at"),
+    *("mean_interval", "heartbeat", "compute", "arrivals", "duration", "warm_up", "cool_down", "time_limit"),
+}
+"""Times that nothing waits for again and again, or that are the workload's own or a handshake's."""
+_HOLD = re.compile(r"(\d+[um]s)\d+(?:\+|_10g)?")
+_TIME = re.compile(r"\d+(?:\.\d+)?(?:ns|us|ms|s)")
+
+
+def times(settings: object, key: str = "") -> Iterator[tuple[str, str]]:
+    """Yields key and time of every setting that is one, a hold's under the key `eee`."""
+    if isinstance(settings, dict):
+        for name, value in settings.items():
+            yield from times(value, name)
+    elif isinstance(settings, list):
+        for value in settings:
+            yield from times(value, key)
+    elif isinstance(settings, str):
+        hold = _HOLD.fullmatch(settings) if key == "eee" else None
+        if hold or _TIME.fullmatch(settings):
+            yield key, hold[1] if hold else settings
+
+
+def longest_timer(settings: object, timeouts: int) -> str | None:
+    """Returns the longest timer of a run; the least time-out is one where a time-out came."""
+    timers = [
+        time
+        for key, time in times(settings)
+        if (key in TIMERS or key == "eee") and (key != "min_rto" or timeouts > 0)
+    ]
+    return max(timers, key=Duration.parse, default=None)
+
+
+def _of(row: Row) -> str | None:
+    return longest_timer(json.loads(row.text("settings_json")), int(row.number("timeouts") or 0))
+
+
+@pytest.mark.parametrize("name", shipped.names())
+def test_a_run_is_longer_than_ten_of_its_longest_timer_or_its_page_says_so(name: str) -> None:
+    short: set[str] = set()
+    for row in store.load(DATA / name).finished:
+        timer, seconds = _of(row), row.number("virtual_seconds")
+        assert seconds is not None
+        if timer is not None and seconds * 1e12 <= TIMERS_OF_A_RUN * Duration.parse(timer):
+            short.add(timer)
+    said = setup.load(shipped.folder() / name).short
+    assert bool(said) == bool(short), f"runs that are not longer than ten of {short}, and the page: {said!r}"
+    words = {re.sub(r"([um]?s)$", r" \1", timer) for timer in short}
+    assert all(word in said for word in words), f"{words} are not all in {said!r}"
+
+
+@pytest.mark.parametrize("name", shipped.names())
+def test_every_time_of_an_experiments_settings_is_known_as_a_timer_or_not(name: str) -> None:
+    found = {
+        key for row in store.load(DATA / name).rows for key, _ in times(json.loads(row.text("settings_json")))
+    }
+    assert found <= {*TIMERS, *NO_TIMERS, "eee"}
+
+
+def test_the_longest_timer_is_a_hold_a_cycle_or_a_time_out_that_came() -> None:
+    settings = {"config": [{"roles": {"spine": {"eee": "1ms1000"}}}], "tcp": {"min_rto": "200ms"}}
+    assert longest_timer(settings, 0) == "1ms"
+    assert longest_timer(settings, 3) == "200ms"
+    assert longest_timer({"nic": {"qcn": {"timer": "15ms"}}, "host": {"rx_delay": "1s"}}, 0) == "15ms"
+    assert longest_timer({"nic": {"eee": "off"}}, 0) is None
