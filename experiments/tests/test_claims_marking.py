@@ -151,7 +151,16 @@ WRONG: list[tuple[str, Change, str]] = [
     ("M2", every_drop("ack", queue="red_100us", protect="ect", transport="dctcp"), "SYNs among drops"),
     ("M3", every_drop("data", queue="red_100us", protect="ece"), "plain ACKs"),
     ("M3", every_drop("none", queue="red_100us", protect="ece", transport="dctcp"), "nothing was dropped"),
-    ("M4", every_drop("data", queue="red_100us", protect="ack_syn", transport="ecn"), "ACK+SYN"),
+    (
+        "M4",
+        every_drop("data", queue="red_100us", protect="ack_syn", transport="ecn"),
+        "early drops with ACK+SYN",
+    ),
+    (
+        "M4",
+        where("tail_dropped_data", 20, queue="red_100us", protect="ack_syn", buffer="deep"),
+        "deep buffers",
+    ),
     ("M5", where("throughput_per_node_bps", 0.9, queue="red_100us", protect="ack_syn"), "throughput"),
     ("M5", where("latency_mean_us", 0.5, protect="ack_syn", buffer="shallow"), "lowest latency"),
     ("M6", where("throughput_per_node_bps", 0.8, queue="red_2ms", buffer="deep"), "throughput at red_2ms"),

@@ -11,6 +11,7 @@ import pytest
 from eeon_control.errors import InputError
 from eeon_experiments import shipped, store
 from eeon_experiments.claims.model import Check, Checks, Claim, by_seed, claim
+from eeon_experiments.columns import MEASURED_NAMES
 from eeon_experiments.report import elsewhere
 from eeon_experiments.report.elsewhere import Elsewhere, SamePoints, View
 from eeon_experiments.report.family import Judged, ScaledDown
@@ -20,6 +21,8 @@ from made_runs import rows
 from test_report import family
 
 pytestmark = pytest.mark.slow
+
+DATA = Path(__file__).parents[2] / "docs" / "results" / "data"
 
 
 def _row(fetches: str | None, transport: str, runtime: float, seed: int = 4) -> Row:
@@ -62,6 +65,28 @@ def test_a_view_of_an_axis_that_the_judge_does_without_reads_as_runs_without_it(
     assert [row.axis("fetches") for row in elsewhere.seen(ROWS, view).rows] == [None, None]
 
 
+def test_a_view_of_other_columns_gives_the_judge_their_numbers_and_keeps_the_rows() -> None:
+    row = Row({"run_id": "a", "energy_used_joules": 9.0, "energy_10g_used_joules": 4.0})
+    without = Row({"run_id": "b", "energy_used_joules": 9.0})
+    columns = {"energy_used_joules": "energy_10g_used_joules"}
+    view = View(claims="eee", words="energy per NIC of 10GbE", columns=columns)
+    seen = elsewhere.seen(Results([row, without]), view).rows
+    assert [one["energy_used_joules"] for one in seen] == [4.0, None]
+    assert row["energy_used_joules"] == 9.0
+
+
+def test_energy_per_nic_of_10gbe_is_what_the_paper_says_with_three_copies() -> None:
+    from eeon_experiments import folder
+
+    claims = folder.claims(shipped.folder() / "eee")
+    found = elsewhere.judged_elsewhere("eee", claims, DATA, ("",))
+    e3 = {one.words: one for one in found["E3"]}
+    assert e3["three copies"].outcome == "differs"
+    assert e3["energy per NIC of 10GbE, three copies"].outcome == "reproduced"
+    e7 = {one.words: one for one in found["E7"]}
+    assert e7["energy per NIC of 10GbE, three copies up to 80 nodes"].outcome == "reproduced"
+
+
 def test_a_judgment_says_how_many_of_its_parts_hold() -> None:
     view = View(claims="aqm", words="five", where={"fetches": "5"}, names={"transport": {"drops": "newreno"}})
     judgment = _faster().judge(elsewhere.seen(ROWS, view))
@@ -80,6 +105,7 @@ def test_every_view_that_ships_names_claims_and_values_that_there_are() -> None:
         for axis, values in view.where.items():
             listed = values if isinstance(values, list) else [] if values is None else [values]
             assert set(listed) <= mine[axis].keys(), (name, axis)
+        assert {*view.columns, *view.columns.values()} <= MEASURED_NAMES
         for axis, names in view.names.items():
             assert names.keys() <= mine[axis].keys() and set(names.values()) <= {*theirs[axis], None}
 

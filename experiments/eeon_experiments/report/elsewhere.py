@@ -2,7 +2,8 @@
 
 An experiment such as `setup` runs points of others in another set-up, and one such as `cee_commercial` its
 own with what its paper leaves open set otherwise. Their rows are read as those of the published set-up: those
-that `where` selects, under the names that `names` gives. The judges and their bands are the claims' own.
+that `where` selects, under the names that `names` gives. Another reading of what a paper says, such as
+energy at 10GbE alone, gives the judge other `columns`. The judges and their bands are the claims' own.
 
 Another set-up may have fewer points than the published one. Then what comes of a claim there is held against
 what comes of it in the published set-up on those points, not on all.
@@ -39,6 +40,8 @@ class View(Strict):
     """Values of axes that a row must have: one, one of several, or null for an axis that is not used."""
     names: dict[str, dict[str, str | None]] = Field(default_factory=dict)
     """By axis, what its values are called where the judge is; null: it reads runs without it."""
+    columns: dict[str, str] = Field(default_factory=dict)
+    """By column that the judge reads, the one whose numbers it is given."""
 
 
 class Views(Strict):
@@ -103,6 +106,8 @@ def _renamed(row: Row, view: View) -> Row:
         value = values.get(column)
         if isinstance(value, str):
             values[column] = names.get(value, value)
+    for read, given in view.columns.items():
+        values[read] = row.get(given)
     return Row(values)
 
 
