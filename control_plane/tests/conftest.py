@@ -22,5 +22,6 @@ def answers_within(monkeypatch) -> Callable[[float], None]:
         monkeypatch.setattr("finsy.p4client._DEFAULT_RPC_TIMEOUT", seconds)
         for module in ("session", "port_states"):
             monkeypatch.setattr(f"eeon_control.fabric.{module}.ANSWER_SECONDS", seconds)
+        monkeypatch.setattr("eeon_control.fabric.session.LOAD_SECONDS", seconds)
 
     return within

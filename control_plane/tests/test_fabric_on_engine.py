@@ -164,6 +164,12 @@ def test_the_engine_runs_the_program_that_ships():
     assert engine.Program(program.load().json).digest == program.load().digest
 
 
+def test_a_program_has_a_deadline_of_its_own_to_load(fabric4, switches, monkeypatch):
+    monkeypatch.setattr("eeon_control.fabric.session.LOAD_SECONDS", 0.001)
+    with pytest.raises(ApplyError, match=r"did not answer the pipeline: no answer within 0\.001 s"):
+        fabric.apply_sync(fabric4, config.load("drop_tail"), targets(switches), TICK_PS)
+
+
 def test_failure_while_loading_the_program_brings_back_the_one_that_ran_before(
     fabric4, switches, monkeypatch
 ):

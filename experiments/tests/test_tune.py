@@ -274,7 +274,7 @@ def test_the_95_percent_interval_is_students() -> None:
         (("budget: {runs: 30}", "budget: {runs: 1}"), "the baseline and one setting take 2 runs"),
         (("[101, 102, 103]", "[1, 102, 103]"), "seed 1 is one of the search"),
         (("[101, 102, 103]", "[101, 102]"), "needs at least three"),
-        (("runtime_seconds", "runtime_second"), "is no column with numbers (did you mean runtime_seconds?)"),
+        (("runtime_seconds", "runtime_second"), "is not a column of numbers (did you mean runtime_seconds?)"),
         (("aqm.threshold", "aqm.treshold"), "treshold: 1.5KB: unknown key (did you mean threshold?)"),
         (
             (
@@ -301,7 +301,7 @@ def test_bad_input_is_one_line_before_the_first_run(
         ("limits: {drops: {at_most: 1, at_least: 2}}\n", "at_least 2 is above at_most 1"),
         ("limits: {drops: {at_most: -1}}\n", "greater than or equal to 0"),
         ("target: sonic\n", "SONiC's releases have WRED only, not a marking threshold"),
-        ("weights: {other: 2}\n", "is no workload and no objective"),
+        ("weights: {other: 2}\n", "is neither a workload nor an objective"),
     ],
 )
 def test_limits_and_targets_that_cannot_be_are_one_line_before_the_first_run(
@@ -359,7 +359,7 @@ def test_a_knob_that_matters_only_beside_some_values_of_others_is_no_mistake(tmp
         f"  {name}: {{path: profiles.queue.fabric.aqm.{name}, from: 3KB, to: {to}, steps: 3}}\n"
         for name, to in (("min", "150KB"), ("max", "250KB"))
     )
-    # Between equal thresholds there is no room for a probability, as beside the first values of both.
+    # Between equal thresholds a probability has no room, as beside the first values of both.
     paths += "  share: {path: profiles.queue.fabric.aqm.max_probability, choices: [1%, 100%]}\n"
     text = text[: text.index("  threshold")] + paths + text[text.index("objectives") :]
     answer = tuned(tmp_path, text, lambda run, threshold, buffer: {"runtime_seconds": 1.0})

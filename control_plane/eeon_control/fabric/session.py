@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from types import TracebackType
-from typing import Self
+from typing import Self, cast
 
+import grpc
 from finsy import GNMIClient, GRPCStatusCode, P4Client, P4ClientError, P4Schema
 from finsy.grpcutil import GRPCChannelArgumentType, GRPCOptions, grpc_channel
 from finsy.p4schema import P4Table
@@ -35,10 +36,16 @@ DEFAULT_ELECTION_ID = 10
 _MAX_METADATA_BYTES = 64 * 1024  # as finsy: errors of a long write travel in the metadata
 _MAX_RECONNECT_BACKOFF_MS = 15_000
 ANSWER_SECONDS = 10.0  # finsy's deadline for a request is the same
-NO_ANSWER = (
-    f"no answer within {ANSWER_SECONDS:g} s: the switch hangs, or what is sent to it gets lost "
-    "(DEADLINE_EXCEEDED)"
-)
+LOAD_SECONDS = 60.0
+"""Deadline for loading a program, which a switch checks and compiles while it forwards."""
+
+
+def _no_answer(seconds: float) -> str:
+    lost = "the switch hangs, or what is sent to it gets lost (DEADLINE_EXCEEDED)"
+    return f"no answer within {seconds:g} s: {lost}"
+
+
+NO_ANSWER = _no_answer(ANSWER_SECONDS)
 """What is said of a switch that neither answers nor refuses the connection, whatever it was asked."""
 _UPDATES_PER_WRITE = 256
 _ENTITIES_PER_READ = 2048
@@ -224,12 +231,14 @@ class P4RuntimeSession:
             config=config if config is not None else self.schema.get_pipeline_config(),
         )
         try:
-            await self._client.request(request)
+            await self._client.load(request)
         except P4ClientError as error:
             if keep_entries and error.code not in _NO_ANSWER:
                 await self.push_pipeline(config)
                 return
-            raise self._error(f"{_verb(error)} the pipeline: {await self._reason(error)}") from None
+            is_late = error.code is GRPCStatusCode.DEADLINE_EXCEEDED
+            reason = _no_answer(LOAD_SECONDS) if is_late else await self._reason(error)
+            raise self._error(f"{_verb(error)} the pipeline: {reason}") from None
 
     async def read_entries(self, tables: Iterable[str]) -> list[Entry]:
         """Returns all entries of the named tables, default actions included where they can be written."""
@@ -456,3 +465,14 @@ class _Client(P4Client):
         self._stub = p4r_grpc.P4RuntimeStub(self._channel)
         self._schema = schema
         self._complete_request = complete_request
+
+    async def load(self, request: p4r.SetForwardingPipelineConfigRequest) -> None:
+        """Loads a program. Raises P4ClientError as `request` does, which has a deadline too short for it."""
+        assert self._stub is not None and self._complete_request is not None, "the client is open"
+        self._complete_request(request)
+        try:
+            await cast(
+                "Awaitable[object]", self._stub.SetForwardingPipelineConfig(request, timeout=LOAD_SECONDS)
+            )
+        except grpc.RpcError as error:
+            raise P4ClientError(error, type(request).__name__, msg=request, schema=self._schema) from None

@@ -120,7 +120,7 @@ def _values(found: Found | None, runs: int) -> dict[str, object]:
 
 def _show(found: Found | None, runs: int, folder: Path) -> None:
     if found is None:
-        click.echo(f"no promise was broken in {counted(runs, 'run')}; that is no proof that none can be")
+        click.echo(f"no promise was broken in {counted(runs, 'run')}; that does not prove that none can be")
         return
     click.echo(f"broken: {'; '.join(found.broken)}")
     for flow in found.lot:

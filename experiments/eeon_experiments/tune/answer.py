@@ -137,7 +137,7 @@ def share(number: float) -> str:
 
 
 def table(answer: Answer, most: int | None = None) -> tuple[list[str], list[list[str]]]:
-    """Headings and rows for people: baseline, best and rules on the held-back seeds, with at most so many
+    """Headings and rows for people: baseline, best and rules on the held-back seeds, with at most that many
     objectives."""
     file = answer.tune.file
     shown = list(file.objectives)[:most]

@@ -117,7 +117,7 @@ class Attack:
         """Who may send, after a check of everything. Raises InputError for what cannot be run."""
         document = self.document
         problems = [
-            document.problem(("promises", name), f"is no column{did_you_mean(name, scores.COLUMNS)}", "")
+            document.problem(("promises", name), f"is not a column{did_you_mean(name, scores.COLUMNS)}", "")
             for name in self.file.promises
             if name not in scores.COLUMNS
         ]

@@ -201,11 +201,11 @@ def _problems(file: TuneFile, document: Document) -> Iterator[Problem]:
         for column in getattr(file, key):
             if column not in scores.COLUMNS:
                 near = did_you_mean(column, scores.COLUMNS)
-                yield document.problem((key, column), f"is no column with numbers{near}", "")
+                yield document.problem((key, column), f"is not a column of numbers{near}", "")
     for name in file.weights:
         if name not in {*file.workloads, *file.objectives}:
             near = did_you_mean(name, [*file.workloads, *file.objectives])
-            yield document.problem(("weights", name), f"is no workload and no objective{near}")
+            yield document.problem(("weights", name), f"is neither a workload nor an objective{near}")
     both = sorted(set(file.seeds) & set(file.held_back))
     if both:
         yield document.problem(

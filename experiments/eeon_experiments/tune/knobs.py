@@ -137,7 +137,7 @@ def overlay(space: Space, setting: Setting) -> dict[str, object]:
             here = root
             for step in path[:-1]:
                 inner = here.setdefault(step, {})
-                if not isinstance(inner, dict):  # a choice that is no mapping, above this path
+                if not isinstance(inner, dict):  # a choice that is not a mapping, above this path
                     inner = here[step] = {}
                 here = inner
             value, there = deepcopy(setting[knob.name]), here.get(path[-1])
@@ -154,10 +154,10 @@ def broken_conditions(found: Iterable[Knob]) -> Iterator[tuple[str, str]]:
     for knob in found:
         for other, wanted in knob.when.items():
             if other not in before:
-                yield knob.name, f"names {other}, which is no knob above it"
+                yield knob.name, f"names {other}, which is not a knob above it"
             elif strange := [value for value in wanted if value not in before[other].values]:
                 known = ", ".join(map(text, before[other].values))
-                yield knob.name, f"{text(strange[0])} is no value of {other}; there are {known}"
+                yield knob.name, f"{text(strange[0])} is not a value of {other}; there are {known}"
         before[knob.name] = knob
 
 
@@ -210,7 +210,7 @@ def values(low: object, high: object, steps: int, *, log: bool) -> tuple[object,
 
 def _number(value: object) -> tuple[Fraction, _Unit]:
     if isinstance(value, bool):
-        raise ValueError(f"{value} is no number")
+        raise ValueError(f"{value} is not a number")
     if isinstance(value, int | float):
         whole = isinstance(value, int) or value.is_integer()
         return Fraction(str(value)), _whole if whole else _plain
@@ -222,7 +222,7 @@ def _number(value: object) -> tuple[Fraction, _Unit]:
             return Fraction(int(kind.parse(shown))), _UNITS[kind]
         except UnitError:
             continue
-    raise ValueError(f"{shown!r} is no size, time or share; write for example 30KB, 120us or 5%")
+    raise ValueError(f"{shown!r} is not a size, time or share; write for example 30KB, 120us or 5%")
 
 
 def _rounded(number: float, unit: _Unit) -> Fraction:

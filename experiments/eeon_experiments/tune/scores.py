@@ -91,7 +91,7 @@ class Scale:
             if ours is None or theirs is None:
                 # A number that the baseline has and this run lacks: no transfer of the class ended, at least.
                 return math.inf
-            # Of nothing there is no multiple: none is as good as the baseline, each one more is worse.
+            # Zero has no multiples: none is as good as the baseline, each one more is worse.
             ratio = ours / theirs if theirs else 1 + ours
             total += weight * (ratio if self.file.objectives[column] == "least" else 2 - ratio)
             weights += weight
