@@ -12,7 +12,7 @@ control buffer_limit(inout metadata_t meta) {
     // One bit wider than the counts, because a limit of 0xFFFFFFFF means none.
     @brief("Drops what does not fit into the port's buffer.")
     action set_buffer_limit(
-        @brief("Bytes; 4294967295 is no limit.") byte_count_t buffer_bytes) {
+        @brief("Bytes; 4294967295: unlimited.") byte_count_t buffer_bytes) {
         occupancy_bytes.read(meta.found_bytes, meta.egress_port);
         if ((bit<33>)meta.found_bytes + (bit<33>)meta.queued_bytes > (bit<33>)buffer_bytes) {
             meta.verdict = verdict_t.TAIL_DROPPED;
@@ -35,7 +35,7 @@ control buffer_limit(inout metadata_t meta) {
     // the burst that ends a hold finds the whole buffer.
     @brief("As set_buffer_limit, but what comes while the link is not awake does not count.")
     action set_buffer_limit_beside_held(
-        @brief("Bytes; 4294967295 is no limit.") byte_count_t buffer_bytes) {
+        @brief("Bytes; 4294967295: unlimited.") byte_count_t buffer_bytes) {
         bit<8> state;
         byte_count_t outside;
         occupancy_bytes.read(meta.found_bytes, meta.egress_port);

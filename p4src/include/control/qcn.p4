@@ -75,7 +75,7 @@ control congestion_point(inout metadata_t meta) {
         @brief("The change of the length weighs 2^weight_shift.") bit<8> weight_shift,
         @brief("Bytes of feedback from which on it is as strong as can be.") bit<64> range_bytes,
         @brief("64 * 2^56 / range_bytes, rounded up.") bit<64> scale_q56,
-        @brief("Bytes between samples while there is no congestion.") byte_count_t sample_bytes,
+        @brief("Bytes between samples without congestion.") byte_count_t sample_bytes,
         @brief("That distance is drawn from 1 - jitter to 1 + jitter of it; 16 fractional bits.") bit<16> jitter_q16) {
         byte_count_t left;
         qcn_sample_left.read(left, meta.queue);
