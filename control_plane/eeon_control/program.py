@@ -75,7 +75,8 @@ def identity(program_json: bytes, info: p4i.P4Info) -> str:
     """SHA-256, in hex, of what a program does and of what a controller can touch of it.
 
     Left out is what a comment in a source changes: `source_info`, files' names and lines, also in the names
-    that p4c makes of them for tables and actions that have none; and P4Info's documentation.
+    that p4c makes of them for tables and actions that have none; and P4Info's documentation, to which
+    `@format` belongs: how a value is shown.
     """
     touched = _without_documentation(info).SerializeToString(deterministic=True)
     return _identity(program_json, touched)
@@ -156,12 +157,16 @@ def _without_documentation(info: p4i.P4Info, *, roles: bool = True) -> p4i.P4Inf
     return bare
 
 
+def _left_out(annotation: str, roles: bool) -> bool:
+    return annotation.startswith("@format(") or (not roles and _ROLE.fullmatch(annotation) is not None)
+
+
 def _drop_documentation(message: PBMessage, roles: bool) -> None:
     for field, value in message.ListFields():
         if field.name in ("doc", "annotation_locations"):
             message.ClearField(field.name)
-        elif field.name == "annotations" and not roles:
-            value[:] = [text for text in value if not _ROLE.fullmatch(text)]
+        elif field.name == "annotations":
+            value[:] = [text for text in value if not _left_out(text, roles)]
         elif field.message_type is not None and not field.message_type.GetOptions().map_entry:
             for part in (value,) if isinstance(value, PBMessage) else value:
                 _drop_documentation(part, roles)

@@ -36,9 +36,22 @@ def test_other_file_names_and_documentation_leave_the_identity():
 
     def document(changed):
         changed.pkg_info.version = "9.9"
-        changed.tables[0].preamble.doc.brief = "a table"
+        changed.pkg_info.doc.description = "ticks are nanoseconds"
+        for objects in (changed.tables, changed.actions, changed.counters, changed.registers):
+            objects[0].preamble.doc.brief = "an object"
+        red = next(one for one in changed.actions if one.preamble.alias == "red")
+        red.params[0].doc.brief = "bytes"
+        routes = next(one for one in changed.tables if one.preamble.alias == "ipv4_route")
+        routes.match_fields[0].annotations[:] = ["@format(HEX)"]
 
     assert program.identity(renamed, info(document)) == PROGRAM.identity
+
+
+def test_annotation_that_is_no_documentation_changes_the_identity():
+    def restrict(changed):
+        changed.tables[0].preamble.annotations.append('@entry_restriction("port < 9")')
+
+    assert program.identity(PROGRAM.json, info(restrict)) != PROGRAM.identity
 
 
 def test_whatever_the_program_does_otherwise_changes_the_identity():

@@ -71,6 +71,7 @@ SECTIONS: dict[str, tuple[str, tuple[str, ...]]] = {
                 "docs/behaviour.md",
                 "docs/CONFORMANCE.md",
                 "docs/conformance-p4runtime.md",
+                "docs/p4.md",
                 "docs/properties.md",
             ),
             *("docs/performance.md", "docs/LIMITATIONS.md", "docs/README.md", "CHANGELOG.md"),

@@ -7,6 +7,7 @@ one.
 
 import json
 import os
+import re
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,6 +17,7 @@ from eeon_engine import Switch
 from eeon_engine.p4runtime import serve
 from p4rt_client import PROGRAMS, frame
 
+REPOSITORY = Path(__file__).parents[3]
 PYTHON = os.environ.get("P4RUNTIME_SHELL_PYTHON")
 SESSION = Path(__file__).parent / "shell_session.py"
 
@@ -70,3 +72,27 @@ def test_a_session_of_the_shell_sees_what_it_writes(switch: Switch, said: Iterat
     assert next(said) == [len(frame(0))]
     assert next(said) == 0
     assert [port for _, port, _ in switch.advance_to(3000)] == [3]
+
+
+def test_commands_of_the_programs_page_set_a_threshold(tmp_path: Path) -> None:
+    blocks = re.findall(r"```\n(.*?)```", (REPOSITORY / "docs/p4.md").read_text(encoding="utf-8"), re.DOTALL)
+    shell = next(block for block in blocks if "-m p4runtime_sh" in block).split()[1:]
+    commands = "".join(block for block in blocks if block.startswith(("actions[", "ce =")))
+    compiled = REPOSITORY / "p4src/compiled"
+    with serve(Switch(device_id=0)) as server:
+        shell[shell.index("--grpc-addr") + 1] = server.address
+        config = f"{compiled / 'eeon.p4info.txtpb'},{compiled / 'eeon.json'}"
+        assert PYTHON is not None
+        said = subprocess.run(
+            [PYTHON, *shell, "--config", config],
+            input=commands,
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=True,
+            env={**os.environ, "HOME": str(tmp_path), "IPYTHONDIR": str(tmp_path)},
+        ).stdout
+    assert "Error" not in said
+    # What the shell reads back: the entry, and the cell of marked packets.
+    assert '"threshold_bytes")\n      value: "\\\\x75\\\\x30"' in said
+    assert "index: 257" in said

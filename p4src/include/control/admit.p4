@@ -20,18 +20,21 @@
     ((addr)[127:120] == 0xFF || (addr)[127:118] == 0x3FA || (addr)[127:1] == 0)
 
 control admit(in headers_t hdr, inout metadata_t meta, in standard_metadata_t standard_metadata) {
+    @brief("The frame is addressed to this router.")
     action admit_to_l3() {
     }
 
+    @brief("The frame is for another station: counted as NOT_ADMITTED and dropped.")
     action not_admitted() {
         meta.verdict = verdict_t.NOT_ADMITTED;
     }
 
-    // The addresses by which the neighbours of each port reach this router.
+    @brief("The MAC addresses by which the neighbours of each port reach this router.")
+    @description("Key: ingress port, destination MAC address.")
     table l3_admit {
         key = {
             standard_metadata.ingress_port: exact @name("port");
-            hdr.ethernet.dst_addr: exact @name("dst_mac");
+            hdr.ethernet.dst_addr: exact @name("dst_mac") @format(MAC_ADDRESS);
         }
         actions = {
             admit_to_l3;

@@ -13,7 +13,8 @@
 #include "eee.p4"
 #include "occupancy.p4"
 
-// Averaged occupancy * 2^32, in the unit of the port's RED thresholds. Only for ports with average_shift > 0.
+@brief("RED's average of the occupancy, where average_shift is above 0.")
+@description("2^-32 of the unit of the port's thresholds, bytes or packets. Index: port.")
 @name("red_average")
 register<bit<64>, port_id_t>(PORT_CELLS) red_average;
 
@@ -38,12 +39,17 @@ action choose_signal(in metadata_t meta, in bit<1> ecn, in bit<2> protect, inout
 }
 
 control aqm(inout metadata_t meta, in standard_metadata_t standard_metadata) {
+    @brief("Marks nothing and drops nothing early.")
     action drop_tail() {
     }
 
     // RFC 8257 section 3.1: CE when the instantaneous occupancy is above K. Nothing is dropped early.
     // ECT(1) has its own threshold, for L4S (RFC 9331); the controller writes the same number twice when there is none.
-    action mark_threshold(byte_count_t threshold_bytes, byte_count_t l4s_threshold_bytes, bit<1> at_dequeue) {
+    @brief("Marks ECN-capable packets that find more than a threshold in the port's queues.")
+    action mark_threshold(
+        @brief("Bytes, for ECT(0).") byte_count_t threshold_bytes,
+        @brief("Bytes, for ECT(1); as threshold_bytes where ECT(1) has none of its own.") byte_count_t l4s_threshold_bytes,
+        @brief("1 compares what a packet leaves behind, 0 what it finds.") bit<1> at_dequeue) {
         if (meta.ecn == ecn_t.ECT_0 || meta.ecn == ecn_t.ECT_1) {
             meta.dequeue_threshold_bytes = threshold_bytes;
             if (meta.ecn == ecn_t.ECT_1) {
@@ -56,20 +62,20 @@ control aqm(inout metadata_t meta, in standard_metadata_t standard_metadata) {
         }
     }
 
-    // Floyd and Jacobson 1993, without the count since the last mark.
-    // probability_slope = max_probability * 2^48 / (max_threshold - min_threshold). With mean_bytes > 0 the slope has the
-    // factor 2^8 / mean_bytes as well: a packet of mean_bytes has the probability of the line, others in proportion.
-    // While the port is idle the average halves in 2^(16 + idle_shift) / idle_halvings ticks; idle_halvings = 0: never.
-    action red(bit<32> min_threshold,
-               bit<32> max_threshold,
-               bit<64> probability_slope,
-               bit<1> in_packets,
-               bit<8> average_shift,
-               bit<1> ecn,
-               bit<2> protect,
-               bit<16> idle_halvings,
-               bit<8> idle_shift,
-               bit<16> mean_bytes) {
+    // Floyd and Jacobson 1993, without the count since the last mark. With mean_bytes > 0 a packet of mean_bytes has the
+    // probability of the line, others in proportion.
+    @brief("Random early detection: marks or drops with a probability that grows with the queue.")
+    action red(
+        @brief("Bytes, or packets where in_packets is 1.") bit<32> min_threshold,
+        @brief("Bytes, or packets where in_packets is 1; above min_threshold.") bit<32> max_threshold,
+        @brief("max_probability * 2^48 / (max_threshold - min_threshold), times 2^8 / mean_bytes where that is above 0.") bit<64> probability_slope,
+        @brief("1: the thresholds are packets.") bit<1> in_packets,
+        @brief("The newest depth weighs 2^-average_shift; 0: no average.") bit<8> average_shift,
+        @brief("1 marks ECN-capable packets, 0 drops them.") bit<1> ecn,
+        @brief("What is never dropped early: protect_t in types.p4.") bit<2> protect,
+        @brief("While the port is idle the average halves in 2^(16 + idle_shift) / idle_halvings ticks; 0: never.") bit<16> idle_halvings,
+        @brief("See idle_halvings.") bit<8> idle_shift,
+        @brief("Bytes, at least 256; 0: the probability does not depend on a packet's length.") bit<16> mean_bytes) {
         bit<32> found = meta.found_bytes;
         if (in_packets == 1) {
             occupancy_packets.read(found, meta.egress_port);
@@ -129,11 +135,13 @@ control aqm(inout metadata_t meta, in standard_metadata_t standard_metadata) {
     }
 
     // RFC 8289. A queue that would keep no more than mtu_bytes behind the packet is never too long.
-    action codel(bit<32> target_ticks,
-                 bit<32> interval_ticks,
-                 byte_count_t mtu_bytes,
-                 bit<1> ecn,
-                 bit<2> protect) {
+    @brief("CoDel (RFC 8289): marks or drops what has waited too long.")
+    action codel(
+        @brief("Ticks.") bit<32> target_ticks,
+        @brief("Ticks.") bit<32> interval_ticks,
+        @brief("Bytes; a queue that would keep no more is never too long.") byte_count_t mtu_bytes,
+        @brief("1 marks ECN-capable packets, 0 drops them.") bit<1> ecn,
+        @brief("What is never dropped early: protect_t in types.p4.") bit<2> protect) {
         meta.codel = 1;
         meta.admitted_at = standard_metadata.ingress_global_timestamp;
         meta.codel_target_ticks = target_ticks;
@@ -142,6 +150,8 @@ control aqm(inout metadata_t meta, in standard_metadata_t standard_metadata) {
         choose_signal(meta, ecn, protect, meta.signal);
     }
 
+    @brief("Which packets a port marks or drops early.")
+    @description("Key: egress port.")
     table port_aqm {
         key = { meta.egress_port: exact @name("port"); }
         actions = {

@@ -10,7 +10,9 @@
 
 control buffer_limit(inout metadata_t meta) {
     // One bit wider than the counts, because a limit of 0xFFFFFFFF means none.
-    action set_buffer_limit(byte_count_t buffer_bytes) {
+    @brief("Drops what does not fit into the port's buffer.")
+    action set_buffer_limit(
+        @brief("Bytes; 4294967295: unlimited.") byte_count_t buffer_bytes) {
         occupancy_bytes.read(meta.found_bytes, meta.egress_port);
         if ((bit<33>)meta.found_bytes + (bit<33>)meta.queued_bytes > (bit<33>)buffer_bytes) {
             meta.verdict = verdict_t.TAIL_DROPPED;
@@ -18,7 +20,9 @@ control buffer_limit(inout metadata_t meta) {
     }
 
     // As ns-2 counts: an ACK takes as much of the buffer as a full frame.
-    action set_buffer_limit_in_packets(packet_count_t buffer_packets) {
+    @brief("Drops what comes when the port holds this many packets, as ns-2 counts.")
+    action set_buffer_limit_in_packets(
+        @brief("Packets.") packet_count_t buffer_packets) {
         packet_count_t found;
         occupancy_bytes.read(meta.found_bytes, meta.egress_port);
         occupancy_packets.read(found, meta.egress_port);
@@ -29,7 +33,9 @@ control buffer_limit(inout metadata_t meta) {
 
     // What comes while the link is not awake is held elsewhere, without limit, and does not count here until it has left:
     // the burst that ends a hold finds the whole buffer.
-    action set_buffer_limit_beside_held(byte_count_t buffer_bytes) {
+    @brief("As set_buffer_limit, but what comes while the link is not awake does not count.")
+    action set_buffer_limit_beside_held(
+        @brief("Bytes; 4294967295: unlimited.") byte_count_t buffer_bytes) {
         bit<8> state;
         byte_count_t outside;
         occupancy_bytes.read(meta.found_bytes, meta.egress_port);
@@ -42,6 +48,8 @@ control buffer_limit(inout metadata_t meta) {
         }
     }
 
+    @brief("How much a port's queues hold.")
+    @description("Key: egress port.")
     table port_buffer {
         key = { meta.egress_port: exact @name("port"); }
         actions = { set_buffer_limit; set_buffer_limit_in_packets; set_buffer_limit_beside_held; }

@@ -17,20 +17,27 @@
 #include "../metadata.p4"
 #include "../sizes.p4"
 
+@brief("CoDel's state of a port: 0 BELOW, 1 ABOVE, 2 DROPPING, 3 DROPPED.")
+@description("Index: port.")
 @name("codel_state")
 register<bit<8>, port_id_t>(PORT_CELLS) codel_state;
 
-// In ABOVE: from when on the target has been missed for an interval.
+@brief("In ABOVE: from when on the target has been missed for an interval.")
+@description("Ticks. Index: port.")
 @name("codel_first_above")
 register<tick_t, port_id_t>(PORT_CELLS) codel_first_above;
 
-// The next signal while dropping, and afterwards a hint of when the last one was.
+@brief("The next signal while dropping, and afterwards a hint of when the last one was.")
+@description("Ticks. Index: port.")
 @name("codel_drop_next")
 register<tick_t, port_id_t>(PORT_CELLS) codel_drop_next;
 
-// Signals since dropping began, and what that count started from.
+@brief("Signals since dropping began.")
+@description("Signals. Index: port.")
 @name("codel_count")
 register<bit<32>, port_id_t>(PORT_CELLS) codel_count;
+@brief("What codel_count started from.")
+@description("Signals. Index: port.")
 @name("codel_last_count")
 register<bit<32>, port_id_t>(PORT_CELLS) codel_last_count;
 

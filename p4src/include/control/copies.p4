@@ -10,7 +10,8 @@
 #include "../sizes.p4"
 #include "counters.p4"
 
-// Pause frames with a time above 0, by port << 3 | priority.
+@brief("Pause frames with a time above 0 that the switch made.")
+@description("Packets. Index: port << 3 | priority.")
 @name("pauses_sent")
 counter<queue_id_t>(QUEUE_CELLS, CounterType.packets) pauses_sent;
 
@@ -69,7 +70,10 @@ control make_frame(inout headers_t hdr, inout metadata_t meta, inout standard_me
 control send_made(inout headers_t hdr, inout metadata_t meta, inout standard_metadata_t standard_metadata) {
     // `source`: the MAC address of the port. loop_ticks: what a recirculation takes on the target; without it the EEE of
     // the port would be told a time that is past.
-    action send_pause(mac_addr_t source, tick_t loop_ticks) {
+    @brief("Gives a pause frame that the switch made its source.")
+    action send_pause(
+        @brief("MAC address of the port.") @format(MAC_ADDRESS) mac_addr_t source,
+        @brief("Ticks that a recirculation takes on the target.") tick_t loop_ticks) {
         hdr.ethernet.src_addr = source;
         standard_metadata.ingress_global_timestamp = meta.copy_at + loop_ticks;
     }
@@ -91,6 +95,8 @@ control send_made(inout headers_t hdr, inout metadata_t meta, inout standard_met
         }
     }
 
+    @brief("What a pause frame carries that leaves by a port.")
+    @description("Key: egress port.")
     table made_pause {
         key = { meta.egress_port: exact @name("port"); }
         actions = {

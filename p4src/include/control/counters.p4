@@ -6,12 +6,13 @@
 #include "../metadata.p4"
 #include "../sizes.p4"
 
-// Index: ingress port << 3 | packet class.
+@brief("Frames received, once each.")
+@description("Packets, and bytes without the FCS. Index: ingress port << 3 | packet class.")
 @name("received")
 counter<bit<12>>(RECEIVED_CELLS, CounterType.packets_and_bytes) received;
 
-// Index: port << 7 | packet class << 4 | verdict. The port is the egress port for the verdicts of a queue (FORWARDED,
-// MARKED, EARLY_DROPPED, TAIL_DROPPED), the ingress port for the others.
+@brief("What became of each packet. The port is that of egress for the verdicts of a queue (0 to 3), of ingress for the others.")
+@description("Packets, and bytes without the FCS. Index: port << 7 | packet class << 4 | verdict.")
 @name("verdicts")
 counter<bit<16>>(VERDICT_CELLS, CounterType.packets_and_bytes) verdicts;
 

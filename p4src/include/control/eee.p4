@@ -20,40 +20,60 @@
 #include "lossless.p4"
 #include "occupancy.p4"
 
+@brief("A port's link under EEE: 0 ACTIVE, 1 HOLD, 2 WAKE.")
+@description("Index: port.")
 @name("eee_state")
 register<bit<8>, port_id_t>(PORT_CELLS) eee_state;
 
 // When the wire goes idle. While EEE is off, when the last packet left its queue: its time on the wire is not known.
+@brief("When the wire goes idle; while EEE is off, when the last packet left its queue.")
+@description("Ticks. Index: port.")
 @name("busy_until")
 register<tick_t, port_id_t>(PORT_CELLS) busy_until;
 
 // Nothing leaves before. 0: no gate. The engine's traffic manager reads it too, and then no packet needs to go round.
+@brief("Nothing leaves the port before; 0: no gate.")
+@description("Ticks. Index: port.")
 @name("gate_open_at")
 register<tick_t, port_id_t>(PORT_CELLS) gate_open_at;
 
+@brief("When the link begins to wake.")
+@description("Ticks. Index: port.")
 @name("wake_start")
 register<tick_t, port_id_t>(PORT_CELLS) wake_start;
 
-// When the sleep transition of the current sleep is over.
+@brief("When the sleep transition of the current sleep is over.")
+@description("Ticks. Index: port.")
 @name("asleep_at")
 register<tick_t, port_id_t>(PORT_CELLS) asleep_at;
 
 // Since the current HOLD began; cleared by the first departure.
+@brief("What has come since the current HOLD began.")
+@description("Packets. Index: port.")
 @name("held_packets")
 register<packet_count_t, port_id_t>(PORT_CELLS) held_packets;
+@brief("What has come since the current HOLD began.")
+@description("Bytes. Index: port.")
 @name("held_bytes")
 register<byte_count_t, port_id_t>(PORT_CELLS) held_bytes;
 
-// Accounts since the switch started: ticks in low-power idle, and wakes.
+@brief("Time in low-power idle since the switch started.")
+@description("Ticks. Index: port.")
 @name("lpi_ticks")
 register<tick_t, port_id_t>(PORT_CELLS) lpi_ticks;
+@brief("Wakes since the switch started.")
+@description("Wakes. Index: port.")
 @name("wakes")
 register<bit<32>, port_id_t>(PORT_CELLS) wakes;
 
 // The next ticket to give, and the one whose turn it is. Equal: nobody with a ticket is queued. Index: turn_id_t, so that a
 // queue that waits holds up no other.
+@brief("The next ticket that a turn gives.")
+@description("Tickets. Index: port << 3 | priority; 4096 + port for pause frames; 4608 + port for CNMs.")
 @name("ticket_next")
 register<ticket_t, turn_id_t>(TURN_CELLS) ticket_next;
+@brief("The ticket whose turn it is; that of ticket_next where nobody with a ticket is queued.")
+@description("Tickets. Index: as of ticket_next.")
 @name("ticket_serving")
 register<ticket_t, turn_id_t>(TURN_CELLS) ticket_serving;
 
@@ -65,6 +85,7 @@ register<ticket_t, turn_id_t>(TURN_CELLS) ticket_serving;
 control eee_admit(inout metadata_t meta, in standard_metadata_t standard_metadata) {
     // Tickets are still given while packets with tickets are queued, so that order survives switching EEE off, and to
     // those that a pause may hold (control/pfc.p4).
+    @brief("The port's link never sleeps.")
     action eee_off() {
         packet_count_t found;
         occupancy_enter(meta, found);
@@ -83,14 +104,16 @@ control eee_admit(inout metadata_t meta, in standard_metadata_t standard_metadat
         }
     }
 
-    action eee(tick_t sleep_ticks,
-               tick_t wake_ticks,
-               tick_t stall_ticks,
-               tick_t hold_ticks,
-               packet_count_t trigger_packets,
-               byte_count_t trigger_bytes,
-               bit<48> ticks_per_byte_q24,
-               bit<16> overhead_bytes) {
+    @brief("The port's link sleeps when it is idle, and packets wait until it is awake.")
+    action eee(
+        @brief("Ticks that going to sleep takes.") tick_t sleep_ticks,
+        @brief("Ticks that waking takes.") tick_t wake_ticks,
+        @brief("Idle ticks before sleep.") tick_t stall_ticks,
+        @brief("Ticks that the first packet waits at most before the wake; 0: none.") tick_t hold_ticks,
+        @brief("Packets that end the hold; 0: no number does.") packet_count_t trigger_packets,
+        @brief("Bytes that end the hold; 0: no number does.") byte_count_t trigger_bytes,
+        @brief("Ticks of a byte on the wire, with 24 fractional bits.") bit<48> ticks_per_byte_q24,
+        @brief("Bytes that a frame takes on the wire beside its own.") bit<16> overhead_bytes) {
         packet_count_t found;
         occupancy_enter(meta, found);
         if (meta.lossless == 1) {
@@ -175,6 +198,8 @@ control eee_admit(inout metadata_t meta, in standard_metadata_t standard_metadat
         }
     }
 
+    @brief("Energy-Efficient Ethernet of a port.")
+    @description("Key: egress port.")
     table port_eee {
         key = { meta.egress_port: exact @name("port"); }
         actions = {

@@ -13,23 +13,31 @@
 #include "../sizes.p4"
 #include "qcn.p4"
 
-// Index: ingress port << 3 | priority.
+@brief("What stands in the switch of a group: of one ingress port and priority.")
+@description("Bytes. Index: ingress port << 3 | priority.")
 @name("ingress_bytes")
 register<byte_count_t, queue_id_t>(QUEUE_CELLS) ingress_bytes;
 
-// When the neighbour was last told to pause. 0: it may send.
+@brief("When the neighbour was last told to pause; 0: it may send.")
+@description("Ticks. Index: ingress port << 3 | priority.")
 @name("pause_sent_at")
 register<tick_t, queue_id_t>(QUEUE_CELLS) pause_sent_at;
 
 // When it is to be told again. 0: it may send. The engine runs the program then, for this group and without a packet.
+@brief("When the neighbour is to be told again; 0: it may send.")
+@description("Ticks. Index: ingress port << 3 | priority.")
 @name("pause_timer")
 register<tick_t, queue_id_t>(QUEUE_CELLS) pause_timer;
 
 // What it was told, in quanta, for when there is no packet to know it from.
+@brief("What the neighbour was told.")
+@description("Quanta of 512 bit times. Index: ingress port << 3 | priority.")
 @name("pause_told")
 register<bit<16>, queue_id_t>(QUEUE_CELLS) pause_told;
 
 // Packets that did not fit the limit of their group. While the headroom is enough there are none.
+@brief("Packets that did not fit the limit of their group.")
+@description("Packets. Index: ingress port << 3 | priority.")
 @name("lossless_dropped")
 counter<queue_id_t>(QUEUE_CELLS, CounterType.packets) lossless_dropped;
 
@@ -90,11 +98,13 @@ action lossless_leave(in metadata_t meta, in tick_t now, inout copy_t copy, inou
 // in? Then the limit of its group decides whether it fits, and not that of the port's buffer.
 control lossless_limit(inout metadata_t meta, in standard_metadata_t standard_metadata) {
     // Thresholds are of bytes in the group, the newest packet included.
-    action lossless(byte_count_t xoff_bytes,
-                    byte_count_t xon_bytes,
-                    byte_count_t limit_bytes,
-                    bit<16> pause_quanta,
-                    tick_t pause_refresh_ticks) {
+    @brief("The group pauses its neighbour instead of dropping.")
+    action lossless(
+        @brief("Bytes above which the neighbour is to pause.") byte_count_t xoff_bytes,
+        @brief("Bytes at which it goes on.") byte_count_t xon_bytes,
+        @brief("Bytes above which a packet is dropped.") byte_count_t limit_bytes,
+        @brief("Quanta of 512 bit times.") bit<16> pause_quanta,
+        @brief("Ticks after which it is told again.") tick_t pause_refresh_ticks) {
         meta.lossless = 1;
         meta.xoff_bytes = xoff_bytes;
         meta.xon_bytes = xon_bytes;
@@ -121,6 +131,8 @@ control lossless_limit(inout metadata_t meta, in standard_metadata_t standard_me
         meta.ingress_queue = standard_metadata.ingress_port ++ meta.queue[2:0];
     }
 
+    @brief("Classes that are lossless where they come in.")
+    @description("Key: ingress port << 3 | priority.")
     table lossless_group {
         key = { meta.ingress_queue: exact @name("queue"); }
         actions = {

@@ -16,18 +16,26 @@
 #include "../metadata.p4"
 #include "../sizes.p4"
 
+@brief("What stands in all queues of a port.")
+@description("Bytes. Index: port.")
 @name("occupancy_bytes")
 register<byte_count_t, port_id_t>(PORT_CELLS) occupancy_bytes;
 
+@brief("What stands in all queues of a port.")
+@description("Packets. Index: port.")
 @name("occupancy_packets")
 register<packet_count_t, port_id_t>(PORT_CELLS) occupancy_packets;
 
 // Index: port << 3 | priority. Of the queues above the lowest, whose bytes are what is left of its port's: a packet of
 // priority 0 costs no second account.
+@brief("What stands in a queue of priority 1 to 7; queue 0 has the rest of occupancy_bytes.")
+@description("Bytes. Index: port << 3 | priority.")
 @name("queue_bytes")
 register<byte_count_t, queue_id_t>(QUEUE_CELLS) queue_bytes;
 
 // Of occupancy_bytes, what was held outside the buffer (control/buffer.p4) and has not left yet.
+@brief("Of occupancy_bytes, what was held outside the buffer and has not left.")
+@description("Bytes. Index: port.")
 @name("outside_bytes")
 register<byte_count_t, port_id_t>(PORT_CELLS) outside_bytes;
 

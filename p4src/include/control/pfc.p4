@@ -15,15 +15,21 @@
 
 // Nothing leaves the queue before. 0: no pause. Index: port << 3 | priority. The engine's traffic manager reads it too,
 // and then no packet needs to go round.
+@brief("Nothing leaves the queue before; 0: no pause.")
+@description("Ticks. Index: port << 3 | priority.")
 @name("class_gate_open_at")
 register<tick_t, queue_id_t>(QUEUE_CELLS) class_gate_open_at;
 
 // Pauses that came by a port with an entry, obeyed or not, by port << 3 | priority; what opens a queue is none. The
 // controller's watchdog hears by it whether a neighbour goes on.
+@brief("Pauses with a time above 0 that came by a port with an entry, obeyed or not.")
+@description("Packets. Index: port << 3 | priority.")
 @name("pauses_received")
 counter<queue_id_t>(QUEUE_CELLS, CounterType.packets) pauses_received;
 
 // MAC control frames that moved no gate: another opcode, a port without PFC, or only priorities that it does not pause.
+@brief("MAC control frames that moved no gate.")
+@description("Packets. Index: ingress port.")
 @name("control_ignored")
 counter<port_id_t>(PORT_CELLS, CounterType.packets) control_ignored;
 
@@ -42,13 +48,15 @@ counter<port_id_t>(PORT_CELLS, CounterType.packets) control_ignored;
 
 // For frames whose verdict is CONSUMED.
 control receive_pause(in headers_t hdr, in standard_metadata_t standard_metadata) {
+    @brief("The port obeys no pause.")
     action ignore_pauses() {
         control_ignored.count(standard_metadata.ingress_port);
     }
 
-    // quantum_ticks_q16: ticks of 512 bit times of the link, with 16 fractional bits. Bit n of `priorities`: priority n may
-    // be paused.
-    action obey_pauses(bit<48> quantum_ticks_q16, bit<8> priorities) {
+    @brief("The port obeys pauses of some priorities.")
+    action obey_pauses(
+        @brief("Ticks of 512 bit times of the link, with 16 fractional bits.") bit<48> quantum_ticks_q16,
+        @brief("Bit n: priority n may be paused.") bit<8> priorities) {
         if ((hdr.pfc.enabled & priorities) == 0) {
             control_ignored.count(standard_metadata.ingress_port);
         }
@@ -69,6 +77,8 @@ control receive_pause(in headers_t hdr, in standard_metadata_t standard_metadata
         control_ignored.count(standard_metadata.ingress_port);
     }
 
+    @brief("Which pauses a port obeys.")
+    @description("Key: ingress port of the pause frame.")
     table port_pfc {
         key = { standard_metadata.ingress_port: exact @name("port"); }
         actions = {
@@ -91,6 +101,7 @@ control receive_pause(in headers_t hdr, in standard_metadata_t standard_metadata
 // For packets that are to be queued on a switch whose ports use several queues: does the packet's queue take pauses? Then
 // it needs a turn, so that order survives the rounds that it makes where the target keeps no gate.
 control choose_pausable(inout metadata_t meta) {
+    @brief("The queue may be paused.")
     action take_pauses() {
         meta.pausable = 1;
         meta.ticketed = 1;
@@ -98,10 +109,13 @@ control choose_pausable(inout metadata_t meta) {
 
     // The controller's watchdog has found pauses without end: nothing more comes in, and what is there leaves when the last
     // pause that was obeyed is over.
+    @brief("Drops what comes for the queue: the controller has found pauses without end.")
     action discard() {
         meta.verdict = verdict_t.TAIL_DROPPED;
     }
 
+    @brief("Queues that pauses may close.")
+    @description("Key: egress port << 3 | priority.")
     table pausable_queue {
         key = { meta.queue: exact @name("queue"); }
         actions = {

@@ -15,11 +15,15 @@
 #include "../sizes.p4"
 
 control choose_priority(inout headers_t hdr, inout metadata_t meta, inout standard_metadata_t standard_metadata) {
-    action set_priority(priority_t priority) {
+    @brief("Puts the packet into a queue of its port.")
+    action set_priority(
+        @brief("0 to 7, the highest is served first.") priority_t priority) {
         meta.queue = meta.egress_port ++ priority;
         standard_metadata.priority = priority;
     }
 
+    @brief("The queue of an IP packet, by its DSCP.")
+    @description("Key: DSCP, 0 to 63; 0 for what is not IP.")
     table dscp_priority {
         key = { meta.dscp: exact @name("dscp"); }
         actions = { set_priority; }
@@ -27,6 +31,8 @@ control choose_priority(inout headers_t hdr, inout metadata_t meta, inout standa
         size = DSCP_TABLE_SIZE;
     }
 
+    @brief("The queue of a tagged frame whose DSCP has no entry.")
+    @description("Key: PCP of the outer tag, 0 to 7.")
     table pcp_priority {
         key = { hdr.outer_vlan.priority: exact @name("pcp"); }
         actions = {

@@ -18,19 +18,27 @@
 #include "../sizes.p4"
 #include "occupancy.p4"
 
-// Bytes until the next sample, and the queue's length at the last one. Index: port << 3 | priority.
+@brief("What is to come until the next sample.")
+@description("Bytes. Index: port << 3 | priority.")
 @name("qcn_sample_left")
 register<byte_count_t, queue_id_t>(QUEUE_CELLS) qcn_sample_left;
+@brief("The queue's length at the last sample.")
+@description("Bytes. Index: port << 3 | priority.")
 @name("qcn_old_bytes")
 register<byte_count_t, queue_id_t>(QUEUE_CELLS) qcn_old_bytes;
 
 // Samples taken, and CNMs made of them, by queue; CNMs that were put into a queue of this switch are counted as CONTROL.
+@brief("Samples taken.")
+@description("Packets. Index: port << 3 | priority.")
 @name("qcn_samples")
 counter<queue_id_t>(QUEUE_CELLS, CounterType.packets) qcn_samples;
+@brief("CNMs that the switch made.")
+@description("Packets. Index: port << 3 | priority.")
 @name("cnms_made")
 counter<queue_id_t>(QUEUE_CELLS, CounterType.packets) cnms_made;
 
-// CNMs that came from a port which may not send any; by port.
+@brief("CNMs that came from a port which may not send any.")
+@description("Packets. Index: ingress port.")
 @name("cnms_ignored")
 counter<port_id_t>(PORT_CELLS, CounterType.packets) cnms_ignored;
 
@@ -51,6 +59,7 @@ counter<port_id_t>(PORT_CELLS, CounterType.packets) cnms_ignored;
 
 // For frames that are routed to a queue, before it is known whether they fit.
 control congestion_point(inout metadata_t meta) {
+    @brief("The queue takes no samples.")
     action qcn_off() {
     }
 
@@ -60,12 +69,14 @@ control congestion_point(inout metadata_t meta) {
     //
     // The next sample is taken sample_bytes later, sooner the stronger the feedback: after a whole, a half, a third, ... an eighth,
     // drawn from 1 - jitter to 1 + jitter of that, where jitter has 16 fractional bits.
-    action qcn(byte_count_t set_point_bytes,
-               bit<8> weight_shift,
-               bit<64> range_bytes,
-               bit<64> scale_q56,
-               byte_count_t sample_bytes,
-               bit<16> jitter_q16) {
+    @brief("The queue samples frames and tells their sources of congestion.")
+    action qcn(
+        @brief("Bytes: the length that the queue is to have.") byte_count_t set_point_bytes,
+        @brief("The change of the length weighs 2^weight_shift.") bit<8> weight_shift,
+        @brief("Bytes of feedback from which on it is as strong as can be.") bit<64> range_bytes,
+        @brief("64 * 2^56 / range_bytes, rounded up.") bit<64> scale_q56,
+        @brief("Bytes between samples without congestion.") byte_count_t sample_bytes,
+        @brief("That distance is drawn from 1 - jitter to 1 + jitter of it; 16 fractional bits.") bit<16> jitter_q16) {
         byte_count_t left;
         qcn_sample_left.read(left, meta.queue);
         if (left > meta.queued_bytes) {
@@ -124,6 +135,8 @@ control congestion_point(inout metadata_t meta) {
         }
     }
 
+    @brief("Congestion points of IEEE 802.1Q clause 30.")
+    @description("Key: egress port << 3 | priority.")
     table port_qcn {
         key = { meta.queue: exact @name("queue"); }
         actions = {
@@ -142,7 +155,9 @@ control congestion_point(inout metadata_t meta) {
 // For a copy, in egress of COPY_PORT: makes the frame and sends it round. The copy is whole; enter_cnm cuts it.
 control make_cnm_frame(inout headers_t hdr, inout metadata_t meta, inout standard_metadata_t standard_metadata) {
     // mac: the switch's, the first six bytes of the CPID. The last two are the queue.
-    action make_cnm(mac_addr_t mac) {
+    @brief("Makes a CNM of the copy of a sampled frame.")
+    action make_cnm(
+        @brief("MAC address of the switch, the first six bytes of the CPID.") @format(MAC_ADDRESS) mac_addr_t mac) {
         hdr.cnm.setValid();
         hdr.cnm.version = 0;
         hdr.cnm.reserved = 0;
@@ -166,6 +181,8 @@ control make_cnm_frame(inout headers_t hdr, inout metadata_t meta, inout standar
         recirculate_preserving_field_list(COPY_FIELDS);
     }
 
+    @brief("The address in the CNMs that the switch makes.")
+    @description("No key: the default action is the setting.")
     table cnm_source {
         actions = { make_cnm; }
         default_action = make_cnm(0);
@@ -199,14 +216,18 @@ control enter_cnm(inout headers_t hdr, inout metadata_t meta, inout standard_met
 // A CNM that has been routed: the encapsulated addresses are turned back, and those of ports that send none of right go no
 // further. No buffer limit holds for it and no AQM; its queue is the same at every port.
 control take_cnm(inout headers_t hdr, inout metadata_t meta, inout standard_metadata_t standard_metadata) {
+    @brief("Counts and drops CNMs that come by the port.")
     action ignore_cnms() {
         cnms_ignored.count(standard_metadata.ingress_port);
         meta.verdict = verdict_t.CONSUMED;
     }
 
+    @brief("Forwards CNMs that come by the port.")
     action trust_cnms() {
     }
 
+    @brief("Ports from which CNMs are taken.")
+    @description("Key: ingress port.")
     table port_cnm {
         key = { standard_metadata.ingress_port: exact @name("port"); }
         actions = {
@@ -217,11 +238,15 @@ control take_cnm(inout headers_t hdr, inout metadata_t meta, inout standard_meta
         size = PORT_TABLE_SIZE;
     }
 
-    action set_cnm_priority(priority_t priority) {
+    @brief("Puts CNMs into a queue.")
+    action set_cnm_priority(
+        @brief("0 to 7, the highest is served first.") priority_t priority) {
         meta.queue = meta.egress_port ++ priority;
         standard_metadata.priority = priority;
     }
 
+    @brief("The queue of CNMs, the same at every port.")
+    @description("No key: the default action is the setting.")
     table cnm_queue {
         actions = { set_cnm_priority; }
         default_action = set_cnm_priority(0);

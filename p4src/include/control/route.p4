@@ -16,6 +16,8 @@
 control route(inout headers_t hdr, inout metadata_t meta, inout standard_metadata_t standard_metadata) {
     // ecmp_key is already a hash, so the selector takes it as it is, modulo the size of the group.
     // (The annotation takes no constant by name.)
+    @brief("Next hops of all routes with several; a flow keeps its member.")
+    @description("At most 64 members a group.")
     @max_group_size(64)
     action_selector(HashAlgorithm.identity, ECMP_SELECTOR_SIZE, 16) ecmp_selector;
 
@@ -26,7 +28,9 @@ control route(inout headers_t hdr, inout metadata_t meta, inout standard_metadat
     // linear, and an odd factor loses nothing. One product is not enough, because seeds of which one is a small
     // multiple of the other give related bits: its upper bits are folded into the lower ones and multiplied again, by
     // the first constant of MurmurHash3's 32-bit finalizer (Appleby 2011), and the upper half is taken.
-    action set_ecmp_seed(bit<32> seed) {
+    @brief("Sets the factor of the ECMP hash.")
+    action set_ecmp_seed(
+        @brief("Odd number without unit, another for each switch.") bit<32> seed) {
         bit<32> flow_hash = 0;
         if (hdr.ipv4.isValid()) {
             hash(flow_hash, HashAlgorithm.crc32, 32w0,
@@ -43,11 +47,15 @@ control route(inout headers_t hdr, inout metadata_t meta, inout standard_metadat
     }
 
     // The same on a switch whose ports use several queues. One that uses a single queue asks no table which.
-    action set_ecmp_seed_and_priorities(bit<32> seed) {
+    @brief("Sets the factor of the ECMP hash, and lets ports use their eight queues.")
+    action set_ecmp_seed_and_priorities(
+        @brief("Odd number without unit, another for each switch.") bit<32> seed) {
         set_ecmp_seed(seed);
         meta.has_priorities = 1;
     }
 
+    @brief("What holds for the whole switch.")
+    @description("No key: the default action is the setting.")
     table switch_config {
         actions = {
             set_ecmp_seed;
@@ -62,7 +70,11 @@ control route(inout headers_t hdr, inout metadata_t meta, inout standard_metadat
         meta.verdict = verdict_t.NO_ROUTE;
     }
 
-    action forward(port_id_t port, mac_addr_t src_mac, mac_addr_t dst_mac) {
+    @brief("Sends the packet to a next hop, with a TTL or hop limit less by one.")
+    action forward(
+        @brief("Egress port, below 509.") port_id_t port,
+        @brief("MAC address of the egress port.") @format(MAC_ADDRESS) mac_addr_t src_mac,
+        @brief("MAC address of the next hop.") @format(MAC_ADDRESS) mac_addr_t dst_mac) {
         meta.egress_port = port;
         meta.queue = port ++ 3w0;
         standard_metadata.egress_spec = port;
@@ -89,15 +101,18 @@ control route(inout headers_t hdr, inout metadata_t meta, inout standard_metadat
         }
     }
 
+    @brief("Sends the packet to the controller as a packet-in.")
     action to_cpu() {
         standard_metadata.egress_spec = CPU_PORT;
         meta.verdict = verdict_t.TO_CPU;
     }
 
     // BMv2 keeps no default action where there is a selector: a miss does nothing, and is asked for below.
+    @brief("IPv4 routes; a packet that hits none is counted as NO_ROUTE and dropped.")
+    @description("Key: destination, longest prefix.")
     table ipv4_route {
         key = {
-            hdr.ipv4.dst_addr: lpm @name("dst");
+            hdr.ipv4.dst_addr: lpm @name("dst") @format(IPV4_ADDRESS);
             meta.ecmp_key: selector;
         }
         actions = {
@@ -109,9 +124,11 @@ control route(inout headers_t hdr, inout metadata_t meta, inout standard_metadat
         size = ROUTE_TABLE_SIZE;
     }
 
+    @brief("IPv6 routes; a packet that hits none is counted as NO_ROUTE and dropped.")
+    @description("Key: destination, longest prefix.")
     table ipv6_route {
         key = {
-            hdr.ipv6.dst_addr: lpm @name("dst");
+            hdr.ipv6.dst_addr: lpm @name("dst") @format(IPV6_ADDRESS);
             meta.ecmp_key: selector;
         }
         actions = {
