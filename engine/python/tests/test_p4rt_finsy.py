@@ -5,6 +5,7 @@ errors.
 import asyncio
 import json
 from collections.abc import Awaitable, Callable
+from ipaddress import IPv4Network
 from pathlib import Path
 
 import finsy as fy
@@ -190,9 +191,13 @@ def test_a_finsy_controller_configures_a_fabric_and_reads_it_back() -> None:
     }
     twin = Twin(Program(p4blob.read_bytes()), json.dumps(spec))
     seen: dict[str, object] = {}
-    hops = [(1, fy.Action("forward", port=n, src_mac=n, dst_mac=n)) for n in (1, 2)]
+    hops = [
+        (1, fy.Action("forward", port=n, src_mac=fy.MACAddress(n), dst_mac=fy.MACAddress(n))) for n in (1, 2)
+    ]
     route = fy.P4TableEntry(
-        "ipv4_route", match=fy.Match(dst=(0x0A000200, 24)), action=fy.P4IndirectAction(action_set=hops)
+        "ipv4_route",
+        match=fy.Match(dst=IPv4Network("10.0.2.0/24")),
+        action=fy.P4IndirectAction(action_set=hops),
     )
     limit = fy.P4TableEntry(
         "port_buffer", match=fy.Match(port=1), action=fy.Action("set_buffer_limit", buffer_bytes=300_000)
