@@ -1,4 +1,4 @@
-"""docs/show.md typed on real switches. As a program, `python show_document.py`, it puts in what is printed now.
+"""docs/run/show.md typed on real switches. As a program, `python show_document.py`, it puts in what is printed now.
 
 Frames of two hosts of leaf1 to one host of leaf2 are carried through the engine's switches, twice what its link
 takes, so that its queue marks and overflows; the answers go back. All is in virtual time, so that each output is
@@ -23,7 +23,7 @@ from eeon_control import topology
 from eeon_control.cli import main
 from eeon_control.routing import Flow
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "show.md"
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "run" / "show.md"
 _BLOCK = re.compile(r"^    \$ (eeon .*)\n((?:    .*\n)+)", re.MULTILINE)
 _CHANGING = re.compile(r"--rate|eeon doctor")
 

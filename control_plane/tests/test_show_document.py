@@ -1,4 +1,4 @@
-"""docs/show.md shows what its commands print."""
+"""docs/run/show.md shows what its commands print."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 RECORD = ROOT / "differential/records/2026-11-23.jsonl.xz"
-PAGE = ROOT / "docs/CONFORMANCE.md"
+PAGE = ROOT / "docs/develop/conformance.md"
 COLUMNS = ("cases", "frames", "calls", "registers", "counters", "excluded", "differences")
 
 
