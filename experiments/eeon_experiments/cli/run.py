@@ -25,6 +25,7 @@ from rich.progress import (
 )
 
 from eeon_experiments.cli.numbers import MOST_ROWS, column_option, folder_of, show_points
+from eeon_experiments.quantities import rough_time
 
 if TYPE_CHECKING:
     from eeon_experiments.results import Results
@@ -35,8 +36,6 @@ _F = TypeVar("_F", bound=Callable[..., object])
 _FILE = click.Path(dir_okay=False, path_type=Path)
 _SHOWN_FAILURES = 5
 _ERROR_CHARS = 300
-_IN_SECONDS = 120
-_IN_MINUTES = 7200
 
 
 def _seeds(ctx: click.Context, param: click.Parameter, value: str | None) -> list[int] | None:
@@ -301,16 +300,9 @@ def _tell_estimate(sweep: Sweep, state: State) -> None:
         return
     megabytes = likely.peak_rss_bytes / 1e6
     click.echo(
-        f"likely {_rough(likely.cpu_seconds)} of processor time and {megabytes:.0f} MB for each worker, "
+        f"likely {rough_time(likely.cpu_seconds)} of processor time and {megabytes:.0f} MB for each worker, "
         f"by {counted(likely.rows, 'row')} in {likely.folder}"
     )
-
-
-def _rough(seconds: float) -> str:
-    """Writes a time in the unit that suits it: `40 s`, `12 min`, `3.5 h`."""
-    if seconds < _IN_SECONDS:
-        return f"{max(1, round(seconds))} s"
-    return f"{seconds / 60:.0f} min" if seconds < _IN_MINUTES else f"{seconds / 3600:.1f} h"
 
 
 def _tell_alike(results: Results) -> None:
