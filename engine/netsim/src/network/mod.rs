@@ -16,6 +16,7 @@ mod listen;
 pub mod nic;
 mod nic_aqm;
 pub mod nic_classes;
+mod nic_fair;
 mod path;
 pub mod phy;
 mod reactions;

@@ -1,4 +1,5 @@
-//! A host's network interface: a FIFO with a limit and an AQM, the speed of its link, and the EEE hold of its PHY.
+//! A host's network interface: a FIFO with a limit and an AQM, the speed of its link, and the EEE hold of its PHY. A queue for each flow
+//! may stand in place of each FIFO (`nic_fair`).
 //!
 //! Flows that were given a rate wait in limiters beside the FIFO (`limiter`), and round robin chooses among those whose time has come.
 //! Under QCN or DCQCN (`reactions`), switches' messages or receivers' notifications give flows limiters as well. Notifications that
@@ -25,6 +26,7 @@ use crate::network::limiter::{Limiters, Next};
 use crate::network::nic_aqm::{Aqm, Decision};
 use crate::network::nic_classes::Lanes;
 pub use crate::network::nic_classes::NicClasses;
+use crate::network::nic_fair::Queue;
 pub use crate::network::reactions::ReactionSettings;
 use crate::network::reactions::{Change, Message, Reactions};
 use crate::network::tag;
@@ -99,7 +101,7 @@ pub struct Nic {
     eee: Option<Eee>,
     aqm: Option<Aqm>,
     /// Empty where there are lanes.
-    queue: VecDeque<HostFrame>,
+    queue: Queue,
     /// `None` where all frames have one class, so that others pay nothing for it.
     lanes: Option<Box<Lanes>>,
     /// Dropped when they were to leave; the caller takes back their buffers.
@@ -132,7 +134,7 @@ impl Nic {
             outside: Outside::default(),
             eee,
             aqm: None,
-            queue: VecDeque::new(),
+            queue: Queue::default(),
             lanes: None,
             dropped: Vec::new(),
             queued_bytes: 0,
@@ -158,6 +160,16 @@ impl Nic {
     #[must_use]
     pub fn with_classes(mut self, classes: Option<NicClasses>) -> Self {
         self.lanes = classes.map(|classes| Box::new(Lanes::new(classes)));
+        self
+    }
+
+    /// Returns the same with queues that serve flows in turn, in place of each FIFO.
+    #[must_use]
+    pub fn with_fair_queues(mut self, is_fair: bool) -> Self {
+        if is_fair {
+            self.queue = Queue::fair();
+            self.lanes = self.lanes.map(|lanes| Box::new(lanes.with_fair_queues()));
+        }
         self
     }
 
@@ -243,12 +255,7 @@ impl Nic {
         };
         reactions.add(message.flow, number);
         let moved = match &mut self.lanes {
-            None => {
-                let (moved, kept): (VecDeque<_>, VecDeque<_>) =
-                    std::mem::take(&mut self.queue).into_iter().partition(waits);
-                self.queue = kept;
-                moved
-            }
+            None => self.queue.take(waits),
             Some(lanes) => lanes.take(waits),
         };
         if let Some(limiters) = &mut self.limiters {
@@ -378,7 +385,7 @@ impl Nic {
         }
         self.hold_outside(now, frame.wire_len);
         match &mut self.lanes {
-            None => self.queue.push_back(frame),
+            None => self.queue.push(frame),
             Some(lanes) => lanes.push(frame),
         }
         self.queued_bytes = queued_bytes;
@@ -458,7 +465,7 @@ impl Nic {
         frames.iter_mut().for_each(|frame| frame.limiter = None);
         self.queued_bytes += frames.iter().map(|frame| u64::from(frame.wire_len)).sum::<u64>();
         match &mut self.lanes {
-            None => self.queue.extend(frames),
+            None => frames.into_iter().for_each(|frame| self.queue.push(frame)),
             Some(lanes) => frames.into_iter().for_each(|frame| lanes.push(frame)),
         }
     }
@@ -489,7 +496,7 @@ impl Nic {
                 }
             }
             let mut frame = match &mut self.lanes {
-                None => self.queue.pop_front()?,
+                None => self.queue.pop()?,
                 Some(lanes) => lanes.pop(priority)?,
             };
             self.queued_bytes -= u64::from(frame.wire_len);

@@ -10,6 +10,7 @@ use units::{Bytes, DataRate, Duration, Time};
 use wire::Network;
 
 use crate::network::frame::HostFrame;
+use crate::network::nic_fair::Queue;
 
 /// Queues of a NIC.
 pub(crate) const PRIORITIES: usize = 8;
@@ -38,7 +39,7 @@ pub struct NicClasses {
 /// The queues of one NIC.
 pub(super) struct Lanes {
     classes: NicClasses,
-    queues: [VecDeque<HostFrame>; PRIORITIES],
+    queues: [Queue; PRIORITIES],
     open_at: [Time; PRIORITIES],
     waiting: usize,
 }
@@ -54,6 +55,11 @@ impl Lanes {
         Self { classes, queues: Default::default(), open_at: [Time::ZERO; PRIORITIES], waiting: 0 }
     }
 
+    /// The same with queues that serve flows in turn.
+    pub(super) fn with_fair_queues(self) -> Self {
+        Self { queues: std::array::from_fn(|_| Queue::fair()), ..self }
+    }
+
     pub(super) fn len(&self) -> usize {
         self.waiting
     }
@@ -66,7 +72,7 @@ impl Lanes {
 
     pub(super) fn push(&mut self, frame: HostFrame) {
         let priority = self.priority_of(&frame);
-        self.queues[priority].push_back(frame);
+        self.queues[priority].push(frame);
         self.waiting += 1;
     }
 
@@ -74,10 +80,7 @@ impl Lanes {
     pub(super) fn take(&mut self, is_wanted: impl Fn(&HostFrame) -> bool) -> VecDeque<HostFrame> {
         let mut taken = VecDeque::new();
         for queue in &mut self.queues {
-            let (wanted, kept): (VecDeque<_>, VecDeque<_>) =
-                std::mem::take(queue).into_iter().partition(&is_wanted);
-            *queue = kept;
-            taken.extend(wanted);
+            taken.extend(queue.take(&is_wanted));
         }
         self.waiting -= taken.len();
         taken
@@ -111,7 +114,7 @@ impl Lanes {
 
     /// Returns the first frame of a queue.
     pub(super) fn pop(&mut self, priority: usize) -> Option<HostFrame> {
-        let frame = self.queues[priority].pop_front()?;
+        let frame = self.queues[priority].pop()?;
         self.waiting -= 1;
         Some(frame)
     }
