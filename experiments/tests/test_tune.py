@@ -241,6 +241,11 @@ def test_workloads_count_by_their_weights(tmp_path: Path) -> None:
     text = FILE + f"workloads: {{few: {{}}, many: {{workload: {many}}}}}\n"
     few = tuned(tmp_path, text + "weights: {few: 3}\n", two)
     assert few.best.setting["threshold"] == "1.5KB"
+    # What the compromise costs: 2.0 where the baseline has 2.0, and 1.0 could be had.
+    assert few.alone()["many"].setting["threshold"] == "150KB"
+    said = "many alone would have threshold 150KB: 50 % better there in the search."
+    assert said in words.sentences(few)
+    assert not any(one.startswith("few alone") for one in words.sentences(few))
     (tmp_path / "other").mkdir()
     assert tuned(tmp_path / "other", text + "weights: {many: 3}\n", two).best.setting["threshold"] == "150KB"
 

@@ -2,7 +2,7 @@
 tests run as root; meanwhile a primary writes and frames pass.
 
 `make test` runs each attack for about a second, and only asks that nobody is locked out. `make hostile` runs
-each for `--hostile-seconds` and all of them together, with the deadlines that docs/security.md states.
+each for `--hostile-seconds` and all of them together, with the deadlines that docs/run/security.md states.
 """
 
 import contextlib
@@ -28,7 +28,7 @@ from veth import Link
 pytestmark = pytest.mark.system
 
 MEMORY_LIMIT_MB = 1024
-"""What docs/security.md says that a switch needs at most, whatever its clients do."""
+"""What docs/run/security.md says that a switch needs at most, whatever its clients do."""
 WRITE_SECONDS = 1.0
 """Within so long a write of the primary ends, in the long form, unless the computer is so busy that one takes
 a tenth of it without hostile clients; the short form runs where others have the processors as well."""

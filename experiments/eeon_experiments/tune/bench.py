@@ -133,7 +133,10 @@ class Bench:
             )
         _put(built, ("base",), base)
         for workload in self.tune.file.workloads:
-            _put(built, ("axes", WORKLOAD, workload), overlay.part(document, ("workloads", workload)))
+            found = overlay.part(document, ("workloads", workload))
+            if workload in self.tune.measured:
+                found = overlay.overlaid([found, self.tune.measured[workload]])
+            _put(built, ("axes", WORKLOAD, workload), found)
         _put(
             built,
             ("axes", SETTING, name),

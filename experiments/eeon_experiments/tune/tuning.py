@@ -12,7 +12,7 @@ from eeon_tools.errors import ReplayError
 from eeon_experiments import overlay
 from eeon_experiments.report.runs import Spread
 from eeon_experiments.resolve import Run
-from eeon_experiments.tune import bench, knobs, rules, scores, targets
+from eeon_experiments.tune import bench, knobs, rules, scores, targets, today
 from eeon_experiments.tune.bench import Bench
 from eeon_experiments.tune.confidence import Difference, Verdict, flat_range
 from eeon_experiments.tune.files import BASELINE, Tune
@@ -21,16 +21,20 @@ from eeon_experiments.tune.scores import Rows, Scale
 from eeon_experiments.tune.search import Search, front
 
 _SHOWN_REASONS = 3
+_CHECK = "check"
+"""Name of a setting that is only checked."""
 
 
 @dataclass(frozen=True)
 class Tried:
-    """One setting of the search: its losses over the search's seeds, and the limits that it breaks."""
+    """One setting of the search: its losses over the search's seeds, those of each workload alone, and the
+    limits that it breaks."""
 
     name: str
     setting: Setting
     losses: Sequence[float]
     broken: Sequence[str] = ()
+    alone: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -102,6 +106,16 @@ class Answer:
         """One of `judged`."""
         return next(one for one in self.judged if one.name == name)
 
+    def alone(self) -> dict[str, Tried]:
+        """By workload, the setting that was best for it alone in the search; empty where there is one
+        workload."""
+        held = [one for one in self.tried if not one.broken]
+
+        def best(workload: str) -> Tried:
+            return min(held, key=lambda one: one.alone[workload])
+
+        return {name: best(name) for name in (self.best.alone if len(self.tune.file.workloads) > 1 else ())}
+
 
 @dataclass
 class Tuning:
@@ -119,7 +133,9 @@ class Tuning:
     def check(self) -> None:
         """Check everything that can be known without a run. Raises InputError with all that is wrong."""
         problems = list(targets.lacking(self.tune))
-        self.bench.add(BASELINE)
+        self.bench.add(BASELINE, *([] if self.tune.held is None else [self.tune.held]))
+        if self.tune.today is not None:
+            today.check(self._run(BASELINE), self.tune.today)
         self._rules()
         for knob in self.tune.space.knobs:
             try:
@@ -189,8 +205,10 @@ class Tuning:
 
     def _rules(self) -> None:
         """Add the rules that can be run here; those of the file must."""
-        run = self._run(BASELINE)
-        settings, topology, config = run.parts()
+        # Of the file's own baseline: what runs today has profiles of other names.
+        self.bench.add(_CHECK)
+        settings, topology, config = self._run(_CHECK).parts()
+        self.bench.forget(_CHECK)
         for name in self.tune.file.rules:
             self.bench.add(name, overlay.part(self.tune.document, ("rules", name)))
         found = list(self.tune.file.rules)
@@ -246,12 +264,12 @@ class Tuning:
         for name, wanted in knob.when.items():
             setting[name] = wanted[0]
         try:
-            self._add("check", self.tune.space.completed(setting))
-            return self._run("check")
+            self._add(_CHECK, self.tune.space.completed(setting))
+            return self._run(_CHECK)
         except InputError as error:
             return error
         finally:
-            self.bench.forget("check")
+            self.bench.forget(_CHECK)
 
     def _add(self, name: str, setting: Setting) -> None:
         self.bench.add(name, bench.candidate(self.tune), bench.of_setting(self.tune, setting))
@@ -318,7 +336,8 @@ class Tuning:
         losses, broken = scale.mean(rows, seeds), scale.broken(rows, seeds)
         search.tell(setting, losses, broken)
         if all(map(math.isfinite, losses)):
-            self._tried.append(Tried(name, setting, losses, [key for key, one in broken.items() if one > 0]))
+            found = [key for key, one in broken.items() if one > 0]
+            self._tried.append(Tried(name, setting, losses, found, scale.alone(rows, seeds)))
 
     def _refuse(self, why: str) -> None:
         self._reasons[why] = self._reasons.get(why, 0) + 1

@@ -98,7 +98,7 @@ action codel_judge(in metadata_t meta, in tick_t now, in byte_count_t left, inou
         if (state == codel_state_t.ABOVE) {
             tick_t first_above;
             codel_first_above.read(first_above, cell);
-            // Who is spared cannot begin it: the first that may carry a signal does.
+            // A protected packet cannot start dropping; the first unprotected one does.
             if (!TICK_TO_COME(first_above, now) && meta.signal != signal_t.SPARE) {
                 bit<32> last_count;
                 codel_last_count.read(last_count, cell);
