@@ -124,6 +124,14 @@ def test_readme_of_packet_tests_has_a_row_for_each_group():
     assert groups == set(re.findall(r"^\| `(\w+)` \| .* \| .* \|$", page, re.M)) & groups
 
 
+def test_files_that_contributing_names_for_a_change_exist():
+    page = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    section = page.partition("## Where a change goes\n")[2].partition("\n## ")[0]
+    named = re.findall(r"`([\w.]+(?:/[\w.]+)+)`", section)
+    assert len(named) > 20
+    assert [name for name in named if not (ROOT / name).is_file()] == []
+
+
 def long_lines(document: str) -> list[str]:
     """Returns the lines above 160 characters, outside tables and code; a link is as long as its words."""
     prose = re.sub(r"^ *(```|~~~).*?^ *\1", "", document, flags=re.M | re.S)
