@@ -19,6 +19,8 @@ _NEGATION = r"\b(?:is|are) no\b(?! (?:longer|later|larger|older))"
 _PATTERNS = {r"\bso many\b": 0, r"\bwhoever\b": 0, r"\bto mend:": 0, _NEGATION: 30}
 """Patterns that a native reader stumbles over, and how often sources and documents may have them."""
 _PROSE = {".rs", ".py", ".p4", ".md", ".toml", ".yaml"}
+_WITH_FILES = ("Set up and test", "Where a change goes")
+"""The sections of CONTRIBUTING whose files must exist."""
 _FENCED = re.compile(r"^(```|~~~).*?^\1", re.M | re.S)
 _LINK = re.compile(r"(?<!\\)\]\(([^()\s]+)\)")
 _SOURCES = {".py", ".rs", ".p4", ".toml", ".yaml", ".txtpb", ".pyi", ".json"}
@@ -122,6 +124,14 @@ def test_readme_of_packet_tests_has_a_row_for_each_group():
     groups = {path.stem for path in (folder / "tests").glob("*.py") if path.stem != "__init__"}
     page = (folder / "README.md").read_text(encoding="utf-8")
     assert groups == set(re.findall(r"^\| `(\w+)` \| .* \| .* \|$", page, re.M)) & groups
+
+
+def test_files_that_contributing_names_for_a_change_or_a_test_exist():
+    page = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    sections = [page.partition(f"## {title}\n")[2].partition("\n## ")[0] for title in _WITH_FILES]
+    named = re.findall(r"`([\w.]+(?:/[\w.]+)+\.\w+)`", "".join(sections))
+    assert len(named) > 30
+    assert [name for name in named if not (ROOT / name).is_file()] == []
 
 
 def long_lines(document: str) -> list[str]:

@@ -19,9 +19,10 @@ import grpc
 import pytest
 from finsy.proto import p4d, p4i, p4r
 from google.protobuf import text_format
+from made_frames import numbered
 from p4rt_client import MODIFY, Client
 from switch_process import PATCH, PATCH_P4INFO, SwitchProcess, free_port, running
-from test_switch_command import NanomsgPeer, ethernet
+from test_switch_command import NanomsgPeer
 from test_switch_faults import COMMIT, Traffic, packet_counts, pipeline, traffic_through
 from veth import Link
 
@@ -229,7 +230,7 @@ class Wires(NanomsgPeer):
                 raise OSError("closed")
             with contextlib.suppress(TimeoutError):
                 frame = self._right.recv(2000)
-                if frame[12:14] == ethernet(0)[12:14]:
+                if frame[12:14] == numbered(0)[12:14]:
                     return 1, frame
 
     def close(self) -> None:

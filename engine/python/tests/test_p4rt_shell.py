@@ -15,7 +15,8 @@ from pathlib import Path
 import pytest
 from eeon_engine import Switch
 from eeon_engine.p4runtime import serve
-from p4rt_client import PROGRAMS, frame
+from made_frames import frame
+from p4rt_client import PROGRAMS
 
 REPOSITORY = Path(__file__).parents[3]
 PYTHON = os.environ.get("P4RUNTIME_SHELL_PYTHON")

@@ -131,7 +131,8 @@ def cost(answer: Answer) -> str:
     """What the search has seen, and what it took."""
     tried, size = len(answer.tried) + answer.dropped, answer.tune.space.size()
     seen = f"all {size}" if answer.is_whole_grid else f"{tried} of {size:,}"
-    dropped = f", {answer.dropped} dropped after their first seed" if answer.dropped else ""
+    after = "small form" if answer.tune.file.small else "first seed"
+    dropped = f", {answer.dropped} dropped after their {after}" if answer.dropped else ""
     refused = f", {answer.impossible} not possible" if answer.impossible else ""
     return (
         f"{seen} settings tried{dropped}{refused}; {answer.search_runs} runs of the search, "

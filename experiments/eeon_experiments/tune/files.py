@@ -129,6 +129,10 @@ class TuneFile(Strict):
     candidate: Overlay = Field(default_factory=dict)
     """Laid over `base` for every setting that is tried, below its knobs' values, and not for the baseline:
     for example the AQM whose threshold varies, and the TCP that obeys it."""
+    small: Overlay = Field(default_factory=dict)
+    """Laid over every workload for a first, cheap run of each setting with the first seed, such as a shorter
+    duration: a setting behind the median of those before it is dropped. Such runs do not count as `runs` of
+    the budget."""
     knobs: Annotated[dict[AxisName, KnobEntry], Field(min_length=1)]
     """What may vary, by name."""
     objectives: Annotated[dict[str, Goal], Field(min_length=1)]

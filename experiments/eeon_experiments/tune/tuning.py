@@ -94,7 +94,7 @@ class Answer:
     refused: Sequence[str]
     """Why settings could not be run, in words, each once."""
     dropped: int
-    """Settings that were dropped after their first seed."""
+    """Settings that were dropped after their small form, or their first seed."""
     search_runs: int
     runs: int
     cpu_seconds: float
@@ -136,6 +136,8 @@ class Tuning:
         self.bench.add(BASELINE, *([] if self.tune.held is None else [self.tune.held]))
         if self.tune.today is not None:
             today.check(self._run(BASELINE), self.tune.today)
+        if self.tune.file.small:
+            self.bench.points(BASELINE, self.tune.file.seeds[0], small=True)
         self._rules()
         for knob in self.tune.space.knobs:
             try:
@@ -277,7 +279,9 @@ class Tuning:
     # The search.
 
     def _search(self, search: Search, scale: Scale) -> None:
-        file, number = self.tune.file, 0
+        file, number, early = self.tune.file, 0, scale
+        if file.small:
+            early = Scale.of(file, self._needed(BASELINE, file.seeds[:1], small=True))
         while not self._is_spent():
             asked = search.ask()
             if not asked:
@@ -293,8 +297,8 @@ class Tuning:
                     continue
                 named[knobs.name(number)] = setting
             left = list(self._affordable(named))
-            if len(file.seeds) > 1 and len(file.objectives) == 1:
-                left = self._drop(search, scale, left, named)
+            if file.small or len(file.seeds) > 1:
+                left = self._drop(search, early, left, named)
             found = self.bench.rows(left, file.seeds)
             for name in left:
                 self._tell(search, scale, name, named[name], found[name])
@@ -315,13 +319,15 @@ class Tuning:
     def _drop(
         self, search: Search, scale: Scale, names: Sequence[str], named: Mapping[str, Setting]
     ) -> list[str]:
-        """Run the first seed alone, and leave out what the pruner gives up."""
+        """Run the first seed alone, in the small form where there is one, and leave out what the pruner gives
+        up."""
         seed = self.tune.file.seeds[0]
-        found = self.bench.rows(names, [seed])
+        found = self.bench.rows(names, [seed], small=bool(self.tune.file.small))
         left = []
         for name in names:
             rows = found[name]
-            if not isinstance(rows, str) and search.is_dropped(named[name], scale.losses(rows, seed)[0]):
+            loss = math.inf if isinstance(rows, str) else scale.together(scale.losses(rows, seed))
+            if math.isfinite(loss) and search.is_dropped(named[name], loss):
                 self._dropped += 1
             else:
                 left.append(name)
@@ -355,8 +361,8 @@ class Tuning:
 
     # What held-back seeds say.
 
-    def _needed(self, name: str, seeds: Sequence[int]) -> Rows:
-        rows = self.bench.rows([name], seeds)[name]
+    def _needed(self, name: str, seeds: Sequence[int], *, small: bool = False) -> Rows:
+        rows = self.bench.rows([name], seeds, small=small)[name]
         if isinstance(rows, str):
             raise ReplayError(f"the {name} cannot be run to its end: {rows}")
         return rows

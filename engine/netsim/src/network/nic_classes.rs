@@ -55,7 +55,7 @@ impl Lanes {
         Self { classes, queues: Default::default(), open_at: [Time::ZERO; PRIORITIES], waiting: 0 }
     }
 
-    /// The same with queues that serve flows in turn.
+    /// Returns the same with queues that serve flows in turn.
     pub(super) fn with_fair_queues(self) -> Self {
         Self { queues: std::array::from_fn(|_| Queue::fair()), ..self }
     }
