@@ -1,17 +1,19 @@
 //! The same flows here and on ns-3: what each algorithm makes of one flow, of eight into one port, and of all to all.
 //!
 //! `NS3_FLOWS=program cargo test --package netsim --test ns3 -- --ignored --nocapture` prints both side by side; the program is
-//! `flows.cc`, built against ns-3 (docs/models/tcp.md says how). Without it, only the bounds of our own side are tested.
+//! `flows.cc`, which `make validate` builds. Without it, only the bounds of our own side are tested.
 
 #![allow(clippy::print_stdout)] // The table is the result.
 
 #[path = "../common/mod.rs"]
 mod common;
 
-use std::process::Command;
+use std::io::Write as _;
+use std::process::{Command, Stdio};
 
 use common::{finish, us, LeafSpine, PortSettings, PLAIN};
 use netsim::FlowSpec;
+use serde_json::Value;
 use tcp::{Config, DelayedAck};
 use units::{Bytes, Duration};
 
@@ -90,21 +92,44 @@ fn ours(name: &str, pattern: &str, hosts: usize, bytes: u64) -> Outcome {
 }
 
 fn theirs(program: &str, name: &str, pattern: &str, hosts: usize, bytes: u64) -> Outcome {
-    let arguments = [name.to_owned(), pattern.to_owned(), hosts.to_string(), bytes.to_string()];
-    let output = Command::new(program).args(&arguments).output().expect("NS3_FLOWS names a program");
-    assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
-    let numbers: Vec<f64> = String::from_utf8_lossy(&output.stdout)
-        .split_whitespace()
-        .map(|word| word.parse().unwrap())
-        .collect();
-    let count = |index: usize| numbers[index] as u64;
+    let marks = matches!(name, "ecn" | "dctcp");
+    let settings = [
+        ("hosts", hosts as u64),
+        ("delay_ps", Duration::from_us(20).as_ps()),
+        ("buffer_bytes", 100 * FRAME),
+        ("threshold_bytes", if marks { 20 * FRAME } else { 0 }),
+        ("window_bytes", 1 << 20),
+        ("min_rto_ps", Duration::from_ms(10).as_ps()),
+        ("initial_rto_ps", Duration::from_ms(20).as_ps()),
+        ("delayed_ack_ps", Duration::from_ms(1).as_ps()),
+        ("limit_ps", Duration::from_ms(20_000).as_ps()),
+    ];
+    let mut child = Command::new(program)
+        .arg(format!("algorithm={name}"))
+        .args(settings.map(|(key, value)| format!("{key}={value}")))
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("NS3_FLOWS names a program");
+    let mut list = child.stdin.take().unwrap();
+    for (index, (source, destination)) in pairs(pattern, hosts).into_iter().enumerate() {
+        let start = Duration::from_us(11 * (index as u64 + 1)).as_ps();
+        writeln!(list, "{source} {destination} {bytes} {start} 1").unwrap();
+    }
+    drop(list);
+    let output = child.wait_with_output().unwrap();
+    assert!(output.status.success(), "{name}, {pattern}: {}", output.status);
+    let said: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let times = said["completion_ps"].as_array().unwrap().iter();
+    let times: Vec<f64> = times.map(|ps| ps.as_f64().expect("a flow that ends") / 1e6).collect();
+    let count = |value: &Value| value.as_u64().unwrap();
     Outcome {
-        mean_us: numbers[0],
-        last_us: numbers[1],
-        marks: count(2),
-        drops: count(3),
-        retransmissions: count(4),
-        timeouts: count(5),
+        mean_us: times.iter().sum::<f64>() / times.len() as f64,
+        last_us: times.iter().copied().fold(0.0, f64::max),
+        marks: count(&said["host_facing"]["marked"]),
+        drops: count(&said["host_facing"]["dropped"]),
+        retransmissions: count(&said["retransmissions"]),
+        timeouts: count(&said["timeouts"]),
     }
 }
 
