@@ -92,10 +92,10 @@ nightly: test ## after `make test`, the long forms of its tests and every suite 
 	$(MAKE) reference-switch
 
 validate: setup ## the same flows in the twin and in ns-3 3.44, from SEED (1): slowdowns, queues, marks side by side, 1 outside the bands; KEEP=1 keeps the numbers for docs/validation.md
-	@if $(MAKE) --no-print-directory $(NS3_FLOWS); then \
-	  PYTHONPATH=experiments $(PY) -m validate.side_by_side $(NS3_FLOWS) --seed $(or $(SEED),1) $(if $(KEEP),--keep) && \
-	  NS3_FLOWS=$(CURDIR)/$(NS3_FLOWS) $(CARGO) test $(ENGINE) --package netsim --test ns3 --quiet -- --ignored --nocapture; \
-	else echo "validate: skipped: it needs ns-3's wheel (experiments/validate/requirements.txt: CPython 3.11, Linux x86-64) and g++ 12 or later"; fi
+	@$(MAKE) --no-print-directory $(NS3_FLOWS) || \
+	  echo "validate: skipped: it needs ns-3's wheel (experiments/validate/requirements.txt: CPython 3.11, Linux x86-64) and g++ 12 or later"
+	@test ! -x $(NS3_FLOWS) || PYTHONPATH=experiments $(PY) -m validate.side_by_side $(NS3_FLOWS) --seed $(or $(SEED),1) $(if $(KEEP),--keep)
+	@test ! -x $(NS3_FLOWS) || NS3_FLOWS=$(CURDIR)/$(NS3_FLOWS) $(CARGO) test $(ENGINE) --package netsim --test ns3 --quiet -- --ignored --nocapture
 
 reference-switch: setup ## what p4c and BMv2 judge, each where it is on PATH: compiled outputs, PTF on BMv2, CASES differential cases, mutants, p4c's STF programs
 	@$(call where,p4c-bm2-ss,p4-check)

@@ -31,21 +31,21 @@ class FlowRow(TypedDict):
 
 
 Summary = Mapping[str, float]
-"""Slowdowns of one class in one simulator: mean, p50, p99."""
+"""Slowdowns of one class in one run: mean, p50, p99."""
 
 
 class ClassPair(TypedDict):
-    """One class of sizes in both."""
+    """One class of sizes in all runs of the twin and in ns-3's."""
 
     name: str
     flows: int
-    twin: Summary
+    twin: list[Summary]
     ns3: Summary
 
 
 Whole = Mapping[str, float]
 """What a run came to beside its flows: queue_mean_bytes and queue_max_bytes of the ports to hosts, packets
-marked and dropped by switches, retransmissions, timeouts, cpu_seconds."""
+marked and dropped by switches, retransmissions, timeouts (without those of SYNs), cpu_seconds."""
 
 
 class Case(TypedDict):
@@ -53,7 +53,7 @@ class Case(TypedDict):
 
     flows: int
     classes: list[ClassPair]
-    twin: Whole
+    twin: list[Whole]
     ns3: Whole
 
 
@@ -73,8 +73,8 @@ class Depths(TypedDict):
 
 
 class Bands(TypedDict):
-    """How far the two may be apart, as a share of the larger one: slowdowns by algorithm and statistic, of
-    classes with enough flows, and marks by algorithm."""
+    """How far ns-3's number may be from the range of the twin's runs, as a share of the larger: slowdowns by
+    algorithm and statistic, of classes with enough flows, and marks by algorithm."""
 
     least_flows: int
     slowdown: dict[str, dict[str, float]]
@@ -98,6 +98,8 @@ def ns3_settings(settings: Mapping[str, Any]) -> list[str]:
         "uplink_bps": int(DataRate.parse(fabric["uplink"]["rate"])),
         "delay_ps": int(Duration.parse(settings["topology"]["defaults"]["delay"])),
         "buffer_bytes": int(Bytes.parse(ports["buffer"])),
+        # With DCTCP no packet is Not-ECT, and ns-3's own RED is what it needs.
+        "drop_not_ect": int(tcp["algorithm"] == "dctcp"),
         "threshold_bytes": int(Bytes.parse(aqm.get("threshold", aqm.get("max")))),
         "window_bytes": int(Bytes.parse(tcp["receive_buffer"])),
         "min_rto_ps": int(Duration.parse(tcp["min_rto"])),
@@ -132,31 +134,39 @@ def summary(slowdowns: Sequence[float]) -> Summary:
     return {"mean": sum(ordered) / len(ordered), "p50": quantile(0.5), "p99": quantile(0.99)}
 
 
-def by_class(rows: Sequence[FlowRow], theirs_ps: Sequence[int | None]) -> list[ClassPair]:
-    """Returns both summaries of each class that has flows, from the twin's rows and the other completion
-    times in their order. The least time of a flow's path is the twin's for both. Raises ValueError where a
-    measured flow has not ended, or the numbers of flows differ."""
-    if len(rows) != len(theirs_ps):
-        raise ValueError(f"{len(rows)} flows in the twin, {len(theirs_ps)} in ns-3")
-    found: dict[str, list[tuple[float, float]]] = {name: [] for _, name in CLASSES}
-    for number, (row, theirs) in enumerate(zip(rows, theirs_ps, strict=True)):
+def slowdowns(
+    rows: Sequence[FlowRow], completions_ps: Sequence[int | None], where: str
+) -> dict[str, list[float]]:
+    """Returns the slowdowns of measured flows by class, against the least time that the twin has for their
+    paths. Raises ValueError where such a flow has no end, or the numbers of flows differ; `where` says of
+    what run."""
+    if len(rows) != len(completions_ps):
+        raise ValueError(f"{len(rows)} flows in the list, {len(completions_ps)} in {where}")
+    found: dict[str, list[float]] = {name: [] for _, name in CLASSES}
+    for number, (row, time) in enumerate(zip(rows, completions_ps, strict=True)):
         if not row["measured"]:
             continue
-        ours, ideal = row["completion_ps"], row["ideal_ps"]
-        if ours is None or theirs is None:
-            where = "the twin" if ours is None else "ns-3"
+        if time is None:
             raise ValueError(f"flow {number}, {row['bytes']} bytes, has not ended in {where}")
         name = next(name for limit, name in CLASSES if limit is None or row["bytes"] <= limit)
-        found[name].append((ours / ideal, theirs / ideal))
+        found[name].append(time / row["ideal_ps"])
+    return found
+
+
+def by_class(runs: Sequence[Sequence[FlowRow]], theirs_ps: Sequence[int | None]) -> list[ClassPair]:
+    """Returns each class that has flows, from runs of the twin over one list and ns-3's completion times in
+    the list's order. Raises ValueError as `slowdowns`."""
+    ours = [slowdowns(rows, [row["completion_ps"] for row in rows], "the twin") for rows in runs]
+    theirs = slowdowns(runs[0], theirs_ps, "ns-3")
     return [
         {
             "name": name,
-            "flows": len(pairs),
-            "twin": summary([ours for ours, _ in pairs]),
-            "ns3": summary([theirs for _, theirs in pairs]),
+            "flows": len(found),
+            "twin": [summary(run[name]) for run in ours],
+            "ns3": summary(found),
         }
-        for name, pairs in found.items()
-        if pairs
+        for name, found in theirs.items()
+        if found
     ]
 
 
@@ -168,9 +178,11 @@ def mean_depth(depths: Depths, ports: Container[tuple[str, int]], count: int, se
     return sum(map(sum, kept)) / count / periods
 
 
-def apart(one: float, other: float) -> float:
-    """Returns by which share of the larger one two numbers differ."""
-    return abs(one - other) / max(one, other) if max(one, other) > 0 else 0.0
+def beyond(ours: Sequence[float], theirs: float) -> float:
+    """Returns how far a number is from a range of others, as a share of the larger of it and the range's
+    nearer end; 0 within the range."""
+    nearest = min(max(theirs, min(ours)), max(ours))
+    return abs(theirs - nearest) / max(theirs, nearest) if theirs != nearest else 0.0
 
 
 def outside(cases: Mapping[str, Case], bands: Bands) -> list[str]:
@@ -179,45 +191,59 @@ def outside(cases: Mapping[str, Case], bands: Bands) -> list[str]:
 
 
 def _outside(name: str, case: Case, bands: Bands) -> Iterator[str]:
-    for one in case["classes"]:
-        if one["flows"] < bands["least_flows"]:
-            continue
-        for key, band in bands["slowdown"][name.partition("_")[0]].items():
-            ours, theirs = one["twin"][key], one["ns3"][key]
-            if apart(ours, theirs) > band:
-                numbers = f"{key} slowdown {ours:.2f} and {theirs:.2f}"
-                yield f"{name}, {one['name']}: {numbers}, more than {band:.0%} apart"
-    ours, theirs = case["twin"]["marked"], case["ns3"]["marked"]
-    band = bands["marked"][name.partition("_")[0]]
-    if apart(ours, theirs) > band:
-        yield f"{name}: {ours} and {theirs} packets marked, more than {band:.0%} apart"
+    algorithm = name.partition("_")[0]
+    judged = [
+        (f"{one['name']}: {key} slowdown", [run[key] for run in one["twin"]], one["ns3"][key], band)
+        for one in case["classes"]
+        if one["flows"] >= bands["least_flows"]
+        for key, band in bands["slowdown"][algorithm].items()
+    ]
+    marked = [run["marked"] for run in case["twin"]]
+    judged.append(("packets marked", marked, case["ns3"]["marked"], bands["marked"][algorithm]))
+    for what, ours, theirs, band in judged:
+        if beyond(ours, theirs) > band:
+            number = ".0f" if theirs > 1000 else ".2f"
+            numbers = f"{min(ours):{number}} to {max(ours):{number}} and {theirs:{number}}"
+            yield f"{name}, {what} {numbers}, more than {band:.0%} apart"
 
 
 def tables(cases: Mapping[str, Case]) -> list[str]:
-    """Returns the lines of both tables: slowdowns by class, and the rest of each run."""
-    lines = ["| case | flows of | number | mean | median | p99 |", "|---|---|--:|--:|--:|--:|"]
-    for name, case in cases.items():
-        for one in case["classes"]:
-            cells = [_pair(one["twin"][key], one["ns3"][key]) for key in ("mean", "p50", "p99")]
-            lines.append(f"| `{name}` | {one['name']} | {one['flows']} | {' | '.join(cells)} |")
-    lines += [
-        "",
-        "| case | queue, mean kB | deepest, kB | marks | dropped | sent again | time-outs | CPU, s |",
-        "|---|" + "--:|" * 7,
+    """Returns the lines of both tables: slowdowns by class, and the rest of each run. A number of the twin is
+    the mean over its runs, with the lowest and the highest."""
+    lines = [
+        "| case | flows of | number | mean: twin | ns-3 | median: twin | ns-3 | p99: twin | ns-3 |",
+        "|---|---|" + "--:|" * 7,
     ]
     for name, case in cases.items():
-        ours, theirs = case["twin"], case["ns3"]
-        cells = [
-            *(
-                f"{ours[key] / 1e3:.1f} / {theirs[key] / 1e3:.1f}"
-                for key in ("queue_mean_bytes", "queue_max_bytes")
-            ),
-            *(f"{ours[key]} / {theirs[key]}" for key in ("marked", "dropped", "retransmissions", "timeouts")),
-            f"{ours['cpu_seconds']:.0f} / {theirs['cpu_seconds']:.0f}",
-        ]
-        lines.append(f"| `{name}` | {' | '.join(cells)} |")
+        for one in case["classes"]:
+            cells = []
+            for key in ("mean", "p50", "p99"):
+                cells += [_range([run[key] for run in one["twin"]], 2), f"{one['ns3'][key]:.2f}"]
+            lines.append(f"| `{name}` | {one['name']} | {one['flows']} | {' | '.join(cells)} |")
+    lines.append("")
+    lines.append("| case | in | " + " | ".join(title for title, _, _ in _WHOLE) + " |")
+    lines.append("|---|---|" + "--:|" * len(_WHOLE))
+    for name, case in cases.items():
+        ours = [_range([run[key] * scale for run in case["twin"]], scale < 1) for _, key, scale in _WHOLE]
+        theirs = [f"{case['ns3'][key] * scale:.{int(scale < 1)}f}" for _, key, scale in _WHOLE]
+        lines.append(f"| `{name}` | twin | {' | '.join(ours)} |")
+        lines.append(f"| `{name}` | ns-3 | {' | '.join(theirs)} |")
     return lines
 
 
-def _pair(ours: float, theirs: float) -> str:
-    return f"{ours:.2f} / {theirs:.2f}"
+_WHOLE = (
+    ("queue, mean kB", "queue_mean_bytes", 1e-3),
+    ("deepest, kB", "queue_max_bytes", 1e-3),
+    ("marks", "marked", 1),
+    ("dropped", "dropped", 1),
+    ("sent again", "retransmissions", 1),
+    ("time-outs", "timeouts", 1),
+    ("CPU, s", "cpu_seconds", 1),
+)
+
+
+def _range(values: Sequence[float], digits: int) -> str:
+    low, mean, high = (
+        f"{one:.{int(digits)}f}" for one in (min(values), sum(values) / len(values), max(values))
+    )
+    return mean if low == high else f"{mean} ({low} to {high})"

@@ -37,9 +37,12 @@ def main() -> None:
     options = parser.parse_args()
     bands = cast(compare.Bands, tomllib.loads((HERE / "bands.toml").read_text(encoding="utf-8")))
     rows = _twin(options.seed)
+    by_case: dict[str, list[Row]] = {}
+    for row in rows:
+        by_case.setdefault(row.axis("case") or "", []).append(row)
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        found = pool.map(lambda row: _case(row, options.flows), rows)
-        cases = {row.axis("case") or "": case for row, case in zip(rows, found, strict=True)}
+        found = pool.map(lambda runs: _case(runs, options.flows), by_case.values())
+        cases = dict(zip(by_case, found, strict=True))
     print("\n".join(compare.tables(cases)))
     if options.keep:
         kept = {
@@ -65,17 +68,15 @@ def _twin(seed: int) -> list[Row]:
     return results.finished
 
 
-def _case(row: Row, program: Path) -> compare.Case:
-    run = OUT / f"seed-{row.seed}" / "runs" / row.text("run_id")
-    flows = cast(list[compare.FlowRow], pyarrow.parquet.read_table(f"{run}.flows.parquet").to_pylist())
-    depths = json.loads(Path(f"{run}.queues.json").read_text(encoding="utf-8"))
-    settings = [
-        *compare.ns3_settings(json.loads(row.text("settings_json"))),
-        f"period_ps={depths['period_ps']}",
+def _case(runs: list[Row], program: Path) -> compare.Case:
+    lists = [_flows(row) for row in runs]
+    told = [
+        *compare.ns3_settings(json.loads(runs[0].text("settings_json"))),
+        f"period_ps={_depths(runs[0])['period_ps']}",
     ]
     ran = subprocess.run(
-        [str(program.resolve()), *settings],
-        input=compare.flow_lines(flows, _HOSTS),
+        [str(program.resolve()), *told],
+        input=compare.flow_lines(lists[0], _HOSTS),
         stdout=subprocess.PIPE,
         text=True,
         check=True,
@@ -83,19 +84,9 @@ def _case(row: Row, program: Path) -> compare.Case:
     theirs = json.loads(ran.stdout)
     ports = [theirs[kind] for kind in ("uplink", "spine", "host_facing")]
     return {
-        "flows": len(flows),
-        "classes": compare.by_class(flows, theirs["completion_ps"]),
-        "twin": {
-            "queue_mean_bytes": compare.mean_depth(
-                depths, _TO_HOSTS, len(_HOSTS), row.number("virtual_seconds") or 0.0
-            ),
-            "queue_max_bytes": row.whole("queue_max_bytes_host_facing"),
-            "marked": _sum(row, "marked_"),
-            "dropped": _sum(row, "early_dropped_") + _sum(row, "tail_dropped_"),
-            "retransmissions": row.whole("retransmitted_segments"),
-            "timeouts": row.whole("timeouts"),
-            "cpu_seconds": row.number("cpu_seconds") or 0.0,
-        },
+        "flows": len(lists[0]),
+        "classes": compare.by_class(lists, theirs["completion_ps"]),
+        "twin": [_whole(row) for row in runs],
         "ns3": {
             "queue_mean_bytes": theirs["host_facing"]["queue_mean_bytes"],
             "queue_max_bytes": theirs["host_facing"]["queue_max_bytes"],
@@ -106,6 +97,33 @@ def _case(row: Row, program: Path) -> compare.Case:
             "cpu_seconds": theirs["cpu_seconds"],
         },
     }
+
+
+def _whole(row: Row) -> compare.Whole:
+    seconds = row.number("virtual_seconds") or 0.0
+    return {
+        "queue_mean_bytes": compare.mean_depth(_depths(row), _TO_HOSTS, len(_HOSTS), seconds),
+        "queue_max_bytes": row.whole("queue_max_bytes_host_facing"),
+        "marked": _sum(row, "marked_"),
+        "dropped": _sum(row, "early_dropped_") + _sum(row, "tail_dropped_"),
+        "retransmissions": row.whole("retransmitted_segments"),
+        "timeouts": row.whole("timeouts") - row.whole("syn_timeouts"),
+        "cpu_seconds": row.number("cpu_seconds") or 0.0,
+    }
+
+
+def _flows(row: Row) -> list[compare.FlowRow]:
+    table = pyarrow.parquet.read_table(f"{_file(row)}.flows.parquet")
+    return cast(list[compare.FlowRow], table.to_pylist())
+
+
+def _depths(row: Row) -> compare.Depths:
+    text = Path(f"{_file(row)}.queues.json").read_text(encoding="utf-8")
+    return cast(compare.Depths, json.loads(text))
+
+
+def _file(row: Row) -> Path:
+    return OUT / f"seed-{row.seed}" / "runs" / row.text("run_id")
 
 
 def _sum(row: Row, prefix: str) -> int:
