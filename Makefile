@@ -58,7 +58,7 @@ wheels: setup ## build every package as a wheel into out/wheels/: `pip install -
 demo: setup ## replay a shuffle on a twin under each AQM and EEE mode; writes out/demo/
 	$(VENV)/bin/eeon demo --output out/demo
 
-picture: demo ## draw the tour's picture again from the demo's results
+picture: demo ## draw the picture of docs/run/install.md again from the demo's results
 	cp out/demo/picture.svg docs/images/demo.svg
 
 check: style ## what to run while you work: formats, lints, types, and the tests that need no process, network or root
@@ -163,13 +163,13 @@ reference: setup ## generate from types, models and data: the Python types of wh
 	$(CARGO) run $(ENGINE) --package schema --quiet -- engine/schema/schema.json
 	$(PY) engine/schema/python_types.py engine/python/eeon_engine/json_types.py
 	$(PY) -m eeon_control.schemas control_plane/schema
-	$(PY) -m eeon_control.reference docs/configuration.md
+	$(PY) -m eeon_control.reference docs/run/configuration.md
 	$(PY) -m eeon_experiments.reference docs/experiments.md
 	$(PY) -m eeon_experiments.readme
 
-guide: setup ## run the commands of docs/guide.md and docs/explain.md, and replace outputs that have changed
-	$(PY) tools/tests/guide_refresh.py docs/guide.md
-	$(PY) tools/tests/guide_refresh.py docs/explain.md
+guide: setup ## run the commands of docs/run/guide.md and docs/p4/explain.md, and replace outputs that have changed
+	$(PY) tools/tests/guide_refresh.py docs/run/guide.md
+	$(PY) tools/tests/guide_refresh.py docs/p4/explain.md
 
 site: $(VENV)/.site ## build the documents as a site into out/site/html/, strictly; it needs no network to be read
 	$(PY) release/site/build.py out/site

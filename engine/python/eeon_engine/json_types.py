@@ -2717,6 +2717,9 @@ class NicSpec(TypedDict):
     eee: NotRequired[NicEeeSpec | None]
     """EEE, with the timings of `phy`; off when absent."""
 
+    fair: NotRequired[bool]
+    """Flows take turns by bytes, in each of the queues; no `aqm` beside it. Default false: a FIFO."""
+
     held_outside: NotRequired[bool]
     """What comes while the link is not awake waits beside `buffer_bytes`. Default false."""
 

@@ -1,5 +1,5 @@
-//! Entries, members and groups as a client names them that chooses names itself, as P4Runtime's do: members and groups by id,
-//! weights, one-shots, and opaque bytes that it gets back.
+//! Entries, members and groups addressed by ids that the client chooses, as in P4Runtime: weights, one-shots, and opaque bytes
+//! that the client gets back.
 //!
 //! They are the same objects as those that BMv2's calls know by handle; what one writes the other reads. What was made by
 //! handle has a made-up id (`tables::action_profile`). A call here is done whole or not at all.
