@@ -35,11 +35,13 @@ TYPES  := $(addprefix types/,differential ptf_tests control_plane tools experime
 where   = if command -v $(1) >/dev/null; then $(MAKE) $(2); else echo "$(2): skipped: $(1) is not on PATH"; fi
 
 WHEELS       := out/wheels
+NS3          := out/validate/ns3
+NS3_FLOWS    := out/validate/flows
 # Packages without native code; release/eeon has nothing but the names of the others.
 PURE         := control_plane tools experiments ptf_tests release/eeon
 
 .DEFAULT_GOAL := help
-.PHONY: help setup check check-python style $(TYPES) wheels demo picture test test-wheels test-rust test-python test-ptf nightly reference-switch ptf stf testgen tutorials hostile packetdrill mutants differential bench bench-control bench-live reference guide switch-names fuzz fuzz-corpus fuzz-servers fuzz-servers-corpus man p4 p4-check audit deny site hashes packages-hashed lint format clean
+.PHONY: help setup check check-python style $(TYPES) wheels demo picture test test-wheels test-rust test-python test-ptf nightly reference-switch validate ptf stf testgen tutorials hostile packetdrill mutants differential bench bench-control bench-live reference guide switch-names fuzz fuzz-corpus fuzz-servers fuzz-servers-corpus man p4 p4-check audit deny site hashes packages-hashed lint format clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-17s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -86,7 +88,14 @@ nightly: test ## after `make test`, the long forms of its tests and every suite 
 	$(PY) -m pytest -q -ra -m nightly
 	$(MAKE) hostile HOSTILE_SECONDS=60
 	$(PY) ptf_tests/run/engine_veth.py
+	$(MAKE) validate
 	$(MAKE) reference-switch
+
+validate: setup ## the same flows in the twin and in ns-3 3.44, from SEED (1): slowdowns, queues, marks side by side, 1 outside the bands; KEEP=1 keeps the numbers for docs/validation.md
+	@$(MAKE) --no-print-directory $(NS3_FLOWS) || \
+	  echo "validate: skipped: it needs ns-3's wheel (experiments/validate/requirements.txt: CPython 3.11, Linux x86-64) and g++ 12 or later"
+	@test ! -x $(NS3_FLOWS) || PYTHONPATH=experiments $(PY) -m validate.side_by_side $(NS3_FLOWS) --seed $(or $(SEED),1) $(if $(KEEP),--keep)
+	@test ! -x $(NS3_FLOWS) || NS3_FLOWS=$(CURDIR)/$(NS3_FLOWS) $(CARGO) test $(ENGINE) --package netsim --test ns3 --quiet -- --ignored --nocapture
 
 reference-switch: setup ## what p4c and BMv2 judge, each where it is on PATH: compiled outputs, PTF on BMv2, CASES differential cases, mutants, p4c's STF programs
 	@$(call where,p4c-bm2-ss,p4-check)
@@ -248,6 +257,17 @@ $(VENV)/.engine: $(VENV)/.packages $(RUST_SOURCES)
 	@command -v $(CARGO) >/dev/null || { echo "cargo is not on PATH: a Rust toolchain is needed to build the engine"; exit 1; }
 	VIRTUAL_ENV=$(CURDIR)/$(VENV) $(VENV)/bin/maturin develop --quiet --release --manifest-path engine/python/Cargo.toml
 	@touch $@
+
+# Not part of the setup either. ns-3 is licensed under GPL-2.0: nothing that ships links it.
+$(NS3)/.packages: experiments/validate/requirements.txt
+	$(PYTHON) -m venv $(NS3)
+	$(NS3)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --requirement $<
+	@touch $@
+
+$(NS3_FLOWS): engine/netsim/tests/ns3/flows.cc $(NS3)/.packages
+	wheel=$$(echo $(CURDIR)/$(NS3)/lib/python*/site-packages/ns3) && \
+	  g++ -std=c++23 -O2 -I $$wheel/include $< -o $@ -L $$wheel/lib64 -Wl,--allow-shlib-undefined -Wl,-rpath,$$wheel/lib64 \
+	  $(patsubst %,-l:libns3.44-%.so,core network internet point-to-point applications traffic-control)
 
 # They need the engine, which must be there first: no registry has it.
 $(VENV)/.experiments: constraints.txt experiments/pyproject.toml $(VENV)/.packages | $(VENV)/.engine

@@ -51,7 +51,10 @@ SECTIONS: dict[str, tuple[str, tuple[str, ...]]] = {
     ),
     "Experiment": (
         "Hosts that react, in virtual time.",
-        ("docs/experiments.md", "experiments/README.md", "engine/python/README.md", "tools/README.md"),
+        (
+            *("docs/experiments.md", "docs/validation.md", "experiments/README.md"),
+            *("engine/python/README.md", "tools/README.md"),
+        ),
     ),
     "Models": (
         "What is modelled: scope, equations, validation.",
