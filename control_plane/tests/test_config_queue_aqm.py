@@ -5,13 +5,16 @@ Cannot see what a switch does with the entries: ptf_tests/tests/queue_aqm.py.
 
 from __future__ import annotations
 
+import contextlib
+
 import pytest
 import yaml
 from eeon_control import config, plan, port_settings, topology, views
 from eeon_control.fabric.describe import describe
 from eeon_control.fabric.diff import difference
 from eeon_control.fabric.planning import FabricPlan, SwitchPlan
-from eeon_control.fabric.read import FabricObservation, Observation
+from eeon_control.fabric.read import FabricObservation, Observation, Wanted, observe, read_entries
+from eeon_control.fabric.sync import apply_sync, plan_sync, run
 from eeon_control.plan import Action, Entry, Exact
 from eeon_control.units import Duration
 
@@ -179,3 +182,23 @@ def test_an_entry_of_a_queue_that_is_gone_is_deleted():
     before, after = (plan.intended(FABRIC, found, TICK)["leaf1"] for found in (of(), of("{scope: port}")))
     gone = [change.before for change in difference(before, after) if change.after is None]
     assert Entry("queue_aqm", (Exact("queue", URGENT),), (marking(30_000),)) in gone
+
+
+@pytest.mark.system
+def test_switches_hold_them_show_them_and_lose_them_again():
+    engine = pytest.importorskip("eeon_engine._engine", reason="the engine's extension is not installed")
+    p4runtime = pytest.importorskip("eeon_engine.p4runtime")
+    with contextlib.ExitStack() as stack:
+        targets = {}
+        for switch in FABRIC.switches.values():
+            ports = [engine.Port(port.number, rate_bps=int(port.rate)) for port in switch.ports]
+            running = engine.Switch(device_id=switch.device_id, tick_ps=1000, ports=ports, priorities=8)
+            targets[switch.name] = stack.enter_context(p4runtime.serve(running)).address
+        wanted = of("{class_aqm: {urgent: {mode: codel}, bulk: {red: [20KB, 60KB]}}}")
+        apply_sync(FABRIC, wanted, targets, int(TICK))
+        assert not any(one.changes for one in plan_sync(FABRIC, wanted, targets, int(TICK)).switches.values())
+        rows = views.queues(FABRIC, run(observe(FABRIC, targets, Wanted(entries=True))), TICK).rows
+        assert rows[0]["aqm"].startswith("by queue: 0 mark_threshold 30KB; 1 red 20KB")
+        apply_sync(FABRIC, of("{scope: port}"), targets, int(TICK))
+        held = run(read_entries(FABRIC, targets))["leaf1"]
+        assert [entry for entry in held if entry.table == "queue_aqm" and not entry.is_default] == []

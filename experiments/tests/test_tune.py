@@ -380,7 +380,7 @@ def test_a_dry_run_checks_and_says_what_would_be_searched(tmp_path: Path) -> Non
     assert not (tmp_path / "out").exists()
 
 
-@pytest.mark.parametrize("name", ["shuffle", "bottleneck"])
+@pytest.mark.parametrize("name", ["shuffle", "bottleneck", "websearch-100g", "sonic", "league"])
 def test_the_examples_are_valid(name: str) -> None:
     example = Path(__file__).resolve().parents[2] / "examples" / "tune" / f"{name}.yaml"
     tune = files.load(example)

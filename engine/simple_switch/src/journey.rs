@@ -155,7 +155,7 @@ pub enum What {
     },
 }
 
-/// Who is followed, and what was written down about them.
+/// The packets that are followed, and what was written down about them.
 pub(crate) struct Follower {
     tag: u64,
     trace: Trace,

@@ -68,7 +68,7 @@ impl NotificationPoint {
     }
 }
 
-/// The CNP about the flow of a frame, from who has received it.
+/// Makes the CNP about the flow of a frame, from the host that has received it.
 fn cnp(frame: &[u8], flow: &FiveTuple, dscp: u8) -> Option<Vec<u8>> {
     let ethernet = ethernet::Frame::new_checked(frame).ok()?;
     let addresses = Addresses {

@@ -19,7 +19,7 @@ pub struct HostFrame {
     pub number: u32,
     /// When it was offered to the NIC, and its class then, as the 64 bits that travel with it.
     pub tag: u64,
-    /// Who is to be told when it has left the NIC, if anybody: a number of the host's choice.
+    /// The owner that is told when it has left the NIC, if there is one: a number of the host's choice.
     pub owner: Option<NonZeroU32>,
     /// The limiter of its NIC that it waits in, if not in the FIFO.
     pub limiter: Option<NonZeroU32>,

@@ -35,7 +35,7 @@ struct End {
     limiter: Option<NonZeroU32>,
 }
 
-/// Who has opened a connection.
+/// What has opened a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Owner {
     /// A flow of the list, by number.
@@ -44,7 +44,7 @@ pub(crate) enum Owner {
     Application,
 }
 
-/// An exchange as who has asked for it knows it.
+/// An exchange under the names of what has asked for it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Asked {
     pub(crate) id: TransferId,
@@ -151,7 +151,7 @@ pub(super) struct Outgoing {
     pub(super) host: usize,
     /// With payload.
     pub(super) len: usize,
-    /// Who is to be told when it has left the NIC.
+    /// The owner that is told when it has left the NIC.
     pub(super) owner: Option<NonZeroU32>,
     /// The limiter that it waits in there.
     pub(super) limiter: Option<NonZeroU32>,

@@ -35,7 +35,7 @@ pub(crate) struct Driver {
     shared: BTreeMap<(u32, u32), usize>,
     transfers: Transfers,
     paths: Paths,
-    /// Who gives flows their rates, if somebody does.
+    /// The scheduler that gives flows their rates, if there is one.
     scheduling: Option<Box<Scheduling>>,
 }
 
