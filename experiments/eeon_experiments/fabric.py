@@ -45,20 +45,16 @@ def spec_of(settings: RunSettings, topology: Topology, config: FabricConfig, see
     """Returns the engine's fabric. Raises UnavailableError for settings that a twin cannot have."""
     nics = {host.name: _nic_eee(settings, topology, config, host) for host in topology.hosts.values()}
     spec = fabric_spec(topology, config, seed, nics)
-    if settings.nic.queue == "as_leaf":
-        for host in spec["hosts"]:
-            nic = host.get("nic")
-            assert nic is not None, "fabric_spec gives each host a NIC"
+    for host in spec["hosts"]:
+        nic = host.get("nic")
+        assert nic is not None, "fabric_spec gives each host a NIC"
+        if settings.nic.queue == "as_leaf":
             nic.update(queue_like(config, _leaf_port(topology, topology.hosts[host["name"]])))
-    if settings.nic.qcn is not None:
-        for host in spec["hosts"]:
-            nic = host.get("nic")
-            assert nic is not None, "fabric_spec gives each host a NIC"
+        elif settings.nic.queue == "fair":
+            nic["fair"] = True
+        if settings.nic.qcn is not None:
             nic["qcn"] = settings.nic.qcn.engine()
-    if settings.nic.dcqcn is not None:
-        for host in spec["hosts"]:
-            nic = host.get("nic")
-            assert nic is not None, "fabric_spec gives each host a NIC"
+        if settings.nic.dcqcn is not None:
             nic["dcqcn"] = settings.nic.dcqcn.engine()
     if settings.scheduler is not None:
         _check_awake(spec)

@@ -39,9 +39,10 @@ class Nic(Strict):
     eee: Annotated[Eee | None, BeforeValidator(_nic)] = None
     """EEE of the hosts' NICs: `as_leaf` (default: what the configuration says for `host`, otherwise as the
     leaf's port at the other end of the link), a preset such as `off` or `120us100`, or a profile."""
-    queue: Literal["unlimited", "as_leaf"] = "unlimited"
-    """The NICs' queues: `unlimited` (default; nothing is marked or dropped), or `as_leaf`: buffer limit and
-    AQM of the leaf's port at the other end of the link, as ns-2's links have them in both directions."""
+    queue: Literal["unlimited", "as_leaf", "fair"] = "unlimited"
+    """The NICs' queues: `unlimited` (default; one FIFO), `fair` (flows take turns by bytes, without limit as
+    well), or `as_leaf`: buffer limit and AQM of the leaf's port at the other end of the link, as ns-2's links
+    have them in both directions. Only `as_leaf` marks or drops."""
     qcn: Annotated[Qcn | None, BeforeValidator(_or_off)] = None
     """Obey the switches' congestion notification messages (docs/models/qcn.md; `{}` has the standard's
     values), or `off`, the default. A flow that a scheduler limits keeps that limiter."""
@@ -109,7 +110,7 @@ class RunSettings(Strict):
     step, and seeds may differ in nothing. `frame`, the default: the time of a full frame (1514 B) on the
     slowest host's link. 0 for none. The other kinds draw when their transfers begin."""
     scheduler: Scheduler | None = None
-    """Who gives the applications' flows their rates; without it, TCP alone does."""
+    """The scheduler that gives the applications' flows their rates; without it, TCP alone does."""
     time_limit: PositiveDurationText = Duration(3600 * 10**12)
     """Virtual time after which an unfinished run is an error."""
     queue_samples: Annotated[bool, Field(strict=True)] = False

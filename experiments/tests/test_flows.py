@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pyarrow.parquet
 import pytest
@@ -15,6 +16,8 @@ from eeon_experiments.store import Store
 from eeon_experiments.versions import versions
 from eeon_experiments.workloads import flow_files
 from eeon_experiments.workloads.flow_files import read_list, read_points, shipped_points, shipped_sizes
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from made_experiments import points
 
 FLOWS = """\
@@ -142,18 +145,107 @@ def test_a_distribution_that_is_none_is_refused_in_one_line(tmp_path: Path, text
 
 
 @pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        # HPCC's own file ends with a remark on its form.
+        ("flow.txt", "2\n0 2 3 100 20000 2.000000001\n1 2 3 100 5 0\n\nFirst line: # of flows\nsrc0 dst0\n"),
+        ("one.cm", "Nodes 4\nConnections 2\n0->2 id 1 start 2000000001000 size 20000\n1->2 start 0 size 5\n"),
+        (
+            "any_name",
+            "# htsim\nConnections 2\n0->2 size 20000 prio 2 start 2000000001000\n1->2 start 0 size 5",
+        ),
+    ],
+)
+def test_hosts_of_other_simulators_lists_are_those_of_the_fabric_by_number(
+    tmp_path: Path, name: str, text: str
+) -> None:
+    (tmp_path / name).write_text(text, encoding="utf-8")
+    told = _told(tmp_path, FLOWS.replace(SIZES, f"        listed: {name}\n"))
+    assert told["list"] == [
+        {"source": "h1", "destination": "h3", "bytes": 20_000, "at_ps": 2_000_000_001_000},
+        {"source": "h2", "destination": "h3", "bytes": 5, "at_ps": 0},
+    ]
+
+
+@settings(max_examples=30)
+@given(
+    st.lists(
+        st.tuples(
+            st.tuples(st.integers(0, 999), st.integers(0, 999)).filter(lambda ends: ends[0] != ends[1]),
+            st.integers(1, 10**15),
+            st.integers(0, 10**15),
+        ),
+        min_size=1,
+        max_size=20,
+    )
+)
+def test_the_same_flows_are_read_from_each_form(flows: list[tuple[tuple[int, int], int, int]]) -> None:
+    ends = [(f"{source}", f"{destination}", size, ns) for (source, destination), size, ns in flows]
+    seconds = [f"{ns // 10**9}.{ns % 10**9:09}" for *_, ns in ends]
+    forms = {
+        "flow.txt": f"{len(flows)} \n"
+        + "".join(f"{one[0]} {one[1]} 3 100 {one[2]} {at}\n" for one, at in zip(ends, seconds, strict=True)),
+        "flows.cm": f"Nodes 1000\nConnections {len(flows)}\n"
+        + "".join(f"{one[0]}->{one[1]} id 1 start {1000 * one[3]} size {one[2]}\n" for one in ends),
+    }
+    csv = "".join(f"h{one[0]},h{one[1]},{one[2]},{at}\n" for one, at in zip(ends, seconds, strict=True))
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "flows.csv"
+        path.write_text(csv, encoding="utf-8")
+        expected = read_list(path)
+        for name, text in forms.items():
+            (path := Path(folder) / name).write_text(text, encoding="utf-8")
+            found = read_list(path)
+            named = [one | {end: f"h{one[end]}" for end in ("source", "destination")} for one in found]
+            assert named == expected
+
+
+@pytest.mark.parametrize(
     ("text", "reason"),
     [
         ("h1,h3,20000\n", "line 1: is not `source, destination, bytes, start`"),
         ("h1,h3,20 apples,0\n", "line 1"),
         ("h1,h3,20000,0\nh1,h3,20000,soon\n", "line 2"),
+        ("h1,h3,20000,0\nh1,h3,20000,1e999999\n", "line 2: is not"),
+        ("h1,h3,20000,nan\n", "line 1: is not"),
+        ("h1,h3,20000,-1\n", "line 1: the flow begins before 0"),
+        ("h1,h3,0,0\n", "line 1: the flow has no bytes"),
+        ("2\n0 1 3 100 5 0\n", "line 1: counts 2 flows, and there are 1"),
+        ("1\n0 1 3 100 5 0\n1 0 3 100 5 0\n", "line 1: counts 1 flows, and there are 2"),
+        ("1000000000\n", "line 1: counts 1000000000 flows; a list has at most 1048576"),
+        ("1\n2 2 3 100 5 0\n", "line 2: host 2 sends to itself"),
+        ("1\n2 1 3 100 5 -1\n", "line 2: the flow begins before 0"),
+        ("1\n2 1 3 100 -5 1\n", "line 2: is not `source destination class port bytes seconds`"),
+        ("1\n2 1 3 100 5\n", "line 2: is not `source destination class port bytes seconds`"),
+        ("Nodes 4\nConnections 2\n0->1 start 0 size 5\n", "line 2: counts 2 flows, and there are 1"),
+        ("Nodes 4\nConnections 1000000000\n", "line 2: counts 1000000000 flows"),
+        ("Nodes 4\nConnections 1\n0->4 start 0 size 5\n", "line 3: host 4 is not one of 4"),
+        ("Nodes 4\nConnections 1\n3->3 start 0 size 5\n", "line 3: host 3 sends to itself"),
+        ("Nodes 4\nConnections 1\n3->2 start -7 size 5\n", "line 3: the flow begins before 0"),
+        ("Nodes 4\nConnections 1\n3->2 start 7\n", "line 3: is not `source->destination start T size S`"),
+        (
+            "Nodes 4\nConnections 1\n3-2 start 7 size 1\n",
+            "line 3: is not `source->destination start T size S`",
+        ),
+        ("Nodes 4\nTriggers 1\n", "line 2: Triggers are not modelled"),
+        ("Nodes 4\n3->2 id 1 trigger 1 size 5\n", "line 2: a flow of a list waits for no trigger"),
+        ("Nodes 4\n3->2 start 1 size 5 colour 1\n", "line 2: colour is not known"),
     ],
 )
 def test_a_line_of_a_list_that_is_no_flow_is_named(tmp_path: Path, text: str, reason: str) -> None:
-    (tmp_path / "flows.csv").write_text(text, encoding="utf-8")
+    (tmp_path / "flows").write_text(text, encoding="utf-8")
     with pytest.raises(ValueError) as caught:
-        read_list(tmp_path / "flows.csv")
+        read_list(tmp_path / "flows")
     assert reason in str(caught.value)
+    assert str(caught.value).count("\n") == 0
+
+
+def test_a_number_of_no_host_is_refused_with_the_flow(tmp_path: Path) -> None:
+    (tmp_path / "flow.txt").write_text("2\n0 1 3 100 5 0\n4 1 3 100 5 0\n", encoding="utf-8")
+    with pytest.raises(InputError) as caught:
+        points(tmp_path, FLOWS.replace(SIZES, "        listed: flow.txt\n"))
+    assert "flow 2 has host number 4; topology leaf-spine-4 has 4 hosts, from 0" in str(caught.value)
+    assert str(caught.value).count("\n") == 0
 
 
 def test_a_list_of_too_many_flows_is_refused_before_all_of_it_is_read(
@@ -177,7 +269,7 @@ def test_a_list_of_too_many_flows_is_refused_before_all_of_it_is_read(
         ("warm_up: 100ms", "warm_up: 1s", "leaves no flow"),
         ("        load: 30%\n", "", "give sizes, load and duration"),
         (SIZES, "        listed: nowhere.csv\n", "no file of this name"),
-        (SIZES, "        listed: to_itself.csv\n", "h1: is at both ends"),
+        (SIZES, "        listed: to_itself.csv\n", "host h1 sends to itself"),
         (SIZES, "        listed: to_nobody.csv\n", "no host has this name"),
         ("sizes: websearch", "sizes: {constant: 5KB, exponential: 5KB}", "give one of"),
     ],

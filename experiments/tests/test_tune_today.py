@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
+import yaml
 from click.testing import CliRunner
 from eeon_control import config as configs
 from eeon_control import fabric, topology
@@ -96,6 +97,30 @@ def test_every_key_of_an_aqm_is_read_back(aqm: str) -> None:
     read, _ = today.configuration(FABRIC, there, TICK)
     again = held(configs.from_document(configs.read("drop_tail").merged_with(document(read))))
     assert all(not difference(there[name], again[name]) for name in there)
+
+
+CLASSES = "classes: {urgent: {priority: 6, dscp: [46]}}\n"
+
+
+@pytest.mark.parametrize("scope", ["queue", "port"])
+def test_what_an_aqm_compares_is_read_back(scope: str) -> None:
+    profile = f"profiles: {{queue: {{fabric: {{scope: {scope}}}}}}}\n"
+    there = held(configs.overridden(configs.load("red_ect"), yaml.safe_load(profile + CLASSES)))
+    read, words = today.configuration(FABRIC, there, TICK)
+    again = held(
+        configs.from_document(
+            configs.read("drop_tail").merged_with(document({**read, **yaml.safe_load(CLASSES)}))
+        )
+    )
+    assert all(not difference(there[name], again[name]) for name in there)
+    assert all(" ports red " in one for one in words)
+
+
+def test_queues_with_different_aqms_are_named() -> None:
+    own = "profiles: {queue: {fabric: {class_aqm: {urgent: drop_tail}}}}\n"
+    there = held(configs.overridden(configs.load("red_ect"), yaml.safe_load(own + CLASSES)))
+    with pytest.raises(FabricError, match=r"leaf1:1: .* \(by queue: 0 red .*; 6 drop_tail\)"):
+        today.configuration(FABRIC, there, TICK)
 
 
 def document(value: Mapping[str, object]):

@@ -41,7 +41,7 @@
 //!   it sleeps after `stall_ps` without transmission. At a host's end `eee` must be absent: its NIC decides.
 //! * `host_delay` is absent, or `{"tx_ps": 0, "rx_ps": 0}`: what hosts with TCP take for a segment.
 //! * `nic` is for all hosts, a host's own `nic` replaces it whole. `buffer_bytes: null` is without limit;
-//!   `buffer_packets` is in place of it, `held_outside` beside it. `aqm` is absent, or one of
+//!   `buffer_packets` is in place of it, `held_outside` beside it. With `fair` flows take turns. `aqm` is absent, or one of
 //!   `{"mode": "mark_threshold", ...}`, `{"mode": "red", ...}`, `{"mode": "codel", ...}` with the fields of [`NicAqm`].
 //! * `nic_classes` is absent, or gives all NICs queues by DSCP; those in `pausable` obey pause frames (`docs/models/pfc.md`).
 //! * `quanta` is absent, or lets queues of switch ports share their links by weight: `[{"priority": 1, "bytes": 6000}]`.
@@ -119,7 +119,7 @@ pub struct FabricSpec {
     /// How queue depth is sampled.
     #[serde(default)]
     pub queue_samples: QueueSamplesSpec,
-    /// Who gives flows of applications their rates; nobody when absent.
+    /// The scheduler that gives flows of applications their rates; none when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scheduler: Option<SchedulerSpec>,
 }
@@ -319,6 +319,9 @@ pub struct NicSpec {
     /// What comes while the link is not awake waits beside `buffer_bytes`. Default false.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub held_outside: bool,
+    /// Flows take turns by bytes, in each of the queues; no `aqm` beside it. Default false: a FIFO.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub fair: bool,
     /// What happens before the queue is full; nothing when absent.
     #[serde(default)]
     pub aqm: Option<NicAqm>,
@@ -415,7 +418,7 @@ pub struct NicEeeSpec {
     pub trigger_bytes: u32,
 }
 
-/// Who is never dropped early.
+/// Which packets are never dropped early.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -459,7 +462,7 @@ pub enum NicAqm {
         average_shift: u8,
         /// Whether ECT packets are marked, not dropped.
         ecn: bool,
-        /// Who is spared.
+        /// Which packets are protected.
         protect: Protect,
         /// In this time the average halves while the NIC is idle; null: never.
         half_life_ps: Option<NonZeroU64>,
@@ -477,7 +480,7 @@ pub enum NicAqm {
         mtu_bytes: u32,
         /// Whether ECT packets are marked, not dropped.
         ecn: bool,
-        /// Who is spared.
+        /// Which packets are protected.
         protect: Protect,
     },
 }

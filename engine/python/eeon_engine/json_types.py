@@ -1041,7 +1041,7 @@ class PortStats(TypedDict):
 
 
 Protect: TypeAlias = Literal["ect", "ece", "ack_syn"]
-"""Who is never dropped early."""
+"""Which packets are never dropped early."""
 
 
 @final
@@ -2661,7 +2661,7 @@ class RedAqm(TypedDict):
     """Whether ECT packets are marked, not dropped."""
 
     protect: Protect
-    """Who is spared."""
+    """Which packets are protected."""
 
     by_size: bool
     """Whether a packet's probability is in proportion to its size."""
@@ -2688,7 +2688,7 @@ class CodelAqm(TypedDict):
     """Whether ECT packets are marked, not dropped."""
 
     protect: Protect
-    """Who is spared."""
+    """Which packets are protected."""
 
 
 NicAqm: TypeAlias = MarkThresholdAqm | RedAqm | CodelAqm
@@ -2716,6 +2716,9 @@ class NicSpec(TypedDict):
 
     eee: NotRequired[NicEeeSpec | None]
     """EEE, with the timings of `phy`; off when absent."""
+
+    fair: NotRequired[bool]
+    """Flows take turns by bytes, in each of the queues; no `aqm` beside it. Default false: a FIFO."""
 
     held_outside: NotRequired[bool]
     """What comes while the link is not awake waits beside `buffer_bytes`. Default false."""
@@ -3141,7 +3144,7 @@ class FabricSpec(TypedDict):
     """Time that a recirculated packet takes to its next ingress. Default 1 us."""
 
     scheduler: NotRequired[SchedulerSpec | None]
-    """Who gives flows of applications their rates; nobody when absent."""
+    """The scheduler that gives flows of applications their rates; none when absent."""
 
     tick_ps: NotRequired[int]
     """Length of a switch's timestamp tick. Default 1 ns; BMv2's is 1 us."""

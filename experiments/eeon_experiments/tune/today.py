@@ -23,12 +23,12 @@ from eeon_control.fabric.diff import difference
 from eeon_control.fabric.planning import with_defaults
 from eeon_control.fabric.read import FabricObservation, Wanted, observe
 from eeon_control.fabric.targets import Targets
-from eeon_control.plan import intended
-from eeon_control.port_settings import AQM, BUFFER, EEE, Settings
+from eeon_control.plan import classes, intended
+from eeon_control.port_settings import AQM, BUFFER, EEE, QUEUE_AQM, ByQueueSettings, Settings
 from eeon_control.sources import Document
 from eeon_control.topology import Topology
 from eeon_control.units import Bytes, DataRate, Duration, format_probability
-from eeon_control.views.port_tables import by_port
+from eeon_control.views.port_tables import aqm_text, by_port, queue_aqms
 from eeon_tools.errors import InputError as BadFile
 
 from eeon_experiments import overlay
@@ -114,7 +114,8 @@ def configuration(
     names: dict[str, dict[str, tuple[str, dict[str, object]]]] = {"queue": {}, "eee": {}}
     counts: dict[str, int] = {}
     for switch in topology.switches.values():
-        tables = by_port(held[switch.name])
+        tables, of_queues = by_port(held[switch.name]), queue_aqms(held[switch.name])
+        has_classes = bool(classes.summary(held[switch.name]))
         for port in switch.ports:
             found = [
                 None if (action := tables.get(port.number, {}).get(table.name)) is None
@@ -127,7 +128,19 @@ def configuration(
                     f"{port.name}: holds no buffer, AQM or EEE that is known here: the switch is not set, or "
                     f"has other ports than topology {topology.name}"
                 )
-            queue = {**_buffer(buffer), "aqm": _aqm(aqm, port.rate)}
+            scope: dict[str, object] = {"scope": "port"} if has_classes else {}
+            if isinstance(aqm, ByQueueSettings):
+                queues = of_queues.get(port.number, {})
+                alike = {QUEUE_AQM.from_action(action, tick) for action in queues.values()}
+                one = alike.pop() if len(alike) == 1 else None
+                if one is None:
+                    shown = aqm_text(tables[port.number][AQM.name], queues, tick)
+                    raise FabricError(
+                        f"{port.name}: its queues have not one and the same AQM ({shown}), and which class "
+                        "has which is not known here; give them one for the search"
+                    )
+                aqm, scope = one, {}
+            queue = {**_buffer(buffer), "aqm": _aqm(aqm, port.rate), **scope}
             attached = {"queue": _named(names["queue"], queue)}
             attached["eee"] = _named(names["eee"], _eee(eee)) if eee.mode != "off" else "off"
             ports[port.name] = attached

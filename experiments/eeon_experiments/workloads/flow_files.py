@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import math
+from collections.abc import Callable, Iterator
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
 
@@ -15,6 +16,15 @@ _SIZES = Path(__file__).with_name("sizes")
 _LIMIT_BYTES = 256 << 20
 _MAX_FLOWS = 1 << 20
 _COLUMNS = ["source", "destination", "bytes", "start"]
+_MATRIX_COUNTS = ("Nodes", "Connections", "Triggers", "Failures")
+
+_MAX_EXPONENT = 30
+"""Of a time: the engine takes none of this length in any unit, and thousands of digits take long."""
+
+_Lines = list[tuple[int, str]]
+"""Lines that are neither empty nor comments, with their numbers."""
+_Flow = tuple[int, str | int, str | int, int, int]
+"""A line's number, source, destination, bytes, and start in picoseconds."""
 
 
 def shipped_sizes() -> list[str]:
@@ -72,39 +82,131 @@ def read_points(path: Path) -> list[list[float]]:
 
 
 def read_list(path: Path) -> list[dict[str, object]]:
-    """Flows of a CSV file: source, destination, bytes, start, with these names in its first line or without.
+    """Flows of a file in one of three forms, told apart by the first line that is not empty or a comment.
 
-    `start` is a time with its unit, or seconds. Raises ValueError with the line.
+    * CSV: source, destination, bytes, start, with these names in the first line or without. `start` is a time
+      with its unit, or seconds.
+    * `flow.txt` of HPCC's simulator: how many flows there are, then `source destination class port bytes
+      seconds` a line.
+    * A connection matrix (`.cm`) of htsim: `Nodes N`, `Connections N`, then `source->destination start T
+      size S` a line, with T in picoseconds.
+
+    Hosts of the last two are numbers from 0. Class, port, `id` and `prio` are not used. Raises ValueError
+    with the line.
     """
     flows: list[dict[str, object]] = []
-    reader = csv.reader(_text(path).splitlines(), skipinitialspace=True)
-    for row in reader:
-        if not row or row[0].startswith("#") or (not flows and row == _COLUMNS):
-            continue
+    stripped = ((number, line.strip()) for number, line in enumerate(_text(path).splitlines(), 1))
+    lines = [(number, line) for number, line in stripped if line and not line.startswith("#")]
+    for number, source, destination, size, at_ps in _form(lines)(lines):
         if len(flows) == _MAX_FLOWS:
-            raise ValueError(f"line {reader.line_num}: is one flow more than {_MAX_FLOWS}; split the list")
-        try:
-            source, destination, size, start = row
-            flows.append(
-                {
-                    "source": source,
-                    "destination": destination,
-                    "bytes": int(size) if size.isdecimal() else int(Bytes.parse(size)),
-                    "at_ps": _picoseconds(start),
-                }
-            )
-        except (UnitError, ValueError) as error:
-            said = f": {error}" if isinstance(error, UnitError) else ""
-            columns = ", ".join(_COLUMNS)
-            raise ValueError(f"line {reader.line_num}: is not `{columns}`{said}") from None
+            raise ValueError(f"line {number}: is one flow more than {_MAX_FLOWS}; split the list")
+        if source == destination:
+            raise ValueError(f"line {number}: host {source} sends to itself; a flow needs two hosts")
+        if size < 1 or at_ps < 0:
+            reason = "has no bytes; it needs at least one" if size < 1 else "begins before 0"
+            raise ValueError(f"line {number}: the flow {reason}")
+        flows.append({"source": source, "destination": destination, "bytes": size, "at_ps": at_ps})
     return flows
 
 
+def _form(lines: _Lines) -> Callable[[_Lines], Iterator[_Flow]]:
+    first = lines[0][1].split() if lines else []
+    if first and first[0] in _MATRIX_COUNTS:
+        return _connection_matrix
+    return _flow_txt if len(first) == 1 and first[0].isdecimal() else _csv
+
+
+def _csv(lines: _Lines) -> Iterator[_Flow]:
+    for index, (number, line) in enumerate(lines):
+        row = next(csv.reader([line], skipinitialspace=True))
+        if index == 0 and row == _COLUMNS:
+            continue
+        try:
+            source, destination, size, start = row
+            bytes_ = int(size) if size.isdecimal() else int(Bytes.parse(size))
+            yield number, source, destination, bytes_, _picoseconds(start)
+        except (UnitError, ValueError) as error:
+            said = f": {error}" if isinstance(error, UnitError) else ""
+            raise ValueError(f"line {number}: is not `{', '.join(_COLUMNS)}`{said}") from None
+
+
+def _flow_txt(lines: _Lines) -> Iterator[_Flow]:
+    counted, told = lines[0][0], int(lines[0][1])
+    _check_count(counted, told)
+    found = 0
+    for number, line in lines[1:]:
+        # HPCC reads no further than it counts; its own file has a remark there.
+        if found == told and not line[0].isdecimal():
+            break
+        *whole, start = line.split()
+        try:
+            source, destination, _class, _port, size = (int(word) for word in whole if word.isdecimal())
+            at_ps = _picoseconds(start)
+        except (UnitError, ValueError):
+            form = "source destination class port bytes seconds"
+            raise ValueError(f"line {number}: is not `{form}`") from None
+        found += 1
+        yield number, source, destination, size, at_ps
+    _check_found(counted, told, found)
+
+
+def _connection_matrix(lines: _Lines) -> Iterator[_Flow]:
+    told: dict[str, tuple[int, int]] = {}
+    found = 0
+    for number, line in lines:
+        first, *rest = line.split()
+        if first in _MATRIX_COUNTS and len(rest) == 1 and rest[0].isdecimal():
+            told[first] = number, int(rest[0])
+            if first == "Connections":
+                _check_count(*told[first])
+            elif first != "Nodes" and told[first][1]:
+                raise ValueError(f"line {number}: {first} are not modelled; a list has flows and their times")
+            continue
+        if any("trigger" in word for word in rest):
+            raise ValueError(f"line {number}: a flow of a list waits for no trigger; give `start`")
+        try:
+            named = dict(zip(rest[::2], rest[1::2], strict=True))
+            source, destination = (int(host) for host in first.split("->") if host.isdecimal())
+            size, at_ps = int(named.pop("size")), _rounded(Decimal(named.pop("start")))
+        except (InvalidOperation, KeyError, ValueError):
+            raise ValueError(f"line {number}: is not `source->destination start T size S`") from None
+        if unknown := named.keys() - {"id", "prio"}:
+            raise ValueError(
+                f"line {number}: {min(unknown)} is not known; there are start, size, id and prio"
+            )
+        if "Nodes" in told and max(source, destination) >= told["Nodes"][1]:
+            raise ValueError(
+                f"line {number}: host {max(source, destination)} is not one of {told['Nodes'][1]}"
+            )
+        found += 1
+        yield number, source, destination, size, at_ps
+    if "Connections" in told:
+        _check_found(*told["Connections"], found)
+
+
+def _check_count(line: int, told: int) -> None:
+    if told > _MAX_FLOWS:
+        raise ValueError(f"line {line}: counts {told} flows; a list has at most {_MAX_FLOWS}")
+
+
+def _check_found(line: int, told: int, found: int) -> None:
+    if told != found:
+        raise ValueError(f"line {line}: counts {told} flows, and there are {found}")
+
+
 def _picoseconds(text: str) -> int:
+    """Of a time with its unit, or of seconds."""
     try:
-        return int(Decimal(text).scaleb(12).to_integral_value())
+        seconds = Decimal(text)
     except InvalidOperation:
         return int(Duration.parse(text))
+    return _rounded(seconds, 12)
+
+
+def _rounded(value: Decimal, exponent: int = 0) -> int:
+    if not value.is_finite() or value.adjusted() > _MAX_EXPONENT:
+        raise ValueError("not a time")
+    return int(value.scaleb(exponent).to_integral_value())
 
 
 def _text(path: Path) -> str:

@@ -20,6 +20,7 @@ from eeon_experiments.workloads.queries import racks
 if TYPE_CHECKING:
     from eeon_engine.json_types import DrawnSpec, FlowsSpec, SizesSpec
 
+HostNumber = Annotated[int, Field(strict=True, ge=0)]
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 Point = Annotated[list[Annotated[float, Field(ge=0, allow_inf_nan=False)]], Field(min_length=2, max_length=2)]
 
@@ -85,13 +86,13 @@ class Sizes(Strict):
 class ListedFlow(Strict):
     """One flow of a list."""
 
-    source: str
-    """The host that sends."""
-    destination: str
+    source: str | HostNumber
+    """The host that sends: its name, or its number in the fabric's order, from 0."""
+    destination: str | HostNumber
     """The host that receives."""
-    bytes: Annotated[int, Field(strict=True, ge=1)]
+    bytes: Annotated[int, Field(strict=True, ge=1, lt=2**63)]
     """Payload."""
-    at_ps: Annotated[int, Field(strict=True, ge=0)]
+    at_ps: Annotated[int, Field(strict=True, ge=0, lt=2**63)]
     """When it begins, in picoseconds."""
 
 
@@ -101,8 +102,12 @@ def _named(value: object) -> object:
 
 def _listed(value: object) -> object:
     if isinstance(value, str):
-        raise ValueError("no file of this name is beside the experiment's; give a CSV file of flows")
+        raise ValueError("no file of this name is beside the experiment's; give a file of flows")
     return value
+
+
+def _name(host: str | int, names: list[str]) -> str:
+    return host if isinstance(host, str) else names[host]
 
 
 class Flows(Application):
@@ -112,8 +117,10 @@ class Flows(Application):
     kind: Literal["flows"]
     """`flows`."""
     listed: Annotated[list[ListedFlow], Field(min_length=1), BeforeValidator(_listed)] | None = None
-    """A CSV file of flows beside the experiment's: source, destination, bytes, start (with its unit, or
-    seconds). Instead of all that says how flows are drawn."""
+    """A file of flows beside the experiment's, instead of all that says how flows are drawn: CSV with source,
+    destination, bytes, start (with its unit, or seconds), or HPCC's `flow.txt`, or htsim's connection matrix
+    (`.cm`, start in picoseconds), whose hosts are numbers in the fabric's order, from 0. Ports, classes and
+    priorities of these are not used."""
     sizes: Annotated[Sizes, BeforeValidator(_named)] | None = None
     """How large flows are: a name that ships, a file, or one of [Sizes](#sizes)."""
     load: PositiveShareText | None = None
@@ -154,6 +161,9 @@ class Flows(Application):
         if self.rack is not None and self.rack not in leaves:
             yield ("rack",), f"topology {topology.name} has no leaf of that name; it has {', '.join(leaves)}"
             return
+        if beyond := self._beyond_hosts(len(topology.hosts)):
+            yield ("listed",), f"{beyond}; topology {topology.name} has {len(topology.hosts)} hosts, from 0"
+            return
         yield from self._beyond_uplinks(topology)
         hosts = [
             (host.name, int(host.port.rate), int(host.port.overhead)) for host in topology.hosts.values()
@@ -162,6 +172,14 @@ class Flows(Application):
             check_workload({"seed": 0, "applications": [self._own("it", topology, 0)]}, hosts)
         except ConfigError as error:
             yield (), str(error).removeprefix("workload applications[0].")
+
+    def _beyond_hosts(self, hosts: int) -> str:
+        """Names the first flow that has a number of no host."""
+        for number, one in enumerate(self.listed or (), 1):
+            for end in (one.source, one.destination):
+                if isinstance(end, int) and end >= hosts:
+                    return f"flow {number} has host number {end}"
+        return ""
 
     def _beyond_uplinks(self, topology: Topology) -> Iterator[Broken]:
         """Leaves that have less towards spines than their hosts send there in the mean."""
@@ -195,10 +213,11 @@ class Flows(Application):
             "rows": self.rows,
         }
         if self.listed is not None:
+            names = list(topology.hosts)
             spec["list"] = [
                 {
-                    "source": one.source,
-                    "destination": one.destination,
+                    "source": _name(one.source, names),
+                    "destination": _name(one.destination, names),
                     "bytes": one.bytes,
                     "at_ps": one.at_ps,
                 }

@@ -58,7 +58,8 @@ pub fn nic(bytes: &[u8]) {
     assert_eq!(run.nic.queue_packets(), 0, "no pause and no rate holds a frame for ever");
 }
 
-/// Bits: 1 DCQCN in place of QCN, 2 classes, 4 a limit, 8 an AQM, 16 EEE; 32 a limit in frames, or 64 beside what EEE holds.
+/// Bits: 1 DCQCN in place of QCN, 2 classes, 4 a limit, 8 an AQM, 16 EEE; 32 a limit in frames, or 64 beside what EEE holds; 128 flows in turn, but
+/// with an AQM.
 fn nic_of(flags: u8) -> Nic {
     let rate = DataRate::from_bps(1_000_000_000);
     let limit = (flags & 4 != 0).then(|| match flags >> 5 & 3 {
@@ -91,6 +92,7 @@ fn nic_of(flags: u8) -> Nic {
     Nic::new(rate, Bytes::new(24), limit, (flags & 16 != 0).then_some(eee))
         .with_aqm((flags & 8 != 0).then_some(codel), 1)
         .with_classes((flags & 2 != 0).then_some(classes))
+        .with_fair_queues(flags & 0b1000_1000 == 0b1000_0000)
         .with_reactions(Some(reactions), [Some(IpAddr::from(OWN)), None])
 }
 

@@ -31,7 +31,7 @@ pub fn seeds(target: &str) -> Vec<Vec<u8>> {
 fn nic_seeds() -> Vec<Vec<u8>> {
     const WHOLE: [u8; 3] = [u8::MAX; 3];
     let mut seeds = Vec::new();
-    for flags in 0..32 {
+    for flags in (0..32).chain(128..136) {
         let mut seed = vec![flags];
         for round in 0..4_u8 {
             for flow in (0..6).chain(0..6) {
@@ -50,7 +50,7 @@ fn nic_seeds() -> Vec<Vec<u8>> {
         seeds.push(seed);
     }
     // Flows that wait so long that their limiters are given up meanwhile, with pauses of their class and others beside them.
-    for flags in 0..8 {
+    for flags in (0..8).chain(128..136) {
         let mut seed = vec![flags];
         for number in 0..200 {
             seed.extend([nic::FRAME, 1 + number % 2, 0xEA, 5]);

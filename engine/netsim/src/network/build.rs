@@ -31,11 +31,12 @@ impl Network {
         let hosts = hosts.map(|(index, ((host, settings), direction))| {
             // Streams of their own, unlike the switches', which are seeded with a device id.
             let seed = spec.seed ^ (index as u64 + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-            let NicSettings { limit, eee, aqm, reactions, notifications } = *settings;
+            let NicSettings { limit, eee, aqm, reactions, notifications, is_fair } = *settings;
             let own = [host.ipv4.map(IpAddr::V4), host.ipv6.map(IpAddr::V6)];
             let nic = Nic::new(direction.rate, direction.overhead, limit, eee)
                 .with_aqm(aqm, seed)
                 .with_classes(classes.clone())
+                .with_fair_queues(is_fair)
                 .with_reactions(reactions, own);
             let phy = phy(direction, Duration::from_ps(1));
             let (Node::Switch(switch), port) = direction.to else {

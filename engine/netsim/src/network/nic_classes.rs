@@ -10,6 +10,7 @@ use units::{Bytes, DataRate, Duration, Time};
 use wire::Network;
 
 use crate::network::frame::HostFrame;
+use crate::network::nic_fair::Queue;
 
 /// Queues of a NIC.
 pub(crate) const PRIORITIES: usize = 8;
@@ -38,12 +39,12 @@ pub struct NicClasses {
 /// The queues of one NIC.
 pub(super) struct Lanes {
     classes: NicClasses,
-    queues: [VecDeque<HostFrame>; PRIORITIES],
+    queues: [Queue; PRIORITIES],
     open_at: [Time; PRIORITIES],
     waiting: usize,
 }
 
-/// Whether a frame is of MAC control, which ends at the NIC that receives it.
+/// Returns whether a frame is of MAC control, which ends at the NIC that receives it.
 #[inline]
 pub(super) fn is_mac_control(frame: &[u8]) -> bool {
     frame.get(12..14) == Some(&ETHERTYPE)
@@ -54,11 +55,16 @@ impl Lanes {
         Self { classes, queues: Default::default(), open_at: [Time::ZERO; PRIORITIES], waiting: 0 }
     }
 
+    /// Returns the same with queues that serve flows in turn.
+    pub(super) fn with_fair_queues(self) -> Self {
+        Self { queues: std::array::from_fn(|_| Queue::fair()), ..self }
+    }
+
     pub(super) fn len(&self) -> usize {
         self.waiting
     }
 
-    /// The queue that a frame belongs to.
+    /// Returns the queue that a frame belongs to.
     pub(super) fn priority_of(&self, frame: &HostFrame) -> usize {
         let dscp = Network::of(&frame.captured).ok().and_then(|network| network.dscp());
         dscp.map_or(self.classes.default_priority, |dscp| self.classes.priority[usize::from(dscp)]).into()
@@ -66,7 +72,7 @@ impl Lanes {
 
     pub(super) fn push(&mut self, frame: HostFrame) {
         let priority = self.priority_of(&frame);
-        self.queues[priority].push_back(frame);
+        self.queues[priority].push(frame);
         self.waiting += 1;
     }
 
@@ -74,17 +80,14 @@ impl Lanes {
     pub(super) fn take(&mut self, is_wanted: impl Fn(&HostFrame) -> bool) -> VecDeque<HostFrame> {
         let mut taken = VecDeque::new();
         for queue in &mut self.queues {
-            let (wanted, kept): (VecDeque<_>, VecDeque<_>) =
-                std::mem::take(queue).into_iter().partition(&is_wanted);
-            *queue = kept;
-            taken.extend(wanted);
+            taken.extend(queue.take(&is_wanted));
         }
         self.waiting -= taken.len();
         taken
     }
 
-    /// When the first frame may leave, also of those that wait elsewhere: `elsewhere` says by priority when one may leave, but for pauses.
-    /// `None` when none waits.
+    /// Returns when the first frame may leave, also of those that wait elsewhere: `elsewhere` says by priority when one may leave, but for
+    /// pauses. `None` when none waits.
     pub(super) fn next(&self, elsewhere: impl Fn(usize) -> Option<Time>) -> Option<Time> {
         let waiting = (0..PRIORITIES).filter_map(|priority| {
             let open_at = self.open_at[priority];
@@ -94,8 +97,8 @@ impl Lanes {
         waiting.min()
     }
 
-    /// The highest queue that is not paused and has a frame, here or elsewhere ([`Lanes::next`]), since when it is open, and whether it
-    /// has one here.
+    /// Returns the highest queue that is not paused and has a frame, here or elsewhere ([`Lanes::next`]), since when it is open, and
+    /// whether it has one here.
     pub(super) fn first(
         &self,
         now: Time,
@@ -109,9 +112,9 @@ impl Lanes {
         })
     }
 
-    /// The first frame of a queue.
+    /// Returns the first frame of a queue.
     pub(super) fn pop(&mut self, priority: usize) -> Option<HostFrame> {
-        let frame = self.queues[priority].pop_front()?;
+        let frame = self.queues[priority].pop()?;
         self.waiting -= 1;
         Some(frame)
     }

@@ -80,6 +80,7 @@ pub(crate) struct NicSettings {
     pub(crate) aqm: Option<NicAqm>,
     pub(crate) reactions: Option<ReactionSettings>,
     pub(crate) notifications: Option<Notifications>,
+    pub(crate) is_fair: bool,
 }
 
 /// The fabric's directions: those that leave hosts first, in the order of the hosts, then those that leave
@@ -162,7 +163,12 @@ impl Wiring {
             check_aqm(&format!("hosts[{index}] {}", host.name), nic)?;
             let (reactions, notifications) = reactions(&format!("hosts[{index}] {}", host.name), nic)?;
             let limit = nic_limit(&format!("hosts[{index}] {}", host.name), nic)?;
-            wiring.nics.push(NicSettings { limit, eee, aqm: nic.aqm, reactions, notifications });
+            if nic.fair && nic.aqm.is_some() {
+                let reason = "is with an AQM, which judges one FIFO: leave out one of the two";
+                return Err(wrong(format!("hosts[{index}] {} nic.fair", host.name), nic.fair, reason));
+            }
+            let is_fair = nic.fair;
+            wiring.nics.push(NicSettings { limit, eee, aqm: nic.aqm, reactions, notifications, is_fair });
             wiring.directions.push(uplink);
         }
         wiring.directions.extend(downlinks);
@@ -273,7 +279,7 @@ fn check_numbers(spec: &FabricSpec) -> Result<(), SpecError> {
     Ok(())
 }
 
-/// The quanta of every switch port.
+/// Returns the quanta of every switch port.
 pub(crate) fn quanta(spec: &FabricSpec) -> Result<Quanta, SpecError> {
     let mut quanta = Quanta::default();
     for (index, one) in spec.quanta.iter().enumerate() {
@@ -584,6 +590,11 @@ mod tests {
                 r#""seed": 1"#,
                 r#""seed": 1, "nic": {"buffer_packets": 1, "held_outside": true}"#,
                 "hosts[0] h1 nic.held_outside: true: needs buffer_bytes",
+            ),
+            (
+                r#""seed": 1"#,
+                r#""seed": 1, "nic": {"fair": true, "aqm": {"mode": "codel", "target_ps": 1, "interval_ps": 9, "mtu_bytes": 1, "ecn": true, "protect": "ect"}}"#,
+                "hosts[0] h1 nic.fair: true: is with an AQM",
             ),
             (r#""seed": 1"#, r#""seed": 1, "priorities": 0"#, "priorities: 0: must be from 1 to 8"),
             (r#""seed": 1"#, r#""seed": 1, "priorities": 9"#, "priorities: 9: must be from 1 to 8"),
