@@ -1,0 +1,99 @@
+"""The league table: what each profile makes of flows, against the threshold that `eeon tune` found."""
+
+from __future__ import annotations
+
+from eeon_experiments.report.drawing import Drawing, Panel, Rule, Series
+from eeon_experiments.report.runs import Runs, Spread
+from eeon_tools.svg import BLUE, GREEN, ORANGE
+
+_PROFILES = {
+    "drop_tail": "drop tail",
+    "c_rtt_7": "C x RTT / 7",
+    "dctcp": "DCTCP, 65",
+    "dcqcn": "DCQCN",
+    "hpcc": "HPCC",
+    "sonic": "SONiC",
+    "cisco": "Cisco",
+    "cumulus": "Cumulus",
+}
+_TRAFFICS = {"websearch": "web search", "storage": "storage", "shuffle": "shuffle"}
+_COLOURS = (BLUE, ORANGE)
+_BEST = Rule("1 = the threshold that was found", 1.0, "#888888", ":")
+_ABOVE = "mean slowdown, of that with the threshold that was found"
+
+
+def drawings(runs: Runs) -> list[Drawing]:
+    """The table over everything, then each kind of traffic."""
+    traffics = runs.values("traffic")
+    means = {
+        name: Spread.over(one.mean for traffic in traffics if (one := _against_best(runs, traffic, queue)))
+        for queue, name in _PROFILES.items()
+        if queue in runs.values("queue")
+    }
+    ranked = sorted((name for name in means if means[name] is not None), key=lambda name: _mean(means[name]))
+    table = Panel(
+        "mean over all traffics, lowest to highest",
+        ranked,
+        [Series("against the best found", [means[name] for name in ranked], GREEN)],
+        kind="bars",
+        rules=[_BEST],
+    )
+    told = ", ".join(f"{name} {_mean(means[name]):.2f}" for name in ranked)
+    return [
+        Drawing(
+            "league",
+            "What shipped profiles lose against a tuned threshold",
+            "Not in the papers",
+            f"Mean slowdown of all flows, as a multiple of that with the marking threshold that `eeon tune` "
+            f"found for the same traffic with another seed; below 1 the profile is better. From the best: "
+            f"{told}.",
+            "profile",
+            _ABOVE,
+            [table],
+        ),
+        *(_of(runs, kind, words) for kind, words in _TRAFFICS.items() if _of_kind(runs, kind)),
+    ]
+
+
+def _of(runs: Runs, kind: str, words: str) -> Drawing:
+    queues = [queue for queue in _PROFILES if queue in runs.values("queue")]
+    panels = []
+    for delay in dict.fromkeys(traffic.split("_")[2] for traffic in _of_kind(runs, kind)):
+        series = [
+            Series(
+                _load(kind, traffic.split("_")[1]),
+                [_against_best(runs, traffic, queue) for queue in queues],
+                colour,
+            )
+            for traffic, colour in zip(
+                [one for one in _of_kind(runs, kind) if one.endswith(f"_{delay}")], _COLOURS, strict=False
+            )
+        ]
+        names = [_PROFILES[queue] for queue in queues]
+        panels.append(Panel(f"host delay {delay}", names, series, kind="bars", rules=[_BEST]))
+    return Drawing(
+        f"league-{kind}",
+        f"Profiles under {words}",
+        "Not in the papers",
+        "As above, by load and by the time that hosts take for a segment out and in.",
+        "profile",
+        _ABOVE,
+        panels,
+    )
+
+
+def _of_kind(runs: Runs, kind: str) -> list[str]:
+    return [one for one in runs.values("traffic") if one.startswith(kind) and len(runs.where(traffic=one))]
+
+
+def _against_best(runs: Runs, traffic: str, queue: str) -> Spread | None:
+    tuned = [one for one in runs.values("queue") if one.startswith("tuned_")]
+    return runs.ratio("slowdown_mean", {"traffic": traffic, "queue": tuned}, traffic=traffic, queue=queue)
+
+
+def _load(kind: str, text: str) -> str:
+    return f"{text} jobs at once" if kind == "shuffle" else f"load {text} %"
+
+
+def _mean(one: Spread | None) -> float:
+    return one.mean if one is not None else float("inf")
