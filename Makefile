@@ -35,11 +35,13 @@ TYPES  := $(addprefix types/,differential ptf_tests control_plane tools experime
 where   = if command -v $(1) >/dev/null; then $(MAKE) $(2); else echo "$(2): skipped: $(1) is not on PATH"; fi
 
 WHEELS       := out/wheels
+NS3          := out/validate/ns3
+NS3_FLOWS    := out/validate/flows
 # Packages without native code; release/eeon has nothing but the names of the others.
 PURE         := control_plane tools experiments ptf_tests release/eeon
 
 .DEFAULT_GOAL := help
-.PHONY: help setup check check-python style $(TYPES) wheels demo picture test test-wheels test-rust test-python test-ptf nightly reference-switch ptf stf testgen tutorials hostile packetdrill mutants differential bench bench-control bench-live reference guide switch-names fuzz fuzz-corpus fuzz-servers fuzz-servers-corpus man p4 p4-check audit deny site hashes packages-hashed lint format clean
+.PHONY: help setup check check-python style $(TYPES) wheels demo picture test test-wheels test-rust test-python test-ptf nightly reference-switch validate ptf stf testgen tutorials hostile packetdrill mutants differential bench bench-control bench-live reference guide switch-names fuzz fuzz-corpus fuzz-servers fuzz-servers-corpus man p4 p4-check audit deny site hashes packages-hashed lint format clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-17s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -56,7 +58,7 @@ wheels: setup ## build every package as a wheel into out/wheels/: `pip install -
 demo: setup ## replay a shuffle on a twin under each AQM and EEE mode; writes out/demo/
 	$(VENV)/bin/eeon demo --output out/demo
 
-picture: demo ## draw the tour's picture again from the demo's results
+picture: demo ## draw the picture of docs/run/install.md again from the demo's results
 	cp out/demo/picture.svg docs/images/demo.svg
 
 check: style ## what to run while you work: formats, lints, types, and the tests that need no process, network or root
@@ -86,7 +88,14 @@ nightly: test ## after `make test`, the long forms of its tests and every suite 
 	$(PY) -m pytest -q -ra -m nightly
 	$(MAKE) hostile HOSTILE_SECONDS=60
 	$(PY) ptf_tests/run/engine_veth.py
+	$(MAKE) validate
 	$(MAKE) reference-switch
+
+validate: setup ## the same flows in the twin and in ns-3 3.44, from SEED (1): slowdowns, queues, marks side by side, 1 outside the bands; KEEP=1 keeps the numbers for docs/validation.md
+	@$(MAKE) --no-print-directory $(NS3_FLOWS) || \
+	  echo "validate: skipped: it needs ns-3's wheel (experiments/validate/requirements.txt: CPython 3.11, Linux x86-64) and g++ 12 or later"
+	@test ! -x $(NS3_FLOWS) || PYTHONPATH=experiments $(PY) -m validate.side_by_side $(NS3_FLOWS) --seed $(or $(SEED),1) $(if $(KEEP),--keep)
+	@test ! -x $(NS3_FLOWS) || NS3_FLOWS=$(CURDIR)/$(NS3_FLOWS) $(CARGO) test $(ENGINE) --package netsim --test ns3 --quiet -- --ignored --nocapture
 
 reference-switch: setup ## what p4c and BMv2 judge, each where it is on PATH: compiled outputs, PTF on BMv2, CASES differential cases, mutants, p4c's STF programs
 	@$(call where,p4c-bm2-ss,p4-check)
@@ -154,13 +163,13 @@ reference: setup ## generate from types, models and data: the Python types of wh
 	$(CARGO) run $(ENGINE) --package schema --quiet -- engine/schema/schema.json
 	$(PY) engine/schema/python_types.py engine/python/eeon_engine/json_types.py
 	$(PY) -m eeon_control.schemas control_plane/schema
-	$(PY) -m eeon_control.reference docs/configuration.md
+	$(PY) -m eeon_control.reference docs/run/configuration.md
 	$(PY) -m eeon_experiments.reference docs/experiments.md
 	$(PY) -m eeon_experiments.readme
 
-guide: setup ## run the commands of docs/guide.md and docs/explain.md, and replace outputs that have changed
-	$(PY) tools/tests/guide_refresh.py docs/guide.md
-	$(PY) tools/tests/guide_refresh.py docs/explain.md
+guide: setup ## run the commands of docs/run/guide.md and docs/p4/explain.md, and replace outputs that have changed
+	$(PY) tools/tests/guide_refresh.py docs/run/guide.md
+	$(PY) tools/tests/guide_refresh.py docs/p4/explain.md
 
 site: $(VENV)/.site ## build the documents as a site into out/site/html/, strictly; it needs no network to be read
 	$(PY) release/site/build.py out/site
@@ -248,6 +257,17 @@ $(VENV)/.engine: $(VENV)/.packages $(RUST_SOURCES)
 	@command -v $(CARGO) >/dev/null || { echo "cargo is not on PATH: a Rust toolchain is needed to build the engine"; exit 1; }
 	VIRTUAL_ENV=$(CURDIR)/$(VENV) $(VENV)/bin/maturin develop --quiet --release --manifest-path engine/python/Cargo.toml
 	@touch $@
+
+# Not part of the setup either. ns-3 is licensed under GPL-2.0: nothing that ships links it.
+$(NS3)/.packages: experiments/validate/requirements.txt
+	$(PYTHON) -m venv $(NS3)
+	$(NS3)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --requirement $<
+	@touch $@
+
+$(NS3_FLOWS): engine/netsim/tests/ns3/flows.cc $(NS3)/.packages
+	wheel=$$(echo $(CURDIR)/$(NS3)/lib/python*/site-packages/ns3) && \
+	  g++ -std=c++23 -O2 -I $$wheel/include $< -o $@ -L $$wheel/lib64 -Wl,--allow-shlib-undefined -Wl,-rpath,$$wheel/lib64 \
+	  $(patsubst %,-l:libns3.44-%.so,core network internet point-to-point applications traffic-control)
 
 # They need the engine, which must be there first: no registry has it.
 $(VENV)/.experiments: constraints.txt experiments/pyproject.toml $(VENV)/.packages | $(VENV)/.engine

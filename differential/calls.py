@@ -1,8 +1,8 @@
 """Random sequences of control calls for a program: entries that its packets hit, groups, arrays, value sets.
 
 Keys are made from fields of frames that are about to be sent. What both switches answered tells which handles
-there are, so a sequence is made call by call. Calls whose answers differ on purpose (docs/behaviour.md) are
-not made.
+there are, so a sequence is made call by call. Calls whose answers differ on purpose
+(docs/p4/behaviour.md) are not made.
 """
 
 from __future__ import annotations

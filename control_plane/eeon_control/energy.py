@@ -260,6 +260,6 @@ def _has_restarted(before: Reading, after: Reading, elapsed_ps: int) -> bool:
 
 
 def _is_ahead(moment: int, now: int) -> bool:
-    """Returns the program's own rule for a clock that wraps (ARCHITECTURE.md): ahead by less than 2^40
-    ticks."""
+    """Returns the program's own rule for a clock that wraps (docs/models/eee_hold.md): ahead by less than
+    2^40 ticks."""
     return 0 < (moment - now) % TICK_VALUES < TICKS_AHEAD_LIMIT

@@ -1,6 +1,6 @@
 """The reference of configuration keys, made from the JSON Schema, as Markdown.
 
-`docs/configuration.md` has it between two markers, under an introduction that people write. `python -m
+`docs/run/configuration.md` has it between two markers, under an introduction that people write. `python -m
 eeon_control.reference FILE` puts it there.
 """
 

@@ -76,7 +76,7 @@ leaf_spine:
 def _config(fastest: DataRate) -> str:
     return f"""\
 # How queues and links behave. `eeon config explain leaf1:1` says of a port
-# where each of its settings comes from. All keys: docs/configuration.md.
+# where each of its settings comes from. All keys: docs/run/configuration.md.
 description: marking threshold on all ports
 profiles:
   queue:
@@ -114,7 +114,7 @@ def _targets(switches: Iterable[str], first_port: int) -> str:
 
 _TARGETS_HEAD = """\
 # Where each switch serves P4Runtime: put your switches' addresses here. On
-# other machines they want TLS, see docs/security.md. `eeon fabric up` writes
+# other machines they want TLS, see docs/run/security.md. `eeon fabric up` writes
 # such a file for its own switches.
 # The unit of the switches' timestamps: 1ns of eeon-switch with
 # --timestamp-unit ns, 1us of BMv2.

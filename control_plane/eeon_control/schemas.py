@@ -2,7 +2,7 @@
 
 Editors use them (yaml-language-server, for example) to complete and to mark mistakes while one types. They
 describe the form of a file. What the loaders check beyond that, names that must exist, values that must be
-ordered or fit 32 bits, one way out of several, is listed in docs/configuration.md.
+ordered or fit 32 bits, one way out of several, is listed in docs/run/configuration.md.
 
     # yaml-language-server: $schema=config.schema.json
 

@@ -1,9 +1,9 @@
-"""docs/show.md typed on real switches. As a program, `python show_document.py`, it puts in what is printed now.
+"""docs/run/show.md typed on real switches. As a program, `python show_document.py`, it puts in what is printed now.
 
 Frames of two hosts of leaf1 to one host of leaf2 are carried through the engine's switches, twice what its link
 takes, so that its queue marks and overflows; the answers go back. All is in virtual time, so that each output is
-the same every time, but for those over an interval (`--rate`) and of this machine (`doctor`): these are of a live
-fabric, and their headings are compared.
+the same every time, but for those over an interval (`--rate`): these are of a live fabric, and their headings are
+compared.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from eeon_control import topology
 from eeon_control.cli import main
 from eeon_control.routing import Flow
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "show.md"
-_BLOCK = re.compile(r"^    \$ (eeon .*)\n((?:    .*\n)+)", re.MULTILINE)
-_CHANGING = re.compile(r"--rate|eeon doctor")
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "run" / "show.md"
+_BLOCK = re.compile(r"^```console\n\$ (eeon [^\n]*)\n(.*?)^```", re.MULTILINE | re.DOTALL)
+_CHANGING = re.compile(r"--rate")
 
 FRAMES = 300
 _FRAME_PS = 1514 * 8000  # at 1 Gbit/s
@@ -33,9 +33,9 @@ _END_PS = 10**12
 
 
 def blocks(text: str) -> Iterator[tuple[str, str, tuple[int, int]]]:
-    """Command, output without the indentation, and where the output stands."""
+    """Yields each command with its output, and where the output stands."""
     for found in _BLOCK.finditer(text):
-        yield found[1], re.sub(r"^    ", "", found[2], flags=re.MULTILINE), found.span(2)
+        yield found[1], found[2], found.span(2)
 
 
 def agree(command: str, shown: str, printed: str) -> bool:
@@ -125,7 +125,7 @@ def refresh() -> int:
             if _CHANGING.search(command):
                 print(f"{command}: headings differ; take its output from a live fabric:\n{printed}")
                 continue
-            pieces += [text[done_to:start], re.sub(r"^(?=.)", "    ", printed, flags=re.MULTILINE)]
+            pieces += [text[done_to:start], printed]
             done_to = end
             changed += 1
     PAGE.write_text("".join([*pieces, text[done_to:]]), encoding="utf-8")

@@ -82,7 +82,8 @@ def test_mistakes_are_named(text, error):
 def lines(before: str, after: str) -> list[str]:
     old, new = (plan.intended(FABRIC, with_classes(text), TICK) for text in (before, after))
     made = FabricPlan({name: SwitchPlan(False, tuple(difference(old[name], new[name]))) for name in new})
-    return [str(line).partition(": ")[2] for line in describe(FABRIC, made, TICK)]
+    said = [str(line).partition(": ")[2] for line in describe(FABRIC, made, TICK)]
+    return [line for line in said if "AQM" not in line]  # test_config_queue_aqm.py
 
 
 def test_a_plan_says_what_changes():

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 import pytest
 from eeon_control import config, data, topology
@@ -355,17 +354,6 @@ def test_presets_are_the_papers_settings():
         fast = eee[name].at(DataRate.parse("10Gbps"))
         assert (str(fast.hold), str(fast.trigger)) == ("1ms", "1000pkt")
         assert eee[name].at(DataRate.parse("1Gbps")) == eee[name.rstrip("+")]
-
-
-def test_examples_in_the_readme_are_legal():
-    readme = (Path(__file__).parents[1] / "README.md").read_text()
-    blocks = re.findall(r"```yaml\n(.*?)```", readme, re.DOTALL)
-    [example] = [block for block in blocks if "profiles:" in block]
-    assert not [
-        found
-        for found in config.check(config.from_text(example), FABRIC, NS)
-        if found.severity is Severity.ERROR
-    ]
 
 
 def test_yamls_merge_key_is_named_as_such():

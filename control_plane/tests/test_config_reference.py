@@ -1,4 +1,4 @@
-"""docs/configuration.md: its reference is fresh, its examples are legal, its tables are what the program says."""
+"""docs/run/configuration.md: its reference is fresh, its examples are legal, its tables are what the program says."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from eeon_control.errors import Severity
 from eeon_control.port_settings.mark_threshold import default_threshold
 from eeon_control.units import DataRate, Duration
 
-PAGE = (Path(__file__).resolve().parents[2] / "docs" / "configuration.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).resolve().parents[2] / "docs" / "run" / "configuration.md").read_text(encoding="utf-8")
 
 
 def test_reference_is_what_the_schema_says():

@@ -153,7 +153,7 @@ def test_wrong_file_is_refused_by_both(before, after):
     assert not is_valid("config", text)
 
 
-# What only the loader can see, because a schema matches values one by one; docs/configuration.md has this list.
+# What only the loader can see, because a schema matches values one by one; docs/run/configuration.md has this list.
 ONLY_THE_LOADER = [
     ("min: 5pkt, max: 7pkt", "min: 9pkt, max: 7pkt"),
     ("min: 5pkt, max: 7pkt", "min: 5pkt, max: 7KB"),

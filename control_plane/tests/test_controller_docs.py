@@ -1,4 +1,4 @@
-"""docs/controller.md says what the exporter has, and no other."""
+"""docs/run/controller.md says what the exporter has, and no other."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from eeon_control.controller.metrics.catalog import as_markdown
 from eeon_control.entries import CLONE_SESSIONS
 from eeon_control.plan import TABLES
 
-PAGE = (Path(__file__).parents[2] / "docs" / "controller.md").read_text()
+PAGE = (Path(__file__).parents[2] / "docs" / "run" / "controller.md").read_text()
 
 
 def test_table_of_metrics_is_the_catalogue():

@@ -19,6 +19,8 @@ _NEGATION = r"\b(?:is|are) no\b(?! (?:longer|later|larger|older))"
 _PATTERNS = {r"\bso many\b": 0, r"\bwhoever\b": 0, r"\bto mend:": 0, _NEGATION: 30}
 """Patterns that a native reader stumbles over, and how often sources and documents may have them."""
 _PROSE = {".rs", ".py", ".p4", ".md", ".toml", ".yaml"}
+_WITH_FILES = ("Set up and test", "Where a change goes")
+"""The sections of CONTRIBUTING whose files must exist."""
 _FENCED = re.compile(r"^(```|~~~).*?^\1", re.M | re.S)
 _LINK = re.compile(r"(?<!\\)\]\(([^()\s]+)\)")
 _SOURCES = {".py", ".rs", ".p4", ".toml", ".yaml", ".txtpb", ".pyi", ".json"}
@@ -87,10 +89,9 @@ def test_a_missing_file_and_a_missing_heading_are_found(tmp_path, monkeypatch):
 
 
 def test_terms_of_the_glossary_stand_once_and_in_alphabetical_order():
-    for title in ("# Glossary", "## One word for one thing"):
-        terms = [row[0].casefold() for row in rows(title)]
-        assert len(terms) > 10
-        assert terms == sorted(set(terms))
+    terms = [row[0].casefold() for row in rows("# Glossary")]
+    assert len(terms) > 10
+    assert terms == sorted(set(terms))
 
 
 def test_every_term_has_a_meaning_and_a_source():
@@ -108,7 +109,9 @@ def test_every_name_in_code_that_the_glossary_gives_is_in_the_sources():
     )
     words = set(re.findall(r"\w+", sources))
     guides = "\n".join(
-        path.read_text(encoding="utf-8") for path in ROOT.glob("docs/*.md") if path != GLOSSARY
+        path.read_text(encoding="utf-8")
+        for path in ROOT.glob("docs/**/*.md")
+        if path != GLOSSARY and "results" not in path.parts
     )
     missing = [
         name for name in named if name not in words and name not in (guides if " " in name else sources)
@@ -121,6 +124,14 @@ def test_readme_of_packet_tests_has_a_row_for_each_group():
     groups = {path.stem for path in (folder / "tests").glob("*.py") if path.stem != "__init__"}
     page = (folder / "README.md").read_text(encoding="utf-8")
     assert groups == set(re.findall(r"^\| `(\w+)` \| .* \| .* \|$", page, re.M)) & groups
+
+
+def test_files_that_contributing_names_for_a_change_or_a_test_exist():
+    page = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    sections = [page.partition(f"## {title}\n")[2].partition("\n## ")[0] for title in _WITH_FILES]
+    named = re.findall(r"`([\w.]+(?:/[\w.]+)+\.\w+)`", "".join(sections))
+    assert len(named) > 30
+    assert [name for name in named if not (ROOT / name).is_file()] == []
 
 
 def long_lines(document: str) -> list[str]:

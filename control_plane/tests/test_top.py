@@ -15,7 +15,7 @@ from show_document import carry, fabric
 
 pytestmark = pytest.mark.system
 
-MARKED, DROPPED, SENT = 452, 128, 472  # of leaf2:1 in one transfer, as docs/show.md has them
+MARKED, DROPPED, SENT = 452, 128, 472  # of leaf2:1 in one transfer, as docs/run/show.md has them
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""The long run that CONFORMANCE.md tells of: its table is the sum of its record."""
+"""The long run that conformance.md tells of: its table has sums of its record."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 RECORD = ROOT / "differential/records/2026-11-23.jsonl.xz"
-PAGE = ROOT / "docs/CONFORMANCE.md"
+PAGE = ROOT / "docs/develop/conformance.md"
 COLUMNS = ("cases", "frames", "calls", "registers", "counters", "excluded", "differences")
 
 
@@ -21,7 +21,7 @@ def record() -> list[str]:
         return file.read().splitlines()
 
 
-def test_the_table_is_the_sum_of_the_record(record: list[str]) -> None:
+def test_the_rows_of_the_table_are_sums_of_the_record(record: list[str]) -> None:
     sums: dict[str, Counter[str]] = {}
     total: Counter[str] = Counter()
     for line in record[1:]:
@@ -40,7 +40,9 @@ def test_the_table_is_the_sum_of_the_record(record: list[str]) -> None:
         )
     }
 
-    assert table == {name: [counts[column] for column in COLUMNS] for name, counts in sums.items()}
+    of_record = {name: [counts[column] for column in COLUMNS] for name, counts in sums.items()}
+    assert table == {name: of_record[name] for name in table}
+    assert {"`eeon`", "`eeon, held`", "`eeon, P4Runtime`", "all"} <= table.keys()
 
 
 def test_the_text_names_the_versions_and_the_size_of_the_run(record: list[str]) -> None:

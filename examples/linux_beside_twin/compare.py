@@ -1,4 +1,5 @@
-"""Two transfers into one host between Linux' own stacks over a live fabric, and between ours in the twin.
+"""Two to eight transfers into one host between Linux' own stacks over a live fabric, and between ours in the
+twin.
 
 The same topology, switch configuration and sizes; the switches of both run the same program. Needs root and
 Linux, and the environment of `make setup`:
@@ -27,10 +28,21 @@ EXPERIMENT = HERE / "experiment.yaml"
 TOPOLOGY = HERE / "topology.yaml"
 EEON = (sys.executable, "-m", "eeon_control")
 NAME = "lbt"
-ADDRESS, BYTES = "10.0.1.3", 4_000_000
-LINUX = {"reno": "reno", "reno_ecn": "reno", "cubic": "cubic"}
+ADDRESS, BYTES = "10.0.1.3", 8_000_000
+"""The receiving host, and what all transfers bring it together."""
+LINUX = {"reno": "reno", "reno_ecn": "reno", "cubic": "cubic", "cubic_ecn": "cubic"}
 """Our names of axis `algorithm`, and Linux' congestion controls."""
-HEADER = ("queue", "algorithm", "by", "last ends, s", "marked", "dropped", "sent again")
+HEADER = (
+    "queue",
+    "algorithm",
+    "flows",
+    "by",
+    "last ends, s",
+    "marked",
+    "dropped",
+    "sent again",
+    "window at the end",
+)
 RECEIVE = """
 import socket, sys, threading
 
@@ -44,33 +56,42 @@ def take(connection):
 
 with socket.create_server((sys.argv[1], 5001)) as server:
     print("listening", flush=True)
-    # Both begin at once, when both are there.
-    for connection in [server.accept()[0] for _ in range(2)]:
+    # All begin at once, when all are there.
+    for connection in [server.accept()[0] for _ in range(int(sys.argv[3]))]:
         threading.Thread(target=take, args=(connection,)).start()
 """
 SEND = """
-import socket, subprocess, sys
-with socket.create_connection((sys.argv[1], 5001)) as connection:
+import socket, subprocess, sys, threading
+
+def give(connection):
     connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, sys.argv[3].encode())
     assert connection.recv(1) == b"?"
     connection.sendall(bytes(int(sys.argv[2])))
     assert connection.recv(1) == b"!"
-    subprocess.run(["ss", "-tinoH", "dport = :5001"], check=True)
+
+all = [socket.create_connection((sys.argv[1], 5001)) for _ in range(int(sys.argv[4]))]
+threads = [threading.Thread(target=give, args=(one,)) for one in all]
+for thread in threads: thread.start()
+for thread in threads: thread.join()
+subprocess.run(["ss", "-tinoH", "dport = :5001"], check=True)
 """
 
 
 @dataclass(frozen=True)
 class Seen:
-    """What came of the two transfers."""
+    """What came of all transfers."""
 
     seconds: float
     marked: int
     dropped: int
     sent_again: int
+    window: float | None = None
+    """Of a sender at its end in segments, in the mean; of Linux' alone."""
 
     def cells(self) -> tuple[str, ...]:
         """As the table has them."""
-        return f"{self.seconds:.2f}", str(self.marked), str(self.dropped), str(self.sent_again)
+        counts = (str(self.marked), str(self.dropped), str(self.sent_again))
+        return f"{self.seconds:.2f}", *counts, "" if self.window is None else f"{self.window:.1f}"
 
 
 def eeon(*words: str) -> str:
@@ -118,8 +139,8 @@ class Fabric:
             row["early_dropped"] + row["tail_dropped"] for row in rows
         )
 
-    def transfers(self, congestion_control: str) -> Seen:
-        """Both, at once."""
+    def transfers(self, congestion_control: str, flows: int) -> Seen:
+        """All, at once, half of them from each of two hosts."""
 
         def inside(host: str, code: str, *words: str) -> list[str]:
             python = (sys.executable, "-c", code, ADDRESS, *words)
@@ -127,30 +148,31 @@ class Fabric:
 
         before = self.counts()
         with subprocess.Popen(
-            inside("h3", RECEIVE, str(BYTES)), stdout=subprocess.PIPE, text=True
+            inside("h3", RECEIVE, str(BYTES // flows), str(flows)), stdout=subprocess.PIPE, text=True
         ) as receiver:
             assert receiver.stdout is not None
             receiver.stdout.readline()
 
             def send(host: str) -> tuple[float, str]:
-                words = inside(host, SEND, str(BYTES), congestion_control)
+                words = inside(host, SEND, str(BYTES // flows), congestion_control, str(flows // 2))
                 said = subprocess.run(words, check=True, stdout=subprocess.PIPE, text=True).stdout
                 # As the kernel counted: without the start of Python.
-                busy = re.search(r"\bbusy:(\d+)ms", said)
-                return (int(busy[1]) / 1e3 if busy else 0.0), said
+                busy = re.findall(r"\bbusy:(\d+)ms", said)
+                return max(map(int, busy), default=0) / 1e3, said
 
             with ThreadPoolExecutor() as threads:
                 ended = list(threads.map(send, ("h1", "h2")))
         marked, dropped = (after - was for after, was in zip(self.counts(), before, strict=True))
         again = sum(int(count) for _, said in ended for count in re.findall(r"\bretrans:\d+/(\d+)", said))
-        return Seen(max(seconds for seconds, _ in ended), marked, dropped, again)
+        windows = [int(one) for _, said in ended for one in re.findall(r"\bcwnd:(\d+)", said)]
+        return Seen(max(seconds for seconds, _ in ended), marked, dropped, again, sum(windows) / len(windows))
 
 
-def in_the_twin(folder: Path) -> dict[tuple[str, str], Seen]:
-    """By queue and algorithm, what came of ours."""
+def in_the_twin(folder: Path) -> dict[tuple[str, str, str], Seen]:
+    """By queue, algorithm and number of flows, what came of ours."""
     eeon("experiment", "run", str(EXPERIMENT), "--output", str(folder), "--workers", "1")
     return {
-        (str(row.axes["queue"]), str(row.axes["algorithm"])): Seen(
+        (str(row.axes["queue"]), str(row.axes["algorithm"]), str(row.axes["flows"])): Seen(
             row.virtual_seconds, row.marked_data,
             sum(value for key, value in row.items() if key.startswith(("early_dropped_", "tail_dropped_"))),
             row.retransmitted_segments,
@@ -168,13 +190,13 @@ def main() -> None:
         print("|", " | ".join(HEADER), "|")
         print("|---" * len(HEADER) + "|")
         with Fabric(folder) as fabric:
-            for (queue, algorithm), seen in ours.items():
+            for (queue, algorithm, flows), seen in ours.items():
                 fabric.configure(
                     {**experiment["base"]["config"], **experiment["axes"]["queue"][queue]["config"]}
                 )
-                linux = fabric.transfers(LINUX[algorithm])
+                linux = fabric.transfers(LINUX[algorithm], int(flows))
                 for by, one in (("twin", seen), ("Linux", linux)):
-                    print("|", " | ".join((queue, algorithm, by, *one.cells())), "|")
+                    print("|", " | ".join((queue, algorithm, flows, by, *one.cells())), "|")
 
 
 if __name__ == "__main__":

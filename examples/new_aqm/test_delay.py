@@ -1,4 +1,4 @@
-"""The new AQM: of a burst into a port of 1 Gbit/s, who has waited longer than 50 us is marked."""
+"""The new AQM: of a burst into a port of 1 Gbit/s, packets that have waited longer than 50 us are marked."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Quantities that the controller does not know: clocks of cores, and rates of disks."""
+"""Quantities that the controller does not know: clocks of cores, rates of disks, times in words."""
 
 from __future__ import annotations
 
@@ -73,3 +73,10 @@ JitterText = Annotated[
     Duration | None, *of_text(_jitter, {"anyOf": [{"const": "frame"}, text_schema(Duration)]})
 ]
 """A time, or `frame`, which is None: that of a full frame."""
+
+
+def rough_time(seconds: float) -> str:
+    """Returns a time in the unit that suits it: `40 s`, `12 min`, `3.5 h`."""
+    if seconds < 2 * 60:
+        return f"{max(1, round(seconds))} s"
+    return f"{seconds / 60:.0f} min" if seconds < 2 * 3600 else f"{seconds / 3600:.1f} h"

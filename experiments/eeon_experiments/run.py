@@ -132,10 +132,12 @@ def _run(run: Run) -> tuple[dict[str, Value], object, list[Mapping[str, object]]
             raise ReplayError(_unfinished(settings, report))
         counters = twin.counters()
         registers = twin.registers(_REGISTERS)
+        lossless_dropped = twin.lossless_dropped() if config.lossless else None
     packets = with_nics(packet_counts.class_packets(report, counters, with_control=True), report)
     conservation.check(topology, report, counters, registers, packets)
     queues = report["queue_depth"] if settings.queue_samples else None
-    return measured(settings, topology, spec, report, packets, registers), queues, flow_rows(report)
+    columns = measured(settings, topology, spec, report, packets, registers)
+    return {**columns, "lossless_dropped": lossless_dropped}, queues, flow_rows(report)
 
 
 @cache

@@ -1,4 +1,4 @@
-"""Who gives applications' flows their rates, in users' units; docs/models/flow_chasing.md says what each
+"""Schedulers of applications' flows, in users' units; docs/models/flow_chasing.md says what each
 scheduler does."""
 
 from __future__ import annotations

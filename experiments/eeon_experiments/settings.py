@@ -110,7 +110,7 @@ class RunSettings(Strict):
     step, and seeds may differ in nothing. `frame`, the default: the time of a full frame (1514 B) on the
     slowest host's link. 0 for none. The other kinds draw when their transfers begin."""
     scheduler: Scheduler | None = None
-    """Who gives the applications' flows their rates; without it, TCP alone does."""
+    """The scheduler that gives the applications' flows their rates; without it, TCP alone does."""
     time_limit: PositiveDurationText = Duration(3600 * 10**12)
     """Virtual time after which an unfinished run is an error."""
     queue_samples: Annotated[bool, Field(strict=True)] = False

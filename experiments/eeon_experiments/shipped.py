@@ -24,6 +24,12 @@ def folder() -> Path:
     raise DataNotFound(f"no experiments in {_PLACES[0]} or {_PLACES[1]}; reinstall eeon-experiments")
 
 
+def published(name: str, quick: bool) -> Path | None:
+    """Returns the folder of an experiment's published rows; None outside of the repository's work tree."""
+    rows = _PACKAGE.parent.parent / "docs" / "results" / "data" / f"{name}{'-quick' if quick else ''}"
+    return rows if rows.is_dir() else None
+
+
 def names() -> list[str]:
     """Names of the experiments that ship, in alphabetical order."""
     try:

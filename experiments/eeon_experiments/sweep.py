@@ -7,17 +7,18 @@ on.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import mean
 
 from eeon_tools.errors import InputError
 
-from eeon_experiments import dask_workers, workers
+from eeon_experiments import dask_workers, shipped, store, workers
 from eeon_experiments.expand import Point, expand
 from eeon_experiments.files import Experiment
 from eeon_experiments.resolve import Run
-from eeon_experiments.results import Results
+from eeon_experiments.results import Results, Row
 from eeon_experiments.run import run_one
 from eeon_experiments.store import Outcome, Store
 from eeon_experiments.versions import Versions
@@ -46,6 +47,18 @@ class State:
     def to_run(self) -> list[Run]:
         """What a sweep runs: those that failed, too."""
         return [*self.missing, *(run for run, _ in self.failed)]
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """What runs are likely to take, by rows of runs that were made: a point's own where it has some, else the
+    mean of all. `cpu_seconds`: of all runs together; `peak_rss_bytes`: the most that one process had;
+    `rows`: how many rows tell; `folder`: where they are."""
+
+    cpu_seconds: float
+    peak_rss_bytes: int
+    rows: int
+    folder: Path
 
 
 class Sweep:
@@ -82,6 +95,30 @@ class Sweep:
             else:
                 found.failed.append((run, str(outcome.measured.get("error", ""))))
         return found
+
+    def estimate(self) -> Estimate | None:
+        """Returns what the runs that are to be made are likely to take; None where nothing tells.
+
+        Rows of this folder tell, or else the published ones of the same form.
+        """
+        published = shipped.published(self._experiment.name, self._quick)
+        for folder in (self.store.folder, *([] if published is None else [published])):
+            rows = store.load(folder).finished if (folder / store.MANIFEST).is_file() else []
+            known = [row for row in rows if row.get("cpu_seconds") is not None]
+            if known:
+                return self._estimate(known, folder)
+        return None
+
+    def _estimate(self, rows: Sequence[Row], folder: Path) -> Estimate:
+        by_point: dict[tuple[tuple[str, str], ...], list[float]] = {}
+        for row in rows:
+            by_point.setdefault(_used(row.axes), []).append(row.number("cpu_seconds") or 0.0)
+        every = mean(seconds for taken in by_point.values() for seconds in taken)
+        to_run = {run.id for run in self.state().to_run}
+        points = {point.run.id: point for point in self.points if point.run.id in to_run}
+        taken = (mean(by_point.get(_used(point.axes), [every])) for point in points.values())
+        peak = max(row.number("peak_rss_bytes") or 0 for row in rows)
+        return Estimate(sum(taken), int(peak), len(rows), folder)
 
     def run(
         self,
@@ -132,6 +169,10 @@ class Sweep:
                     collected = time.monotonic()
         finally:
             outcomes.close()
+
+
+def _used(axes: Mapping[str, str | None]) -> tuple[tuple[str, str], ...]:
+    return tuple((axis, value) for axis, value in sorted(axes.items()) if value is not None)
 
 
 def _selected(points: list[Point], experiment: Experiment, only: dict[str, list[str]]) -> list[Point]:

@@ -1,4 +1,4 @@
-"""Claims M1 to M12: who is marked, who is dropped, and what it costs (experiment `marking`).
+"""Claims M1 to M12: what is marked, what is dropped, and what it costs (experiment `marking`).
 
 T is the E-EON thesis, M the marking-threshold paper. Runtime and throughput are compared with DropTail on
 shallow buffers, latency with DropTail of the same depth, as there (M 4.2).

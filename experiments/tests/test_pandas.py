@@ -36,7 +36,7 @@ def test_the_pages_lines_give_a_mean_for_each_point(
 
 def test_every_extra_of_the_package_of_all_is_on_the_page_with_its_weight() -> None:
     package = tomllib.loads((ROOT / "release" / "eeon" / "pyproject.toml").read_text())
-    page = (ROOT / "docs" / "install.md").read_text()
+    page = (ROOT / "docs" / "run" / "install.md").read_text()
     extras = package["project"]["optional-dependencies"]
     assert "pandas" in extras
     assert not [

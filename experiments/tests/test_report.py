@@ -14,6 +14,7 @@ from xml.etree import ElementTree
 
 import pytest
 from eeon_experiments.claims.model import Claim, Judgment
+from eeon_experiments.quantities import rough_time
 from eeon_experiments.report import document, markdown, output
 from eeon_experiments.report.draw import draw
 from eeon_experiments.report.drawing import Drawing, Panel, Rule, Series, paper
@@ -117,6 +118,23 @@ def test_what_a_claim_came_to_in_the_quick_form_stands_beside_it(whole: list[Fam
     told = {claim["id"]: claim["scaled_down"] for claim in output.summary([both])["claims"]}
     assert told["M1"] == {"outcome": "differs", "measured": "it fell by 3 %", "holding": 0, "parts": 0}
     assert told["M2"] is None
+
+
+def test_a_reviewer_reads_what_each_experiment_takes_and_how_many_claims_must_come_out(
+    whole: list[Family], written: dict[str, str]
+) -> None:
+    [marking] = [line for line in written["README.md"].splitlines() if line.startswith("| [marking]")]
+    [one] = [family for family in whole if family.name == "marking"]
+    reproduced = sum(claim.outcome == "reproduced" for claim in one.claims)
+    seconds = sum(row.number("cpu_seconds") or 0 for row in one.rows)
+    assert f"| {reproduced} of {len(one.claims)} | {rough_time(seconds)} |" in marking
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"), [(0.2, "1 s"), (119, "119 s"), (120, "2 min"), (7199, "120 min"), (7200, "2.0 h")]
+)
+def test_a_time_is_told_in_the_unit_that_suits_it(seconds: float, text: str) -> None:
+    assert rough_time(seconds) == text
 
 
 def test_the_same_rows_give_the_same_bytes(whole: list[Family], written: dict[str, str]) -> None:

@@ -73,6 +73,20 @@ def test_what_is_finished_is_not_run_again(tmp_path: Path, known_versions: Path)
     assert list(known_versions.iterdir()) == []
 
 
+def test_what_is_left_takes_what_the_same_points_took_with_other_seeds(tmp_path: Path) -> None:
+    assert sweep(tmp_path).estimate() is None
+    seed_one = sweep(tmp_path, Selection(seeds=[1]))
+    seed_one.run(count=2, work=made_work.weighed)
+    assert (left := sweep(tmp_path).estimate()) is not None
+    # Each of the four points took its own time with seed 1, and takes it again with seed 2.
+    rows = store.load(tmp_path / "results").finished
+    assert left.cpu_seconds == pytest.approx(sum(row.number("cpu_seconds") or 0 for row in rows))
+    assert (left.rows, left.peak_rss_bytes) == (4, 250_000_000)
+    sweep(tmp_path, Selection(seeds=[2], only={"queue": ["drop_tail"]})).run(count=1, work=made_work.weighed)
+    assert (less := sweep(tmp_path).estimate()) is not None
+    assert 0 < less.cpu_seconds < left.cpu_seconds
+
+
 def test_failed_runs_are_kept_with_their_error_and_tried_again(tmp_path: Path) -> None:
     results = sweep(tmp_path).run(count=2, work=made_work.seed_two_fails)
     assert [row.error for row in results.failed] == ["seed 2 is not liked"] * 4

@@ -201,6 +201,36 @@ def test_settings_far_behind_are_dropped_after_their_first_seed(tmp_path: Path) 
     assert "dropped after their first seed" in words.cost(answer)
 
 
+def test_settings_far_behind_in_the_small_form_are_never_run_whole(tmp_path: Path) -> None:
+    ran: dict[bool, list[str]] = {True: [], False: []}
+
+    def noted(run: Run, threshold: float, buffer: float) -> dict[str, float]:
+        is_small = "77KB" in json.dumps(run.settings)
+        ran[is_small].append(run.id)
+        # Twice as fast, and as good: what is compared is of one form.
+        found = valley(run, threshold, buffer)
+        return {
+            "runtime_seconds": found["runtime_seconds"] / (1 + is_small),
+            "fct_mean_seconds": found["runtime_seconds"] / (1 + is_small),
+        }
+
+    small = "small: {workload: {applications: {flows: {size_per_server: 77KB}}}}\n"
+    text = TWO_KNOBS.replace("least}", "least, fct_mean_seconds: least}") + small
+    answer = tuned(tmp_path, text, noted)
+    assert answer.dropped > 0
+    assert answer.search_runs <= 30
+    # The baseline and what was not dropped.
+    assert len(ran[True]) == 1 + answer.dropped + len(answer.tried)
+    assert len(set(ran[False])) == answer.runs
+    assert "dropped after their small form" in words.cost(answer)
+    assert answer.best.setting["threshold"] == "28.1KB"
+
+
+def test_a_small_form_that_cannot_be_run_is_one_line_before_the_first_run(tmp_path: Path) -> None:
+    said = refusal(tmp_path, FILE + "small: {workload: {applications: {flows: {size: 100KB}}}}\n")
+    assert "size" in said and len(said.splitlines()) == 1
+
+
 def test_a_limit_that_the_best_value_breaks_leaves_the_next_one(tmp_path: Path) -> None:
     def lossy(run: Run, threshold: float, buffer: float) -> dict[str, float]:
         return valley(run, threshold, buffer) | {"tail_dropped_data": 5 if 20e3 < threshold < 40e3 else 0}
@@ -241,6 +271,11 @@ def test_workloads_count_by_their_weights(tmp_path: Path) -> None:
     text = FILE + f"workloads: {{few: {{}}, many: {{workload: {many}}}}}\n"
     few = tuned(tmp_path, text + "weights: {few: 3}\n", two)
     assert few.best.setting["threshold"] == "1.5KB"
+    # What the compromise costs: 2.0 where the baseline has 2.0, and 1.0 could be had.
+    assert few.alone()["many"].setting["threshold"] == "150KB"
+    said = "many alone would have threshold 150KB: 50 % better there in the search."
+    assert said in words.sentences(few)
+    assert not any(one.startswith("few alone") for one in words.sentences(few))
     (tmp_path / "other").mkdir()
     assert tuned(tmp_path / "other", text + "weights: {many: 3}\n", two).best.setting["threshold"] == "150KB"
 
@@ -345,7 +380,7 @@ def test_a_dry_run_checks_and_says_what_would_be_searched(tmp_path: Path) -> Non
     assert not (tmp_path / "out").exists()
 
 
-@pytest.mark.parametrize("name", ["shuffle", "bottleneck"])
+@pytest.mark.parametrize("name", ["shuffle", "bottleneck", "websearch-100g", "sonic", "league"])
 def test_the_examples_are_valid(name: str) -> None:
     example = Path(__file__).resolve().parents[2] / "examples" / "tune" / f"{name}.yaml"
     tune = files.load(example)

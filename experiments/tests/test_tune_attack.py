@@ -113,6 +113,32 @@ def test_bad_input_is_one_line_before_the_first_run(tmp_path: Path, text: str, s
     assert not asked
 
 
+@pytest.mark.system
+@pytest.mark.parametrize(
+    ("classes", "dropped"), [("{}", None), ("{calm: {priority: 3, dscp: [26], pfc: one}}", 0)]
+)
+def test_drops_of_lossy_classes_are_none_of_a_lossless_one(
+    tmp_path: Path, classes: str, dropped: int | None
+) -> None:
+    pytest.importorskip("eeon_engine", reason="the engine is not installed; `make setup` builds it")
+    (tmp_path / "experiment.yaml").write_text(
+        "name: small\ntitle: small\n"
+        "base:\n  topology: leaf-spine-4\n"
+        "  config:\n    - drop_tail\n"
+        "    - profiles: {queue: {fabric: {buffer: 20KB}}, pfc: {one: {limit: 15KB, headroom: unchecked}}}\n"
+        f"      classes: {classes}\n"
+        "  workload:\n    applications:\n"
+        "      x: {kind: incast, client: h3, size_per_server: 50KB, servers: [h1, h2, h4]}\n"
+        "seeds: [1]\n",
+        encoding="utf-8",
+    )
+    [point] = expand(files.load(tmp_path), versions())
+    found = run_one(point.run).measured
+    assert found["status"] == "finished", found["error"]
+    assert found["tail_dropped_data"] > 0
+    assert found["lossless_dropped"] == dropped
+
+
 @pytest.mark.slow
 @pytest.mark.system
 def test_three_quarters_of_the_headroom_are_found_out_and_all_of_it_holds(tmp_path: Path) -> None:
@@ -126,7 +152,7 @@ def test_three_quarters_of_the_headroom_are_found_out_and_all_of_it_holds(tmp_pa
     assert (output / "attack.pcapng").is_file() and (output / "attack.html").is_file()
     [point] = expand(files.load(output), versions())
     outcome = run_one(point.run)
-    assert outcome.measured["tail_dropped_data"]
+    assert outcome.measured["lossless_dropped"]
     whole = tmp_path / "whole.yaml"
     text = EXAMPLE.read_text(encoding="utf-8").replace("xoff: 91807B", "xoff: auto")
     whole.write_text(text + "runs: 24\n", encoding="utf-8")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 
 from eeon_experiments.report.alternatives import along
 from eeon_experiments.report.drawing import Drawing, Panel, Rule, Series
@@ -24,69 +24,35 @@ _CLASSES = {
     "slowdown_10mb_mean": "1 to 10 MB, mean",
 }
 _CAPTION = "A slowdown of 1 is what a flow takes alone. 16 hosts at 10 Gbps, all to all."
-_SMALL, _LARGE = ("slowdown_100kb_mean", "10 to 100 kB"), ("slowdown_10mb_mean", "1 to 10 MB")
 _ONE = Rule("1 = alone", 1.0, "#888888", ":")
 
 
 def drawings(runs: Runs) -> list[Drawing]:
-    """Every figure: one for each distribution of sizes, and one of what hosts' own queues do."""
-    return [*(_of(runs, sizes, title) for sizes, title in _SIZES.items()), _nics(runs)]
+    """Every figure: one for each distribution of sizes."""
+    return [_of(runs, sizes, title) for sizes, title in _SIZES.items()]
 
 
 def _of(runs: Runs, sizes: str, title: str) -> Drawing:
-    runs = runs.where(nic=None)
     queues = [queue for queue in _QUEUES if queue in runs.values("queue")]
-    loads = {
-        f"load {load[1:]} %": (colour, {"sizes": sizes, "load": load})
-        for load, colour in _LOADS.items()
-        if load in runs.values("load")
-    }
-    return _drawing(
+    panels = []
+    for delay in runs.values("host_delay"):
+        for column, what in _CLASSES.items():
+            series = [
+                Series(
+                    f"load {load[1:]} %",
+                    along(runs, column, "queue", queues, None, sizes=sizes, load=load, host_delay=delay),
+                    colour,
+                )
+                for load, colour in _LOADS.items()
+                if load in runs.values("load")
+            ]
+            positions = [_QUEUES[queue] for queue in queues]
+            panels.append(Panel(f"{what}, host delay {delay}", positions, series, rules=[_ONE]))
+    return Drawing(
         f"workloads-{sizes}",
         f"Slowdown of flows of {title} under DCTCP",
-        [_CAPTION, *_told(runs, sizes, title)],
-        _panels(runs, queues, loads),
-    )
-
-
-def _nics(runs: Runs) -> Drawing:
-    points: dict[str, tuple[str, dict[str, str | None]]] = {
-        name: (colour, {"sizes": "websearch", "load": "l50", "nic": nic})
-        for name, colour, nic in (("one FIFO", BLUE, None), ("flows in turn", ORANGE, "fair"))
-    }
-    return _drawing(
-        "workloads-nic",
-        "Slowdown of flows of web search with one FIFO in each host, and with flows in turn",
-        [_CAPTION, "Load 50 %, DCTCP.", *_told_of_nics(runs)],
-        _panels(runs, ["mark_1", "mark_65", "drop_tail"], points),
-    )
-
-
-def _panels(
-    runs: Runs, queues: Sequence[str], points: Mapping[str, tuple[str, Mapping[str, str | None]]]
-) -> list[Panel]:
-    """One for each host delay and class of size; `points` are its lines, with colours and where they are."""
-    return [
-        Panel(
-            f"{what}, host delay {delay}",
-            [_QUEUES[queue] for queue in queues],
-            [
-                Series(name, along(runs, column, "queue", queues, None, host_delay=delay, **point), colour)
-                for name, (colour, point) in points.items()
-            ],
-            rules=[_ONE],
-        )
-        for delay in runs.values("host_delay")
-        for column, what in _CLASSES.items()
-    ]
-
-
-def _drawing(name: str, title: str, told: Sequence[str], panels: Sequence[Panel]) -> Drawing:
-    return Drawing(
-        name,
-        title,
         "Not in the papers",
-        " ".join(told),
+        " ".join([_CAPTION, *_told(runs, sizes, title)]),
         "threshold, frames of 1514 bytes",
         "slowdown",
         panels,
@@ -95,37 +61,10 @@ def _drawing(name: str, title: str, told: Sequence[str], panels: Sequence[Panel]
     )
 
 
-def _told_of_nics(runs: Runs) -> Iterator[str]:
-    """How much of the small flows' slowdown is gone where flows take turns, and what large ones pay."""
-    where = {"sizes": "websearch", "load": "l50"}
-    for column, what in (_SMALL, _LARGE):
-        for delay in runs.values("host_delay"):
-            parts = []
-            for queue, name in (
-                ("mark_1", "one frame"),
-                ("mark_65", "65 frames"),
-                ("drop_tail", "drop tail"),
-            ):
-                fifo, fair = (
-                    along(runs, column, "queue", [queue], None, host_delay=delay, nic=nic, **where)[0]
-                    for nic in (None, "fair")
-                )
-                if fifo is None or fair is None:
-                    continue
-                gone = (fifo.mean - fair.mean) / (fifo.mean - 1)
-                parts.append(
-                    f"{fifo.mean:.1f} and {fair.mean:.1f} ({gone:.0%} of what is above 1) with {name}"
-                )
-            if parts:
-                yield (
-                    f"Mean slowdown of flows of {what} with one FIFO and with flows in turn, "
-                    f"host delay {delay}: {'; '.join(parts)}."
-                )
-
-
 def _told(runs: Runs, sizes: str, title: str) -> Iterator[str]:
     """What the threshold does to small and to large flows, and for one distribution what the load does."""
-    for column, what in (_SMALL, _LARGE):
+    small, large = ("slowdown_100kb_mean", "10 to 100 kB"), ("slowdown_10mb_mean", "1 to 10 MB")
+    for column, what in (small, large):
         parts = []
         for delay in runs.values("host_delay"):
             ends = [
@@ -140,11 +79,11 @@ def _told(runs: Runs, sizes: str, title: str) -> Iterator[str]:
     loads = [load for load in _LOADS if load in runs.values("load")]
     if sizes == "websearch" and len(loads) > 1:
         means = [
-            f"{_text(runs, _SMALL[0], 'mark_65', sizes=sizes, load=load, host_delay='0us')} at {load[1:]} %"
+            f"{_text(runs, small[0], 'mark_65', sizes=sizes, load=load, host_delay='0us')} at {load[1:]} %"
             for load in loads
         ]
         yield (
-            f"With a threshold of 65 frames and hosts without delay those of {_SMALL[1]} have "
+            f"With a threshold of 65 frames and hosts without delay those of {small[1]} have "
             f"{', '.join(means)} load."
         )
 

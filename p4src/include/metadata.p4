@@ -55,6 +55,12 @@ struct metadata_t {
     @field_list(1)
     verdict_t verdict;
 
+    // What the AQM compares and keeps its state of: the packet's queue, or all of its port's. The priority is 0 for those.
+    @field_list(1)
+    bit<1> aqm_of_queue;
+    @field_list(1)
+    priority_t aqm_priority;
+
     // Decide at departure, against the bytes left behind.
     @field_list(1)
     bit<1> mark_at_dequeue;
@@ -110,7 +116,7 @@ struct metadata_t {
     bit<16> l4_src_port;      // 0 unless unfragmented TCP or UDP
     bit<16> l4_dst_port;
     bit<16> ecmp_key;
-    byte_count_t found_bytes; // in the packet's queue when it arrived, itself excluded
+    byte_count_t found_bytes; // in the port's queues when it came, or in its own where the AQM is by queue
 }
 
 #endif // EEON_METADATA_P4_

@@ -4,7 +4,7 @@
     p4src/tests/mutants.py             every mutant of mutants.toml
     p4src/tests/mutants.py --quick     one for each property
     p4src/tests/mutants.py TEXT ...    those with TEXT in their name or rule
-    p4src/tests/mutants.py --markdown  the result as the table of docs/properties.md
+    p4src/tests/mutants.py --markdown  the result as a table
 
 Each mutant is a copy of p4src/ with one text replaced, compiled with p4c-bm2-ss; the engine's tests run
 it because EEON_PROGRAM names it, and cases of ptf_tests/ are given it. Every named test must pass on the
@@ -232,7 +232,7 @@ def check_unbroken(tests: Iterable[str], programs: dict[str, Path]) -> list[str]
 
 
 def markdown(outcomes: Sequence[Outcome]) -> str:
-    """The table of docs/properties.md."""
+    """Returns the outcomes as a table in Markdown."""
     lines = ["| rule | broken so that | caught by |", "|---|---|---|"]
     for outcome in outcomes:
         caught = f"`{outcome.mutant.test}`" if outcome.is_caught else "**nothing**"

@@ -1,6 +1,6 @@
 """One broken rule for each of the six properties, and the test that fails for it. All are `make mutants`.
 
-Cannot see: whether the list is complete (docs/properties.md has it in a table).
+Cannot see: whether the list is complete.
 """
 
 from __future__ import annotations

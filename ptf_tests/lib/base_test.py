@@ -257,8 +257,22 @@ class FabricTest(SwitchTest):
 
     # --- configuration -------------------------------------------------------------------------------------
 
+    def aqm(
+        self, port: int, action: str, params: Mapping[str, int] | None = None, queue: int | None = None
+    ) -> None:
+        """Set the AQM of a port, or of one of its queues, which counts once the port's is `by_queue`."""
+        if queue is None:
+            self.table_add("port_aqm", {"port": port}, action, params)
+        else:
+            self.table_add("queue_aqm", {"queue": port * PRIORITIES + queue}, action, params)
+
     def mark_threshold(
-        self, port: int, threshold: int, l4s: int | None = None, dequeue: bool = False
+        self,
+        port: int,
+        threshold: int,
+        l4s: int | None = None,
+        dequeue: bool = False,
+        queue: int | None = None,
     ) -> None:
         """Mark above `threshold` bytes; ECT(1) above `l4s` bytes (default: the same)."""
         params = {
@@ -266,7 +280,7 @@ class FabricTest(SwitchTest):
             "l4s_threshold_bytes": threshold if l4s is None else l4s,
             "at_dequeue": int(dequeue),
         }
-        self.table_add("port_aqm", {"port": port}, "mark_threshold", params)
+        self.aqm(port, "mark_threshold", params, queue)
 
     def red(
         self,
@@ -282,6 +296,7 @@ class FabricTest(SwitchTest):
         idle_halvings: int = 0,
         idle_shift: int = 0,
         mean_bytes: int = 0,
+        queue: int | None = None,
     ) -> None:
         """RED between `low` and `high` (bytes, or packets), reaching `probability` at `high`: that of a
         packet of `mean_bytes` where they are given. While the port is idle the average halves in
@@ -299,7 +314,7 @@ class FabricTest(SwitchTest):
             "idle_shift": idle_shift,
             "mean_bytes": mean_bytes,
         }
-        self.table_add("port_aqm", {"port": port}, "red", params)
+        self.aqm(port, "red", params, queue)
 
     def buffer_limit(self, port: int, limit_bytes: int) -> None:
         """Limit the bytes queued for `port`."""

@@ -19,6 +19,7 @@ from ptf_tests.lib.base_test import Departure, FabricTest, virtual_time_only
 from ptf_tests.lib.codel import BYTE_NS, Codel, Fate, Packet, Port, Takes
 from ptf_tests.lib.eee import Eee, EeeTest
 from ptf_tests.lib.packets import Ecn, PacketClass, Verdict
+from ptf_tests.lib.ports import PRIORITIES
 from ptf_tests.lib.targets.base import SwitchOptions
 
 SIZE = 1000
@@ -234,8 +235,8 @@ class CodelStartsFromItsLastCountSoonAfter(_Codel):
         second = [s for s in plain.signals if start + 205 * FRAME_NS <= s < start + 305 * FRAME_NS]
         third = [s for s in plain.signals if s >= start + 605 * FRAME_NS]
         self.assertGreater(len(second), len(third) + 20)
-        self.assertEqual(self.register("codel_last_count", PORT), 1)
-        self.assertEqual(self.register("codel_count", PORT), plain.count)
+        self.assertEqual(self.queue_register("codel_last_count", PORT), 1)
+        self.assertEqual(self.queue_register("codel_count", PORT), plain.count)
 
 
 @virtual_time_only
@@ -335,10 +336,10 @@ class CodelFollowsThePlainOneUnderRandomTraffic(_Codel):
 
 
 def write_register(test: FabricTest, name: str, value: int) -> None:
-    """One cell of port 2, over P4Runtime; the engine has that."""
+    """The cell of port 2, over P4Runtime; the engine has that."""
     entity = p4r.Entity()
     entity.register_entry.register_id = test.client.index.register(name).preamble.id
-    entity.register_entry.index.index = PORT
+    entity.register_entry.index.index = PORT * PRIORITIES
     entity.register_entry.data.bitstring = value.to_bytes(max(1, (value.bit_length() + 7) // 8), "big")
     test.client.write(test.client.update("MODIFY", entity))
 
@@ -369,7 +370,7 @@ class CodelControlLawIsAccurateForEveryCount(_Codel):
                 write_register(self, "codel_state", 3)
                 self.drain()
                 self.departures(PORT)
-                step = self.register("codel_drop_next", PORT) - base
+                step = self.queue_register("codel_drop_next", PORT) - base
                 exact = interval / sqrt(count)
                 self.assertTrue(
                     abs(step - exact) <= 0.5 + exact * 2**-28,

@@ -1,4 +1,4 @@
-"""Who is spared when RED drops: each protection mode against each packet class, Not-ECT, in a full queue.
+"""What RED drops early and what it spares: each protection mode against each packet class, in a full queue.
 
 The queue is held above `max` by ECT packets, which are marked and never dropped; then one Not-ECT packet of
 the class is offered. Spared means forwarded unmarked (it is Not-ECT, so it must not be marked either). One

@@ -234,13 +234,13 @@ class RedAverageFollowsItsDefinition(_Red):
     def runTest(self) -> None:
         self.red(2, low=2**31, high=2**31, average_shift=4)
         self.plug(2)
-        average = self.register("red_average", 2) / _AVERAGE_ONE
+        average = self.queue_register("red_average", 2) / _AVERAGE_ONE
         self.assertEqual(average, 0)
         for n in range(50):
             self.send(1, ect(1)[0])
             average += (n * SIZE - average) / 16
             self.assertAlmostEqual(
-                self.register("red_average", 2) / _AVERAGE_ONE, average, delta=0.001, msg=f"frame {n}"
+                self.queue_register("red_average", 2) / _AVERAGE_ONE, average, delta=0.001, msg=f"frame {n}"
             )
 
 
@@ -275,7 +275,7 @@ class _RedIdle(_Red):
         self.plug(2)
         self.send(1, *ect(8))
         self.switch.advance(ns=self.wire_ns(PLUG_BYTES) + 7 * self.wire_ns(SIZE) + _AFTER_NS)
-        return self.register("red_average", 2)
+        return self.queue_register("red_average", 2)
 
     def after(self, ticks: int) -> float:
         """What is left of the average when a frame comes `ticks` after the last departure: it finds nothing,
@@ -283,7 +283,7 @@ class _RedIdle(_Red):
         since = self.register("busy_until", 2)
         self.switch.advance(ns=(since + ticks) * self.switch.tick_ns - self.switch.now_ns)
         self.send(1, ect(1)[0])
-        return 2 * self.register("red_average", 2)
+        return 2 * self.queue_register("red_average", 2)
 
 
 @virtual_time_only
@@ -348,7 +348,7 @@ class RedAverageOfABusyPortDoesNotAge(_RedIdle):
             self.send(1, ect(1)[0])
             average += (n * SIZE - average) / 2
             self.assertAlmostEqual(
-                self.register("red_average", 2) / _AVERAGE_ONE, average, delta=0.001, msg=f"frame {n}"
+                self.queue_register("red_average", 2) / _AVERAGE_ONE, average, delta=0.001, msg=f"frame {n}"
             )
 
 
@@ -371,7 +371,9 @@ class RedForgetsWhileIdleInRealTime(_RedIdle):
             self.marks(ect(30))
             self.switch.advance(ms=400)
             self.assertEqual(
-                self.register("red_average", 2) > SIZE * _AVERAGE_ONE, True, "the burst has left an average"
+                self.queue_register("red_average", 2) > SIZE * _AVERAGE_ONE,
+                True,
+                "the burst has left an average",
             )
             self.send(1, ect(1)[0])
             self.drain()

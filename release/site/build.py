@@ -28,60 +28,40 @@ _EXPERIMENTS = (
 )
 """Those that ship, in the order of pages."""
 SECTIONS: dict[str, tuple[str, tuple[str, ...]]] = {
-    "Tutorial": (
-        "Start here: what it is, how to install it, and a fabric from nothing.",
-        ("README.md", "docs/install.md", "docs/guide.md", "docs/tour.md", "examples/README.md"),
+    "Start": (
+        "What it is, and everything there is to read.",
+        ("README.md", "docs/README.md", "ARCHITECTURE.md", "examples/README.md"),
     ),
-    "How-to": (
-        "How to do one thing.",
+    "Run a network": (
+        "From nothing to a fabric that keeps its configuration.",
         (
-            *(
-                "docs/changing-a-fabric.md",
-                "docs/controller.md",
-                "docs/show.md",
-                "docs/explain.md",
-                "docs/lab.md",
-            ),
-            *("docs/gnmi.md", "docs/sonic.md", "examples/gitops/README.md"),
-            *("docs/live-fabric.md", "docs/security.md", "ptf_tests/README.md"),
-            *("differential/README.md", "CONTRIBUTING.md", "SECURITY.md"),
+            *("docs/run/install.md", "docs/run/guide.md", "docs/run/changing-a-fabric.md"),
+            *("docs/run/controller.md", "docs/run/show.md", "docs/run/configuration.md"),
+            *("topologies/README.md", "docs/run/live-fabric.md", "docs/run/security.md", "SECURITY.md"),
+            *("docs/run/gnmi.md", "docs/run/sonic.md", "examples/gitops/README.md"),
+            "control_plane/README.md",
+        ),
+    ),
+    "Write P4": (
+        "The program that ships, and one of your own.",
+        (
+            *("docs/p4/program.md", "docs/p4/lab.md", "docs/p4/explain.md", "docs/p4/eeon-switch.md"),
+            *("docs/p4/behaviour.md", "ptf_tests/README.md"),
+        ),
+    ),
+    "Experiment": (
+        "Hosts that react, in virtual time.",
+        (
+            *("docs/experiments.md", "docs/validation.md", "experiments/README.md"),
+            *("engine/python/README.md", "tools/README.md"),
         ),
     ),
     "Models": (
         "What is modelled: scope, equations, validation.",
         (
             *("docs/models/marking.md", "docs/models/codel.md", "docs/models/eee_hold.md"),
-            "docs/models/pfc.md",
-            "docs/models/qcn.md",
-            "docs/models/dcqcn.md",
-            *(
-                "docs/models/shuffle.md",
-                "docs/models/tcp.md",
-                "docs/models/mapreduce.md",
-                "docs/models/flow_chasing.md",
-            ),
-        ),
-    ),
-    "Reference": (
-        "What there is, exactly.",
-        (
-            *("ARCHITECTURE.md", "docs/configuration.md", "topologies/README.md", "control_plane/README.md"),
-            *("docs/experiments.md", "docs/eeon-switch.md", "engine/python/README.md", "tools/README.md"),
-            *(
-                "docs/behaviour.md",
-                "docs/CONFORMANCE.md",
-                "docs/conformance-p4runtime.md",
-                "docs/p4.md",
-                "docs/properties.md",
-            ),
-            *("docs/performance.md", "docs/LIMITATIONS.md", "docs/README.md", "CHANGELOG.md"),
-        ),
-    ),
-    "Crates": (
-        "The engine's parts, each with an example that its tests run.",
-        tuple(
-            f"engine/{crate}/README.md"
-            for crate in ("bm", "wire", "port_io", "live", "netsim", "tcp", "traffic", "workload", "schedule")
+            *("docs/models/pfc.md", "docs/models/qcn.md", "docs/models/dcqcn.md", "docs/models/shuffle.md"),
+            *("docs/models/tcp.md", "docs/models/mapreduce.md", "docs/models/flow_chasing.md"),
         ),
     ),
     "Results": (
@@ -91,8 +71,26 @@ SECTIONS: dict[str, tuple[str, tuple[str, ...]]] = {
             *(f"docs/results/{name}.md" for name in _EXPERIMENTS),
             "docs/results/quick/README.md",
             *(f"docs/results/quick/{name}.md" for name in _EXPERIMENTS),
-            "experiments/README.md",
             *(f"experiments/{name}/README.md" for name in _EXPERIMENTS),
+        ),
+    ),
+    "Develop": (
+        "How it is changed, what it keeps, and how fast it is.",
+        (
+            *("CONTRIBUTING.md", "docs/develop/properties.md", "docs/develop/conformance.md"),
+            *(
+                "docs/develop/conformance-p4runtime.md",
+                "differential/README.md",
+                "docs/develop/performance.md",
+            ),
+            *("docs/LIMITATIONS.md", "CHANGELOG.md"),
+        ),
+    ),
+    "Crates": (
+        "The engine's parts, each with an example that its tests run.",
+        tuple(
+            f"engine/{crate}/README.md"
+            for crate in ("bm", "wire", "port_io", "live", "netsim", "tcp", "traffic", "workload", "schedule")
         ),
     ),
     "Glossary": ("Each term, its source, and its name in code.", ("docs/GLOSSARY.md",)),
@@ -118,7 +116,7 @@ def lay_out(source: Path) -> None:
         to.write_text(_of_site(page, text, source), encoding="utf-8")
     names = []
     for title, (purpose, pages) in SECTIONS.items():
-        names.append(title.lower())
+        names.append(title.lower().replace(" ", "-"))
         entries = "\n".join("/" + page.removesuffix(".md") for page in pages)
         text = f"# {title}\n\n{purpose}\n\n```{{toctree}}\n:maxdepth: 1\n\n{entries}\n```\n"
         (source / f"{names[-1]}.md").write_text(text, encoding="utf-8")

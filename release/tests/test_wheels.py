@@ -16,7 +16,7 @@ from fresh_environment import ROOT, Fresh, cpu_seconds
 pytestmark = pytest.mark.system
 
 DEMO_CPU_SECONDS = 60
-"""Twice what docs/install.md promises: other work on the machine also makes processors slower."""
+"""Twice what docs/run/install.md promises: other work on the machine also makes processors slower."""
 
 
 def test_the_engines_wheel_is_for_every_python_from_3_11_and_for_old_systems(wheels: list[Path]) -> None:
@@ -66,13 +66,14 @@ def test_pip_installs_the_same(fresh_by_pip: Fresh, fresh: Fresh) -> None:
     print(f"processor time: install by pip {fresh_by_pip.install_cpu_seconds:.1f} s")
 
 
-def test_the_readmes_table_and_picture_are_the_demos(fresh: Fresh) -> None:
+def test_the_table_and_the_picture_of_the_install_page_are_the_demos(fresh: Fresh) -> None:
     runs = {
         (run["aqm"], run["eee"]): run
         for run in json.loads((fresh.folder / "demo" / "summary.json").read_text())["runs"]
     }
-    shown = re.findall(r"^    ((?:red|mark)_\w+) +(\w+) +([\d,. ]+)$", (ROOT / "README.md").read_text(), re.M)
-    assert len(shown) == 4
+    page = (ROOT / "docs" / "run" / "install.md").read_text()
+    shown = re.findall(r"^    ((?:red|mark|drop)_\w+) +(\w+) +([\d,. ]+)$", page, re.M)
+    assert len(shown) == 6
     for aqm, eee, numbers in shown:
         packets, energy = runs[aqm, eee]["packets"], runs[aqm, eee]["energy_joules"]
         latency = runs[aqm, eee]["latency_us"]["data"]

@@ -1,4 +1,4 @@
-"""docs/guide.md as a program: files to write, commands to run in terminals, and what they print.
+"""docs/run/guide.md as a program: files to write, commands to run in terminals, and what they print.
 
 A fenced block says in its info string what it is:
 

@@ -75,6 +75,46 @@ def test_a_marked_packet_is_explained_with_occupancy_and_threshold() -> None:
     ]
 
 
+_THRESHOLD = "threshold 30,000 B (mark_threshold,"
+
+
+@pytest.mark.parametrize(
+    ("scope", "dscp", "registers", "because"),
+    [
+        (
+            *("queue", 46, ["occupancy_bytes[2]=31500", "queue_bytes[22]=0"]),
+            f"forwarded, not marked: occupancy 0 B <= {_THRESHOLD} queue of priority 6 at",
+        ),
+        (
+            *("queue", 46, ["occupancy_bytes[2]=90000", "queue_bytes[22]=31500"]),
+            f"marked CE: occupancy 31,500 B > {_THRESHOLD} queue of priority 6 at",
+        ),
+        (
+            *("queue", 0, ["occupancy_bytes[2]=50000", "raised_bytes[2]=20000"]),
+            f"forwarded, not marked: occupancy 30,000 B <= {_THRESHOLD} queue of priority 0 at",
+        ),
+        (
+            *("port", 46, ["occupancy_bytes[2]=31500"]),
+            f"marked CE: occupancy 31,500 B > {_THRESHOLD}",
+        ),
+    ],
+)
+def test_a_packet_of_a_class_is_explained_with_what_was_compared(
+    tmp_path: Path, scope: str, dscp: int, registers: list[str], because: str
+) -> None:
+    classes = tmp_path / "classes.yaml"
+    classes.write_text(
+        f"profiles: {{queue: {{mark: {{buffer: 300KB, aqm: {{mark_threshold: 30KB}}, scope: {scope}}}}}}}\n"
+        "roles: {host_facing: {queue: mark}}\n"
+        "classes: {urgent: {priority: 6, dscp: [46]}}\n"
+    )
+    values = [part for register in registers for part in ("--register", register)]
+    assert (
+        why(frame(dscp=dscp), *FABRIC, "-c", "mark_threshold", "-c", str(classes), *values)[0]
+        == f"{because} port 2)"
+    )
+
+
 def test_a_packet_of_a_paused_class_is_explained_with_who_paused_it_and_until_when(tmp_path: Path) -> None:
     lossless = tmp_path / "lossless.yaml"
     lossless.write_text(
@@ -201,7 +241,7 @@ def test_codel_is_explained_with_sojourn_and_target(tmp_path: Path) -> None:
     assert lines[0] == "forwarded, not marked: sojourn 0 ticks < target 800,000 (codel, port 2)"
     low = tmp_path / "low.yaml"
     low.write_text("profiles: {queue: {fabric: {aqm: {target: 100us}}}}", encoding="utf-8")
-    long_queue = ("--register", "occupancy_bytes[2]=40000", "--register", "codel_state[2]=2")
+    long_queue = ("--register", "occupancy_bytes[2]=40000", "--register", "codel_state[16]=2")
     asleep = (*FABRIC, "-c", "codel", "-c", str(low), "-c", "eee_120us100", "--at", "1ms", *long_queue)
     said = "sojourn 136,500 ticks >= target 100,000 (codel, port 2), and a signal was due; it is"
     assert (

@@ -1,4 +1,4 @@
-"""docs/explain.md tells the truth: its commands print what it shows."""
+"""docs/p4/explain.md tells the truth: its commands print what it shows."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ pytestmark = pytest.mark.system
 
 pytest.importorskip("eeon_engine", reason="the engine is not installed; `make setup` builds it")
 
-DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "explain.md"
+DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "p4" / "explain.md"
 
 
 def test_every_command_prints_what_the_document_shows(tmp_path: Path) -> None:

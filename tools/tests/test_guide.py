@@ -1,4 +1,4 @@
-"""docs/guide.md tells the truth: somebody who types what it says sees what it shows."""
+"""docs/run/guide.md tells the truth: somebody who types what it says sees what it shows."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ pytestmark = pytest.mark.system
 
 pytest.importorskip("eeon_engine", reason="the engine is not installed; `make setup` builds it")
 
-GUIDE = Path(__file__).resolve().parents[2] / "docs" / "guide.md"
+GUIDE = Path(__file__).resolve().parents[2] / "docs" / "run" / "guide.md"
 
 
 def test_every_command_of_the_guide_prints_what_the_guide_shows(tmp_path):

@@ -501,7 +501,7 @@ def blocks(page: str) -> list[list[str]]:
 
 @pytest.mark.system
 def test_the_page_shows_what_the_commands_print_and_its_python_runs(monkeypatch, capsys, eeon_switch):
-    page = (EXAMPLE.parents[1] / "docs" / "lab.md").read_text(encoding="utf-8")
+    page = (EXAMPLE.parents[1] / "docs" / "p4" / "lab.md").read_text(encoding="utf-8")
     monkeypatch.chdir(EXAMPLE)
     shown = [block for block in blocks(page) if block[0].startswith("$ eeon lab ")]
     assert len(shown) == 2

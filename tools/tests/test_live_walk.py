@@ -1,5 +1,5 @@
-"""docs/live-fabric.md: its commands work as they are typed, on the engine and on BMv2. Skipped, saying so,
-without root."""
+"""docs/run/live-fabric.md: its commands work as they are typed, on the engine and on BMv2.
+Skipped, saying so, without root."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from live_fabrics import remains, why_not
 
 pytest.importorskip("eeon_engine")
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "live-fabric.md"
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "run" / "live-fabric.md"
 
 _why_not = why_not()
 pytestmark = [

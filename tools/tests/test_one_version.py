@@ -24,6 +24,13 @@ def test_everything_has_the_version_of_the_engine() -> None:
     assert f"\nversion: {version}\n" in (ROOT / "CITATION.cff").read_text()
 
 
+def test_the_changelog_has_a_section_of_at_most_80_lines_of_this_version() -> None:
+    version = project("release/eeon")["version"]
+    sections = (ROOT / "CHANGELOG.md").read_text().split("\n## ")
+    [section] = [one for one in sections if one.partition("\n")[0].partition(",")[0] == version]
+    assert len(section.splitlines()) <= 80
+
+
 def test_a_part_is_pinned_to_the_version_of_all() -> None:
     version = project("release/eeon")["version"]
     text = "".join((ROOT / folder / "pyproject.toml").read_text() for folder in PROJECTS)

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
 from eeon_tools.cli.trace import trace
+from eeon_tools.trace.frames import internet_checksum
+from scapy.layers.inet import IP, TCP
+from scapy.layers.inet6 import IPv6
+from scapy.utils import PcapReader
 
 
 def eeon_trace(*words: str | Path) -> Result:
@@ -45,11 +50,34 @@ def test_info_prints_tables_or_json(tmp_path: Path) -> None:
     assert document["classes"]["syn"]["packets"] == document["classes"]["syn_ack"]["packets"] > 0
 
 
+@pytest.mark.parametrize("family", [[], ["--ipv6"]])
+def test_connections_take_dscps_in_turn_and_both_directions_have_the_same(
+    tmp_path: Path, family: list[str]
+) -> None:
+    path = tmp_path / "t.pcap"
+    done = eeon_trace("shuffle", "-o", path, *SMALL, "--full", *family, "--dscp", "0", "--dscp", "46")
+    assert done.exit_code == 0, done.output
+    connections: dict[tuple[str, ...], set[int]] = {}
+    for packet in PcapReader(str(path)):
+        ip = packet[IPv6 if family else IP]
+        key = tuple(sorted([f"{ip.src} {packet[TCP].sport}", f"{ip.dst} {packet[TCP].dport}"]))
+        connections.setdefault(key, set()).add((ip.tc if family else ip.tos) >> 2)
+        assert internet_checksum(bytes(ip)[:20]) == 0 or family
+    assert all(len(dscps) == 1 for dscps in connections.values())
+    taken = Counter(dscps.pop() for dscps in connections.values())
+    assert taken[0] - taken[46] == len(connections) % 2
+    shown = json.loads(eeon_trace("info", path, "--json").output)
+    assert list(shown["dscp"]) == ["0", "46"]
+    assert sum(totals["packets"] for totals in shown["dscp"].values()) == shown["packets"]
+    assert "DSCP" in eeon_trace("info", path).output
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [
         (("shuffle", "-o", "t.cap"), "suffix '.cap'"),
         (("shuffle", "-o", "t.pcap", "--split", "64"), "has no unit"),
+        (("shuffle", "-o", "t.pcap", "--dscp", "64"), "64 is not in the range 0<=x<=63"),
         (("shuffle", "-o", "t.pcap", "--window", "3us"), "it is one of a time"),
         (("shuffle", "-o", "t.pcap", "--topology", "torus-9"), "torus-9: no such file"),
         (("shuffle", "-o", "t.pcap", "--max-packets", "10", *SMALL), "grew beyond 10 packets"),

@@ -101,9 +101,14 @@ def test_padding_is_not_payload() -> None:
 
 
 def test_ip_options_and_ce_are_seen() -> None:
-    packet = ETHER / IP(tos=CE, options=b"\x01\x01\x01\x00") / TCP(flags="A") / b"abc"
+    packet = ETHER / IP(tos=46 << 2 | CE, options=b"\x01\x01\x01\x00") / TCP(flags="A") / b"abc"
     facts = classify(bytes(packet))
-    assert (facts.packet_class, facts.ecn, facts.payload_bytes) == (PacketClass.DATA, CE, 3)
+    assert (facts.packet_class, facts.dscp, facts.ecn, facts.payload_bytes) == (PacketClass.DATA, 46, CE, 3)
+
+
+def test_the_traffic_class_of_ipv6_is_read_across_two_bytes() -> None:
+    facts = classify(bytes(ETHER / IPv6(tc=46 << 2 | CE) / TCP(flags="A")))
+    assert (facts.dscp, facts.ecn) == (46, CE)
 
 
 def test_no_prefix_of_a_frame_makes_it_raise() -> None:

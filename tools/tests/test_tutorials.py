@@ -2,7 +2,7 @@
 README promises.
 
 `make tutorials P4_TUTORIALS=DIR` runs them on a checkout of p4lang/tutorials; without one, or without p4c on
-PATH, they are skipped. docs/lab.md has the table of outcomes.
+PATH, they are skipped.
 """
 
 from __future__ import annotations

@@ -42,7 +42,7 @@ class EeonGroup(LazyGroup):
         return sorted({*super().list_commands(ctx), *_plugins()})
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Returns an own command, or another package's; one that cannot be loaded says so when it is used."""
+        """Returns a built-in or plugin command. One that fails to load reports the error when invoked."""
         own = super().get_command(ctx, cmd_name)
         plugin = _plugins().get(cmd_name)
         if own is None and plugin is None and cmd_name in _OTHER_PACKAGES:

@@ -30,17 +30,20 @@ _Warning = Callable[[tuple[str, ...], str], Problem]  # the keys that it may be 
 
 
 def queue_warnings(
-    config: FabricConfig, name: str, queue: Queue, rate: DataRate, topology_rtt: Duration | None
+    config: FabricConfig,
+    path: KeyPath,
+    aqm: Aqm,
+    queue: Queue,
+    rate: DataRate,
+    topology_rtt: Duration | None,
 ) -> Iterator[Problem]:
-    """Warnings about a queue profile on links of one speed."""
-    path: KeyPath = ("profiles", "queue", name, "aqm")
+    """Warnings about an AQM of a queue profile, which stands at `path`, on links of one speed."""
 
     def warning(keys: tuple[str, ...], text: str) -> Problem:
         key = next((key for key in keys if config.document.has((*path, key))), None)
         place = path if key is None else (*path, key)
         return config.document.problem(place, text, severity=Severity.WARNING)
 
-    aqm = queue.aqm
     if isinstance(aqm, MarkThreshold):
         yield from _threshold(warning, aqm, queue, rate, topology_rtt)
     elif isinstance(aqm, Red):
@@ -198,7 +201,7 @@ def hold_warning(eee: Eee, queue: Queue, rate: DataRate) -> str | None:
     brought = Bytes(rate * eee.hold // (8 * 10**12))
     shallow = queue.buffer_bytes < _DEEP_BUFFER
     depth = f"{'shallow' if shallow else 'deep'} buffer ({queue.buffer})"
-    if marks(queue.aqm):
+    if any(map(marks, queue.aqms)):
         if eee.hold < _LONG_HOLD_WITH_MARKING:
             return None
         latency = "almost 50%" if shallow else "10%"

@@ -10,13 +10,14 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from eeon_control.config.advice import hold_warning, queue_warnings
-from eeon_control.config.classes import DEFAULT_CLASS
+from eeon_control.config.classes import DEFAULT_CLASS, priority_of
 from eeon_control.config.model import FabricConfig
 from eeon_control.config.pfc import lateness, shortage
+from eeon_control.config.queues import Queue
 from eeon_control.config.target_settings import queue_depth
 from eeon_control.constants import CONTROL_PRIORITY
 from eeon_control.errors import Place, PlanError, Problem, Severity
-from eeon_control.port_settings import Settings, codec
+from eeon_control.port_settings import Aqm, Settings, codec
 from eeon_control.sources import Document, KeyPath
 from eeon_control.topology import base_rtt
 from eeon_control.topology.model import Port, Topology
@@ -39,6 +40,7 @@ def check(config: FabricConfig, topology: Topology, tick: Duration) -> list[Prob
             *rounding.problems(),
             *_assumed(topology),
             *_unequal(config, topology),
+            *_scopes(config, used),
             *_qcn(config, topology, used),
             *_pfc(config, topology),
             *_quanta(config),
@@ -184,13 +186,63 @@ def _queues(
     rtt = base_rtt(topology)
     for (name, rate), port in kinds.items():
         queue = config.profiles.queue[name]
-        try:
-            rounding.of(queue.aqm.settings_at(rate))
-        except PlanError as error:
-            path: KeyPath = ("profiles", "queue", name, "aqm")
-            yield config.document.problem(path, f"{error} (port {port.name})")
-        else:
-            yield from queue_warnings(config, name, queue, rate, rtt)
+        for path, aqm in _aqms(name, queue):
+            try:
+                rounding.of(aqm.settings_at(rate))
+            except PlanError as error:
+                yield config.document.problem(path, f"{error} (port {port.name})")
+            else:
+                yield from queue_warnings(config, path, aqm, queue, rate, rtt)
+
+
+def _aqms(name: str, queue: Queue) -> Iterator[tuple[KeyPath, Aqm]]:
+    """Yields every AQM of a queue profile with its place."""
+    path: KeyPath = ("profiles", "queue", name)
+    yield (*path, "aqm"), queue.aqm
+    for of_class, aqm in queue.class_aqm.items():
+        yield (*path, "class_aqm", of_class), aqm
+
+
+def _scopes(config: FabricConfig, used: list[_Used]) -> Iterator[Problem]:
+    """AQMs of queues: whether there are queues, and which class each is of."""
+    for name in dict.fromkeys(one.queue for one in used if one.queue is not None):
+        queue = config.profiles.queue[name]
+        path: KeyPath = ("profiles", "queue", name)
+        if not config.classes:
+            for key in ("scope",) if queue.scope == "queue" else ("class_aqm",) if queue.class_aqm else ():
+                yield config.document.problem(
+                    (*path, key), "needs traffic classes: without them a port has one queue; add `classes`"
+                )
+            continue
+        if queue.scope == "port":
+            if queue.class_aqm:
+                yield config.document.problem(
+                    (*path, "class_aqm"), "needs scope: queue; with scope: port a port has one AQM"
+                )
+            continue
+        yield from _class_aqms(config, (*path, "class_aqm"), queue)
+
+
+def _class_aqms(config: FabricConfig, path: KeyPath, queue: Queue) -> Iterator[Problem]:
+    known = {DEFAULT_CLASS, *config.classes}
+    owners: dict[int, str] = {}
+    for name, aqm in queue.class_aqm.items():
+        priority = priority_of(config.classes, name)
+        if priority is None:
+            yield config.document.problem(
+                (*path, name),
+                f"unknown class{did_you_mean(name, known)}; there are {_some(sorted(known))}",
+                name,
+            )
+            continue
+        other = owners.setdefault(priority, name)
+        if queue.class_aqm[other] != aqm:
+            yield config.document.problem(
+                (*path, name),
+                f"the queue of priority {priority} has another AQM by class {other}; give both one, or "
+                "different priorities",
+                name,
+            )
 
 
 def _qcn(config: FabricConfig, topology: Topology, used: list[_Used]) -> Iterator[Problem]:
@@ -224,10 +276,11 @@ def _qcn(config: FabricConfig, topology: Topology, used: list[_Used]) -> Iterato
                 "is too little for strong feedback, and the queue overflows before senders are slow enough",
                 severity=Severity.WARNING,
             )
-        if queue.aqm.mode != "drop_tail":
+        modes = {queue.class_aqm.get(one, queue.aqm).mode for one in qcn.classes} - {"drop_tail"}
+        if modes:
             yield config.document.problem(
                 path,
-                f"senders are told twice: by messages, and by the marks and drops of {queue.aqm.mode}",
+                f"senders are told twice: by messages, and by the marks and drops of {_some(sorted(modes))}",
                 severity=Severity.WARNING,
             )
 

@@ -55,6 +55,13 @@ Classes = Annotated[dict[str, TrafficClass], AfterValidator(_consistent)]
 """Classes by name; none leaves every port with one queue."""
 
 
+def priority_of(classes: dict[str, TrafficClass], name: str) -> int | None:
+    """Returns the queue of a class, `default` included where it is not written; None for an unknown one."""
+    if name == DEFAULT_CLASS:
+        return default_priority(classes)
+    return classes[name].priority if name in classes else None
+
+
 def default_priority(classes: dict[str, TrafficClass]) -> int:
     """The queue of what no class names."""
     one = classes.get(DEFAULT_CLASS)

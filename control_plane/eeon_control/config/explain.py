@@ -4,12 +4,13 @@ Pure."""
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from eeon_control.config.classes import priority_of
 from eeon_control.config.model import FabricConfig, Kind
 from eeon_control.config.presets import EEE_PRESETS
 from eeon_control.errors import Place, PlanError
-from eeon_control.port_settings import Eee, MarkThreshold, Red
+from eeon_control.port_settings import Aqm, Eee, MarkThreshold, Red
 from eeon_control.port_settings.mark_threshold import DCTCP_RTT
 from eeon_control.sources import KeyPath, dotted
 from eeon_control.topology import phy
@@ -79,7 +80,24 @@ def _queue(config: FabricConfig, port: Port) -> Iterator[Setting]:
     path: KeyPath = ("profiles", "queue", name)
     profile = config.profiles.queue[name]
     yield _written(config, "buffer", str(profile.buffer), (*path, "buffer"))
-    aqm, at = profile.aqm, (*path, "aqm")
+    yield from _aqm(config, port, "", profile.aqm, (*path, "aqm"))
+    if not config.classes:
+        return
+    queues = config.settings_of(port).queue_aqms
+    scope = "queue" if queues else "port"
+    yield _written(config, "scope", scope, (*path, "scope"), default="default with classes")
+    for of_class, aqm in profile.class_aqm.items() if queues else ():
+        priority = priority_of(config.classes, of_class)
+        yield from _aqm(config, port, f"aqm.{priority}.", aqm, (*path, "class_aqm", of_class))
+
+
+def _aqm(config: FabricConfig, port: Port, prefix: str, aqm: Aqm, at: KeyPath) -> Iterator[Setting]:
+    """Yields an AQM's settings. `prefix`: before its keys; empty for that of the port."""
+    for one in _aqm_settings(config, port, aqm, at):
+        yield replace(one, key=prefix.rstrip(".") if prefix and one.key == "aqm" else prefix + one.key)
+
+
+def _aqm_settings(config: FabricConfig, port: Port, aqm: Aqm, at: KeyPath) -> Iterator[Setting]:
     yield _written(config, "aqm", aqm.mode, (*at, "mode"), at)
     if isinstance(aqm, MarkThreshold):
         settings = aqm.settings_at(port.rate)

@@ -8,12 +8,13 @@ from typing import Annotated, Literal, Self
 
 from pydantic import BeforeValidator, Field, PrivateAttr, WithJsonSchema, model_validator
 
-from eeon_control.config.classes import Classes, default_priority
+from eeon_control.config.classes import Classes, default_priority, priority_of
 from eeon_control.config.pfc import PfcProfiles, Thresholds, Watchdog, thresholds
 from eeon_control.config.presets import EEE_PRESETS
 from eeon_control.config.queues import Queue
 from eeon_control.config.target_settings import Bmv2Queue, Bmv2QueueValues, TargetSettings, bmv2_values
 from eeon_control.model_base import U32_MAX, RateText, Strict, no_speed_twice, whole
+from eeon_control.port_settings import Aqm
 from eeon_control.port_settings.eee import Eee, PhyTimes
 from eeon_control.sources import Document, KeyPath
 from eeon_control.topology.model import Port, PortRole
@@ -99,12 +100,25 @@ class Routing(Strict):
 
 @dataclass(frozen=True)
 class PortSettings:
-    """What one port does: its profiles by name and value, the EEE profile as it is at the port's speed."""
+    """What one port does: its profiles by name and value, the EEE profile as it is at the port's speed.
+
+    `queue_aqms`: the AQM of each priority in use; empty where the port has one AQM, `queue.aqm`.
+    """
 
     queue_name: str
     queue: Queue
     eee_name: str
     eee: Eee
+    queue_aqms: dict[int, Aqm]
+
+    @property
+    def aqms(self) -> tuple[Aqm, ...]:
+        """The AQMs that packets meet, of each queue in use or of the port."""
+        return tuple(self.queue_aqms.values()) or (self.queue.aqm,)
+
+    def aqm_at(self, priority: int) -> Aqm:
+        """Returns the AQM that a packet of this priority meets."""
+        return self.queue_aqms.get(priority, self.queue.aqm)
 
 
 class FabricConfig(Strict):
@@ -160,9 +174,16 @@ class FabricConfig(Strict):
             raise KeyError(f"no queue profile for port {port.name}")
         found = self._settings.get((queue, eee, port.rate))
         if found is None:
-            found = PortSettings(queue, self.profiles.queue[queue], eee, self.eee_at(eee, port.rate))
+            profile = self.profiles.queue[queue]
+            found = PortSettings(queue, profile, eee, self.eee_at(eee, port.rate), self._queue_aqms(profile))
             self._settings[queue, eee, port.rate] = found
         return found
+
+    def _queue_aqms(self, profile: Queue) -> dict[int, Aqm]:
+        if not self.classes or profile.scope == "port":
+            return {}
+        own = {priority_of(self.classes, name): aqm for name, aqm in profile.class_aqm.items()}
+        return {priority: own.get(priority, profile.aqm) for priority in sorted(self.priorities_in_use)}
 
     def eee_of(self, port: Port) -> Eee:
         """Returns the EEE profile of a switch port or a host's NIC at its speed; `off` where nothing is

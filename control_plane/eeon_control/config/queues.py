@@ -54,6 +54,12 @@ class Queue(Strict):
     comes after the hold. The AQM sees both. `outside` needs a buffer in bytes."""
     aqm: AqmText = DropTail(mode="drop_tail")
     """The AQM: a mapping with `mode`, or a short form such as `mark_threshold: auto` or `autored: 500us`."""
+    scope: Literal["queue", "port"] | None = None
+    """What the AQM compares, and what it keeps an average or a state of: each `queue` alone, or all queues of
+    the `port` together. The default is `queue` with `classes` and `port` without. `queue` needs `classes`."""
+    class_aqm: Annotated[dict[str, AqmText], Field(default_factory=dict)]
+    """AQMs of traffic classes that have another one than `aqm`, by the name of the class. They need `scope:
+    queue`."""
     qcn: Qcn | None = None
     """Congestion notification to senders. It needs `classes`. Without it nobody is told."""
 
@@ -65,6 +71,11 @@ class Queue(Strict):
                 f"full frames take {self.buffer_bytes}"
             )
         return self
+
+    @property
+    def aqms(self) -> tuple[Aqm, ...]:
+        """Every AQM that a queue of the port may have."""
+        return (self.aqm, *self.class_aqm.values())
 
     @property
     def buffer_bytes(self) -> Bytes:

@@ -82,7 +82,7 @@ def _protection(name: str, target: Target) -> Iterator[Finding]:
         yield warning(
             check,
             f"{target.address} is reached in the clear: anyone on the path can read and change everything",
-            "start the switch with TLS and give `tls` in the targets file (docs/security.md)",
+            "start the switch with TLS and give `tls` in the targets file (docs/run/security.md)",
         )
 
 

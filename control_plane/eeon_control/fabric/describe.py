@@ -15,7 +15,7 @@ from eeon_control.fabric.planning import FabricPlan
 from eeon_control.plan import Action, Entry, Exact, Lpm, classes, pfc, qcn
 from eeon_control.plan.classes import PRIORITIES_ACTION
 from eeon_control.plan.routes import ADMIT
-from eeon_control.port_settings import TABLES
+from eeon_control.port_settings import QUEUE_AQM, TABLES
 from eeon_control.topology import PortRole, Topology
 from eeon_control.units import Bytes, Duration
 
@@ -72,6 +72,11 @@ def _port_words(changes: Iterable[Change], tick: Duration) -> dict[int, list[str
             old, new = (qcn.summary(_action(one)) for one in (change.before, change.after))
             found[number].append(f"QCN of priority {priority} {old} -> {new}")
             continue
+        if change.entry.table == QUEUE_AQM.name and match and isinstance(match[0], Exact):
+            number, priority = divmod(match[0].value, PRIORITIES)
+            text = QUEUE_AQM.describe_change(_action(change.before), _action(change.after), tick)
+            found[number].append(f"priority {priority}: {text}")
+            continue
         table = TABLES.get(change.entry.table)
         if table is not None and len(match) == 1 and isinstance(match[0], Exact):
             text = table.describe_change(_action(change.before), _action(change.after), tick)
@@ -105,7 +110,7 @@ def _switch_words(changes: Iterable[Change]) -> list[str]:
             texts.append(f"default of {entry.table}: {_text(change.before)} -> {_text(change.after)}")
         elif entry.table in _ROUTE_TABLES and isinstance(entry.match[0], Lpm):
             routes[change.kind].append(_route(change, entry.match[0]))
-        elif entry.table not in TABLES:
+        elif entry.table not in (*TABLES, QUEUE_AQM.name):
             texts.append(f"{entry.table} {entry.match_text}: {_text(change.before)} -> {_text(change.after)}")
     texts += _pfc_words(of_pfc)
     texts += (

@@ -6,7 +6,7 @@ LARGEST = (1 << 128) - 1
 
 
 def above(election_id: int) -> int:
-    """Returns the next larger id. Nothing is above the largest: who asks for more gets that one again."""
+    """Returns the next larger id. The largest has no successor and is returned again."""
     return min(election_id + 1, LARGEST)
 
 

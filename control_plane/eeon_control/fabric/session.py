@@ -75,7 +75,7 @@ class P4RuntimeSession:
     in arbitration, so that looking at a fabric never gets in the way of its controller. `fresh`: with an id
     that nobody has had before, so that a write which somebody sent under an older one and which is still on
     its way is refused when it arrives (P4Runtime 1.5, section 5: a write in flight ends before a new primary
-    is accepted). Above the largest id there is none: then it is that one again. `owned`: the entries of the
+    is accepted). The largest id has no successor, so it is used again. `owned`: the entries of the
     controller's tables that `read_entries` tells of; None for all.
 
     A target with a role is written to under it, and runs a program of somebody else's that has all that the

@@ -11,7 +11,7 @@ from eeon_control.errors import InputError, Place, Problem, StateError
 from eeon_control.fabric import FabricPlan, SwitchPlan
 from eeon_control.fabric.diff import Change
 from eeon_control.plan import Entry
-from eeon_control.port_settings import TABLES
+from eeon_control.port_settings import QUEUE_AQM, TABLES
 from eeon_control.state import Intended, Intent
 from eeon_control.state.files import Disk
 from eeon_control.state.saved_snapshot import entry_from, entry_value
@@ -124,7 +124,7 @@ def _first(then: SavedSwitch, pushes: bool, changes: tuple[Change, ...], tick: D
 
 
 def _moved(some: Entry, then: Entry | None, now: Entry | None, tick: Duration) -> str:
-    table = TABLES.get(some.table)
+    table = QUEUE_AQM if some.table == QUEUE_AQM.name else TABLES.get(some.table)
     if table is None or some.is_default:
         return f"{some.table} {some.match_text}: {_text(then)} -> {_text(now)}"
     before, after = (None if one is None else one.actions[0] for one in (then, now))

@@ -8,9 +8,11 @@ is intended can be read back, shown, and told from what somebody removed.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 
 from eeon_control import port_settings
 from eeon_control.config import FabricConfig, PortSettings, check
+from eeon_control.config.classes import PRIORITIES
 from eeon_control.constants import ROUTE_TABLE_SIZE
 from eeon_control.entries import CLONE_SESSIONS, Action, Entry, Exact
 from eeon_control.errors import InputError, PlanError, Severity
@@ -18,7 +20,7 @@ from eeon_control.memory import cyclic_collector_paused
 from eeon_control.plan import classes, copies, pfc, qcn
 from eeon_control.plan.deadlock import waiting_circle
 from eeon_control.plan.routes import ADMIT, Router, ecmp_seed
-from eeon_control.port_settings import EeeSettings, Settings
+from eeon_control.port_settings import ByQueueSettings, EeeSettings, Settings
 from eeon_control.topology import Port, Switch, Topology
 from eeon_control.units import Bytes, DataRate, Duration
 
@@ -29,6 +31,7 @@ TABLES: tuple[str, ...] = (
     *qcn.TABLES,
     *pfc.TABLES,
     CLONE_SESSIONS,
+    port_settings.QUEUE_AQM.name,
     *port_settings.TABLES,
 )
 
@@ -96,7 +99,7 @@ def _switch_entries(switch: Switch, router: Router, ports: _PortEntries) -> list
 
 
 class _PortEntries:
-    """Buffer, AQM and EEE of ports; equal ports of different switches share their entries."""
+    """Buffer, AQMs and EEE of ports; equal ports of different switches share their entries."""
 
     def __init__(self, config: FabricConfig, tick: Duration) -> None:
         self._config = config
@@ -104,21 +107,32 @@ class _PortEntries:
         self._entries: dict[tuple[int, str, str, DataRate, Bytes], tuple[Entry, ...]] = {}
 
     def of(self, port: Port) -> tuple[Entry, ...]:
-        """Returns the three entries of one port."""
+        """Returns the entries of one port: three, and one for each queue that has an AQM of its own."""
         settings = self._config.settings_of(port)
         kind = (port.number, settings.queue_name, settings.eee_name, port.rate, port.overhead)
         entries = self._entries.get(kind)
         if entries is None:
             match = (Exact("port", port.number),)
             actions = self._actions_of(port, settings)
-            entries = self._entries[kind] = tuple(Entry(table, match, action) for table, action in actions)
+            entries = self._entries[kind] = (
+                *self._of_queues(port, settings),
+                *(Entry(table, match, action) for table, action in actions),
+            )
         return entries
+
+    def _of_queues(self, port: Port, settings: PortSettings) -> Iterator[Entry]:
+        for priority, aqm in settings.queue_aqms.items():
+            match = (Exact("queue", port.number * PRIORITIES + priority),)
+            action = aqm.settings_at(port.rate).to_action(self._tick)
+            yield Entry(port_settings.QUEUE_AQM.name, match, (action,))
 
     def _actions_of(self, port: Port, settings: PortSettings) -> tuple[tuple[str, tuple[Action, ...]], ...]:
         queue = settings.queue
         meant: dict[str, Settings] = {
             port_settings.BUFFER.name: queue.limit(),
-            port_settings.AQM.name: queue.aqm.settings_at(port.rate),
+            port_settings.AQM.name: (
+                ByQueueSettings() if settings.queue_aqms else queue.aqm.settings_at(port.rate)
+            ),
             port_settings.EEE.name: settings.eee.settings_at(port.rate, port.overhead),
         }
         return tuple((table, (meant[table].to_action(self._tick),)) for table in port_settings.TABLES)

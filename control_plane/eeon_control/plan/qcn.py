@@ -8,7 +8,7 @@ of it.
 from __future__ import annotations
 
 from eeon_control.config import FabricConfig
-from eeon_control.config.classes import DEFAULT_CLASS, PRIORITIES, default_priority
+from eeon_control.config.classes import PRIORITIES, priority_of
 from eeon_control.config.qcn import Qcn
 from eeon_control.entries import Action, Entry, Exact
 from eeon_control.port_settings.codec import size_text
@@ -47,8 +47,8 @@ def entries(switch: Switch, config: FabricConfig) -> list[Entry]:
         qcn = config.settings_of(port).queue.qcn
         if qcn is not None:
             for name in qcn.classes:
-                is_default = name == DEFAULT_CLASS
-                priority = default_priority(config.classes) if is_default else config.classes[name].priority
+                priority = priority_of(config.classes, name)
+                assert priority is not None, "`config.check` refuses unknown classes"
                 match = (Exact("queue", port.number * PRIORITIES + priority),)
                 found.append(Entry(POINTS, match, (action(qcn),)))
     return found

@@ -5,13 +5,14 @@
     settings = port_settings.AQM.from_action(action, tick)   # and what was read, in bytes and times again
     settings.summary(), settings.describe()                  # in words
 
-One file each: `buffer`, `drop_tail`, `mark_threshold`, `red`, `codel`, `eee`. A file has what the
+One file each: `buffer`, `by_queue`, `drop_tail`, `mark_threshold`, `red`, `codel`, `eee`. A file has what the
 configuration may say (a pydantic model, the profile), what that is at one port (the settings), and how the
 action of the P4 program has it. To add an AQM: write its file, add its profile to `Aqm` and its settings to
 `AQM` below, and write its action in p4src/include/control/aqm.p4. Pure: no files, no clock, no network.
 """
 
 from eeon_control.port_settings.buffer import BufferLimit, BufferLimitBesideHeld, BufferLimitInPackets
+from eeon_control.port_settings.by_queue import ByQueueSettings
 from eeon_control.port_settings.codec import IN_TICKS, PortTable, Settings
 from eeon_control.port_settings.codel import Codel, CodelSettings
 from eeon_control.port_settings.drop_tail import DropTail, DropTailSettings
@@ -23,11 +24,15 @@ Aqm = DropTail | MarkThreshold | Red | Codel
 """The AQM of a queue profile; `mode` tells them apart."""
 
 BUFFER = PortTable("port_buffer", "buffer", (BufferLimit, BufferLimitInPackets, BufferLimitBesideHeld))
-AQM = PortTable("port_aqm", "AQM", (DropTailSettings, MarkThresholdSettings, RedSettings, CodelSettings))
+_AQMS: tuple[type[Settings], ...] = (DropTailSettings, MarkThresholdSettings, RedSettings, CodelSettings)
+AQM = PortTable("port_aqm", "AQM", (*_AQMS, ByQueueSettings))
 EEE = PortTable("port_eee", "EEE", (EeeOff, EeeSettings), of_parts="EEE ")
 
 TABLES: dict[str, PortTable] = {table.name: table for table in (BUFFER, AQM, EEE)}
 """Every table of a port, by its P4Info alias, in the order in which a port's entries are written."""
+
+QUEUE_AQM = PortTable("queue_aqm", "AQM", _AQMS)
+"""The AQM of each queue of a port whose own is `by_queue`; its key is port << 3 | priority."""
 
 __all__ = [
     "AQM",
@@ -36,6 +41,7 @@ __all__ = [
     "BufferLimit",
     "BufferLimitBesideHeld",
     "BufferLimitInPackets",
+    "ByQueueSettings",
     "Codel",
     "CodelSettings",
     "DropTail",
@@ -48,6 +54,7 @@ __all__ = [
     "MarkThreshold",
     "MarkThresholdSettings",
     "PortTable",
+    "QUEUE_AQM",
     "Red",
     "RedSettings",
     "Settings",

@@ -98,7 +98,7 @@ class WithoutParameters(Settings):
 
 @dataclass(frozen=True)
 class PortTable:
-    """A table of the program with one entry for each port.
+    """A table of the program with one entry for each port, or for each queue of a port.
 
     `name`: its P4Info alias. `what`: what it sets, for people. `settings`: one class for each of its actions.
     `of_parts`: what is said before a change of some parts.

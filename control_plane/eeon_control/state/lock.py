@@ -112,7 +112,7 @@ def is_locked(path: Path) -> bool:
 
 
 def read_holder(path: Path) -> Holder | None:
-    """Who has written its name into a lock; None when nobody has, or is only just doing it."""
+    """Returns the owner that a lock names; None when it names none, or its owner is just writing it."""
     try:
         return Holder.model_validate_json(path.read_bytes())
     except (OSError, ValidationError):

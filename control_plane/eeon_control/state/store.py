@@ -129,7 +129,7 @@ class StateStore:
     # -- changing -----------------------------------------------------------------------------------------
 
     def lock(self, command: str) -> Lock:
-        """The right to change this folder; `command` names who has it to others. Raises LockHeld."""
+        """Takes the right to change this folder; `command` names the owner to others. Raises LockHeld."""
         return Lock(self.folder / "lock", command)
 
     def controller_lock(self, election_id: int) -> Lock:

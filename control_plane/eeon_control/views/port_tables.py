@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
+from eeon_control.config.classes import PRIORITIES
 from eeon_control.plan import Action, Entry
-from eeon_control.port_settings import AQM, TABLES
+from eeon_control.port_settings import AQM, QUEUE_AQM, TABLES, ByQueueSettings
 from eeon_control.units import Duration
 
 NO_REGISTERS = (
@@ -22,9 +23,26 @@ def by_port(entries: Iterable[Entry]) -> dict[int, dict[str, Action]]:
     return found
 
 
-def aqm_text(action: Action | None, tick: Duration) -> str:
-    """Returns the action of `port_aqm`."""
+def queue_aqms(entries: Iterable[Entry]) -> dict[int, dict[int, Action]]:
+    """{port: {priority: action}} of the AQMs that queues have of their own."""
+    found: dict[int, dict[int, Action]] = {}
+    for entry in entries:
+        if entry.table == QUEUE_AQM.name and not entry.is_default and entry.actions:
+            port, priority = divmod(entry.match[0].value, PRIORITIES)
+            found.setdefault(port, {})[priority] = entry.actions[0]
+    return found
+
+
+def aqm_text(action: Action | None, queues: Mapping[int, Action], tick: Duration) -> str:
+    """Returns the action of `port_aqm`, and where it is `by_queue` those of the queues: `by queue: 0, 3
+    mark_threshold 30KB; 6 drop_tail`."""
     if action is None:
         return "drop_tail (program default)"
     settings = AQM.from_action(action, tick)
-    return action.name if settings is None else settings.summary()
+    if not isinstance(settings, ByQueueSettings):
+        return action.name if settings is None else settings.summary()
+    alike: dict[str, list[str]] = {}
+    for priority, one in sorted(queues.items()):
+        own = QUEUE_AQM.from_action(one, tick)
+        alike.setdefault(one.name if own is None else own.summary(), []).append(str(priority))
+    return f"{settings.summary()}: " + "; ".join(f"{', '.join(some)} {text}" for text, some in alike.items())

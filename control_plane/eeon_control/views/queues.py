@@ -10,14 +10,16 @@ from eeon_control.port_settings import (
     BufferLimit,
     BufferLimitBesideHeld,
     BufferLimitInPackets,
+    ByQueueSettings,
     Settings,
 )
 from eeon_control.topology import Topology
 from eeon_control.units import Duration
-from eeon_control.views.port_tables import NO_REGISTERS, aqm_text, by_port
+from eeon_control.views.port_tables import NO_REGISTERS, aqm_text, by_port, queue_aqms
 from eeon_control.views.scale import bytes_exact, bytes_measured
 from eeon_control.views.table import PORT, Column, Row, View, none
 
+_BY_QUEUE = ByQueueSettings.in_keys
 REGISTERS = ("occupancy_bytes", "occupancy_packets")
 
 
@@ -25,7 +27,7 @@ def queues(topology: Topology, observed: FabricObservation, tick: Duration) -> V
     """Needs entries and `REGISTERS`; ports of switches that did not answer are left out."""
     rows: list[Row] = []
     for name, found in observed.switches.items():
-        held = by_port(found.entries)
+        held, of_queues = by_port(found.entries), queue_aqms(found.entries)
         for port in topology.switches[name].ports:
             tables = held.get(port.number, {})
             buffer = tables.get(BUFFER.name)
@@ -36,7 +38,7 @@ def queues(topology: Topology, observed: FabricObservation, tick: Duration) -> V
                     "port": port.name,
                     **{key: None if registers is None else registers[key] for key in REGISTERS},
                     **_buffer(limit),
-                    "aqm": aqm_text(tables.get(AQM.name), tick),
+                    "aqm": aqm_text(tables.get(AQM.name), of_queues.get(port.number, {}), tick),
                 }
             )
     columns = [
@@ -52,6 +54,8 @@ def queues(topology: Topology, observed: FabricObservation, tick: Duration) -> V
         columns.insert(-1, Column("held_packets", "held packets", none, right=False))
     notes = [NO_REGISTERS] if any(one.registers is None for one in observed.switches.values()) else []
     notes += _classes(observed)
+    if any(str(row["aqm"]).startswith(_BY_QUEUE) for row in rows):
+        notes.append("by queue: the AQM of a priority compares what waits in that queue alone")
     return View("queues", "queues", columns, rows, notes=notes)
 
 

@@ -15,7 +15,7 @@ pub struct Executable {
 }
 
 impl Executable {
-    /// To be shared by every [`crate::State`] of the program.
+    /// Makes the executable, which every [`crate::State`] of the program shares.
     pub fn new(program: Program) -> Arc<Executable> {
         Arc::new(Executable { program, native: OnceLock::new() })
     }

@@ -26,7 +26,7 @@ pub struct State {
 
 /// The packet path.
 impl State {
-    /// The state a switch starts with: const entries and default actions set, every cell zero.
+    /// Creates the state a switch starts with: const entries and default actions set, every cell zero.
     pub fn new(program: &Arc<Executable>) -> State {
         program.compile();
         State {
@@ -38,7 +38,7 @@ impl State {
         }
     }
 
-    /// From now on the interpreter runs packets, which does the same more slowly: the reference for native code.
+    /// Makes the interpreter run packets from now on, which does the same more slowly: the reference for native code.
     pub fn interpret(&mut self) {
         self.native = false;
     }
@@ -53,7 +53,7 @@ impl State {
         native(&self.program, self.native)
     }
 
-    /// Back to how the switch started. Parameters of CRCs stay as they are, as in BMv2.
+    /// Goes back to how the switch started. Parameters of CRCs stay as they are, as in BMv2.
     pub fn reset_state(&mut self) {
         let crcs = std::mem::take(&mut self.cells.crcs);
         let program: &Program = &self.program;
@@ -81,7 +81,7 @@ impl State {
         self.parse_watched(parser, phv, packet, &mut Unwatched)
     }
 
-    /// As [`State::parse`], and writes down what happens.
+    /// Parses as [`State::parse`] does, and writes down what happens.
     pub fn parse_traced(&mut self, parser: ParserId, phv: &mut Phv, packet: &[u8], trace: &mut Trace) -> u32 {
         self.parse_watched(parser, phv, packet, trace)
     }
@@ -119,7 +119,7 @@ impl State {
         self.verify_checksums_watched(phv, packet, |_, _, _, _| {})
     }
 
-    /// As [`State::verify_checksums`], and writes down what was compared.
+    /// Verifies as [`State::verify_checksums`] does, and writes down what was compared.
     pub fn verify_checksums_traced(&mut self, phv: &mut Phv, packet: &[u8], trace: &mut Trace) -> bool {
         self.verify_checksums_watched(phv, packet, |at, computed, phv, target| {
             trace.checksum(at, false, computed, phv.get_wide(target));
@@ -162,7 +162,7 @@ impl State {
         self.run_watched(pipeline, phv, externs, &mut Unwatched)
     }
 
-    /// As [`State::run`], and writes down what happens.
+    /// Runs as [`State::run`] does, and writes down what happens.
     pub fn run_traced<T: Externs>(
         &mut self,
         pipeline: PipelineId,
@@ -220,7 +220,7 @@ impl State {
         }
     }
 
-    /// As [`State::update_checksums`], and writes down what changes.
+    /// Updates as [`State::update_checksums`] does, and writes down what changes.
     pub fn update_checksums_traced(&mut self, phv: &mut Phv, payload: &[u8], trace: &mut Trace) {
         trace.watch(phv);
         self.update_checksums_watched(phv, payload, |at, computed, phv, target| {

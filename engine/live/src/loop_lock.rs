@@ -29,7 +29,7 @@ impl<E> LoopLock<E> {
         }
     }
 
-    /// For a control call. Waits while another thread has the turn.
+    /// Locks for a control call. Waits while another thread has the turn.
     pub fn lock(&self) -> MutexGuard<'_, E> {
         let me = thread::current().id();
         loop {
@@ -45,14 +45,14 @@ impl<E> LoopLock<E> {
         }
     }
 
-    /// [`LoopLock::lock`], if nobody has to be waited for.
+    /// Locks as [`LoopLock::lock`] does, if nobody has to be waited for.
     pub fn try_lock(&self) -> Option<MutexGuard<'_, E>> {
         let engine = self.engine.try_lock()?;
         let is_free = self.turn.lock().is_none_or(|(owner, _)| owner == thread::current().id());
         is_free.then_some(engine)
     }
 
-    /// Until as many calls of `end_turn`, control calls of other threads wait. The run loop does not: see `pause`.
+    /// Takes the turn: until as many calls of `end_turn`, control calls of other threads wait. The run loop does not: see `pause`.
     pub fn take_turn(&self) {
         let _engine = self.lock();
         let mut turn = self.turn.lock();
@@ -70,7 +70,7 @@ impl<E> LoopLock<E> {
         }
     }
 
-    /// For a run loop: calls `slice` until it says that it is done.
+    /// Calls `slice` for a run loop until it says that it is done.
     pub fn run<R>(&self, mut slice: impl FnMut(&mut E) -> Option<R>) -> R {
         loop {
             if let Some(result) = self.slice(&mut slice) {
@@ -79,7 +79,7 @@ impl<E> LoopLock<E> {
         }
     }
 
-    /// For a run loop: one slice, as soon as it is not paused.
+    /// Runs one slice of a run loop, as soon as it is not paused.
     pub fn slice<R>(&self, slice: impl FnOnce(&mut E) -> R) -> R {
         // Held across the slice, so that `pause` returns only when none is running.
         let mut pauses = self.pauses.lock();

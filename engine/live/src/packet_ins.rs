@@ -35,7 +35,7 @@ impl PacketIns {
         waiting.0.drain(..).collect()
     }
 
-    /// Packets lost so far.
+    /// Returns the number of packets lost so far.
     pub fn lost(&self) -> u64 {
         self.waiting.lock().1
     }

@@ -180,7 +180,7 @@ impl LiveSwitch {
         result
     }
 
-    /// [`LiveSwitch::with`], if nobody has to be waited for; otherwise `call` is not called.
+    /// Calls [`LiveSwitch::with`], if nobody has to be waited for; otherwise `call` is not called.
     pub fn try_with<R>(&self, call: impl FnOnce(&mut Switch) -> R) -> Option<Result<R, LiveError>> {
         let result = self.shared.engine.try_lock()?.switch.as_mut().map(call).ok_or(LiveError::NoProgram);
         self.shared.wake();
@@ -223,7 +223,7 @@ impl LiveSwitch {
         self.shared.engine.resume();
     }
 
-    /// Other threads' calls wait until `end_turn`.
+    /// Makes other threads' calls wait until `end_turn`.
     pub fn take_turn(&self) {
         self.shared.engine.take_turn();
     }
@@ -253,7 +253,7 @@ impl LiveSwitch {
         Ok(())
     }
 
-    /// Packets that left on the CPU port.
+    /// Returns the packets that left on the CPU port.
     pub fn packet_ins(&self) -> &PacketIns {
         &self.shared.packet_ins
     }
@@ -344,12 +344,12 @@ impl LiveSwitch {
         self.shared.take_events(timeout)
     }
 
-    /// P4Runtime's device id.
+    /// Returns P4Runtime's device id.
     pub fn device_id(&self) -> u64 {
         self.device_id
     }
 
-    /// Port of packet-ins and packet-outs.
+    /// Returns the port of packet-ins and packet-outs.
     pub fn cpu_port(&self) -> Option<u16> {
         self.cpu_port
     }

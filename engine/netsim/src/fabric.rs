@@ -70,37 +70,37 @@ impl Fabric {
         })
     }
 
-    /// The spec it was built from.
+    /// Returns the spec that the fabric was built from.
     pub fn spec(&self) -> &FabricSpec {
         &self.spec
     }
 
-    /// Everything before this time has happened.
+    /// Returns the time before which everything has happened.
     pub fn now(&self) -> Time {
         self.events.now()
     }
 
-    /// Events handled so far: frames leaving NICs, frames arriving, switches woken.
+    /// Returns the number of events handled so far: frames leaving NICs, frames arriving, switches woken.
     pub fn events(&self) -> u64 {
         self.event_count
     }
 
-    /// P4 passes of all switches so far.
+    /// Returns the P4 passes of all switches so far.
     pub fn p4_passes(&self) -> u64 {
         self.network.p4_passes()
     }
 
-    /// Number of a host in the spec's list.
+    /// Returns the number of a host in the spec's list.
     pub fn host_index(&self, name: &str) -> Option<usize> {
         self.network.hosts().iter().position(|host| host.name() == name)
     }
 
-    /// Number of a switch in the spec's list.
+    /// Returns the number of a switch in the spec's list.
     pub fn switch_index(&self, name: &str) -> Option<usize> {
         self.network.switch_index(name)
     }
 
-    /// A switch, to look at.
+    /// Returns a switch, to look at.
     ///
     /// # Panics
     /// If no switch has this number; so do the other calls that take one, unless they return an error.
@@ -108,7 +108,7 @@ impl Fabric {
         self.network.switch(index)
     }
 
-    /// A switch, to configure. Frames go in and out through the fabric only.
+    /// Returns a switch, to configure. Frames go in and out through the fabric only.
     pub fn switch_mut(&mut self, index: usize) -> &mut Switch {
         if let Some(driver) = &mut self.driver {
             driver.switch_changes(index);
@@ -116,14 +116,14 @@ impl Fabric {
         self.network.switch_mut(index)
     }
 
-    /// The tag with which a frame that [`Fabric::send`] takes at `at` travels, to follow it with [`Switch::follow`]. Frames of
-    /// one class sent at the same time share it.
+    /// Returns the tag with which a frame that [`Fabric::send`] takes at `at` travels, to follow it with [`Switch::follow`]. Frames of one
+    /// class sent at the same time share it.
     pub fn tag_of(at: Time, captured: &[u8], wire_len: usize) -> u64 {
         tag::of_frame(at.min(LATEST), captured, wire_len)
     }
 
-    /// The host offers a frame to its NIC at `at`. Of its `wire_len` bytes only the first need be given; the
-    /// others are zero. Frames are fed in order of time.
+    /// Offers a frame to the host's NIC at `at`. Of its `wire_len` bytes only the first need be given; the others are zero. Frames are fed
+    /// in order of time.
     pub fn send(&mut self, host: usize, at: Time, captured: &[u8], wire_len: usize) -> Result<(), SendError> {
         let count = self.network.hosts().len();
         if host >= count {
@@ -151,7 +151,7 @@ impl Fabric {
         Ok(())
     }
 
-    /// Frames fed and not yet sent.
+    /// Returns the number of frames fed and not yet sent.
     pub fn pending(&self) -> usize {
         self.pending.len()
     }
@@ -178,12 +178,12 @@ impl Fabric {
         Ok(())
     }
 
-    /// Whether a workload has been started and every application in the foreground has finished.
+    /// Returns whether a workload has been started and every application in the foreground has finished.
     pub fn workload_is_finished(&self) -> bool {
         self.driver.as_ref().is_some_and(Driver::is_finished)
     }
 
-    /// The controller gives the switch a packet, now: a frame on the CPU port, packet-out header included.
+    /// Gives the switch a packet of the controller, now: a frame on the CPU port, packet-out header included.
     pub fn packet_out(&mut self, switch: usize, packet: &[u8]) -> Result<(), SendError> {
         let count = self.network.switch_count();
         if switch >= count {
@@ -196,7 +196,7 @@ impl Fabric {
         Ok(())
     }
 
-    /// The next packet that the switch has sent to the controller, packet-in header included.
+    /// Returns the next packet that the switch has sent to the controller, packet-in header included.
     pub fn poll_packet_in(&mut self, switch: usize) -> Option<Vec<u8>> {
         self.network.poll_packet_in(switch)
     }
@@ -261,22 +261,22 @@ impl Fabric {
         Ok(())
     }
 
-    /// The next frame that has arrived at a host that is listened to. At most [`crate::MAX_HEARD`] wait.
+    /// Returns the next frame that has arrived at a host that is listened to. At most [`crate::MAX_HEARD`] wait.
     pub fn poll_heard(&mut self) -> Option<Heard> {
         self.network.listener_mut().poll()
     }
 
-    /// Frames that arrived at hosts that are listened to while too many waited.
+    /// Returns the number of frames that arrived at hosts that are listened to while too many waited.
     pub fn heard_lost(&self) -> u64 {
         self.network.listener().lost()
     }
 
-    /// Whether no event is left.
+    /// Returns whether no event is left.
     pub fn is_idle(&self) -> bool {
         self.pending.is_empty() && self.events.next().is_none()
     }
 
-    /// What has happened so far.
+    /// Returns what has happened so far.
     ///
     /// # Errors
     /// When packets have appeared or vanished, which is a bug of the simulator.
@@ -305,15 +305,15 @@ impl Fabric {
         })
     }
 
-    /// What has come of one flow of the list so far; `None` when there is none of this number. In time that does not depend on the fabric's
-    /// size, as [`Fabric::report`] does.
+    /// Returns what has come of one flow of the list so far; `None` when there is none of this number. In time that does not depend on the
+    /// fabric's size, as [`Fabric::report`] does.
     pub fn flow_report(&self, number: usize) -> Option<FlowReport> {
         self.transport.flow_report(&self.network, number)
     }
 
-    /// From now on records what happens to packets by hop, as far as `filter` admits it; the module
-    /// [`simple_switch::hops`] says what. Nodes are numbered: switches in the order of the spec, then hosts. Packets are numbered
-    /// from 1 in the order in which hosts offer them. What was recorded before is forgotten; packets under way are not recorded.
+    /// Records from now on what happens to packets by hop, as far as `filter` admits it; the module [`simple_switch::hops`] says what.
+    /// Nodes are numbered: switches in the order of the spec, then hosts. Packets are numbered from 1 in the order in which hosts offer
+    /// them. What was recorded before is forgotten; packets under way are not recorded.
     ///
     /// # Errors
     /// When the filter asks for too much, or for fields that the program has not. Then nothing is recorded.
@@ -325,12 +325,12 @@ impl Fabric {
         recorded
     }
 
-    /// What was recorded, in order of time, and records nothing any more. None when nothing was recorded.
+    /// Takes what was recorded, in order of time, and records nothing any more. None when nothing was recorded.
     pub fn take_hops(&mut self) -> Option<HopLog> {
         self.network.take_hops(self.now())
     }
 
-    /// Where every packet is.
+    /// Returns where every packet is.
     pub fn conservation(&self) -> Conservation {
         self.network.conservation()
     }

@@ -119,7 +119,7 @@ pub struct FabricSpec {
     /// How queue depth is sampled.
     #[serde(default)]
     pub queue_samples: QueueSamplesSpec,
-    /// Who gives flows of applications their rates; nobody when absent.
+    /// The scheduler that gives flows of applications their rates; none when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scheduler: Option<SchedulerSpec>,
 }
@@ -418,7 +418,7 @@ pub struct NicEeeSpec {
     pub trigger_bytes: u32,
 }
 
-/// Who is never dropped early.
+/// Which packets are never dropped early.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -462,7 +462,7 @@ pub enum NicAqm {
         average_shift: u8,
         /// Whether ECT packets are marked, not dropped.
         ecn: bool,
-        /// Who is spared.
+        /// Which packets are protected.
         protect: Protect,
         /// In this time the average halves while the NIC is idle; null: never.
         half_life_ps: Option<NonZeroU64>,
@@ -480,7 +480,7 @@ pub enum NicAqm {
         mtu_bytes: u32,
         /// Whether ECT packets are marked, not dropped.
         ecn: bool,
-        /// Who is spared.
+        /// Which packets are protected.
         protect: Protect,
     },
 }

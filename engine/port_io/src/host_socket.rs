@@ -128,7 +128,7 @@ impl HostSocket {
         Ok(got == BATCH)
     }
 
-    /// Frames that the kernel could not keep for this socket since the last call.
+    /// Returns the number of frames that the kernel could not keep for this socket since the last call.
     pub fn drops(&self) -> u64 {
         sys::drops(&self.fd)
     }

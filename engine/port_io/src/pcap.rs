@@ -96,7 +96,7 @@ impl Reader {
         result
     }
 
-    /// Time of the next record, when all of it is there.
+    /// Returns the time of the next record, when all of it is there.
     pub fn peek(&mut self) -> Result<Option<u64>, PcapError> {
         Ok(self.header()?.map(|(time_ns, ..)| time_ns))
     }
@@ -110,7 +110,7 @@ impl Reader {
         Ok(Some(Record { time_ns, data: &self.buffer[data..data + captured], length }))
     }
 
-    /// The stream has ended: fails when it ended inside something.
+    /// Checks that the stream has not ended inside something.
     pub fn end(&self) -> Result<(), PcapError> {
         if self.format.is_some() && self.start == self.buffer.len() {
             Ok(())

@@ -33,7 +33,7 @@ pub struct Poller {
 pub struct Waker(Arc<OwnedFd>);
 
 impl Waker {
-    /// The present or the next [`Poller::wait`] returns at once.
+    /// Makes the present or the next [`Poller::wait`] return at once.
     pub fn wake(&self) {
         // Fails only when 2^64 wake-ups are waiting already, which is enough.
         let _ = rustix::io::write(&*self.0, &1u64.to_ne_bytes());
@@ -65,13 +65,13 @@ impl Poller {
             .map_err(IoError::system("epoll_ctl"))
     }
 
-    /// As `add`, for reading and writing, and named once for each change: its owner reads until nothing is left.
+    /// Adds a descriptor as `add` does, for reading and writing, and named once for each change: its owner reads until nothing is left.
     pub fn add_edge(&self, fd: impl AsFd, key: u64) -> Result<(), IoError> {
         let flags = EventFlags::IN | EventFlags::OUT | EventFlags::ET;
         epoll::add(&self.epoll, fd, EventData::new_u64(key), flags).map_err(IoError::system("epoll_ctl"))
     }
 
-    /// No longer waits for it.
+    /// Waits for it no longer.
     pub fn remove(&self, fd: impl AsFd) {
         // It may be gone already.
         let _ = epoll::delete(&self.epoll, fd);

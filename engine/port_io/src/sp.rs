@@ -62,7 +62,7 @@ pub struct Decoder {
 }
 
 impl Decoder {
-    /// For a new peer.
+    /// Creates the stream of a new peer.
     pub fn new(mapping: Mapping) -> Self {
         Self { mapping, buffer: Vec::new(), start: 0, greeted: false }
     }

@@ -68,14 +68,14 @@ SOURCE_DIGEST: str
 """SHA-256, in hexadecimal, over the Rust sources that this extension was built from."""
 
 def parse_data_rate(text: str) -> int:
-    """Bits per second of a rate with its unit, such as 10Gbps. Raises `ConfigError`."""
+    """Returns the bits per second of a rate with its unit, such as 10Gbps. Raises `ConfigError`."""
 
 def check_workload(spec: str, hosts: Sequence[tuple[str, int, int]]) -> None:
-    """Check a workload, the JSON of a `WorkloadSpec`, against hosts: their names, the rates of their links in
-    bits per second, and the bytes that these add to a frame. Raises `ConfigError` with the place in it."""
+    """Checks a workload, the JSON of a `WorkloadSpec`, against hosts: their names, the rates of their links
+    in bits per second, and the bytes that these add to a frame. Raises `ConfigError` with the place in it."""
 
 def parse_size(text: str) -> int:
-    """Bytes of a size with its unit, such as 300KB (300 000) or 64KiB. Raises `ConfigError`."""
+    """Returns the bytes of a size with its unit, such as 300KB (300 000) or 64KiB. Raises `ConfigError`."""
 
 def run_fluid(
     scheduler: str,
@@ -90,8 +90,8 @@ def run_fluid(
     only_whole_transfers: bool = False,
     progress: Callable[[int], object] | None = None,
 ) -> tuple[list[tuple[int, int]], int]:
-    """When each transfer ends, (transfer, picoseconds) by number, on hosts around one switch that never
-    blocks; and how many flows were given no rate when they arrived.
+    """Returns when each transfer ends, (transfer, picoseconds) by number, on hosts around one switch that
+    never blocks; and how many flows were given no rate when they arrived.
 
     Without packets: each flow sends at the rate that `scheduler` (fair, fca, sebf, scf, dclas) gives it.
     A flow is (picoseconds of its arrival, transfer, sending host, receiving host, bits). `order` (total,
@@ -160,9 +160,9 @@ class SwitchHandle:
     def mt_reset_default_entry(self, table: str) -> None:
         """Sets the default entry back to what the program says."""
     def mt_get_entries(self, table: str) -> list[Entry]:
-        """Entries in order of handle."""
+        """Returns the entries in order of handle."""
     def mt_get_default_entry(self, table: str) -> EntryAction | None:
-        """The default entry; None where nothing is set."""
+        """Returns the default entry; None where nothing is set."""
     def mt_indirect_add_entry(
         self, table: str, key: Sequence[MatchParam], member: int, priority: int = 0
     ) -> int:
@@ -182,18 +182,18 @@ class SwitchHandle:
     def client_modify_entry(self, table: str, handle: int, action: ClientAction | None, note: bytes) -> None:
         """Replaces the opaque bytes of an entry and, where one is given, its action."""
     def client_entries(self, table: str) -> list[ClientEntry]:
-        """Entries in order of their rows, those that were added by other calls included."""
+        """Returns the entries in order of their rows, those that were added by other calls included."""
     def client_entries_page(self, table: str, first: int, count: int) -> tuple[list[ClientEntry], int | None]:
-        """At most `count` entries from the row `first` on, and the row to go on from, None at the end. An
-        entry that stays while others come and go is in exactly one of the pages from row 0 on."""
+        """Returns at most `count` entries from the row `first` on, and the row to go on from, None at the
+        end. An entry that stays while others come and go is in exactly one of the pages from row 0 on."""
     def client_entry_from_key(
         self, table: str, key: Sequence[MatchParam], priority: int
     ) -> ClientEntry | None:
-        """The entry with this key and, where the table has priorities, this priority."""
+        """Returns the entry with this key and, where the table has priorities, this priority."""
     def client_set_default(self, table: str, action: tuple[str, Sequence[bytes]] | None, note: bytes) -> None:
         """Sets what a direct table does on a miss: an action with its data; None: what the program says."""
     def client_default(self, table: str) -> ClientDefault:
-        """The default entry of any table."""
+        """Returns the default entry of any table."""
     def client_add_member(self, profile: str, member: int, action: str, data: Sequence[bytes]) -> None:
         """Adds a member under an id. A member that was added by handle and has that id as its made-up one
         gets another."""
@@ -209,10 +209,11 @@ class SwitchHandle:
     def client_delete_group(self, profile: str, group: int) -> None:
         """Deletes a group that no entry uses."""
     def client_members(self, profile: str, member: int | None = None) -> list[ClientMember]:
-        """Members by rising id, or the one of that id if there is one. One that was added by handle has a
-        made-up id: 2^32-1 less its handle, or the next one below that nobody has."""
+        """Returns the members by rising id, or the one of that id if there is one. One that was added by
+        handle has a made-up id: 2^32-1 less its handle, or the next one below that nobody has."""
     def client_groups(self, profile: str, group: int | None = None) -> list[ClientGroup]:
-        """Groups by rising id, or the one of that id if there is one; made-up ids as for members."""
+        """Returns the groups by rising id, or the one of that id if there is one; made-up ids as for
+        members."""
     def begin_batch(self) -> None:
         """Begins to write down what calls change. Calls of other threads wait until `end_batch`. Pause the
         switch first: what packets change meanwhile may be taken back with the calls.
@@ -221,7 +222,7 @@ class SwitchHandle:
         `mc_delete_group`, `mirroring_session_add` and `mirroring_session_delete` are not written down.
         """
     def savepoint(self) -> Savepoint:
-        """A point in the batch to go back to."""
+        """Returns a point in the batch to go back to."""
     def roll_back(self, savepoint: Savepoint) -> None:
         """Takes back what was changed since a savepoint: handles, the order of rows, counts, meters, ages are
         as they were."""
@@ -248,19 +249,19 @@ class SwitchHandle:
     def mt_act_prof_remove_member_from_group(self, profile: str, member: int, group: int) -> None:
         """Removes a member from a group."""
     def mt_read_counters(self, table: str, handle: int) -> CounterCell:
-        """The direct counter of an entry."""
+        """Returns the direct counter of an entry."""
     def mt_write_counters(self, table: str, handle: int, bytes: int, packets: int) -> None:
         """Sets the direct counter of an entry."""
     def mt_read_default_counters(self, table: str) -> CounterCell:
-        """The direct counter of the default entry: misses that ran it. BMv2 does not count them."""
+        """Returns the direct counter of the default entry: misses that ran it. BMv2 does not count them."""
     def mt_write_default_counters(self, table: str, bytes: int, packets: int) -> None:
         """Sets the direct counter of the default entry."""
     def mt_get_meter_rates(self, table: str, handle: int) -> list[MeterRate]:
-        """Rates of an entry's direct meter, lowest first; empty if never set."""
+        """Returns the rates of an entry's direct meter, lowest first; empty if never set."""
     def mt_set_meter_rates(self, table: str, handle: int, rates: Sequence[MeterRate]) -> None:
         """Sets the rates of an entry's direct meter, lowest first; none switches it off."""
     def mt_get_default_meter_rates(self, table: str) -> list[MeterRate]:
-        """Rates of the default entry's direct meter; empty if never set."""
+        """Returns the rates of the default entry's direct meter; empty if never set."""
     def mt_set_default_meter_rates(self, table: str, rates: Sequence[MeterRate]) -> None:
         """Sets the rates of the default entry's direct meter. BMv2 meters no misses."""
     def mt_set_entry_ttl(self, table: str, handle: int, ttl_ns: int) -> None:
@@ -270,20 +271,20 @@ class SwitchHandle:
     def mt_sweep_entries(self, table: str) -> list[int]:
         """Handles of entries without a hit during their timeout. Each is reported again after another one."""
     def take_digests(self) -> list[tuple[str, bytes]]:
-        """What `digest()` has sent since the last call: name of the learn list, and its fields.
+        """Returns what `digest()` has sent since the last call: name of the learn list, and its fields.
 
         Each field is padded to whole bytes. At most 1024 wait; older ones give way.
         """
     def meter_get_rates(self, meter: str, index: int) -> list[MeterRate]:
-        """Rates of one cell of an indirect meter, lowest first; empty if never set."""
+        """Returns the rates of one cell of an indirect meter, lowest first; empty if never set."""
     def meter_get_rates_range(self, meter: str, start: int, end: int) -> list[list[MeterRate]]:
-        """Rates of cells `start` to `end` - 1 of an indirect meter; at least one."""
+        """Returns the rates of cells `start` to `end` - 1 of an indirect meter; at least one."""
     def meter_set_rates(self, meter: str, index: int, rates: Sequence[MeterRate]) -> None:
         """Sets the rates of one cell of an indirect meter; none switches it off."""
     def meter_array_set_rates(self, meter: str, rates: Sequence[MeterRate]) -> None:
         """Sets the rates of every cell of an indirect meter."""
     def parse_vset_get(self, vset: str) -> list[bytes]:
-        """Members of a parser value set in order: their fields side by side, without padding."""
+        """Returns the members of a parser value set in order: their fields side by side, without padding."""
     def parse_vset_add(self, vset: str, value: bytes) -> None:
         """Adds a member to a parser value set."""
     def parse_vset_remove(self, vset: str, value: bytes) -> None:
@@ -293,31 +294,31 @@ class SwitchHandle:
     def parse_vset_clear(self, vset: str) -> None:
         """Empties a parser value set."""
     def read_counters(self, counter: str, index: int) -> CounterCell:
-        """A cell of an indirect counter."""
+        """Returns a cell of an indirect counter."""
     def read_counters_all(self, counter: str) -> list[CounterCell]:
-        """Every cell of an indirect counter, at one time."""
+        """Returns every cell of an indirect counter, at one time."""
     def read_counters_range(self, counter: str, start: int, end: int) -> list[CounterCell]:
-        """Cells `start` to `end` - 1 of an indirect counter; at least one."""
+        """Returns the cells `start` to `end` - 1 of an indirect counter; at least one."""
     def write_counter_array(self, counter: str, bytes: int, packets: int) -> None:
         """Sets every cell of an indirect counter."""
     def write_counters(self, counter: str, index: int, bytes: int, packets: int) -> None:
         """Sets a cell of an indirect counter."""
     def register_read(self, register: str, index: int) -> bytes:
-        """A cell, big-endian, in whole bytes of its width."""
+        """Returns a cell, big-endian, in whole bytes of its width."""
     def register_read_all(self, register: str) -> list[bytes]:
-        """Every cell, at one time."""
+        """Returns every cell, at one time."""
     def register_read_range(self, register: str, start: int, end: int) -> bytes:
-        """Cells `start` to `end` - 1 side by side, each big-endian, in whole bytes of its width; at least
-        one."""
+        """Returns the cells `start` to `end` - 1 side by side, each big-endian, in whole bytes of its width;
+        at least one."""
     def register_write(self, register: str, index: int, value: bytes) -> None:
         """Sets a cell."""
     def mc_set_group(self, group: int, replicas: Sequence[Replica], note: bytes = ...) -> None:
         """Creates or replaces a whole multicast group: copies in the order given, with opaque bytes that
         `mc_groups` gives back."""
     def mc_groups(self, group: int | None = None) -> list[McCopies]:
-        """Multicast groups by rising id, or the one of that id if there is one."""
+        """Returns the multicast groups by rising id, or the one of that id if there is one."""
     def mirroring_sessions(self, session: int | None = None) -> list[Session]:
-        """Clone sessions by rising id, or the one of that id if there is one."""
+        """Returns the clone sessions by rising id, or the one of that id if there is one."""
     def mc_delete_group(self, group: int) -> None:
         """Deletes a multicast group."""
     def mirroring_session_add(
@@ -336,13 +337,13 @@ class SwitchHandle:
     def mirroring_session_delete(self, session: int) -> None:
         """Deletes a clone session."""
     def mt_get_entry(self, table: str, handle: int) -> Entry:
-        """One entry."""
+        """Returns one entry."""
     def mt_get_entry_from_key(self, table: str, key: Sequence[MatchParam], priority: int = 0) -> Entry | None:
-        """The entry with exactly this key (and priority, where the table has priorities), if any."""
+        """Returns the entry with exactly this key (and priority, where the table has priorities), if any."""
     def mt_get_entry_life(self, table: str, handle: int) -> tuple[int, int]:
-        """Idle time-out of an entry (0: never), and how long it has been idle, in nanoseconds."""
+        """Returns the idle time-out of an entry (0: never), and how long it has been idle, in nanoseconds."""
     def mt_get_num_entries(self, table: str) -> int:
-        """Number of entries, without the default entry."""
+        """Returns the number of entries, without the default entry."""
     def mt_clear_entries(self, table: str, reset_default: bool) -> None:
         """Deletes every entry that is not constant; with `reset_default` also resets the default entry."""
     def mt_indirect_set_default_member(self, table: str, member: int) -> None:
@@ -352,9 +353,9 @@ class SwitchHandle:
     def mt_reset_counters(self, table: str) -> None:
         """Zeroes every direct counter of a table."""
     def mt_act_prof_get_members(self, profile: str) -> list[Member]:
-        """Members by handle."""
+        """Returns the members by handle."""
     def mt_act_prof_get_groups(self, profile: str) -> list[Group]:
-        """Groups by handle."""
+        """Returns the groups by handle."""
     def reset_counters(self, counter: str) -> None:
         """Zeroes an indirect counter."""
     def register_write_range(self, register: str, start: int, end: int, value: bytes) -> None:
@@ -366,9 +367,9 @@ class SwitchHandle:
     def set_crc32_custom_parameters(self, calculation: str, parameters: CrcParameters) -> None:
         """Sets a calculation of type `crc32_custom`; numbers of 32 bits."""
     def reset_state(self) -> None:
-        """Tables, counters, meters, registers and value sets as the program starts them, and no multicast
-        groups. Clone sessions, queue settings, parameters of CRCs and packets inside stay, as in BMv2.
-        """
+        """Resets tables, counters, meters, registers and value sets to how the program starts them, without
+        multicast groups. Clone sessions, queue settings, parameters of CRCs and packets inside stay, as in
+        BMv2."""
     def mc_mgrp_create(self, group: int) -> None:
         """Creates an empty multicast group."""
     def mc_mgrp_destroy(self, group: int) -> None:
@@ -386,9 +387,9 @@ class SwitchHandle:
     def mc_set_lag_membership(self, lag: int, ports: Sequence[int]) -> None:
         """Sets the ports of a LAG."""
     def mc_get_entries(self) -> tuple[list[McGroup], list[McNode], list[McLag]]:
-        """All groups, nodes and LAGs."""
+        """Returns all groups, nodes and LAGs."""
     def mirroring_session_get(self, session: int) -> tuple[int | None, int | None] | None:
-        """Port and multicast group of a clone session; `None` when it is not configured."""
+        """Returns the port and multicast group of a clone session; `None` when it is not configured."""
     def set_queue_depth(self, packets: int, port: int | None = None, priority: int | None = None) -> None:
         """Sets how many packets one queue, each queue of a port, or every queue may hold."""
     def set_queue_rate(self, rate_pps: int, port: int | None = None, priority: int | None = None) -> None:
@@ -404,7 +405,8 @@ class SwitchHandle:
         shows.
         """
     def port_info(self) -> list[PortInfo]:
-        """The attached ports by number. In virtual time they are up unless `port_set_link` says otherwise."""
+        """Returns the attached ports by number. In virtual time they are up unless `port_set_link` says
+        otherwise."""
     def port_add(self, interface: str, port: int) -> None:
         """Attaches a port; `ConfigError` when it is attached already, or fixed by a topology. In virtual time
         the interface's name means nothing and the port has no rate.
@@ -417,39 +419,39 @@ class SwitchHandle:
     def port_remove(self, port: int) -> None:
         """Detaches a port; what arrives from it or is sent to it is dropped and counted."""
     def packet_out(self, packet: bytes) -> None:
-        """A packet enters on the CPU port, now, with its packet-out header in front."""
+        """Sends a packet in on the CPU port, now, with its packet-out header in front."""
     def take_packets_in(self, timeout_ms: int) -> list[bytes]:
-        """Packets that left on the CPU port, with their packet-in headers. Without any, waits for one."""
+        """Takes the packets that left on the CPU port, with their packet-in headers. Without any, waits for
+        one."""
     @property
     def packets_in_lost(self) -> int:
         """Packets that left on the CPU port while 4096 waited already."""
     def queue_bytes(self, port: int) -> int:
-        """Bytes waiting in all queues of a port."""
+        """Returns the bytes waiting in all queues of a port."""
     def queue_packets(self, port: int) -> int:
-        """Packets waiting in all queues of a port."""
+        """Returns the packets waiting in all queues of a port."""
     def stats(self) -> SwitchStats:
-        """Counts of the switch."""
+        """Returns the counts of the switch."""
     def port_stats(self, port: int) -> PortStats:
-        """Counts of one port."""
+        """Returns the counts of one port."""
     def record_hops(self, filter: str) -> None:
-        """From now on records what happens to packets by hop. `filter` is the JSON of a `hops.HopFilter`,
+        """Records from now on what happens to packets by hop. `filter` is the JSON of a `hops.HopFilter`,
         which `hops.record` writes. What was recorded before is forgotten. Raises `ConfigError`."""
     def take_hops(self) -> dict[str, object] | None:
-        """What was recorded, as columns that `hops.take` reads, and records nothing any more. None when
+        """Takes what was recorded, as columns that `hops.take` reads, and records nothing any more. None when
         nothing was recorded."""
     def follow(self, tag: int) -> None:
-        """From now on writes down what happens to frames that arrive with this tag, and to their copies.
+        """Writes down from now on what happens to frames that arrive with this tag, and to their copies.
 
         Loading another program ends it.
         """
     def take_journey(self) -> str:
-        """What was written down since `follow`, and forgets it: the JSON of a `Journey`, which
-        `json_documents.take_journey` reads.
-        """
+        """Takes what was written down since `follow`: the JSON of a `Journey`, which
+        `json_documents.take_journey` reads."""
     def stop_following(self) -> None:
         """Follows nothing any more."""
     def take_log(self) -> list[str]:
-        """Messages of the program's `log_msg` since the last call."""
+        """Takes the messages of the program's `log_msg` since the last call."""
 
 @final
 class Port:
@@ -508,7 +510,7 @@ class Switch(SwitchHandle):
     def now_ps(self) -> int:
         """What the clock shows."""
     def inject(self, port: int, frame: bytes, at_ps: int | None = None, tag: int = 0) -> None:
-        """A frame is to arrive on a port, now or at a later time, with a tag by which it can be followed.
+        """Lets a frame arrive on a port, now or at a later time, with a tag by which it can be followed.
 
         Raises `ClockError` for the past.
         """
@@ -572,9 +574,10 @@ class LiveSwitch(SwitchHandle):
     def has_ended(self) -> bool:
         """Whether its thread has ended, by `stop` or by itself."""
     def take_events(self, timeout_ms: int) -> list[str]:
-        """What people should know, such as interfaces that went down; without any, waits for one."""
+        """Takes what people should know, such as interfaces that went down; without any, waits for one."""
     def io_counts(self) -> LiveCounts:
-        """Frames lost or repaired outside the switch, as of a moment ago, and what its loop has counted."""
+        """Returns the frames lost or repaired outside the switch, as of a moment ago, and what its loop has
+        counted."""
 
 @final
 class Twin:
@@ -593,7 +596,7 @@ class Twin:
     def hosts(self) -> list[str]:
         """Names, in the order of the spec: the numbers that `feed` takes."""
     def switch(self, name: str) -> SwitchHandle:
-        """A switch, to be controlled or served over P4Runtime. Raises `NoSuchObjectError`."""
+        """Returns a switch, to be controlled or served over P4Runtime. Raises `NoSuchObjectError`."""
     def feed(
         self,
         hosts: str | Buffer,
@@ -602,7 +605,7 @@ class Twin:
         frames: Buffer,
         lengths: Buffer | None = None,
     ) -> int:
-        """Frames that hosts are to send, as flat arrays in order of time; how many were taken.
+        """Takes frames that hosts are to send, as flat arrays in order of time; returns how many were taken.
 
         `hosts` is one name for all or a uint32 array of host numbers, `times_ps` a uint64 array. Frame i is
         frames[offsets[i]:offsets[i + 1]] of the uint8 array `frames`, `offsets` being uint64 with one item
@@ -615,7 +618,7 @@ class Twin:
         """
     @staticmethod
     def tag_of(at_ps: int, frame: bytes, length: int | None = None) -> int:
-        """The tag with which a frame fed for this time travels, for `SwitchHandle.follow`.
+        """Returns the tag with which a frame fed for this time travels, for `SwitchHandle.follow`.
 
         It says when the frame was sent and of which class it is; frames that agree in both share it.
         """
@@ -644,14 +647,16 @@ class Twin:
         first; the clock then stands there.
         """
     def take_heard(self) -> list[tuple[int, str, bytes]]:
-        """What has arrived at hosts that are listened to: time in picoseconds, host, frame without FCS."""
+        """Takes what has arrived at hosts that are listened to: time in picoseconds, host, frame without
+        FCS."""
     @property
     def heard_lost(self) -> int:
         """Frames that arrived at hosts that are listened to while 65,536 waited already."""
     def start_flow(
         self, source: str, destination: str, size: int, *, at_ps: int | None = None, tcp: str | None = None
     ) -> int:
-        """Has a host send `size` bytes to another over TCP; its number in the report's `flows`.
+        """Starts a flow of `size` bytes from a host to another over TCP; returns its number in the report's
+        `flows`.
 
         `tcp` is the JSON of a `json_types.TcpSpec`, New Reno without. It starts now unless `at_ps` says
         later. Raises `ConfigError`.
@@ -669,17 +674,17 @@ class Twin:
         happen, and when no workload has been started. Ctrl-C stops it between two slices.
         """
     def record_hops(self, filter: str) -> None:
-        """From now on records what happens to packets by hop. `filter` is the JSON of a `hops.HopFilter`,
+        """Records from now on what happens to packets by hop. `filter` is the JSON of a `hops.HopFilter`,
         which `hops.record` writes. What was recorded before is forgotten. Raises `ConfigError`."""
     def take_hops(self) -> dict[str, object] | None:
-        """What was recorded, as columns that `hops.take` reads, and records nothing any more. None when
+        """Takes what was recorded, as columns that `hops.take` reads, and records nothing any more. None when
         nothing was recorded."""
     def flow_report(self, number: int) -> str:
-        """What has come of one flow of `start_flow` so far: the JSON of a `FlowReport`, which
+        """Returns what has come of one flow of `start_flow` so far: the JSON of a `FlowReport`, which
         `json_documents.flow_report` reads. Cheap, where `report` looks at the whole fabric. Raises
         `ConfigError` when there is none of this number."""
     def report(self) -> str:
-        """What happened so far: the JSON of a `Report`, which `json_documents.twin_report` reads."""
+        """Returns what happened so far: the JSON of a `Report`, which `json_documents.twin_report` reads."""
 
 @final
 class Traffic:
@@ -713,5 +718,5 @@ class Traffic:
         host's interface fails.
         """
     def report(self, late_after_ns: int) -> str:
-        """The JSON of a `TrafficReport`, which `json_documents.traffic_report` reads. Ends
-        the object: every later call raises `ConfigError`."""
+        """Returns the JSON of a `TrafficReport`, which `json_documents.traffic_report` reads. Ends the
+        object: every later call raises `ConfigError`."""

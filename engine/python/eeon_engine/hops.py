@@ -111,7 +111,7 @@ class Hops:
         return len(cast(bytes, self.columns["kind"]))
 
     def column(self, name: str) -> array[int]:
-        """One column as numbers; `kind`, `node`, `cause` and `flow` are places in the lists of their
+        """Returns one column as numbers; `kind`, `node`, `cause` and `flow` are places in the lists of their
         names."""
         code = _CODES[name]
         found = array(code)

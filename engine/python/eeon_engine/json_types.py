@@ -1057,7 +1057,7 @@ class PortStats(TypedDict):
 
 
 Protect: TypeAlias = Literal["ect", "ece", "ack_syn"]
-"""Who is never dropped early."""
+"""Which packets are never dropped early."""
 
 
 @final
@@ -2710,7 +2710,7 @@ class RedAqm(TypedDict):
     """Whether ECT packets are marked, not dropped."""
 
     protect: Protect
-    """Who is spared."""
+    """Which packets are protected."""
 
     by_size: bool
     """Whether a packet's probability is in proportion to its size."""
@@ -2737,7 +2737,7 @@ class CodelAqm(TypedDict):
     """Whether ECT packets are marked, not dropped."""
 
     protect: Protect
-    """Who is spared."""
+    """Which packets are protected."""
 
 
 NicAqm: TypeAlias = MarkThresholdAqm | RedAqm | CodelAqm
@@ -3205,7 +3205,7 @@ class FabricSpec(TypedDict):
     """Time that a recirculated packet takes to its next ingress. Default 1 us."""
 
     scheduler: NotRequired[SchedulerSpec | None]
-    """Who gives flows of applications their rates; nobody when absent."""
+    """The scheduler that gives flows of applications their rates; none when absent."""
 
     tick_ps: NotRequired[int]
     """Length of a switch's timestamp tick. Default 1 ns; BMv2's is 1 us."""

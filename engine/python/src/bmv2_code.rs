@@ -6,7 +6,7 @@ use simple_switch::{MirroringError, PreError};
 /// The code where BMv2 has none of its own.
 pub(crate) const OTHER: &str = "ERROR";
 
-/// Of a call on tables, action profiles, counters, meters, registers or value sets.
+/// Returns the code of a call on tables, action profiles, counters, meters, registers or value sets.
 pub(crate) fn of_runtime(error: &RuntimeError) -> &'static str {
     match error {
         RuntimeError::NoSuchObject { kind, .. } => match *kind {
@@ -48,7 +48,7 @@ pub(crate) fn of_runtime(error: &RuntimeError) -> &'static str {
     }
 }
 
-/// Of a call on multicast groups.
+/// Returns the code of a call on multicast groups.
 pub(crate) fn of_pre(error: &PreError) -> &'static str {
     match error {
         PreError::Full(_) => "TABLE_FULL",
@@ -59,7 +59,7 @@ pub(crate) fn of_pre(error: &PreError) -> &'static str {
     }
 }
 
-/// Of a call on clone sessions.
+/// Returns the code of a call on clone sessions.
 pub(crate) fn of_mirroring(error: &MirroringError) -> &'static str {
     match error {
         MirroringError::NotFound(_) => "SESSION_NOT_FOUND",

@@ -33,17 +33,17 @@ impl<'py> FromPyObject<'py> for KeyParam {
     }
 }
 
-/// The engine's key.
+/// Returns the engine's key.
 pub(crate) fn key(params: Vec<KeyParam>) -> Vec<MatchKeyParam> {
     params.into_iter().map(|param| param.0).collect()
 }
 
-/// The engine's action data.
+/// Returns the engine's action data.
 pub(crate) fn data(values: Vec<PyBackedBytes>) -> Vec<Vec<u8>> {
     values.iter().map(|value| value.to_vec()).collect()
 }
 
-/// An entry as read back: handle, key, priority, action.
+/// Returns an entry as read back: handle, key, priority, action.
 pub(crate) fn entry<'py>(
     py: Python<'py>,
     program: &bm::Program,
@@ -54,7 +54,7 @@ pub(crate) fn entry<'py>(
     (entry.handle, PyList::new(py, params)?, entry.priority, action).into_pyobject(py)
 }
 
-/// What an entry does.
+/// Returns what an entry does.
 pub(crate) fn action<'py>(
     py: Python<'py>,
     program: &bm::Program,
@@ -82,17 +82,17 @@ pub(crate) fn key_param<'py>(py: Python<'py>, param: &MatchKeyParam) -> PyResult
     }
 }
 
-/// A counter cell: bytes and packets.
+/// Returns a counter cell: bytes and packets.
 pub(crate) fn cell(value: CounterValue) -> (u64, u64) {
     (value.bytes, value.packets)
 }
 
-/// Rates of a meter, lowest first: units per microsecond, and burst.
+/// Returns the rates of a meter, lowest first: units per microsecond, and burst.
 pub(crate) fn rates(rates: Vec<MeterRate>) -> Vec<(f64, u32)> {
     rates.iter().map(|rate| (rate.info_rate, rate.burst_size)).collect()
 }
 
-/// The engine's rates.
+/// Returns the engine's rates.
 pub(crate) fn meter_rates(rates: &[(f64, u32)]) -> Vec<MeterRate> {
     rates.iter().map(|&(info_rate, burst_size)| MeterRate { info_rate, burst_size }).collect()
 }

@@ -29,7 +29,7 @@ impl SwitchHandle {
         Self { host, program: parking_lot::Mutex::new(program) }
     }
 
-    /// One call of the engine that takes microseconds: without a wait for the GIL where the engine is free.
+    /// Makes one call of the engine that takes microseconds: without a wait for the GIL where the engine is free.
     pub(crate) fn short_call<R: Send, E: Into<Error> + Send>(
         &self,
         py: Python<'_>,
@@ -49,7 +49,7 @@ impl SwitchHandle {
         }
     }
 
-    /// One call of the engine, without the GIL.
+    /// Makes one call of the engine, without the GIL.
     pub(crate) fn call<R: Send, E: Into<Error> + Send>(
         &self,
         py: Python<'_>,

@@ -90,7 +90,7 @@ fn column<const N: usize>(
     Ok(bytes.unbind())
 }
 
-/// What was recorded, for `eeon_engine.hops.Hops`.
+/// Returns what was recorded, for `eeon_engine.hops.Hops`.
 pub(crate) fn columns(py: Python<'_>, log: &HopLog, nodes: &[&str]) -> PyResult<Py<PyDict>> {
     let dict = PyDict::new(py);
     dict.set_item("at_ps", column(py, log, |event| event.at_ps.to_le_bytes())?)?;

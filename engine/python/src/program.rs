@@ -40,12 +40,12 @@ impl Program {
 }
 
 impl Program {
-    /// Whether this is the program `inner` was loaded from.
+    /// Returns whether this is the program `inner` was loaded from.
     pub(crate) fn is(&self, inner: &Arc<bm::Executable>) -> bool {
         Arc::ptr_eq(&self.inner, inner) || self.traced.get().is_some_and(|traced| Arc::ptr_eq(traced, inner))
     }
 
-    /// The program as a switch runs it that writes down all that packets do.
+    /// Returns the program as a switch runs it that writes down all that packets do.
     pub(crate) fn traced(&self) -> Result<Arc<bm::Executable>, Error> {
         if let Some(traced) = self.traced.get() {
             return Ok(Arc::clone(traced));

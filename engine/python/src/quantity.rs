@@ -5,14 +5,14 @@ use units::{Bytes, DataRate};
 
 use crate::error::Error;
 
-/// "10Gbps" in bits per second.
+/// Parses "10Gbps" into bits per second.
 #[pyfunction]
 pub(crate) fn parse_data_rate(text: &str) -> PyResult<u64> {
     let rate: DataRate = text.parse().map_err(|error: units::ParseError| Error::Config(error.to_string()))?;
     Ok(rate.as_bps())
 }
 
-/// "300KB" in bytes.
+/// Parses "300KB" into bytes.
 #[pyfunction]
 pub(crate) fn parse_size(text: &str) -> PyResult<u64> {
     let size: Bytes = text.parse().map_err(|error: units::ParseError| Error::Config(error.to_string()))?;

@@ -15,7 +15,7 @@ fn value(error: impl std::fmt::Display) -> Error {
 /// How often Python hears how far a run is; signals are looked at then, too.
 const DECISIONS_PER_CALL: u64 = 64;
 
-/// When each transfer ends on a star of hosts.
+/// Returns when each transfer ends on a star of hosts.
 #[pyfunction]
 #[pyo3(signature = (scheduler, hosts, rate_bps, flows, *, order="total", work_conserving=true, preempt=false, step_ps=None, only_whole_transfers=false, progress=None))]
 #[allow(clippy::too_many_arguments)] // Python calls it by keywords.

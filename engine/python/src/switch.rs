@@ -204,7 +204,7 @@ impl SwitchHost for StandaloneSwitchHost {
     }
 }
 
-/// Quanta of a port, of their bytes by priority.
+/// Returns the quanta of a port, made of their bytes by priority.
 pub(crate) fn quanta(of: Option<BTreeMap<usize, u32>>) -> Result<Quanta, Error> {
     let mut quanta = Quanta::default();
     for (priority, bytes) in of.unwrap_or_default() {

@@ -15,7 +15,7 @@ use units::Time;
 
 use crate::error::Error;
 
-/// Ports whose interfaces have no names of their own.
+/// Returns the ports whose interfaces have no names of their own.
 pub(crate) fn virtual_ports(ports: &[PortConfig], is_up: impl Fn(u16) -> bool) -> Vec<(u16, String, bool)> {
     let mut info: Vec<_> = ports.iter().map(|p| (p.port, format!("port{}", p.port), is_up(p.port))).collect();
     info.sort_unstable();
@@ -35,17 +35,17 @@ pub(crate) fn set_link(switch: &mut Switch, port: u16, up: bool) -> Result<(), E
 pub(crate) trait SwitchHost: Send + Sync {
     /// Runs `call` on the switch; `NoProgram` when there is none yet.
     fn with(&self, call: &mut dyn FnMut(&mut Switch)) -> Result<(), Error>;
-    /// `with`, if nobody has to be waited for; `None` without having called `call` otherwise.
+    /// Calls `with` if nobody has to be waited for; returns `None` without having called `call` otherwise.
     fn try_with(&self, call: &mut dyn FnMut(&mut Switch)) -> Option<Result<(), Error>>;
     /// Replaces the program and all state. On an error the switch goes on as it was.
     fn load_program(&self, program: Arc<bm::Executable>) -> Result<(), Error>;
-    /// Whether programs are to be loaded for tracing.
+    /// Returns whether programs are to be loaded for tracing.
     fn traces(&self) -> bool {
         false
     }
-    /// Whether `load_program` would accept it.
+    /// Checks that `load_program` would accept it.
     fn check_program(&self, program: Arc<bm::Executable>) -> Result<(), Error>;
-    /// The program that runs.
+    /// Returns the program that runs.
     fn program(&self) -> Option<Arc<bm::Executable>>;
     /// See [`LoopLock::pause`].
     fn pause(&self);
@@ -55,13 +55,13 @@ pub(crate) trait SwitchHost: Send + Sync {
     fn take_turn(&self);
     /// See [`LoopLock::end_turn`].
     fn end_turn(&self);
-    /// The time of the switch's clock, which begins at zero.
+    /// Returns the time of the switch's clock, which begins at zero.
     fn now(&self) -> Time;
     /// Microseconds since the epoch of the computer's clock; `None` where time is virtual and has no other epoch.
     fn time_since_epoch_us(&self) -> Option<u64> {
         None
     }
-    /// Each attached port: number, name of its interface, whether it is up.
+    /// Returns each attached port: number, name of its interface, whether it is up.
     fn port_info(&self) -> Vec<(u16, String, bool)>;
     /// Attaches a port to an interface.
     fn port_add(&self, _interface: &str, port: u16) -> Result<(), Error> {
@@ -75,12 +75,12 @@ pub(crate) trait SwitchHost: Send + Sync {
     fn port_set_link(&self, port: u16, _up: bool) -> Result<(), Error> {
         Err(Error::Config(format!("port {port}: its interface says whether it is up")))
     }
-    /// A packet enters on the CPU port, now.
+    /// Sends a packet in on the CPU port, now.
     fn packet_out(&self, packet: &[u8]) -> Result<(), Error>;
-    /// Packets that left on the CPU port.
+    /// Returns the packets that left on the CPU port.
     fn packet_ins(&self) -> &PacketIns;
-    /// P4Runtime's device id.
+    /// Returns P4Runtime's device id.
     fn device_id(&self) -> u64;
-    /// The CPU port.
+    /// Returns the CPU port.
     fn cpu_port(&self) -> Option<u16>;
 }

@@ -20,7 +20,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         type=float,
         default=0.5,
         help="how long each attack of the hostile suite goes on; beyond 5 s with "
-        "the deadlines of docs/security.md",
+        "the deadlines of docs/run/security.md",
     )
 
 

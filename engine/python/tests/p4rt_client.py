@@ -124,12 +124,6 @@ def bits(value: int) -> Any:
     return p4d.P4Data(bitstring=number_bytes(value))
 
 
-def frame(key: int, ether_type: int = 0x1234, payload: bytes = b"payload") -> bytes:
-    """A frame of the test programs: Ethernet, four bytes of key, payload."""
-    ethernet = bytes.fromhex("020000000001 020000000002") + ether_type.to_bytes(2, "big")
-    return ethernet + key.to_bytes(4, "big") + payload
-
-
 class Failed(Exception):
     """A call that ended with an error: `code`, `message`, and for a Write the `(code, message)` of each
     update.

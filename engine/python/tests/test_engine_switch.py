@@ -19,7 +19,8 @@ from eeon_engine import (
     ProgramError,
     Switch,
 )
-from p4rt_client import frame, program_json
+from made_frames import frame
+from p4rt_client import program_json
 
 EXACT = "EverythingIngress.exact_table"
 FORWARD = "EverythingIngress.forward"

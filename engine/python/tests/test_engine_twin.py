@@ -9,6 +9,7 @@ import pytest
 from eeon_engine import ClockError, ConfigError, InvalidValueError, NoSuchObjectError, Program, Twin
 from eeon_engine.p4runtime import serve
 from finsy.proto import p4r
+from made_frames import udp_frame
 from p4rt_client import INSERT, MODIFY, Client, Names, admit_all, lpm, one_shot
 
 pytestmark = pytest.mark.system
@@ -63,19 +64,6 @@ def route(names: Names) -> p4r.TableEntry:
     """10.0.1.2/32 by port 2."""
     forward = names.action("forward", 2, 0x020100000001, 0x020000000102)
     return names.entry("ipv4_route", lpm(1, 0x0A000102, 32), action=one_shot((forward, 1)))
-
-
-def udp_frame(length: int = 1000) -> bytes:
-    """A UDP datagram from h1 to h2, with a correct IPv4 header checksum."""
-    header = bytearray.fromhex("45000000 00010000 40110000 0a000101 0a000102")
-    header[2:4] = (length - 14).to_bytes(2, "big")
-    total = sum(int.from_bytes(header[i : i + 2], "big") for i in range(0, 20, 2))
-    while total >> 16:
-        total = (total & 0xFFFF) + (total >> 16)
-    header[10:12] = (~total & 0xFFFF).to_bytes(2, "big")
-    udp = (1000).to_bytes(2, "big") * 2 + (length - 34).to_bytes(2, "big") + b"\x00\x00"
-    ethernet = bytes.fromhex("020100000001 020000000101 0800")
-    return (ethernet + bytes(header) + udp).ljust(length, b"\x00")
 
 
 def batch(count: int, gap_ps: int, start_ps: int = 0) -> dict[str, object]:

@@ -2,7 +2,7 @@
 tests run as root; meanwhile a primary writes and frames pass.
 
 `make test` runs each attack for about a second, and only asks that nobody is locked out. `make hostile` runs
-each for `--hostile-seconds` and all of them together, with the deadlines that docs/security.md states.
+each for `--hostile-seconds` and all of them together, with the deadlines that docs/run/security.md states.
 """
 
 import contextlib
@@ -19,16 +19,17 @@ import grpc
 import pytest
 from finsy.proto import p4d, p4i, p4r
 from google.protobuf import text_format
+from made_frames import numbered
 from p4rt_client import MODIFY, Client
 from switch_process import PATCH, PATCH_P4INFO, SwitchProcess, free_port, running
-from test_switch_command import NanomsgPeer, ethernet
+from test_switch_command import NanomsgPeer
 from test_switch_faults import COMMIT, Traffic, packet_counts, pipeline, traffic_through
 from veth import Link
 
 pytestmark = pytest.mark.system
 
 MEMORY_LIMIT_MB = 1024
-"""What docs/security.md says that a switch needs at most, whatever its clients do."""
+"""What docs/run/security.md says that a switch needs at most, whatever its clients do."""
 WRITE_SECONDS = 1.0
 """Within so long a write of the primary ends, in the long form, unless the computer is so busy that one takes
 a tenth of it without hostile clients; the short form runs where others have the processors as well."""
@@ -229,7 +230,7 @@ class Wires(NanomsgPeer):
                 raise OSError("closed")
             with contextlib.suppress(TimeoutError):
                 frame = self._right.recv(2000)
-                if frame[12:14] == ethernet(0)[12:14]:
+                if frame[12:14] == numbered(0)[12:14]:
                     return 1, frame
 
     def close(self) -> None:

@@ -6,6 +6,7 @@ import pytest
 from eeon_engine import Program, Switch
 from eeon_engine.p4runtime import serve
 from finsy.proto import p4r, rpc_code
+from made_frames import frame
 from p4rt_client import (
     DELETE,
     INSERT,
@@ -14,7 +15,6 @@ from p4rt_client import (
     Names,
     codes,
     exact,
-    frame,
     lpm,
     one_shot,
     p4info,

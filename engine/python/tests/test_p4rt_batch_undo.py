@@ -15,6 +15,7 @@ from eeon_engine.thrift.whole import WholeCalls
 from finsy.proto import p4r, rpc_code
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from made_frames import frame
 from p4rt_client import (
     DELETE,
     INSERT,
@@ -23,7 +24,6 @@ from p4rt_client import (
     bits,
     entity_of,
     exact,
-    frame,
     lpm,
     number_bytes,
     one_shot,

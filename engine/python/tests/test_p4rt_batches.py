@@ -3,6 +3,7 @@
 import pytest
 from eeon_engine import Switch
 from finsy.proto import p4r, rpc_code
+from made_frames import frame
 from p4rt_client import (
     DELETE,
     INSERT,
@@ -13,7 +14,6 @@ from p4rt_client import (
     bits,
     codes,
     exact,
-    frame,
     lpm,
     one_shot,
     ports,

@@ -5,7 +5,7 @@ import re
 from pathlib import Path
 
 HERE = Path(__file__).parent
-PAGE = HERE.parents[2] / "docs" / "conformance-p4runtime.md"
+PAGE = HERE.parents[2] / "docs" / "develop" / "conformance-p4runtime.md"
 
 
 def names_in(area: str) -> set[str]:

@@ -3,7 +3,8 @@
 import pytest
 from eeon_engine import Switch
 from finsy.proto import p4d, p4r, rpc_code
-from p4rt_client import DELETE, INSERT, MODIFY, Client, Names, codes, frame
+from made_frames import frame
+from p4rt_client import DELETE, INSERT, MODIFY, Client, Names, codes
 
 pytestmark = pytest.mark.system
 

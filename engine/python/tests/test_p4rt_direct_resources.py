@@ -5,7 +5,8 @@
 import pytest
 from eeon_engine import Switch
 from finsy.proto import p4r, rpc_code
-from p4rt_client import DELETE, INSERT, MODIFY, Client, Names, codes, exact, frame, ports
+from made_frames import frame
+from p4rt_client import DELETE, INSERT, MODIFY, Client, Names, codes, exact, ports
 
 pytestmark = pytest.mark.system
 

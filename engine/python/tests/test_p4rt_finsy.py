@@ -12,7 +12,8 @@ import finsy as fy
 import pytest
 from eeon_engine import Program, Switch, Twin
 from eeon_engine.p4runtime import serve
-from p4rt_client import PROGRAMS, frame, ports
+from made_frames import frame
+from p4rt_client import PROGRAMS, ports
 
 pytestmark = pytest.mark.system
 

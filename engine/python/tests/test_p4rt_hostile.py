@@ -16,7 +16,8 @@ from eeon_engine.p4runtime.server.rooms import Room
 from finsy.proto import p4r, p4r_grpc, rpc_code
 from google.protobuf.descriptor import FieldDescriptor
 from google.protobuf.message import Message
-from p4rt_client import INSERT, Client, Failed, Names, codes, entity_of, exact, frame, p4info
+from made_frames import frame
+from p4rt_client import INSERT, Client, Failed, Names, codes, entity_of, exact, p4info
 from test_p4rt_read_limits import Served
 
 pytestmark = pytest.mark.system

@@ -7,18 +7,8 @@ import pytest
 from eeon_engine import Switch
 from eeon_engine.p4runtime import serve
 from finsy.proto import p4r
-from p4rt_client import (
-    INSERT,
-    MODIFY,
-    Client,
-    Names,
-    exact,
-    frame,
-    number_bytes,
-    p4info,
-    ports,
-    ternary,
-)
+from made_frames import frame
+from p4rt_client import INSERT, MODIFY, Client, Names, exact, number_bytes, p4info, ports, ternary
 
 
 def renumbered(name: str) -> Any:

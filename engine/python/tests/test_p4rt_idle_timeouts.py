@@ -3,7 +3,8 @@
 import pytest
 from eeon_engine import Switch
 from finsy.proto import p4r, rpc_code
-from p4rt_client import DELETE, INSERT, MODIFY, Client, Names, codes, exact, frame, lpm
+from made_frames import frame
+from p4rt_client import DELETE, INSERT, MODIFY, Client, Names, codes, exact, lpm
 
 pytestmark = pytest.mark.system
 

@@ -6,7 +6,8 @@ from eeon_engine.p4runtime.entities.meters import config_to_message, rates_from_
 from eeon_engine.p4runtime.errors import StatusError
 from eeon_engine.p4runtime.program.schema import Meter, MeterType
 from finsy.proto import p4r, rpc_code
-from p4rt_client import DELETE, INSERT, MODIFY, Client, Names, codes, frame, lpm, ports
+from made_frames import frame
+from p4rt_client import DELETE, INSERT, MODIFY, Client, Names, codes, lpm, ports
 
 pytestmark = pytest.mark.system
 

@@ -5,7 +5,8 @@ from eeon_engine import Program, Switch
 from eeon_engine.exceptions import ConfigError
 from eeon_engine.p4runtime import Writer, offline, write
 from finsy.proto import p4r
-from p4rt_client import INSERT, Names, entity_of, exact, frame, p4info, ports, program_json
+from made_frames import frame
+from p4rt_client import INSERT, Names, entity_of, exact, p4info, ports, program_json
 
 
 def request(names: Names, *keys: int) -> p4r.WriteRequest:

@@ -8,7 +8,8 @@ import pytest
 from eeon_engine import ConfigError, Program, Switch
 from eeon_engine.p4runtime import serve
 from finsy.proto import p4r, rpc_code
-from p4rt_client import INSERT, MODIFY, Client, Failed, Names, bits, exact, frame, p4info, ports, program_json
+from made_frames import frame
+from p4rt_client import INSERT, MODIFY, Client, Failed, Names, bits, exact, p4info, ports, program_json
 
 pytestmark = pytest.mark.system
 

@@ -4,7 +4,8 @@ import pytest
 from eeon_engine import Program, Switch
 from eeon_engine.p4runtime import serve
 from finsy.proto import p4r, rpc_code
-from p4rt_client import DELETE, INSERT, MODIFY, Client, Names, codes, exact, frame, p4info, ports
+from made_frames import frame
+from p4rt_client import DELETE, INSERT, MODIFY, Client, Names, codes, exact, p4info, ports
 
 pytestmark = pytest.mark.system
 

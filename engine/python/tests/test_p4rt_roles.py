@@ -11,7 +11,8 @@ import pytest
 from eeon_engine import Switch
 from eeon_engine.p4runtime import Server
 from finsy.proto import U128, p4r, rpc_code
-from p4rt_client import INSERT, MODIFY, Client, Failed, Names, codes, exact, frame, lpm, ternary
+from made_frames import frame
+from p4rt_client import INSERT, MODIFY, Client, Failed, Names, codes, exact, lpm, ternary
 
 pytestmark = pytest.mark.system
 

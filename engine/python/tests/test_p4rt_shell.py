@@ -15,7 +15,8 @@ from pathlib import Path
 import pytest
 from eeon_engine import Switch
 from eeon_engine.p4runtime import serve
-from p4rt_client import PROGRAMS, frame
+from made_frames import frame
+from p4rt_client import PROGRAMS
 
 REPOSITORY = Path(__file__).parents[3]
 PYTHON = os.environ.get("P4RUNTIME_SHELL_PYTHON")
@@ -75,7 +76,8 @@ def test_a_session_of_the_shell_sees_what_it_writes(switch: Switch, said: Iterat
 
 
 def test_commands_of_the_programs_page_set_a_threshold(tmp_path: Path) -> None:
-    blocks = re.findall(r"```\n(.*?)```", (REPOSITORY / "docs/p4.md").read_text(encoding="utf-8"), re.DOTALL)
+    page = (REPOSITORY / "docs/p4/program.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"```\n(.*?)```", page, re.DOTALL)
     shell = next(block for block in blocks if "-m p4runtime_sh" in block).split()[1:]
     commands = "".join(block for block in blocks if block.startswith(("actions[", "ce =")))
     compiled = REPOSITORY / "p4src/compiled"

@@ -3,6 +3,7 @@
 import pytest
 from eeon_engine import Switch
 from finsy.proto import p4r, rpc_code
+from made_frames import frame
 from p4rt_client import (
     DELETE,
     INSERT,
@@ -12,7 +13,6 @@ from p4rt_client import (
     between,
     codes,
     exact,
-    frame,
     lpm,
     number_bytes,
     one_shot,

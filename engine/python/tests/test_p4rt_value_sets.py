@@ -3,19 +3,8 @@
 import pytest
 from eeon_engine import Switch
 from finsy.proto import p4r, rpc_code
-from p4rt_client import (
-    DELETE,
-    INSERT,
-    MODIFY,
-    Client,
-    Names,
-    codes,
-    exact,
-    frame,
-    number_bytes,
-    ports,
-    ternary,
-)
+from made_frames import frame
+from p4rt_client import DELETE, INSERT, MODIFY, Client, Names, codes, exact, number_bytes, ports, ternary
 
 pytestmark = pytest.mark.system
 

@@ -1,4 +1,4 @@
-"""The table of docs/security.md that says who may do what at a switch: each line is tried."""
+"""The table of docs/run/security.md that says who may do what at a switch: each line is tried."""
 
 import json
 import os
@@ -15,7 +15,7 @@ from switch_process import free_port, running
 
 pytestmark = pytest.mark.system
 
-PAGE = Path(__file__).resolve().parents[3] / "docs" / "security.md"
+PAGE = Path(__file__).resolve().parents[3] / "docs" / "run" / "security.md"
 HEADING = "## Who may do what at a switch"
 PROBE = Path(__file__).parent / "access_probe.py"
 RIGHTS = """

@@ -10,6 +10,7 @@ import time
 from pathlib import Path
 
 import pytest
+from made_frames import numbered
 from p4rt_client import INSERT, Client
 from switch_process import PATCH, free_port, local_grpc, local_thrift, running
 from thrift_client import ThriftClient
@@ -42,12 +43,8 @@ def wait_for_frames(path: Path, count: int) -> list[bytes]:
     return frames
 
 
-def ethernet(number: int) -> bytes:
-    return bytes(12) + b"\x88\xb5" + number.to_bytes(4, "big") + bytes(42)
-
-
 def test_frames_of_files_come_out_at_the_other_port_and_the_switch_ends_with_0(tmp_path: Path) -> None:
-    sent = [ethernet(number) for number in range(1000)]
+    sent = [numbered(number) for number in range(1000)]
     (tmp_path / "a_in.pcap").write_bytes(
         HEADER + b"".join(record(frame, 10 * i) for i, frame in enumerate(sent))
     )
@@ -74,10 +71,10 @@ def test_fifos_deliver_frames_while_they_are_open(tmp_path: Path) -> None:
             (tmp_path / "a_in.pcap").open("wb", buffering=0) as a,
         ):
             a.write(HEADER)
-            a.write(record(ethernet(1)))
-            assert wait_for_frames(tmp_path / "b_out.pcap", 1) == [ethernet(1)]
-            b.write(HEADER + record(ethernet(2)))
-            assert wait_for_frames(tmp_path / "a_out.pcap", 1) == [ethernet(2)]
+            a.write(record(numbered(1)))
+            assert wait_for_frames(tmp_path / "b_out.pcap", 1) == [numbered(1)]
+            b.write(HEADER + record(numbered(2)))
+            assert wait_for_frames(tmp_path / "a_out.pcap", 1) == [numbered(2)]
         assert switch.end(signal.SIGINT)[0] == 0
 
 
@@ -122,10 +119,10 @@ def test_all_ports_are_reached_through_one_nanomsg_socket_and_peers_may_come_and
     with running("--packet-in", address, *local_thrift(), str(PATCH), *local_grpc(), cwd=tmp_path) as switch:
         for _ in range(2):
             peer = NanomsgPeer(tmp_path / "p")
-            peer.send(6, ethernet(6))
-            assert peer.receive() == (7, ethernet(6))
-            peer.send(301, ethernet(301))
-            assert peer.receive() == (300, ethernet(301))
+            peer.send(6, numbered(6))
+            assert peer.receive() == (7, numbered(6))
+            peer.send(301, numbered(301))
+            assert peer.receive() == (300, numbered(301))
             peer.close()
         assert switch.end()[0] == 0
     assert not (tmp_path / "p").exists()
@@ -139,8 +136,8 @@ def test_ptfs_nn_platform_exchanges_frames_with_the_switch(tmp_path: Path) -> No
         switch.wait_for("Server listening")
         source = dataplane.DataPlanePacketSourceNN(0, address, 10_000, 1_000)
         source.port_add(1)
-        source.send(0, ethernet(5))
-        assert source.recv()[:3] == (0, 1, ethernet(5))
+        source.send(0, numbered(5))
+        assert source.recv()[:3] == (0, 1, numbered(5))
         source.close()
 
 
@@ -159,8 +156,8 @@ def test_a_table_written_over_p4runtime_moves_the_next_frame(tmp_path: Path) -> 
         config = p4r.ForwardingPipelineConfig(p4info=info, p4_device_config=PATCH.read_bytes())
         client.push(p4r.SetForwardingPipelineConfigRequest.VERIFY_AND_COMMIT, config)
         peer = NanomsgPeer(tmp_path / "p")
-        peer.send(0, ethernet(1))
-        assert peer.receive() == (1, ethernet(1))
+        peer.send(0, numbered(1))
+        assert peer.receive() == (1, numbered(1))
         table, action = (
             info.tables[0].preamble.id,
             next(a for a in info.actions if a.preamble.alias == "to_port"),
@@ -175,8 +172,8 @@ def test_a_table_written_over_p4runtime_moves_the_next_frame(tmp_path: Path) -> 
             ),
         )
         client.write((INSERT, entry))
-        peer.send(0, ethernet(2))
-        assert peer.receive() == (9, ethernet(2))
+        peer.send(0, numbered(2))
+        assert peer.receive() == (9, numbered(2))
         client.close()
         peer.close()
 
@@ -251,8 +248,8 @@ def test_simple_switch_serves_thrift_and_no_p4runtime(tmp_path: Path) -> None:
     with running(*arguments, cwd=tmp_path, name="simple_switch") as switch:
         switch.wait_for("Thrift server was started")
         peer = NanomsgPeer(tmp_path / "p")
-        peer.send(4, ethernet(1))
-        assert peer.receive() == (5, ethernet(1))
+        peer.send(4, numbered(1))
+        assert peer.receive() == (5, numbered(1))
         with ThriftClient(f"127.0.0.1:{thrift_options[1]}") as client:
             assert client.standard.bm_register_read(0, "PatchIngress.frames", 4) == 1
             assert client.switch.get_time_elapsed_us() > 0

@@ -19,9 +19,10 @@ import grpc
 import pytest
 from finsy.proto import p4i, p4r
 from google.protobuf import text_format
+from made_frames import numbered
 from p4rt_client import Client, Failed
 from switch_process import PATCH, PATCH_P4INFO, SwitchProcess, free_port, local_thrift, running
-from test_switch_command import NanomsgPeer, ethernet
+from test_switch_command import NanomsgPeer
 from thrift_client import ThriftClient
 
 pytestmark = pytest.mark.system
@@ -58,7 +59,7 @@ class Traffic:
                         lambda: self.sent - len(self.received) < self.WINDOW, self.PATIENCE_SECONDS
                     )
                 for _ in range(self.WINDOW // 2):
-                    self._peer.send(0, ethernet(self.sent))
+                    self._peer.send(0, numbered(self.sent))
                     self.sent += 1
 
     def _receive(self) -> None:

@@ -12,10 +12,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from made_frames import numbered
 from other_user import as_nobody
 from p4rt_client import Client
 from switch_process import PATCH, PATCH_P4INFO, SwitchProcess, local_grpc, local_thrift, running
-from test_switch_command import ethernet
 from thriftpy2.thrift import TException
 from veth import PACKET_AUXDATA, SOL_PACKET, Link, ip
 
@@ -62,20 +62,20 @@ def test_frames_leave_as_they_came_with_their_vlan_tags_and_are_captured(
 ) -> None:
     with switch_on(links, tmp_path, "--pcap") as switch:
         with links[0].socket() as left, links[1].socket() as right:
-            tagged = ethernet(2)[:12] + b"\x81\x00\x60\x2a" + ethernet(2)[12:]
-            double = ethernet(3)[:12] + b"\x88\xa8\x00\x01\x81\x00\x00\x02" + ethernet(3)[12:]
-            for frame in (ethernet(1), tagged):
+            tagged = numbered(2)[:12] + b"\x81\x00\x60\x2a" + numbered(2)[12:]
+            double = numbered(3)[:12] + b"\x88\xa8\x00\x01\x81\x00\x00\x02" + numbered(3)[12:]
+            for frame in (numbered(1), tagged):
                 left.send(frame)
                 assert receive(right) == frame
             left.send(double)
             assert receive(right, accept=0x8100) == double
-            right.send(ethernet(4))
-            assert receive(left) == ethernet(4)
+            right.send(numbered(4))
+            assert receive(left) == numbered(4)
         status, _ = switch.end()
     assert status == 0
     captured = (tmp_path / f"{links[0].switch}_in.pcap").read_bytes()
-    assert all(frame in captured for frame in (ethernet(1), tagged, double))
-    assert ethernet(4) in (tmp_path / f"{links[0].switch}_out.pcap").read_bytes()
+    assert all(frame in captured for frame in (numbered(1), tagged, double))
+    assert numbered(4) in (tmp_path / f"{links[0].switch}_out.pcap").read_bytes()
 
 
 def test_tcp_with_segmentation_left_to_the_nic_arrives_whole(links: list[Link], tmp_path: Path) -> None:
@@ -120,17 +120,17 @@ def test_an_interface_that_goes_down_or_vanishes_is_used_again_when_it_returns(
             change()
             switch.wait_for(f"port 0: interface {link.switch} {gone}")
             with links[1].socket() as right:
-                right.send(ethernet(1))
+                right.send(numbered(1))
             if gone == "is down":
                 ip("link", "set", link.switch, "up")
             else:
                 link.make()
             switch.wait_for(f"port 0: interface {link.switch} {back}")
             with link.socket() as left, links[1].socket() as right:
-                left.send(ethernet(2))
-                assert receive(right) == ethernet(2)
-                right.send(ethernet(3))
-                assert receive(left) == ethernet(3)
+                left.send(numbered(2))
+                assert receive(right) == numbered(2)
+                right.send(numbered(3))
+                assert receive(left) == numbered(3)
         status, output = switch.end()
     assert status == 0
     assert "tx_down=" in output
@@ -152,7 +152,7 @@ def test_p4runtime_writes_are_answered_while_frames_flow(links: list[Link], tmp_
 
         def send() -> None:
             while not stopping.is_set():
-                left.send(ethernet(1))
+                left.send(numbered(1))
 
         sender = threading.Thread(target=send)
         sender.start()
@@ -209,8 +209,8 @@ def test_interfaces_are_added_and_removed_over_thrift_while_the_switch_runs(
         with ThriftClient(f"127.0.0.1:{thrift_options[1]}") as client, links[0].socket() as left:
             client.standard.bm_dev_mgr_add_port(links[1].switch, 1, "")
             with links[1].socket() as right:
-                left.send(ethernet(1))
-                assert receive(right) == ethernet(1)
+                left.send(numbered(1))
+                assert receive(right) == numbered(1)
             ports = client.standard.bm_dev_mgr_show_ports()
             shown = [(port.port_num, port.iface_name, port.is_up) for port in ports]
             assert shown == [(0, links[0].switch, True), (1, links[1].switch, True)]

@@ -12,7 +12,8 @@ from pathlib import Path
 
 import pytest
 from finsy.proto import p4r
-from p4rt_client import INSERT, Client, Names, frame, p4info, program_json
+from made_frames import frame
+from p4rt_client import INSERT, Client, Names, p4info, program_json
 from switch_process import local_grpc, local_thrift, running
 from test_p4rt_watch_port import one_shot
 from test_switch_interfaces import Link, ip

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 from eeon_engine import Program, Switch
 from eeon_engine.thrift import serve
-from p4rt_client import frame, ports, program_json
+from made_frames import frame
+from p4rt_client import ports, program_json
 from thrift_client import ThriftClient, exact, rate, standard
 from thriftpy2.thrift import TException
 

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 from eeon_engine import Port, Program, Switch, Twin
 from eeon_engine.thrift import serve
-from p4rt_client import frame, ports, program_json
+from made_frames import frame
+from p4rt_client import ports, program_json
 from thrift_client import ThriftClient, exact, simple_pre_lag, simple_switch, standard
 from thriftpy2.thrift import TApplicationException
 

@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 from eeon_engine import Switch
 from eeon_engine.thrift import serve
-from p4rt_client import frame, ports
+from made_frames import frame
+from p4rt_client import ports
 from thrift_client import ThriftClient, exact, lpm, standard, ternary
 
 pytestmark = pytest.mark.system

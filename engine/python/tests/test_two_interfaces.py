@@ -8,19 +8,8 @@ import pytest
 from eeon_engine import Switch
 from eeon_engine.thrift import serve
 from finsy.proto import p4r, rpc_code
-from p4rt_client import (
-    DELETE,
-    INSERT,
-    MODIFY,
-    Client,
-    Names,
-    bits,
-    codes,
-    frame,
-    number_bytes,
-    one_shot,
-    ports,
-)
+from made_frames import frame
+from p4rt_client import DELETE, INSERT, MODIFY, Client, Names, bits, codes, number_bytes, one_shot, ports
 from p4rt_client import exact as exactly
 from p4rt_client import lpm as prefix
 from thrift_client import ThriftClient, exact, lpm, rate, simple_switch, standard, ternary

@@ -22,27 +22,27 @@ pub struct Flow {
 }
 
 impl Flow {
-    /// Its name.
+    /// Returns its name.
     pub fn id(&self) -> FlowId {
         self.id
     }
 
-    /// Links that it crosses.
+    /// Returns the links that it crosses.
     pub fn path(&self) -> &[u32] {
         &self.path
     }
 
-    /// Bits that it had when it arrived.
+    /// Returns the bits that it had when it arrived.
     pub fn volume_bits(&self) -> u64 {
         (self.volume / BIT) as u64
     }
 
-    /// Bits that it has left, rounded up.
+    /// Returns the bits that it has left, rounded up.
     pub fn remaining_bits(&self) -> u64 {
         self.remaining.div_ceil(BIT) as u64
     }
 
-    /// Bits per second that it may send.
+    /// Returns the bits per second that it may send.
     pub fn rate_bps(&self) -> u64 {
         self.enforced
     }
@@ -104,7 +104,7 @@ impl Flows {
         }
     }
 
-    /// Flows under way, by (transfer, flow).
+    /// Returns the flows under way, by (transfer, flow).
     pub fn iter(&self) -> impl Iterator<Item = &Flow> {
         self.by_id.values().map(|slot| self.get(*slot))
     }
@@ -164,7 +164,7 @@ impl Flows {
         transfer.flows.iter().map(|slot| self.get(*slot).remaining).sum()
     }
 
-    /// When the first flow ends at present rates; `None` when none does.
+    /// Returns when the first flow ends at present rates; `None` when none does.
     pub fn next_end(&self) -> Option<Time> {
         let spans = self.slots.iter().flatten().filter_map(Flow::span);
         let span = u64::try_from(spans.min()?).ok()?;

@@ -1,4 +1,4 @@
-//! Who may send how fast: schedulers that know flows, the transfers they belong to, and the capacity of links.
+//! How fast each flow may send: schedulers that know flows, the transfers they belong to, and the capacity of links.
 //!
 //! A *transfer* (a coflow: Chowdhury and Stoica, HotNets 2012) is a group of flows that its application waits for as a whole. A
 //! [`Schedule`] keeps the flows that are under way, their remaining volumes and their rates; a [`Scheduler`] decides the rates:

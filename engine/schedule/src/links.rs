@@ -45,7 +45,7 @@ impl Links {
     /// Maximum number of links.
     pub const MAX: usize = 1 << 20;
 
-    /// Links without a shape: callers know their numbers.
+    /// Creates links without a shape: callers know their numbers.
     ///
     /// # Panics
     /// With more than [`Links::MAX`].
@@ -54,7 +54,7 @@ impl Links {
         Links { capacities: capacities.iter().map(|rate| rate.as_bps()).collect(), shape: Shape::Any }
     }
 
-    /// Hosts around one switch that never blocks: what a host sends, and what it receives.
+    /// Creates the links of hosts around one switch that never blocks: what a host sends, and what it receives.
     pub fn star(hosts: u32, rate: DataRate) -> Result<Links, LinksError> {
         let count = 2 * u64::from(hosts);
         if hosts == 0 || count > Self::MAX as u64 {
@@ -63,7 +63,7 @@ impl Links {
         Ok(Links { capacities: vec![rate.as_bps(); count as usize], shape: Shape::Star { hosts } })
     }
 
-    /// Hosts under leaves, every leaf with one link to every spine.
+    /// Creates the links of hosts under leaves, every leaf with one link to every spine.
     pub fn leaf_spine(
         leaves: u32,
         hosts_per_leaf: u32,
@@ -83,7 +83,7 @@ impl Links {
         Ok(Links { capacities, shape })
     }
 
-    /// Capacity of every link, in bits per second.
+    /// Returns the capacity of every link, in bits per second.
     pub fn capacities(&self) -> &[u64] {
         &self.capacities
     }

@@ -88,7 +88,7 @@ impl Schedule {
         &self.flows
     }
 
-    /// A flow begins. Its rate is decided by the next [`Schedule::allocate`].
+    /// Begins a flow. Its rate is decided by the next [`Schedule::allocate`].
     pub fn arrive(&mut self, now: Time, new: &NewFlow<'_>) -> Result<(), ScheduleError> {
         let NewFlow { id, volume_bits, path } = *new;
         self.check_time(now)?;
@@ -130,7 +130,7 @@ impl Schedule {
         Ok(())
     }
 
-    /// A flow has ended, whatever the schedule thinks that it has left.
+    /// Ends a flow, whatever the schedule thinks that it has left.
     pub fn end(&mut self, now: Time, id: FlowId) -> Result<(), ScheduleError> {
         self.check_time(now)?;
         let Some(slot) = self.flows.by_id.get(&id).copied() else {
@@ -147,7 +147,7 @@ impl Schedule {
         Ok(())
     }
 
-    /// A flow's sender says what it has left, in bits: what is known of it is replaced. More than its volume counts as its volume.
+    /// Takes what a flow's sender says it has left, in bits: what is known of it is replaced. More than its volume counts as its volume.
     pub fn progress(&mut self, now: Time, id: FlowId, remaining_bits: u64) -> Result<(), ScheduleError> {
         self.check_time(now)?;
         let Some(slot) = self.flows.by_id.get(&id).copied() else {
@@ -159,7 +159,7 @@ impl Schedule {
         Ok(())
     }
 
-    /// A transfer has no more flows to come; what was known of it is forgotten.
+    /// Closes a transfer that has no more flows to come; what was known of it is forgotten.
     pub fn close(&mut self, transfer: u64) -> Result<(), ScheduleError> {
         match self.flows.transfers.get(&transfer) {
             None => Err(ScheduleError::UnknownTransfer { transfer }),
@@ -191,7 +191,7 @@ impl Schedule {
         Ok(&self.changes)
     }
 
-    /// When [`Schedule::allocate`] is to be called again, if no flow arrives or ends before.
+    /// Returns when [`Schedule::allocate`] is to be called again, if no flow arrives or ends before.
     pub fn next_change(&self) -> Option<Time> {
         self.scheduler.next_change(&self.flows)
     }

@@ -19,13 +19,13 @@ pub(crate) struct Agenda {
 }
 
 impl Agenda {
-    /// An empty agenda for `keys` keys.
+    /// Creates an empty agenda for `keys` keys.
     pub(crate) fn new(keys: usize) -> Self {
         assert!(keys < usize::from(ABSENT), "an agenda holds fewer than 65535 keys");
         Self { heap: Vec::with_capacity(keys), place: vec![ABSENT; keys], time: vec![Time::MAX; keys] }
     }
 
-    /// The earliest time and its key; the lowest key among equals.
+    /// Returns the earliest time and its key; the lowest key among equals.
     #[inline]
     pub(crate) fn first(&self) -> Option<(Time, usize)> {
         self.heap.first().map(|key| (self.time[usize::from(*key)], usize::from(*key)))

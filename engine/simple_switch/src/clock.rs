@@ -15,7 +15,7 @@ impl Clock {
         Self { tick, start }
     }
 
-    /// Whole ticks at `time`. The field it is written to keeps as many low bits as it has.
+    /// Returns the whole ticks at `time`. The field it is written to keeps as many low bits as it has.
     #[inline]
     pub(crate) fn ticks(&self, time: Time) -> u64 {
         (time.as_ps() / self.tick.as_ps()).wrapping_add(self.start)
@@ -27,8 +27,8 @@ impl Clock {
         ticks.checked_mul(self.tick.as_ps()).map_or(Duration::MAX, Duration::from_ps)
     }
 
-    /// The first instant at which the clock showed `ticks`, a time in a field of `width` bits that has passed at `now`; `now` where it
-    /// has not.
+    /// Returns the first instant at which the clock showed `ticks`, a time in a field of `width` bits that has passed at `now`; `now` where
+    /// it has not.
     pub(crate) fn time_since(&self, ticks: u64, width: u32, now: Time) -> Time {
         let unused = 64 - width.clamp(1, 64);
         let shown = time_in_ticks(now, self.tick);
@@ -37,14 +37,14 @@ impl Clock {
         Time::from_ps(shown.saturating_sub(behind) * self.tick.as_ps())
     }
 
-    /// Whole microseconds at `time`, from what the clock shows at [`Time::ZERO`].
+    /// Returns the whole microseconds at `time`, from what the clock shows at [`Time::ZERO`].
     pub(crate) fn microseconds(&self, time: Time) -> u64 {
         let shown = u128::from(self.start) * u128::from(self.tick.as_ps()) + u128::from(time.as_ps());
         (shown / u128::from(Duration::from_us(1).as_ps())) as u64
     }
 
-    /// When the clock first shows `ticks`, which is a time in a field of `width` bits, as seen at `now`:
-    /// [`Time::ZERO`] when that has passed, [`Time::MAX`] when it will not come.
+    /// Returns when the clock first shows `ticks`, which is a time in a field of `width` bits, as seen at `now`: [`Time::ZERO`] when that
+    /// has passed, [`Time::MAX`] when it will not come.
     ///
     /// A value up to half the field's range behind the clock has passed, the other half is to come; so the
     /// comparison holds when the field wraps.

@@ -96,7 +96,7 @@ pub struct PortConfig {
 }
 
 impl PortConfig {
-    /// A port that sends without delay and queues without limit.
+    /// Creates a port that sends without delay and queues without limit.
     pub fn unlimited(port: u16) -> Self {
         Self {
             port,
@@ -108,7 +108,7 @@ impl PortConfig {
         }
     }
 
-    /// A port with a link of `rate`, Ethernet's 24 bytes of overhead and no queue limit.
+    /// Creates a port with a link of `rate`, Ethernet's 24 bytes of overhead and no queue limit.
     pub fn ethernet(port: u16, rate: DataRate) -> Self {
         Self { rate: Some(rate), overhead: Bytes::new(24), ..Self::unlimited(port) }
     }

@@ -44,7 +44,7 @@ pub(crate) struct Effects {
 }
 
 impl Effects {
-    /// `seed` and `device_id` together choose the random stream.
+    /// Creates the effects of a switch; `seed` and `device_id` together choose the random stream.
     pub(crate) fn new(drop_port: u16, seed: u64, device_id: u64) -> Self {
         let mut bytes = [0; 32];
         bytes[..8].copy_from_slice(&seed.to_le_bytes());
@@ -71,7 +71,7 @@ impl Effects {
         self.now = now;
     }
 
-    /// What the run has asked for.
+    /// Returns what the run has asked for.
     pub(crate) fn requests(&self) -> Requests {
         self.requests
     }

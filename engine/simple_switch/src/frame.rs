@@ -31,21 +31,21 @@ pub struct Frame {
 }
 
 impl Frame {
-    /// A copy of `bytes`.
+    /// Creates a copy of `bytes`.
     pub fn from_slice(bytes: &[u8]) -> Self {
         let mut frame = Self::default();
         frame.fill(bytes, 0);
         frame
     }
 
-    /// Bytes of the frame, those that are not there included.
+    /// Returns the bytes of the frame, those that are not there included.
     #[inline]
     #[allow(clippy::len_without_is_empty)] // A slice's, which would leave the zeros out.
     pub fn len(&self) -> usize {
         self.buffer.len() - self.start + self.zeros
     }
 
-    /// All bytes.
+    /// Returns all bytes.
     pub fn to_vec(&self) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(self.len());
         bytes.extend_from_slice(self);
@@ -53,7 +53,7 @@ impl Frame {
         bytes
     }
 
-    /// Whether bytes are not there.
+    /// Returns whether bytes are not there.
     #[inline]
     pub(crate) fn is_snapped(&self) -> bool {
         self.zeros > 0
@@ -137,12 +137,12 @@ pub(crate) struct FramePool {
 }
 
 impl FramePool {
-    /// A frame with these bytes, in a used buffer if there is one.
+    /// Returns a frame with these bytes, in a used buffer if there is one.
     pub(crate) fn copy_of(&mut self, bytes: &[u8]) -> Frame {
         self.snapped(bytes, 0)
     }
 
-    /// The same followed by `zeros` zero bytes, which are not stored.
+    /// Returns the same followed by `zeros` zero bytes, which are not stored.
     pub(crate) fn snapped(&mut self, bytes: &[u8], zeros: usize) -> Frame {
         let mut frame = self.free.pop().unwrap_or_default();
         frame.fill(bytes, zeros);

@@ -88,7 +88,7 @@ impl HopKind {
         HopKind::Paused,
     ];
 
-    /// The name in filters and reports.
+    /// Returns the name in filters and reports.
     pub const fn name(self) -> &'static str {
         match self {
             HopKind::Offered => "offered",
@@ -148,7 +148,7 @@ pub struct HopEvent {
 pub const OTHER_CAUSE: u8 = u8::MAX;
 
 impl HopEvent {
-    /// An event of `kind` at a port.
+    /// Creates an event of `kind` at a port.
     pub fn new(at: Time, kind: HopKind, port: u16) -> Self {
         Self {
             at_ps: at.as_ps(),
@@ -294,7 +294,7 @@ pub struct HopLog {
 }
 
 impl HopLog {
-    /// An empty log of a switch that is `node`, and runs `program` if it reads fields.
+    /// Creates an empty log of a switch that is `node`, and runs `program` if it reads fields.
     pub fn new(program: &Program, filter: HopFilter, node: u16) -> Result<Self, HopError> {
         if filter.fields.len() > MAX_HOP_FIELDS {
             return Err(HopError::TooManyFields(filter.fields.len()));
@@ -329,12 +329,12 @@ impl HopLog {
         })
     }
 
-    /// Events in the order in which they were recorded; a fabric's are to be sorted by time.
+    /// Returns the events in the order in which they were recorded; a fabric's are to be sorted by time.
     pub fn events(&self) -> &[HopEvent] {
         &self.events
     }
 
-    /// Values of fields, as many for each event that has some as the filter names.
+    /// Returns values of fields, as many for each event that has some as the filter names.
     pub fn values(&self) -> &[u64] {
         &self.values
     }
@@ -344,17 +344,17 @@ impl HopLog {
         &self.frames
     }
 
-    /// Flows, by the number that events have.
+    /// Returns the flows, by the number that events have.
     pub fn flows(&self) -> &[FiveTuple] {
         &self.flows
     }
 
-    /// Events that the filter admits and the limit does not.
+    /// Returns the number of events that the filter admits and the limit does not.
     pub fn lost(&self) -> u64 {
         self.lost
     }
 
-    /// What is kept.
+    /// Returns what is kept.
     pub fn filter(&self) -> &HopFilter {
         &self.filter
     }
@@ -369,12 +369,12 @@ impl HopLog {
         self.expected = Some(packet);
     }
 
-    /// From now on keeps the numbers of packets that are sent for [`HopLog::next_sent`]: the owner must take them.
+    /// Keeps from now on the numbers of packets that are sent, for [`HopLog::next_sent`]: the owner must take them.
     pub fn tell_sent(&mut self) {
         self.tells_sent = true;
     }
 
-    /// The number of the next packet in the order of [`crate::Switch::poll_transmit`].
+    /// Returns the number of the next packet in the order of [`crate::Switch::poll_transmit`].
     pub fn next_sent(&mut self) -> u64 {
         self.sent.pop_front().unwrap_or(UNKNOWN_PACKET)
     }
@@ -418,12 +418,12 @@ impl HopLog {
         number
     }
 
-    /// The flow of a frame: a number, or `None` when the filter leaves its packets out.
+    /// Returns the flow of a frame: a number, or `None` when the filter leaves its packets out.
     pub fn flow_of(&mut self, frame: &[u8]) -> Option<u32> {
         self.number_of(FiveTuple::of(frame).as_ref())
     }
 
-    /// The same of a flow that is known.
+    /// Returns the number of a flow that is known.
     pub fn number_of(&mut self, flow: Option<&FiveTuple>) -> Option<u32> {
         if !self.filter.flow.admits(flow) {
             return None;
@@ -467,14 +467,14 @@ impl HopLog {
         self.inside[at] = known;
     }
 
-    /// Events from now on have no values, and packets that are inside are no longer recorded: their program is gone.
+    /// Stops recording values and packets that are inside: their program is gone.
     pub(crate) fn forget_fields(&mut self) {
         self.fields.clear();
         self.filter.port_field = None;
         self.inside.clear();
     }
 
-    /// Whether a packet is recorded.
+    /// Returns whether a packet is recorded.
     pub(crate) fn knows(&self, id: PacketId) -> bool {
         self.known(id).is_some()
     }
@@ -484,7 +484,7 @@ impl HopLog {
         self.own
     }
 
-    /// A frame has come in, with an id unless it was refused at once.
+    /// Records a frame that has come in, with an id unless it was refused at once.
     pub(crate) fn arrived(
         &mut self,
         id: Option<PacketId>,
@@ -517,7 +517,7 @@ impl HopLog {
         HopEvent { node: self.node, ..HopEvent::new(at, kind, port) }
     }
 
-    /// A frame was refused before it had an id.
+    /// Records a frame that was refused before it had an id.
     pub(crate) fn refused(&mut self, at: Time, port: u16, frame: &[u8], bytes: usize, cause: DropCause) {
         let packet = self.arrived(None, at, port, frame, bytes);
         if packet != UNKNOWN_PACKET {
@@ -527,12 +527,12 @@ impl HopLog {
         }
     }
 
-    /// The packet with this id did not arrive from outside.
+    /// Marks the packet with this id as one that did not arrive from outside.
     pub(crate) fn forget(&mut self, id: PacketId) {
         self.set(id, STRANGER);
     }
 
-    /// A packet was copied.
+    /// Records that a packet was copied.
     pub(crate) fn copied(&mut self, id: PacketId, copy: PacketId, at: Time, port: u16) {
         let Some(original) = self.known(id) else { return self.set(copy, STRANGER) };
         let packet = self.number();
@@ -569,12 +569,12 @@ impl HopLog {
         }
     }
 
-    /// The port for which the program meant a packet that is known, once ingress or egress has run.
+    /// Returns the port for which the program meant a packet that is known, once ingress or egress has run.
     pub(crate) fn meant_for(&self, id: PacketId) -> Option<u16> {
         self.known(id).and_then(|known| known.port)
     }
 
-    /// Something else happened to a packet: completes the event and keeps it.
+    /// Completes an event of a packet and keeps it.
     pub(crate) fn note(&mut self, id: PacketId, event: HopEvent, frame: &[u8]) {
         let Some(known) = self.known(id) else { return };
         let mut event = HopEvent { packet: known.packet, flow: known.flow, node: self.node, ..event };
@@ -589,14 +589,14 @@ impl HopLog {
         }
     }
 
-    /// A packet was sent; to be called for all of them, before [`HopLog::note`].
+    /// Counts a packet that was sent; to be called for all of them, before [`HopLog::note`].
     pub(crate) fn count_sent(&mut self, id: PacketId) {
         if self.tells_sent {
             self.sent.push_back(self.known(id).map_or(UNKNOWN_PACKET, |known| known.packet));
         }
     }
 
-    /// A packet at a queue: how deep it is without it, when the port's gate opens and when its pause ends.
+    /// Records a packet at a queue: how deep it is without it, when the port's gate opens and when its pause ends.
     #[allow(clippy::too_many_arguments)] // The queue as it is, and nothing that they would be called together.
     pub(crate) fn queued(
         &mut self,

@@ -155,7 +155,7 @@ pub enum What {
     },
 }
 
-/// Who is followed, and what was written down about them.
+/// The packets that are followed, and what was written down about them.
 pub(crate) struct Follower {
     tag: u64,
     trace: Trace,
@@ -185,7 +185,7 @@ impl Follower {
         self.next - 1
     }
 
-    /// Whether frames that arrive with this tag are followed.
+    /// Returns whether frames that arrive with this tag are followed.
     pub(crate) fn is_for(&self, tag: u64) -> bool {
         self.tag == tag
     }
@@ -194,23 +194,23 @@ impl Follower {
         self.followed.contains_key(&id)
     }
 
-    /// How many steps wait to be taken.
+    /// Returns how many steps wait to be taken.
     pub(crate) fn steps(&self) -> usize {
         self.journey.steps.len()
     }
 
-    /// What was written down since the last call.
+    /// Takes what was written down since the last call.
     pub(crate) fn take(&mut self) -> Journey {
         Journey { inside: self.followed.len(), ..std::mem::take(&mut self.journey) }
     }
 
-    /// From now on follows a packet.
+    /// Follows a packet from now on.
     pub(crate) fn add(&mut self, id: PacketId) {
         let number = self.number();
         self.followed.insert(id, number);
     }
 
-    /// A step of a packet that is followed.
+    /// Adds a step of a packet, if it is followed.
     pub(crate) fn note(&mut self, id: PacketId, at: Time, what: What) {
         let Some(&packet) = self.followed.get(&id) else { return };
         if matches!(what, What::Dropped { .. } | What::Sent { .. }) {
@@ -219,14 +219,14 @@ impl Follower {
         self.step(packet, at, what);
     }
 
-    /// A frame was refused before it had an id.
+    /// Adds a frame that was refused before it had an id.
     pub(crate) fn refused(&mut self, at: Time, port: u16, frame: &Frame, cause: DropCause) {
         let packet = self.number();
         self.step(packet, at, What::Arrived { port, frame: frame.to_vec() });
         self.step(packet, at, What::Dropped { port, cause });
     }
 
-    /// A packet was copied; the copy of one that is followed is followed too.
+    /// Adds that a packet was copied, and follows the copy if the packet is followed.
     pub(crate) fn copied(&mut self, id: PacketId, copy: PacketId, at: Time) {
         if let Some(&packet) = self.followed.get(&id) {
             let to = self.number();
@@ -235,7 +235,7 @@ impl Follower {
         }
     }
 
-    /// The parser has run.
+    /// Adds that the parser has run.
     #[cold]
     pub(crate) fn parsed(&mut self, id: PacketId, at: Time, error: u32, checksums_hold: bool) {
         if let Some(&packet) = self.followed.get(&id) {
@@ -244,7 +244,7 @@ impl Follower {
         }
     }
 
-    /// A pipeline has run.
+    /// Adds that a pipeline has run.
     #[cold]
     pub(crate) fn ran(&mut self, id: PacketId, at: Time, egress: bool, phv: &Phv, fault: Option<&Fault>) {
         if let Some(&packet) = self.followed.get(&id) {
@@ -253,7 +253,7 @@ impl Follower {
         }
     }
 
-    /// The headers are written again.
+    /// Adds that the headers are written again.
     #[cold]
     pub(crate) fn deparsed(&mut self, id: PacketId, at: Time) {
         if let Some(&packet) = self.followed.get(&id) {
@@ -272,7 +272,7 @@ pub(crate) struct Watch {
     pub(crate) hops: Option<HopLog>,
 }
 
-/// What is to watch the packet, if it is followed.
+/// Returns what is to watch the packet, if it is followed.
 #[inline(always)]
 pub(crate) fn watcher<const WATCHED: bool>(
     watch: &mut Option<Box<Watch>>,

@@ -173,7 +173,7 @@ pub enum NamedWhat<'a> {
 }
 
 impl Journey {
-    /// The journey under the names of the program that the packets ran through.
+    /// Returns the journey under the names of the program that the packets ran through.
     pub fn named<'a>(&'a self, program: &'a Program) -> JourneyReport<'a> {
         let steps = self.steps.iter().map(|step| step.named(program)).collect();
         JourneyReport { steps, is_cut: self.is_cut, inside: self.inside }

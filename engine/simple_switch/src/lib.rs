@@ -9,7 +9,7 @@
 //! * [`Switch::handle_wakeup`]: that time has come;
 //! * [`Switch::poll_transmit`]: take what is to be sent.
 //!
-//! Where it follows BMv2 and where it differs is in `docs/behaviour.md`.
+//! Where it follows BMv2 and where it differs is in `docs/p4/behaviour.md`.
 
 #![forbid(unsafe_code)]
 

@@ -50,12 +50,12 @@ impl MirroringSessions {
         self.sessions.remove(&id).map(|_| ()).ok_or(MirroringError::NotFound(id))
     }
 
-    /// A session, if configured.
+    /// Returns a session, if configured.
     pub fn get(&self, id: u16) -> Option<MirroringSession> {
         self.sessions.get(&id).copied()
     }
 
-    /// Every session in order of its id.
+    /// Returns every session in order of its id.
     pub fn iter(&self) -> impl Iterator<Item = (u16, MirroringSession)> + '_ {
         self.sessions.iter().map(|(id, session)| (*id, *session))
     }

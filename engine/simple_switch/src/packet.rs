@@ -124,13 +124,13 @@ impl PacketStore {
         }
     }
 
-    /// An empty store for another program that puts aside as this one does.
+    /// Returns an empty store for another program that puts aside as this one does.
     pub(crate) fn emptied(&self, program: &Arc<Executable>, v1model: &V1Model) -> Self {
         Self { keeps_whole_packets: self.keeps_whole_packets, ..Self::new(program, v1model) }
     }
 
-    /// A slot for a new packet with this frame. It holds the [`Phv`], which is as the last holder left it. `Err` when
-    /// the switch is full; the frame is then returned.
+    /// Takes a slot for a new packet with this frame. It holds the [`Phv`], which is as the last holder left it. `Err` when the switch is
+    /// full; the frame is then returned.
     pub(crate) fn insert(&mut self, frame: Frame, tag: u64, arrival_port: u16) -> Result<PacketId, Frame> {
         if self.stored_bytes + frame.len() > self.max_stored_bytes {
             return Err(frame);
@@ -175,25 +175,25 @@ impl PacketStore {
         frame
     }
 
-    /// A packet without its headers and metadata.
+    /// Returns a packet without its headers and metadata.
     #[inline]
     pub(crate) fn get(&self, id: PacketId) -> &Packet {
         &self.packets[id as usize]
     }
 
-    /// A packet without its headers and metadata, to change.
+    /// Returns a packet without its headers and metadata, to change.
     #[inline]
     pub(crate) fn get_mut(&mut self, id: PacketId) -> &mut Packet {
         &mut self.packets[id as usize]
     }
 
-    /// A packet that nothing but egress looks at from now on, until [`PacketStore::open_dequeued`].
+    /// Marks a packet that nothing but egress looks at until [`PacketStore::open_dequeued`].
     #[inline]
     pub(crate) fn set_queued(&mut self, id: PacketId) {
         self.packets[id as usize].is_queued = true;
     }
 
-    /// A packet that has left its queue. It holds the [`Phv`] from now on.
+    /// Opens a packet that has left its queue. It holds the [`Phv`] from now on.
     #[inline]
     pub(crate) fn open_dequeued(&mut self, id: PacketId) -> (&mut Packet, &mut Phv) {
         if cfg!(debug_assertions) && self.holder == Some(id) {
@@ -205,7 +205,8 @@ impl PacketStore {
         self.open(id)
     }
 
-    /// A packet that has just arrived, with `length` bytes. It holds the [`Phv`], and whatever reads a field or validity there reads 0.
+    /// Opens a packet that has just arrived, with `length` bytes. It holds the [`Phv`], and whatever reads a field or validity there reads
+    /// 0.
     #[inline]
     pub(crate) fn begin(&mut self, id: PacketId, length: u64) -> (&mut Packet, &mut Phv) {
         self.open(id);
@@ -217,12 +218,12 @@ impl PacketStore {
         (&mut self.packets[id as usize], &mut self.phv)
     }
 
-    /// From now on all headers and metadata are put aside, and zeroed when a packet arrives.
+    /// Puts all headers and metadata aside from now on, and zeroes them when a packet arrives.
     pub(crate) fn keep_whole_packets(&mut self) {
         self.keeps_whole_packets = true;
     }
 
-    /// A packet, not in a queue, which holds the [`Phv`] from now on.
+    /// Opens a packet that is not in a queue, and which holds the [`Phv`] from now on.
     #[inline]
     pub(crate) fn open(&mut self, id: PacketId) -> (&mut Packet, &mut Phv) {
         debug_assert!(!self.packets[id as usize].is_queued, "of a queued packet not all is there");
@@ -260,7 +261,7 @@ impl PacketStore {
         }
     }
 
-    /// Packets that are there now.
+    /// Returns the number of packets that are there now.
     pub(crate) fn in_use(&self) -> usize {
         self.packets.len() - self.free.len()
     }

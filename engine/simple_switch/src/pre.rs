@@ -258,7 +258,7 @@ impl Pre {
         Ok(())
     }
 
-    /// Opaque bytes that a client gave with a group; none if it gave none.
+    /// Returns the opaque bytes that a client gave with a group; none if it gave none.
     pub fn note(&self, mgid: u16) -> &[u8] {
         self.groups.get(&mgid).map_or(&[], |group| &group.note)
     }
@@ -270,7 +270,7 @@ impl Pre {
         }
     }
 
-    /// A group as it is.
+    /// Returns a group as it is.
     pub(crate) fn image(&self, mgid: u16) -> GroupImage {
         let with_nodes = |group: &Group| {
             let nodes = group.nodes.iter().map(|handle| (*handle, self.nodes[handle].clone())).collect();
@@ -306,7 +306,7 @@ impl Pre {
         }
     }
 
-    /// The copies that a group makes, in order; `None` when it does not exist.
+    /// Returns the copies that a group makes, in order; `None` when it does not exist.
     pub fn replicas(&self, mgid: u16) -> Option<&[Replica]> {
         self.groups.get(&mgid).map(|group| group.replicas.as_slice())
     }
@@ -321,7 +321,7 @@ impl Pre {
         self.groups.get(&mgid).map(|group| group.nodes.as_slice())
     }
 
-    /// Every node, by handle.
+    /// Returns every node, by handle.
     pub fn nodes(&self) -> impl Iterator<Item = NodeInfo> + '_ {
         self.nodes.iter().map(|(handle, node)| NodeInfo {
             handle: *handle,
@@ -331,7 +331,7 @@ impl Pre {
         })
     }
 
-    /// Every LAG whose ports have been set, ascending, with its ports.
+    /// Returns every LAG whose ports have been set, ascending, with its ports.
     pub fn lags(&self) -> impl Iterator<Item = (u16, &[u16])> + '_ {
         self.lags.iter().map(|(lag, ports)| (*lag, ports.as_slice()))
     }

@@ -26,7 +26,7 @@ pub(crate) struct RoundRobin {
 }
 
 impl RoundRobin {
-    /// `None` when all queues are strict.
+    /// Creates the turns of a port's queues; `None` when all of them are strict.
     pub(crate) fn new(quanta: &Quanta) -> Option<Self> {
         let highest = quanta.iter().rposition(Option::is_some)?;
         // Before the first packet the turn of the lowest has ended: the highest is next.
@@ -34,7 +34,7 @@ impl RoundRobin {
         Some(Self { quanta: *quanta, deficits: [0; MAX_PRIORITIES], highest, turn })
     }
 
-    /// The queue that sends its first frame now; `first` has the bytes of that frame, if it may leave now. `None` when none may.
+    /// Returns the queue that sends its first frame now; `first` has the bytes of that frame, if it may leave now. `None` when none may.
     pub(crate) fn next(&mut self, first: impl Fn(usize) -> Option<u32>) -> Option<usize> {
         for priority in (0..MAX_PRIORITIES).rev() {
             if priority == self.highest {
@@ -86,7 +86,7 @@ impl RoundRobin {
         }
     }
 
-    /// A queue has sent its last frame.
+    /// Notes that a queue has sent its last frame.
     pub(crate) fn emptied(&mut self, priority: usize) {
         self.deficits[priority] = 0;
     }

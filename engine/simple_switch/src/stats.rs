@@ -53,7 +53,7 @@ impl DropCause {
         DropCause::ProgramChanged,
     ];
 
-    /// The name in reports.
+    /// Returns the name in reports.
     pub const fn name(self) -> &'static str {
         match self {
             DropCause::Ingress => "ingress",
@@ -84,17 +84,17 @@ impl Serialize for Drops {
 }
 
 impl Drops {
-    /// Packets dropped for this cause.
+    /// Returns the number of packets dropped for this cause.
     pub const fn get(&self, cause: DropCause) -> u64 {
         self.0[cause as usize]
     }
 
-    /// Packets dropped for any cause.
+    /// Returns the number of packets dropped for any cause.
     pub fn total(&self) -> u64 {
         self.0.iter().sum()
     }
 
-    /// Every cause with its count, zeros included, in a fixed order.
+    /// Returns every cause with its count, zeros included, in a fixed order.
     pub fn iter(&self) -> impl Iterator<Item = (DropCause, u64)> + '_ {
         DropCause::ALL.into_iter().map(|cause| (cause, self.get(cause)))
     }
@@ -166,7 +166,7 @@ pub struct SwitchStats {
 }
 
 impl SwitchStats {
-    /// Whether every packet is accounted for.
+    /// Returns whether every packet is accounted for.
     pub fn is_balanced(&self) -> bool {
         self.received + self.copies == self.sent + self.drops.total() + self.in_flight
     }

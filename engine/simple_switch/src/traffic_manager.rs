@@ -186,7 +186,7 @@ impl TrafficManager {
         }
     }
 
-    /// As [`TrafficManager::set_depth`] for every port, now and when it is attached.
+    /// Sets the depth as [`TrafficManager::set_depth`] does, for every port, now and when it is attached.
     pub(crate) fn set_all_depths(&mut self, packets: usize) {
         self.default_limit_packets = packets;
         (0..PORT_COUNT as u16).for_each(|port| self.set_depth(port, None, packets));
@@ -199,7 +199,7 @@ impl TrafficManager {
         port.chosen(priority).for_each(|queue| queue.spacing = spacing);
     }
 
-    /// As [`TrafficManager::set_spacing`] for every port.
+    /// Sets the spacing as [`TrafficManager::set_spacing`] does, for every port.
     pub(crate) fn set_all_spacings(&mut self, spacing: Duration) {
         (0..PORT_COUNT as u16).for_each(|port| self.set_spacing(port, None, spacing));
     }
@@ -212,7 +212,7 @@ impl TrafficManager {
         self.port(port).link.is_some()
     }
 
-    /// Counts of a port; those of all numbers that do not exist are one.
+    /// Returns the counts of a port; those of all numbers that do not exist are one.
     pub(crate) fn stats(&self, port: u16) -> &PortStats {
         &self.port(port).stats
     }
@@ -221,7 +221,7 @@ impl TrafficManager {
         &mut self.port_mut(port).stats
     }
 
-    /// Counts of every port, and of the numbers that do not exist.
+    /// Returns the counts of every port, and of the numbers that do not exist.
     pub(crate) fn all_stats(&self) -> impl Iterator<Item = &PortStats> {
         self.ports.iter().map(|port| &port.stats)
     }
@@ -234,7 +234,7 @@ impl TrafficManager {
         self.port(port).packets
     }
 
-    /// A port whose queues have grown or shrunk since it was last named here.
+    /// Returns a port whose queues have grown or shrunk since it was last named here.
     #[inline]
     pub(crate) fn poll_changed(&mut self) -> Option<u16> {
         let port = self.changed.pop()?;
@@ -248,13 +248,13 @@ impl TrafficManager {
         }
     }
 
-    /// Packets in one queue.
+    /// Returns the number of packets in one queue.
     #[inline]
     pub(crate) fn depth(&self, port: u16, priority: usize) -> usize {
         self.port(port).queue(priority).waiting.len()
     }
 
-    /// The next sequence number of a queue, for a packet that comes to it for the first time.
+    /// Returns the next sequence number of a queue, for a packet that comes to it for the first time.
     #[inline]
     pub(crate) fn next_position(&mut self, port: u16, priority: usize) -> QueuePosition {
         let queue = self.port_mut(port).queue_mut(priority);
@@ -301,8 +301,8 @@ impl TrafficManager {
         Ok(())
     }
 
-    /// When the port is to be served next, given when its gate opens: not before `now`, nor before the wire is
-    /// free, nor before a queue's pace lets its first packet leave. `None` when nothing waits or the gate never opens.
+    /// Returns when the port is to be served next, given when its gate opens: not before `now`, nor before the wire is free, nor before a
+    /// queue's pace lets its first packet leave. `None` when nothing waits or the gate never opens.
     ///
     /// `class_gate` says when the gate of a queue opens; `None`: queues have none.
     #[inline]
@@ -333,13 +333,13 @@ impl TrafficManager {
         first.map(|first| due.max(first))
     }
 
-    /// Since when there has been a packet and the wire free for it, whatever pauses a queue.
+    /// Returns since when there has been a packet and the wire free for it, whatever pauses a queue.
     pub(crate) fn ready_since(&self, port: u16) -> Time {
         let port = self.port(port);
         port.waiting_since.max(port.busy_until)
     }
 
-    /// When the wire has sent what it is sending.
+    /// Returns when the wire has sent what it is sending.
     pub(crate) fn wire_free(&self, port: u16) -> Time {
         self.port(port).busy_until
     }

@@ -94,8 +94,8 @@ impl V1Model {
         })
     }
 
-    /// What egress and all that comes after it may look at of a packet that waits in a queue. It says the same as
-    /// `Switch::egress` about the fields that the switch itself reads and sets.
+    /// Returns what egress and all that comes after it may look at of a packet that waits in a queue. It says the same as `Switch::egress`
+    /// about the fields that the switch itself reads and sets.
     pub(crate) fn kept_while_queued(&self, program: &Program) -> Kept {
         let mut read = vec![self.egress_spec];
         let mut written = vec![self.egress_port, self.packet_length];
@@ -108,7 +108,7 @@ impl V1Model {
         program.kept_ahead_of(self.egress, self.deparser, &read, &written)
     }
 
-    /// What must be zero of a packet that arrives. It says the same as the switch's steps about the fields that the switch itself
+    /// Returns what must be zero of a packet that arrives. It says the same as the switch's steps about the fields that the switch itself
     /// reads.
     pub(crate) fn zeroed_at_arrival(&self, program: &Program) -> Zeroed {
         let mut read = vec![self.egress_spec];

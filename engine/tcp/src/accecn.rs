@@ -27,7 +27,7 @@ pub(crate) enum Mode {
     Accurate,
 }
 
-/// What a SYN asks of a server: all combinations that have no other meaning are AccECN's (3.1.2).
+/// Returns what a SYN asks of a server: all combinations that have no other meaning are AccECN's (3.1.2).
 pub(crate) fn of_syn(ace: u8) -> Mode {
     match ace {
         0b000 => Mode::Off,
@@ -36,8 +36,8 @@ pub(crate) fn of_syn(ace: u8) -> Mode {
     }
 }
 
-/// What a SYN-ACK answers to a SYN that asked for AccECN (3.1.1, table 2). One that reflects what it does not know has no ECN; 101 is
-/// reserved and taken for AccECN (3.1.3).
+/// Returns what a SYN-ACK answers to a SYN that asked for AccECN (3.1.1, table 2). One that reflects what it does not know has no ECN; 101
+/// is reserved and taken for AccECN (3.1.3).
 pub(crate) fn of_syn_ack(ace: u8) -> Mode {
     match ace {
         0b000 | 0b111 => Mode::Off,
@@ -46,7 +46,7 @@ pub(crate) fn of_syn_ack(ace: u8) -> Mode {
     }
 }
 
-/// How the ECN codepoint of a SYN or SYN-ACK is told (3.1.1, table 2; 3.2.2.1, table 3).
+/// Returns how the ECN codepoint of a SYN or SYN-ACK is told (3.1.1, table 2; 3.2.2.1, table 3).
 pub(crate) fn of_handshake(ecn: Ecn) -> u8 {
     match ecn {
         Ecn::NotEct => 0b010,

@@ -171,8 +171,9 @@ impl Connection {
         self.receiver.take(limit, self.sender.mss())
     }
 
-    /// Nothing more will be sent; what has been written still is, and then a FIN (RFC 9293, 3.10.4), unless the settings say that there is none. Unlike there, in SYN-SENT, too: to give
-    /// an attempt up, [`Connection::abort`] it. In LISTEN the peer is unknown, and the connection ends.
+    /// Closes this end: nothing more can be written; what has been written is still sent, and then a FIN (RFC 9293, 3.10.4), unless the
+    /// settings say that there is none. Unlike there, in SYN-SENT, too: to give an attempt up, [`Connection::abort`] it. In LISTEN the peer
+    /// is unknown, and the connection ends.
     pub fn close(&mut self) {
         if self.closing {
             return;
@@ -194,7 +195,7 @@ impl Connection {
         self.sender.close();
     }
 
-    /// Whether closing is told to the peer ([`Config::fin`](crate::Config::fin)).
+    /// Returns whether closing is told to the peer ([`Config::fin`](crate::Config::fin)).
     pub fn tells_of_its_end(&self) -> bool {
         self.settings.fin
     }
@@ -225,13 +226,13 @@ impl Connection {
         self.sender.left_nic(payload_bytes)
     }
 
-    /// Whether [`Connection::left_nic`] is to be called.
+    /// Returns whether [`Connection::left_nic`] is to be called.
     #[inline]
     pub fn is_told_of_nic(&self) -> bool {
         self.settings.tsq.is_some()
     }
 
-    /// A segment of this connection has arrived.
+    /// Handles a segment of this connection that has arrived.
     pub fn handle_segment(&mut self, now: Time, segment: &Segment) {
         self.segments_received += 1;
         self.ce_received += u64::from(segment.ecn == Ecn::Ce);
@@ -445,14 +446,14 @@ impl Connection {
         }
     }
 
-    /// RFC 7323, 4.1, in whole ticks, at least one.
+    /// Returns the round-trip time that a timestamp tells, in whole ticks, at least one (RFC 7323, 4.1).
     pub(crate) fn timestamp_rtt(&self, now: Time, segment: &Segment) -> Option<Duration> {
         let tick = self.settings.timestamps.filter(|_| self.timestamps)?;
         let ticks = self.timestamp(now).wrapping_sub(segment.options.timestamps?.echo_reply);
         (ticks <= i32::MAX as u32).then(|| tick.saturating_mul(u64::from(ticks.max(1))))
     }
 
-    /// TSval: the time in ticks.
+    /// Returns TSval: the time in ticks.
     pub(crate) fn timestamp(&self, now: Time) -> u32 {
         self.settings.timestamps.map_or(0, |tick| (now.as_ps() / tick.as_ps()) as u32)
     }
@@ -472,7 +473,7 @@ impl Connection {
         self.receiver.stop();
     }
 
-    /// When [`Connection::handle_timeout`] is to be called, if nothing happens before. Any call may move it.
+    /// Returns when [`Connection::handle_timeout`] is to be called, if nothing happens before. Any call may move it.
     #[inline]
     pub fn next_timeout(&self) -> Option<Time> {
         let due = self.sender.next_timeout().min(self.receiver.next_timeout()).min(self.linger_until);
@@ -500,83 +501,83 @@ impl Connection {
         }
     }
 
-    /// The state.
+    /// Returns the state.
     pub fn state(&self) -> State {
         self.state
     }
 
-    /// How it has ended; nothing happens any more.
+    /// Returns how the connection has ended, after which nothing happens any more.
     pub fn end(&self) -> Option<End> {
         self.end
     }
 
-    /// Bytes of this end's stream that the peer has acknowledged.
+    /// Returns the bytes of this end's stream that the peer has acknowledged.
     pub fn bytes_acknowledged(&self) -> u64 {
         self.sender.acknowledged()
     }
 
-    /// Bytes written that the peer has not acknowledged.
+    /// Returns the bytes written that the peer has not acknowledged.
     pub fn bytes_unacknowledged(&self) -> u64 {
         self.sender.unacknowledged()
     }
 
-    /// Bytes of the peer's stream that have arrived in order.
+    /// Returns the bytes of the peer's stream that have arrived in order.
     pub fn bytes_received(&self) -> u64 {
         self.receiver.received()
     }
 
-    /// Of these, bytes that the application has not read.
+    /// Returns the bytes that have arrived in order and that the application has not read.
     pub fn bytes_unread(&self) -> u64 {
         self.receiver.unread()
     }
 
-    /// The peer has closed and everything that it has sent has arrived.
+    /// Returns whether the peer has closed and everything that it has sent has arrived.
     pub fn peer_has_closed(&self) -> bool {
         self.receiver.fin_received()
     }
 
-    /// Congestion window.
+    /// Returns the congestion window.
     pub fn cwnd(&self) -> Bytes {
         Bytes::new(self.sender.congestion_window.cwnd)
     }
 
-    /// Slow start threshold; `None` before the first loss or mark.
+    /// Returns the slow start threshold; `None` before the first loss or mark.
     pub fn ssthresh(&self) -> Option<Bytes> {
         let ssthresh = self.sender.congestion_window.ssthresh;
         (ssthresh != u64::MAX).then_some(Bytes::new(ssthresh))
     }
 
-    /// Bytes sent and not acknowledged.
+    /// Returns the bytes sent and not acknowledged.
     pub fn in_flight(&self) -> Bytes {
         Bytes::new(self.sender.flight())
     }
 
-    /// Maximum number of bytes of payload in one segment.
+    /// Returns the maximum number of bytes of payload in one segment.
     pub fn mss(&self) -> Bytes {
         Bytes::new(self.sender.mss())
     }
 
-    /// DCTCP's alpha (RFC 8257, 3.3).
+    /// Returns DCTCP's alpha (RFC 8257, 3.3).
     pub fn dctcp_alpha(&self) -> Option<f64> {
         self.sender.congestion.alpha()
     }
 
-    /// Smoothed round-trip time (RFC 6298, 2).
+    /// Returns the smoothed round-trip time (RFC 6298, 2).
     pub fn srtt(&self) -> Option<Duration> {
         self.sender.srtt()
     }
 
-    /// Retransmission timeout with its back-off.
+    /// Returns the retransmission timeout with its back-off.
     pub fn rto(&self) -> Duration {
         self.sender.rto(&self.settings)
     }
 
-    /// Whether both ends use ECN (RFC 3168, 6.1.1).
+    /// Returns whether both ends use ECN (RFC 3168, 6.1.1).
     pub fn uses_ecn(&self) -> bool {
         self.sender.ecn
     }
 
-    /// Counts so far.
+    /// Returns the counts so far.
     pub fn stats(&self) -> Stats {
         let (segments_received, ce_received) = (self.segments_received, self.ce_received);
         Stats { segments_received, ce_received, ..self.sender.stats }

@@ -17,7 +17,7 @@ const LEAST_MSS: u64 = 48;
 const TIMESTAMPS_LEN: u64 = 12;
 
 impl Connection {
-    /// RFC 9293, 3.10.7.1: no connection, so a reset.
+    /// Answers a segment of no connection with a reset (RFC 9293, 3.10.7.1).
     pub(crate) fn refuse(&mut self, segment: &Segment) {
         if segment.has(RST) {
             return;
@@ -30,7 +30,7 @@ impl Connection {
         });
     }
 
-    /// RFC 9293, 3.10.7.2.
+    /// Handles a segment in LISTEN (RFC 9293, 3.10.7.2).
     pub(crate) fn handle_in_listen(&mut self, now: Time, segment: &Segment) {
         if segment.has(RST) {
             return;
@@ -47,7 +47,7 @@ impl Connection {
         }
     }
 
-    /// RFC 9293, 3.10.7.3.
+    /// Handles a segment in SYN-SENT (RFC 9293, 3.10.7.3).
     pub(crate) fn handle_in_syn_sent(&mut self, now: Time, segment: &Segment) {
         let acknowledges = segment.has(ACK);
         if acknowledges && (self.sender.max == 0 || self.sender.offset(segment.acknowledgement) != 1) {
@@ -120,14 +120,14 @@ impl Connection {
         }
     }
 
-    /// The next ACK without data tells the codepoint of the peer's SYN-ACK (RFC 9768, 3.2.2.1).
+    /// Makes the next ACK without data tell the codepoint of the peer's SYN-ACK (RFC 9768, 3.2.2.1).
     pub(crate) fn note_handshake_ace(&mut self, ecn: wire::Ecn) {
         self.handshake_ace = accecn::of_handshake(ecn);
         self.handshake_ace_due = self.receiver.marks_counted().is_some();
     }
 
-    /// The peer sends its SYN again: the answer tells the codepoint of the last one. One without flags says that the peer doubts whether
-    /// they come through, so that nothing is sent ECN-capable (RFC 9768, 3.1.5).
+    /// Answers a SYN that the peer sends again with the codepoint of the last one. One without flags says that the peer doubts whether they
+    /// come through, so that nothing is sent ECN-capable (RFC 9768, 3.1.5).
     pub(crate) fn answer_repeated_ace(&mut self, segment: &Segment) {
         if self.receiver.marks_counted().is_some() {
             self.handshake_ace = accecn::of_handshake(segment.ecn);
@@ -149,7 +149,7 @@ impl Connection {
         }
     }
 
-    /// Both SYNs are acknowledged, ours by this segment, whose sequence number is at this offset.
+    /// Establishes the connection: both SYNs are acknowledged, ours by this segment, whose sequence number is at this offset.
     pub(crate) fn establish(&mut self, now: Time, sequence: u64, window: u64, segment: &Segment) {
         let options = if self.timestamps { TIMESTAMPS_LEN } else { 0 };
         let mss = u64::from(self.settings.mss.min(self.peer_mss)).max(LEAST_MSS) - options;

@@ -73,7 +73,7 @@ impl HyStart {
         }
     }
 
-    /// A segment up to `end` has left. What is sent again says nothing (Karn), nor what went before it.
+    /// Notes that a segment up to `end` has left. What is sent again says nothing (Karn), nor what went before it.
     pub(crate) fn note_sent(&mut self, now: Time, end: u64, again: bool) {
         if again {
             self.timed_from = self.timed_to;
@@ -88,7 +88,7 @@ impl HyStart {
         }
     }
 
-    /// An ACK has moved SND.UNA to `una`; `next` is SND.NXT, `rtt` a round-trip time if its timestamp tells one.
+    /// Handles an ACK that has moved SND.UNA to `una`; `next` is SND.NXT, `rtt` a round-trip time if its timestamp tells one.
     pub(crate) fn acknowledge(&mut self, now: Time, una: u64, next: u64, rtt: Option<Duration>) -> Growth {
         let timed = self.take_timed(una).map(|sent| now.saturating_since(sent));
         if let Some(rtt) = timed.or(rtt) {

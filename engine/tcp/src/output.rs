@@ -20,7 +20,7 @@ enum Kind {
 }
 
 impl Connection {
-    /// The next segment to be sent now, if there is one. To be called until there is none.
+    /// Returns the next segment to be sent now, if there is one. To be called until there is none.
     pub fn poll_transmit(&mut self, now: Time) -> Option<Segment> {
         let segment = self.poll_segment(now)?;
         self.sender.stats.segments += 1;

@@ -6,7 +6,7 @@ use units::Duration;
 
 use crate::congestion::Window;
 
-/// Bytes that leave in `time` at the pacing rate; without limit before there is a round-trip time.
+/// Returns the bytes that leave in `time` at the pacing rate; without limit before there is a round-trip time.
 #[inline(never)]
 pub(crate) fn bytes_in(window: &Window, srtt: Option<Duration>, time: Duration) -> u64 {
     let Some(srtt) = srtt.filter(|srtt| !srtt.is_zero()) else { return u64::MAX };

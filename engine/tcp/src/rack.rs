@@ -103,7 +103,7 @@ impl Rack {
         self.lost
     }
 
-    /// The offsets `[start, end)` leave; everything below `max` has left before.
+    /// Notes that the offsets `[start, end)` leave; everything below `max` has left before.
     #[inline]
     pub(crate) fn note_sent(&mut self, now: Time, start: u64, end: u64, max: u64) {
         if start < max {
@@ -121,7 +121,7 @@ impl Rack {
         }
     }
 
-    /// Everything below `una` is acknowledged.
+    /// Notes that everything below `una` is acknowledged.
     #[inline]
     pub(crate) fn acknowledge(&mut self, now: Time, una: u64) {
         while let Some(sent) = self.sent.front().copied().filter(|sent| sent.end <= una) {
@@ -143,7 +143,7 @@ impl Rack {
         }
     }
 
-    /// The peer holds `[left, right)`.
+    /// Notes that the peer holds `[left, right)`.
     pub(crate) fn hold(&mut self, now: Time, left: u64, right: u64) {
         let first = self.sent.partition_point(|sent| sent.start < left);
         for index in first..self.sent.len() {
@@ -183,8 +183,8 @@ impl Rack {
         }
     }
 
-    /// RFC 8985, 6.2 step 4: the peer has reported a duplicate, so a segment was sent again too early. Once a round trip the reordering
-    /// window becomes wider.
+    /// Widens the reordering window, once a round trip: the peer has reported a duplicate, so a segment was sent again too early (RFC 8985,
+    /// 6.2 step 4).
     pub(crate) fn note_duplicate(&mut self, una: u64, next: u64) {
         if una >= self.duplicate_round {
             self.duplicate_round = next;
@@ -193,7 +193,7 @@ impl Rack {
         }
     }
 
-    /// A recovery has ended.
+    /// Notes that a recovery has ended.
     pub(crate) fn recovered(&mut self) {
         self.persist = self.persist.saturating_sub(1);
         if self.persist == 0 {
@@ -213,7 +213,7 @@ impl Rack {
         window.min(srtt.unwrap_or(Duration::MAX))
     }
 
-    /// RFC 8985, 6.2 step 5: what is lost by now, and when to look again.
+    /// Finds what is lost by now, and when to look again (RFC 8985, 6.2 step 5).
     pub(crate) fn detect(&mut self, now: Time, recovering: bool, srtt: Option<Duration>) {
         let wait = self.rtt.saturating_add(self.reordering_window(recovering, srtt));
         let mut again_at = None;
@@ -237,7 +237,7 @@ impl Rack {
         self.reorder_at = again_at.unwrap_or(Time::MAX);
     }
 
-    /// RFC 8985, 6.3: the retransmission timer has fired. `forget`: the peer may have thrown away what it held (RFC 2018, 8).
+    /// Handles the retransmission timer that has fired (RFC 8985, 6.3). `forget`: the peer may have thrown away what it held (RFC 2018, 8).
     pub(crate) fn time_out(&mut self, now: Time, srtt: Option<Duration>, forget: bool) {
         let wait = self.rtt.saturating_add(self.reordering_window(false, srtt));
         for (index, sent) in self.sent.iter_mut().enumerate() {
@@ -254,14 +254,14 @@ impl Rack {
         (self.probe_due, self.probe) = (false, None);
     }
 
-    /// What was taken for lost was not.
+    /// Forgets losses that were none.
     pub(crate) fn forget_losses(&mut self) {
         self.sent.iter_mut().for_each(|sent| sent.lost = false);
         self.lost = 0;
         self.reorder_at = Time::MAX;
     }
 
-    /// The first segment that is lost and has not been sent again.
+    /// Returns the first segment that is lost and has not been sent again.
     pub(crate) fn first_lost(&mut self) -> Option<(u64, u64)> {
         if self.lost == 0 {
             return None;
@@ -272,12 +272,12 @@ impl Rack {
         Some((sent.start, sent.end))
     }
 
-    /// Whether at most one segment is under way, its FIN included.
+    /// Returns whether at most one segment is under way, its FIN included.
     pub(crate) fn is_single(&self) -> bool {
         self.sent.len() <= 1
     }
 
-    /// The last segment under way.
+    /// Returns the last segment under way.
     pub(crate) fn last(&self) -> Option<(u64, u64)> {
         self.sent.back().map(|sent| (sent.start, sent.end))
     }

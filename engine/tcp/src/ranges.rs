@@ -15,7 +15,7 @@ impl Ranges {
         self.ranges.is_empty()
     }
 
-    /// Number of offsets in all ranges.
+    /// Returns the number of offsets in all ranges.
     pub(crate) fn bytes(&self) -> u64 {
         self.bytes
     }
@@ -24,7 +24,7 @@ impl Ranges {
         &self.ranges
     }
 
-    /// The end of the last range, or 0.
+    /// Returns the end of the last range, or 0.
     pub(crate) fn end(&self) -> u64 {
         self.ranges.last().map_or(0, |range| range.1)
     }
@@ -73,13 +73,13 @@ impl Ranges {
         }
     }
 
-    /// The range that `offset` is in.
+    /// Returns the range that `offset` is in.
     pub(crate) fn containing(&self, offset: u64) -> Option<(u64, u64)> {
         let index = self.ranges.partition_point(|range| range.1 <= offset);
         self.ranges.get(index).copied().filter(|range| range.0 <= offset)
     }
 
-    /// The first gap at or after `offset`: where it starts, and where it ends if a range follows.
+    /// Returns the first gap at or after `offset`: where it starts, and where it ends if a range follows.
     pub(crate) fn gap_from(&self, offset: u64) -> (u64, Option<u64>) {
         let index = self.ranges.partition_point(|range| range.1 <= offset);
         match self.ranges.get(index) {
@@ -88,7 +88,7 @@ impl Ranges {
         }
     }
 
-    /// Offsets in ranges and below `offset`.
+    /// Returns the number of offsets that are in ranges and below `offset`.
     pub(crate) fn bytes_below(&self, offset: u64) -> u64 {
         if offset >= self.end() {
             return self.bytes;

@@ -108,18 +108,18 @@ impl Receiver {
         }
     }
 
-    /// The shift with which the whole buffer can be announced (RFC 7323, 2.2).
+    /// Returns the shift with which the whole buffer can be announced (RFC 7323, 2.2).
     pub(crate) fn wanted_scale(&self) -> u8 {
         (0..).find(|shift| self.buffer >> shift <= u64::from(u16::MAX)).unwrap_or_default()
     }
 
-    /// The peer's SYN has arrived.
+    /// Takes the sequence number of the peer's SYN.
     pub(crate) fn synchronize(&mut self, isn: u32) {
         // What our SYN announced counted from the first byte of data.
         (self.isn, self.next, self.read, self.edge) = (isn, 1, 1, self.edge + 1);
     }
 
-    /// ECN has been agreed on.
+    /// Turns ECN on: both ends have agreed on it.
     pub(crate) fn use_ecn(&mut self, algorithm: Algorithm, accurate: bool) {
         self.echo = match algorithm {
             _ if accurate => Echo::Counted(Counted { count: INITIAL_COUNT, unreported: 0, last: false }),
@@ -128,14 +128,14 @@ impl Receiver {
         };
     }
 
-    /// Distance of a sequence number from RCV.NXT, in the nearer direction.
+    /// Returns the distance of a sequence number from RCV.NXT, in the nearer direction.
     #[inline]
     pub(crate) fn offset(&self, sequence: u32) -> i64 {
         let next = self.isn.wrapping_add(self.next as u32);
         self.next as i64 + i64::from(sequence.wrapping_sub(next) as i32)
     }
 
-    /// RCV.NXT as it is written.
+    /// Returns RCV.NXT as it is written.
     #[inline]
     pub(crate) fn acknowledgement(&self) -> u32 {
         self.acknowledgement_of(self.next)
@@ -153,7 +153,7 @@ impl Receiver {
         self.edge
     }
 
-    /// Payload that has arrived in order.
+    /// Returns the payload bytes that have arrived in order.
     pub(crate) fn received(&self) -> u64 {
         self.next.saturating_sub(1 + u64::from(self.fin_received()))
     }
@@ -162,12 +162,12 @@ impl Receiver {
         (1 + self.received()).saturating_sub(self.read.max(1))
     }
 
-    /// The peer's FIN and everything before it have arrived.
+    /// Returns whether the peer's FIN and everything before it have arrived.
     pub(crate) fn fin_received(&self) -> bool {
         self.fin.is_some_and(|fin| self.next > fin)
     }
 
-    /// The application takes up to `limit` bytes.
+    /// Takes up to `limit` bytes for the application.
     pub(crate) fn take(&mut self, limit: u64, mss: u64) -> u64 {
         let taken = limit.min(self.unread());
         self.read += taken;
@@ -184,7 +184,7 @@ impl Receiver {
         possible >= mss.min((self.buffer / 2).max(1))
     }
 
-    /// The window to be written, and RCV.WND that follows; `scaled` but in a SYN.
+    /// Returns the window to be written, and RCV.WND that follows; `scaled` but in a SYN.
     #[inline]
     pub(crate) fn announce(&mut self, mss: u64, scaled: bool) -> u16 {
         if self.window_grows_by(mss) {
@@ -255,7 +255,7 @@ impl Receiver {
         }
     }
 
-    /// `[start, end)` has come, of which what lies below RCV.NXT had come before. It is reported at once (RFC 2883, 4).
+    /// Notes that `[start, end)` has come, of which what lies below RCV.NXT had come before. It is reported at once (RFC 2883, 4).
     pub(crate) fn note_duplicate(&mut self, start: i64, end: i64) {
         let (start, end) = (start.max(1), end.min(self.next as i64));
         if start < end {
@@ -274,7 +274,7 @@ impl Receiver {
         self.duplicate = start.filter(|start| *start < end).map(|start| (start, held_end.min(end)));
     }
 
-    /// Data was lost or has come twice, so that the sender's window is small and waits for ACKs.
+    /// Acknowledges at once for a while: data was lost or has come twice, so that the sender's window is small and waits for ACKs.
     pub(crate) fn expect_repair(&mut self, config: &Config) {
         self.quick = config.quick_acks;
     }
@@ -307,7 +307,7 @@ impl Receiver {
         }
     }
 
-    /// An acceptable packet has come, with data or without (RFC 9768, 3.2.1).
+    /// Counts the mark of an acceptable packet, with data or without (RFC 9768, 3.2.1).
     #[inline]
     pub(crate) fn count_mark(&mut self, ecn: Ecn) {
         if let (Echo::Counted(counted), Ecn::Ce) = (&mut self.echo, ecn) {
@@ -315,7 +315,7 @@ impl Receiver {
         }
     }
 
-    /// The counter of marked packets, if it is what this end feeds back.
+    /// Returns the counter of marked packets, if it is what this end feeds back.
     #[inline]
     pub(crate) fn marks_counted(&self) -> Option<u8> {
         match &self.echo {
@@ -337,13 +337,14 @@ impl Receiver {
         self.recent = recent;
     }
 
-    /// Whether [`Receiver::take_sack_blocks`] gives any.
+    /// Returns whether [`Receiver::take_sack_blocks`] gives any.
     #[inline]
     pub(crate) fn has_sack_blocks(&self) -> bool {
         !self.held.is_empty() || self.duplicate.is_some()
     }
 
-    /// RFC 2018, 4: first the block that changed last, then those reported before; before all, once, what has come twice (RFC 2883, 4).
+    /// Takes the SACK blocks to report (RFC 2018, 4): first the block that changed last, then those reported before; before all, once, what
+    /// has come twice (RFC 2883, 4).
     pub(crate) fn take_sack_blocks(&mut self) -> SackBlocks {
         let mut blocks = SackBlocks::default();
         if let Some((start, end)) = self.duplicate.take() {
@@ -361,13 +362,13 @@ impl Receiver {
         blocks
     }
 
-    /// Something unacceptable has come, or is due: answer with an ACK at once.
+    /// Makes an ACK due at once: something unacceptable has come, or is due.
     pub(crate) fn must_ack(&mut self) {
         self.ack_now = true;
     }
 
-    /// An ACK is due that must go without data: duplicate ACKs report data out of order or data that came twice, and carry none (RFC 5681,
-    /// 2).
+    /// Returns whether an ACK is due that must go without data: duplicate ACKs report data out of order or data that came twice, and carry
+    /// none (RFC 5681, 2).
     pub(crate) fn duplicate_ack_is_due(&self) -> bool {
         self.ack_now && self.has_sack_blocks()
     }
@@ -381,7 +382,7 @@ impl Receiver {
         self.earlier.take()
     }
 
-    /// A segment with RCV.NXT leaves, whatever else it carries.
+    /// Notes that a segment with RCV.NXT leaves, whatever else it carries.
     #[inline]
     pub(crate) fn acknowledged(&mut self) {
         (self.ack_now, self.waiting, self.ack_at) = (false, 0, Time::MAX);
@@ -390,7 +391,7 @@ impl Receiver {
         }
     }
 
-    /// Whether ECE is set in what leaves.
+    /// Returns whether ECE is set in what leaves.
     #[inline]
     pub(crate) fn echoes(&self) -> bool {
         matches!(self.echo, Echo::UntilCwr(true) | Echo::AsReceived(true))
@@ -407,7 +408,7 @@ impl Receiver {
         }
     }
 
-    /// Nothing is to be sent any more.
+    /// Stops sending.
     pub(crate) fn stop(&mut self) {
         self.acknowledged();
         self.earlier = None;

@@ -46,7 +46,7 @@ pub(crate) struct Prr {
 }
 
 impl Prr {
-    /// SndCnt: how many bytes may leave with an ACK, by the bytes that it delivers. An ACK that moved SND.UNA is a SafeACK.
+    /// Returns SndCnt: how many bytes may leave with an ACK, by the bytes that it delivers. An ACK that moved SND.UNA is a SafeACK.
     pub(crate) fn allowance(&self, delivered: u64, moved: bool, pipe: u64, window: &Window) -> u64 {
         if pipe > window.ssthresh {
             let due = u128::from(self.delivered) * u128::from(window.ssthresh);

@@ -4,7 +4,7 @@ use crate::recovery::{FastRecovery, Prr, Recovery};
 use crate::sender::{Chunk, Sender, DUPLICATE_THRESHOLD};
 
 impl Sender {
-    /// A duplicate ACK.
+    /// Handles a duplicate ACK.
     pub(crate) fn duplicate(&mut self) {
         self.duplicates = self.duplicates.saturating_add(1);
         if let Recovery::Fast(fast) = &mut self.recovery {
@@ -62,7 +62,7 @@ impl Sender {
         window.cwnd = pipe + allowance;
     }
 
-    /// SND.UNA has moved by `acked`. Whether this was the first partial ACK of a recovery.
+    /// Moves a recovery on by the `acked` bytes by which SND.UNA has moved. Returns whether this was the first partial ACK of a recovery.
     pub(crate) fn recovery_progress(&mut self, acked: u64) -> bool {
         self.duplicates = 0;
         let mss = self.congestion_window.mss;
@@ -126,7 +126,7 @@ impl Sender {
         self.una
     }
 
-    /// RFC 6675, 4 "SetPipe": what is neither held nor lost, and what has been sent again.
+    /// Returns the pipe (RFC 6675, 4 "SetPipe"): what is neither held nor lost, and what has been sent again.
     pub(crate) fn pipe_in_recovery(&self, fast: &FastRecovery) -> u64 {
         if !self.sack {
             return self.flight().saturating_sub(fast.inflation);
@@ -137,8 +137,8 @@ impl Sender {
         not_held(lost_below, self.max) + not_held(self.una, fast.high_rxt.clamp(self.una, self.max))
     }
 
-    /// RFC 6675, 5 step C with 4 "NextSeg": the range to be sent again before new data, if any. New data (rule 2) is sent where there
-    /// is nothing by rule 1.
+    /// Returns the range to be sent again before new data, if any (RFC 6675, 5 step C with 4 "NextSeg"). New data (rule 2) is sent where
+    /// there is nothing by rule 1.
     pub(crate) fn retransmission(&mut self) -> Option<(u64, u64)> {
         if let Some(rack) = &mut self.rack {
             let (start, end) = rack.first_lost()?;
@@ -183,7 +183,7 @@ impl Sender {
         (gap_start < gap_end).then(|| (gap_start.max(gap_end.saturating_sub(mss)), gap_end))
     }
 
-    /// A chunk leaves; in recovery this is noted.
+    /// Notes, in recovery, a chunk that leaves.
     pub(crate) fn note_in_recovery(&mut self, chunk: &Chunk) {
         let (recover, held, is_new) = (self.recover, self.sacked.end(), chunk.start >= self.max);
         let Recovery::Fast(fast) = &mut self.recovery else { return };

@@ -23,20 +23,21 @@ impl RttEstimator {
         self.srtt
     }
 
-    /// The timeout with its back-off.
+    /// Returns the timeout with its back-off.
     #[inline]
     pub(crate) fn rto(&self, config: &Config) -> Duration {
         let backed_off = self.rto.saturating_mul(1 << self.backoff.min(32));
         backed_off.saturating_add(config.rto_slop).min(config.max_rto)
     }
 
-    /// RFC 6298, 5.5: the timer has fired. The RTO stays doubled until there is a measurement (section 5, last note).
+    /// Doubles the RTO because the timer has fired (RFC 6298, 5.5). The RTO stays doubled until there is a measurement (section 5, last
+    /// note).
     pub(crate) fn back_off(&mut self) {
         self.backoff += 1;
     }
 
-    /// RFC 6298, 5.7: the timer fired for a SYN, so data starts with an RTO of at least 3 s, or what is set instead, unless an
-    /// earlier connection has measured.
+    /// Raises the RTO for data after the timer fired for a SYN: to at least 3 s, or what is set instead, unless an earlier connection has
+    /// measured (RFC 6298, 5.7).
     pub(crate) fn after_lost_syn(&mut self, config: &Config) {
         self.rto = match self.srtt {
             Some(srtt) => self.computed(srtt, config),
@@ -51,7 +52,7 @@ impl RttEstimator {
         srtt.saturating_add(spread).max(config.min_rto).min(config.max_rto)
     }
 
-    /// RFC 6298, 2.2 to 2.5: a measurement `r`, of a segment that was sent once (Karn).
+    /// Takes a measurement `r` of a segment that was sent once (Karn; RFC 6298, 2.2 to 2.5).
     #[inline]
     pub(crate) fn sample(&mut self, r: Duration, config: &Config) {
         let r = r.as_ps();

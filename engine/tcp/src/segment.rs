@@ -43,7 +43,7 @@ impl Segment {
         }
     }
 
-    /// What [`wire::build`] takes to make a frame of it; the codepoint goes into its `Addresses`.
+    /// Returns what [`wire::build`] takes to make a frame of it; the codepoint goes into its `Addresses`.
     pub fn fields(&self, source_port: u16, destination_port: u16) -> TcpFields {
         TcpFields {
             source_port,
@@ -57,24 +57,24 @@ impl Segment {
         }
     }
 
-    /// Bytes of TCP header with options.
+    /// Returns the bytes of the TCP header with options.
     pub fn header_len(&self) -> usize {
         wire::tcp::MIN_HEADER_LEN + self.options.header_len()
     }
 
-    /// Sequence numbers that it takes: payload, SYN and FIN (RFC 9293, 3.4).
+    /// Returns the sequence numbers that it takes: payload, SYN and FIN (RFC 9293, 3.4).
     #[inline]
     pub fn sequence_len(&self) -> u64 {
         u64::from(self.payload_len) + u64::from(self.has(SYN)) + u64::from(self.has(FIN))
     }
 
-    /// Whether any of `flags` is set.
+    /// Returns whether any of `flags` is set.
     #[inline]
     pub fn has(&self, flags: u8) -> bool {
         self.flags & flags != 0
     }
 
-    /// The field ACE: AE, CWR and ECE as a number (RFC 9768, 3.2.2).
+    /// Returns the field ACE: AE, CWR and ECE as a number (RFC 9768, 3.2.2).
     #[inline]
     pub fn ace(&self) -> u8 {
         u8::from(self.ae) << 2 | u8::from(self.has(CWR)) << 1 | u8::from(self.has(ECE))
@@ -89,7 +89,7 @@ impl Segment {
         self.flags = self.flags & !(CWR | ECE) | cwr | ece;
     }
 
-    /// Whether it acknowledges and does nothing else.
+    /// Returns whether it acknowledges and does nothing else.
     pub fn is_pure_ack(&self) -> bool {
         self.payload_len == 0 && self.flags & (SYN | FIN | RST | ACK) == ACK
     }

@@ -202,19 +202,19 @@ impl Sender {
         }
     }
 
-    /// The sequence number at an offset.
+    /// Returns the sequence number at an offset.
     #[inline]
     pub(crate) fn sequence(&self, offset: u64) -> u32 {
         self.isn.wrapping_add(offset as u32)
     }
 
-    /// The offset of a sequence number near SND.UNA; negative when it is before the SYN.
+    /// Returns the offset of a sequence number near SND.UNA; negative when it is before the SYN.
     #[inline]
     pub(crate) fn offset(&self, sequence: u32) -> i64 {
         self.una as i64 + i64::from(sequence.wrapping_sub(self.sequence(self.una)) as i32)
     }
 
-    /// The oldest acknowledgement that is not stale (RFC 5961, 5.2): SND.UNA - MAX.SND.WND.
+    /// Returns the oldest acknowledgement that is not stale (RFC 5961, 5.2): SND.UNA - MAX.SND.WND.
     pub(crate) fn oldest_acknowledgement(&self) -> i64 {
         self.una as i64 - self.max_window as i64
     }
@@ -231,17 +231,17 @@ impl Sender {
         self.rtt.rto(config)
     }
 
-    /// Bytes written and not acknowledged.
+    /// Returns the bytes written and not acknowledged.
     pub(crate) fn unacknowledged(&self) -> u64 {
         self.end.saturating_sub(self.una.max(1))
     }
 
-    /// Bytes acknowledged, without SYN and FIN.
+    /// Returns the bytes acknowledged, without SYN and FIN.
     pub(crate) fn acknowledged(&self) -> u64 {
         self.una.clamp(1, self.end) - 1
     }
 
-    /// FlightSize (RFC 5681, 2), after a timeout what has been sent since.
+    /// Returns FlightSize (RFC 5681, 2), after a timeout what has been sent since.
     #[inline]
     pub(crate) fn flight(&self) -> u64 {
         self.next - self.una
@@ -251,7 +251,7 @@ impl Sender {
         self.closing && self.una > self.end
     }
 
-    /// Bytes that fit until the stream's offsets are used up.
+    /// Returns the bytes that fit until the stream's offsets are used up.
     pub(crate) fn room(&self) -> u64 {
         MAX_STREAM - self.end
     }
@@ -264,19 +264,19 @@ impl Sender {
         self.closing = true;
     }
 
-    /// ECN has been agreed on.
+    /// Turns ECN on: both ends have agreed on it.
     pub(crate) fn use_ecn(&mut self, accurate: bool) {
         self.ecn = true;
         self.feedback = accurate.then(|| Feedback::new(accecn::INITIAL_COUNT));
     }
 
-    /// Nothing more is sent ECN-capable, and what the peer feeds back does not count: something on the path clears it, or the peer has
-    /// asked without ECN, too.
+    /// Sends nothing more ECN-capable and ignores what the peer feeds back: something on the path clears it, or the peer has asked without
+    /// ECN, too.
     pub(crate) fn stop_ecn(&mut self) {
         (self.ecn, self.feedback) = (false, None);
     }
 
-    /// Our SYN-ACK came marked (RFC 9768, 3.2.2.1): s.cep starts at 6.
+    /// Starts s.cep at 6, because our SYN-ACK came marked (RFC 9768, 3.2.2.1).
     pub(crate) fn note_marked_handshake(&mut self) {
         self.feedback = Some(Feedback::new(accecn::INITIAL_COUNT + 1));
     }
@@ -303,7 +303,7 @@ impl Sender {
         }
     }
 
-    /// SYN or SYN-ACK has left.
+    /// Notes that a SYN or SYN-ACK has left.
     pub(crate) fn syn_sent(&mut self, now: Time, config: &Config) {
         // Karn: one that is sent again does not measure, whatever caused it: our timer, or the peer's SYN that came again.
         self.timed = (self.max == 0).then_some((1, now));
@@ -311,17 +311,17 @@ impl Sender {
         self.retransmit_at = now.saturating_add(self.rtt.rto(config));
     }
 
-    /// Whether two SYNs or SYN-ACKs are lost, so that what is on the way may not like their flags (RFC 9768, 3.1.4).
+    /// Returns whether two SYNs or SYN-ACKs are lost, so that what is on the way may not like their flags (RFC 9768, 3.1.4).
     pub(crate) fn doubts_syn_flags(&self) -> bool {
         self.timeouts > 1
     }
 
-    /// Whether a SYN or SYN-ACK has left in this very instant: another one would say the same.
+    /// Returns whether a SYN or SYN-ACK has left in this very instant: another one would say the same.
     pub(crate) fn has_sent_syn_at(&self, now: Time) -> bool {
         self.max > 0 && self.last_sent == now
     }
 
-    /// Our SYN is acknowledged by `ack`, and the peer takes segments of `mss` bytes. Sending starts.
+    /// Starts sending: our SYN is acknowledged by `ack`, and the peer takes segments of `mss` bytes.
     pub(crate) fn established(&mut self, now: Time, mss: u64, ack: &SynAcknowledgement, config: &Config) {
         self.una = 1;
         let timed = self.timed.take().map(|(_, sent)| now.saturating_since(sent));
@@ -346,7 +346,7 @@ impl Sender {
         (self.window, self.max_window, self.window_at) = (ack.window, ack.window, (ack.sequence, 1));
     }
 
-    /// Whether an acceptable ACK can tell nothing but the window: the peer sends, and nothing of ours is under way.
+    /// Returns whether an acceptable ACK can tell nothing but the window: the peer sends, and nothing of ours is under way.
     #[inline]
     pub(crate) fn only_sets_window(&self, offset: u64, segment: &Segment) -> bool {
         offset == self.max
@@ -356,7 +356,7 @@ impl Sender {
             && segment.options.sack.is_empty()
     }
 
-    /// The peer is there, and its window is `window`, if the segment with it is not older than what set it last (RFC 9293, 3.10.7.4).
+    /// Takes the peer's window, if the segment with it is not older than what set it last (RFC 9293, 3.10.7.4).
     #[inline]
     pub(crate) fn take_window(&mut self, sequence: u64, offset: u64, window: u64) {
         self.unanswered = 0;
@@ -561,13 +561,13 @@ impl Sender {
         self.stats.mark_reductions += 1;
     }
 
-    /// The window has shrunk for a loss: a mark of the same window adds nothing.
+    /// Notes that the window has shrunk for a loss: a mark of the same window adds nothing.
     pub(crate) fn reduced_for_loss(&mut self) {
         self.mark_answered = self.max;
         self.reduced = true;
     }
 
-    /// What is to be sent now, if anything.
+    /// Returns what is to be sent now, if anything.
     #[inline]
     pub(crate) fn poll(&mut self, now: Time, config: &Config) -> Option<Chunk> {
         if self.extended && self.is_held_back() {
@@ -624,7 +624,7 @@ impl Sender {
             && self.in_nic >= pacing::bytes_in(&self.congestion_window, self.rtt.srtt(), time)
     }
 
-    /// Data has left the NIC; whether that lets out more.
+    /// Notes that data has left the NIC. Returns whether that lets out more.
     pub(crate) fn left_nic(&mut self, payload_bytes: u64) -> bool {
         self.in_nic = self.in_nic.saturating_sub(payload_bytes);
         self.waits_for_nic && !self.nic_is_full() && std::mem::take(&mut self.waits_for_nic)
@@ -657,7 +657,7 @@ impl Sender {
         self.end + u64::from(self.closing)
     }
 
-    /// Whether there is data that was never sent, and the peer takes a segment of it.
+    /// Returns whether there is data that was never sent, and the peer takes a segment of it.
     pub(crate) fn can_send_new_data(&self) -> bool {
         self.max < self.stream_end()
             && self.una + self.window >= self.max + self.mss().min(self.end - self.max)
@@ -794,7 +794,7 @@ impl Sender {
         (pipe == 0 || pipe + len <= self.congestion_window.cwnd + fin).then_some(len)
     }
 
-    /// Bytes thought to be in the network (RFC 6675, 4 "SetPipe"), without SACK what RFC 5681 and 6582 take for it.
+    /// Returns the bytes thought to be in the network (RFC 6675, 4 "SetPipe"), without SACK what RFC 5681 and 6582 take for it.
     #[inline]
     pub(crate) fn pipe(&self) -> u64 {
         if let Some(rack) = &self.rack {
@@ -833,7 +833,7 @@ impl Sender {
         Chunk { start, payload_len, fin, again: start < self.max, probe: false, push }
     }
 
-    /// A chunk has left.
+    /// Notes that a chunk has left.
     #[inline]
     pub(crate) fn sent(&mut self, now: Time, chunk: &Chunk, config: &Config) {
         let end = chunk.end();
@@ -874,7 +874,7 @@ impl Sender {
         }
     }
 
-    /// Whether what leaves is the first new data after a reduction (RFC 3168, 6.1.2: CWR).
+    /// Returns whether what leaves is the first new data after a reduction (RFC 3168, 6.1.2: CWR).
     #[inline]
     pub(crate) fn take_cwr(&mut self, chunk: &Chunk) -> bool {
         let says = self.ecn
@@ -902,7 +902,7 @@ impl Sender {
         self.rack.as_ref().map_or(due, |rack| due.min(rack.reorder_at).min(rack.probe_at))
     }
 
-    /// `false` when the peer has not answered for so long that the connection is given up.
+    /// Handles the timer. Returns `false` when the peer has not answered for so long that the connection is given up.
     pub(crate) fn handle_timeout(&mut self, now: Time, config: &Config) -> bool {
         if now >= self.quiet_until {
             self.quiet_until = Time::ZERO;
@@ -975,7 +975,7 @@ impl Sender {
         true
     }
 
-    /// Nothing is to be sent any more.
+    /// Stops sending.
     pub(crate) fn stop(&mut self) {
         (self.retransmit_at, self.persist_at, self.quiet_until) = (Time::MAX, Time::MAX, Time::ZERO);
         self.probe = false;

@@ -7,7 +7,8 @@ use crate::recovery::{Frto, Prior, Recovery};
 use crate::sender::{Acknowledgement, Sender};
 
 impl Sender {
-    /// The retransmission timer has fired for the first time, and the window is about to shrink. RFC 5682, 2.1 and 3.1, step 1.
+    /// Remembers the state before the retransmission timer, which has fired for the first time, shrinks the window (RFC 5682, 2.1 and 3.1,
+    /// step 1).
     pub(crate) fn doubt_timeout(&mut self) {
         // What was sent before an earlier recovery's end has been sent twice, perhaps, and tells nothing.
         if self.una < self.recover {
@@ -24,14 +25,14 @@ impl Sender {
         self.prior = Some(Box::new(prior));
     }
 
-    /// A segment is sent again.
+    /// Notes that a segment is sent again.
     pub(crate) fn note_doubtful(&mut self) {
         if let Some(prior) = &mut self.prior {
             prior.doubtful += 1;
         }
     }
 
-    /// Everything sent before a recovery began is acknowledged.
+    /// Notes that everything sent before a recovery began is acknowledged.
     pub(crate) fn recovered(&mut self) {
         if let Some(prior) = &mut self.prior {
             prior.until = self.max;
@@ -41,7 +42,7 @@ impl Sender {
         }
     }
 
-    /// RFC 2883, 4: whether the first block of an ACK reports a duplicate: it lies below SEG.ACK, or in the second block.
+    /// Returns whether the first block of an ACK reports a duplicate: it lies below SEG.ACK, or in the second block (RFC 2883, 4).
     pub(crate) fn reports_duplicate(&self, ack: &Acknowledgement<'_>) -> bool {
         let Some(first) = ack.sack.first() else { return false };
         let (left, right) = (self.offset(first.left), self.offset(first.right));
@@ -49,7 +50,7 @@ impl Sender {
         left > 0 && left < right && (right <= ack.offset as i64 || ack.sack.get(1).is_some_and(inside))
     }
 
-    /// RFC 3708, 2: when each retransmission has been reported as a duplicate, none was needed, and the reduction is taken back.
+    /// Takes the reduction back when each retransmission has been reported as a duplicate, so that none was needed (RFC 3708, 2).
     #[inline(never)]
     pub(crate) fn take_duplicate(&mut self, acked: u64) {
         self.stats.duplicates_reported += 1;
@@ -69,8 +70,8 @@ impl Sender {
         }
     }
 
-    /// An ACK after a time-out that is in question. `news`: its SACK blocks told something new; `duplicate`: it did not move SND.UNA,
-    /// and counts as a duplicate ACK without SACK.
+    /// Judges a time-out in question by the next ACK. `news`: its SACK blocks told something new; `duplicate`: it did not move SND.UNA, and
+    /// counts as a duplicate ACK without SACK.
     #[inline(never)]
     pub(crate) fn judge_timeout(
         &mut self,
@@ -113,7 +114,7 @@ impl Sender {
         }
     }
 
-    /// RFC 4015, steps 5 to 7: sending goes on with new data, from the window that is under way.
+    /// Goes on with new data, from the window that is under way (RFC 4015, steps 5 to 7).
     pub(crate) fn restore(&mut self, acked: u64) {
         self.frto = Frto::Off;
         self.next = self.max;

@@ -4,7 +4,7 @@
 //! * [`packet_log`]: what was sent and what arrived, joined: counts and latencies by class. Pure
 //! * [`playback`]: the loop between clock and sockets
 //!
-//! It knows no switch: what dropped a packet, or marked it, is for who asks the switches.
+//! It knows no switch: the switches know what dropped a packet, or marked it.
 
 pub mod observation;
 pub mod packet_log;

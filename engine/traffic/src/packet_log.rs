@@ -81,12 +81,13 @@ pub struct Latency {
 }
 
 impl PacketLog {
-    /// A host has sent a packet.
+    /// Notes that a host has sent a packet.
     pub fn sent(&mut self, observation: &Observation, at_ns: u64) {
         self.sent.push(passage(observation, at_ns));
     }
 
-    /// A frame has arrived at a host; `observation` is `None` when it was not IP. `is_its_own`: whether its address is the destination.
+    /// Notes that a frame has arrived at a host; `observation` is `None` when it was not IP. `is_its_own`: whether its address is the
+    /// destination.
     pub fn arrived(&mut self, observation: Option<&Observation>, at_ns: u64, is_its_own: bool) {
         match observation {
             None => self.not_ip += 1,
@@ -95,12 +96,12 @@ impl PacketLog {
         }
     }
 
-    /// Packets sent so far.
+    /// Returns the number of packets sent so far.
     pub fn sent_count(&self) -> usize {
         self.sent.len()
     }
 
-    /// Packets that have arrived at their hosts so far.
+    /// Returns the number of packets that have arrived at their hosts so far.
     pub fn arrived_count(&self) -> usize {
         self.arrived.len()
     }

@@ -209,7 +209,7 @@ impl Playback {
         Ok(())
     }
 
-    /// Frames whose time has come so far.
+    /// Returns the number of frames whose time has come so far.
     pub fn passed(&self) -> usize {
         self.next
     }

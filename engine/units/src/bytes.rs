@@ -14,7 +14,7 @@ impl Bytes {
     /// Nothing.
     pub const ZERO: Bytes = Bytes(0);
 
-    /// `count` bytes.
+    /// Makes `count` bytes.
     pub const fn new(count: u64) -> Self {
         Self(count)
     }

@@ -34,7 +34,7 @@ impl Default for Histogram {
 }
 
 impl Histogram {
-    /// A duration occurred.
+    /// Records a duration.
     #[inline]
     pub fn record(&mut self, value: Duration) {
         self.counts[bucket(value.as_ps())] += 1;
@@ -44,7 +44,7 @@ impl Histogram {
         self.max = self.max.max(value);
     }
 
-    /// Everything that another one has recorded occurred here, too.
+    /// Adds everything that another one has recorded.
     pub fn add(&mut self, other: &Self) {
         for (count, more) in self.counts.iter_mut().zip(other.counts.iter()) {
             *count += more;
@@ -60,18 +60,18 @@ impl Histogram {
         self.count
     }
 
-    /// Mean, rounded down to a picosecond; `None` of nothing.
+    /// Returns the mean, rounded down to a picosecond; `None` of nothing.
     pub fn mean(&self) -> Option<Duration> {
         let mean = self.sum_ps.checked_div(u128::from(self.count))?;
         Some(Duration::from_ps(u64::try_from(mean).expect("a mean lies between its values")))
     }
 
-    /// Smallest value; `None` of nothing.
+    /// Returns the smallest value; `None` of nothing.
     pub fn min(&self) -> Option<Duration> {
         (self.count > 0).then_some(self.min)
     }
 
-    /// Largest value; `None` of nothing.
+    /// Returns the largest value; `None` of nothing.
     pub fn max(&self) -> Option<Duration> {
         (self.count > 0).then_some(self.max)
     }

@@ -13,7 +13,7 @@ pub struct DataRate(u64);
 const PS_PER_SECOND: u128 = 1_000_000_000_000;
 
 impl DataRate {
-    /// `bps` bits per second.
+    /// Makes a rate of `bps` bits per second.
     ///
     /// # Panics
     /// When `bps` is zero; use [`DataRate::new`] for values from outside.
@@ -22,7 +22,7 @@ impl DataRate {
         Self(bps)
     }
 
-    /// `bps` bits per second, or `None` when zero.
+    /// Makes a rate of `bps` bits per second, or `None` when zero.
     pub const fn new(bps: u64) -> Option<Self> {
         if bps == 0 {
             None
@@ -31,13 +31,13 @@ impl DataRate {
         }
     }
 
-    /// Bits per second.
+    /// Returns the bits per second.
     pub const fn as_bps(self) -> u64 {
         self.0
     }
 
-    /// Time that `size` occupies the wire, rounded up to a picosecond so that back-to-back frames never
-    /// overlap. Saturates at [`Duration::MAX`] for sizes that take longer than 213 days.
+    /// Returns the time that `size` occupies the wire, rounded up to a picosecond so that back-to-back frames never overlap. Saturates at
+    /// [`Duration::MAX`] for sizes that take longer than 213 days.
     #[inline]
     pub fn transmit_time(self, size: Bytes) -> Duration {
         // Frames are small: 2^20 bytes * 8 * 1e12 still fits 64 bits, and a 64-bit division is much cheaper.

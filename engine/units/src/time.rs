@@ -25,17 +25,17 @@ impl Time {
         Self(ps)
     }
 
-    /// Picoseconds since the start.
+    /// Returns the picoseconds since the start.
     pub const fn as_ps(self) -> u64 {
         self.0
     }
 
-    /// Seconds since the start, for people and plots only: the fraction is rounded to a double.
+    /// Returns the seconds since the start, for people and plots only: the fraction is rounded to a double.
     pub fn as_secs_f64(self) -> f64 {
         self.0 as f64 / 1e12
     }
 
-    /// Time since `earlier`.
+    /// Returns the time since `earlier`.
     ///
     /// # Panics
     /// When `earlier` is later than this.
@@ -43,7 +43,7 @@ impl Time {
         self - earlier
     }
 
-    /// This time plus `span`, or `None` beyond the end of representable time.
+    /// Returns this time plus `span`, or `None` beyond the end of representable time.
     pub const fn checked_add(self, span: Duration) -> Option<Time> {
         match self.0.checked_add(span.0) {
             Some(ps) => Some(Time(ps)),
@@ -51,12 +51,12 @@ impl Time {
         }
     }
 
-    /// This time plus `span`, at most [`Time::MAX`].
+    /// Returns this time plus `span`, at most [`Time::MAX`].
     pub const fn saturating_add(self, span: Duration) -> Time {
         Time(self.0.saturating_add(span.0))
     }
 
-    /// Time since `earlier`, or zero when `earlier` is later.
+    /// Returns the time since `earlier`, or zero when `earlier` is later.
     pub const fn saturating_since(self, earlier: Time) -> Duration {
         Duration(self.0.saturating_sub(earlier.0))
     }
@@ -103,12 +103,12 @@ impl Duration {
         }
     }
 
-    /// Picoseconds.
+    /// Returns the picoseconds.
     pub const fn as_ps(self) -> u64 {
         self.0
     }
 
-    /// Seconds, for people and plots only: the fraction is rounded to a double.
+    /// Returns the seconds, for people and plots only: the fraction is rounded to a double.
     pub fn as_secs_f64(self) -> f64 {
         self.0 as f64 / 1e12
     }
@@ -136,7 +136,7 @@ impl Duration {
         Duration(self.0.saturating_sub(other.0))
     }
 
-    /// `count` times this span, or `None` on overflow.
+    /// Returns `count` times this span, or `None` on overflow.
     pub const fn checked_mul(self, count: u64) -> Option<Duration> {
         match self.0.checked_mul(count) {
             Some(ps) => Some(Duration(ps)),
@@ -144,7 +144,7 @@ impl Duration {
         }
     }
 
-    /// `count` times this span, at most [`Duration::MAX`].
+    /// Returns `count` times this span, at most [`Duration::MAX`].
     pub const fn saturating_mul(self, count: u64) -> Duration {
         Duration(self.0.saturating_mul(count))
     }

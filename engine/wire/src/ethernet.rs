@@ -29,17 +29,17 @@ impl<'a> Frame<'a> {
         Ok(Self(data))
     }
 
-    /// Destination address.
+    /// Returns the destination address.
     pub fn destination(&self) -> MacAddress {
         [self.0[0], self.0[1], self.0[2], self.0[3], self.0[4], self.0[5]]
     }
 
-    /// Source address.
+    /// Returns the source address.
     pub fn source(&self) -> MacAddress {
         [self.0[6], self.0[7], self.0[8], self.0[9], self.0[10], self.0[11]]
     }
 
-    /// EtherType: what follows the header.
+    /// Returns the EtherType: what follows the header.
     #[inline]
     pub fn ethertype(&self) -> u16 {
         be16(self.0, 12)

@@ -45,7 +45,7 @@ impl<'a> Packet<'a> {
         self.0
     }
 
-    /// Bytes of the header with its options.
+    /// Returns the bytes of the header with its options.
     #[inline]
     pub fn header_len(&self) -> usize {
         usize::from(self.0[0] & 0x0f) * 4
@@ -63,7 +63,7 @@ impl<'a> Packet<'a> {
         self.0[1] & 0b11
     }
 
-    /// Bytes of header and payload, as the header says.
+    /// Returns the bytes of header and payload, as the header says.
     #[inline]
     pub fn total_len(&self) -> u16 {
         be16(self.0, 2)
@@ -75,12 +75,12 @@ impl<'a> Packet<'a> {
         be16(self.0, 6) & 0x3fff != 0
     }
 
-    /// Time to live.
+    /// Returns the time to live.
     pub fn ttl(&self) -> u8 {
         self.0[8]
     }
 
-    /// Protocol of the payload.
+    /// Returns the protocol of the payload.
     #[inline]
     pub fn protocol(&self) -> u8 {
         self.0[9]
@@ -91,12 +91,12 @@ impl<'a> Packet<'a> {
         checksum::internet(&self.0[..self.header_len()]) == 0
     }
 
-    /// Source address.
+    /// Returns the source address.
     pub fn source(&self) -> Ipv4Addr {
         Ipv4Addr::new(self.0[12], self.0[13], self.0[14], self.0[15])
     }
 
-    /// Destination address.
+    /// Returns the destination address.
     pub fn destination(&self) -> Ipv4Addr {
         Ipv4Addr::new(self.0[16], self.0[17], self.0[18], self.0[19])
     }
@@ -106,7 +106,7 @@ impl<'a> Packet<'a> {
         &self.0[MIN_HEADER_LEN..self.header_len()]
     }
 
-    /// Bytes of payload as the header says; `None` when the total length is below the header's.
+    /// Returns the bytes of payload as the header says; `None` when the total length is below the header's.
     #[inline]
     pub fn payload_len(&self) -> Option<usize> {
         usize::from(self.total_len()).checked_sub(self.header_len())

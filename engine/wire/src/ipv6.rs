@@ -46,7 +46,7 @@ impl<'a> Packet<'a> {
         (self.0[1] >> 4) & 0b11
     }
 
-    /// Bytes after the fixed header, as the header says.
+    /// Returns the bytes after the fixed header, as the header says.
     #[inline]
     pub fn payload_len(&self) -> usize {
         be16(self.0, 4).into()
@@ -58,17 +58,17 @@ impl<'a> Packet<'a> {
         self.0[6]
     }
 
-    /// Hop limit.
+    /// Returns the hop limit.
     pub fn hop_limit(&self) -> u8 {
         self.0[7]
     }
 
-    /// Source address.
+    /// Returns the source address.
     pub fn source(&self) -> Ipv6Addr {
         Ipv6Addr::from(self.address(8))
     }
 
-    /// Destination address.
+    /// Returns the destination address.
     pub fn destination(&self) -> Ipv6Addr {
         Ipv6Addr::from(self.address(24))
     }

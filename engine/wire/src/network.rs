@@ -36,7 +36,7 @@ impl<'a> Network<'a> {
         })
     }
 
-    /// DSCP (RFC 2474); `None` when this is not IP.
+    /// Returns the DSCP (RFC 2474); `None` when this is not IP.
     #[inline]
     pub fn dscp(&self) -> Option<u8> {
         match self {
@@ -46,7 +46,7 @@ impl<'a> Network<'a> {
         }
     }
 
-    /// ECN codepoint; `None` when this is not IP.
+    /// Returns the ECN codepoint; `None` when this is not IP.
     #[inline]
     pub fn ecn(&self) -> Option<Ecn> {
         match self {
@@ -93,7 +93,7 @@ impl Ecn {
     }
 }
 
-/// ECN codepoint of a frame; `None` when it does not carry an intact IP header.
+/// Returns the ECN codepoint of a frame; `None` when it does not carry an intact IP header.
 #[inline]
 pub fn ecn(frame: &[u8]) -> Option<Ecn> {
     Network::of(frame).ok()?.ecn()

@@ -47,27 +47,27 @@ impl<'a> Segment<'a> {
         Ok(segment)
     }
 
-    /// Source port.
+    /// Returns the source port.
     pub fn source_port(&self) -> u16 {
         be16(self.0, 0)
     }
 
-    /// Destination port.
+    /// Returns the destination port.
     pub fn destination_port(&self) -> u16 {
         be16(self.0, 2)
     }
 
-    /// Sequence number of the first byte.
+    /// Returns the sequence number of the first byte.
     pub fn sequence(&self) -> u32 {
         be32(self.0, 4)
     }
 
-    /// Next sequence number the sender expects; counts when [`ACK`] is set.
+    /// Returns the next sequence number the sender expects; counts when [`ACK`] is set.
     pub fn acknowledgement(&self) -> u32 {
         be32(self.0, 8)
     }
 
-    /// Bytes of the header with its options, as the data offset says.
+    /// Returns the bytes of the header with its options, as the data offset says.
     #[inline]
     pub fn header_len(&self) -> usize {
         usize::from(self.0[12] >> 4) * 4
@@ -85,7 +85,7 @@ impl<'a> Segment<'a> {
         self.0[12] & 1 != 0
     }
 
-    /// Receive window as written, not scaled.
+    /// Returns the receive window as written, not scaled.
     pub fn window(&self) -> u16 {
         be16(self.0, 14)
     }

@@ -118,7 +118,7 @@ impl Options {
         }
     }
 
-    /// Bytes that they take in the header, a multiple of four.
+    /// Returns the bytes that they take in the header, a multiple of four.
     #[inline]
     pub fn header_len(&self) -> usize {
         // SACK-permitted takes the place of the two no-operations before timestamps.

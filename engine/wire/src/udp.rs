@@ -19,17 +19,17 @@ impl<'a> Datagram<'a> {
         Ok(Self(data))
     }
 
-    /// Source port.
+    /// Returns the source port.
     pub fn source_port(&self) -> u16 {
         be16(self.0, 0)
     }
 
-    /// Destination port.
+    /// Returns the destination port.
     pub fn destination_port(&self) -> u16 {
         be16(self.0, 2)
     }
 
-    /// Bytes of header and payload, as the header says.
+    /// Returns the bytes of header and payload, as the header says.
     pub fn len(&self) -> u16 {
         be16(self.0, 4)
     }

@@ -18,17 +18,17 @@ impl<'a> Tag<'a> {
         Ok(Self(data))
     }
 
-    /// Priority code point.
+    /// Returns the priority code point.
     pub fn priority(&self) -> u8 {
         self.0[0] >> 5
     }
 
-    /// VLAN identifier, 12 bits.
+    /// Returns the VLAN identifier, 12 bits.
     pub fn vlan_id(&self) -> u16 {
         be16(self.0, 0) & 0x0fff
     }
 
-    /// EtherType: what follows the tag.
+    /// Returns the EtherType: what follows the tag.
     #[inline]
     pub fn ethertype(&self) -> u16 {
         be16(self.0, 2)

@@ -40,22 +40,22 @@ pub(crate) struct Out<'a> {
 }
 
 impl Out<'_> {
-    /// `handle_timer` is called with `token` at `at`, or now if that has passed.
+    /// Asks for a call of `handle_timer` with `token` at `at`, or now if that has passed.
     pub(crate) fn timer(&mut self, at: Time, token: u64) {
         self.timers.push(at.max(self.now), self.application, token);
     }
 
-    /// `handle_timer` is called with `token` after `span`.
+    /// Asks for a call of `handle_timer` with `token` after `span`.
     pub(crate) fn after(&mut self, span: Duration, token: u64) {
         self.timer(self.now.saturating_add(span), token);
     }
 
-    /// A transfer over a connection of its own; bytes of the request and of the answer.
+    /// Asks for a transfer over a connection of its own; `bytes` are those of the request and of the answer.
     pub(crate) fn transfer(&mut self, token: u64, group: Option<u64>, hosts: [u32; 2], bytes: [u64; 2]) {
         self.exchange(token, group, hosts, bytes, Connection::Own);
     }
 
-    /// A transfer over a connection; bytes of the request and of the answer.
+    /// Asks for a transfer over a connection; the bytes are those of the request and of the answer.
     pub(crate) fn exchange(
         &mut self,
         token: u64,
@@ -69,17 +69,17 @@ impl Out<'_> {
         self.actions.push_back(Action::Transfer(transfer));
     }
 
-    /// No more transfers of this group are waited for.
+    /// Says that no more transfers of this group are waited for.
     pub(crate) fn group_ends(&mut self, group: u64) {
         self.actions.push_back(Action::GroupEnds { application: self.application, group });
     }
 
-    /// A connection that is shared is opened now.
+    /// Opens a connection that is shared.
     pub(crate) fn open(&mut self, connection: u32, from: u32, to: u32) {
         self.actions.push_back(Action::Open { application: self.application, connection, from, to });
     }
 
-    /// A UDP frame.
+    /// Sends a UDP frame.
     pub(crate) fn frame(&mut self, from: u32, to: u32, frame_bytes: u32) {
         self.actions.push_back(Action::Frame { application: self.application, from, to, frame_bytes });
     }
@@ -106,7 +106,7 @@ impl Timers {
         self.next_sequence += 1;
     }
 
-    /// When the first fires.
+    /// Returns when the first fires.
     pub(crate) fn next(&self) -> Option<Time> {
         self.heap.peek().map(|Reverse(timer)| timer.at)
     }

@@ -24,7 +24,7 @@ pub enum WorkloadError {
 }
 
 impl WorkloadError {
-    /// A wrong value. Long values are cut.
+    /// Makes the error of a wrong value. Long values are cut.
     pub fn value(
         place: impl Into<String>,
         value: impl std::fmt::Display,

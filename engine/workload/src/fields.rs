@@ -18,7 +18,7 @@ pub(crate) const MAX_TIME_PS: u64 = u64::MAX >> 3;
 /// Maximum size of one transfer in bytes: 1 PB.
 pub(crate) const MAX_TRANSFER_BYTES: u64 = 1_000_000_000_000_000;
 
-/// Payload of a question whose description says no other.
+/// Returns the payload of a question whose description says no other.
 pub(crate) fn default_request_bytes() -> u64 {
     280
 }
@@ -54,7 +54,7 @@ impl<'a> Hosts<'a> {
         })
     }
 
-    /// The hosts that a transfer goes from and to; `place` is that of the field of this name.
+    /// Returns the hosts that a transfer goes from and to; `place` is that of the field of this name.
     pub(crate) fn pair(
         &self,
         source: &str,
@@ -81,7 +81,7 @@ pub(crate) struct Context<'a> {
 }
 
 impl Context<'_> {
-    /// A stream of the application.
+    /// Returns a stream of the application.
     pub(crate) fn stream(&self, purpose: Purpose, place: &[u64]) -> Stream {
         let place: Vec<_> = [self.number].into_iter().chain(place.iter().copied()).collect();
         Stream::new(self.seed, purpose, &place)
@@ -152,7 +152,7 @@ impl<'de> Deserialize<'de> for ReadByHead {
     }
 }
 
-/// A value that is there, `null` included, told from one that is not.
+/// Returns a value that is there, `null` included, told from one that is not.
 pub(crate) fn given<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
     deserializer: D,
 ) -> Result<Option<Option<T>>, D::Error> {

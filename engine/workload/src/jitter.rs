@@ -17,7 +17,7 @@ pub(crate) struct Jitter {
 }
 
 impl Jitter {
-    /// None where transfers begin when their application says so.
+    /// Creates the jitter of an application's transfers; `None` where they begin when it says so.
     pub(crate) fn new(seed: u64, application: u64, below_ps: u64) -> Option<Self> {
         (below_ps > 0).then_some(Self { seed, application, below_ps })
     }
@@ -56,12 +56,12 @@ impl Delayed {
         }
     }
 
-    /// When the next begins.
+    /// Returns when the next begins.
     pub(crate) fn next(&self) -> Option<Time> {
         self.heap.peek().map(|Reverse((at, _))| *at)
     }
 
-    /// The next that begins by `now`.
+    /// Returns the next that begins by `now`.
     pub(crate) fn pop_due(&mut self, now: Time) -> Option<Transfer> {
         let Reverse((at, number)) = *self.heap.peek()?;
         if at > now {

@@ -84,17 +84,17 @@ impl Workload {
         }
     }
 
-    /// How many applications there are.
+    /// Returns how many applications there are.
     pub fn len(&self) -> usize {
         self.applications.len()
     }
 
-    /// Whether there is none; a description has at least one.
+    /// Returns whether there is none; a description has at least one.
     pub fn is_empty(&self) -> bool {
         self.applications.is_empty()
     }
 
-    /// Settings of TCP of an application, its own or those of all: where they stand, for errors, and the JSON. They are for the
+    /// Returns the settings of TCP of an application, its own or those of all: where they stand, for errors, and the JSON. They are for the
     /// driver to read.
     ///
     /// # Panics
@@ -112,7 +112,7 @@ impl Workload {
         self.applications[application].dscp
     }
 
-    /// When [`Workload::handle_timeout`] is to be called next.
+    /// Returns when [`Workload::handle_timeout`] is to be called next.
     pub fn next_timeout(&self) -> Option<Time> {
         match (self.timers.next(), self.delayed.next()) {
             (Some(timer), Some(delayed)) => Some(timer.min(delayed)),
@@ -132,14 +132,14 @@ impl Workload {
         }
     }
 
-    /// A transfer takes at least this time on its path, alone and with any window. It is to be said before the transfer ends.
+    /// Notes that a transfer takes at least this time on its path, alone and with any window. It is to be said before the transfer ends.
     pub fn note_ideal(&mut self, id: TransferId, ideal: Duration) {
         if let Some(entry) = self.applications.get_mut(id.application as usize) {
             entry.application.note_ideal(id.token, ideal);
         }
     }
 
-    /// A transfer has finished or failed.
+    /// Handles the end of a transfer, which has finished or failed.
     pub fn handle_transfer(&mut self, now: Time, id: TransferId, outcome: Outcome) {
         self.with_application(now, id.application as usize, |application, out| {
             application.handle_transfer(id.token, outcome, out);
@@ -166,24 +166,24 @@ impl Workload {
         }
     }
 
-    /// What is to be done next.
+    /// Returns what is to be done next.
     pub fn poll_action(&mut self) -> Option<Action> {
         self.actions.pop_front()
     }
 
-    /// Whether every application that is not in the background has finished.
+    /// Returns whether every application that is not in the background has finished.
     pub fn is_finished(&self) -> bool {
         self.unfinished == 0
     }
 
-    /// When the last application in the foreground finished; `None` before.
+    /// Returns when the last application in the foreground finished; `None` before.
     pub fn finished_at(&self) -> Option<Time> {
         let foreground = self.applications.iter().filter(|entry| !entry.background);
         let ends: Option<Vec<_>> = foreground.map(|entry| entry.application.finished_at()).collect();
         ends.map(|ends| ends.into_iter().max().unwrap_or(Time::ZERO))
     }
 
-    /// What has become of each application, in the order of the description.
+    /// Returns what has become of each application, in the order of the description.
     pub fn report(&self) -> Vec<ApplicationReport> {
         let report = |entry: &Entry| ApplicationReport {
             name: entry.name.clone(),

@@ -27,36 +27,36 @@ pub(crate) enum Purpose {
 pub(crate) struct Stream(Xoshiro256PlusPlus);
 
 impl Stream {
-    /// The stream of `purpose` for the object that `place` numbers, from the outside in.
+    /// Creates the stream of `purpose` for the object that `place` numbers, from the outside in.
     pub(crate) fn new(seed: u64, purpose: Purpose, place: &[u64]) -> Self {
         let parts = [purpose as u64].into_iter().chain(place.iter().copied());
         Self(Xoshiro256PlusPlus::seed_from_u64(parts.fold(mix(seed), |state, part| mix(state ^ mix(part)))))
     }
 
-    /// Uniform below `bound`, which is not zero; off by less than 2^-32 for what fits 32 bits.
+    /// Draws a number that is uniform below `bound`, which is not zero; off by less than 2^-32 for what fits 32 bits.
     pub(crate) fn below(&mut self, bound: u64) -> u64 {
         ((u128::from(self.0.next_u64()) * u128::from(bound)) >> 64) as u64
     }
 
-    /// Uniform in (0, 1].
+    /// Draws a number that is uniform in (0, 1].
     pub(crate) fn unit(&mut self) -> f64 {
         ((self.0.next_u64() >> 11) + 1) as f64 / (1_u64 << 53) as f64
     }
 
-    /// Exponential with this mean, at least a picosecond.
+    /// Draws an exponential time with this mean, at least a picosecond.
     pub(crate) fn exponential(&mut self, mean: Duration) -> Duration {
         let gap = -libm::log(self.unit()) * mean.as_ps() as f64;
         Duration::from_ps((gap as u64).max(1))
     }
 
-    /// e to the power of `sigma` times a standard normal number (Box and Muller 1958).
+    /// Draws e to the power of `sigma` times a standard normal number (Box and Muller 1958).
     pub(crate) fn log_normal(&mut self, sigma: f64) -> f64 {
         let radius = libm::sqrt(-2.0 * libm::log(self.unit()));
         let normal = radius * libm::cos(2.0 * std::f64::consts::PI * self.unit());
         libm::exp(sigma * normal)
     }
 
-    /// `count` different numbers below `bound`, in random order; all of them when there are not that many.
+    /// Draws `count` different numbers below `bound`, in random order; all of them when there are not that many.
     pub(crate) fn choose(&mut self, count: usize, bound: usize) -> Vec<u32> {
         let count = count.min(bound);
         let mut chosen: Vec<u32> = Vec::with_capacity(count);
@@ -87,7 +87,7 @@ fn mix(value: u64) -> u64 {
     z ^ (z >> 31)
 }
 
-/// Seconds as a span, rounded to a picosecond; what is not a number or negative is nothing, what is too long the longest.
+/// Returns seconds as a span, rounded to a picosecond; what is not a number or negative is nothing, what is too long the longest.
 pub(crate) fn seconds(seconds: f64) -> Duration {
     Duration::from_ps((seconds * 1e12).round() as u64)
 }

@@ -214,7 +214,7 @@ pub struct Distribution {
 }
 
 impl Distribution {
-    /// The distribution of what was recorded; `None` of nothing.
+    /// Returns the distribution of what was recorded; `None` of nothing.
     pub fn of(histogram: &Histogram) -> Option<Distribution> {
         let ps = Duration::as_ps;
         Some(Distribution {

@@ -36,7 +36,7 @@ pub(crate) fn kind(name: &'static str) -> impl FnMut(&mut Schema) {
     }
 }
 
-/// Settings of TCP: the reader is the crate that runs it.
+/// Returns the schema of TCP's settings: the reader is the crate that runs it.
 pub(crate) fn tcp(_: &mut SchemaGenerator) -> Schema {
     json_schema!({"anyOf": [{"$ref": "#/$defs/TcpSpec"}, {"type": "null"}]})
 }

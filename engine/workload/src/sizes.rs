@@ -45,7 +45,7 @@ pub(crate) enum SizesSpec {
 }
 
 impl SizesSpec {
-    /// The mean in bytes, of a distribution that can be drawn from.
+    /// Checks that sizes can be drawn from the distribution. Returns their mean in bytes.
     pub(crate) fn check(&self, at: &FieldPath<'_>) -> Result<f64, WorkloadError> {
         let mean = match self {
             SizesSpec::Points(points) => mean_of(points, at)?,
@@ -63,7 +63,7 @@ impl SizesSpec {
         Ok(mean)
     }
 
-    /// A size, at least a byte.
+    /// Draws a size, at least a byte.
     pub(crate) fn draw(&self, stream: &mut Stream) -> u64 {
         let bytes = match self {
             SizesSpec::Points(points) => size_at(points, stream.unit()),

@@ -9,7 +9,7 @@ pub const SIZES: [u64; 4] = [10_000, 100_000, 1_000_000, 10_000_000];
 /// Picoseconds that stand for a slowdown of 1: slowdowns are kept as durations.
 const ONE: u64 = 1_000_000;
 
-/// The class of a size, by its place in [`SIZES`].
+/// Returns the class of a size, by its place in [`SIZES`].
 pub fn class_of(bytes: u64) -> usize {
     SIZES.iter().position(|size| bytes <= *size).unwrap_or(SIZES.len())
 }
@@ -43,14 +43,14 @@ pub struct SlowdownReport {
 }
 
 impl Slowdowns {
-    /// A transfer of `bytes` took `time`, at least `ideal`.
+    /// Records a transfer of `bytes` that took `time`, at least `ideal`.
     pub fn record(&mut self, bytes: u64, time: Duration, ideal: Duration) {
         let ratio = u128::from(time.as_ps()) * u128::from(ONE) / u128::from(ideal.as_ps().max(1));
         let ratio = Duration::from_ps(u64::try_from(ratio).unwrap_or(u64::MAX));
         self.by_size[class_of(bytes)].record(ratio);
     }
 
-    /// Each class, and all together.
+    /// Returns each class, and all together.
     pub fn report(&self) -> (Vec<SlowdownReport>, SlowdownReport) {
         let mut all = Histogram::default();
         self.by_size.iter().for_each(|class| all.add(class));

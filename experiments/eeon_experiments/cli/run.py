@@ -25,11 +25,12 @@ from rich.progress import (
 )
 
 from eeon_experiments.cli.numbers import MOST_ROWS, column_option, folder_of, show_points
+from eeon_experiments.quantities import rough_time
 
 if TYPE_CHECKING:
     from eeon_experiments.results import Results
     from eeon_experiments.store import Outcome
-    from eeon_experiments.sweep import Sweep
+    from eeon_experiments.sweep import State, Sweep
 
 _F = TypeVar("_F", bound=Callable[..., object])
 _FILE = click.Path(dir_okay=False, path_type=Path)
@@ -114,6 +115,7 @@ def run(
     state = sweep.state()
     runs = counted(len(state.finished), "run")
     click.echo(f"{folder}: {runs} there, {len(state.to_run)} to be run")
+    _tell_estimate(sweep, state)
     if dry_run:
         return
     failures: list[str] = []
@@ -162,10 +164,13 @@ def status(
     sweep, folder = _sweep(name, quick, seeds, only, output)
     state = sweep.state()
     if as_json:
+        likely = sweep.estimate() if state.to_run else None
         value = {
             "folder": str(folder),
             "finished": len(state.finished),
             "missing": len(state.missing),
+            "likely_cpu_seconds": None if likely is None else likely.cpu_seconds,
+            "likely_peak_rss_bytes": None if likely is None else likely.peak_rss_bytes,
             "failed": [
                 {"run": one.id, "point": _where(sweep, one.id), "error": error} for one, error in state.failed
             ],
@@ -176,6 +181,7 @@ def status(
         f"{folder}: {counted(len(state.finished), 'run')} finished, {len(state.failed)} failed, "
         f"{len(state.missing)} missing"
     )
+    _tell_estimate(sweep, state)
     for run_, error in state.failed:
         click.echo(f"  {_where(sweep, run_.id)}: {error[:_ERROR_CHARS]}")
 
@@ -283,6 +289,20 @@ def _axes(only: tuple[str, ...]) -> dict[str, list[str]]:
                 raise InputError("--only", option, "is written axis=value, for example queue=red_1ms,codel_1")
             found.setdefault(axis, []).append((value if equals else part).strip())
     return found
+
+
+def _tell_estimate(sweep: Sweep, state: State) -> None:
+    if not state.to_run:
+        return
+    likely = sweep.estimate()
+    if likely is None:
+        click.echo("how long that takes is not known: no run of this form has been made")
+        return
+    megabytes = likely.peak_rss_bytes / 1e6
+    click.echo(
+        f"likely {rough_time(likely.cpu_seconds)} of processor time and {megabytes:.0f} MB for each worker, "
+        f"by {counted(likely.rows, 'row')} in {likely.folder}"
+    )
 
 
 def _tell_alike(results: Results) -> None:

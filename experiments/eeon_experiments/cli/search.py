@@ -14,7 +14,8 @@ import click
 from eeon_control.cli.options import json_option
 from eeon_control.cli.output import console, counted
 from eeon_control.cli.terminal import Terminal
-from eeon_control.errors import Stopped
+from eeon_control.errors import Stopped, UnitError
+from eeon_control.units import Duration
 from eeon_tools.cli.support import ProgressText, needs_plots, output_file, reports_errors
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeElapsedColumn, TimeRemainingColumn
 from rich.table import Table
@@ -49,6 +50,27 @@ _FILE = click.Path(dir_okay=False, path_type=Path)
 @click.option("--dask", metavar="ADDRESS", help="Run on the Dask cluster whose scheduler is there.")
 @click.option("--html", type=_FILE, help="Write the answer as a page, too.")
 @click.option("--pages", is_flag=True, help="With --html: pages about one run of baseline and best, too.")
+@click.option(
+    "--from-targets",
+    "targets_file",
+    metavar="TARGETS",
+    type=_FILE,
+    help="Begin with what the switches of this targets file run, and the load that they count.",
+)
+@click.option(
+    "--over",
+    metavar="TIME",
+    default="10s",
+    callback=lambda context, option, text: _time(text),
+    help="With --from-targets: time between two readings of the counters.  [default: 10s]",
+)
+@click.option(
+    "--range",
+    "kept",
+    metavar="JSON",
+    type=_FILE,
+    help="With --from-targets: the load from Prometheus' answer to query_range instead.",
+)
 @click.option("--dry-run", is_flag=True, help="Check everything and say what would be searched; run nothing.")
 @json_option
 @reports_errors
@@ -59,6 +81,9 @@ def search(
     dask: str | None,
     html: Path | None,
     pages: bool,
+    targets_file: Path | None,
+    over: Duration,
+    kept: Path | None,
     dry_run: bool,
     as_json: bool,
 ) -> None:
@@ -72,6 +97,7 @@ def search(
     \b
     eeon tune examples/tune/shuffle.yaml
     eeon tune my-fabric.yaml --html out/tune.html --workers 4
+    eeon tune my-fabric.yaml --from-targets targets.yaml
     """
     from eeon_experiments import workers as processes
     from eeon_experiments.run import run_one
@@ -84,6 +110,8 @@ def search(
 
     if html is not None:
         needs_plots(str(html))
+    if kept is not None and targets_file is None:
+        raise click.UsageError("--range goes with --from-targets")
     found = files.load(file)
     folder = output or Path("out/tune") / found.file.name
     with ExitStack() as ending:
@@ -92,9 +120,13 @@ def search(
         work = pool.run if dask is None else _on_cluster(dask)
         store = Store(folder, found.file.name, quick=False)
         bench = Bench(found, store, versions(), work)
+        if targets_file is not None:
+            bench.tune = found = _begun(bench, targets_file, over, kept)
         tuning = Tuning(found, bench)
         tuning.check()
         if dry_run:
+            if found.today is not None:
+                click.echo(found.today.sentence())
             click.echo(_plan(found, tuning.compared))
             return
         started = time.monotonic()
@@ -111,6 +143,29 @@ def search(
     click.echo(f"configuration: {folder / CONFIGURATION}")
     if html is not None:
         click.echo(f"page: {html}")
+
+
+def _begun(bench: Bench, targets_file: Path, over: Duration, kept: Path | None) -> Tune:
+    """The search with what runs on switches as its baseline."""
+    from eeon_control.fabric.sync import run
+    from eeon_control.fabric.targets import load_targets
+
+    from eeon_experiments.tune import today
+    from eeon_experiments.tune.files import BASELINE
+
+    bench.add(BASELINE)
+    _, topology, _ = bench.points(BASELINE, bench.tune.file.seeds[0])[0].run.parts()
+    bench.forget(BASELINE)
+    read = today.read(topology, load_targets(targets_file), over, kept)
+    return today.begun(bench.tune, run(read))
+
+
+def _time(text: str) -> Duration:
+    """Of an option."""
+    try:
+        return Duration.parse(text)
+    except UnitError as error:
+        raise click.BadParameter(str(error)) from None
 
 
 def _run(tuning: Tuning, ending: ExitStack) -> Answer:

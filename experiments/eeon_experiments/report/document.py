@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from eeon_tools import svg
 
+from eeon_experiments.quantities import rough_time
 from eeon_experiments.report import points
 from eeon_experiments.report.blocks import (
     Block,
@@ -206,15 +207,38 @@ def _experiments(families: Sequence[Family], page: Callable[[Family], str]) -> l
             Link(family.name, f"experiment-{family.name}", page(family)),
             family.title,
             _count(family),
+            _reproduced(family),
+            *_taken(family),
         ]
         for family in families
     ]
     quick = " --quick" if all(family.quick for family in families) else ""
     return [
         Heading("Experiments", anchor="experiments"),
-        Paragraph(f"Each is made by `eeon experiment run NAME{quick}`."),
-        Table(("experiment", "what", "points"), rows, numeric=False),
+        Paragraph(
+            f"Each is made by `eeon experiment run NAME{quick}`, and judged by `eeon experiment report "
+            f"NAME{quick}`, which must then say as many claims reproduced as here. Processor time is that of "
+            "all runs of the data, and memory the most that one run had."
+        ),
+        Table(
+            ("experiment", "what", "points", "claims reproduced", "processor time", "memory"),
+            rows,
+            numeric=False,
+        ),
     ]
+
+
+def _reproduced(family: Family) -> str:
+    """Returns how many of its claims are reproduced, of how many."""
+    came = sum(claim.outcome == REPRODUCED for claim in family.claims)
+    return f"{came} of {len(family.claims)}" if family.claims else ""
+
+
+def _taken(family: Family) -> tuple[str, str]:
+    """Returns the processor time and the memory that its runs took; empty where no row tells."""
+    seconds = [taken for row in family.rows if (taken := row.number("cpu_seconds")) is not None]
+    peaks = [peak for row in family.rows if (peak := row.number("peak_rss_bytes")) is not None]
+    return rough_time(sum(seconds)) if seconds else "", f"{max(peaks) / 1e6:.0f} MB" if peaks else ""
 
 
 def _run(family: Family) -> str:

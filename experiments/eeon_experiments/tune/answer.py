@@ -20,7 +20,15 @@ BEST = "best"
 
 def sentences(answer: Answer) -> list[str]:
     """What is recommended and how sure it is, the answer itself first."""
-    return [_recommendation(answer), *_rules(answer), *map(_about_knob, answer.scanned), *_edges(answer)]
+    today = answer.tune.today
+    return [
+        _recommendation(answer),
+        *_rules(answer),
+        *_alone(answer),
+        *map(_about_knob, answer.scanned),
+        *_edges(answer),
+        *([] if today is None else [today.sentence()]),
+    ]
 
 
 def _recommendation(answer: Answer) -> str:
@@ -56,6 +64,17 @@ def _rules(answer: Answer) -> Iterator[str]:
             yield f"{one.name} is better than the best found: give the search more runs, or other ranges."
         elif answer.recommended != BASELINE and one.best_beats.verdict(same) != "better":
             yield f"{one.name} does as well, as far as these seeds can tell ({percent(one.best_beats)})."
+
+
+def _alone(answer: Answer) -> Iterator[str]:
+    same = answer.tune.file.same
+    for workload, one in answer.alone().items():
+        gain = answer.best.alone[workload] - one.alone[workload]
+        if gain > same:
+            yield (
+                f"{workload} alone would have {knobs.words(one.setting)}: {share(gain)} better there in the "
+                "search."
+            )
 
 
 def _about_knob(one: Scanned) -> str:
@@ -112,7 +131,8 @@ def cost(answer: Answer) -> str:
     """What the search has seen, and what it took."""
     tried, size = len(answer.tried) + answer.dropped, answer.tune.space.size()
     seen = f"all {size}" if answer.is_whole_grid else f"{tried} of {size:,}"
-    dropped = f", {answer.dropped} dropped after their first seed" if answer.dropped else ""
+    after = "small form" if answer.tune.file.small else "first seed"
+    dropped = f", {answer.dropped} dropped after their {after}" if answer.dropped else ""
     refused = f", {answer.impossible} not possible" if answer.impossible else ""
     return (
         f"{seen} settings tried{dropped}{refused}; {answer.search_runs} runs of the search, "
@@ -159,6 +179,8 @@ def table(answer: Answer, most: int | None = None) -> tuple[list[str], list[list
 
 def label(answer: Answer, one: Judged) -> str:
     """What a setting is called."""
+    if one.name == BASELINE and answer.tune.today is not None:
+        return f"{BASELINE} (runs today)"
     return BEST if one.name == answer.best.name else one.name
 
 
@@ -175,6 +197,10 @@ def as_values(answer: Answer) -> dict[str, object]:
         "recommended": label(answer, answer.of(answer.recommended)),
         "answer": sentences(answer),
         "best": {"name": answer.best.name, "setting": dict(answer.best.setting)},
+        "alone": {
+            workload: {"setting": dict(one.setting), "loss": one.alone[workload]}
+            for workload, one in answer.alone().items()
+        },
         "configuration": answer.configuration,
         "held_back": [_judged_values(answer, one) for one in answer.judged],
         "knobs": [_scanned_values(one) for one in answer.scanned],
@@ -189,6 +215,7 @@ def as_values(answer: Answer) -> dict[str, object]:
             for one in answer.tried
         ],
         "refused": list(answer.refused),
+        "load": None if answer.tune.today is None else dict(answer.tune.today.load.hosts),
         "dropped_early": answer.dropped,
         "runs": {"search": answer.search_runs, "all": answer.runs},
         "cpu_seconds": answer.cpu_seconds,

@@ -42,9 +42,9 @@ class Bench:
     cpu_seconds: float = 0.0
     """Processor time of all runs that were asked for, made now or earlier."""
     runs: int = 0
-    """How many runs were asked for."""
+    """How many runs were asked for, but for those in the small form."""
     _outcomes: dict[str, Outcome] = field(default_factory=dict)
-    _points: dict[tuple[str, int], list[Point]] = field(default_factory=dict)
+    _points: dict[tuple[str, int, bool], list[Point]] = field(default_factory=dict)
 
     def add(self, name: str, *over: Document) -> None:
         """A setting: what is laid over `base` and the workload, in order.
@@ -63,44 +63,53 @@ class Bench:
         self.parts.pop(name, None)
         self._points = {key: points for key, points in self._points.items() if key[0] != name}
 
-    def points(self, name: str, seed: int) -> list[Point]:
-        """Those of a setting and a seed, one for each workload."""
-        if (name, seed) not in self._points:
+    def points(self, name: str, seed: int, *, small: bool = False) -> list[Point]:
+        """Those of a setting and a seed, one for each workload, perhaps in its small form."""
+        if (name, seed, small) not in self._points:
             seeds = [*dict.fromkeys([*self.tune.file.seeds, *self.tune.file.held_back])]
-            for point in expand(self._experiment(name), self.versions, seeds=seeds):
-                self._points.setdefault((name, point.run.seed), []).append(point)
-        return self._points[name, seed]
+            for point in expand(self._experiment(name, small=small), self.versions, seeds=seeds):
+                self._points.setdefault((name, point.run.seed, small), []).append(point)
+        return self._points[name, seed, small]
 
-    def rows(self, names: Sequence[str], seeds: Sequence[int]) -> dict[str, Rows | str]:
+    def rows(
+        self, names: Sequence[str], seeds: Sequence[int], *, small: bool = False
+    ) -> dict[str, Rows | str]:
         """Of each setting, its rows, or why one of its runs failed."""
-        points = {name: [one for seed in seeds for one in self.points(name, seed)] for name in names}
-        todo = {one.run.id: one.run for found in points.values() for one in found if not self._known(one.run)}
+        points = {
+            name: [one for seed in seeds for one in self.points(name, seed, small=small)] for name in names
+        }
+        todo = {
+            one.run.id: one.run
+            for found in points.values()
+            for one in found
+            if not self._known(one.run, small=small)
+        }
         if todo:
             outcomes = self.work(todo.values())
             try:
                 for outcome in outcomes:
                     self.store.write(outcome)
-                    self._keep(outcome)
+                    self._keep(outcome, small=small)
                     self.ended(outcome)
             finally:
                 outcomes.close()
         return {name: self._rows(found) for name, found in points.items()}
 
     def collect(self) -> Results:
-        """Write rows and manifest of everything that was run."""
-        found = [point for points in self._points.values() for point in points]
+        """Write rows and manifest of everything that was run in its full form."""
+        found = [point for (*_, small), points in self._points.items() if not small for point in points]
         return self.store.collect(found, self.versions, self.tune.document.value)
 
-    def _known(self, run: Run) -> bool:
+    def _known(self, run: Run, *, small: bool) -> bool:
         if run.id not in self._outcomes:
             outcome = self.store.read(run.id)
             if outcome is not None and outcome.finished and outcome.versions == self.versions:
-                self._keep(outcome)
+                self._keep(outcome, small=small)
         return run.id in self._outcomes
 
-    def _keep(self, outcome: Outcome) -> None:
+    def _keep(self, outcome: Outcome, *, small: bool) -> None:
         self._outcomes[outcome.run_id] = outcome
-        self.runs += 1
+        self.runs += not small
         took = outcome.measured.get("cpu_seconds")
         self.cpu_seconds += float(took) if isinstance(took, int | float) else 0.0
 
@@ -113,7 +122,7 @@ class Bench:
             found[str(point.axes[WORKLOAD]), point.run.seed] = Row(outcome.measured)
         return found
 
-    def _experiment(self, name: str) -> Experiment:
+    def _experiment(self, name: str, *, small: bool) -> Experiment:
         """One setting under every workload."""
         document = self.tune.document
         value: dict[str, object] = {
@@ -133,7 +142,10 @@ class Bench:
             )
         _put(built, ("base",), base)
         for workload in self.tune.file.workloads:
-            _put(built, ("axes", WORKLOAD, workload), overlay.part(document, ("workloads", workload)))
+            found = [overlay.part(document, ("workloads", workload))]
+            found += [self.tune.measured[workload]] if workload in self.tune.measured else []
+            found += [overlay.part(document, ("small",))] if small else []
+            _put(built, ("axes", WORKLOAD, workload), overlay.overlaid(found))
         _put(
             built,
             ("axes", SETTING, name),

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Literal, Self
 
 from eeon_control.errors import InputError, Problem
 from eeon_control.model_base import Strict
@@ -16,6 +16,9 @@ from pydantic import BeforeValidator, Field, ValidationError, WithJsonSchema, mo
 from eeon_experiments.files import MAX_FILE_BYTES, MAX_FILE_VALUES, AxisName, Name, Overlay, Overlays, Seeds
 from eeon_experiments.quantities import ShareText
 from eeon_experiments.tune import knobs, scores
+
+if TYPE_CHECKING:
+    from eeon_experiments.tune.today import Today
 
 MAX_STEPS = 1000
 BASELINE = "baseline"
@@ -126,6 +129,10 @@ class TuneFile(Strict):
     candidate: Overlay = Field(default_factory=dict)
     """Laid over `base` for every setting that is tried, below its knobs' values, and not for the baseline:
     for example the AQM whose threshold varies, and the TCP that obeys it."""
+    small: Overlay = Field(default_factory=dict)
+    """Laid over every workload for a first, cheap run of each setting with the first seed, such as a shorter
+    duration: a setting behind the median of those before it is dropped. Such runs do not count as `runs` of
+    the budget."""
     knobs: Annotated[dict[AxisName, KnobEntry], Field(min_length=1)]
     """What may vary, by name."""
     objectives: Annotated[dict[str, Goal], Field(min_length=1)]
@@ -155,12 +162,19 @@ class TuneFile(Strict):
 
 @dataclass(frozen=True)
 class Tune:
-    """A file whose own keys are checked, with its knobs' values; its runs are not checked yet."""
+    """A file whose own keys are checked, with its knobs' values; its runs are not checked yet.
+
+    `today`: what was read of a running fabric; `held` then lays it over the baseline, and `measured` its load
+    over workloads.
+    """
 
     file: TuneFile
     document: Document
     path: Path
     space: knobs.Space
+    today: Today | None = None
+    held: Document | None = None
+    measured: Mapping[str, Document] = field(default_factory=dict)
 
 
 def load(path: Path) -> Tune:

@@ -84,18 +84,39 @@ class Scale:
         by_seed = [self.losses(rows, seed) for seed in seeds]
         return [math.fsum(one) / len(one) for one in zip(*by_seed, strict=True)]
 
+    def alone(self, rows: Rows, seeds: Sequence[int]) -> dict[str, float]:
+        """By workload, one number of its own objectives' losses, the mean over seeds."""
+        found = {}
+        for workload in self.file.workloads:
+            weights = {
+                column: self.file.weights.get(column, 1.0)
+                for column in self.file.objectives
+                if workload in self.counted[column]
+            }
+            if weights:
+                total = math.fsum(
+                    weight * self._of(rows, column, workload, seed)
+                    for column, weight in weights.items()
+                    for seed in seeds
+                )
+                found[workload] = total / math.fsum(weights.values()) / len(seeds)
+        return found
+
     def _loss(self, rows: Rows, column: str, seed: int) -> float:
-        total = weights = 0.0
-        for workload, weight in self.counted[column].items():
-            ours, theirs = (value(one[workload, seed], column) for one in (rows, self.baseline))
-            if ours is None or theirs is None:
-                # A number that the baseline has and this run lacks: no transfer of the class ended, at least.
-                return math.inf
-            # Zero has no multiples: none is as good as the baseline, each one more is worse.
-            ratio = ours / theirs if theirs else 1 + ours
-            total += weight * (ratio if self.file.objectives[column] == "least" else 2 - ratio)
-            weights += weight
-        return total / weights
+        weights = self.counted[column]
+        total = math.fsum(
+            weight * self._of(rows, column, workload, seed) for workload, weight in weights.items()
+        )
+        return total / math.fsum(weights.values())
+
+    def _of(self, rows: Rows, column: str, workload: str, seed: int) -> float:
+        ours, theirs = (value(one[workload, seed], column) for one in (rows, self.baseline))
+        if ours is None or theirs is None:
+            # A number that the baseline has and this run lacks: no transfer of the class ended, at least.
+            return math.inf
+        # Zero has no multiples: none is as good as the baseline, each one more is worse.
+        ratio = ours / theirs if theirs else 1 + ours
+        return ratio if self.file.objectives[column] == "least" else 2 - ratio
 
     def broken(self, rows: Rows, seeds: Sequence[int]) -> dict[str, float]:
         """By limit, how far it is exceeded: 0 or less where it holds."""

@@ -42,7 +42,10 @@ class Search:
         self._study: optuna.Study = library.create_study(
             directions=["minimize"] * objectives,
             sampler=sampler,
-            pruner=library.pruners.MedianPruner(n_startup_trials=_STARTUP),
+        )
+        # Of its own, because a study of several objectives has no pruner.
+        self._early: optuna.Study = library.create_study(
+            pruner=library.pruners.MedianPruner(n_startup_trials=_STARTUP)
         )
         self._pruned = library.trial.TrialState.PRUNED
         self._failed = library.trial.TrialState.FAIL
@@ -116,14 +119,16 @@ class Search:
         return math.fsum(losses)
 
     def is_dropped(self, setting: Mapping[str, object], loss: float) -> bool:
-        """Whether a setting is given up after its first seed, of whose loss this hears: Optuna's median
-        pruner. It is told then. Only with one objective."""
-        trial = self._asked[key(setting)]
+        """Whether a setting is given up after its first runs, of whose loss this hears: Optuna's median
+        pruner. It is told then."""
+        trial = self._early.ask()
         trial.report(loss, 0)
         if not trial.should_prune():
+            self._early.tell(trial, loss)
             return False
+        self._early.tell(trial, state=self._pruned)
         self._told[key(setting)] = (None, {})
-        self._study.tell(trial, state=self._pruned)
+        self._study.tell(self._asked[key(setting)], state=self._pruned)
         return True
 
     def tell(

@@ -12,7 +12,7 @@ from eeon_tools.errors import ReplayError
 from eeon_experiments import overlay
 from eeon_experiments.report.runs import Spread
 from eeon_experiments.resolve import Run
-from eeon_experiments.tune import bench, knobs, rules, scores, targets
+from eeon_experiments.tune import bench, knobs, rules, scores, targets, today
 from eeon_experiments.tune.bench import Bench
 from eeon_experiments.tune.confidence import Difference, Verdict, flat_range
 from eeon_experiments.tune.files import BASELINE, Tune
@@ -21,16 +21,20 @@ from eeon_experiments.tune.scores import Rows, Scale
 from eeon_experiments.tune.search import Search, front
 
 _SHOWN_REASONS = 3
+_CHECK = "check"
+"""Name of a setting that is only checked."""
 
 
 @dataclass(frozen=True)
 class Tried:
-    """One setting of the search: its losses over the search's seeds, and the limits that it breaks."""
+    """One setting of the search: its losses over the search's seeds, those of each workload alone, and the
+    limits that it breaks."""
 
     name: str
     setting: Setting
     losses: Sequence[float]
     broken: Sequence[str] = ()
+    alone: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -90,7 +94,7 @@ class Answer:
     refused: Sequence[str]
     """Why settings could not be run, in words, each once."""
     dropped: int
-    """Settings that were dropped after their first seed."""
+    """Settings that were dropped after their small form, or their first seed."""
     search_runs: int
     runs: int
     cpu_seconds: float
@@ -101,6 +105,16 @@ class Answer:
     def of(self, name: str) -> Judged:
         """One of `judged`."""
         return next(one for one in self.judged if one.name == name)
+
+    def alone(self) -> dict[str, Tried]:
+        """By workload, the setting that was best for it alone in the search; empty where there is one
+        workload."""
+        held = [one for one in self.tried if not one.broken]
+
+        def best(workload: str) -> Tried:
+            return min(held, key=lambda one: one.alone[workload])
+
+        return {name: best(name) for name in (self.best.alone if len(self.tune.file.workloads) > 1 else ())}
 
 
 @dataclass
@@ -119,7 +133,11 @@ class Tuning:
     def check(self) -> None:
         """Check everything that can be known without a run. Raises InputError with all that is wrong."""
         problems = list(targets.lacking(self.tune))
-        self.bench.add(BASELINE)
+        self.bench.add(BASELINE, *([] if self.tune.held is None else [self.tune.held]))
+        if self.tune.today is not None:
+            today.check(self._run(BASELINE), self.tune.today)
+        if self.tune.file.small:
+            self.bench.points(BASELINE, self.tune.file.seeds[0], small=True)
         self._rules()
         for knob in self.tune.space.knobs:
             try:
@@ -189,8 +207,10 @@ class Tuning:
 
     def _rules(self) -> None:
         """Add the rules that can be run here; those of the file must."""
-        run = self._run(BASELINE)
-        settings, topology, config = run.parts()
+        # Of the file's own baseline: what runs today has profiles of other names.
+        self.bench.add(_CHECK)
+        settings, topology, config = self._run(_CHECK).parts()
+        self.bench.forget(_CHECK)
         for name in self.tune.file.rules:
             self.bench.add(name, overlay.part(self.tune.document, ("rules", name)))
         found = list(self.tune.file.rules)
@@ -246,12 +266,12 @@ class Tuning:
         for name, wanted in knob.when.items():
             setting[name] = wanted[0]
         try:
-            self._add("check", self.tune.space.completed(setting))
-            return self._run("check")
+            self._add(_CHECK, self.tune.space.completed(setting))
+            return self._run(_CHECK)
         except InputError as error:
             return error
         finally:
-            self.bench.forget("check")
+            self.bench.forget(_CHECK)
 
     def _add(self, name: str, setting: Setting) -> None:
         self.bench.add(name, bench.candidate(self.tune), bench.of_setting(self.tune, setting))
@@ -259,7 +279,9 @@ class Tuning:
     # The search.
 
     def _search(self, search: Search, scale: Scale) -> None:
-        file, number = self.tune.file, 0
+        file, number, early = self.tune.file, 0, scale
+        if file.small:
+            early = Scale.of(file, self._needed(BASELINE, file.seeds[:1], small=True))
         while not self._is_spent():
             asked = search.ask()
             if not asked:
@@ -275,8 +297,8 @@ class Tuning:
                     continue
                 named[knobs.name(number)] = setting
             left = list(self._affordable(named))
-            if len(file.seeds) > 1 and len(file.objectives) == 1:
-                left = self._drop(search, scale, left, named)
+            if file.small or len(file.seeds) > 1:
+                left = self._drop(search, early, left, named)
             found = self.bench.rows(left, file.seeds)
             for name in left:
                 self._tell(search, scale, name, named[name], found[name])
@@ -297,13 +319,15 @@ class Tuning:
     def _drop(
         self, search: Search, scale: Scale, names: Sequence[str], named: Mapping[str, Setting]
     ) -> list[str]:
-        """Run the first seed alone, and leave out what the pruner gives up."""
+        """Run the first seed alone, in the small form where there is one, and leave out what the pruner gives
+        up."""
         seed = self.tune.file.seeds[0]
-        found = self.bench.rows(names, [seed])
+        found = self.bench.rows(names, [seed], small=bool(self.tune.file.small))
         left = []
         for name in names:
             rows = found[name]
-            if not isinstance(rows, str) and search.is_dropped(named[name], scale.losses(rows, seed)[0]):
+            loss = math.inf if isinstance(rows, str) else scale.together(scale.losses(rows, seed))
+            if math.isfinite(loss) and search.is_dropped(named[name], loss):
                 self._dropped += 1
             else:
                 left.append(name)
@@ -318,7 +342,8 @@ class Tuning:
         losses, broken = scale.mean(rows, seeds), scale.broken(rows, seeds)
         search.tell(setting, losses, broken)
         if all(map(math.isfinite, losses)):
-            self._tried.append(Tried(name, setting, losses, [key for key, one in broken.items() if one > 0]))
+            found = [key for key, one in broken.items() if one > 0]
+            self._tried.append(Tried(name, setting, losses, found, scale.alone(rows, seeds)))
 
     def _refuse(self, why: str) -> None:
         self._reasons[why] = self._reasons.get(why, 0) + 1
@@ -336,8 +361,8 @@ class Tuning:
 
     # What held-back seeds say.
 
-    def _needed(self, name: str, seeds: Sequence[int]) -> Rows:
-        rows = self.bench.rows([name], seeds)[name]
+    def _needed(self, name: str, seeds: Sequence[int], *, small: bool = False) -> Rows:
+        rows = self.bench.rows([name], seeds, small=small)[name]
         if isinstance(rows, str):
             raise ReplayError(f"the {name} cannot be run to its end: {rows}")
         return rows

@@ -1,4 +1,5 @@
-// Active queue management: which packets are marked, and which are dropped early, by what they find in their queue.
+// Active queue management: which packets are marked, and which are dropped early, by what they find in their port's queues,
+// or in their own queue alone where the port's action is by_queue.
 // CoDel decides when they leave it, in control/codel.p4; here is only how it is set.
 // The models, their equations and their sources: docs/models/marking.md and codel.md.
 //
@@ -14,9 +15,9 @@
 #include "occupancy.p4"
 
 @brief("RED's average of the occupancy, where average_shift is above 0.")
-@description("2^-32 of the unit of the port's thresholds, bytes or packets. Index: port.")
+@description("2^-32 of the unit of the thresholds, bytes or packets. Index: port << 3 | priority; that of priority 0 for a port whose AQM is not by queue.")
 @name("red_average")
-register<bit<64>, port_id_t>(PORT_CELLS) red_average;
+register<bit<64>, queue_id_t>(QUEUE_CELLS) red_average;
 
 // How the packet takes a signal of congestion.
 action choose_signal(in metadata_t meta, in bit<1> ecn, in bit<2> protect, inout signal_t signal) {
@@ -45,7 +46,7 @@ control aqm(inout metadata_t meta, in standard_metadata_t standard_metadata) {
 
     // RFC 8257 section 3.1: CE when the instantaneous occupancy is above K. Nothing is dropped early.
     // ECT(1) has its own threshold, for L4S (RFC 9331); the controller writes the same number twice when there is none.
-    @brief("Marks ECN-capable packets that find more than a threshold in the port's queues.")
+    @brief("Marks ECN-capable packets that find more than a threshold, in the port's queues or in their own.")
     action mark_threshold(
         @brief("Bytes, for ECT(0).") byte_count_t threshold_bytes,
         @brief("Bytes, for ECT(1); as threshold_bytes where ECT(1) has none of its own.") byte_count_t l4s_threshold_bytes,
@@ -73,23 +74,31 @@ control aqm(inout metadata_t meta, in standard_metadata_t standard_metadata) {
         @brief("The newest depth weighs 2^-average_shift; 0: no average.") bit<8> average_shift,
         @brief("1 marks ECN-capable packets, 0 drops them.") bit<1> ecn,
         @brief("What is never dropped early: protect_t in types.p4.") bit<2> protect,
-        @brief("While the port is idle the average halves in 2^(16 + idle_shift) / idle_halvings ticks; 0: never.") bit<16> idle_halvings,
+        @brief("While the port is idle and the queue empty the average halves in 2^(16 + idle_shift) / idle_halvings ticks; 0: never.") bit<16> idle_halvings,
         @brief("See idle_halvings.") bit<8> idle_shift,
         @brief("Bytes, at least 256; 0: the probability does not depend on a packet's length.") bit<16> mean_bytes) {
         bit<32> found = meta.found_bytes;
         if (in_packets == 1) {
-            occupancy_packets.read(found, meta.egress_port);
+            if (meta.aqm_priority != 0) {
+                queue_packets.read(found, meta.queue);
+            } else {
+                occupancy_packets.read(found, meta.egress_port);
+                if (meta.aqm_of_queue == 1) {
+                    packet_count_t raised;
+                    raised_packets.read(raised, meta.egress_port);
+                    found = found - raised;
+                }
+            }
         }
         bit<64> depth = (bit<64>)found << 32;
         if (average_shift != 0) {
+            queue_id_t cell = meta.egress_port ++ meta.aqm_priority;
             bit<64> average;
-            red_average.read(average, meta.egress_port);
-            packet_count_t queued;
-            occupancy_packets.read(queued, meta.egress_port);
+            red_average.read(average, cell);
             tick_t idle_since;
             busy_until.read(idle_since, meta.egress_port);
             tick_t now = standard_metadata.ingress_global_timestamp;
-            if (queued == 0 && !TICK_TO_COME(idle_since, now)) {
+            if (found == 0 && !TICK_TO_COME(idle_since, now)) {
                 // 48 + 16 bits. Whole halvings above the 16 fractional bits.
                 bit<64> halvings = ((bit<64>)(now - idle_since) * (bit<64>)idle_halvings) >> idle_shift;
                 if (halvings >= (64w64 << 16)) {
@@ -103,7 +112,7 @@ control aqm(inout metadata_t meta, in standard_metadata_t standard_metadata) {
                 }
             }
             depth = average - (average >> average_shift) + (depth >> average_shift);
-            red_average.write(meta.egress_port, depth);
+            red_average.write(cell, depth);
         }
 
         bool congested = false;
@@ -150,8 +159,22 @@ control aqm(inout metadata_t meta, in standard_metadata_t standard_metadata) {
         choose_signal(meta, ecn, protect, meta.signal);
     }
 
+    // Each of the port's queues has thresholds, an average and a state of its own.
+    @brief("The AQM of each queue of the port is that of queue_aqm, and compares that queue alone.")
+    action by_queue() {
+        meta.aqm_of_queue = 1;
+        meta.aqm_priority = meta.queue[2:0];
+        if (meta.aqm_priority != 0) {
+            queue_bytes.read(meta.found_bytes, meta.queue);
+        } else {
+            byte_count_t raised;
+            raised_bytes.read(raised, meta.egress_port);
+            meta.found_bytes = meta.found_bytes - raised;
+        }
+    }
+
     @brief("Which packets a port marks or drops early.")
-    @description("Key: egress port.")
+    @description("Key: egress port. What is compared is what stands in all queues of the port, but for by_queue.")
     table port_aqm {
         key = { meta.egress_port: exact @name("port"); }
         actions = {
@@ -159,13 +182,32 @@ control aqm(inout metadata_t meta, in standard_metadata_t standard_metadata) {
             mark_threshold;
             red;
             codel;
+            by_queue;
         }
         default_action = drop_tail;
         size = PORT_TABLE_SIZE;
     }
 
+    @brief("Which packets a queue marks or drops early, where the port's AQM is by_queue.")
+    @description("Key: egress port << 3 | priority.")
+    table queue_aqm {
+        key = { meta.queue: exact @name("queue"); }
+        actions = {
+            drop_tail;
+            mark_threshold;
+            red;
+            codel;
+        }
+        default_action = drop_tail;
+        size = QUEUE_CELLS;
+    }
+
     apply {
-        port_aqm.apply();
+        switch (port_aqm.apply().action_run) {
+            by_queue: {
+                queue_aqm.apply();
+            }
+        }
     }
 }
 

@@ -13,7 +13,6 @@ control buffer_limit(inout metadata_t meta) {
     @brief("Drops what does not fit into the port's buffer.")
     action set_buffer_limit(
         @brief("Bytes; 4294967295: unlimited.") byte_count_t buffer_bytes) {
-        occupancy_bytes.read(meta.found_bytes, meta.egress_port);
         if ((bit<33>)meta.found_bytes + (bit<33>)meta.queued_bytes > (bit<33>)buffer_bytes) {
             meta.verdict = verdict_t.TAIL_DROPPED;
         }
@@ -24,7 +23,6 @@ control buffer_limit(inout metadata_t meta) {
     action set_buffer_limit_in_packets(
         @brief("Packets.") packet_count_t buffer_packets) {
         packet_count_t found;
-        occupancy_bytes.read(meta.found_bytes, meta.egress_port);
         occupancy_packets.read(found, meta.egress_port);
         if (found >= buffer_packets) {
             meta.verdict = verdict_t.TAIL_DROPPED;
@@ -38,7 +36,6 @@ control buffer_limit(inout metadata_t meta) {
         @brief("Bytes; 4294967295: unlimited.") byte_count_t buffer_bytes) {
         bit<8> state;
         byte_count_t outside;
-        occupancy_bytes.read(meta.found_bytes, meta.egress_port);
         outside_bytes.read(outside, meta.egress_port);
         eee_state.read(state, meta.egress_port);
         meta.held_outside = 1;

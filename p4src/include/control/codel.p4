@@ -17,29 +17,29 @@
 #include "../metadata.p4"
 #include "../sizes.p4"
 
-@brief("CoDel's state of a port: 0 BELOW, 1 ABOVE, 2 DROPPING, 3 DROPPED.")
-@description("Index: port.")
+@brief("CoDel's state of a queue: 0 BELOW, 1 ABOVE, 2 DROPPING, 3 DROPPED.")
+@description("Index: port << 3 | priority; that of priority 0 for a port whose AQM is not by queue.")
 @name("codel_state")
-register<bit<8>, port_id_t>(PORT_CELLS) codel_state;
+register<bit<8>, queue_id_t>(QUEUE_CELLS) codel_state;
 
 @brief("In ABOVE: from when on the target has been missed for an interval.")
-@description("Ticks. Index: port.")
+@description("Ticks. Index: as of codel_state.")
 @name("codel_first_above")
-register<tick_t, port_id_t>(PORT_CELLS) codel_first_above;
+register<tick_t, queue_id_t>(QUEUE_CELLS) codel_first_above;
 
 @brief("The next signal while dropping, and afterwards a hint of when the last one was.")
-@description("Ticks. Index: port.")
+@description("Ticks. Index: as of codel_state.")
 @name("codel_drop_next")
-register<tick_t, port_id_t>(PORT_CELLS) codel_drop_next;
+register<tick_t, queue_id_t>(QUEUE_CELLS) codel_drop_next;
 
 @brief("Signals since dropping began.")
-@description("Signals. Index: port.")
+@description("Signals. Index: as of codel_state.")
 @name("codel_count")
-register<bit<32>, port_id_t>(PORT_CELLS) codel_count;
+register<bit<32>, queue_id_t>(QUEUE_CELLS) codel_count;
 @brief("What codel_count started from.")
-@description("Signals. Index: port.")
+@description("Signals. Index: as of codel_state.")
 @name("codel_last_count")
-register<bit<32>, port_id_t>(PORT_CELLS) codel_last_count;
+register<bit<32>, queue_id_t>(QUEUE_CELLS) codel_last_count;
 
 // One Newton step of y = 1 / sqrt(m): y <- y (3 - m y^2) / 2. Fixed point: m * 2^30, y * 2^31.
 #define RECIPROCAL_ROOT_STEP(y, m) \
@@ -81,34 +81,35 @@ action codel_control_law(in bit<32> interval, in bit<32> count, out tick_t step)
 // Part of the action that lets a packet go (control/hold.p4), at `now`, with `left` bytes behind it. It may make the
 // verdict MARKED or EARLY_DROPPED. (p4c copies an inout struct, field by field; so `meta` is `in`.)
 action codel_judge(in metadata_t meta, in tick_t now, in byte_count_t left, inout verdict_t verdict) {
+    queue_id_t cell = meta.egress_port ++ meta.aqm_priority;
     bit<8> state;
-    codel_state.read(state, meta.egress_port);
+    codel_state.read(state, cell);
     if (now - meta.admitted_at < (tick_t)meta.codel_target_ticks || left <= meta.codel_mtu_bytes) {
-        codel_state.write(meta.egress_port, codel_state_t.BELOW);
+        codel_state.write(cell, codel_state_t.BELOW);
     } else if (state == codel_state_t.BELOW) {
-        codel_first_above.write(meta.egress_port, now + (tick_t)meta.codel_interval_ticks);
-        codel_state.write(meta.egress_port, codel_state_t.ABOVE);
+        codel_first_above.write(cell, now + (tick_t)meta.codel_interval_ticks);
+        codel_state.write(cell, codel_state_t.ABOVE);
     } else {
         bit<32> count;
         tick_t due;
         bit<1> signals = 0;
-        codel_count.read(count, meta.egress_port);
-        codel_drop_next.read(due, meta.egress_port);
+        codel_count.read(count, cell);
+        codel_drop_next.read(due, cell);
         if (state == codel_state_t.ABOVE) {
             tick_t first_above;
-            codel_first_above.read(first_above, meta.egress_port);
-            // Who is spared cannot begin it: the first that may carry a signal does.
+            codel_first_above.read(first_above, cell);
+            // A protected packet cannot start dropping; the first unprotected one does.
             if (!TICK_TO_COME(first_above, now) && meta.signal != signal_t.SPARE) {
                 bit<32> last_count;
-                codel_last_count.read(last_count, meta.egress_port);
+                codel_last_count.read(last_count, cell);
                 bit<32> delta = count - last_count;
                 // Soon after the last time: what controlled the queue then is where to start from.
                 count = 1;
                 if (delta > 1 && TICK_TO_COME(due + ((tick_t)meta.codel_interval_ticks << 4), now)) {
                     count = delta;
                 }
-                codel_count.write(meta.egress_port, count);
-                codel_last_count.write(meta.egress_port, count);
+                codel_count.write(cell, count);
+                codel_last_count.write(cell, count);
                 due = now;
                 signals = 1;
             }
@@ -117,7 +118,7 @@ action codel_judge(in metadata_t meta, in tick_t now, in byte_count_t left, inou
             tick_t step;
             codel_control_law(meta.codel_interval_ticks, count, step);
             due = due + step;
-            codel_drop_next.write(meta.egress_port, due);
+            codel_drop_next.write(cell, due);
         }
         if (signals == 1) {
             state = codel_state_t.DROPPING;
@@ -126,15 +127,15 @@ action codel_judge(in metadata_t meta, in tick_t now, in byte_count_t left, inou
             if (!TICK_TO_COME(due, now)) {
                 if (meta.signal == signal_t.SPARE) {
                     // The signal waits for the next packet that may carry it, and does not turn into several.
-                    codel_drop_next.write(meta.egress_port, now);
+                    codel_drop_next.write(cell, now);
                 } else {
-                    codel_count.write(meta.egress_port, count |+| 1);
+                    codel_count.write(cell, count |+| 1);
                     state = codel_state_t.DROPPED;
                     signals = 1;
                 }
             }
         }
-        codel_state.write(meta.egress_port, state);
+        codel_state.write(cell, state);
         if (signals == 1) {
             if (meta.signal == signal_t.DROP) {
                 verdict = verdict_t.EARLY_DROPPED;

@@ -110,7 +110,6 @@ control lossless_limit(inout metadata_t meta, in standard_metadata_t standard_me
         meta.xon_bytes = xon_bytes;
         meta.pause_quanta = pause_quanta;
         meta.pause_refresh_ticks = pause_refresh_ticks;
-        occupancy_bytes.read(meta.found_bytes, meta.egress_port);
         byte_count_t bytes;
         ingress_bytes.read(bytes, meta.ingress_queue);
         if ((bit<33>)bytes + (bit<33>)meta.queued_bytes > (bit<33>)limit_bytes) {

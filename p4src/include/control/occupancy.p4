@@ -33,11 +33,34 @@ register<packet_count_t, port_id_t>(PORT_CELLS) occupancy_packets;
 @name("queue_bytes")
 register<byte_count_t, queue_id_t>(QUEUE_CELLS) queue_bytes;
 
+@brief("What stands in a queue of priority 1 to 7; queue 0 has the rest of occupancy_packets.")
+@description("Packets. Index: port << 3 | priority.")
+@name("queue_packets")
+register<packet_count_t, queue_id_t>(QUEUE_CELLS) queue_packets;
+
+// Of the port's, what stands in the queues above the lowest: what is left is in that one.
+@brief("Of occupancy_bytes, what stands in queues of priority 1 to 7.")
+@description("Bytes. Index: port.")
+@name("raised_bytes")
+register<byte_count_t, port_id_t>(PORT_CELLS) raised_bytes;
+
+@brief("Of occupancy_packets, what stands in queues of priority 1 to 7.")
+@description("Packets. Index: port.")
+@name("raised_packets")
+register<packet_count_t, port_id_t>(PORT_CELLS) raised_packets;
+
 // Of occupancy_bytes, what was held outside the buffer (control/buffer.p4) and has not left yet.
 @brief("Of occupancy_bytes, what was held outside the buffer and has not left.")
 @description("Bytes. Index: port.")
 @name("outside_bytes")
 register<byte_count_t, port_id_t>(PORT_CELLS) outside_bytes;
+
+// The packet is to leave by a port, for the time being from its lowest queue, and finds what stands there. (A macro, because
+// p4c copies a struct that an action changes.)
+#define LEAVES_BY(meta, port) \
+    (meta).egress_port = (port); \
+    (meta).queue = (port) ++ 3w0; \
+    occupancy_bytes.read((meta).found_bytes, (port));
 
 // Part of the action that admits a packet (control/eee.p4). `found` is the number of packets before it.
 action occupancy_enter(in metadata_t meta, out packet_count_t found) {
@@ -50,10 +73,18 @@ action occupancy_enter(in metadata_t meta, out packet_count_t found) {
         byte_count_t queued;
         queue_bytes.read(queued, meta.queue);
         queue_bytes.write(meta.queue, queued + meta.queued_bytes);
+        byte_count_t raised;
+        raised_bytes.read(raised, meta.egress_port);
+        raised_bytes.write(meta.egress_port, raised + meta.queued_bytes);
+        packet_count_t packets;
+        queue_packets.read(packets, meta.queue);
+        queue_packets.write(meta.queue, packets + 1);
+        raised_packets.read(packets, meta.egress_port);
+        raised_packets.write(meta.egress_port, packets + 1);
     }
 }
 
-// Part of the action that lets a packet go (control/hold.p4). `left` is what stays behind it.
+// Part of the action that lets a packet go (control/hold.p4). `left` is what stays behind it, of what its AQM compares.
 action occupancy_leave(in metadata_t meta, out byte_count_t left) {
     packet_count_t packets;
     occupancy_bytes.read(left, meta.egress_port);
@@ -64,7 +95,22 @@ action occupancy_leave(in metadata_t meta, out byte_count_t left) {
     if (meta.queue[2:0] != 0) {
         byte_count_t queued;
         queue_bytes.read(queued, meta.queue);
-        queue_bytes.write(meta.queue, queued - meta.queued_bytes);
+        queued = queued - meta.queued_bytes;
+        queue_bytes.write(meta.queue, queued);
+        byte_count_t raised;
+        raised_bytes.read(raised, meta.egress_port);
+        raised_bytes.write(meta.egress_port, raised - meta.queued_bytes);
+        queue_packets.read(packets, meta.queue);
+        queue_packets.write(meta.queue, packets - 1);
+        raised_packets.read(packets, meta.egress_port);
+        raised_packets.write(meta.egress_port, packets - 1);
+        if (meta.aqm_of_queue == 1) {
+            left = queued;
+        }
+    } else if (meta.aqm_of_queue == 1) {
+        byte_count_t raised;
+        raised_bytes.read(raised, meta.egress_port);
+        left = left - raised;
     }
     if (meta.outside == 1) {
         byte_count_t outside;

@@ -6,6 +6,7 @@
 
 #include "../headers.p4"
 #include "../metadata.p4"
+#include "occupancy.p4"
 
 // A packet-out is not judged malformed, nor consumed: it is the controller's.
 control packet_out_decap(inout headers_t hdr, inout metadata_t meta, inout standard_metadata_t standard_metadata) {
@@ -18,8 +19,7 @@ control packet_out_decap(inout headers_t hdr, inout metadata_t meta, inout stand
         }
         // It has not met the table that says whether there are priorities; entries say it too.
         meta.has_priorities = 1;
-        meta.egress_port = hdr.packet_out.egress_port;
-        meta.queue = hdr.packet_out.egress_port ++ 3w0;
+        LEAVES_BY(meta, hdr.packet_out.egress_port)
         standard_metadata.egress_spec = hdr.packet_out.egress_port;
         meta.queued_bytes = meta.queued_bytes - (byte_count_t)(bit<32>)PACKET_OUT_BYTES;
         hdr.packet_out.setInvalid();

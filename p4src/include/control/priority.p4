@@ -3,9 +3,9 @@
 // A router goes by the DSCP (RFC 2474); a frame that no entry names, IP or not, goes by the PCP of its outer tag (IEEE
 // 802.1Q-2022 section 6.9.3), and otherwise to the queue of the default action. Neither field is rewritten.
 //
-// The account, the buffer limit, the AQM and EEE stay those of the port: queues share its buffer. A target with one queue
-// a port drops what has another priority than 0, and leaves its bytes in the account; entries are for targets that were
-// started with eight.
+// The buffer limit and EEE stay those of the port: queues share its buffer. The AQM is the port's or the queue's
+// (control/aqm.p4). A target with one queue a port drops what has another priority than 0, and leaves its bytes in the
+// account; entries are for targets that were started with eight.
 
 #ifndef EEON_PRIORITY_P4_
 #define EEON_PRIORITY_P4_

@@ -213,8 +213,8 @@ control enter_cnm(inout headers_t hdr, inout metadata_t meta, inout standard_met
     }
 }
 
-// A CNM that has been routed: the encapsulated addresses are turned back, and those of ports that send none of right go no
-// further. No buffer limit holds for it and no AQM; its queue is the same at every port.
+// A CNM that has been routed: the encapsulated addresses are turned back. A CNM from a port that may not send any is dropped.
+// No buffer limit holds for it and no AQM; its queue is the same at every port.
 control take_cnm(inout headers_t hdr, inout metadata_t meta, inout standard_metadata_t standard_metadata) {
     @brief("Counts and drops CNMs that come by the port.")
     action ignore_cnms() {

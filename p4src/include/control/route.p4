@@ -12,6 +12,7 @@
 #include "../metadata.p4"
 #include "../sizes.p4"
 #include "checksum.p4"
+#include "occupancy.p4"
 
 control route(inout headers_t hdr, inout metadata_t meta, inout standard_metadata_t standard_metadata) {
     // ecmp_key is already a hash, so the selector takes it as it is, modulo the size of the group.
@@ -75,8 +76,7 @@ control route(inout headers_t hdr, inout metadata_t meta, inout standard_metadat
         @brief("Egress port, below 509.") port_id_t port,
         @brief("MAC address of the egress port.") @format(MAC_ADDRESS) mac_addr_t src_mac,
         @brief("MAC address of the next hop.") @format(MAC_ADDRESS) mac_addr_t dst_mac) {
-        meta.egress_port = port;
-        meta.queue = port ++ 3w0;
+        LEAVES_BY(meta, port)
         standard_metadata.egress_spec = port;
         hdr.ethernet.src_addr = src_mac;
         hdr.ethernet.dst_addr = dst_mac;

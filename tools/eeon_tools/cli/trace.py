@@ -69,6 +69,7 @@ class _Common(TypedDict):
     ce_threshold: Bytes
     ecn: bool
     ipv6: bool
+    dscps: tuple[int, ...]
     whole_frames: bool
     max_packets: int
 
@@ -91,6 +92,9 @@ def _common(function: _Command) -> _Command:
         click.option("--ecn/--no-ecn", default=True, show_default=True,
                      help="Whether connections negotiate ECN."),
         click.option("--ipv6", is_flag=True, help="IPv6 instead of IPv4."),
+        click.option("--dscp", "dscps", type=click.IntRange(0, 63), multiple=True, default=(0,),
+                     show_default=True,
+                     help="DSCP of the connections. Of several, connections take them in turn."),
         click.option("--full", "whole_frames", is_flag=True,
                      help="Store whole frames; by default headers only, with the true length beside them."),
         click.option("--max-packets", type=click.IntRange(1), default=20_000_000, show_default=True,
@@ -264,6 +268,7 @@ def _generate(
         ce_threshold_bytes=common["ce_threshold"],
         ecn=common["ecn"],
         ipv6=common["ipv6"],
+        dscps=common["dscps"],
     )
     with packet_progress(f"writing {output.name}") as progress:
         manifest = generate(
@@ -321,6 +326,10 @@ def _print_info(capture: Path, found: TraceInfo, manifest: manifests.Manifest | 
     for title, rows in (
         ("class", found.by_class),
         ("ECN", found.by_ecn),
+        (
+            "DSCP",
+            {str(dscp): found.by_dscp[dscp] for dscp in sorted(found.by_dscp)} if any(found.by_dscp) else {},
+        ),
         ("sender", dict(found.top_senders(top))),
     ):
         table = Table(title, "packets", "bytes", "share of bytes", box=None, pad_edge=False)

@@ -1,4 +1,4 @@
-"""The demo in one picture: a queue that fills, who is dropped for it, what sleeping links save and cost."""
+"""The demo in one picture: a queue that fills, what is dropped for it, what sleeping links save and cost."""
 
 from __future__ import annotations
 

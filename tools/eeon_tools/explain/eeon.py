@@ -21,9 +21,11 @@ from eeon_control.port_settings import (
     BUFFER,
     EEE,
     IN_TICKS,
+    QUEUE_AQM,
     BufferLimit,
     BufferLimitBesideHeld,
     BufferLimitInPackets,
+    ByQueueSettings,
     CodelSettings,
     DropTailSettings,
     EeeSettings,
@@ -81,6 +83,16 @@ class _Facts:
                 return table.from_action(Action(event["action"].rpartition(".")[2], params), tick)
         return None
 
+    def aqm(self) -> Settings | None:
+        """Returns the AQM that the packet met, its port's or its queue's; times are ticks."""
+        found = self.settings(AQM)
+        return self.settings(QUEUE_AQM) if isinstance(found, ByQueueSettings) else found
+
+    def where(self) -> str:
+        """Returns what the AQM compares: `port 2`, or `queue of priority 6 at port 2`."""
+        port = f"port {self.meta('egress_port')}"
+        return f"queue of priority {self.meta('queue') & 7} at {port}" if self.meta("aqm_of_queue") else port
+
     def ran(self, table: str) -> str:
         """Returns the action that a table ran; empty where it ran none."""
         return next(iter(self._actions(table)), ("", {}))[0]
@@ -101,26 +113,32 @@ class _Facts:
 
     def read(self, register: str) -> int | None:
         """Returns what was first read from a register in ingress."""
-        for event in self.events:
-            if event["event"] == "register_read" and event["register"] == register:
-                return event["value"]
-        return None
+        return _read(self.events, register)
 
     def written(self, register: str) -> int | None:
         """Returns what was last written to a register in ingress."""
         return _written(self.events, register)
 
     def left_behind(self) -> int:
-        """Bytes that stayed in the port behind the packet."""
-        return _written(self.leaving, "occupancy_bytes") or 0
+        """Bytes that stayed behind the packet, of what its AQM compares."""
+        if self.meta("aqm_priority"):
+            return _written(self.leaving, "queue_bytes") or 0
+        left = _written(self.leaving, "occupancy_bytes") or 0
+        return left - (_read(self.leaving, "raised_bytes") or 0) if self.meta("aqm_of_queue") else left
 
     def red_depth(self, red: RedSettings) -> Fraction:
         """Returns what RED compared, in the unit of its thresholds."""
         if red.average_shift:
             return depth_of(self.written("red_average") or 0)
         if isinstance(red.min, Packets):
-            return Fraction(self.read("occupancy_packets") or 0)
+            return Fraction(self._packets_found())
         return Fraction(self.meta("found_bytes"))
+
+    def _packets_found(self) -> int:
+        if self.meta("aqm_priority"):
+            return self.read("queue_packets") or 0
+        found = self.read("occupancy_packets") or 0
+        return found - (self.read("raised_packets") or 0) if self.meta("aqm_of_queue") else found
 
     def red_probability(self, red: RedSettings, depth: Fraction) -> Fraction:
         """With what RED compared what it drew; a certainty is 1."""
@@ -130,6 +148,13 @@ class _Facts:
         """Returns what RED drew; 0 where it drew nothing."""
         drawn = (event["drawn"] for event in self.events if event["event"] == "random")
         return draw_of(next(drawn, 0))
+
+
+def _read(events: list[TraceEvent], register: str) -> int | None:
+    for event in events:
+        if event["event"] == "register_read" and event["register"] == register:
+            return event["value"]
+    return None
 
 
 def _written(events: list[TraceEvent], register: str) -> int | None:
@@ -196,7 +221,7 @@ def _verdict(facts: _Facts, verdict: str) -> str:
             packet = values.size(facts.meta("queued_bytes"))
             return f"{found} + packet {packet} > buffer {values.size(limit)} {where}"
         case "early_dropped":
-            match facts.settings(AQM):
+            match facts.aqm():
                 case CodelSettings() as codel:
                     due = f"{_codel(facts, codel)}, and a signal was due"
                     return f"early-dropped as it left: {due}; {_why_not_marked(facts, codel)}"
@@ -239,24 +264,23 @@ def _no_route(facts: _Facts) -> str:
 
 
 def _why_marked(facts: _Facts) -> str:
-    port = facts.meta("egress_port")
     threshold = values.size(facts.meta("dequeue_threshold_bytes"))
-    match facts.settings(AQM):
+    match facts.aqm():
         case RedSettings() as red:
             return f"{_red(facts, red)}; it is {_ecn(facts)}"
         case CodelSettings() as codel:
             return f"{_codel(facts, codel)}, and a signal was due; it is {_ecn(facts)}"
         case MarkThresholdSettings(at_dequeue=True):
             left = values.size(facts.left_behind())
-            return f"{left} stay behind it > threshold {threshold} (mark_threshold at departure, port {port})"
+            place = f"mark_threshold at departure, {facts.where()}"
+            return f"{left} stay behind it > threshold {threshold} ({place})"
         case _:
             found = values.size(facts.meta("found_bytes"))
-            return f"occupancy {found} > threshold {threshold} (mark_threshold, port {port})"
+            return f"occupancy {found} > threshold {threshold} (mark_threshold, {facts.where()})"
 
 
 def _why_not(facts: _Facts) -> str:
-    port = facts.meta("egress_port")
-    match facts.settings(AQM):
+    match facts.aqm():
         case MarkThresholdSettings() as marking:
             return _why_not_by_threshold(facts, marking)
         case RedSettings() as red:
@@ -273,23 +297,22 @@ def _why_not(facts: _Facts) -> str:
             spared = f"or it is spared (protect = {codel.protect})"
             return f"{_codel(facts, codel)}, but no signal was due, {spared}"
         case DropTailSettings():
-            return f"port {port} only drops what does not fit (drop_tail)"
+            return f"{facts.where()} only drops what does not fit (drop_tail)"
         case _:
-            return f"port {port} has no AQM"
+            return f"{facts.where()} has no AQM"
 
 
 def _why_not_by_threshold(facts: _Facts, marking: MarkThresholdSettings) -> str:
-    port = facts.meta("egress_port")
     if facts.meta("ecn") == _CE:
         return "it came with CE, which stays"
     if facts.meta("ecn") == _NOT_ECT:
         return "it is not ECT, and a threshold drops nothing"
     threshold = values.size(facts.meta("dequeue_threshold_bytes"))
     if marking.at_dequeue:
-        place = f"mark_threshold at departure, port {port}"
+        place = f"mark_threshold at departure, {facts.where()}"
         return f"what stays behind it is not above threshold {threshold} ({place})"
     found = values.size(facts.meta("found_bytes"))
-    return f"occupancy {found} <= threshold {threshold} (mark_threshold, port {port})"
+    return f"occupancy {found} <= threshold {threshold} (mark_threshold, {facts.where()})"
 
 
 def _spared(facts: _Facts) -> str:
@@ -301,7 +324,7 @@ def _spared(facts: _Facts) -> str:
 
 def _why_not_marked(facts: _Facts, aqm: RedSettings | CodelSettings) -> str:
     if not aqm.ecn:
-        return "the AQM of this port marks nothing"
+        return f"the AQM of this {'queue' if facts.meta('aqm_of_queue') else 'port'} marks nothing"
     return f"it is {_ecn(facts)}, so it cannot be marked"
 
 
@@ -321,7 +344,7 @@ def _codel(facts: _Facts, codel: CodelSettings) -> str:
     """Returns what CoDel compared, in ticks."""
     sojourn, target = _sojourn(facts), codel.target
     sign = "<" if sojourn < target else ">="
-    return f"sojourn {sojourn:,} ticks {sign} target {target:,} (codel, port {facts.meta('egress_port')})"
+    return f"sojourn {sojourn:,} ticks {sign} target {target:,} (codel, {facts.where()})"
 
 
 def _is_congested(facts: _Facts, red: RedSettings) -> bool:
@@ -336,17 +359,17 @@ def _red(facts: _Facts, red: RedSettings) -> str:
     depth = facts.red_depth(red)
     average = "average occupancy" if red.average_shift else "occupancy"
     shown = f"{average} {int(depth):,}{unit}"
-    port = facts.meta("egress_port")
+    place = f"(red, {facts.where()})"
     if depth < red.min:
-        return f"{shown} < min {red.min:,}{unit} (red, port {port})"
+        return f"{shown} < min {red.min:,}{unit} {place}"
     if depth >= red.max:
-        return f"{shown} >= max {red.max:,}{unit} (red, port {port})"
+        return f"{shown} >= max {red.max:,}{unit} {place}"
     chance = facts.red_probability(red, depth)
     drawn = facts.red_draw()
     sign = "<" if drawn < chance else ">="
     return (
         f"{shown} between {red.min:,} and {red.max:,}{unit}: p = {_decimal(chance)}, "
-        f"draw = {_decimal(drawn)} {sign} p (red, port {port})"
+        f"draw = {_decimal(drawn)} {sign} p {place}"
     )
 
 

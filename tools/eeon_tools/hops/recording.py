@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from eeon_control.config import FabricConfig
+from eeon_control.config import PRIORITIES, FabricConfig
 from eeon_control.constants import CLASSES, VERDICTS
 from eeon_control.port_settings import CodelSettings, MarkThresholdSettings, RedSettings, Settings
 from eeon_control.topology import Port, PortRole, Topology
@@ -34,6 +34,8 @@ FIELDS = (
     "egress_port",
     "lossless",
     "ingress_queue",
+    "aqm_of_queue",
+    "queue",
 )
 """Metadata of the P4 program whose values are recorded, in this order."""
 DEFAULT_LIMIT = 1 << 22
@@ -56,7 +58,8 @@ class Visit:
 
     `queue_bytes`, `queue_packets`: what waited at `port` when it came. `decided_bytes`: the depth that
     the program compared. `ecn`: the codepoint with which it came. `group`: ingress port << 3 | priority,
-    where its class is lossless. `held_until`: when its port's gate was to open; `paused_until`: when the
+    where its class is lossless. `compared`: the priority of its queue, where the AQM compares that queue
+    alone and not the port. `held_until`: when its port's gate was to open; `paused_until`: when the
     pause that it found in its queue was to end. `left_ps`: its first bit left; `end_ps`: its last."""
 
     number: int
@@ -75,6 +78,7 @@ class Visit:
     threshold: int = 0
     queued_ps: int | None = None
     group: int | None = None
+    compared: int | None = None
     held_until: int | None = None
     paused_until: int | None = None
     left_ps: int | None = None
@@ -137,11 +141,11 @@ class Recording:
         """Returns all ports: hosts', then switches'."""
         return [*(host.port for host in self.topology.hosts.values()), *self.topology.ports()]
 
-    def aqm(self, port: Port | None) -> Settings | None:
-        """How a switch's port treats a filling queue."""
+    def aqm(self, port: Port | None, priority: int = 0) -> Settings | None:
+        """How a switch's port treats its filling queue of a priority."""
         if port is None or port.role is PortRole.HOST:
             return None
-        return self.config.settings_of(port).queue.aqm.settings_at(port.rate)
+        return self.config.settings_of(port).aqm_at(priority).settings_at(port.rate)
 
     def buffer_bytes(self, port: Port) -> int:
         """Bytes that a switch's port holds at most, of full frames if it counts packets; 0 for a host's."""
@@ -153,8 +157,10 @@ class Recording:
 
     def acts_from(self, port: Port) -> Bytes | Packets | None:
         """Returns the depth from which the port's AQM marks or drops; None for an AQM that compares another
-        value."""
-        match self.aqm(port):
+        value, and where several queues have each their own depth."""
+        of_host = port.role is PortRole.HOST
+        queues = () if of_host else tuple(self.config.settings_of(port).queue_aqms)
+        match self.aqm(port, queues[0] if queues else 0) if len(queues) < 2 else None:
             case MarkThresholdSettings() as marking:
                 return marking.threshold
             case RedSettings() as red:
@@ -243,6 +249,8 @@ class Recording:
                     visit.end_ps = event.at_ps
                     if visit.queued_ps is None:
                         visit.queue_packets = event.queue_packets
+                        if visit.compared is not None:
+                            visit.queue_bytes = event.queue_bytes
                     visit.dropped = visit.verdict if visit.verdict in _DROPS else event.cause
             case _:
                 pass
@@ -252,13 +260,16 @@ class Recording:
         if not event.values or visit.verdict:
             return
         # In the order of FIELDS.
-        _, kind, visit.ecn, found_bytes, _, threshold, port, is_lossless, group = event.values
+        _, kind, visit.ecn, found_bytes, _, threshold, port, is_lossless, group, of_queue, queue = (
+            event.values
+        )
         visit.verdict = _verdict(event.values)
         visit.kind = CLASSES[kind] if kind < len(CLASSES) else ""
         visit.decided_bytes = visit.queue_bytes = found_bytes
         visit.threshold = threshold
         visit.port = port
         visit.group = group if is_lossless else None
+        visit.compared = queue % PRIORITIES if of_queue else None
 
     def reason(self, visit: Visit) -> str:
         """Returns why a packet was marked, dropped, held or let through, with the numbers that were
@@ -269,7 +280,8 @@ class Recording:
         port = self.port(visit.node, visit.port)
         if port is None or port.role is PortRole.HOST:
             return f"dropped by {visit.node}'s NIC" if visit.dropped else ""
-        found = f"queue {size(visit.decided_bytes)}"
+        of_queue = "" if visit.compared is None else f" of priority {visit.compared}"
+        found = f"queue{of_queue} {size(visit.decided_bytes)}"
         did = {"marked": "marked", "early_dropped": "dropped early"}.get(visit.verdict, "not marked")
         if visit.verdict == "tail_dropped":
             if visit.group is not None:
@@ -282,10 +294,11 @@ class Recording:
             )
         if visit.dropped and visit.verdict != "early_dropped":
             return f"dropped: {visit.dropped.replace('_', ' ')}"
-        match self.aqm(port):
+        match self.aqm(port, visit.compared or 0):
             case MarkThresholdSettings(at_dequeue=True) if visit.threshold:
                 sign = ">" if visit.verdict == "marked" else "<="
-                return f"{size(visit.left_bytes)} stay behind {sign} threshold {size(visit.threshold)}: {did}"
+                left = size(visit.left_bytes) if visit.compared is None else f"bytes of the queue{of_queue}"
+                return f"{left} stay behind {sign} threshold {size(visit.threshold)}: {did}"
             case MarkThresholdSettings() as marking:
                 threshold = visit.threshold or int(marking.threshold)
                 if visit.verdict == "marked":
@@ -296,7 +309,9 @@ class Recording:
             case RedSettings() as red:
                 in_packets = isinstance(red.min, Packets)
                 unit = " packets" if in_packets else " B"
-                depth = f"queue {plural(visit.queue_packets, 'packet')}" if in_packets else found
+                depth = found
+                if in_packets and visit.compared is None:
+                    depth = f"queue {plural(visit.queue_packets, 'packet')}"
                 return f"RED, {depth}, min {int(red.min):,}, max {int(red.max):,}{unit}: {did}"
             case CodelSettings() as codel:
                 return f"CoDel, {time(visit.waited_ps)} in the queue, target {time(int(codel.target))}: {did}"

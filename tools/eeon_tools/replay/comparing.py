@@ -65,7 +65,9 @@ def _modes(before: FabricConfig, after: FabricConfig, port: Port) -> list[tuple[
 
 def _aqm(config: FabricConfig, port: Port) -> str | None:
     name = config.attached(port, "queue")
-    return None if name is None else config.profiles.queue[name].aqm.mode
+    if name is None:
+        return None
+    return " and ".join(dict.fromkeys(one.mode for one in config.profiles.queue[name].aqms))
 
 
 def _eee(config: FabricConfig, port: Port) -> str | None:

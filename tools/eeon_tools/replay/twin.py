@@ -16,7 +16,10 @@ from typing import TYPE_CHECKING
 
 from eeon_control import fabric
 from eeon_control.config import FabricConfig
+from eeon_control.errors import FabricError
 from eeon_control.fabric import FabricCounters
+from eeon_control.fabric.read import Wanted, observe
+from eeon_control.fabric.sync import run
 from eeon_control.program import Program
 from eeon_control.topology import Topology
 
@@ -137,6 +140,18 @@ class RunningTwin:
     def counters(self) -> FabricCounters:
         """Returns the P4 program's counters of every linked port, over P4Runtime."""
         return fabric.read_counters_sync(self._topology, self.targets)
+
+    def lossless_dropped(self) -> int:
+        """Returns how many packets of lossless classes found no room, over P4Runtime. Raises FabricError."""
+        found = run(observe(self._topology, self.targets, Wanted(entries=True, pfc=True)))
+        if found.failures:
+            raise FabricError("; ".join(found.failures.values()))
+        return sum(
+            count
+            for switch in found.switches.values()
+            for (name, _), count in switch.pfc.items()
+            if name == "lossless_dropped"
+        )
 
     def registers(self, names: Iterable[str]) -> dict[tuple[str, int], dict[str, int]]:
         """Returns the P4 program's registers of every linked port, over P4Runtime."""

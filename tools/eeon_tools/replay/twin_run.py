@@ -120,7 +120,9 @@ def replay(
     queues = _queues(topology, report)
     ports = topology.ports()
     unmarked = ""
-    if not total_of(packets).marked and any(marks(config.settings_of(port).queue.aqm) for port in ports):
+    if not total_of(packets).marked and any(
+        marks(aqm) for port in ports for aqm in config.settings_of(port).aqms
+    ):
         depths = {f"{queue.switch}:{queue.port}": queue.highest for queue in queues}
         unmarked = why_unmarked(config, ports, offers.counts.by_ecn, depths)
     return RunResult(

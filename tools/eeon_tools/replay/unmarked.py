@@ -51,7 +51,7 @@ def why_unmarked(
     switch_ports = list(ports)
     able = by_ecn["ect_0"] + by_ecn["ect_1"]
     total = sum(by_ecn.values())
-    aqms = [config.settings_of(port).queue.aqm for port in switch_ports]
+    aqms = [aqm for port in switch_ports for aqm in config.settings_of(port).aqms]
     if not any(map(marks, aqms)):
         return f"no port marks, their AQM is {', '.join(sorted({aqm.mode for aqm in aqms}))}"
     if not total:
@@ -68,8 +68,7 @@ def why_unmarked(
 def _queues(
     config: FabricConfig, ports: Iterable[Port], by_ecn: Mapping[str, int], depths: Mapping[str, int]
 ) -> Iterator[_Queue]:
-    for port in ports:
-        aqm = config.settings_of(port).queue.aqm
+    for port, aqm in ((one, aqm) for one in ports for aqm in config.settings_of(one).aqms):
         if not marks(aqm):
             continue
         deepest = depths.get(port.name, 0)
@@ -109,7 +108,7 @@ def _by_depth(queues: list[_Queue], able: int, total: int) -> str:
 
 
 def _by_delay(config: FabricConfig, ports: Iterable[Port]) -> str:
-    of_ports = (config.settings_of(port).queue.aqm.settings_at(port.rate) for port in ports)
+    of_ports = (aqm.settings_at(port.rate) for port in ports for aqm in config.settings_of(port).aqms)
     codel = min(
         (found for found in of_ports if isinstance(found, CodelSettings)), key=lambda found: found.target
     )

@@ -71,20 +71,21 @@ def tcp_class(flags: int, payload_bytes: int) -> PacketClass:
 
 @dataclass(frozen=True, slots=True)
 class FrameFacts:
-    """What `classify` reads out of a frame. Addresses are None when the frame is not IP."""
+    """What `classify` reads out of a frame. All but the class and the payload are None when it is not IP."""
 
     packet_class: PacketClass
+    dscp: int | None
     ecn: int | None
     source: bytes | None
     destination: bytes | None
     payload_bytes: int
 
 
-_NOT_IP = FrameFacts(PacketClass.OTHER, None, None, None, 0)
+_NOT_IP = FrameFacts(PacketClass.OTHER, None, None, None, None, 0)
 
 
 def classify(frame: bytes) -> FrameFacts:
-    """Reads class, ECN codepoint, addresses and TCP payload length out of a frame, which may be cut short.
+    """Reads class, DSCP, ECN codepoint, addresses and TCP payload length of a frame, which may be cut short.
 
     Payload length comes from the IP and TCP headers, never from the frame, which may be padded or snapped.
     Whatever cannot be read makes the frame `other`; nothing raises.
@@ -97,24 +98,25 @@ def classify(frame: bytes) -> FrameFacts:
     at += 2
     if ethertype == ETHERTYPE_IPV4 and len(frame) >= at + 20:
         header_bytes = (frame[at] & 0xF) * 4
-        ecn = frame[at + 1] & 3
+        traffic_class = frame[at + 1]
         source, destination = frame[at + 12 : at + 16], frame[at + 16 : at + 20]
         is_fragment = int.from_bytes(frame[at + 6 : at + 8], "big") & 0x3FFF != 0
         tcp_bytes = int.from_bytes(frame[at + 2 : at + 4], "big") - header_bytes
         is_tcp = frame[at + 9] == PROTOCOL_TCP and header_bytes >= 20 and not is_fragment
         at += header_bytes
     elif ethertype == ETHERTYPE_IPV6 and len(frame) >= at + 40:
-        ecn = (frame[at + 1] >> 4) & 3
+        traffic_class = int.from_bytes(frame[at : at + 2], "big") >> 4 & 0xFF
         source, destination = frame[at + 8 : at + 24], frame[at + 24 : at + 40]
         tcp_bytes = int.from_bytes(frame[at + 4 : at + 6], "big")
         is_tcp = frame[at + 6] == PROTOCOL_TCP
         at += 40
     else:
         return _NOT_IP
+    dscp, ecn = traffic_class >> 2, traffic_class & 3
     if not is_tcp or len(frame) < at + 14:
-        return FrameFacts(PacketClass.OTHER, ecn, source, destination, 0)
+        return FrameFacts(PacketClass.OTHER, dscp, ecn, source, destination, 0)
     payload = max(0, tcp_bytes - (frame[at + 12] >> 4) * 4)
-    return FrameFacts(tcp_class(frame[at + 13], payload), ecn, source, destination, payload)
+    return FrameFacts(tcp_class(frame[at + 13], payload), dscp, ecn, source, destination, payload)
 
 
 def internet_checksum(data: bytes) -> int:
@@ -154,6 +156,7 @@ class FlowTemplate:
 
     __slots__ = (
         "_addresses",
+        "_dscp_bits",
         "_ip_sum",
         "_is_ipv6",
         "_ports",
@@ -172,8 +175,10 @@ class FlowTemplate:
         source_port: int,
         destination_port: int,
         window_bytes: int,
+        dscp: int = 0,
     ) -> None:
         self._is_ipv6 = source.version == 6
+        self._dscp_bits = dscp << 2
         self._addresses = (source.packed, destination.packed)
         self._ports = (source_port, destination_port)
         self._window = min(0xFFFF, window_bytes >> WINDOW_SCALE)
@@ -195,6 +200,7 @@ class FlowTemplate:
             options, window, options_sum = b"", self._window, 0
         tcp_header = 20 + len(options)
         segment = tcp_header + payload_bytes
+        traffic_class = self._dscp_bits | ecn
         offset_and_flags = (tcp_header << 10) | flags
         total = (
             self._tcp_sum + segment + (seq >> 16) + (seq & 0xFFFF) + (ack >> 16) + (ack & 0xFFFF)
@@ -206,13 +212,13 @@ class FlowTemplate:
             source_port, destination_port, seq, ack, tcp_header << 2, flags, window, _fold(total), 0
         )
         if self._is_ipv6:
-            ip = _IPV6.pack(6 << 28 | ecn << 20, segment, PROTOCOL_TCP, _TTL, source, destination)
+            ip = _IPV6.pack(6 << 28 | traffic_class << 20, segment, PROTOCOL_TCP, _TTL, source, destination)
         else:
             # RFC 6864: the identification of a datagram that must not be fragmented carries no meaning.
             length = 20 + segment
             ip = _IPV4.pack(
-                0x45, ecn, length, 0, _IPV4_DONT_FRAGMENT, _TTL, PROTOCOL_TCP,
-                _fold(self._ip_sum + length + ecn), source, destination,
+                0x45, traffic_class, length, 0, _IPV4_DONT_FRAGMENT, _TTL, PROTOCOL_TCP,
+                _fold(self._ip_sum + length + traffic_class), source, destination,
             )  # fmt: skip
         frame = ETHERNET_HEADER_BYTES + len(ip) + segment
         return self._prefix + ip + tcp + options, max(frame, MIN_FRAME_BYTES)

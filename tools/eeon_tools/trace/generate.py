@@ -98,7 +98,11 @@ def generate(
         topology=topology,
         topology_file=None if topology_file is None else os.path.relpath(topology_file, path.parent),
         hosts=manifests.describe_hosts(hosts),
-        generator={"kind": workload.kind, "tcp": asdict(tcp), **workload.settings()},
+        generator={
+            "kind": workload.kind,
+            "tcp": {**asdict(tcp), "dscps": list(tcp.dscps)},
+            **workload.settings(),
+        },
         seed=seed,
         packets={kind.label: counts[kind] for kind in CLASSES},
         duration_ns=last_ns - first_ns,

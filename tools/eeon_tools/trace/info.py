@@ -47,6 +47,8 @@ class TraceInfo:
     by_ecn: dict[str, Totals] = field(
         default_factory=lambda: {name: Totals() for name in (*ECN_NAMES, "not_ip")}
     )
+    by_dscp: dict[int, Totals] = field(default_factory=dict)
+    """IP packets by DSCP, those that occur."""
     senders: dict[str, Totals] = field(default_factory=dict)
     payload_bytes: int = 0
 
@@ -82,6 +84,7 @@ class TraceInfo:
             "super_frame_segments": self.super_frame_segments,
             "classes": plain(self.by_class),
             "ecn": plain(self.by_ecn),
+            "dscp": plain({str(dscp): totals for dscp, totals in sorted(self.by_dscp.items())}),
             "senders": plain(dict(self.top_senders(len(self.senders)))),
         }
 
@@ -112,6 +115,8 @@ def describe(packets: Iterable[Packet]) -> TraceInfo:
         info.payload_bytes += facts.payload_bytes
         info.by_class[facts.packet_class.label].add(frame_bytes)
         info.by_ecn["not_ip" if facts.ecn is None else ECN_NAMES[facts.ecn]].add(frame_bytes)
+        if facts.dscp is not None:
+            info.by_dscp.setdefault(facts.dscp, Totals()).add(frame_bytes)
         if facts.source is not None:
             totals = senders.get(facts.source)
             if totals is None:

@@ -92,6 +92,9 @@ class TcpModel:
     """Hadoop's mapreduce.shuffle.port."""
     ipv6: bool = False
     """IPv6 instead of IPv4."""
+    dscps: tuple[int, ...] = (0,)
+    """DSCPs of the connections (RFC 2474), which take them in turn as they begin; both directions of one have
+    the same."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,7 +227,7 @@ class SegmentModel:
         self._push(start + self._model.one_way_delay_ns, _ENTER, flight)
 
     def _enter(self, now: int, sent_at: int, flight: _Flight) -> Segment:
-        """Returns the frame joins the queue of the receiver's link: it may be counted as CE, and it is
+        """Puts a frame into the queue of the receiver's link, where it may count as CE. Returns it as it is
         written down."""
         conn, from_client, flags, seq, ack, payload, ecn = flight
         source, target = (conn.client, conn.server) if from_client else (conn.server, conn.client)
@@ -266,6 +269,7 @@ class SegmentModel:
         service = self._model.server_port
         v6 = self._model.ipv6
         client_ip, server_ip = (client.ipv6, server.ipv6) if v6 else (client.ipv4, server.ipv4)
+        dscp = self._model.dscps[self.connections % len(self._model.dscps)]
 
         conn = _Connection(
             client=fetch.client,
@@ -275,10 +279,24 @@ class SegmentModel:
             client_isn=_mix(self._seed, self.connections, 1) & 0xFFFFFFFF,
             server_isn=_mix(self._seed, self.connections, 2) & 0xFFFFFFFF,
             client_template=FlowTemplate(
-                client.mac, client.gateway_mac, client_ip, server_ip, port, service, _RECEIVE_WINDOW_BYTES
+                client.mac,
+                client.gateway_mac,
+                client_ip,
+                server_ip,
+                port,
+                service,
+                _RECEIVE_WINDOW_BYTES,
+                dscp,
             ),
             server_template=FlowTemplate(
-                server.mac, server.gateway_mac, server_ip, client_ip, service, port, _RECEIVE_WINDOW_BYTES
+                server.mac,
+                server.gateway_mac,
+                server_ip,
+                client_ip,
+                service,
+                port,
+                _RECEIVE_WINDOW_BYTES,
+                dscp,
             ),
             on_done=on_done,
             cwnd=min(INITIAL_WINDOW_SEGMENTS * self._mss, self._window),

@@ -20,7 +20,7 @@ _FOLDED_WIDTH = 16  # to which a column of words may shrink: its text goes on in
 def as_json(
     view: View, *, topology: str, taken_at: str, unreachable: Mapping[str, str], indent: int | None
 ) -> str:
-    """One document; docs/show.md names its keys."""
+    """One document; docs/run/show.md names its keys."""
     document: dict[str, object] = {
         "view": view.name,
         "topology": topology,

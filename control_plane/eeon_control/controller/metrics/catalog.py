@@ -270,7 +270,7 @@ CATALOG: dict[str, Family] = {family.name: family for family in _FAMILIES}
 
 
 def as_markdown() -> str:
-    """Returns the catalogue as the table of docs/controller.md."""
+    """Returns the catalogue as the table of docs/run/controller.md."""
     lines = ["| metric | labels | what it is |", "|---|---|---|"]
     for family in CATALOG.values():
         labels = ", ".join(f"`{label}`" for label in family.labels)

@@ -42,14 +42,14 @@ impl State {
         Ok(self.cells.tables[id].ages[at as usize].ttl_ns())
     }
 
-    /// Picoseconds since an entry was last hit, or since its time-out was first set.
+    /// Returns the picoseconds since an entry was last hit, or since its time-out was first set.
     pub fn mt_get_entry_idle(&self, table: &str, handle: EntryHandle, now_ps: u64) -> Result<u64> {
         let id = self.ageing_table(table)?;
         let at = self.entry(id, handle)?;
         Ok(now_ps.saturating_sub(self.cells.tables[id].ages[at as usize].since_ps()))
     }
 
-    /// Entries that were not hit for their time-out, in the order of `mt_get_entries`. Each is reported again after another
+    /// Returns the entries that were not hit for their time-out, in the order of `mt_get_entries`. Each is reported again after another
     /// time-out without a hit. Before the first time-out can have passed, entries are not looked at.
     pub fn mt_sweep_entries(&mut self, table: &str, now_ps: u64) -> Result<Vec<EntryHandle>> {
         let id = self.ageing_table(table)?;

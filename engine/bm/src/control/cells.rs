@@ -71,7 +71,7 @@ impl State {
         at.ok_or(RuntimeError::IndexOutOfRange { object, index, size })
     }
 
-    /// Counter cells `start..end`; an empty range is refused.
+    /// Returns the counter cells `start..end`; an empty range is refused.
     pub fn read_counters_range(&self, counter: &str, start: u64, end: u64) -> Result<Vec<CounterValue>> {
         let cells = &self.cells.counters[self.counter(counter)?];
         Ok(cells[range(|| format!("counter '{counter}'"), start, end, cells.len())?].to_vec())
@@ -108,7 +108,7 @@ impl State {
         Ok(id)
     }
 
-    /// Rates of one meter, lowest first; an empty slice switches it off.
+    /// Sets the rates of one meter, lowest first; an empty slice switches it off.
     pub fn meter_set_rates(&mut self, meter: &str, index: u64, rates: &[MeterRate]) -> Result<()> {
         let id = self.meter(meter)?;
         check_rates(format!("meter '{meter}'"), self.program.meter_array(id as u32).rate_count, rates)?;
@@ -118,7 +118,7 @@ impl State {
         Ok(())
     }
 
-    /// Rates of every meter of an array.
+    /// Sets the rates of every meter of an array.
     pub fn meter_array_set_rates(&mut self, meter: &str, rates: &[MeterRate]) -> Result<()> {
         let id = self.meter(meter)?;
         check_rates(format!("meter '{meter}'"), self.program.meter_array(id as u32).rate_count, rates)?;
@@ -127,7 +127,7 @@ impl State {
         Ok(())
     }
 
-    /// Rates of one meter; empty if never set.
+    /// Returns the rates of one meter; empty if never set.
     pub fn meter_get_rates(&self, meter: &str, index: u64) -> Result<Vec<MeterRate>> {
         let cells = &self.cells.meters[self.meter(meter)?];
         let size = cells.len() as u64;
@@ -135,7 +135,7 @@ impl State {
         at.ok_or_else(|| RuntimeError::IndexOutOfRange { object: format!("meter '{meter}'"), index, size })
     }
 
-    /// Rates of the meters `start..end`, each lowest first and empty if never set; an empty range is refused.
+    /// Returns the rates of the meters `start..end`, each lowest first and empty if never set; an empty range is refused.
     pub fn meter_get_rates_range(&self, meter: &str, start: u64, end: u64) -> Result<Vec<Vec<MeterRate>>> {
         let cells = &self.cells.meters[self.meter(meter)?];
         let cells = &cells[range(|| format!("meter '{meter}'"), start, end, cells.len())?];
@@ -160,7 +160,7 @@ impl State {
         Ok(to_bytes(value, array.width))
     }
 
-    /// Cells `start..end` side by side, each as big-endian bytes of the register's width; an empty range is refused.
+    /// Returns the cells `start..end` side by side, each as big-endian bytes of the register's width; an empty range is refused.
     pub fn register_read_range(&self, register: &str, start: u64, end: u64) -> Result<Vec<u8>> {
         let id = self.register(register)?;
         let array = self.cells.registers.array(id);
@@ -253,7 +253,7 @@ impl State {
         Ok(())
     }
 
-    /// Values in order.
+    /// Returns the values in order.
     pub fn parse_vset_get(&self, vset: &str) -> Result<Vec<Vec<u8>>> {
         let id = self.vset(vset)?;
         let width = self.program.parse_vset(id as u32).bitwidth;

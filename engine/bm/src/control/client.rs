@@ -1,5 +1,5 @@
-//! Entries, members and groups as a client names them that chooses names itself, as P4Runtime's do: members and groups by id,
-//! weights, one-shots, and opaque bytes that it gets back.
+//! Entries, members and groups addressed by ids that the client chooses, as in P4Runtime: weights, one-shots, and opaque bytes
+//! that the client gets back.
 //!
 //! They are the same objects as those that BMv2's calls know by handle; what one writes the other reads. What was made by
 //! handle has a made-up id (`tables::action_profile`). A call here is done whole or not at all.
@@ -169,8 +169,8 @@ impl State {
         })
     }
 
-    /// At most `count` entries in order of their rows, from the row `first` on, and the row to go on from. An entry that stays while
-    /// others come and go is in exactly one of the pages that begin with row 0.
+    /// Returns at most `count` entries in order of their rows, from the row `first` on, and the row to go on from. An entry that stays
+    /// while others come and go is in exactly one of the pages that begin with row 0.
     pub fn client_entries_page(
         &self,
         table: &str,
@@ -189,7 +189,7 @@ impl State {
         Ok((page, None))
     }
 
-    /// Entries in order of their rows.
+    /// Returns the entries in order of their rows.
     pub fn client_entries(&self, table: &str) -> Result<Vec<ClientEntry>> {
         let id = self.table(table)?;
         Ok(self.cells.tables[id].rows().filter_map(|at| self.client_entry(id, at)).collect())
@@ -590,7 +590,7 @@ impl State {
         Ok(copy)
     }
 
-    /// Members by rising id; of one id where one is given.
+    /// Returns the members by rising id; of one id where one is given.
     pub fn client_members(&self, profile: &str, id: Option<u32>) -> Result<Vec<ClientMember>> {
         let at = self.profile(profile)?;
         let found = &self.cells.profiles[at];
@@ -607,7 +607,7 @@ impl State {
         })
     }
 
-    /// Groups by rising id; of one id where one is given.
+    /// Returns the groups by rising id; of one id where one is given.
     pub fn client_groups(&self, profile: &str, id: Option<u32>) -> Result<Vec<ClientGroup>> {
         let at = self.profile_with_selector(profile)?;
         let found = &self.cells.profiles[at];

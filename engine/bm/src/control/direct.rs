@@ -57,7 +57,7 @@ impl State {
         }
     }
 
-    /// Rates of an entry's direct meter, lowest first; an empty slice switches it off.
+    /// Sets the rates of an entry's direct meter, lowest first; an empty slice switches it off.
     pub fn mt_set_meter_rates(
         &mut self,
         table: &str,
@@ -72,7 +72,7 @@ impl State {
         Ok(())
     }
 
-    /// Rates of an entry's direct meter; empty if never set.
+    /// Returns the rates of an entry's direct meter; empty if never set.
     pub fn mt_get_meter_rates(&self, table: &str, handle: EntryHandle) -> Result<Vec<MeterRate>> {
         let (id, _) = self.metered_table(table)?;
         Ok(self.cells.tables[id].meters[self.entry(id, handle)? as usize].rates())
@@ -91,7 +91,7 @@ impl State {
         Ok(())
     }
 
-    /// Rates of the default entry's direct meter, lowest first; empty if never set.
+    /// Returns the rates of the default entry's direct meter, lowest first; empty if never set.
     pub fn mt_get_default_meter_rates(&self, table: &str) -> Result<Vec<MeterRate>> {
         let (id, _) = self.metered_table(table)?;
         Ok(self.cells.tables[id].default_meter.rates())

@@ -254,8 +254,8 @@ impl State {
         self.mt_act_prof_add_watching_member_to_group(profile, member, group, None)
     }
 
-    /// As [`State::mt_act_prof_add_member_to_group`]; the selector passes the member over while the port that it watches is not
-    /// up.
+    /// Adds a member as [`State::mt_act_prof_add_member_to_group`] does; the selector passes the member over while the port that it watches
+    /// is not up.
     pub fn mt_act_prof_add_watching_member_to_group(
         &mut self,
         profile: &str,
@@ -332,7 +332,7 @@ impl State {
         Err(RuntimeError::EmptyGroup { object: self.profile_name(profile), reason })
     }
 
-    /// Members in order of handle.
+    /// Returns the members in order of handle.
     pub fn mt_act_prof_get_members(&self, profile: &str) -> Result<Vec<MemberInfo>> {
         let id = self.profile(profile)?;
         let members = (0..).zip(&self.cells.profiles[id].members);
@@ -347,7 +347,7 @@ impl State {
             .collect())
     }
 
-    /// Groups in order of handle.
+    /// Returns the groups in order of handle.
     pub fn mt_act_prof_get_groups(&self, profile: &str) -> Result<Vec<GroupInfo>> {
         let id = self.profile_with_selector(profile)?;
         let groups = (0..).zip(&self.cells.profiles[id].groups);

@@ -330,13 +330,13 @@ impl State {
         Ok(())
     }
 
-    /// Entries in order of their rows (the low 24 bits of the handle).
+    /// Returns the entries in order of their rows (the low 24 bits of the handle).
     pub fn mt_get_entries(&self, table: &str) -> Result<Vec<MtEntry>> {
         let id = self.table(table)?;
         Ok(self.cells.tables[id].rows().filter_map(|at| self.read_entry(id, at)).collect())
     }
 
-    /// One entry.
+    /// Returns one entry.
     pub fn mt_get_entry(&self, table: &str, handle: EntryHandle) -> Result<MtEntry> {
         let id = self.table(table)?;
         let at = self.entry(id, handle)?;
@@ -364,7 +364,7 @@ impl State {
         Ok(MtDefault { action: default.map(|(outcome, data)| self.action_of(id, *outcome, data)) })
     }
 
-    /// Number of entries.
+    /// Returns the number of entries.
     pub fn mt_get_num_entries(&self, table: &str) -> Result<usize> {
         Ok(self.cells.tables[self.table(table)?].len())
     }

@@ -11,12 +11,12 @@ use crate::state::State;
 use crate::tables::{Change, Outcome};
 
 impl State {
-    /// From now on changes are written down, until [`State::end_batch`].
+    /// Writes changes down from now on, until [`State::end_batch`].
     pub fn begin_batch(&mut self) {
         self.undo = Some(Vec::new());
     }
 
-    /// What has been written down stays.
+    /// Keeps what has been written down.
     pub fn end_batch(&mut self) {
         self.undo = None;
     }

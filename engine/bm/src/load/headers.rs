@@ -280,7 +280,7 @@ impl<'a> Loader<'a> {
         Some(Field { slot: h.base + f.off, width: f.width as u16, signed: f.signed })
     }
 
-    /// Where a header is valid, and where it shows whether it is, of one whose validity a parser sets as a field.
+    /// Returns where a header is valid, and where it shows whether it is, of one whose validity a parser sets as a field.
     pub(super) fn shown(&self, header: &HeaderRef) -> Option<(Slot, Slot)> {
         let HeaderRef::Fixed(id) = header else { return None };
         let header = &self.headers[*id as usize];

@@ -12,7 +12,7 @@ pub struct Field {
 }
 
 impl Field {
-    /// Width in bits.
+    /// Returns the width in bits.
     pub fn width(self) -> u32 {
         u32::from(self.width)
     }

@@ -29,7 +29,7 @@ id!(
 );
 
 impl ActionId {
-    /// Index into [`Program::actions`].
+    /// Returns the index into [`Program::actions`].
     pub fn index(self) -> usize {
         self.0 as usize
     }

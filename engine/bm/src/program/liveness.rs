@@ -29,7 +29,7 @@ const MAX_SET_WORDS: usize = 1 << 21;
 const MAX_ROUNDS: usize = 64;
 
 /// Words between two runs that are copied rather than passed over: a run costs as much as some words.
-const GAP: usize = 8;
+const GAP: usize = 16;
 
 /// Words between two runs that are zeroed rather than passed over.
 const ZEROED_GAP: usize = 12;

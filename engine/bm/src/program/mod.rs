@@ -215,37 +215,37 @@ impl Program {
         &self.declared.actions
     }
 
-    /// Action profiles in dense order.
+    /// Returns the action profiles in dense order.
     pub fn action_profiles(&self) -> &[ActionProfileInfo] {
         &self.declared.action_profiles
     }
 
-    /// Register arrays in dense order.
+    /// Returns the register arrays in dense order.
     pub fn register_arrays(&self) -> &[RegisterInfo] {
         &self.declared.register_arrays
     }
 
-    /// Counter arrays in dense order.
+    /// Returns the counter arrays in dense order.
     pub fn counter_arrays(&self) -> &[CounterInfo] {
         &self.declared.counter_arrays
     }
 
-    /// Meter arrays in dense order.
+    /// Returns the meter arrays in dense order.
     pub fn meter_arrays(&self) -> &[MeterInfo] {
         &self.declared.meter_arrays
     }
 
-    /// Parser value sets in dense order.
+    /// Returns the parser value sets in dense order.
     pub fn parse_vsets(&self) -> &[ParseVsetInfo] {
         &self.declared.parse_vsets
     }
 
-    /// Field lists in dense order.
+    /// Returns the field lists in dense order.
     pub fn field_lists(&self) -> &[FieldListInfo] {
         &self.declared.field_lists
     }
 
-    /// Learn lists in dense order.
+    /// Returns the learn lists in dense order.
     pub fn learn_lists(&self) -> &[LearnListInfo] {
         &self.declared.learn_lists
     }
@@ -265,7 +265,7 @@ impl Program {
         self.code.checksums.iter().any(|c| self.code.calculations[c.calculation as usize].payload)
     }
 
-    /// Dense index of a register array (0-based), for [`crate::State::register_cell`].
+    /// Returns the dense index of a register array (0-based), for [`crate::State::register_cell`].
     pub fn register_index(&self, name: &str) -> Option<usize> {
         self.declared.names.registers.get(name).map(|&at| at as usize)
     }
@@ -373,7 +373,7 @@ impl Program {
         &self.packet.constants
     }
 
-    /// Where a checksum's condition is left.
+    /// Returns where a checksum's condition is left.
     #[inline]
     pub(crate) fn condition_slot(&self) -> Slot {
         self.packet.condition_slot

@@ -428,7 +428,7 @@ pub(crate) enum Op {
 }
 
 impl Op {
-    /// Where a branch goes, for those instructions that name it themselves.
+    /// Returns where a branch goes, for those instructions that name it themselves.
     pub(crate) fn target_mut(&mut self) -> Option<&mut Pc> {
         match self {
             Op::Jmp { to }

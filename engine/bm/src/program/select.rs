@@ -22,7 +22,7 @@ pub(crate) struct Select {
 }
 
 impl Select {
-    /// Where the case with this index leads; one past the last is the default.
+    /// Returns where the case with this index leads; one past the last is the default.
     #[inline]
     pub(crate) fn target(&self, case: usize) -> Pc {
         match self.cases.get(case) {

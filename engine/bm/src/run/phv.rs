@@ -40,7 +40,7 @@ fn zero(words: &mut [u64]) {
 }
 
 impl Phv {
-    /// Scratch for packets of `program`, reset.
+    /// Creates scratch for packets of `program`, reset.
     pub fn new(program: &Program) -> Phv {
         let mut slots = vec![0; program.slots()];
         slots[program.const_base()..].copy_from_slice(program.constants());
@@ -58,13 +58,14 @@ impl Phv {
         }
     }
 
-    /// As new: every header invalid, every field zero, both lengths set to `length` bytes.
+    /// Makes it as new: every header invalid, every field zero, both lengths set to `length` bytes.
     pub fn reset(&mut self, program: &Program, length: u64) {
         zero(&mut self.slots[..program.reset_end()]);
         self.set_length(length);
     }
 
-    /// As [`Phv::reset`] for all that anything reads, which `zeroed` says of this program. What is not read has any value.
+    /// Resets what anything reads, as [`Phv::reset`] does for all; `zeroed` says what that is for this program. What is not read has any
+    /// value.
     #[inline]
     pub fn begin(&mut self, program: &Program, zeroed: &Zeroed, length: u64) {
         if cfg!(debug_assertions) {
@@ -110,7 +111,7 @@ impl Phv {
         }
     }
 
-    /// Value of a field of up to 64 bits (a signed one sign-extended); the low 64 bits of a wider one.
+    /// Returns the value of a field of up to 64 bits (a signed one sign-extended); the low 64 bits of a wider one.
     #[inline]
     pub fn get(&self, field: Field) -> u64 {
         self.slots[field.slot as usize]
@@ -130,7 +131,7 @@ impl Phv {
         self.slots[slot] = if field.signed { (shifted as i64 >> unused) as u64 } else { shifted >> unused };
     }
 
-    /// Value of a field of up to 128 bits, zero-extended from its width; the low 128 bits of a wider one.
+    /// Returns the value of a field of up to 128 bits, zero-extended from its width; the low 128 bits of a wider one.
     pub fn get_wide(&self, field: Field) -> u128 {
         let slot = field.slot as usize;
         let low = u128::from(self.slots[slot]);
@@ -138,7 +139,7 @@ impl Phv {
         (low | high) & u128::MAX >> (128 - u32::from(field.width).min(128))
     }
 
-    /// Big-endian bytes of the fields of a learn list, each padded to whole bytes, appended to `out`.
+    /// Appends the big-endian bytes of the fields of a learn list to `out`, each padded to whole bytes.
     pub fn sample(&self, program: &Program, list: FieldList, out: &mut Vec<u8>) {
         for &f in program.list_fields(list) {
             let mut words = self.slots[f.slot as usize..][..f.words()].to_vec();
@@ -148,7 +149,7 @@ impl Phv {
         }
     }
 
-    /// Bytes that the parser consumed: where the payload begins in the parsed packet.
+    /// Returns the bytes that the parser consumed: where the payload begins in the parsed packet.
     pub fn payload_offset(&self) -> usize {
         self.payload_offset
     }

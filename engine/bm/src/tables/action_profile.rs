@@ -262,7 +262,7 @@ impl ActionProfile {
         self.one_shots.get(wanted).copied()
     }
 
-    /// Whether one-shots, or members and groups of clients and by handle, are there.
+    /// Returns whether one-shots, or members and groups of clients and by handle, are there.
     pub(crate) fn styles(&self) -> (bool, bool) {
         let one_shots = self.group_notes.iter().zip(&self.groups);
         let has_one_shots = !self.one_shots.is_empty()
@@ -354,12 +354,12 @@ impl ActionProfile {
         self.group_notes[at] = note;
     }
 
-    /// A made-up id for a member that nobody has named.
+    /// Returns a made-up id for a member that nobody has named.
     pub(crate) fn made_up_member_id(&self, handle: u32) -> u32 {
         self.member_ids.made_up(handle)
     }
 
-    /// A made-up id for a group that nobody has named.
+    /// Returns a made-up id for a group that nobody has named.
     pub(crate) fn made_up_group_id(&self, handle: u32) -> u32 {
         self.group_ids.made_up(handle)
     }

@@ -35,7 +35,7 @@ impl Age {
         (self.ttl_ns, self.told_ps) = (ttl_ns, now_ps);
     }
 
-    /// When it expires if it is not hit; `u64::MAX` if never.
+    /// Returns when it expires if it is not hit; `u64::MAX` if never.
     pub(crate) fn due_ps(&self) -> u64 {
         if self.ttl_ns == 0 {
             return u64::MAX;

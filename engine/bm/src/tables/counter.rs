@@ -22,7 +22,7 @@ impl CounterValue {
     }
 }
 
-/// Where the cells of each counter array of a program are. Direct counters have none: they are with their entries.
+/// Returns where the cells of each counter array of a program are. Direct counters have none: they are with their entries.
 pub(crate) fn counter_places(infos: &[CounterInfo]) -> Vec<Range<usize>> {
     let mut first = 0;
     let place = |info: &CounterInfo| {

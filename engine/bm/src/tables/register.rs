@@ -28,7 +28,7 @@ impl Array {
     }
 }
 
-/// Where each array of a program is, and the words of all.
+/// Returns where each array of a program is, and the words of all.
 pub(crate) fn register_places(infos: &[RegisterInfo]) -> (Vec<Array>, usize) {
     let cell_words = |info: &RegisterInfo| words(info.bitwidth) as usize;
     let mut arrays: Vec<Array> = infos

@@ -87,39 +87,39 @@ pub(crate) struct EventQueue {
 }
 
 impl EventQueue {
-    /// At time zero, with nothing due.
+    /// Creates a queue at time zero, with nothing due.
     pub(crate) fn new(hosts: usize, wires: usize, switches: usize) -> Self {
         let numbers = Numbers::new(hosts, wires, switches);
         Self { now: Time::ZERO, schedule: Schedule::new(numbers.count()), numbers }
     }
 
-    /// The time of what happens now; everything before it has happened.
+    /// Returns the time of what happens now; everything before it has happened.
     #[inline]
     pub(crate) fn now(&self) -> Time {
         self.now
     }
 
-    /// The clock goes on to `time`. A time before now changes nothing: a control write can make something due in the past.
+    /// Moves the clock on to `time`. A time before now changes nothing: a control write can make something due in the past.
     #[inline]
     pub(crate) fn advance(&mut self, time: Time) {
         self.now = self.now.max(time);
     }
 
-    /// The event that is due first, and when.
+    /// Returns the event that is due first, and when.
     #[inline]
     pub(crate) fn next(&self) -> Option<(Time, Event)> {
         let (time, source) = self.schedule.peek()?;
         Some((time, self.numbers.event(source)))
     }
 
-    /// The event is due at `time`, or not at all, whatever it was before. One that was due at `time` already keeps its turn among
-    /// those due at the same time.
+    /// Makes the event due at `time`, or not at all, whatever it was before. One that was due at `time` already keeps its turn among those
+    /// due at the same time.
     #[inline(always)]
     pub(crate) fn set(&mut self, event: Event, time: Option<Time>) {
         self.schedule.set_or_clear(self.numbers.source(event), time);
     }
 
-    /// The event is due at `time`, whatever it was before.
+    /// Makes the event due at `time`, whatever it was before.
     #[inline(always)]
     pub(crate) fn set_due(&mut self, event: Event, time: Time) {
         self.schedule.set(self.numbers.source(event), time);

@@ -70,7 +70,7 @@ pub struct Schedule {
 }
 
 impl Schedule {
-    /// A schedule of `sources` sources, none of them due.
+    /// Creates a schedule of `sources` sources, none of them due.
     pub fn new(sources: usize) -> Self {
         let groups = (ROOT + sources) / 4 + 1;
         assert!(u32::try_from(4 * groups).is_ok(), "a fabric has fewer than 2^32 event sources");
@@ -89,8 +89,8 @@ impl Schedule {
         (group.times[place % 4], group.sequences[place % 4])
     }
 
-    /// The source is due at `time`, whatever it was before. A source that was due at `time` already keeps its
-    /// place among those due at the same time.
+    /// Makes the source due at `time`, whatever it was before. A source that was due at `time` already keeps its place among those due at
+    /// the same time.
     #[inline]
     pub fn set(&mut self, source: Source, time: Time) {
         let mut place = self.places[source.0 as usize] as usize;
@@ -112,7 +112,7 @@ impl Schedule {
         self.rise(place, due, source.0);
     }
 
-    /// The source is not due.
+    /// Makes the source not due.
     #[inline]
     pub fn clear(&mut self, source: Source) {
         let place = self.places[source.0 as usize];
@@ -137,7 +137,7 @@ impl Schedule {
         }
     }
 
-    /// [`Schedule::set`] or [`Schedule::clear`].
+    /// Calls [`Schedule::set`] or [`Schedule::clear`].
     #[inline]
     pub fn set_or_clear(&mut self, source: Source, time: Option<Time>) {
         match time {
@@ -146,7 +146,7 @@ impl Schedule {
         }
     }
 
-    /// The source that is due first, and when.
+    /// Returns the source that is due first, and when.
     #[inline]
     pub fn peek(&self) -> Option<(Time, Source)> {
         (self.end > ROOT).then(|| (Time::from_ps(self.due(ROOT).0), Source(self.sources[ROOT])))

@@ -49,7 +49,7 @@ impl NotificationPoint {
         Self { settings, sent_at: BTreeMap::new(), forget_from: KEPT_FLOWS, marked: 0, sent: 0 }
     }
 
-    /// A packet has come with CE. The CNP that its sender is to get, if it is time for one.
+    /// Counts a packet that came with CE. Returns the CNP for its sender, if it is time for one.
     pub(super) fn marked(&mut self, now: Time, frame: &[u8]) -> Option<Vec<u8>> {
         self.marked += 1;
         let flow = FiveTuple::of_beginning(frame)?;
@@ -68,7 +68,7 @@ impl NotificationPoint {
     }
 }
 
-/// The CNP about the flow of a frame, from who has received it.
+/// Makes the CNP about the flow of a frame, from the host that has received it.
 fn cnp(frame: &[u8], flow: &FiveTuple, dscp: u8) -> Option<Vec<u8>> {
     let ethernet = ethernet::Frame::new_checked(frame).ok()?;
     let addresses = Addresses {
@@ -91,7 +91,7 @@ fn cnp(frame: &[u8], flow: &FiveTuple, dscp: u8) -> Option<Vec<u8>> {
     Some(frame)
 }
 
-/// Whether a frame is a CNP: then the flow that it names, or `None` when it is malformed.
+/// Returns the flow that a frame names if it is a CNP, which is `None` when the CNP is malformed.
 pub(super) fn flow_of_cnp(frame: &[u8]) -> Option<Option<FiveTuple>> {
     let (source, destination, payload) = match Network::of(frame).ok()? {
         Network::Ipv4(packet) if packet.protocol() == udp::PROTOCOL && !packet.is_fragment() => {

@@ -40,7 +40,7 @@ pub struct EeeParams {
 }
 
 impl EeeParams {
-    /// Ticks a frame takes on the wire, rounded down as the program does.
+    /// Returns the ticks that a frame takes on the wire, rounded down as the program does.
     #[inline]
     pub fn wire_ticks(&self, frame_bytes: u32) -> u64 {
         let bytes = u128::from(frame_bytes) + u128::from(self.overhead_bytes);
@@ -85,12 +85,12 @@ pub struct Eee {
 }
 
 impl Eee {
-    /// A machine whose wire has been idle since tick 0.
+    /// Creates a machine whose wire has been idle since tick 0.
     pub fn new(params: EeeParams) -> Self {
         Self { params, ..Self::default() }
     }
 
-    /// A packet of `frame_bytes` is admitted to the queue at `t`; `queue_empty` is what it found.
+    /// Admits a packet of `frame_bytes` to the queue at `t`; `queue_empty` is what it found.
     #[inline]
     pub fn admit(&mut self, t: u64, frame_bytes: u32, queue_empty: bool) {
         match self.state {
@@ -133,7 +133,7 @@ impl Eee {
         }
     }
 
-    /// A packet of `frame_bytes` leaves the queue for the wire at `t`.
+    /// Sends a packet of `frame_bytes` from the queue to the wire at `t`.
     ///
     /// # Panics
     /// When the gate is closed at `t`.
@@ -143,7 +143,7 @@ impl Eee {
         self.busy_until = self.busy_until.max(t) + self.params.wire_ticks(frame_bytes);
     }
 
-    /// A packet is dropped when it would leave at `t`: it takes no time on the wire.
+    /// Drops a packet that would leave at `t`: it takes no time on the wire.
     ///
     /// # Panics
     /// When the gate is closed at `t`.
@@ -170,33 +170,33 @@ impl Eee {
         }
     }
 
-    /// Nothing may leave before this tick; 0 is an open gate.
+    /// Returns the tick before which nothing may leave; 0 is an open gate.
     #[inline]
     pub fn gate_open_at(&self) -> u64 {
         self.gate_open_at
     }
 
-    /// What the machine is doing.
+    /// Returns what the machine is doing.
     pub fn state(&self) -> EeeState {
         self.state
     }
 
-    /// When the wire goes idle.
+    /// Returns when the wire goes idle.
     pub fn busy_until(&self) -> u64 {
         self.busy_until
     }
 
-    /// Packets that this hold has collected.
+    /// Returns the number of packets that this hold has collected.
     pub fn held_packets(&self) -> u32 {
         self.held_packets
     }
 
-    /// The machine's own account of time in low power idle, over finished sleeps.
+    /// Returns the machine's own account of time in low power idle, over finished sleeps.
     pub fn lpi_ticks(&self) -> u64 {
         self.lpi_ticks
     }
 
-    /// How often the PHY was woken.
+    /// Returns how often the PHY was woken.
     pub fn wakes(&self) -> u64 {
         self.wakes
     }

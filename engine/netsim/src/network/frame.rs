@@ -19,35 +19,35 @@ pub struct HostFrame {
     pub number: u32,
     /// When it was offered to the NIC, and its class then, as the 64 bits that travel with it.
     pub tag: u64,
-    /// Who is to be told when it has left the NIC, if anybody: a number of the host's choice.
+    /// The owner that is told when it has left the NIC, if there is one: a number of the host's choice.
     pub owner: Option<NonZeroU32>,
     /// The limiter of its NIC that it waits in, if not in the FIFO.
     pub limiter: Option<NonZeroU32>,
 }
 
 impl HostFrame {
-    /// A frame that a host offers to its NIC at `sent`, which is not later than [`crate::LATEST`].
+    /// Creates a frame that a host offers to its NIC at `sent`, which is not later than [`crate::LATEST`].
     pub(crate) fn new(sent: Time, captured: Vec<u8>, wire_len: usize) -> Self {
         let tag = tag::of_frame(sent, &captured, wire_len);
         Self { captured, wire_len: wire_len as u32, number: 0, tag, owner: None, limiter: None }
     }
 
-    /// The same for an owner that is to be told when the frame has left the NIC.
+    /// Creates the same for an owner that is to be told when the frame has left the NIC.
     pub(crate) fn owned(self, owner: Option<NonZeroU32>) -> Self {
         Self { owner, ..self }
     }
 
-    /// The same, to wait in a limiter.
+    /// Creates the same, to wait in a limiter.
     pub(crate) fn limited(self, limiter: Option<NonZeroU32>) -> Self {
         Self { limiter, ..self }
     }
 
-    /// Bytes behind those captured: of a segment made by a connection, its payload.
+    /// Returns the bytes behind those captured: of a segment made by a connection, its payload.
     pub(crate) fn uncaptured_len(&self) -> u64 {
         u64::from(self.wire_len) - self.captured.len() as u64
     }
 
-    /// The class that the frame had when the host offered it.
+    /// Returns the class that the frame had when the host offered it.
     pub(crate) fn class(&self) -> PacketClass {
         tag::decode(self.tag).1
     }
@@ -58,7 +58,7 @@ impl HostFrame {
 pub(crate) struct Buffers(Vec<Vec<u8>>);
 
 impl Buffers {
-    /// A buffer with any content.
+    /// Returns a buffer with any content.
     pub(crate) fn take(&mut self) -> Vec<u8> {
         self.0.pop().unwrap_or_default()
     }

@@ -23,8 +23,8 @@ pub(super) struct Recorder {
 }
 
 impl Network {
-    /// From now on records the hops that `filter` admits. What was recorded before is forgotten; packets under way are not
-    /// recorded. On an error nothing is recorded any more.
+    /// Records from now on the hops that `filter` admits. What was recorded before is forgotten; packets under way are not recorded. On an
+    /// error nothing is recorded any more.
     pub(crate) fn record_hops(&mut self, filter: &HopFilter) -> Result<(), HopError> {
         self.take_hops(Time::ZERO);
         let Some(first) = self.switches.first() else { return Ok(()) };
@@ -41,7 +41,7 @@ impl Network {
         Ok(())
     }
 
-    /// What was recorded until `now`, in order of time, and records nothing any more. None when nothing was recorded.
+    /// Takes what was recorded until `now`, in order of time, and records nothing any more. None when nothing was recorded.
     pub(crate) fn take_hops(&mut self, now: Time) -> Option<HopLog> {
         let mut hops = self.hops.take();
         for node in &mut self.switches {
@@ -67,20 +67,20 @@ impl Recorder {
         (self.switches + host) as u16
     }
 
-    /// A host offers a frame.
+    /// Records that a host offers a frame.
     #[cold]
     pub(super) fn offered(&mut self, now: Time, host: usize, frame: &HostFrame) {
         self.host_event(HopEvent::new(now, HopKind::Offered, 0), host, frame);
     }
 
-    /// A NIC drops a frame.
+    /// Records that a NIC drops a frame.
     #[cold]
     pub(super) fn nic_dropped(&mut self, now: Time, host: usize, frame: &HostFrame) {
         let event = HopEvent { cause: OTHER_CAUSE, ..HopEvent::new(now, HopKind::Dropped, 0) };
         self.host_event(event, host, frame);
     }
 
-    /// A NIC puts a frame on its link, which its last bit has left at `until`.
+    /// Records that a NIC puts a frame on its link, which its last bit has left at `until`.
     #[cold]
     pub(super) fn nic_sent(&mut self, now: Time, host: usize, frame: &HostFrame, until: Time) {
         let event = HopEvent { until_ps: until.as_ps(), ..HopEvent::new(now, HopKind::Sent, 0) };
@@ -95,13 +95,13 @@ impl Recorder {
         self.log.push(event, with_frame.then_some(&frame.captured[..]));
     }
 
-    /// The PHY of a host's NIC is about to send.
+    /// Records how the PHY of a host's NIC has slept before it sends.
     #[cold]
     pub(super) fn host_phy_sends(&mut self, host: usize, phy: &Phy, start: Time) {
         self.phy_sends(self.host(host), 0, phy, start);
     }
 
-    /// A PHY is about to send: when it has slept until now, says so.
+    /// Records how a PHY has slept until now, before it sends.
     #[cold]
     pub(super) fn phy_sends(&mut self, node: u16, port: u16, phy: &Phy, start: Time) {
         let Some(wake) = self.slept(node, port, phy, start) else { return };
@@ -122,19 +122,19 @@ impl Recorder {
         Some(sleep.wake)
     }
 
-    /// A switch has put a packet on a wire.
+    /// Records that a switch has put a packet on a wire.
     #[cold]
     pub(super) fn put_on_wire(&mut self, wire: usize, packet: u64) {
         self.wires[wire].push_back(packet);
     }
 
-    /// The packet that arrives next over a wire.
+    /// Returns the packet that arrives next over a wire.
     #[cold]
     pub(super) fn arrives(&mut self, wire: usize) -> u64 {
         self.wires[wire].pop_front().unwrap_or(UNKNOWN_PACKET)
     }
 
-    /// A packet has arrived at the host that it was for.
+    /// Records that a packet has arrived at the host that it was for.
     #[cold]
     pub(super) fn delivered(&mut self, now: Time, host: usize, packet: u64, frame: &Frame) {
         if packet == UNKNOWN_PACKET {
@@ -146,7 +146,7 @@ impl Recorder {
         self.log.push(HopEvent { packet, flow, node, bytes: frame.len() as u32, ..event }, None);
     }
 
-    /// A host's TCP sender has lowered its congestion window, given in bytes before and after.
+    /// Records that a host's TCP sender has lowered its congestion window, given in bytes before and after.
     #[cold]
     pub(super) fn slowed(&mut self, now: Time, host: usize, flow: &FiveTuple, [before, after]: [Bytes; 2]) {
         let Some(flow) = self.log.number_of(Some(flow)) else { return };

@@ -80,7 +80,8 @@ impl Host {
         self.ipv6.is_some()
     }
 
-    /// Of a frame to another host, over IPv4 where both have it. Where the host has a gateway the frame is addressed to that.
+    /// Returns the addresses of a frame to another host, over IPv4 where both have it. Where the host has a gateway the frame is addressed
+    /// to that.
     pub(crate) fn addresses_to(&self, to: &Self) -> Option<Addresses> {
         let v4 = self.ipv4.zip(to.ipv4).map(|(from, to)| (IpAddr::V4(from), IpAddr::V4(to)));
         let v6 = self.ipv6.zip(to.ipv6).map(|(from, to)| (IpAddr::V6(from), IpAddr::V6(to)));
@@ -94,13 +95,13 @@ impl Host {
         })
     }
 
-    /// Of the frames of this host and of another to each other.
+    /// Returns the addresses of the frames of this host and of another to each other.
     pub(crate) fn addresses_with(&self, other: &Self) -> Option<[Addresses; 2]> {
         self.addresses_to(other).zip(other.addresses_to(self)).map(Into::into)
     }
 
-    /// The NIC puts its next frame on the link. Returns when the first frame on the link arrives, if that is this one, and whom to
-    /// tell that it has left.
+    /// Puts the NIC's next frame on the link. Returns when the first frame on the link arrives, if that is this one, and whom to tell that
+    /// it has left.
     #[inline]
     pub(super) fn send(
         &mut self,
@@ -118,7 +119,8 @@ impl Host {
         (self.uplink.send(now, wire_time, frame), left)
     }
 
-    /// A frame of `len` bytes, of which the first are given, has arrived. `Some` with its ECN codepoint, if it has one, when it is for this host.
+    /// Receives a frame of `len` bytes, of which the first are given. Returns `Some` with its ECN codepoint, if it has one, when it is for
+    /// this host.
     #[inline]
     pub(super) fn receive(&mut self, frame: &[u8], len: usize) -> Option<Option<Ecn>> {
         let network = Network::of(frame).ok();
@@ -131,7 +133,7 @@ impl Host {
         Some(network.and_then(|network| network.ecn()))
     }
 
-    /// What DCQCN has counted, where it is on.
+    /// Returns what DCQCN has counted, where it is on.
     pub(super) fn dcqcn(&self) -> Option<DcqcnReport> {
         let (point, reactions) = self.notification_point.as_ref().zip(self.nic.dcqcn())?;
         Some(DcqcnReport {
@@ -144,7 +146,7 @@ impl Host {
         })
     }
 
-    /// Whether the frame is a congestion notification message for this host's NIC. It counts as received, too.
+    /// Returns whether the frame is a congestion notification message for this host's NIC, and counts it as received.
     #[inline]
     pub(super) fn takes_message(&self, frame: &[u8]) -> bool {
         ethernet::Frame::new_checked(frame)

@@ -84,7 +84,7 @@ pub(super) enum Next {
 }
 
 impl Limiters {
-    /// A limiter without frames; its first may leave at once. `None` when there are [`MAX_LIMITERS`].
+    /// Adds a limiter without frames; its first may leave at once. `None` when there are [`MAX_LIMITERS`].
     pub(super) fn add(&mut self, now: Time, rate_bps: u64) -> Option<u32> {
         let new = Limiter {
             rate_bps,
@@ -109,7 +109,7 @@ impl Limiters {
         self.limiters[number as usize].as_mut().expect("a limiter's owner gives it up once")
     }
 
-    /// The limiter has another rate from now on.
+    /// Gives the limiter another rate from now on.
     pub(super) fn set_rate(&mut self, now: Time, number: u32, rate_bps: u64) {
         let limiter = self.get(number);
         let passed = u128::from(limiter.rate_bps) * u128::from(now.saturating_since(limiter.since).as_ps());
@@ -120,7 +120,7 @@ impl Limiters {
         self.wait(now, number);
     }
 
-    /// The limiter is gone; what waited in it, in order.
+    /// Removes the limiter; returns what waited in it, in order.
     pub(super) fn remove(&mut self, number: u32) -> impl Iterator<Item = HostFrame> {
         self.leave_turn(number);
         let limiter = self.limiters[number as usize].take().expect("a limiter's owner gives it up once");
@@ -153,7 +153,7 @@ impl Limiters {
         }
     }
 
-    /// A frame of a priority joins a limiter; whether there is such a limiter is its owner's business.
+    /// Adds a frame of a priority to a limiter; its owner knows whether there is such a limiter.
     pub(super) fn push(&mut self, now: Time, number: u32, priority: usize, frame: HostFrame) {
         self.queued_bytes += u64::from(frame.wire_len);
         self.queued_frames += 1;
@@ -164,7 +164,7 @@ impl Limiters {
         }
     }
 
-    /// The earliest time at which a frame of a priority may leave a limiter; long ago when its time has come.
+    /// Returns the earliest time at which a frame of a priority may leave a limiter; long ago when its time has come.
     pub(super) fn next(&self, priority: usize) -> Option<Time> {
         let queue = &self.queues[priority];
         if queue.ready.iter().any(|turn| *turn != Turn::Fifo) {

@@ -16,13 +16,13 @@ pub struct Link<F> {
 }
 
 impl<F> Link<F> {
-    /// An empty link with this propagation delay.
+    /// Creates an empty link with this propagation delay.
     pub fn new(delay: Duration) -> Self {
         Self { delay, under_way: VecDeque::new() }
     }
 
-    /// A frame's first bit is sent at `start` and its last has left `wire_time` later. Returns when the first
-    /// frame on the link arrives, if that is this one.
+    /// Sends a frame whose first bit leaves at `start` and whose last has left `wire_time` later. Returns when the first frame on the link
+    /// arrives, if that is this one.
     ///
     /// # Panics
     /// When the frame would overtake the one before, which a transmitter of one rate cannot make happen.
@@ -36,7 +36,7 @@ impl<F> Link<F> {
         (self.under_way.len() == 1).then_some(arrival)
     }
 
-    /// When the next frame arrives.
+    /// Returns when the next frame arrives.
     #[inline]
     pub fn next_arrival(&self) -> Option<Time> {
         self.under_way.front().map(|(arrival, _)| *arrival)
@@ -48,7 +48,7 @@ impl<F> Link<F> {
         self.under_way.pop_front().map(|(_, frame)| frame)
     }
 
-    /// Frames under way.
+    /// Returns the number of frames under way.
     pub fn len(&self) -> usize {
         self.under_way.len()
     }

@@ -95,17 +95,17 @@ impl Network {
         &self.hosts
     }
 
-    /// The direction that leaves a host.
+    /// Returns the direction that leaves a host.
     pub(crate) fn uplink(&self, host: usize) -> &Direction {
         &self.directions[host]
     }
 
-    /// The directions of a path.
+    /// Returns the directions of a path.
     pub(crate) fn path(&self, numbers: &[u32]) -> Vec<&Direction> {
         numbers.iter().map(|number| &self.directions[*number as usize]).collect()
     }
 
-    /// Every direction: those that leave hosts, then those that leave switches. A path names them by their place here.
+    /// Returns every direction: those that leave hosts, then those that leave switches. A path names them by their place here.
     pub(crate) fn directions(&self) -> impl Iterator<Item = &Direction> {
         self.directions.iter()
     }
@@ -140,7 +140,7 @@ impl Network {
         &mut self.switches[index].switch
     }
 
-    /// P4 passes of all switches.
+    /// Returns the P4 passes of all switches.
     pub(crate) fn p4_passes(&self) -> u64 {
         self.switches.iter().map(|node| node.switch.p4_passes()).sum()
     }
@@ -150,17 +150,17 @@ impl Network {
         self.hosts[host].is_listened_to = on;
     }
 
-    /// What has arrived at hosts that are listened to.
+    /// Returns what has arrived at hosts that are listened to.
     pub(crate) fn listener(&self) -> &Listener {
         &self.listener
     }
 
-    /// The same, to take from.
+    /// Returns the same, to take from.
     pub(crate) fn listener_mut(&mut self) -> &mut Listener {
         &mut self.listener
     }
 
-    /// A buffer for a frame of a host.
+    /// Returns a buffer for a frame of a host.
     pub(crate) fn buffer(&mut self) -> Vec<u8> {
         self.buffers.take()
     }
@@ -170,21 +170,20 @@ impl Network {
         self.buffers.give_back(buffer);
     }
 
-    /// Time has come to what `events` says, and nothing has changed before it.
+    /// Moves time on to what `events` says; nothing has changed before it.
     #[inline]
     pub(crate) fn advance(&mut self, events: &EventQueue) {
         self.queue_depth.advance(events.now());
     }
 
-    /// Everything that switches want to send leaves: a control write may have opened a gate, a new program may have emptied
-    /// queues.
+    /// Sends everything that switches want to send: a control write may have opened a gate, a new program may have emptied queues.
     pub(crate) fn send_from_switches(&mut self, events: &mut EventQueue) {
         for switch in 0..self.switches.len() {
             self.send_from_switch(events, switch);
         }
     }
 
-    /// A host offers a frame to its NIC.
+    /// Offers a frame of a host to its NIC.
     pub(crate) fn offer(&mut self, events: &mut EventQueue, host: usize, mut frame: HostFrame) {
         if self.hosts[host].notification_point.is_some() && frame.class() == PacketClass::Data {
             wire::set_ect0(&mut frame.captured);
@@ -224,7 +223,7 @@ impl Network {
         self.schedule_nic(events, host);
     }
 
-    /// A host's NIC gets a limiter of this rate, in bits per second on the wire; `None` when it has as many as it may.
+    /// Adds a limiter of this rate, in bits per second on the wire, to a host's NIC; `None` when it has as many as it may.
     pub(crate) fn add_limiter(
         &mut self,
         events: &EventQueue,
@@ -234,7 +233,7 @@ impl Network {
         self.hosts[host].nic.add_limiter(events.now(), rate_bps)
     }
 
-    /// A limiter has another rate from now on.
+    /// Gives a limiter another rate from now on.
     pub(crate) fn set_limiter(
         &mut self,
         events: &mut EventQueue,
@@ -246,7 +245,7 @@ impl Network {
         self.schedule_nic(events, host);
     }
 
-    /// A limiter is given up.
+    /// Removes a limiter.
     pub(crate) fn remove_limiter(&mut self, events: &mut EventQueue, host: usize, limiter: NonZeroU32) {
         self.hosts[host].nic.remove_limiter(limiter);
         self.schedule_nic(events, host);
@@ -267,7 +266,7 @@ impl Network {
         events.set(Event::NicSends(host), due);
     }
 
-    /// [`Event::NicSends`].
+    /// Handles [`Event::NicSends`].
     #[inline]
     pub(crate) fn nic_sends(&mut self, events: &mut EventQueue, index: usize) {
         let host = &mut self.hosts[index];
@@ -286,7 +285,7 @@ impl Network {
         self.schedule_nic(events, index);
     }
 
-    /// [`Event::UplinkDelivers`].
+    /// Handles [`Event::UplinkDelivers`].
     #[inline]
     pub(crate) fn uplink_delivers(&mut self, events: &mut EventQueue, index: usize) {
         let host = &mut self.hosts[index];
@@ -300,8 +299,7 @@ impl Network {
         self.send_from_switch(events, switch);
     }
 
-    /// [`Event::WireDelivers`]. A frame that has arrived at the host that it was for is to be given back with
-    /// [`Network::recycle`].
+    /// Handles [`Event::WireDelivers`]. A frame that has arrived at the host that it was for is to be given back with [`Network::recycle`].
     #[inline]
     pub(crate) fn wire_delivers(&mut self, events: &mut EventQueue, index: usize) -> Option<Arrival> {
         let wire = &mut self.wires[index];
@@ -370,13 +368,13 @@ impl Network {
         self.schedule_nic(events, host);
     }
 
-    /// Whether owners are to be told of frames with [`Network::pop_left`].
+    /// Returns whether owners are to be told of frames with [`Network::pop_left`].
     #[inline]
     pub(crate) fn has_left(&self) -> bool {
         !self.left.is_empty()
     }
 
-    /// A frame that is no longer in its NIC.
+    /// Returns a frame that is no longer in its NIC.
     pub(crate) fn pop_left(&mut self) -> Option<LeftNic> {
         self.left.pop()
     }
@@ -391,13 +389,13 @@ impl Network {
         }
     }
 
-    /// Whether hops are recorded.
+    /// Returns whether hops are recorded.
     #[inline]
     pub(crate) fn records_hops(&self) -> bool {
         self.hops.is_some()
     }
 
-    /// If hops are recorded: a host's TCP sender has lowered its congestion window, given in bytes before and after.
+    /// Records, where hops are recorded, that a host's TCP sender has lowered its congestion window, given in bytes before and after.
     pub(crate) fn slowed(&mut self, now: Time, host: usize, flow: &FiveTuple, window: [Bytes; 2]) {
         if let Some(hops) = &mut self.hops {
             hops.slowed(now, host, flow, window);
@@ -410,14 +408,14 @@ impl Network {
         self.switches[arrival.switch].switch.recycle(arrival.frame);
     }
 
-    /// [`Event::SwitchWakes`].
+    /// Handles [`Event::SwitchWakes`].
     #[inline]
     pub(crate) fn switch_wakes(&mut self, events: &mut EventQueue, index: usize) {
         self.switches[index].switch.handle_wakeup(events.now());
         self.send_from_switch(events, index);
     }
 
-    /// The controller gives a switch a packet, packet-out header included.
+    /// Gives a switch a packet of the controller, packet-out header included.
     pub(crate) fn packet_out(&mut self, events: &mut EventQueue, index: usize, packet: &[u8]) {
         let node = &mut self.switches[index];
         node.packet_outs += 1;
@@ -427,7 +425,7 @@ impl Network {
         self.send_from_switch(events, index);
     }
 
-    /// The next packet that a switch has sent to the controller, packet-in header included.
+    /// Returns the next packet that a switch has sent to the controller, packet-in header included.
     pub(crate) fn poll_packet_in(&mut self, index: usize) -> Option<Vec<u8>> {
         self.switches[index].poll_packet_in()
     }

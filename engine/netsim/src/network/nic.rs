@@ -124,7 +124,7 @@ pub struct Nic {
 }
 
 impl Nic {
-    /// An idle NIC. `limit` bounds what waits; `eee` is off when `None`.
+    /// Creates an idle NIC. `limit` bounds what waits; `eee` is off when `None`.
     pub fn new(rate: DataRate, overhead: Bytes, limit: Option<NicLimit>, eee: Option<NicEee>) -> Self {
         let eee = eee.map(|eee| Eee::new(in_ticks(eee, rate, overhead)));
         Self {
@@ -149,21 +149,21 @@ impl Nic {
         }
     }
 
-    /// The same with an AQM; `seed` is for what it draws.
+    /// Returns the same with an AQM; `seed` is for what it draws.
     #[must_use]
     pub fn with_aqm(mut self, aqm: Option<NicAqm>, seed: u64) -> Self {
         self.aqm = aqm.map(|settings| Aqm::new(settings, seed));
         self
     }
 
-    /// The same with queues by priority.
+    /// Returns the same with queues by priority.
     #[must_use]
     pub fn with_classes(mut self, classes: Option<NicClasses>) -> Self {
         self.lanes = classes.map(|classes| Box::new(Lanes::new(classes)));
         self
     }
 
-    /// The same with queues that serve flows in turn, in place of each FIFO.
+    /// Returns the same with queues that serve flows in turn, in place of each FIFO.
     #[must_use]
     pub fn with_fair_queues(mut self, is_fair: bool) -> Self {
         if is_fair {
@@ -173,12 +173,12 @@ impl Nic {
         self
     }
 
-    /// Whether it has queues by priority.
+    /// Returns whether it has queues by priority.
     pub fn has_classes(&self) -> bool {
         self.lanes.is_some()
     }
 
-    /// A frame of MAC control has arrived: queues may be paused from now on.
+    /// Handles a frame of MAC control: queues may be paused from now on.
     pub fn receive_control(&mut self, now: Time, frame: &[u8]) {
         let rate = self.rate;
         if self.lanes.as_mut().is_some_and(|lanes| lanes.obey(now, rate, frame)) {
@@ -194,21 +194,22 @@ impl Nic {
         self.cnps.len() + self.lanes.as_ref().map_or(self.queue.len(), |lanes| lanes.len())
     }
 
-    /// The same with reaction points, whose settings have been checked, for flows from `own` addresses.
+    /// Returns the same with reaction points, whose settings have been checked, for flows from `own` addresses.
     #[must_use]
     pub fn with_reactions(mut self, settings: Option<ReactionSettings>, own: [Option<IpAddr>; 2]) -> Self {
         self.reactions = settings.map(|settings| Box::new(Reactions::new(settings, self.rate, own)));
         self
     }
 
-    /// A congestion notification message for this NIC has come. One that changes nothing is counted.
+    /// Handles a congestion notification message for this NIC. One that changes nothing is counted.
     pub fn handle_message(&mut self, now: Time, frame: &[u8]) {
         if self.reactions.as_ref().is_some_and(|reactions| reactions.is_qcn()) {
             self.react(now, Message::of(frame));
         }
     }
 
-    /// A frame for this host has come; whether it is a congestion notification packet. One that changes nothing is counted.
+    /// Handles a frame for this host if it is a congestion notification packet. Returns whether it is one. One that changes nothing is
+    /// counted.
     pub fn handle_notification(&mut self, now: Time, frame: &[u8]) -> bool {
         let Some(flow) = cnp::flow_of_cnp(frame) else { return false };
         if self.reactions.as_ref().is_some_and(|reactions| !reactions.is_qcn()) {
@@ -280,7 +281,7 @@ impl Nic {
         }
     }
 
-    /// Does what timers of reaction points want by now; whether there was anything.
+    /// Runs the reaction-point timers due by `now`. Returns whether any was.
     #[inline]
     pub fn reacts(&mut self, now: Time) -> bool {
         let Some(reactions) = &mut self.reactions else { return false };
@@ -296,7 +297,7 @@ impl Nic {
         true
     }
 
-    /// When the NIC has something to do: a frame may leave, or a reaction point's timer expires.
+    /// Returns when the NIC has something to do: a frame may leave, or a reaction point's timer expires.
     #[inline]
     pub fn next_event(&self) -> Option<Time> {
         let departure = self.next_departure();
@@ -306,17 +307,17 @@ impl Nic {
         }
     }
 
-    /// What QCN has counted, when the NIC has it.
+    /// Returns what QCN has counted, when the NIC has it.
     pub fn qcn(&self) -> Option<QcnReport> {
         self.reactions.as_ref().filter(|reactions| reactions.is_qcn()).map(|reactions| reactions.counts)
     }
 
-    /// What DCQCN's reaction points have counted, when the NIC has them.
+    /// Returns what DCQCN's reaction points have counted, when the NIC has them.
     pub fn dcqcn(&self) -> Option<QcnReport> {
         self.reactions.as_ref().filter(|reactions| !reactions.is_qcn()).map(|reactions| reactions.counts)
     }
 
-    /// The host offers a notification, for which there is always room and which no AQM sees.
+    /// Enqueues a notification of the host, for which there is always room and which no AQM sees.
     pub fn enqueue_cnp(&mut self, now: Time, frame: HostFrame) {
         self.stats.offered += 1;
         let (limited_bytes, limited_frames) =
@@ -334,7 +335,7 @@ impl Nic {
         self.cnps.push_back(frame);
     }
 
-    /// The host offers a frame; one that does not fit or is dropped early comes back.
+    /// Enqueues a frame of the host; returns one that does not fit or is dropped early.
     pub fn enqueue(&mut self, now: Time, mut frame: HostFrame) -> Result<(), HostFrame> {
         self.stats.offered += 1;
         let queued_bytes = self.queued_bytes + u64::from(frame.wire_len);
@@ -419,7 +420,7 @@ impl Nic {
         }
     }
 
-    /// When the first waiting frame may leave: not before the wire is free and the PHY awake, nor, in a limiter, before its time.
+    /// Returns when the first waiting frame may leave: not before the wire is free and the PHY awake, nor, in a limiter, before its time.
     pub fn next_departure(&self) -> Option<Time> {
         let gate = Time::from_ps(self.eee.as_ref().map_or(0, Eee::gate_open_at));
         let wire = self.free_at.max(gate);
@@ -448,7 +449,7 @@ impl Nic {
         Some(NonZeroU32::MIN.saturating_add(number))
     }
 
-    /// The limiter has another rate from now on; with 0 nothing leaves it.
+    /// Gives the limiter another rate from now on; with 0 nothing leaves it.
     ///
     /// # Panics
     /// If the limiter does not exist; so does [`Nic::remove_limiter`].
@@ -457,7 +458,7 @@ impl Nic {
         limiters.set_rate(now, limiter.get() - 1, rate_bps);
     }
 
-    /// The limiter is gone; what waited in it waits in the FIFO, behind what is there. No frame may carry its number afterwards.
+    /// Removes the limiter; what waited in it waits in the FIFO, behind what is there. No frame may carry its number afterwards.
     pub fn remove_limiter(&mut self, limiter: NonZeroU32) {
         let limiters = self.limiters.as_mut().expect("a limiter's number comes from the NIC that has it");
         let mut frames: Vec<HostFrame> = limiters.remove(limiter.get() - 1).collect();
@@ -469,7 +470,7 @@ impl Nic {
         }
     }
 
-    /// The first waiting frame leaves; with it comes its time on the wire. `None` when there is none, or when the AQM dropped all that
+    /// Sends the first waiting frame. Returns it with its time on the wire. `None` when there is none, or when the AQM dropped all that
     /// waited.
     ///
     /// # Panics
@@ -542,35 +543,35 @@ impl Nic {
         }
     }
 
-    /// Since when the last frame that left could have left, but for a pause or its limiter: the wire was free, a frame waited, and the PHY
-    /// was awake. A NIC in which frames wait does not sleep.
+    /// Returns since when the last frame that left could have left, but for a pause or its limiter: the wire was free, a frame waited, and
+    /// the PHY was awake. A NIC in which frames wait does not sleep.
     pub fn ready(&self) -> Time {
         self.ready
     }
 
-    /// A frame that [`Nic::depart`] dropped.
+    /// Returns a frame that [`Nic::depart`] dropped.
     pub fn pop_dropped(&mut self) -> Option<HostFrame> {
         self.dropped.pop()
     }
 
-    /// Frames waiting.
+    /// Returns the number of frames waiting.
     pub fn queue_packets(&self) -> usize {
         self.fifo_len() + self.limiters.as_ref().map_or(0, |limiters| limiters.queued_frames)
     }
 
-    /// What has passed so far.
+    /// Returns what has passed so far.
     pub fn stats(&self) -> &NicStats {
         &self.stats
     }
 
-    /// The EEE state machine, when EEE is on.
+    /// Returns the EEE state machine, when EEE is on.
     pub fn eee(&self) -> Option<&Eee> {
         self.eee.as_ref()
     }
 }
 
 impl NicStats {
-    /// Does what the AQM says; whether the frame is dropped.
+    /// Carries out the AQM's decision. Returns whether the frame is dropped.
     fn apply(&mut self, decision: Decision, frame: &mut HostFrame) -> bool {
         match decision {
             Decision::Pass => {}

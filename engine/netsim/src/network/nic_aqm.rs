@@ -59,13 +59,13 @@ pub(crate) struct Aqm {
 }
 
 impl Aqm {
-    /// `seed` chooses RED's random stream.
+    /// Creates the AQM of a NIC; `seed` chooses RED's random stream.
     pub(crate) fn new(settings: NicAqm, seed: u64) -> Self {
         let random = Xoshiro256PlusPlus::seed_from_u64(seed);
         Self { settings, average: 0, codel: Codel::default(), random }
     }
 
-    /// A frame that fits is to enter, and finds this much. `idle`: for how long nothing has been queued or sent.
+    /// Decides about a frame that fits and is to enter, and finds this much. `idle`: for how long nothing has been queued or sent.
     pub(crate) fn admit(
         &mut self,
         found_bytes: u64,
@@ -112,7 +112,7 @@ impl Aqm {
         }
     }
 
-    /// A frame that was admitted at `admitted` is to leave, with this much behind it.
+    /// Decides about a frame that was admitted at `admitted` and is to leave, with this much behind it.
     pub(crate) fn leave(&mut self, now: Time, admitted: Time, left: u64, frame: &HostFrame) -> Decision {
         match self.settings {
             NicAqm::MarkThreshold { threshold_bytes, l4s_threshold_bytes, at_dequeue: true } => {

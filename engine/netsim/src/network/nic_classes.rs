@@ -44,7 +44,7 @@ pub(super) struct Lanes {
     waiting: usize,
 }
 
-/// Whether a frame is of MAC control, which ends at the NIC that receives it.
+/// Returns whether a frame is of MAC control, which ends at the NIC that receives it.
 #[inline]
 pub(super) fn is_mac_control(frame: &[u8]) -> bool {
     frame.get(12..14) == Some(&ETHERTYPE)
@@ -55,7 +55,7 @@ impl Lanes {
         Self { classes, queues: Default::default(), open_at: [Time::ZERO; PRIORITIES], waiting: 0 }
     }
 
-    /// The same with queues that serve flows in turn.
+    /// Returns the same with queues that serve flows in turn.
     pub(super) fn with_fair_queues(self) -> Self {
         Self { queues: std::array::from_fn(|_| Queue::fair()), ..self }
     }
@@ -64,7 +64,7 @@ impl Lanes {
         self.waiting
     }
 
-    /// The queue that a frame belongs to.
+    /// Returns the queue that a frame belongs to.
     pub(super) fn priority_of(&self, frame: &HostFrame) -> usize {
         let dscp = Network::of(&frame.captured).ok().and_then(|network| network.dscp());
         dscp.map_or(self.classes.default_priority, |dscp| self.classes.priority[usize::from(dscp)]).into()
@@ -86,8 +86,8 @@ impl Lanes {
         taken
     }
 
-    /// When the first frame may leave, also of those that wait elsewhere: `elsewhere` says by priority when one may leave, but for pauses.
-    /// `None` when none waits.
+    /// Returns when the first frame may leave, also of those that wait elsewhere: `elsewhere` says by priority when one may leave, but for
+    /// pauses. `None` when none waits.
     pub(super) fn next(&self, elsewhere: impl Fn(usize) -> Option<Time>) -> Option<Time> {
         let waiting = (0..PRIORITIES).filter_map(|priority| {
             let open_at = self.open_at[priority];
@@ -97,8 +97,8 @@ impl Lanes {
         waiting.min()
     }
 
-    /// The highest queue that is not paused and has a frame, here or elsewhere ([`Lanes::next`]), since when it is open, and whether it
-    /// has one here.
+    /// Returns the highest queue that is not paused and has a frame, here or elsewhere ([`Lanes::next`]), since when it is open, and
+    /// whether it has one here.
     pub(super) fn first(
         &self,
         now: Time,
@@ -112,7 +112,7 @@ impl Lanes {
         })
     }
 
-    /// The first frame of a queue.
+    /// Returns the first frame of a queue.
     pub(super) fn pop(&mut self, priority: usize) -> Option<HostFrame> {
         let frame = self.queues[priority].pop()?;
         self.waiting -= 1;

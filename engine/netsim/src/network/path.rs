@@ -28,15 +28,15 @@ pub(crate) struct Paths {
 }
 
 impl Paths {
-    /// The switch may have been written to: its copy is out of date.
+    /// Forgets the copy of a switch that may have been written to.
     pub(crate) fn forget(&mut self, switch: usize) {
         if let Some(copy) = self.copies.get_mut(switch) {
             *copy = None;
         }
     }
 
-    /// Numbers of the directions (`Network::uplink` first, then the wires) that a frame from one host to another crosses, in order; `None` when
-    /// it does not get there.
+    /// Returns the numbers of the directions (`Network::uplink` first, then the wires) that a frame from one host to another crosses, in
+    /// order; `None` when it does not get there.
     pub(crate) fn find(
         &mut self,
         network: &Network,

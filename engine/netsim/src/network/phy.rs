@@ -50,7 +50,7 @@ pub struct StateTimes {
 }
 
 impl StateTimes {
-    /// All four.
+    /// Returns all four.
     pub fn total(&self) -> Duration {
         self.active + self.sleep + self.lpi + self.wake
     }
@@ -95,7 +95,7 @@ pub struct Phy {
 }
 
 impl Phy {
-    /// A PHY that sleeps after `stall` without transmission, or never.
+    /// Creates a PHY that sleeps after `stall` without transmission, or never.
     ///
     /// `tolerance` is how much the clock of what controls the PHY may be off: an idle time that is longer
     /// than the stall by no more than this is taken as awake, and a wake-up that is early by no more than this
@@ -114,7 +114,7 @@ impl Phy {
         }
     }
 
-    /// Something is sent from `start` on, for `wire_time`.
+    /// Sends something from `start` on, for `wire_time`.
     ///
     /// # Panics
     /// When the last transmission has not ended: one wire carries one frame.
@@ -130,8 +130,8 @@ impl Phy {
         self.idle_since = start + wire_time;
     }
 
-    /// The PHY was to send from `since` on, and sends nothing until `until`: what controls it kept it awake, or woke it, for frames that
-    /// have to wait for another reason than the PHY.
+    /// Keeps the PHY awake: it was to send from `since` on and sends nothing until `until`, because frames have to wait for another reason
+    /// than the PHY.
     pub fn stay_awake(&mut self, since: Time, until: Time) {
         let since = since.max(self.idle_since);
         let gap = since.saturating_since(self.idle_since);
@@ -167,8 +167,8 @@ impl Phy {
         times.lpi += asleep.saturating_sub(transitions);
     }
 
-    /// Whether the PHY is asleep, or on the way, at `now`, if nothing is sent before, and how it got there: what
-    /// [`Phy::transmit`] at `now` would count as a wake.
+    /// Returns whether the PHY is asleep, or on the way, at `now`, if nothing is sent before, and how it got there: what [`Phy::transmit`]
+    /// at `now` would count as a wake.
     pub fn sleep_at(&self, now: Time) -> Option<Sleep> {
         let stall = self.stall?;
         let gap = now.saturating_since(self.idle_since);
@@ -181,7 +181,7 @@ impl Phy {
         Some(Sleep { since, asleep: since + self.kind.sleep.min(asleep - wake), wake })
     }
 
-    /// Time in each state up to `now`; an idle PHY is taken to stay idle.
+    /// Returns the time in each state up to `now`; an idle PHY is taken to stay idle.
     pub fn times(&self, now: Time) -> StateTimes {
         let mut times = self.until_idle;
         if now < self.idle_since {
@@ -200,12 +200,12 @@ impl Phy {
         times
     }
 
-    /// Time with something on the wire up to `now`.
+    /// Returns the time with something on the wire up to `now`.
     pub fn transmitting(&self, now: Time) -> Duration {
         self.transmitting - self.idle_since.saturating_since(now)
     }
 
-    /// Energy up to `now`.
+    /// Returns the energy up to `now`.
     pub fn energy(&self, now: Time) -> Energy {
         let PhyType { watts, lpi_fraction, .. } = self.kind;
         let elapsed = now.since(Time::ZERO).as_secs_f64();
@@ -217,7 +217,7 @@ impl Phy {
         }
     }
 
-    /// How often the PHY was woken.
+    /// Returns how often the PHY was woken.
     pub fn wakes(&self) -> u64 {
         self.wakes
     }

@@ -186,12 +186,12 @@ impl Reactions {
         }
     }
 
-    /// Whether it obeys messages of switches.
+    /// Returns whether it obeys messages of switches.
     pub(super) fn is_qcn(&self) -> bool {
         matches!(self.settings, ReactionSettings::Qcn(_))
     }
 
-    /// The limiter in which a flow's frames wait.
+    /// Returns the limiter in which a flow's frames wait.
     #[inline]
     pub(super) fn limiter_of(&self, frame: &[u8]) -> Option<NonZeroU32> {
         if self.numbers.is_empty() {
@@ -200,17 +200,17 @@ impl Reactions {
         self.numbers.get(&self.scope.of(FiveTuple::of_beginning(frame)?)).copied()
     }
 
-    /// Whether a message is about a flow of this host.
+    /// Returns whether a message is about a flow of this host.
     pub(super) fn is_own(&self, message: &Message) -> bool {
         self.own.contains(&Some(message.flow.source))
     }
 
-    /// Whether a message needs a limiter that is not there yet.
+    /// Returns whether a message needs a limiter that is not there yet.
     pub(super) fn is_new(&self, message: &Message) -> bool {
         message.feedback > 0 && !self.numbers.contains_key(&self.scope.of(message.flow))
     }
 
-    /// A flow, or all, have a limiter from now on.
+    /// Gives a flow, or all, a limiter from now on.
     pub(super) fn add(&mut self, flow: FiveTuple, number: NonZeroU32) {
         let flow = self.scope.of(flow);
         let place = number.get() as usize - 1;
@@ -222,7 +222,7 @@ impl Reactions {
         self.counts.max_limiters = self.counts.max_limiters.max(self.numbers.len() as u64);
     }
 
-    /// A message has come; what it does to the rate of its flow's limiter.
+    /// Handles a message. Returns what it does to the rate of its flow's limiter.
     pub(super) fn handle(&mut self, now: Time, message: &Message) -> Option<Change> {
         let number = *self.numbers.get(&self.scope.of(message.flow))?;
         let limited = self.limited[number.get() as usize - 1].as_mut()?;
@@ -231,7 +231,7 @@ impl Reactions {
         Some(Change::Rate(number, limited.point.rate_bps()))
     }
 
-    /// A frame has left a limiter; `bytes` are those on the wire.
+    /// Counts a frame that has left a limiter; `bytes` are those on the wire.
     pub(super) fn sent(&mut self, now: Time, number: NonZeroU32, bytes: u64) -> Option<Change> {
         let limited = self.limited.get_mut(number.get() as usize - 1)?.as_mut()?;
         let before = limited.point.rate_bps();
@@ -246,12 +246,12 @@ impl Reactions {
         (point.rate_bps() != before).then(|| Change::Rate(number, point.rate_bps()))
     }
 
-    /// When [`Reactions::advance`] has something to do.
+    /// Returns when [`Reactions::advance`] has something to do.
     pub(super) fn next_timeout(&self) -> Option<Time> {
         (self.due < Time::MAX).then_some(self.due)
     }
 
-    /// Does what is due up to now.
+    /// Runs the timers of all reaction points due by `now`.
     pub(super) fn advance(&mut self, now: Time, changes: &mut Vec<Change>) {
         self.due = Time::MAX;
         for (place, limited) in self.limited.iter_mut().enumerate() {
@@ -264,7 +264,7 @@ impl Reactions {
         }
     }
 
-    /// The limiter of a flow is given up.
+    /// Removes the limiter of a flow.
     pub(super) fn remove(&mut self, number: NonZeroU32) {
         if let Some(limited) = self.limited[number.get() as usize - 1].take() {
             self.numbers.remove(&limited.flow);

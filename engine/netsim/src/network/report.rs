@@ -17,7 +17,7 @@ use crate::report::{
 };
 
 impl Network {
-    /// Where every packet is.
+    /// Returns where every packet is.
     pub(crate) fn conservation(&self) -> Conservation {
         let mut counts = Conservation::default();
         for host in &self.hosts {
@@ -40,13 +40,13 @@ impl Network {
         counts
     }
 
-    /// Names of switches whose own counts do not add up.
+    /// Returns the names of switches whose own counts do not add up.
     pub(crate) fn unbalanced_switches(&self) -> Vec<String> {
         let unbalanced = self.switches.iter().filter(|node| !node.switch.stats().is_balanced());
         unbalanced.map(|node| node.name.clone()).collect()
     }
 
-    /// By class as sent, every class named.
+    /// Returns the reports by class as sent, every class named.
     pub(crate) fn class_reports(&self) -> BTreeMap<&'static str, ClassReport> {
         PacketClass::ALL.into_iter().map(|class| (class.name(), self.class_report(class))).collect()
     }
@@ -59,7 +59,7 @@ impl Network {
         (0..self.switches.len()).map(|index| self.switch_report(index)).collect()
     }
 
-    /// What all NICs' queues did, by class as sent, every class named.
+    /// Returns what all NICs' queues did, by class as sent, every class named.
     pub(crate) fn nic_queues(&self) -> BTreeMap<&'static str, ClassCounts> {
         let total = |class: PacketClass| {
             let mut total = ClassCounts::default();
@@ -71,7 +71,7 @@ impl Network {
         PacketClass::ALL.into_iter().map(total).collect()
     }
 
-    /// Latency of all classes together.
+    /// Returns the latency of all classes together.
     pub(crate) fn latency_of_all(&self) -> Option<LatencyReport> {
         let mut all = Histogram::default();
         for class in PacketClass::ALL {
@@ -133,7 +133,7 @@ impl Network {
         }
     }
 
-    /// Energy up to `now`.
+    /// Returns the energy up to `now`.
     pub(crate) fn energy_report(&self, now: Time) -> EnergyReport {
         let mut total = EnergySum::default();
         let mut by_layer: BTreeMap<Layer, EnergySum> = BTreeMap::new();

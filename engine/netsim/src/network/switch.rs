@@ -30,21 +30,21 @@ pub(crate) struct SwitchNode {
 }
 
 impl SwitchNode {
-    /// Index of the wire at `port`, if it has a link.
+    /// Returns the index of the wire at `port`, if it has a link.
     #[inline]
     pub(super) fn wire_at(&self, port: u16) -> Option<usize> {
         let wire = *self.wire_by_port.get(usize::from(port))?;
         (wire != NO_WIRE).then_some(wire as usize)
     }
 
-    /// The number of the packet that was last taken from the switch's transmissions, if hops are recorded.
+    /// Returns the number of the packet that was last taken from the switch's transmissions, if hops are recorded.
     #[inline]
     pub(super) fn next_sent(&mut self, is_recorded: bool) -> u64 {
         let hops = if is_recorded { self.switch.hops_mut() } else { None };
         hops.map_or(UNKNOWN_PACKET, |hops| hops.next_sent())
     }
 
-    /// A packet goes to the controller.
+    /// Keeps a packet for the controller.
     pub(super) fn packet_in(&mut self, frame: Frame) {
         self.packet_in_count += 1;
         if self.packet_ins.len() < MAX_PACKET_INS {
@@ -55,7 +55,7 @@ impl SwitchNode {
         }
     }
 
-    /// The controller takes a packet.
+    /// Takes a packet for the controller.
     pub(super) fn poll_packet_in(&mut self) -> Option<Vec<u8>> {
         let frame = self.packet_ins.pop_front()?;
         let packet = frame.to_vec();
@@ -79,8 +79,8 @@ pub(crate) struct Wire {
 }
 
 impl Wire {
-    /// The switch sends a frame from the end of `held` on, during which it was held back although the port was awake. Returns when the
-    /// first frame on the link arrives, if that is this one.
+    /// Sends a frame from the end of `held` on, during which it was held back although the port was awake. Returns when the first frame on
+    /// the link arrives, if that is this one.
     #[inline]
     pub(super) fn send(
         &mut self,

@@ -15,20 +15,20 @@ const CLASS_BITS: u32 = 3;
 const _: () =
     assert!(LATEST.as_ps() == u64::MAX >> CLASS_BITS, "the latest time fills the bits that the class leaves");
 
-/// The tag of a packet of `class` sent at `sent`, which must not be later than [`LATEST`].
+/// Returns the tag of a packet of `class` sent at `sent`, which must not be later than [`LATEST`].
 #[inline]
 pub(crate) fn encode(sent: Time, class: PacketClass) -> u64 {
     debug_assert!(sent <= LATEST, "a packet is sent later than a tag can say");
     (sent.as_ps() << CLASS_BITS) | class as u64
 }
 
-/// The tag of a frame sent at `sent`, of whose `wire_len` bytes the first are given.
+/// Returns the tag of a frame sent at `sent`, of whose `wire_len` bytes the first are given.
 #[inline]
 pub(crate) fn of_frame(sent: Time, captured: &[u8], wire_len: usize) -> u64 {
     encode(sent, classify_snapped(captured, wire_len))
 }
 
-/// Sent time and class of a packet; a tag that was not made by `encode` reads as class `other`.
+/// Returns the sent time and the class of a packet; a tag that was not made by `encode` reads as class `other`.
 #[inline]
 pub(crate) fn decode(tag: u64) -> (Time, PacketClass) {
     let class = (tag & ((1 << CLASS_BITS) - 1)) as usize;

@@ -279,7 +279,7 @@ fn check_numbers(spec: &FabricSpec) -> Result<(), SpecError> {
     Ok(())
 }
 
-/// The quanta of every switch port.
+/// Returns the quanta of every switch port.
 pub(crate) fn quanta(spec: &FabricSpec) -> Result<Quanta, SpecError> {
     let mut quanta = Quanta::default();
     for (index, one) in spec.quanta.iter().enumerate() {

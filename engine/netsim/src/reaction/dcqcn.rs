@@ -46,7 +46,7 @@ impl Default for DcqcnSettings {
 }
 
 impl DcqcnSettings {
-    /// Whether a reaction point can be made of them.
+    /// Checks that a reaction point can be made of them.
     pub fn check(&self) -> Result<(), SettingsError> {
         check_recovery(&self.rules(), self.min_bps)?;
         within("gain_shift", self.gain_shift.into(), 1..=16, "must be from 1 to 16")?;
@@ -92,13 +92,13 @@ pub struct Dcqcn {
 }
 
 impl Dcqcn {
-    /// At the rate of the line, with an estimate of 1. The settings are to be checked before.
+    /// Creates a reaction point at the rate of the line, with an estimate of 1. The settings are to be checked before.
     pub fn new(settings: DcqcnSettings, line: DataRate) -> Self {
         let recovery = Recovery::new(settings.rules(), line.as_bps());
         Self { settings, recovery, alpha: ONE, alpha_at: Time::MAX }
     }
 
-    /// A congestion notification packet has come (equation 1).
+    /// Handles a congestion notification packet (equation 1).
     pub fn handle_notification(&mut self, now: Time) {
         self.advance(now);
         let rate = self.recovery.rate_bps;
@@ -111,13 +111,13 @@ impl Dcqcn {
         self.alpha_at = now + Duration::from_ps(self.settings.alpha_timer_ps);
     }
 
-    /// The flow has sent bytes of frames.
+    /// Counts bytes of frames that the flow has sent.
     pub fn sent(&mut self, now: Time, bytes: u64) {
         self.advance(now);
         self.recovery.sent(bytes);
     }
 
-    /// Does what is due up to now.
+    /// Runs the timers due by `now`.
     pub fn advance(&mut self, now: Time) {
         while let Some(at) = self.recovery.next_timeout().filter(|at| *at <= now) {
             self.recovery.expire(at);
@@ -133,27 +133,27 @@ impl Dcqcn {
         self.alpha >> self.settings.gain_shift
     }
 
-    /// When the rate may change by itself. The estimate decays when time is told.
+    /// Returns when the rate may change by itself. The estimate decays when time is told.
     pub fn next_timeout(&self) -> Option<Time> {
         self.recovery.next_timeout()
     }
 
-    /// Bits per second on the wire, as of the last call that told the time.
+    /// Returns the rate in bits per second on the wire, as of the last call that told the time.
     pub fn rate_bps(&self) -> u64 {
         self.recovery.rate_bps
     }
 
-    /// What the rate recovers to, bits per second.
+    /// Returns what the rate recovers to, bits per second.
     pub fn target_bps(&self) -> u64 {
         self.recovery.target_bps
     }
 
-    /// The estimate of congestion, in parts of 2^32.
+    /// Returns the estimate of congestion, in parts of 2^32.
     pub fn alpha_q32(&self) -> u64 {
         self.alpha
     }
 
-    /// Whether the rate is that of the line.
+    /// Returns whether the rate is that of the line.
     pub fn is_at_line_rate(&self) -> bool {
         self.recovery.is_complete()
     }

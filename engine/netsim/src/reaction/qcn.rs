@@ -79,7 +79,7 @@ impl Default for QcnSettings {
 }
 
 impl QcnSettings {
-    /// Whether a reaction point can be made of them.
+    /// Checks that a reaction point can be made of them.
     pub fn check(&self) -> Result<(), SettingsError> {
         check_recovery(&self.rules(), self.min_bps)?;
         // With less than 6 a strong feedback would take more than there is.
@@ -121,12 +121,12 @@ pub struct Qcn {
 }
 
 impl Qcn {
-    /// At the rate of the line. The settings are to be checked before.
+    /// Creates a reaction point at the rate of the line. The settings are to be checked before.
     pub fn new(settings: QcnSettings, line: DataRate) -> Self {
         Self { settings, recovery: Recovery::new(settings.rules(), line.as_bps()) }
     }
 
-    /// A congestion notification message has come, with feedback 0 to [`MAX_FEEDBACK`]; 0 changes nothing.
+    /// Handles a congestion notification message with feedback 0 to [`MAX_FEEDBACK`]; 0 changes nothing.
     pub fn handle_feedback(&mut self, now: Time, feedback: u8) {
         self.advance(now);
         if feedback == 0 {
@@ -146,35 +146,35 @@ impl Qcn {
         self.recovery.restart(now, left);
     }
 
-    /// The flow has sent bytes of frames.
+    /// Counts bytes of frames that the flow has sent.
     pub fn sent(&mut self, now: Time, bytes: u64) {
         self.advance(now);
         self.recovery.sent(bytes);
     }
 
-    /// Does what is due up to now.
+    /// Runs the timers due by `now`.
     pub fn advance(&mut self, now: Time) {
         while let Some(at) = self.recovery.next_timeout().filter(|at| *at <= now) {
             self.recovery.expire(at);
         }
     }
 
-    /// When the rate may change by itself.
+    /// Returns when the rate may change by itself.
     pub fn next_timeout(&self) -> Option<Time> {
         self.recovery.next_timeout()
     }
 
-    /// Bits per second on the wire, as of the last call that told the time.
+    /// Returns the rate in bits per second on the wire, as of the last call that told the time.
     pub fn rate_bps(&self) -> u64 {
         self.recovery.rate_bps
     }
 
-    /// What the rate recovers to, bits per second.
+    /// Returns what the rate recovers to, bits per second.
     pub fn target_bps(&self) -> u64 {
         self.recovery.target_bps
     }
 
-    /// Whether the rate is that of the line.
+    /// Returns whether the rate is that of the line.
     pub fn is_at_line_rate(&self) -> bool {
         self.recovery.is_complete()
     }

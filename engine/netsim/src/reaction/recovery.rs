@@ -41,7 +41,7 @@ pub(super) struct Recovery {
 }
 
 impl Recovery {
-    /// At line rate, with nothing to recover.
+    /// Creates a recovery at line rate, with nothing to recover.
     pub(super) fn new(rules: Rules, line_bps: u64) -> Self {
         Self {
             rules,
@@ -55,7 +55,7 @@ impl Recovery {
         }
     }
 
-    /// Whether the rate is that of the line.
+    /// Returns whether the rate is that of the line.
     pub(super) fn is_complete(&self) -> bool {
         self.rate_bps == self.line_bps
     }
@@ -64,24 +64,24 @@ impl Recovery {
         self.byte_stage
     }
 
-    /// The byte counter begins a cycle.
+    /// Restarts the cycle of the byte counter.
     pub(super) fn restart_bytes(&mut self) {
         self.bytes_left = self.rules.cycle_bytes;
     }
 
-    /// The rate was cut to this: both stages and the timer begin anew.
+    /// Restarts both stages and the timer at the rate that was cut to.
     pub(super) fn restart(&mut self, now: Time, rate_bps: u64) {
         (self.byte_stage, self.time_stage) = (0, 0);
         self.rate_bps = rate_bps;
         self.timer_at = now + self.rules.cycle;
     }
 
-    /// When the timer expires; `None` when there is nothing to recover.
+    /// Returns when the timer expires; `None` when there is nothing to recover.
     pub(super) fn next_timeout(&self) -> Option<Time> {
         (!self.is_complete()).then_some(self.timer_at)
     }
 
-    /// The timer has expired; `at` is when.
+    /// Handles the timer that has expired at `at`.
     pub(super) fn expire(&mut self, at: Time) {
         self.time_stage = self.time_stage.saturating_add(1);
         let halved = self.rules.are_halved && self.time_stage >= self.rules.fast_cycles;
@@ -90,7 +90,7 @@ impl Recovery {
         self.increase();
     }
 
-    /// The flow has sent bytes.
+    /// Counts bytes that the flow has sent.
     pub(super) fn sent(&mut self, mut bytes: u64) {
         if self.is_complete() {
             return;

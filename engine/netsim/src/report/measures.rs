@@ -59,13 +59,13 @@ pub struct ClassMeasures {
 pub struct Measures([ClassMeasures; PacketClass::ALL.len()]);
 
 impl Measures {
-    /// A host offers a frame of `bytes` to its NIC.
+    /// Counts a frame of `bytes` that a host offers to its NIC.
     #[inline]
     pub(crate) fn sent(&mut self, class: PacketClass, bytes: usize) {
         self.0[class as usize].sent.add(bytes);
     }
 
-    /// A frame of `bytes` has arrived at the host that it was for, this long after it was offered to the NIC.
+    /// Counts a frame of `bytes` that has arrived at the host that it was for, this long after it was offered to the NIC.
     #[inline]
     pub(crate) fn delivered(
         &mut self,
@@ -80,7 +80,7 @@ impl Measures {
         measures.latency.record(latency);
     }
 
-    /// One class.
+    /// Returns the measures of one class.
     pub fn class(&self, class: PacketClass) -> &ClassMeasures {
         &self.0[class as usize]
     }

@@ -76,7 +76,7 @@ pub struct Conservation {
 }
 
 impl Conservation {
-    /// Whether the counts add up.
+    /// Returns whether the counts add up.
     pub fn holds(&self) -> bool {
         self.sent + self.packet_outs + self.copies
             == self.delivered

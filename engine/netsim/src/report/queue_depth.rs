@@ -43,7 +43,7 @@ impl QueueDepth {
         }
     }
 
-    /// Time has come to `now`: finishes the periods before it. To be called before the depths change at `now`.
+    /// Finishes the periods before `now`. To be called before the depths change at `now`.
     #[inline]
     pub fn advance(&mut self, now: Time) {
         while now >= self.period_end {
@@ -51,7 +51,7 @@ impl QueueDepth {
         }
     }
 
-    /// A queue has this depth from now on.
+    /// Gives a queue this depth from now on.
     #[inline]
     pub fn observe(&mut self, queue: usize, depth: u64) {
         let series = &mut self.queues[queue];
@@ -89,7 +89,7 @@ impl QueueDepth {
         self.period = self.period * 2;
     }
 
-    /// Length of a period.
+    /// Returns the length of a period.
     pub fn period(&self) -> Duration {
         self.period
     }

@@ -36,7 +36,7 @@ struct End {
     limiter: Option<NonZeroU32>,
 }
 
-/// Who has opened a connection.
+/// What has opened a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Owner {
     /// A flow of the list, by number.
@@ -45,7 +45,7 @@ pub(crate) enum Owner {
     Application,
 }
 
-/// An exchange as who has asked for it knows it.
+/// An exchange under the names of what has asked for it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Asked {
     pub(crate) id: TransferId,
@@ -154,7 +154,7 @@ pub(super) struct Outgoing {
     pub(super) host: usize,
     /// With payload.
     pub(super) len: usize,
-    /// Who is to be told when it has left the NIC.
+    /// The owner that is told when it has left the NIC.
     pub(super) owner: Option<NonZeroU32>,
     /// The limiter that it waits in there.
     pub(super) limiter: Option<NonZeroU32>,
@@ -218,7 +218,7 @@ impl Endpoints {
         Some(slot)
     }
 
-    /// The side that opens sends a request. Its segments are to be taken with [`Endpoints::poll_transmit`].
+    /// Sends a request from the side that opens. Its segments are to be taken with [`Endpoints::poll_transmit`].
     pub(super) fn request(
         &mut self,
         now: Time,
@@ -245,7 +245,7 @@ impl Endpoints {
         Ok(())
     }
 
-    /// The outcome of an exchange, in the order in which they ended.
+    /// Returns the outcome of an exchange, in the order in which they ended.
     pub(super) fn pop_ended(&mut self) -> Option<TransferEnd> {
         self.ended.pop_front()
     }
@@ -254,19 +254,19 @@ impl Endpoints {
         !self.ended.is_empty()
     }
 
-    /// An exchange has failed before it began.
+    /// Notes that an exchange has failed before it began.
     pub(super) fn refuse(&mut self, now: Time, asked: Asked, bytes: u64) {
         self.ended.push_back(TransferEnd { asked, began: now, bytes, finished: false });
     }
 
-    /// The side of a connection that opens, or the other, which answers.
+    /// Returns the side of a connection that opens, or the other, which answers.
     pub(super) fn side(&self, slot: usize, answers: bool) -> Side {
         let side = if answers { SERVER } else { CLIENT };
         let host = self.ends[2 * slot + side].host as usize;
         Side { slot, host, number: self.sessions[slot].number, side }
     }
 
-    /// A frame without data that this side would send, to see which path its switches choose, and the bytes of its headers.
+    /// Returns a frame without data that this side would send, to see which path its switches choose, and the bytes of its headers.
     pub(super) fn probe(&self, side: Side) -> (Vec<u8>, u64) {
         let mut ports = side.number.ports();
         ports.rotate_left(side.side);
@@ -284,34 +284,34 @@ impl Endpoints {
         (frame, headers)
     }
 
-    /// Frames of this side wait in the limiter from now on, or in none; nothing when the connection is over.
+    /// Makes frames of this side wait in the limiter from now on, or in none; does nothing when the connection is over.
     pub(super) fn set_limiter(&mut self, side: Side, limiter: Option<NonZeroU32>) {
         if self.sessions[side.slot].number == side.number {
             self.ends[2 * side.slot + side.side].limiter = limiter;
         }
     }
 
-    /// Whether the connection at a slot is alive and the one of this name.
+    /// Returns whether the connection at a slot is alive and the one of this name.
     pub(super) fn is_open(&self, slot: usize, name: (u32, u32)) -> bool {
         !self.sessions[slot].is_free && self.sessions[slot].persistent == Some(name)
     }
 
-    /// Maximum number of connections that were open at a time.
+    /// Returns the maximum number of connections that were open at a time.
     pub(super) fn max_connections(&self) -> usize {
         self.sessions.len()
     }
 
-    /// One end of a connection.
+    /// Returns one end of a connection.
     pub(super) fn connection(&self, slot: usize, side: usize) -> &Connection {
         &self.ends[2 * slot + side].connection
     }
 
-    /// When everything that a flow sends had arrived, its FIN included.
+    /// Returns when everything that a flow sends had arrived, its FIN included.
     pub(super) fn delivered_at(&self, slot: usize) -> Option<Time> {
         self.sessions[slot].delivered
     }
 
-    /// What the applications' connections have counted, those that are over and those that are alive.
+    /// Returns what the applications' connections have counted, those that are over and those that are alive.
     pub(super) fn counts(&self) -> Counts {
         let mut counts = self.past;
         let alive = self.sessions.iter().zip(self.ends.chunks_exact(2));
@@ -343,7 +343,7 @@ impl Endpoints {
         }
     }
 
-    /// When the first timer expires, exactly.
+    /// Returns when the first timer expires, exactly.
     pub(super) fn next_timeout(&mut self) -> Option<Time> {
         loop {
             let Reverse((time, end)) = *self.timers.peek()?;
@@ -359,7 +359,7 @@ impl Endpoints {
         }
     }
 
-    /// The end whose timer has expired, if one has. Its connection has handled it.
+    /// Handles the first timer that has expired. Returns its end, if there is one.
     pub(super) fn pop_due(&mut self, now: Time) -> Option<usize> {
         self.next_timeout().filter(|due| *due <= now)?;
         let Reverse((_, end)) = self.timers.pop()?;
@@ -371,7 +371,7 @@ impl Endpoints {
         Some(end)
     }
 
-    /// A frame has arrived at a host that it was for. The end that it belongs to, if there is one, has handled it.
+    /// Hands a frame that has arrived at a host to the end that it belongs to. Returns that end, if there is one.
     pub(super) fn receive(&mut self, now: Time, host: usize, frame: &[u8]) -> Option<usize> {
         let network = Network::of(frame).ok()?;
         let (source, payload, len): (IpAddr, _, _) = match &network {
@@ -443,7 +443,7 @@ impl Endpoints {
         }
     }
 
-    /// The congestion window of an end, which its host and the flow of its data belong to.
+    /// Returns the congestion window of an end, which its host and the flow of its data belong to.
     pub(super) fn window(&self, end: usize) -> (usize, FiveTuple, Bytes) {
         let End { connection, host, addresses, .. } = &self.ends[end];
         let mut ports = self.sessions[end / 2].number.ports();
@@ -460,7 +460,7 @@ impl Endpoints {
         (*host as usize, flow, connection.cwnd())
     }
 
-    /// A frame of a connection is no longer in its host's NIC: the end that may send more now, if that lets it.
+    /// Notes that a frame of a connection is no longer in its host's NIC. Returns the end that may send more now, if that lets it.
     pub(super) fn left_nic(&mut self, left: LeftNic) -> Option<usize> {
         let (number, side) = Number::of_owner(left.owner);
         let session = self.sessions.get(number.slot())?;
@@ -471,7 +471,7 @@ impl Endpoints {
         self.ends[end].connection.left_nic(left.payload_bytes).then_some(end)
     }
 
-    /// The next frame of an end, written into `frame`.
+    /// Writes the next frame of an end into `frame`.
     pub(super) fn poll_transmit(&mut self, now: Time, end: usize, frame: &mut Vec<u8>) -> Option<Outgoing> {
         let this = &mut self.ends[end];
         let Some(segment) = this.connection.poll_transmit(now) else {

@@ -80,12 +80,12 @@ impl Flows {
         Ok(number)
     }
 
-    /// A report of each flow, in the order added.
+    /// Returns a report of each flow, in the order added.
     pub(super) fn reports(&self, endpoints: &Endpoints, hosts: &[Host]) -> Vec<FlowReport> {
         (0..self.0.len()).filter_map(|number| self.report(number, endpoints, hosts)).collect()
     }
 
-    /// A report of the flow of this number, if there is one.
+    /// Returns a report of the flow of this number, if there is one.
     pub(super) fn report(&self, number: usize, endpoints: &Endpoints, hosts: &[Host]) -> Option<FlowReport> {
         self.0.get(number).map(|Flow { spec, slot }| {
             let [client, server] = [CLIENT, SERVER].map(|side| endpoints.connection(*slot, side));

@@ -74,7 +74,7 @@ impl Transport {
         Ok(number)
     }
 
-    /// [`Event::TransportTimer`]. The next one is to be scheduled with [`Transport::schedule_timer`].
+    /// Handles [`Event::TransportTimer`]. The next one is to be scheduled with [`Transport::schedule_timer`].
     pub(crate) fn handle_timer(&mut self, events: &mut EventQueue, network: &mut Network) {
         while self.coming_in.front().is_some_and(|(due, _)| *due <= events.now()) {
             let Some((_, arrival)) = self.coming_in.pop_front() else { break };
@@ -100,8 +100,8 @@ impl Transport {
         events.set(Event::TransportTimer, due);
     }
 
-    /// A frame has arrived at the host that it was for. Whether it belonged to a connection, or may; then the next timer is to be
-    /// scheduled.
+    /// Handles a frame that has arrived at the host that it was for. Returns whether it belonged to a connection, or may; then the next
+    /// timer is to be scheduled.
     pub(crate) fn receive(
         &mut self,
         events: &mut EventQueue,
@@ -172,8 +172,7 @@ impl Transport {
         network.return_buffer(captured);
     }
 
-    /// Frames have left NICs: the connections whose bound of data there let nothing out before go on. The next timer is to be
-    /// scheduled.
+    /// Lets connections go on whose bound of data in NICs let nothing out before frames left. The next timer is to be scheduled.
     pub(crate) fn frames_left(&mut self, events: &mut EventQueue, network: &mut Network) {
         while let Some(left) = network.pop_left() {
             if let Some(end) = self.endpoints.left_nic(left) {
@@ -188,17 +187,17 @@ impl Transport {
         self.endpoints.open(opening)
     }
 
-    /// Whether the connection in this slot is open and has this name.
+    /// Returns whether the connection in this slot is open and has this name.
     pub(crate) fn is_open(&self, slot: usize, name: (u32, u32)) -> bool {
         self.endpoints.is_open(slot, name)
     }
 
-    /// The side that opened a connection sends what it has to send.
+    /// Sends what the side that opened a connection has to send.
     pub(crate) fn send(&mut self, events: &mut EventQueue, network: &mut Network, slot: usize) {
         self.transmit(events, network, 2 * slot + CLIENT);
     }
 
-    /// The side that opened a connection sends a request, which is to be answered.
+    /// Sends a request from the side that opened a connection, which is to be answered.
     pub(crate) fn request(
         &mut self,
         events: &mut EventQueue,
@@ -212,57 +211,57 @@ impl Transport {
         Ok(())
     }
 
-    /// A request has failed before it was sent.
+    /// Notes that a request has failed before it was sent.
     pub(crate) fn refuse(&mut self, now: Time, asked: Asked, bytes: u64) {
         self.endpoints.refuse(now, asked, bytes);
     }
 
-    /// The side of a connection that opens, or the other, which answers.
+    /// Returns the side of a connection that opens, or the other, which answers.
     pub(crate) fn side(&self, slot: usize, answers: bool) -> Side {
         self.endpoints.side(slot, answers)
     }
 
-    /// A frame without data that this side would send, to see which path its switches choose, and the bytes of its headers.
+    /// Returns a frame without data that this side would send, to see which path its switches choose, and the bytes of its headers.
     pub(crate) fn probe(&self, side: Side) -> (Vec<u8>, u64) {
         self.endpoints.probe(side)
     }
 
-    /// Frames of this side wait in a limiter of its NIC from now on, or in none.
+    /// Makes frames of this side wait in a limiter of its NIC from now on, or in none.
     pub(crate) fn set_limiter(&mut self, side: Side, limiter: Option<NonZeroU32>) {
         self.endpoints.set_limiter(side, limiter);
     }
 
-    /// Whether [`Transport::pop_ended`] has something.
+    /// Returns whether [`Transport::pop_ended`] has something.
     pub(crate) fn has_ended(&self) -> bool {
         self.endpoints.has_ended()
     }
 
-    /// The outcome of a request, in the order in which they ended.
+    /// Returns the outcome of a request, in the order in which they ended.
     pub(crate) fn pop_ended(&mut self) -> Option<TransferEnd> {
         self.endpoints.pop_ended()
     }
 
-    /// What hosts take for a segment, out and in together.
+    /// Returns what hosts take for a segment, out and in together.
     pub(crate) fn host_delay(&self) -> Duration {
         self.delays[0] + self.delays[1]
     }
 
-    /// What the applications' connections have counted.
+    /// Returns what the applications' connections have counted.
     pub(crate) fn counts(&self) -> Counts {
         self.endpoints.counts()
     }
 
-    /// Maximum number of connections that were open at a time.
+    /// Returns the maximum number of connections that were open at a time.
     pub(crate) fn max_connections(&self) -> usize {
         self.endpoints.max_connections()
     }
 
-    /// A report of one flow, by its number.
+    /// Returns a report of one flow, by its number.
     pub(crate) fn flow_report(&self, network: &Network, number: usize) -> Option<FlowReport> {
         self.flows.report(number, &self.endpoints, network.hosts())
     }
 
-    /// A report of each flow, in the order added.
+    /// Returns a report of each flow, in the order added.
     pub(crate) fn flow_reports(&self, network: &Network) -> Vec<FlowReport> {
         self.flows.reports(&self.endpoints, network.hosts())
     }

@@ -22,13 +22,13 @@ const USES: u32 = NUMBERS / MAX_CONNECTIONS;
 pub(super) struct Number(u32);
 
 impl Number {
-    /// The first of a slot.
+    /// Returns the first number of a slot.
     pub(super) fn first(slot: u32) -> Self {
         debug_assert!(slot < MAX_CONNECTIONS, "a slot is a number below {MAX_CONNECTIONS}");
         Self(slot)
     }
 
-    /// The one of the slot's next connection.
+    /// Returns the number of the slot's next connection.
     pub(super) fn next(self) -> Self {
         Self((self.0 + MAX_CONNECTIONS) % (USES * MAX_CONNECTIONS))
     }
@@ -37,29 +37,29 @@ impl Number {
         (self.0 % MAX_CONNECTIONS) as usize
     }
 
-    /// The initial sequence number of the side that opens. They need only differ from connection to connection (RFC 9293,
-    /// 3.4.1); these do, and a run can be repeated.
+    /// Returns the initial sequence number of the side that opens. They need only differ from connection to connection (RFC 9293, 3.4.1);
+    /// these do, and a run can be repeated.
     pub(super) fn isn(self) -> u32 {
         self.0.wrapping_mul(0x9E37_79B9)
     }
 
-    /// Port of the side that opens, and of the other.
+    /// Returns the port of the side that opens, and of the other.
     pub(super) fn ports(self) -> [u16; 2] {
         [FIRST_CLIENT_PORT + (self.0 % CLIENT_PORTS) as u16, 1 + (self.0 / CLIENT_PORTS) as u16]
     }
 
-    /// One side of the connection as a number that is never 0.
+    /// Returns one side of the connection as a number that is never 0.
     pub(super) fn owner(self, side: usize) -> NonZeroU32 {
         NonZeroU32::MIN.saturating_add(2 * self.0 + side as u32)
     }
 
-    /// The connection and the side of it that [`Number::owner`] made this of.
+    /// Returns the connection and the side of it that [`Number::owner`] made this of.
     pub(super) fn of_owner(owner: NonZeroU32) -> (Self, usize) {
         let number = owner.get() - 1;
         (Self(number / 2), (number % 2) as usize)
     }
 
-    /// The connection with this port at one end and that at the other, and whether the first is the side that opens.
+    /// Returns the connection with this port at one end and that at the other, and whether the first is the side that opens.
     pub(super) fn of(own: u16, peer: u16) -> Option<(Self, bool)> {
         let opens = own >= FIRST_CLIENT_PORT;
         let (client, server) = if opens { (own, peer) } else { (peer, own) };

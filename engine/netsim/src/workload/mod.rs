@@ -35,7 +35,7 @@ pub(crate) struct Driver {
     shared: BTreeMap<(u32, u32), usize>,
     transfers: Transfers,
     paths: Paths,
-    /// Who gives flows their rates, if somebody does.
+    /// The scheduler that gives flows their rates, if there is one.
     scheduling: Option<Box<Scheduling>>,
 }
 
@@ -81,12 +81,12 @@ impl Driver {
         })
     }
 
-    /// Whether every application in the foreground has finished.
+    /// Returns whether every application in the foreground has finished.
     pub(crate) fn is_finished(&self) -> bool {
         self.workload.is_finished()
     }
 
-    /// [`Event::WorkloadTimer`].
+    /// Handles [`Event::WorkloadTimer`].
     pub(crate) fn handle_timer(
         &mut self,
         events: &mut EventQueue,
@@ -97,7 +97,7 @@ impl Driver {
         self.advance(events, network, transport);
     }
 
-    /// [`Event::SchedulerTimer`].
+    /// Handles [`Event::SchedulerTimer`].
     pub(crate) fn handle_scheduler(
         &mut self,
         events: &mut EventQueue,
@@ -109,7 +109,7 @@ impl Driver {
         }
     }
 
-    /// A switch may have been written to.
+    /// Forgets the paths through a switch that may have been written to.
     pub(crate) fn switch_changes(&mut self, switch: usize) {
         self.paths.forget(switch);
     }
@@ -258,7 +258,7 @@ impl Driver {
         })
     }
 
-    /// What applications and their transfers have shown.
+    /// Returns what applications and their transfers have shown.
     pub(crate) fn report(&self, now: Time, transport: &Transport) -> WorkloadReport {
         WorkloadReport {
             finished: self.workload.is_finished(),

@@ -109,12 +109,12 @@ impl Scheduling {
         }
     }
 
-    /// A transfer is not announced, because others use its connection.
+    /// Leaves a transfer out of the schedule, because others use its connection.
     pub(super) fn leave_out(&mut self) {
         self.counts.left_out += 1;
     }
 
-    /// A flow begins; its number, or 0 when the scheduler is not to know of it.
+    /// Begins a flow. Returns its number, or 0 when the scheduler is not to know of it.
     pub(super) fn begin(
         &mut self,
         now: Time,
@@ -166,7 +166,7 @@ impl Scheduling {
         self.reports.push_back((now + self.report_delay, what));
     }
 
-    /// A flow has ended; one that the scheduler was not to know of has number 0.
+    /// Ends a flow; one that the scheduler was not to know of has number 0.
     pub(super) fn end(
         &mut self,
         events: &mut EventQueue,
@@ -186,21 +186,21 @@ impl Scheduling {
         }
     }
 
-    /// An application says that a group has had its last transfer.
+    /// Ends a group that has had its last transfer.
     pub(super) fn end_group(&mut self, now: Time, application: u32, group: u64) {
         if let Some(transfer) = self.groups.remove(&(application, group)) {
             self.report(now, Report::Closes(transfer));
         }
     }
 
-    /// When [`Scheduling::handle_timer`] has something to do.
+    /// Returns when [`Scheduling::handle_timer`] has something to do.
     pub(super) fn next_timeout(&self) -> Option<Time> {
         let report = self.reports.front().map(|(at, _)| *at);
         let order = self.orders.front().map(|(at, _, _)| *at);
         [report, order, self.schedule.next_change()].into_iter().flatten().min()
     }
 
-    /// [`Event::SchedulerTimer`].
+    /// Handles [`Event::SchedulerTimer`].
     pub(super) fn handle_timer(
         &mut self,
         events: &mut EventQueue,

@@ -73,7 +73,7 @@ impl Transfers {
         small
     }
 
-    /// `counts` and `max_connections` are those of the connections.
+    /// Returns the report; `counts` and `max_connections` are those of the connections.
     pub(super) fn report(&self, counts: &Counts, max_connections: usize) -> TransfersReport {
         let size = |(index, class): (usize, &SizeClass)| SizeReport {
             up_to_bytes: SIZES.get(index).copied(),

@@ -1,5 +1,5 @@
 """gNMI 0.8 for the engine's switches, beside P4Runtime on the same socket: ports and queues as OpenConfig has
-them, read-only. docs/gnmi.md is its reference.
+them, read-only. docs/run/gnmi.md is its reference.
 
 calls          gRPC: threads, who waits where and how long, how many subscriptions there are
 service        Capabilities, Get, Set; what a request may ask for

@@ -87,7 +87,7 @@ class Calls:
         return grpc.method_handlers_generic_handler(_SERVICE, self._methods)
 
     def stop(self) -> None:
-        """The threads end with their calls."""
+        """Ends the threads with their calls."""
         self._stopping.set()
         for pool in (self._streams, self._reads):
             pool.shutdown(wait=False)
@@ -108,7 +108,8 @@ class Calls:
     def _subscribe(
         self, requests: Iterator[bytes], context: grpc.ServicerContext
     ) -> Iterator[gnmi.SubscribeResponse]:
-        """Every message waits for its client in a room, so that one who takes none does not keep a thread."""
+        """Serves a subscription; each message waits for its client, so that one who takes none does not keep
+        a thread."""
         guard(context, lambda: self._caller(context).check_right(Right.READ))
         with self._place(context):
             messages = _Requests(requests, context)

@@ -16,13 +16,13 @@ Tree = dict[str, "Tree | list[Tree] | Value"]
 
 
 def check(encoding: int) -> None:
-    """UNIMPLEMENTED for an encoding that is not offered."""
+    """Raises UNIMPLEMENTED for an encoding that is not offered."""
     if encoding not in ENCODINGS:
         raise unimplemented(f"encoding {encoding}; this switch has JSON (0), PROTO (2) and JSON_IETF (4)")
 
 
 def scalar(leaf: Leaf, value: Value, encoding: int) -> gnmi.TypedValue:
-    """One leaf's value."""
+    """Returns one leaf's value."""
     if encoding == gnmi.PROTO:
         return (
             gnmi.TypedValue(uint_val=value) if isinstance(value, int) else gnmi.TypedValue(string_val=value)
@@ -31,7 +31,8 @@ def scalar(leaf: Leaf, value: Value, encoding: int) -> gnmi.TypedValue:
 
 
 def subtree(found: Sequence[Found], depth: int, encoding: int) -> gnmi.TypedValue:
-    """The leaves below one node, which has `depth` elements, as a JSON object; or the value, of a leaf."""
+    """Returns the leaves below one node, which has `depth` elements, as a JSON object; or the value, of a
+    leaf."""
     path, leaf, value = found[0]
     if len(path) == depth:
         return scalar(leaf, value, encoding)

@@ -78,7 +78,7 @@ class Port:
     marks: Marks | None = None
 
     def dropped(self) -> int | None:
-        """Packets lost at the port's queue: by its limit, and by the program's AQM and buffer."""
+        """Returns the packets lost at the port's queue: by its limit, and by the program's AQM and buffer."""
         if self.stats is None:
             return None
         return self.stats["drops"].get("queue_full", 0) + (self.marks.dropped_packets if self.marks else 0)
@@ -182,8 +182,8 @@ def modules_of(leaf: Leaf) -> str:
 def read(
     control: SwitchHandle, ports: Iterable[PortInfo], wants_counts: Callable[[str], bool]
 ) -> Iterator[Port]:
-    """Ports, one after the other: packets move between them. `wants_counts` says of a port's name whether its
-    counts are needed. A switch without a program has none."""
+    """Yields the ports, one after the other: packets move between them. `wants_counts` says of a port's name
+    whether its counts are needed. A switch without a program has none."""
     has_marks: bool | None = None
     for number, name, is_up in ports:
         if not wants_counts(name):

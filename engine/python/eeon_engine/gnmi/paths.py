@@ -35,7 +35,7 @@ class Selection:
     """Whether the path names an entry of a list, which is there or not, and not all."""
 
     def only(self, keep: Callable[[Leaf], bool]) -> "Selection":
-        """Those of its leaves, which may be none."""
+        """Returns a selection of those of its leaves, which may be none."""
         return replace(self, leaves=tuple(filter(keep, self.leaves)))
 
     @property
@@ -148,7 +148,7 @@ def _fits(leaf: Leaf, names: list[str]) -> bool:
 
 
 def _unknown(names: list[str]) -> str:
-    """Where a path leaves the model, and what is there."""
+    """Returns where a path leaves the model, and what is there."""
     for end in range(1, len(names) + 1):
         if any(_fits(leaf, names[:end]) for leaf in LEAVES):
             continue

@@ -79,8 +79,8 @@ class Service:
         )
 
     def get(self, request: gnmi.GetRequest, caller: Caller) -> gnmi.GetResponse:
-        """One notification a path, with an update for each node that the path selects, which are none where a
-        list is empty. NOT_FOUND for an entry of a list that is named and not there."""
+        """Returns one notification for each path, with an update for each node that the path selects, which
+        are none where a list is empty. NOT_FOUND for an entry of a list that is named and not there."""
         caller.check_right(Right.READ)
         encodings.check(request.encoding)
         check_models(request.use_models)
@@ -99,7 +99,7 @@ class Service:
         return response
 
     def set(self, request: gnmi.SetRequest, caller: Caller) -> gnmi.SetResponse:
-        """Refused."""
+        """Refuses."""
         del request, caller
         raise unimplemented(
             "gNMI is read-only on this switch: tables are written over P4Runtime, on the same address"
@@ -118,18 +118,18 @@ def _updates(selection: Selection, found: Sequence[encodings.Found], encoding: i
 
 
 def update(path: paths.Node, leaf: Leaf, value: model.Value, encoding: int) -> gnmi.Update:
-    """One leaf's."""
+    """Returns the update of one leaf."""
     return gnmi.Update(path=paths.message(path), val=encodings.scalar(leaf, value, encoding))
 
 
 def set_target(notification: gnmi.Notification, prefix: gnmi.Path) -> None:
-    """The name by which the client calls this switch goes back to it (§2.2.2.1)."""
+    """Answers with the name by which the client calls this switch (§2.2.2.1)."""
     if prefix.target:
         notification.prefix.target = prefix.target
 
 
 def check_models(asked: Iterable[gnmi.ModelData]) -> None:
-    """INVALID_ARGUMENT for a model that is not among those of Capabilities."""
+    """Raises INVALID_ARGUMENT for a model that is not among those of Capabilities."""
     known = {one.name for one in model.MODELS}
     for one in asked:
         if one.name not in known:

@@ -76,8 +76,8 @@ class Stream:
         return bool(self.mode == gnmi.SubscriptionList.STREAM)
 
     def check_rate(self) -> None:
-        """INVALID_ARGUMENT for samples that are more than a stream may have. Sets the intervals that the
-        client leaves to the switch."""
+        """Raises INVALID_ARGUMENT for samples that are more than a stream may have. Sets the intervals that
+        the client leaves to the switch."""
         ports = len(self._reader.ports())
         sampled = [
             (one, len(one.selection.leaves) * (ports if one.selection.interface is None else 1))
@@ -162,7 +162,7 @@ class Stream:
 
 
 def _followed(asked: gnmi.Subscription, selection: Selection) -> list[_Followed]:
-    """One subscription of STREAM; two where the switch decides how its leaves are sent."""
+    """Returns one subscription of STREAM; two where the switch decides how its leaves are sent."""
     interval = asked.sample_interval or MIN_INTERVAL_NS
     if asked.mode == gnmi.SAMPLE:
         if interval < MIN_INTERVAL_NS:

@@ -14,7 +14,7 @@ from .messages import p4r
 
 @contextmanager
 def undisturbed(control: SwitchHandle) -> Iterator[None]:
-    """No packet is processed meanwhile, and calls of others, Thrift's too, wait. What is done can be taken
+    """Keeps packets and the calls of others, Thrift's too, waiting meanwhile. What is done can be taken
     back."""
     control.pause()
     try:

@@ -43,7 +43,7 @@ class Device:
     # ---- stream
 
     def stream_message(self, client: Client, message: p4r.StreamMessageRequest) -> None:
-        """One message of a client's stream. An error ends the stream."""
+        """Handles one message of a client's stream. An error ends the stream."""
         with self._lock:
             match message.WhichOneof("update"):
                 case "arbitration":
@@ -69,7 +69,7 @@ class Device:
         return {role for role in named if role}
 
     def leave(self, client: Client) -> None:
-        """A client's stream has ended."""
+        """Forgets a client whose stream has ended."""
         with self._lock:
             self._arbitration.leave(client)
             self._note_primaries()
@@ -125,7 +125,7 @@ class Device:
                 self._notify(owners.get(table.id), message)
 
     def packet_in(self, packet: bytes) -> None:
-        """A packet left the switch on the CPU port: it goes to every primary whose role has packets."""
+        """Sends a packet that left the switch on the CPU port to every primary whose role has packets."""
         with self._lock:
             if self._pipeline is None:
                 return
@@ -142,7 +142,7 @@ class Device:
     # ---- pipeline
 
     def set_pipeline(self, request: p4r.SetForwardingPipelineConfigRequest, caller: Caller = ANYBODY) -> None:
-        """`SetForwardingPipelineConfig`, of the default role's primary: a program is everybody's (§5.1)."""
+        """Sets the pipeline for the default role's primary: a program is everybody's (§5.1)."""
         actions = p4r.SetForwardingPipelineConfigRequest
         with self._lock:
             role = self._arbitration.check_request(request, caller, Right.PIPELINE)
@@ -255,7 +255,7 @@ class Device:
     # ---- entities
 
     def write(self, request: p4r.WriteRequest, caller: Caller = ANYBODY) -> list[StatusError | None]:
-        """`Write`: the error of each update, None where it worked."""
+        """Writes; returns the error of each update, None where it worked."""
         with self._lock:
             role = self._arbitration.check_request(request, caller)
             control, forwarding = self._current()
@@ -264,7 +264,7 @@ class Device:
             return results
 
     def read(self, request: p4r.ReadRequest, caller: Caller = ANYBODY) -> Reading:
-        """`Read`: an answer that is made while it is sent."""
+        """Reads; returns an answer that is made while it is sent."""
         with self._lock:
             self._arbitration.check_device(request.device_id)
             role = roles.of(request.role, 0)
@@ -286,7 +286,7 @@ class Device:
         )
 
     def check_device(self, device_id: int) -> None:
-        """NOT_FOUND for another device."""
+        """Raises NOT_FOUND for another device."""
         self._arbitration.check_device(device_id)
 
     def _current(self) -> tuple[SwitchHandle, Forwarding]:

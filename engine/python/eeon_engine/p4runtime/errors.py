@@ -29,12 +29,12 @@ class StatusError(Exception):
 
 
 def invalid(message: str) -> StatusError:
-    """The request does not make sense for this program."""
+    """Makes the error of a request that does not make sense for this program."""
     return StatusError(rpc_code.INVALID_ARGUMENT, message)
 
 
 def not_found(message: str) -> StatusError:
-    """The request is about something that is not there."""
+    """Makes the error of a request about something that is not there."""
     return StatusError(rpc_code.NOT_FOUND, message)
 
 
@@ -44,17 +44,17 @@ def already_exists(message: str) -> StatusError:
 
 
 def denied(message: str) -> StatusError:
-    """The client or the program does not allow it."""
+    """Makes the error of what the client or the program does not allow."""
     return StatusError(rpc_code.PERMISSION_DENIED, message)
 
 
 def precondition(message: str) -> StatusError:
-    """Something else has to happen first."""
+    """Makes the error of a request before which something else has to happen."""
     return StatusError(rpc_code.FAILED_PRECONDITION, message)
 
 
 def exhausted(message: str) -> StatusError:
-    """A limit of the switch or of this server is reached."""
+    """Makes the error of a limit of the switch or of this server that is reached."""
     return StatusError(rpc_code.RESOURCE_EXHAUSTED, message)
 
 
@@ -64,7 +64,7 @@ def out_of_range(message: str) -> StatusError:
 
 
 def unimplemented(message: str) -> StatusError:
-    """Valid P4Runtime that this server does not do."""
+    """Makes the error of valid P4Runtime that this server does not do."""
     return StatusError(rpc_code.UNIMPLEMENTED, message)
 
 

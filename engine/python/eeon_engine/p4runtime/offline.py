@@ -30,7 +30,7 @@ class Writer:
         self._of: tuple[str, Pipeline] | None = None
 
     def write(self, request: p4r.WriteRequest) -> int:
-        """Does what the function `write` does."""
+        """Applies a `WriteRequest` as the function `write` does."""
         forwarding = Forwarding(self._switch, self._pipeline().schema)
         atomicity = p4r.WriteRequest.ROLLBACK_ON_ERROR
         results = batch.write(self._switch, forwarding, DEFAULT, request.updates, atomicity)

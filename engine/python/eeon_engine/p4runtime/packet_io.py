@@ -42,7 +42,8 @@ def _value(field: HeaderField, value: bytes | None) -> int:
 
 
 def packet_in(schema: Schema, packet: bytes) -> p4r.PacketIn | None:
-    """The `PacketIn` for what left the switch on the CPU port; None when it is shorter than the header."""
+    """Returns the `PacketIn` for what left the switch on the CPU port; None when it is shorter than the
+    header."""
     bits = sum(field.width for field in schema.packet_in)
     if len(packet) < bits // 8:
         return None

@@ -30,8 +30,8 @@ class Reading:
         first_part: Callable[[], AbstractContextManager[None]],
         part: Callable[[], AbstractContextManager[None]],
     ) -> None:
-        """`first_part` and `part` are entered while the engine is asked. Raises RESOURCE_EXHAUSTED beyond a
-        limit."""
+        """Makes a reading; `first_part` and `part` are entered while the engine is asked. Raises
+        RESOURCE_EXHAUSTED beyond a limit."""
         if len(asked) > chunks.MAX_READ_ITEMS:
             raise exhausted(
                 f"the read asks for {len(asked)} entities, the limit is {chunks.MAX_READ_ITEMS}; use several"

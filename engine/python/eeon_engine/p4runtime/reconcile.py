@@ -23,7 +23,7 @@ _LEFT_BEHIND = frozenset({"counter_entry", "direct_counter_entry", "register_ent
 
 
 def snapshot(forwarding: Forwarding) -> list[p4r.Update]:
-    """Updates that bring a fresh switch to this state, in an order in which they are accepted."""
+    """Returns the updates that bring a fresh switch to this state, in an order in which they are accepted."""
     return [
         *_inserts(forwarding),
         *_defaults(forwarding),
@@ -48,14 +48,14 @@ def _inserts(forwarding: Forwarding) -> Iterator[p4r.Update]:
 
 
 def _defaults(forwarding: Forwarding) -> Iterator[p4r.Update]:
-    """Default entries that a client has set; the others are for the new program to say."""
+    """Yields the default entries that a client has set; the others are for the new program to say."""
     for entity in forwarding.read_whole(p4r.Entity(table_entry=p4r.TableEntry(is_default_action=True))):
         if forwarding.is_default_set(entity.table_entry.table_id):
             yield p4r.Update(type=p4r.Update.MODIFY, entity=entity)
 
 
 def _cells(forwarding: Forwarding) -> Iterator[p4r.Entity]:
-    """Cells that differ from how a switch starts."""
+    """Yields the cells that differ from how a switch starts."""
     for asked in (
         p4r.Entity(counter_entry=p4r.CounterEntry()),
         p4r.Entity(meter_entry=p4r.MeterEntry()),

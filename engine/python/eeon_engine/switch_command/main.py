@@ -119,7 +119,7 @@ def _run(options: Options, log: logging.Logger) -> int:
 
 
 def _write_log(switch: LiveSwitch, log: logging.Logger, packet_log: PacketLog | None) -> None:
-    """What packets have met, where that is logged, and the texts of the program's `log_msg`."""
+    """Writes what packets have met, where that is logged, and the texts of the program's `log_msg`."""
     if packet_log is not None:
         packet_log.write()
     elif switch.program is not None:
@@ -128,7 +128,7 @@ def _write_log(switch: LiveSwitch, log: logging.Logger, packet_log: PacketLog | 
 
 
 def _allow_connections() -> None:
-    """As many open files as this process may have, so that connections run out before they do."""
+    """Allows as many open files as this process may have, so that connections run out before they do."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = _OPEN_FILES if hard == resource.RLIM_INFINITY else min(hard, _OPEN_FILES)
     if soft != resource.RLIM_INFINITY and soft < wanted:
@@ -218,7 +218,7 @@ def _open_thrift(options: Options, switch: LiveSwitch, log: logging.Logger, stac
 
 
 def _show_counts(switch: LiveSwitch) -> None:
-    """Every count that is not zero, on one line: what came, what left, what was lost and where."""
+    """Prints every count that is not zero, on one line: what came, what left, what was lost and where."""
     shown: dict[str, int] = {}
     if switch.program is not None:
         counts = switch.stats()

@@ -198,9 +198,8 @@ def _in_full(arguments: list[str], parser: _Parser) -> list[str]:
 
 
 def _with_pcap_folder(arguments: list[str]) -> list[str]:
-    """--pcap with its folder, which is the next argument unless that is a flag. Nor is it a folder where
-    it ends in .json: then it is the program, and the folder is the current one.
-    """
+    """Joins --pcap with its folder, which is the next argument unless that is a flag. Nor is it a folder
+    where it ends in .json: then it is the program, and the folder is the current one."""
     joined: list[str] = []
     rest = iter(arguments)
     for argument in rest:
@@ -419,7 +418,7 @@ def _positive(text: str) -> int:
 
 
 def _port_rate(text: str) -> tuple[int | None, int]:
-    """RATE or PORT=RATE."""
+    """Parses RATE or PORT=RATE."""
     port, separator, rate = text.rpartition("=")
     if separator and not port.strip().isdecimal():
         raise argparse.ArgumentTypeError(f"'{text}' is not RATE or PORT=RATE, such as 10Gbps or 3=10Gbps")

@@ -65,7 +65,7 @@ class Lines:
         }
 
     def parser(self, events: Sequence[TraceEvent], error: str | None) -> Iterator[Line]:
-        """Of one run of the parser, which ended with `error` or without one."""
+        """Yields the lines of one run of the parser, which ended with `error` or without one."""
         yield Line("D", "Parser 'parser': start")
         states: list[tuple[Json, list[TraceEvent]]] = []
         checks: list[ChecksumEvent] = []
@@ -133,7 +133,7 @@ class Lines:
             yield Line("D", f"Parser state '{state['name']}': key is {shown}")
 
     def _bits(self, part: Json) -> int:
-        """Width of a part of a transition key."""
+        """Returns the width of a part of a transition key."""
         kind, value = part["type"], part["value"]
         if kind == "lookahead":
             return int(value[1])
@@ -169,7 +169,8 @@ class Lines:
     def pipeline(
         self, name: str, events: Sequence[TraceEvent], next_message: Callable[[], str | None]
     ) -> Iterator[Line]:
-        """Of one run of a pipeline. `next_message`: the next text of the program's `log_msg`."""
+        """Yields the lines of one run of a pipeline. `next_message`: the next text of the program's
+        `log_msg`."""
         yield Line("D", f"Pipeline '{name}': start")
         flow = _Flow(self._pipelines[name])
         statements = _Statements()
@@ -223,8 +224,8 @@ class Lines:
         return Line("T", _at_source(action) + f"Action {action['name']}")
 
     def _keyless(self, flow: _Flow, until: str | None, action: int | None = None) -> Iterator[Line]:
-        """Of tables without a key on the way to the node `until`, or to the one that runs `action`: the
-        engine calls their action without a look-up."""
+        """Yields the lines of tables without a key on the way to the node `until`, or to the one that runs
+        `action`: the engine calls their action without a look-up."""
         while (table := flow.keyless(until)) is not None:
             entry = table.get("default_entry") or {}
             index = entry.get("action_id")
@@ -280,7 +281,7 @@ class Lines:
         yield Line("D", f"Action entry is {entry}")
 
     def deparser(self, events: Sequence[TraceEvent], valid: Callable[[str], bool]) -> Iterator[Line]:
-        """Of the deparser. `valid`: whether a header is."""
+        """Yields the lines of the deparser. `valid`: whether a header is."""
         yield Line("D", "Deparser 'deparser': start")
         for event in events:
             if event["event"] != "checksum":
@@ -304,17 +305,17 @@ class _Statements:
         self._next = 0
 
     def go_to(self, number: int) -> Iterator[Line]:
-        """The lines of what runs before a primitive, which then runs."""
+        """Yields the lines of what runs before a primitive, which then runs."""
         yield from self._until(number)
         self._next = number + 1
 
     def branch(self, holds: bool) -> None:
-        """A jump on zero has been decided."""
+        """Notes that a jump on zero has been decided."""
         if not holds:
             self._next = _target(self._primitives[self._next - 1])
 
     def finish(self) -> Iterator[Line]:
-        """The lines of what runs until the action's end."""
+        """Yields the lines of what runs until the action's end."""
         yield from self._until(len(self._primitives))
 
     def _until(self, number: int) -> Iterator[Line]:
@@ -373,7 +374,8 @@ class _Walk:
         self.fields: dict[str, int] = {}
 
     def ahead(self, bits: Json) -> int:
-        """By how many bits it advances: what the program says, or to the next header that is extracted."""
+        """Returns by how many bits it advances: what the program says, or to the next header that is
+        extracted."""
         if bits["type"] == "hexstr":
             return int(bits["value"], 16)
         if bits["type"] == "field":
@@ -465,13 +467,13 @@ def _primitive(call: Json) -> Line:
 
 
 def _at_source(thing: Json) -> str:
-    """`basic.p4(123) `, where the JSON says it."""
+    """Returns `basic.p4(123) `, where the JSON says it."""
     source = thing.get("source_info")
     return f"{source['filename']}({source['line']}) " if source else ""
 
 
 def _entry(action: ActionEvent) -> str:
-    """`MyIngress.ipv4_forward - 80000000200,2,`."""
+    """Returns the text of an entry: `MyIngress.ipv4_forward - 80000000200,2,`."""
     return f"{action['action']} - " + "".join(f"{part['value']:x}," for part in action["params"])
 
 

@@ -171,7 +171,7 @@ class PacketLog:
         return self._messages.popleft() if self._messages else None
 
     def _replica(self, packet: _Packet, group: int, port: int) -> None:
-        """A copy made for a group, or the packet itself, which becomes the last one."""
+        """Adds a copy made for a group, or the packet itself, which becomes the last one."""
         made = packet.is_new and not packet.is_clone
         original = packet.parent if made and packet.parent is not None else packet
         if not original.group_is_told:

@@ -77,7 +77,7 @@ class CellCalls:
 
 
 def _rising(meter: str, rates: list[MeterRate]) -> list[MeterRate]:
-    """Rates of which none is lower than the one before, nor negative or not a number."""
+    """Returns the rates, of which none is lower than the one before, nor negative or not a number."""
     lowest = 0.0
     for rate, _ in rates:
         if not rate >= lowest:

@@ -107,7 +107,7 @@ class Connection:
         self._received += chunk
 
     def _read(self, count: int) -> bytes:
-        """Exactly `count` bytes, for `Reader`."""
+        """Returns exactly `count` bytes, for `Reader`."""
         if not self._is_long and self._taken + count > LONG_CALL_BYTES:
             if not self._long_calls.acquire(timeout=CALL_SECONDS):
                 raise MessageError(f"call of more than {LONG_CALL_BYTES} bytes while another is being read")

@@ -136,7 +136,8 @@ def _refusal(result: TPayload, error: EngineError) -> TPayload:
 
 
 def _codes(exception: type[TPayload]) -> dict[str, int]:
-    """Names and numbers of an exception's codes. An enum's field is an i32 that knows its enum."""
+    """Returns the names and numbers of an exception's codes. An enum's field is an i32 that knows its
+    enum."""
     enum = exception.thrift_spec[1][2]
     return dict(enum._NAMES_TO_VALUES)
 

@@ -48,7 +48,7 @@ class Names:
 
     @staticmethod
     def of(program: Program) -> "Names":
-        """Those of a program; the engine has accepted its JSON."""
+        """Returns the names of a program; the engine has accepted its JSON."""
         document = program_json.objects(program.json)
         pipelines = document.get("pipelines", [])
         tables = [table for pipeline in pipelines for table in pipeline.get("tables", [])]

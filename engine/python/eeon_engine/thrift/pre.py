@@ -71,7 +71,7 @@ class PreCalls:
         )
 
     def _check_node(self, node: int) -> None:
-        """BMv2 looks at the node before it looks at the group."""
+        """Checks that a node exists; BMv2 does so before it looks at the group."""
         if not any(known == unsigned(node, 32) for known, _, _, _ in self._control.mc_get_entries()[1]):
             raise NoSuchHandleError(f"multicast node {node}: does not exist", "INVALID_L1_HANDLE")
 

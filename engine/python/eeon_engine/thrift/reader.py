@@ -51,7 +51,7 @@ class Reader:
         self._values = 0
 
     def message_begin(self) -> tuple[str, int, int]:
-        """Name, message type and sequence id."""
+        """Returns the name, message type and sequence id."""
         (header,) = _I32.unpack(self._read(4))
         if header & _VERSION_MASK != _VERSION:
             raise MessageError(

@@ -122,7 +122,8 @@ class Server:
                 self._begin(peer, f"Thrift client {next(numbers)} ({address[0]}:{address[1]})")
 
     def _make_room(self) -> None:
-        """Where all places are taken, the client that has done nothing for the longest time makes way."""
+        """Makes room where all places are taken: the client that has done nothing for the longest time makes
+        way."""
         with self._guard:
             if len(self._connections) < MAX_CONNECTIONS:
                 return

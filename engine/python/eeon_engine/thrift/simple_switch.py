@@ -109,7 +109,7 @@ def _priority(priority: int) -> int:
 
 
 def _result(call: Callable[[], None]) -> int:
-    """For calls that answer with a number instead of an exception; the reason is logged."""
+    """Returns the number with which calls answer instead of an exception; the reason is logged."""
     try:
         call()
     except EngineError as error:

@@ -262,7 +262,8 @@ def _priority(options: standard.BmAddEntryOptions) -> int:
 
 
 def shortest(data: list[bytes]) -> list[bytes]:
-    """Action data as BMv2 gives them back: without leading zeros. Keys are padded to their width."""
+    """Returns the action data as BMv2 gives them back: without leading zeros. Keys are padded to their
+    width."""
     return [value.lstrip(b"\0") or b"\0" for value in data]
 
 
@@ -272,7 +273,7 @@ def counter_value(bytes_: int, packets: int) -> standard.BmCounterValue:
 
 
 def counter_cell(value: standard.BmCounterValue) -> tuple[int, int]:
-    """Bytes and packets of a counter cell that came."""
+    """Returns the bytes and packets of a counter cell that came."""
     return unsigned(value.bytes or 0, 64), unsigned(value.packets or 0, 64)
 
 
@@ -288,7 +289,7 @@ def meter_rates(rates: list[standard.BmMeterRateConfig]) -> list[MeterRate]:
 
 
 def meter_configs(rates: list[MeterRate]) -> list[standard.BmMeterRateConfig]:
-    """Rates as they travel."""
+    """Returns the rates as they travel."""
     return [
         standard.BmMeterRateConfig(units_per_micros=rate, burst_size=signed(burst, 32))
         for rate, burst in rates

@@ -28,7 +28,7 @@ class WholeCalls:
     """Service `standard`: program, state, ports."""
 
     def __init__(self, context: Context, port: int, interfaces: Collection[str] = ()) -> None:
-        """`interfaces` are those that clients may add as ports."""
+        """Makes the service; `interfaces` are those that clients may add as ports."""
         self._context = context
         self._control = context.control
         self._port = port

@@ -60,19 +60,19 @@ impl Pool {
         }
     }
 
-    /// A flow has arrived.
+    /// Notes that a flow has arrived.
     pub fn arrived(&mut self, stock: &Stock, flow: u32) {
         if self.transfers.contains(&stock.flows[flow as usize].transfer) {
             self.add(flow);
         }
     }
 
-    /// A flow has ended.
+    /// Notes that a flow has ended.
     pub fn ended(&mut self, flow: u32) {
         self.remove(flow);
     }
 
-    /// A flow is given something beyond its share.
+    /// Notes that a flow is given something beyond its share.
     pub fn gets_more(&mut self, flow: u32) {
         self.odd.push(flow);
     }

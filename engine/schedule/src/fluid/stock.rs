@@ -204,7 +204,7 @@ impl Stock {
         &self.local[begin as usize..end as usize]
     }
 
-    /// Flows of a transfer that are under way, in the order of serving.
+    /// Returns the flows of a transfer that are under way, in the order of serving.
     pub fn members(&self, transfer: u32) -> impl Iterator<Item = u32> + '_ {
         let all = self.transfers[transfer as usize].runs.iter().flat_map(|run| run.flows.iter().copied());
         all.filter(|flow| self.flows[*flow as usize].status == Status::UnderWay)
@@ -255,7 +255,7 @@ impl Stock {
         (transfer.together, transfer.last, transfer.longest) = (None, None, None);
     }
 
-    /// When the next flow ends at present rates.
+    /// Returns when the next flow ends at present rates.
     pub fn next_end(&mut self) -> Option<u64> {
         self.drop_old_ends();
         if self.ends.is_empty() && self.horizon < u64::MAX {

@@ -52,7 +52,7 @@ impl Switch {
         }
     }
 
-    /// A packet of which the parser may have wanted bytes that are not there: puts them there, and the packet is as it came.
+    /// Puts the bytes that are not there into a packet of which the parser may have wanted them, and the packet is as it came.
     #[cold]
     pub(super) fn begin_again_whole(&mut self, id: PacketId) {
         self.packets.get_mut(id).frame.make_whole();

@@ -11,7 +11,7 @@ use crate::stats::DropCause;
 use crate::v1model::instance_type;
 
 impl Switch {
-    /// The clone is the packet as it arrived: parsed again, and with no metadata but the field list's.
+    /// Clones a packet as it arrived: parsed again, and with no metadata but the field list's.
     pub(super) fn clone_ingress_to_egress(&mut self, id: PacketId, request: CloneRequest) {
         let Some(session) = self.clone_session(id, request) else { return };
         let Some(copy) = self.copy(id) else { return };
@@ -31,7 +31,7 @@ impl Switch {
         self.send_clone(copy, session);
     }
 
-    /// The session of a request; one that does not exist makes no clone, as in BMv2, and is counted.
+    /// Returns the session of a request; one that does not exist makes no clone, as in BMv2, and is counted.
     pub(super) fn clone_session(&mut self, id: PacketId, request: CloneRequest) -> Option<MirroringSession> {
         let session = self.mirroring.get(request.session);
         if session.is_none() {
@@ -106,9 +106,8 @@ impl Switch {
         }
     }
 
-    /// A copy of a packet with frame, headers and metadata in a slot of its own, and whole even if the packet is to be
-    /// truncated. `None`, and counted, when there can be
-    /// none.
+    /// Copies a packet with frame, headers and metadata into a slot of its own, whole even if the packet is to be truncated. `None`, and
+    /// counted, when there can be none.
     pub(super) fn copy(&mut self, id: PacketId) -> Option<PacketId> {
         self.counts.copies += 1;
         let (original, _) = self.packets.open(id);

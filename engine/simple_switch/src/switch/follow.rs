@@ -12,7 +12,7 @@ use crate::packet::{Packet, PacketId};
 use crate::stats::DropCause;
 
 impl Watch {
-    /// The parser has run.
+    /// Notes that the parser has run.
     #[cold]
     pub(super) fn parsed(&mut self, id: PacketId, at: Time, error: u32, checksums_hold: bool) {
         if let Some(follower) = &mut self.follower {
@@ -40,7 +40,7 @@ impl Watch {
         }
     }
 
-    /// The headers are written again.
+    /// Notes that the headers are written again.
     #[cold]
     pub(super) fn deparsed(&mut self, id: PacketId, at: Time) {
         if let Some(follower) = &mut self.follower {
@@ -50,21 +50,21 @@ impl Watch {
 }
 
 impl Switch {
-    /// From now on writes down what happens to frames that arrive with this tag, and to their copies. What was written
-    /// down before is forgotten. A program loaded with [`bm::Program::from_json_for_tracing`] tells the most.
+    /// Writes down from now on what happens to frames that arrive with this tag, and to their copies. What was written down before is
+    /// forgotten. A program loaded with [`bm::Program::from_json_for_tracing`] tells the most.
     pub fn follow(&mut self, tag: u64) {
         // A journey shows what a packet has, also where nothing reads it.
         self.packets.keep_whole_packets();
         self.watch.get_or_insert_default().follower = Some(Follower::new(&self.program, tag));
     }
 
-    /// What has been written down since [`Switch::follow`], and goes on following. Empty when nothing is followed.
+    /// Takes what has been written down since [`Switch::follow`], and goes on following. Empty when nothing is followed.
     pub fn take_journey(&mut self) -> Journey {
         let follower = self.watch.as_deref_mut().and_then(|watch| watch.follower.as_mut());
         follower.map(Follower::take).unwrap_or_default()
     }
 
-    /// How many steps [`Switch::take_journey`] would hand out.
+    /// Returns how many steps [`Switch::take_journey`] would hand out.
     pub fn journey_steps(&self) -> usize {
         let follower = self.watch.as_deref().and_then(|watch| watch.follower.as_ref());
         follower.map_or(0, Follower::steps)
@@ -78,8 +78,8 @@ impl Switch {
         self.look_away();
     }
 
-    /// From now on records the hops that `filter` admits, of packets that arrive; they belong to `node`. What was recorded
-    /// before is forgotten. On an error nothing changes.
+    /// Records from now on the hops that `filter` admits, of packets that arrive; they belong to `node`. What was recorded before is
+    /// forgotten. On an error nothing changes.
     pub fn record_hops(&mut self, filter: HopFilter, node: u16) -> Result<(), HopError> {
         if !filter.fields.is_empty() {
             // A field that nothing reads after the queue has its value all the same.
@@ -90,12 +90,12 @@ impl Switch {
         Ok(())
     }
 
-    /// What has been recorded, to be read or absorbed; none when nothing is recorded.
+    /// Returns what has been recorded, to be read or absorbed; none when nothing is recorded.
     pub fn hops_mut(&mut self) -> Option<&mut HopLog> {
         self.watch.as_deref_mut()?.hops.as_mut()
     }
 
-    /// What has been recorded, and records nothing any more. None when nothing was recorded.
+    /// Takes what has been recorded, and records nothing any more. None when nothing was recorded.
     pub fn take_hops(&mut self) -> Option<HopLog> {
         let hops = self.watch.as_deref_mut()?.hops.take();
         self.look_away();
@@ -109,14 +109,14 @@ impl Switch {
         }
     }
 
-    /// Another program is loaded: what was recorded of the old one stays, and the values of fields are no longer known.
+    /// Prepares for another program: what was recorded of the old one stays, and the values of fields are no longer known.
     pub(super) fn forget_fields(&mut self) {
         if let Some(hops) = self.hops_mut() {
             hops.forget_fields();
         }
     }
 
-    /// Whether a packet is followed.
+    /// Returns whether a packet is followed.
     pub(super) fn follows(&self, id: PacketId) -> bool {
         let follower = self.watch.as_deref().and_then(|watch| watch.follower.as_ref());
         follower.is_some_and(|follower| follower.follows(id))
@@ -177,7 +177,7 @@ impl Switch {
         }
     }
 
-    /// A packet has entered a queue, which is as deep as it is with the packet.
+    /// Notes that a packet has entered a queue, which is as deep as it is with the packet.
     #[cold]
     pub(super) fn note_queued(&mut self, id: PacketId, port: u16, priority: usize, bytes: u32) {
         let at = self.now;
@@ -189,7 +189,7 @@ impl Switch {
         }
     }
 
-    /// A packet leaves, and takes this time on the wire.
+    /// Notes that a packet leaves, and takes this time on the wire.
     #[cold]
     pub(super) fn note_sent(&mut self, id: PacketId, port: u16, wire_time: Duration) {
         let until_ps = self.now.saturating_add(wire_time).as_ps();
@@ -205,7 +205,7 @@ impl Switch {
         }
     }
 
-    /// A frame has come in and has this id.
+    /// Notes that a frame has come in and has this id.
     #[inline]
     pub(super) fn note_arrival(&mut self, id: PacketId, port: u16, tag: u64) {
         if self.watch.is_some() {
@@ -227,7 +227,7 @@ impl Switch {
         }
     }
 
-    /// A frame was refused before it had an id.
+    /// Notes that a frame was refused before it had an id.
     #[cold]
     pub(super) fn note_refusal(&mut self, port: u16, tag: u64, frame: &Frame, cause: DropCause) {
         let at = self.now;
@@ -240,7 +240,7 @@ impl Switch {
         }
     }
 
-    /// A copy of a packet has this id.
+    /// Notes that a copy of a packet has this id.
     #[inline]
     pub(super) fn note_copy(&mut self, id: PacketId, copy: PacketId) {
         if self.watch.is_some() {

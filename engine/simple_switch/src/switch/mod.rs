@@ -205,8 +205,8 @@ impl Switch {
         Ok(switch)
     }
 
-    /// A switch of the same program, ports, entries and groups without a packet in it, at time zero and with registers that are zero: a
-    /// frame that it is given shows where this one would send it.
+    /// Returns a switch of the same program, ports, entries and groups without a packet in it, at time zero and with registers that are
+    /// zero: a frame that it is given shows where this one would send it.
     pub fn without_packets(&self) -> Self {
         let copy = Self::new(Arc::clone(&self.program), self.config.clone());
         let mut copy = copy.expect("a switch's own program and settings have been checked");
@@ -216,8 +216,8 @@ impl Switch {
         copy
     }
 
-    /// A frame arrives on `port`. `tag` means nothing to the switch: it travels with the packet and its copies.
-    /// The bytes are copied once, into a buffer that is used again.
+    /// Handles a frame that arrives on `port`. `tag` means nothing to the switch: it travels with the packet and its copies. The bytes are
+    /// copied once, into a buffer that is used again.
     ///
     /// # Panics
     /// When `now` is earlier than in the last call; so do the other `handle_` calls.
@@ -227,9 +227,8 @@ impl Switch {
         self.handle_frame(now, port, frame, tag);
     }
 
-    /// As [`Switch::handle_packet`] with a frame of `wire_len` bytes of which only the first are given; the others are
-    /// zeros. They are put there only if something may look at them: frames that are nothing but headers to the program cost
-    /// nothing for their payload.
+    /// Handles a frame as [`Switch::handle_packet`] does, of `wire_len` bytes of which only the first are given; the others are zeros. They
+    /// are stored only if something may look at them: frames that are nothing but headers to the program cost nothing for their payload.
     ///
     /// # Panics
     /// When more bytes are given than the frame has.
@@ -241,7 +240,7 @@ impl Switch {
         self.handle_frame(now, port, frame, tag);
     }
 
-    /// As [`Switch::handle_packet`] with a frame that another switch has sent, without copying it.
+    /// Handles a frame that another switch has sent as [`Switch::handle_packet`] does, without copying it.
     ///
     /// [`Switch::handle_snapped`] says what a frame may leave out.
     pub fn handle_frame(&mut self, now: Time, port: u16, frame: Frame, tag: u64) {
@@ -254,7 +253,7 @@ impl Switch {
         self.do_all_due(now);
     }
 
-    /// When the switch next has something to do by itself.
+    /// Returns when the switch next has something to do by itself.
     pub fn next_wakeup(&self) -> Option<Time> {
         self.agenda.first().map(|(at, _)| at.max(self.now))
     }
@@ -267,7 +266,7 @@ impl Switch {
         self.now = now;
     }
 
-    /// The next frame to send, in order of `at`.
+    /// Returns the next frame to send, in order of `at`.
     pub fn poll_transmit(&mut self) -> Option<Transmit> {
         self.outbox.pop_front()
     }
@@ -277,40 +276,39 @@ impl Switch {
         self.frames.give(frame);
     }
 
-    /// The next unread digest.
+    /// Returns the next unread digest.
     pub fn poll_digest(&mut self) -> Option<Digest> {
         self.digests.pop()
     }
 
-    /// The next unread message of `log_msg`.
+    /// Returns the next unread message of `log_msg`.
     pub fn poll_log(&mut self) -> Option<String> {
         self.effects.pop_log()
     }
 
-    /// Bytes waiting in all queues of a port: frame bytes without FCS, not counting what is on the wire or
-    /// circulating.
+    /// Returns the bytes waiting in all queues of a port: frame bytes without FCS, not counting what is on the wire or circulating.
     pub fn queue_bytes(&self, port: u16) -> Bytes {
         self.tm.queue_bytes(port)
     }
 
-    /// Packets waiting in all queues of a port.
+    /// Returns the number of packets waiting in all queues of a port.
     pub fn queue_packets(&self, port: u16) -> usize {
         self.tm.queue_packets(port)
     }
 
-    /// A port whose [`Switch::queue_bytes`] may have changed since it was last named here, in no particular order; spares a
-    /// caller that follows the queues from asking for all of them.
+    /// Returns a port whose [`Switch::queue_bytes`] may have changed since it was last named here, in no particular order; spares a caller
+    /// that follows the queues from asking for all of them.
     #[inline]
     pub fn poll_queue_change(&mut self) -> Option<u16> {
         self.tm.poll_changed()
     }
 
-    /// Counts of one port. Port numbers that v1model does not have share one set.
+    /// Returns the counts of one port. Port numbers that v1model does not have share one set.
     pub fn port_stats(&self, port: u16) -> PortStats {
         *self.tm.stats(port)
     }
 
-    /// Counts of the switch.
+    /// Returns the counts of the switch.
     pub fn stats(&self) -> SwitchStats {
         let mut stats = SwitchStats {
             copies: self.counts.copies,
@@ -363,8 +361,8 @@ impl Switch {
         self.state.set_port_up(port, false);
     }
 
-    /// Says whether an attached port's link is up; it is until this says otherwise. Members of action profiles that watch a port
-    /// which is down, or not attached, are not selected. Frames are sent to the port as before: losing them is the link's part.
+    /// Sets the link state of an attached port. Ports start up. Members of action profiles that watch a port which is down, or not
+    /// attached, are not selected. Frames are sent to the port as before: losing them is the link's part.
     pub fn set_link(&mut self, port: u16, up: bool) {
         if !self.tm.is_attached(port) {
             return;
@@ -377,12 +375,12 @@ impl Switch {
         self.state.set_port_up(port, up);
     }
 
-    /// Whether a port is attached.
+    /// Returns whether a port is attached.
     pub fn is_attached(&self, port: u16) -> bool {
         self.tm.is_attached(port)
     }
 
-    /// Whether a port is attached and its link up.
+    /// Returns whether a port is attached and its link up.
     pub fn is_up(&self, port: u16) -> bool {
         self.tm.is_attached(port) && !self.down.contains(&port)
     }
@@ -394,12 +392,12 @@ impl Switch {
         }
     }
 
-    /// The settings the switch was made with, and its ports as they are now.
+    /// Returns the settings that the switch was made with, and its ports as they are now.
     pub fn config(&self) -> &SwitchConfig {
         &self.config
     }
 
-    /// The program it runs.
+    /// Returns the program it runs.
     pub fn program(&self) -> &Arc<Executable> {
         &self.program
     }
@@ -453,22 +451,22 @@ impl Switch {
         StateGuard { switch: self }
     }
 
-    /// Clone sessions.
+    /// Returns the clone sessions.
     pub fn mirroring(&self) -> &MirroringSessions {
         &self.mirroring
     }
 
-    /// Clone sessions, to change.
+    /// Returns the clone sessions, to change.
     pub fn mirroring_mut(&mut self) -> &mut MirroringSessions {
         &mut self.mirroring
     }
 
-    /// Multicast groups.
+    /// Returns the multicast groups.
     pub fn pre(&self) -> &Pre {
         &self.pre
     }
 
-    /// Multicast groups, to change.
+    /// Returns the multicast groups, to change.
     pub fn pre_mut(&mut self) -> &mut Pre {
         &mut self.pre
     }
@@ -511,21 +509,20 @@ impl Switch {
         }
     }
 
-    /// From now on control calls are written down, so that they can be taken back, until [`Switch::end_batch`]: those on the state,
-    /// and those above on multicast groups and clone sessions. No packet may be handled meanwhile: what it counts would be taken
-    /// back with the calls.
+    /// Begins to write down control calls, so that they can be taken back, until [`Switch::end_batch`]: those on the state, and those above
+    /// on multicast groups and clone sessions. No packet may be handled meanwhile: what it counts would be taken back with the calls.
     pub fn begin_batch(&mut self) {
         self.state.begin_batch();
         self.undo = Some(Vec::new());
     }
 
-    /// What was done in the batch stays.
+    /// Ends the batch and keeps what was done in it.
     pub fn end_batch(&mut self) {
         self.state.end_batch();
         self.undo = None;
     }
 
-    /// A point to which [`Switch::roll_back`] goes back.
+    /// Returns a point to which [`Switch::roll_back`] goes back.
     pub fn savepoint(&self) -> Savepoint {
         Savepoint { state: self.state.savepoint(), replicated: self.undo.as_ref().map_or(0, Vec::len) }
     }
@@ -557,13 +554,13 @@ impl Switch {
         self.pre = Pre::default();
     }
 
-    /// What the clock shows, in microseconds whatever the tick is: BMv2's `get_time_elapsed_us`.
+    /// Returns what the clock shows, in microseconds whatever the tick is: BMv2's `get_time_elapsed_us`.
     pub fn time_elapsed_us(&self, now: Time) -> u64 {
         self.clock.microseconds(now)
     }
 
-    /// From now on all headers and metadata of a packet are zeroed when it arrives and put aside while it waits, also those that
-    /// nothing reads: the reference for the analysis that finds these. Not undone by [`Switch::stop_following`].
+    /// Zeroes all headers and metadata of a packet when it arrives and puts them aside while it waits, from now on, also those that nothing
+    /// reads: the reference for the analysis that finds these. Not undone by [`Switch::stop_following`].
     pub fn keep_whole_packets(&mut self) {
         self.packets.keep_whole_packets();
     }

@@ -33,7 +33,7 @@ impl Timers {
         Ok(register.map(|register| Self { register, seen: vec![0; PORT_COUNT * MAX_PRIORITIES] }))
     }
 
-    /// How many there are.
+    /// Returns how many there are.
     pub(super) fn count(&self) -> usize {
         self.seen.len()
     }
@@ -45,7 +45,7 @@ impl Timers {
 }
 
 impl Switch {
-    /// The port whose timers a packet may set when it passes the program: that by which it came in. `None` without timers.
+    /// Returns the port whose timers a packet may set when it passes the program: that by which it came in. `None` without timers.
     #[inline]
     pub(super) fn timed_port(&self, id: PacketId) -> Option<u16> {
         self.timers.is_some().then(|| self.packets.get(id).arrival_port)
@@ -69,7 +69,7 @@ impl Switch {
         }
     }
 
-    /// A queue's time has come. Nothing has been received, so of what runs only clones are counted.
+    /// Runs the program for a queue whose time has come. Nothing has been received, so of what runs only clones are counted.
     pub(super) fn run_timer(&mut self, queue: usize) {
         self.agenda.set(TIMERS + queue, None);
         let (port, priority) = ((queue / MAX_PRIORITIES) as u16, queue % MAX_PRIORITIES);

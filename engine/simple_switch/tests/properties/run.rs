@@ -350,7 +350,7 @@ impl Trace {
                 outside: (register("outside_bytes"), self.outside(port)),
                 queued: self.queued(port),
                 waiting: (self.switch.queue_packets(port) as u64, self.switch.queue_bytes(port).get()),
-                average: (register("red_average"), self.average(port)),
+                average: (eeon::register(self.switch.state(), "red_average", port << 3), self.average(port)),
             });
         }
     }

@@ -2,7 +2,7 @@
 //!
 //! An STF script says what goes in, what must come out, and which entries are there. p4c's sources are not in this
 //! repository: `P4C_TESTDATA` names their `testdata` folder, and `make stf` runs this. What was measured, and what is
-//! refused and why, is in `docs/CONFORMANCE.md`.
+//! refused and why, is in `docs/develop/conformance.md`.
 //!
 //! The semantics are those of p4c's `backends/bmv2/bmv2stf.py`, but stricter: a control command that is refused fails the
 //! program, where `simple_switch_CLI` prints a message and goes on; and `check_counter`, which bmv2stf.py ignores, is

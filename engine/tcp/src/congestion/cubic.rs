@@ -90,13 +90,13 @@ impl Cubic {
         window.ssthresh = window.threshold((flight as f64 * BETA) as u64);
     }
 
-    /// RFC 9438, 4.8: the first congestion avoidance after a timeout starts with K = 0 and W_max = cwnd.
+    /// Starts the first congestion avoidance after a timeout with K = 0 and W_max = cwnd (RFC 9438, 4.8).
     pub(super) fn on_timeout(&mut self) {
         self.w_max = 0.0;
         self.after_idle();
     }
 
-    /// RFC 9438, 4.2 and 5.8: time in which the application limited the flow, so that its window did not grow, does not count.
+    /// Leaves out the time in which the application limited the flow, so that its window did not grow (RFC 9438, 4.2 and 5.8).
     #[inline]
     pub(super) fn unused(&mut self, now: Time) {
         if let Some(epoch) = &mut self.epoch {
@@ -105,7 +105,7 @@ impl Cubic {
         }
     }
 
-    /// The window starts again from the initial one: a new stage.
+    /// Begins a new stage: the window starts again from the initial one.
     pub(super) fn after_idle(&mut self) {
         self.epoch = None;
     }

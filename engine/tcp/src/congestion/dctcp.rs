@@ -33,7 +33,7 @@ impl Dctcp {
         self.alpha
     }
 
-    /// RFC 8257, 3.3, steps 1 to 8.
+    /// Updates alpha (RFC 8257, 3.3, steps 1 to 8).
     #[inline]
     pub(super) fn observe(&mut self, ack: &Ack) {
         self.acked += ack.acked;
@@ -46,7 +46,7 @@ impl Dctcp {
         (self.acked, self.marked, self.window_end) = (0, 0, ack.sent);
     }
 
-    /// RFC 8257, 3.3, step 9: cwnd = cwnd * (1 - alpha / 2), at most once a window of data.
+    /// Reduces the window to cwnd * (1 - alpha / 2), at most once a window of data (RFC 8257, 3.3, step 9).
     pub(super) fn on_mark(&mut self, window: &mut Window) {
         window.reduce_to((window.cwnd as f64 * (1.0 - self.alpha / 2.0)) as u64);
     }

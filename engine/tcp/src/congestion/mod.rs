@@ -100,7 +100,7 @@ impl Congestion {
         }
     }
 
-    /// Every ACK that moves SND.UNA comes here first, whatever else it means.
+    /// Observes every ACK that moves SND.UNA, whatever else it means.
     #[inline]
     pub(crate) fn observe(&mut self, ack: &Ack) {
         match self {
@@ -110,7 +110,7 @@ impl Congestion {
         }
     }
 
-    /// An ACK allows the window to grow: the flow uses its window, is not recovering, and the ACK tells of no mark.
+    /// Lets the window grow with an ACK: the flow uses its window, is not recovering, and the ACK tells of no mark.
     #[inline]
     pub(crate) fn grow(&mut self, window: &mut Window, ack: &Ack) {
         match self {
@@ -120,7 +120,7 @@ impl Congestion {
         }
     }
 
-    /// A mark, at most once a window of data.
+    /// Answers a mark, at most once a window of data.
     pub(crate) fn on_mark(&mut self, window: &mut Window) {
         match self {
             Self::NewReno | Self::Vegas(_) => newreno::on_mark(window),
@@ -129,7 +129,7 @@ impl Congestion {
         }
     }
 
-    /// A loss found by duplicate ACKs, with `flight` bytes under way: sets the threshold. The window follows from it.
+    /// Sets the threshold for a loss found by duplicate ACKs, with `flight` bytes under way. The window follows from it.
     pub(crate) fn on_loss(&mut self, window: &mut Window, flight: u64) {
         match self {
             // RFC 8257, 3.5: DCTCP answers to loss as every TCP does.
@@ -138,7 +138,7 @@ impl Congestion {
         }
     }
 
-    /// The retransmission timer has fired: the window is one segment (RFC 5681, 3.1). The threshold is set when this is the first
+    /// Makes the window one segment because the retransmission timer has fired (RFC 5681, 3.1). The threshold is set when this is the first
     /// time for this segment.
     pub(crate) fn on_timeout(&mut self, window: &mut Window, flight: u64, first: bool) {
         if first {
@@ -153,14 +153,15 @@ impl Congestion {
         window.credit = 0;
     }
 
-    /// Nothing has been sent for longer than an RTO.
+    /// Starts again after nothing has been sent for longer than an RTO.
     pub(crate) fn after_idle(&mut self) {
         if let Self::Cubic(cubic) = self {
             cubic.after_idle();
         }
     }
 
-    /// Until now the application, and not the window, has limited what was sent: since the last ACK, or since nothing was under way.
+    /// Notes that until now the application, and not the window, has limited what was sent: since the last ACK, or since nothing was under
+    /// way.
     #[inline]
     pub(crate) fn unused(&mut self, now: Time) {
         if let Self::Cubic(cubic) = self {
@@ -168,7 +169,7 @@ impl Congestion {
         }
     }
 
-    /// DCTCP's estimate of the fraction of marked bytes.
+    /// Returns DCTCP's estimate of the fraction of marked bytes.
     pub(crate) fn alpha(&self) -> Option<f64> {
         match self {
             Self::Dctcp(dctcp) => Some(dctcp.alpha()),
@@ -187,7 +188,7 @@ pub(crate) mod testing {
         Window { cwnd: segments * MSS, ssthresh: segments * MSS, ..Window::new(config, MSS) }
     }
 
-    /// ACK of `acked` bytes up to `una`; a window of `flight` bytes is sent beyond it.
+    /// Makes an ACK of `acked` bytes up to `una`; a window of `flight` bytes is sent beyond it.
     pub(crate) fn ack(una: u64, acked: u64, flight: u64) -> Ack {
         Ack {
             now: Time::ZERO,

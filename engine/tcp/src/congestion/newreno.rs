@@ -2,8 +2,8 @@
 
 use super::{Ack, Window};
 
-/// RFC 5681, 3.1, in bytes as RFC 3465, 2.1 and 2.3 count them: in slow start by what is acknowledged, at most L segments
-/// an ACK; then one segment for each window of acknowledged bytes.
+/// Grows the window after RFC 5681, 3.1, in bytes as RFC 3465, 2.1 and 2.3 count them: in slow start by what is acknowledged, at most L
+/// segments an ACK; then one segment for each window of acknowledged bytes.
 #[inline]
 pub(super) fn grow(window: &mut Window, ack: &Ack) {
     let mut acked = ack.acked;
@@ -25,12 +25,12 @@ pub(super) fn grow(window: &mut Window, ack: &Ack) {
     }
 }
 
-/// RFC 3168, 6.1.2: as to a single lost packet, but nothing is sent again.
+/// Answers a mark as a single lost packet, but nothing is sent again (RFC 3168, 6.1.2).
 pub(super) fn on_mark(window: &mut Window) {
     window.reduce_to(window.cwnd / 2);
 }
 
-/// RFC 5681, equation 4.
+/// Sets the threshold for a loss (RFC 5681, equation 4).
 pub(super) fn on_loss(window: &mut Window, flight: u64) {
     window.ssthresh = window.threshold(flight / 2);
     window.credit = 0;

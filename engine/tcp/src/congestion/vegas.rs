@@ -68,7 +68,7 @@ impl Vegas {
         }
     }
 
-    /// The timer has fired: what was measured before says nothing of the rounds to come, and the next ACK begins one that doubles.
+    /// Forgets what was measured before the timer fired, which says nothing of the rounds to come; the next ACK begins one that doubles.
     pub(super) fn on_timeout(&mut self) {
         *self = Self { base_rtt: self.base_rtt, ..Self::default() };
     }

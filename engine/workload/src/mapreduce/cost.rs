@@ -39,31 +39,32 @@ impl Machine {
         seconds(time * noise)
     }
 
-    /// The start of a task's JVM.
+    /// Returns the time in which a task's JVM starts.
     pub(crate) fn start_up(&self, cost: &Cost, noise: f64) -> Duration {
         self.work(cost.startup_cycles, 0, 0, noise)
     }
 
-    /// A whole map task whose split of `input` bytes is on its own disk.
+    /// Returns the time of a whole map task whose split of `input` bytes is on its own disk.
     pub(crate) fn map(&self, cost: &Cost, input: u64, output: u64, noise: f64) -> Duration {
         let (cycles, read, written) = map_after_input(cost, input, output);
         self.work(cost.startup_cycles + cycles, input.saturating_add(read), written, noise)
     }
 
-    /// A map task once it has its split.
+    /// Returns the time of a map task once it has its split.
     pub(crate) fn map_after_input(&self, cost: &Cost, input: u64, output: u64, noise: f64) -> Duration {
         let (cycles, read, written) = map_after_input(cost, input, output);
         self.work(cycles, read, written, noise)
     }
 
-    /// A reduce task from having everything to having its output: the last merge writes what is in memory, all is read, then reduced.
+    /// Returns the time of a reduce task from having everything to having its output: the last merge writes what is in memory, all is read,
+    /// then reduced.
     pub(crate) fn reduce(&self, cost: &Cost, input: u64, noise: f64) -> Duration {
         let cycles =
             cost.merge_cycles + cost.reduce_start_cycles + cost.reduce_cycles_per_byte * input as f64;
         self.work(cycles, input, input.min(IN_MEMORY_BYTES), noise)
     }
 
-    /// Writing output to a disk.
+    /// Returns the time to write output to a disk.
     pub(crate) fn write(&self, bytes: u64, noise: f64) -> Duration {
         self.work(0.0, 0, bytes, noise)
     }

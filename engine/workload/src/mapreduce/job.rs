@@ -27,7 +27,7 @@ pub(super) struct Settings {
 }
 
 impl Settings {
-    /// The stream of one task of a job.
+    /// Returns the stream of one task of a job.
     pub(super) fn stream(&self, purpose: Purpose, job: u32, task: u32) -> Stream {
         Stream::new(self.seed, purpose, &[self.application, job.into(), task.into()])
     }
@@ -163,24 +163,24 @@ impl Job {
         self.outcome.end.is_some()
     }
 
-    /// Bytes of a map's input.
+    /// Returns the bytes of a map's input.
     pub(super) fn split(&self, map: u32) -> u64 {
         part(self.settings.input_bytes, map.into(), self.settings.maps.into())
     }
 
-    /// Bytes that a reducer gets from a map.
+    /// Returns the bytes that a reducer gets from a map.
     pub(super) fn partition(&self, map: u32, reducer: u32) -> u64 {
         let (maps, reducers) = (u64::from(self.settings.maps), u64::from(self.settings.reducers));
         let index = u64::from(map) * reducers + u64::from(reducer);
         part(self.settings.shuffle_bytes, index, maps * reducers)
     }
 
-    /// Bytes of a map's output: all its partitions.
+    /// Returns the bytes of a map's output: all its partitions.
     pub(super) fn map_output(&self, map: u32) -> u64 {
         part(self.settings.shuffle_bytes, map.into(), self.settings.maps.into())
     }
 
-    /// Bytes of a reducer's output.
+    /// Returns the bytes of a reducer's output.
     pub(super) fn output(&self, reducer: u32) -> u64 {
         part(self.settings.output_bytes, reducer.into(), self.settings.reducers.into())
     }
@@ -193,7 +193,7 @@ impl Job {
         self.tasks.as_mut().expect("a job's tasks are there from its arrival to its end")
     }
 
-    /// The job is submitted: its input lies where it was put, seeded by split.
+    /// Submits the job: its input lies where it was put, seeded by split.
     pub(super) fn arrive(&mut self, number: u32, cluster: &Settings) {
         let workers = cluster.workers.len();
         let replicas_each = cluster.replicas.min(workers as u32) as usize;
@@ -224,7 +224,7 @@ impl Job {
         }));
     }
 
-    /// The next map for a worker, if there is one: the first whose split it has, or else the first.
+    /// Starts the next map for a worker, if there is one: the first whose split it has, or else the first.
     pub(super) fn start_map(&mut self, worker: u32, now: Time, cluster: &Settings) -> Option<StartedMap> {
         let maps = self.settings.maps;
         let tasks = self.tasks_mut();
@@ -247,13 +247,12 @@ impl Job {
         cluster.stream(Purpose::ReduceNoise, self.tasks().number, reducer).log_normal(cluster.noise_sigma)
     }
 
-    /// The worker that a map runs or ran on.
+    /// Returns the worker that a map runs or ran on.
     pub(super) fn map_worker(&self, map: u32) -> u32 {
         self.tasks().maps[map as usize].worker
     }
 
-    /// The worker that has a map's split and is nearest to the map: the first of its rack, or else the first
-    /// as they were drawn.
+    /// Returns the worker that has a map's split and is nearest to the map: the first of its rack, or else the first as they were drawn.
     pub(super) fn replica(&self, map: u32, racks: &[Option<u32>]) -> u32 {
         let tasks = self.tasks();
         let drawn = &tasks.replicas[map as usize * tasks.replicas_each..][..tasks.replicas_each];
@@ -262,7 +261,7 @@ impl Job {
         *drawn.iter().find(near).unwrap_or(&drawn[0])
     }
 
-    /// A map has ended; its worker.
+    /// Ends a map; returns its worker.
     pub(super) fn end_map(&mut self, map: u32, now: Time) -> u32 {
         let maps = self.settings.maps;
         let tasks = self.tasks_mut();
@@ -277,7 +276,7 @@ impl Job {
         task.worker
     }
 
-    /// The job tracker has heard that a map has ended.
+    /// Notes that the job tracker has heard that a map has ended.
     pub(super) fn announce(&mut self, map: u32) {
         self.tasks_mut().announced.push(map);
     }
@@ -286,7 +285,7 @@ impl Job {
         self.tasks().reducers.len() as u32
     }
 
-    /// The next reducer for a worker and its noise, if enough maps are known to have ended.
+    /// Starts the next reducer for a worker, if enough maps are known to have ended. Returns it and its noise.
     pub(super) fn start_reducer(&mut self, worker: u32, now: Time, cluster: &Settings) -> Option<(u32, f64)> {
         let (maps, reducers) = (self.settings.maps, self.settings.reducers);
         let tasks = self.tasks_mut();
@@ -318,8 +317,8 @@ impl Job {
         self.tasks_mut().reducers[reducer as usize].ready = true;
     }
 
-    /// The next partition that a reducer gets, at random among those that it may ask for; `None` when there is none or it
-    /// fetches as many as it may.
+    /// Returns the next partition that a reducer gets, at random among those that it may ask for; `None` when there is none or it fetches
+    /// as many as it may.
     pub(super) fn next_fetch(&mut self, number: u32, cluster: &Settings) -> Option<Fetch> {
         let tasks = self.tasks.as_mut().expect("a job's tasks are there from its arrival to its end");
         let reducer = &mut tasks.reducers[number as usize];
@@ -345,7 +344,7 @@ impl Job {
         Some(Fetch::Remote { map, worker, from, bytes })
     }
 
-    /// Who asks whom for how much when a fetch has failed.
+    /// Returns who asks whom for how much when a fetch has failed.
     pub(super) fn fetch_again(&self, reducer: u32, map: u32) -> (u32, u32, u64) {
         let worker = self.tasks().reducers[reducer as usize].worker;
         (worker, self.map_worker(map), self.partition(map, reducer))
@@ -356,7 +355,7 @@ impl Job {
         self.outcome.first_fetch_start.get_or_insert(now);
     }
 
-    /// A partition has arrived over the network.
+    /// Notes that a partition has arrived over the network.
     pub(super) fn fetched(&mut self, number: u32, map: u32, now: Time) {
         let bytes = self.partition(map, number);
         self.outcome.network_bytes += bytes;
@@ -367,7 +366,7 @@ impl Job {
         reducer.input_bytes += bytes;
     }
 
-    /// `Some` once, when the reducer has every partition.
+    /// Ends a fetch. Returns `Some` once, when the reducer has every partition.
     pub(super) fn end_fetch(&mut self, number: u32, now: Time, cluster: &Settings) -> Option<Fetched> {
         let maps = self.settings.maps;
         let reducer = &mut self.tasks_mut().reducers[number as usize];
@@ -385,7 +384,7 @@ impl Job {
         Some(Fetched { input_bytes, noise: self.reduce_noise(number, cluster) })
     }
 
-    /// A reducer writes its output, and `copies` copies of it to other workers.
+    /// Begins the output of a reducer, and `copies` copies of it to other workers.
     pub(super) fn output_begins(&mut self, number: u32, copies: u32, cluster: &Settings) {
         let mut stream = cluster.stream(Purpose::OutputCopies, self.tasks().number, number);
         let reducer = &mut self.tasks_mut().reducers[number as usize];
@@ -398,14 +397,14 @@ impl Job {
         }
     }
 
-    /// Between which workers a copy travels.
+    /// Returns between which workers a copy travels.
     pub(super) fn copy_between(&self, number: u32, copy: u32) -> [u32; 2] {
         let reducer = &self.tasks().reducers[number as usize];
         let from = copy.checked_sub(1).map_or(reducer.worker, |before| reducer.copies[before as usize]);
         [from, reducer.copies[copy as usize]]
     }
 
-    /// One copy of a reducer's output is complete; its worker, when the task has ended with it.
+    /// Completes one copy of a reducer's output; returns its worker, when the task has ended with it.
     pub(super) fn output_done(&mut self, number: u32, now: Time) -> Option<u32> {
         let reducers = self.settings.reducers;
         let tasks = self.tasks_mut();

@@ -249,7 +249,7 @@ impl Trace {
         }
     }
 
-    /// Events so far, in order, and forgets them.
+    /// Takes the events so far, in order.
     pub fn take(&mut self) -> Vec<Event> {
         std::mem::take(&mut self.events)
     }

@@ -10,7 +10,7 @@ fn name<'a, T>(items: &'a [T], at: u32, of: impl Fn(&'a T) -> &'a str) -> &'a st
 }
 
 impl Lvalue {
-    /// As in the JSON: `ipv4.ttl`, `ipv4.$valid$`.
+    /// Returns the name as in the JSON: `ipv4.ttl`, `ipv4.$valid$`.
     pub fn name(self, program: &Program) -> String {
         match self {
             Lvalue::Field { header, field } => {
@@ -22,7 +22,7 @@ impl Lvalue {
         }
     }
 
-    /// Width in bits; 0 for a field of variable length, whose value is its length in bytes.
+    /// Returns the width in bits; 0 for a field of variable length, whose value is its length in bytes.
     pub fn width(self, program: &Program) -> u32 {
         match self {
             Lvalue::Field { header, field } => {

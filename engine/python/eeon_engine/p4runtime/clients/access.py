@@ -53,14 +53,14 @@ class Caller:
     roles: frozenset[str] | None
 
     def check(self, right: Right, role: Role) -> None:
-        """PERMISSION_DENIED unless the client has this right under this role."""
+        """Raises PERMISSION_DENIED unless the client has this right under this role."""
         if self.roles is not None and (role.number or role.name not in self.roles):
             named = ", ".join(sorted(repr(one) for one in self.roles)) or "none"
             raise denied(f"client '{self.name}' may not act as {role}; its roles are {named}")
         self.check_right(right)
 
     def check_right(self, right: Right) -> None:
-        """PERMISSION_DENIED unless the client has this right under some role."""
+        """Raises PERMISSION_DENIED unless the client has this right under some role."""
         if right not in self.rights:
             raise denied(f"client '{self.name}' has no right to {right.value} on this switch")
 

@@ -34,7 +34,7 @@ class Client:
         caller: Caller = ANYBODY,
         peer: str = "",
     ) -> None:
-        """`peer` is the connection that the stream is on, as gRPC names it."""
+        """Makes a client; `peer` is the connection that the stream is on, as gRPC names it."""
         self.peer = peer
         self.send = send
         self.end = end
@@ -54,8 +54,8 @@ class Arbitration:
     def update(
         self, client: Client, message: p4r.MasterArbitrationUpdate, known: Collection[str] = ()
     ) -> None:
-        """A `MasterArbitrationUpdate`. An error ends the client's stream. `known` are the roles that the
-        program names: they and the default role have room where others have none."""
+        """Handles a `MasterArbitrationUpdate`. An error ends the client's stream. `known` are the roles that
+        the program names: they and the default role have room where others have none."""
         role = roles.of(message.role.name, message.role.id)
         election_id = decode_u128(message.election_id) if message.HasField("election_id") else None
         first = client.role is None
@@ -105,7 +105,7 @@ class Arbitration:
             )
 
     def _make_room(self, *, is_primary_to_be: bool) -> None:
-        """Room for one client more. For a primary the backup that came last makes way."""
+        """Makes room for one client more. For a primary the backup that came last makes way."""
         if len(self._clients) < MAX_STREAMS:
             return
         backups = [client for client in self._clients if not self.is_primary(client)]
@@ -115,7 +115,7 @@ class Arbitration:
         backups[-1].end(exhausted(f"this device has {MAX_STREAMS} clients; a backup makes way for a primary"))
 
     def leave(self, client: Client) -> None:
-        """The client's stream has ended."""
+        """Forgets a client whose stream has ended."""
         if client not in self._clients:
             return
         was_primary = self.is_primary(client)
@@ -163,7 +163,7 @@ class Arbitration:
         return role
 
     def check_device(self, device_id: int) -> None:
-        """NOT_FOUND for a device that is not this one."""
+        """Raises NOT_FOUND for a device that is not this one."""
         if device_id != self._device_id:
             raise not_found(f"this is device {self._device_id}, the request is for device {device_id}")
 

@@ -46,7 +46,7 @@ def in_scope(owner: str | None, role: Role) -> bool:
 
 
 def check_write(schema: Schema, role: Role, entity: p4r.Entity) -> None:
-    """PERMISSION_DENIED for an update of what another role claims (§12)."""
+    """Raises PERMISSION_DENIED for an update of what another role claims (§12)."""
     if role == DEFAULT:
         return
     object_id = _object_of(entity)

@@ -100,7 +100,7 @@ class ActionProfiles:
     # ---- members
 
     def write_member(self, kind: int, message: p4r.ActionProfileMember) -> None:
-        """One update of an `ActionProfileMember`."""
+        """Applies one update of an `ActionProfileMember`."""
         profile = find(self._schema.profiles, "action profile", message.action_profile_id)
         control, number = self._control, message.member_id
         if kind == p4r.Update.INSERT:
@@ -123,7 +123,7 @@ class ActionProfiles:
         return translate.action_from_message(self._table(profile), message.action)
 
     def _table(self, profile: ActionProfile) -> Table:
-        """One of the profile's tables: all may call the same actions."""
+        """Returns one of the profile's tables: all may call the same actions."""
         for table_id in profile.tables:
             if table_id in self._schema.tables:
                 return self._schema.tables[table_id]
@@ -132,7 +132,7 @@ class ActionProfiles:
     # ---- groups
 
     def write_group(self, kind: int, message: p4r.ActionProfileGroup) -> None:
-        """One update of an `ActionProfileGroup`."""
+        """Applies one update of an `ActionProfileGroup`."""
         profile = find(self._schema.profiles, "action profile", message.action_profile_id)
         if not profile.with_selector:
             raise invalid(f"profile '{profile.name}' has no selector and so no groups")
@@ -161,7 +161,7 @@ class ActionProfiles:
     # ---- reading
 
     def read_members(self, message: p4r.ActionProfileMember) -> Iterator[Chunk]:
-        """Members that an `ActionProfileMember` request asks for; 0 stands for all."""
+        """Yields the members that an `ActionProfileMember` request asks for; 0 stands for all."""
         for profile in self._asked(message.action_profile_id):
             members = self._control.client_members(profile.name, message.member_id or None)
             yield Chunk(len(members), partial(self._members, profile, members))
@@ -173,7 +173,7 @@ class ActionProfiles:
             yield p4r.Entity(action_profile_member=answer)
 
     def read_groups(self, message: p4r.ActionProfileGroup) -> Iterator[Chunk]:
-        """Groups that an `ActionProfileGroup` request asks for; 0 stands for all."""
+        """Yields the groups that an `ActionProfileGroup` request asks for; 0 stands for all."""
         for profile in self._asked(message.action_profile_id):
             if profile.with_selector:
                 groups = self._control.client_groups(profile.name, message.group_id or None)
@@ -229,7 +229,7 @@ def _shares(profile: ActionProfile, message: p4r.ActionProfileGroup) -> list[Sha
 
 
 def _check_modes(profile: ActionProfile, action_set: p4r.ActionProfileActionSet) -> None:
-    """How one group differs from the profile's others: not at all (§9.2.3)."""
+    """Refuses a group whose modes are not those of the profile's others (§9.2.3)."""
     kinds = p4r.ActionProfileActionSet
     own_size = kinds.SUM_OF_WEIGHTS if profile.sum_of_weights else kinds.SUM_OF_MEMBERS
     # v1model's selectors choose by a hash.

@@ -53,7 +53,7 @@ class Counters:
         self._schema = schema
 
     def write(self, kind: int, message: p4r.CounterEntry) -> None:
-        """One update of a `CounterEntry`; without an index it sets every cell."""
+        """Applies one update of a `CounterEntry`; without an index it sets every cell."""
         if kind != p4r.Update.MODIFY:
             raise invalid("counter cells are always there; only MODIFY is possible")
         counter = find(self._schema.counters, "counter", message.counter_id)
@@ -70,7 +70,8 @@ class Counters:
             self._control.write_counters(counter.name, index, *cell)
 
     def read(self, message: p4r.CounterEntry) -> Iterator[Chunk]:
-        """Cells that a `CounterEntry` request asks for; counter 0 stands for all, no index for all cells."""
+        """Yields the cells that a `CounterEntry` request asks for; counter 0 stands for all, no index for all
+        cells."""
         for counter in self._asked(message):
             if message.counter_id and message.HasField("index"):
                 index = check_index(f"counter '{counter.name}'", message.index.index, counter.size)
@@ -82,7 +83,7 @@ class Counters:
                 yield Chunk(end - start, partial(_entities, counter, start, cells))
 
     def cost(self, message: p4r.CounterEntry) -> int:
-        """Cells that a Read or a Write of this entry touches."""
+        """Returns the number of cells that a Read or a Write of this entry touches."""
         if message.counter_id and message.HasField("index"):
             return 1
         return sum(counter.size for counter in self._asked(message))

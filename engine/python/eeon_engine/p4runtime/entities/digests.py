@@ -64,7 +64,7 @@ class DigestLists:
     _remembered: set[bytes] = field(default_factory=set)
 
     def add(self, message: bytes, now_ns: int) -> list[tuple[int, list[bytes]]]:
-        """One message of the data plane; the list that it completes, if any: id and messages."""
+        """Adds one message of the data plane; returns the list that it completes, if any: id and messages."""
         self._forget(now_ns)
         if message in self._remembered or message in self._waiting:
             return []
@@ -81,7 +81,7 @@ class DigestLists:
         return [self._send(now_ns)]
 
     def acknowledge(self, list_id: int) -> None:
-        """The client has a list: its messages may be sent again. An unknown list is ignored."""
+        """Notes that the client has a list: its messages may be sent again. An unknown list is ignored."""
         sent = self._sent.pop(list_id, None)
         if sent is not None:
             self._remembered.difference_update(sent.messages)
@@ -119,7 +119,7 @@ class Digests:
         self._lists: dict[int, DigestLists] = {}
 
     def write(self, kind: int, message: p4r.DigestEntry) -> None:
-        """One update of a `DigestEntry`: INSERT begins to listen, DELETE ends it."""
+        """Applies one update of a `DigestEntry`: INSERT begins to listen, DELETE ends it."""
         digest = find(self._schema.digests, "digest", message.digest_id)
         before = self._lists.get(digest.id)
         if kind == p4r.Update.INSERT and before is not None:
@@ -162,7 +162,8 @@ class Digests:
                 yield chunks.one(partial(_entity, digest_id, self._lists[digest_id].config))
 
     def collect(self, samples: list[tuple[str, bytes]], now_ns: int, epoch_ns: int) -> list[p4r.DigestList]:
-        """`DigestList`s that are to be sent now, given what the data plane has sent since the last time.
+        """Returns the `DigestList`s that are to be sent now, given what the data plane has sent since the
+        last time.
 
         `now_ns` is of a clock that does not run backwards; `epoch_ns` is what the lists show as their time.
         """
@@ -176,7 +177,7 @@ class Digests:
         return [_list(digest, list_id, messages, epoch_ns) for digest, list_id, messages in ready]
 
     def acknowledge(self, message: p4r.DigestListAck) -> None:
-        """A `DigestListAck`; INVALID_ARGUMENT for a digest that the P4Info does not have."""
+        """Handles a `DigestListAck`; raises INVALID_ARGUMENT for a digest that the P4Info does not have."""
         digest = find(self._schema.digests, "digest", message.digest_id)
         lists = self._lists.get(digest.id)
         if lists is not None:

@@ -54,7 +54,7 @@ class Forwarding:
         self.digests.restore(checkpoint[1])
 
     def write(self, update: p4r.Update) -> None:
-        """One update, whole or not at all. Only within `batch.undisturbed`."""
+        """Applies one update, whole or not at all. Only within `batch.undisturbed`."""
         before = self._control.savepoint()
         try:
             self._write(update)
@@ -158,11 +158,11 @@ class Forwarding:
         return self._control.mt_get_num_entries(table)
 
     def expired(self) -> list[tuple[Table, list[p4r.TableEntry]]]:
-        """Table entries that were not hit for their time-out."""
+        """Returns the table entries that were not hit for their time-out."""
         return self._tables.expired()
 
     def digest_lists(self, now_ns: int, epoch_ns: int) -> list[p4r.DigestList]:
-        """`DigestList`s that are to be sent now."""
+        """Returns the `DigestList`s that are to be sent now."""
         samples = self._control.take_digests() if self.digests.is_any_configured else []
         return self.digests.collect(samples, now_ns, epoch_ns)
 
@@ -175,8 +175,8 @@ class Forwarding:
         return self._tables.is_default_set(table_id)
 
     def read_resources_of_initial_entries(self, table_id: int) -> Iterator[p4r.Entity]:
-        """Direct counters and meters of what is there from the start: const entries, and the default
-        entry."""
+        """Yields the direct counters and meters of what is there from the start: const entries, and the
+        default entry."""
         return self._tables.read_initial_resources(table_id)
 
     @property

@@ -61,7 +61,7 @@ def config_to_message(rates: list[MeterRate], config: p4r.MeterConfig) -> None:
 
 
 def check_no_colour_counts(message: Message, field: str, what: str) -> None:
-    """UNIMPLEMENTED where a request asks for counts by colour, which BMv2's meters do not keep."""
+    """Raises UNIMPLEMENTED where a request asks for counts by colour, which BMv2's meters do not keep."""
     if message.HasField(field):
         raise unimplemented(f"{what}: {field}; meters do not count packets by colour")
 
@@ -74,7 +74,7 @@ class Meters:
         self._schema = schema
 
     def write(self, kind: int, message: p4r.MeterEntry) -> None:
-        """One update of a `MeterEntry`; without an index it sets every cell, without a config back to
+        """Applies one update of a `MeterEntry`; without an index it sets every cell, without a config back to
         green."""
         if kind != p4r.Update.MODIFY:
             raise invalid("meter cells are always there; only MODIFY is possible")
@@ -89,7 +89,8 @@ class Meters:
             self._control.meter_array_set_rates(meter.name, rates)
 
     def read(self, message: p4r.MeterEntry) -> Iterator[Chunk]:
-        """Cells that a `MeterEntry` request asks for; meter 0 stands for all, no index for all cells."""
+        """Yields the cells that a `MeterEntry` request asks for; meter 0 stands for all, no index for all
+        cells."""
         for meter in self._asked(message):
             what = f"meter '{meter.name}'"
             check_no_colour_counts(message, "counter_data", what)
@@ -103,7 +104,7 @@ class Meters:
                 yield Chunk(end - start, partial(_entities, meter, start, cells))
 
     def cost(self, message: p4r.MeterEntry) -> int:
-        """Cells that a Read or a Write of this entry touches."""
+        """Returns the number of cells that a Read or a Write of this entry touches."""
         if message.meter_id and message.HasField("index"):
             return 1
         return sum(meter.size for meter in self._asked(message))

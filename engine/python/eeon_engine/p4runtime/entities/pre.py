@@ -38,7 +38,7 @@ class ReplicationEngine:
         self._control = control
 
     def write(self, kind: int, message: p4r.PacketReplicationEngineEntry) -> None:
-        """One update of a `PacketReplicationEngineEntry`."""
+        """Applies one update of a `PacketReplicationEngineEntry`."""
         match message.WhichOneof("type"):
             case "multicast_group_entry":
                 self._write_group(kind, message.multicast_group_entry)
@@ -84,7 +84,8 @@ class ReplicationEngine:
         )
 
     def read(self, message: p4r.PacketReplicationEngineEntry) -> Iterator[Chunk]:
-        """Groups or sessions that a request asks for; 0 stands for all, an empty request for both kinds."""
+        """Yields the groups or sessions that a request asks for; 0 stands for all, an empty request for both
+        kinds."""
         kind = message.WhichOneof("type")
         if kind in (None, "multicast_group_entry"):
             wanted = message.multicast_group_entry.multicast_group_id

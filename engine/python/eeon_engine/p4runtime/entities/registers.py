@@ -22,7 +22,7 @@ class Registers:
         self._schema = schema
 
     def write(self, kind: int, message: p4r.RegisterEntry) -> None:
-        """One update of a `RegisterEntry`; without an index it sets every cell."""
+        """Applies one update of a `RegisterEntry`; without an index it sets every cell."""
         if kind != p4r.Update.MODIFY:
             raise invalid("register cells are always there; only MODIFY is possible")
         register = self._supported(message.register_id)
@@ -38,7 +38,8 @@ class Registers:
         self._control.register_write_range(register.name, indices.start, indices.stop, value)
 
     def read(self, message: p4r.RegisterEntry) -> Iterator[Chunk]:
-        """Cells that a `RegisterEntry` request asks for; 0 stands for all, no index for all cells."""
+        """Yields the cells that a `RegisterEntry` request asks for; 0 stands for all, no index for all
+        cells."""
         for register in self._asked(message):
             if message.register_id and message.HasField("index"):
                 index = check_index(f"register '{register.name}'", message.index.index, register.size)
@@ -51,7 +52,8 @@ class Registers:
                 yield Chunk(count * _cost(register), partial(_entities, register, start, count, cells))
 
     def cost(self, message: p4r.RegisterEntry) -> int:
-        """Cells that a Read or a Write of this entry touches, as `chunks` counts them."""
+        """Returns the number of cells that a Read or a Write of this entry touches, as `chunks` counts
+        them."""
         if message.register_id and message.HasField("index"):
             return 1
         return sum(register.size * _cost(register) for register in self._asked(message))
@@ -69,7 +71,7 @@ class Registers:
 
 
 def _entities(register: Register, first: int, count: int, cells: bytes) -> Iterator[p4r.Entity]:
-    """`count` cells from index `first` on, which lie side by side in `cells`."""
+    """Yields `count` cells from index `first` on, which lie side by side in `cells`."""
     assert register.type is not None, "only registers of a known type are read"
     length = len(cells) // count
     for index, at in enumerate(range(0, len(cells), length), first):

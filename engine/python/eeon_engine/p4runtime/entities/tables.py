@@ -66,7 +66,7 @@ class Tables:
     # ---- writing
 
     def write(self, kind: int, message: p4r.TableEntry) -> None:
-        """One update of a `TableEntry`."""
+        """Applies one update of a `TableEntry`."""
         table = find(self._schema.tables, "table", message.table_id)
         if message.is_const:
             raise invalid(f"table '{table.name}': is_const belongs to the program; leave it out")
@@ -201,7 +201,7 @@ class Tables:
     def _chosen(
         self, table: Table, request: p4r.TableEntry, page: list[ClientEntry], resources: list[Resources]
     ) -> _Chosen:
-        """Those of a page that a request asks for, in an order that their keys alone decide."""
+        """Returns those of a page that a request asks for, in an order that their keys alone decide."""
         last = max((entry[2] for entry in page), default=0) if table.is_const else None
         found = [(_entry(table, entry, last), of) for entry, of in zip(page, resources, strict=True)]
         found.sort(key=lambda pair: (-pair[0].key.priority, pair[0].key.identity))
@@ -213,9 +213,8 @@ class Tables:
     # ---- reading
 
     def read(self, message: p4r.TableEntry) -> Iterator[Chunk]:
-        """Entries that a `TableEntry` request asks for; table 0 stands for all tables, no match for all
-        entries.
-        """
+        """Yields the entries that a `TableEntry` request asks for; table 0 stands for all tables, no match
+        for all entries."""
         for table in self._tables_of(message):
             if message.table_id:
                 _check_resources(table, message)
@@ -234,7 +233,7 @@ class Tables:
                 yield Chunk(len(page), partial(self._entities, table, request, page, resources))
 
     def cost(self, message: p4r.TableEntry, count: Callable[[str], int]) -> int:
-        """Entries that a read looks at; `count` knows how many a table has."""
+        """Returns the number of entries that a read looks at; `count` knows how many a table has."""
         if message.is_default_action or (message.match and not self._tables_of(message)[0].is_const):
             return 1
         return sum(1 + count(table.name) for table in self._tables_of(message))
@@ -294,7 +293,8 @@ class Tables:
         return any(table.idle_timeout for table in self._schema.tables.values())
 
     def expired(self) -> list[tuple[Table, list[p4r.TableEntry]]]:
-        """Entries that were not hit for their time-out, by table: keys, metadata and time-outs."""
+        """Returns the entries that were not hit for their time-out, by table: keys, metadata and
+        time-outs."""
         found = []
         for table in self._schema.tables.values():
             handles = set(self._control.mt_sweep_entries(table.name)) if table.idle_timeout else set()
@@ -312,7 +312,7 @@ class Tables:
     # ---- direct counters and meters
 
     def write_counter(self, kind: int, message: p4r.DirectCounterEntry) -> None:
-        """One update of a `DirectCounterEntry`."""
+        """Applies one update of a `DirectCounterEntry`."""
         _check_modify("counters", kind)
         table = self._with(message.table_entry, "counter")
         entry = self._named(table, message.table_entry)
@@ -320,7 +320,7 @@ class Tables:
             self._set_counter(table, entry.handle if entry else None, message.data)
 
     def write_meter(self, kind: int, message: p4r.DirectMeterEntry) -> None:
-        """One update of a `DirectMeterEntry`; without a config the meter answers green again."""
+        """Applies one update of a `DirectMeterEntry`; without a config the meter answers green again."""
         _check_modify("meters", kind)
         table = self._with(message.table_entry, "meter")
         meters.check_no_colour_counts(message, "counter_data", f"table '{table.name}'")
@@ -329,8 +329,8 @@ class Tables:
         self._set_meter(table, entry.handle if entry else None, config)
 
     def read_counters(self, message: p4r.DirectCounterEntry) -> Iterator[Chunk]:
-        """Counters that a `DirectCounterEntry` asks for; table 0 stands for all tables, no match for all
-        entries."""
+        """Yields the counters that a `DirectCounterEntry` asks for; table 0 stands for all tables, no match
+        for all entries."""
 
         def entity(table: Table, entry: Entry | None, of: Resources) -> p4r.Entity:
             answer = p4r.DirectCounterEntry(table_entry=_key(table, entry))
@@ -340,8 +340,8 @@ class Tables:
         return self._with_resource(message.table_entry, "counter", Wanted(counter=True), entity)
 
     def read_meters(self, message: p4r.DirectMeterEntry) -> Iterator[Chunk]:
-        """Meters that a `DirectMeterEntry` asks for; table 0 stands for all tables, no match for all
-        entries."""
+        """Yields the meters that a `DirectMeterEntry` asks for; table 0 stands for all tables, no match for
+        all entries."""
 
         def entity(table: Table, entry: Entry | None, of: Resources) -> p4r.Entity:
             answer = p4r.DirectMeterEntry(table_entry=_key(table, entry))
@@ -353,8 +353,8 @@ class Tables:
         return self._with_resource(message.table_entry, "meter", Wanted(meter=True), entity)
 
     def read_initial_resources(self, table_id: int) -> Iterator[p4r.Entity]:
-        """Counters and meters of a table's const entries and of its default entry, in both forms of
-        message."""
+        """Yields the counters and meters of a table's const entries and of its default entry, in both forms
+        of message."""
         table = self._schema.tables[table_id]
         const: list[Entry] = self._entries(table) if table.has_initial_entries else []
         for entry in [*const, None]:
@@ -389,7 +389,8 @@ class Tables:
         return table
 
     def _write_resources(self, table: Table, handle: int | None, message: p4r.TableEntry) -> None:
-        """What an INSERT or MODIFY of an entry says of them: unset, a counter stays and a meter is reset."""
+        """Writes what an INSERT or MODIFY of an entry says of them: unset, a counter stays and a meter is
+        reset."""
         if message.HasField("counter_data"):
             self._set_counter(table, handle, message.counter_data)
         if table.direct_meter is not None:
@@ -506,7 +507,8 @@ def _check_default_key(table: Table, message: p4r.TableEntry) -> None:
 
 
 def _check_resources(table: Table, message: p4r.TableEntry) -> None:
-    """Whether a `TableEntry` that is written or asked for fits the direct resources that the table has."""
+    """Checks that a `TableEntry` that is written or asked for fits the direct resources that the table
+    has."""
     what = f"table '{table.name}'"
     if message.HasField("counter_data") and table.direct_counter is None:
         raise invalid(f"{what} has no direct counter; leave counter_data out")
@@ -516,7 +518,7 @@ def _check_resources(table: Table, message: p4r.TableEntry) -> None:
 
 
 def _check_time_out(table: Table, message: p4r.TableEntry) -> None:
-    """Whether the time-out of a `TableEntry` that is written fits what the table has."""
+    """Checks that the time-out of a `TableEntry` that is written fits what the table has."""
     what = f"table '{table.name}'"
     if message.HasField("time_since_last_hit"):
         raise invalid(f"{what}: time_since_last_hit is answered, not written; leave it out")
@@ -536,7 +538,7 @@ def _check_time_out(table: Table, message: p4r.TableEntry) -> None:
 
 
 def _check_age_asked(table: Table, message: p4r.TableEntry) -> None:
-    """Whether the age that a read asks for is one that the table has."""
+    """Checks that the age that a read asks for is one that the table has."""
     if not message.HasField("time_since_last_hit"):
         return
     if message.is_default_action:

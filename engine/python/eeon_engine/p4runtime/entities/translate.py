@@ -55,7 +55,7 @@ class Key:
         return to_engine_priority(self.priority)
 
     def text(self) -> str:
-        """For an error message."""
+        """Returns the text for an error message."""
         fields = ", ".join(f"{match.field_id}: {_one_line(match)}" for match in self.fields)
         return f"{{{fields}}} priority {self.priority}"
 
@@ -75,12 +75,13 @@ def _one_line(match: p4r.FieldMatch) -> str:
 
 
 def to_engine_priority(priority: int) -> int:
-    """BMv2's priority of a P4Runtime priority; 0 stays 0."""
+    """Returns BMv2's priority of a P4Runtime priority; 0 stays 0."""
     return _MAX_PRIORITY - priority if priority else 0
 
 
 def from_engine_priority(priority: int) -> int:
-    """P4Runtime's priority of an entry in a table with priorities. BMv2's last, 2^31-1, has none above 0."""
+    """Returns P4Runtime's priority of an entry in a table with priorities. BMv2's last, 2^31-1, has none
+    above 0."""
     return _MAX_PRIORITY - priority
 
 
@@ -113,7 +114,7 @@ def key_from_engine(table: Table, params: Sequence[MatchParam], priority: int) -
 
 
 def _field(table: Table, field: MatchField, match: p4r.FieldMatch | None) -> _Part:
-    """One field with its integers."""
+    """Returns one field with its integers."""
     what = f"table '{table.name}' field '{field.name}'"
     if match is None:
         if field.kind == "exact":

@@ -23,7 +23,7 @@ class ValueSets:
         self._schema = schema
 
     def write(self, kind: int, message: p4r.ValueSetEntry) -> None:
-        """One update of a `ValueSetEntry`: replaces all members."""
+        """Applies one update of a `ValueSetEntry`: replaces all members."""
         if kind != p4r.Update.MODIFY:
             raise invalid("value sets are always there; only MODIFY is possible")
         value_set = find(self._schema.value_sets, "value set", message.value_set_id)
@@ -41,7 +41,7 @@ class ValueSets:
         self._control.parse_vset_set(value_set.name, after)
 
     def read(self, message: p4r.ValueSetEntry) -> Iterator[Chunk]:
-        """Value sets that a `ValueSetEntry` request asks for; 0 stands for all."""
+        """Yields the value sets that a `ValueSetEntry` request asks for; 0 stands for all."""
         chosen = list(self._schema.value_sets.values())
         if message.value_set_id:
             chosen = [find(self._schema.value_sets, "value set", message.value_set_id)]

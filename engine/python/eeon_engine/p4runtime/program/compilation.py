@@ -28,8 +28,8 @@ _KINDS = {
 
 
 def check(schema: Schema, program: bytes) -> None:
-    """INVALID_ARGUMENT names the first object of the P4Info that the program does not have, or has
-    otherwise."""
+    """Raises INVALID_ARGUMENT that names the first object of the P4Info that the program does not have, or
+    has otherwise."""
     try:
         _check(schema, program_json.objects(program))
     except (LookupError, TypeError, ValueError, AttributeError) as error:
@@ -184,7 +184,7 @@ class _Shapes:
         return ((name, ids[name]) for name in names)
 
     def params(self, action: int) -> list[int]:
-        """Bits of each parameter of an action."""
+        """Returns the bits of each parameter of an action."""
         return [param["bitwidth"] for param in self._actions[action]["runtime_data"]]
 
 

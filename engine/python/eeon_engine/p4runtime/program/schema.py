@@ -89,12 +89,13 @@ class Table:
 
     @cached_property
     def actions_by_name(self) -> dict[str, Action]:
-        """The actions that the table may call."""
+        """Returns the actions that the table may call."""
         return {choice.action.name: choice.action for choice in self.actions.values()}
 
     @cached_property
     def by_priority(self) -> bool:
-        """Whether entries carry a priority: some field matches under a mask, a range or a wildcard."""
+        """Returns whether entries carry a priority: some field matches under a mask, a range or a
+        wildcard."""
         return any(field.kind in _BY_PRIORITY for field in self.fields)
 
 

@@ -104,7 +104,7 @@ class Calls:
         return grpc.method_handlers_generic_handler(_SERVICE, self._methods)
 
     def stop(self) -> None:
-        """The threads end with their calls."""
+        """Ends the threads with their calls."""
         for pool in self._pools:
             pool.shutdown(wait=False)
 

@@ -27,8 +27,8 @@ class Room:
 
     @contextmanager
     def wait(self, give_up: Callable[[], object]) -> Iterator[None]:
-        """While a call waits for its client. `give_up` ends the wait, from another thread; it must not wait
-        itself."""
+        """Counts a call that waits for its client. `give_up` ends the wait, from another thread; it must not
+        wait itself."""
         place = self.enter(give_up)
         try:
             yield

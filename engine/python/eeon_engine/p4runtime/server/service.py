@@ -28,7 +28,7 @@ class Service(p4r_grpc.P4RuntimeServicer):
     """P4Runtime of one switch."""
 
     def __init__(self, device: Device, access: Access | None = None) -> None:
-        """Without `access` every client has all rights."""
+        """Makes a service; without `access` every client has all rights."""
         self._device = device
         self._access = access
 
@@ -48,7 +48,8 @@ class Service(p4r_grpc.P4RuntimeServicer):
         return p4r.WriteResponse()
 
     def Read(self, request: p4r.ReadRequest, context: ServicerContext) -> Iterator[p4r.ReadResponse]:
-        """Streams the entities asked for; errors of single requests travel in the trailing metadata."""
+        """Returns the streams the entities asked for; errors of single requests travel in the trailing
+        metadata."""
         caller = self._caller(context)
         reading = guard(context, lambda: self._device.read(request, caller))
         responses = reading.responses()
@@ -87,8 +88,8 @@ class Service(p4r_grpc.P4RuntimeServicer):
         context: ServicerContext,
         silent: Room | None = None,
     ) -> Iterator[p4r.StreamMessageResponse]:
-        """Arbitration, packets in and out. One thread reads, this one writes. Until its first message the
-        stream is in the room `silent`."""
+        """Serves a stream: arbitration, packets in and out. One thread reads, this one writes. Until its
+        first message the stream is in the room `silent`."""
         outbox = Outbox(context.peer())
         client = Client(outbox.put, outbox.end, self._caller(context), context.peer())
         place = None if silent is None else silent.enter(lambda: outbox.end(_silent()))

@@ -1,0 +1,17 @@
+"""Each queue of a port has an AQM of its own, in the table `queue_aqm`, which compares that queue alone."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from eeon_control.port_settings.codec import WithoutParameters
+
+
+@dataclass(frozen=True)
+class ByQueueSettings(WithoutParameters):
+    """The port's AQM is that of the packet's queue."""
+
+    action: ClassVar[str] = "by_queue"
+    in_words: ClassVar[str] = "one for each queue"
+    in_keys: ClassVar[str] = "by queue"

@@ -1,0 +1,32 @@
+"""Frames that tests of this package send: one place for all of them."""
+
+import socket
+import struct
+
+
+def frame(key: int, ether_type: int = 0x1234, payload: bytes = b"payload") -> bytes:
+    """Makes a frame of the test programs: Ethernet, four bytes of key, payload."""
+    ethernet = bytes.fromhex("020000000001 020000000002") + ether_type.to_bytes(2, "big")
+    return ethernet + key.to_bytes(4, "big") + payload
+
+
+def numbered(number: int) -> bytes:
+    """Makes a frame of 60 bytes without IP, told from others by its number."""
+    return bytes(12) + b"\x88\xb5" + number.to_bytes(4, "big") + bytes(42)
+
+
+def udp_frame(length: int = 1000) -> bytes:
+    """Makes a UDP datagram of `length` bytes from h1 to h2 of a twin, with a correct IPv4 header checksum."""
+    head = ipv4_head(length - 14, socket.inet_aton("10.0.1.1"), socket.inet_aton("10.0.1.2"))
+    udp = struct.pack("!HHHH", 1000, 1000, length - 34, 0)
+    ethernet = bytes.fromhex("020100000001 020000000101 0800")
+    return (ethernet + head + udp).ljust(length, b"\x00")
+
+
+def ipv4_head(length: int, source: bytes, destination: bytes) -> bytes:
+    """Makes an IPv4 header of a UDP packet of `length` bytes, with its checksum (RFC 1071)."""
+    before = struct.pack("!BBHHHBB", 0x45, 0, length, 1, 0, 64, 17)
+    total = sum(struct.unpack("!9H", before + source + destination))
+    while total >> 16:
+        total = (total & 0xFFFF) + (total >> 16)
+    return before + (total ^ 0xFFFF).to_bytes(2, "big") + source + destination

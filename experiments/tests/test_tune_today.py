@@ -1,0 +1,280 @@
+"""`eeon tune --from-targets`: what switches hold as a configuration again, and the load that they count."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import pytest
+import yaml
+from click.testing import CliRunner
+from eeon_control import config as configs
+from eeon_control import fabric, topology
+from eeon_control import program as programs
+from eeon_control.cli import main
+from eeon_control.errors import FabricError, InputError
+from eeon_control.fabric.diff import difference
+from eeon_control.fabric.planning import with_defaults
+from eeon_control.fabric.read import FabricCounters, FabricObservation, Observation, ReceivedCount
+from eeon_control.plan import intended
+from eeon_control.units import Duration
+from eeon_experiments.store import Store
+from eeon_experiments.tune import files, today
+from eeon_experiments.tune.bench import Bench
+from eeon_experiments.tune.files import BASELINE
+from eeon_experiments.tune.today import METRIC, Load, Today
+from eeon_tools.errors import InputError as BadFile
+from test_tune import VERSIONS, made, valley, write
+
+FABRIC = topology.load("leaf-spine-4")
+TICK = Duration(1000)
+FLOWS = """\
+name: small
+base:
+  topology: leaf-spine-4
+  config: [drop_tail]
+  workload: {applications: {web: {kind: flows, sizes: websearch, load: 5%, duration: 100ms}}}
+candidate: {config: [{profiles: {queue: {fabric: {aqm: {mode: mark_threshold}}}}}]}
+knobs:
+  threshold: {path: profiles.queue.fabric.aqm.threshold, from: 1.5KB, to: 150KB, log: true, steps: 12}
+objectives: {runtime_seconds: least}
+held_back: [101, 102, 103]
+"""
+
+
+def held(config: configs.FabricConfig) -> dict[str, tuple[object, ...]]:
+    """What switches hold that have this configuration."""
+    return with_defaults(intended(FABRIC, config, TICK), programs.load().schema())
+
+
+def counted(sent: Mapping[str, int], at_seconds: float) -> FabricObservation:
+    """A reading: bytes that each host has sent."""
+    switches = {}
+    for name in FABRIC.switches:
+        received = tuple(
+            ReceivedCount(name, host.port.peer.port, "data", 1, sent[host.name])
+            for host in FABRIC.hosts.values()
+            if host.port.peer.node == name
+        )
+        switches[name] = Observation(int(at_seconds * 10**12), counters=FabricCounters(received, ()))
+    return FabricObservation(switches, {})
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        ("drop_tail", "eee_off"),
+        ("red_ect", "eee_standard"),
+        ("red_ack_syn", "eee_120us100"),
+        ("mark_threshold", "eee_1ms1000"),
+        ("codel", "eee_12us10"),
+        ("dctcp", "eee_off"),
+    ],
+)
+def test_what_switches_hold_becomes_a_configuration_that_means_the_same(names: tuple[str, str]) -> None:
+    there = held(configs.load(*names))
+    read, words = today.configuration(FABRIC, there, TICK)
+    again = held(configs.from_document(configs.read("drop_tail").merged_with(document(read))))
+    assert all(not difference(there[name], again[name]) for name in there)
+    assert words and all("ports" in one for one in words)
+
+
+@pytest.mark.parametrize(
+    "aqm",
+    [
+        "{mode: red, min: 5KB, max: 15KB, max_probability: 2%, average_weight: 1/512, mean_packet: 700B}",
+        "{mode: red, min: 5pkt, max: 15pkt, max_probability: 3.3%, by_size: true, ecn: false, protect: ece}",
+        "{mode: red, min: 65pkt, max: 65pkt, max_probability: 100%}",
+        "{mode: mark_threshold, threshold: 30KB, l4s_threshold: 5KB, at: dequeue}",
+    ],
+)
+def test_every_key_of_an_aqm_is_read_back(aqm: str) -> None:
+    text = f"profiles: {{queue: {{fabric: {{buffer: 300KB, held_packets: outside, aqm: {aqm}}}}}}}\n"
+    every = "roles: {host_facing: {queue: fabric}, uplink: {queue: fabric}, spine: {queue: fabric}}\n"
+    there = held(configs.from_text(text + every))
+    read, _ = today.configuration(FABRIC, there, TICK)
+    again = held(configs.from_document(configs.read("drop_tail").merged_with(document(read))))
+    assert all(not difference(there[name], again[name]) for name in there)
+
+
+CLASSES = "classes: {urgent: {priority: 6, dscp: [46]}}\n"
+
+
+@pytest.mark.parametrize("scope", ["queue", "port"])
+def test_what_an_aqm_compares_is_read_back(scope: str) -> None:
+    profile = f"profiles: {{queue: {{fabric: {{scope: {scope}}}}}}}\n"
+    there = held(configs.overridden(configs.load("red_ect"), yaml.safe_load(profile + CLASSES)))
+    read, words = today.configuration(FABRIC, there, TICK)
+    again = held(
+        configs.from_document(
+            configs.read("drop_tail").merged_with(document({**read, **yaml.safe_load(CLASSES)}))
+        )
+    )
+    assert all(not difference(there[name], again[name]) for name in there)
+    assert all(" ports red " in one for one in words)
+
+
+def test_queues_with_different_aqms_are_named() -> None:
+    own = "profiles: {queue: {fabric: {class_aqm: {urgent: drop_tail}}}}\n"
+    there = held(configs.overridden(configs.load("red_ect"), yaml.safe_load(own + CLASSES)))
+    with pytest.raises(FabricError, match=r"leaf1:1: .* \(by queue: 0 red .*; 6 drop_tail\)"):
+        today.configuration(FABRIC, there, TICK)
+
+
+def document(value: Mapping[str, object]):
+    from eeon_control.sources import Document
+
+    return Document.of_value(dict(value), "read")
+
+
+def test_a_port_that_holds_nothing_is_named() -> None:
+    with pytest.raises(FabricError, match=r"leaf1:1: holds no buffer, AQM or EEE .* topology leaf-spine-4"):
+        today.configuration(FABRIC, dict.fromkeys(FABRIC.switches, ()), TICK)
+
+
+def test_the_load_is_the_payload_that_came_from_each_host_between_two_readings() -> None:
+    link = int(next(iter(FABRIC.hosts.values())).port.rate) // 8
+    before = dict.fromkeys(FABRIC.hosts, 1000)
+    after = {"h1": 1000 + link, "h2": 1000, "h3": 1000 + link, "h4": 1000}
+    load = today.of_counters(FABRIC, counted(before, 5), counted(after, 7))
+    payload = 1460 / 1514
+    assert load.seconds == 2
+    assert load.hosts == pytest.approx({"h1": payload / 2, "h2": 0, "h3": payload / 2, "h4": 0})
+    assert load.words() == "Hosts send 24.11% of their links (h2 0.00% to h1 48.22%), over 2 s"
+
+
+def test_counters_that_stand_still_are_said_to() -> None:
+    same = dict.fromkeys(FABRIC.hosts, 1000)
+    with pytest.raises(FabricError, match="the counters stand still: no host sent data in two readings"):
+        today.of_counters(FABRIC, counted(same, 5), counted(same, 15))
+
+
+def prometheus(folder: Path, values: Mapping[str, list[int]]) -> Path:
+    """An answer to query_range with these samples of each host's port, a second apart."""
+    result = [
+        {
+            "metric": {
+                "__name__": METRIC,
+                "switch": host.port.peer.node,
+                "port": str(host.port.peer.port),
+                "class": "data",
+            },
+            "values": [[100 + at, str(value)] for at, value in enumerate(values[name])],
+        }
+        for name, host in FABRIC.hosts.items()
+        if name in values
+    ]
+    path = folder / "range.json"
+    path.write_text(json.dumps({"status": "success", "data": {"resultType": "matrix", "result": result}}))
+    return path
+
+
+def test_a_range_of_prometheus_is_a_load_also_across_a_restart_of_a_counter(tmp_path: Path) -> None:
+    link = int(next(iter(FABRIC.hosts.values())).port.rate) // 8
+    still = [7, 7, 7]
+    path = prometheus(tmp_path, {"h1": [5, 5 + link // 2, link // 2], "h2": still, "h3": still, "h4": still})
+    load = today.of_range(FABRIC, path)
+    assert load.seconds == 2
+    assert load.hosts["h1"] == pytest.approx(1460 / 1514 / 2)
+
+
+def test_a_range_without_a_hosts_port_or_of_another_form_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(FabricError, match="nothing is counted at the port of h2"):
+        today.of_range(FABRIC, prometheus(tmp_path, {"h1": [1, 2]}))
+    path = tmp_path / "other.json"
+    for text in ("[]", "{", '{"data": {"result": [{"metric": {}}]}}'):
+        path.write_text(text)
+        with pytest.raises(BadFile, match="is not Prometheus' answer to query_range"):
+            today.of_range(FABRIC, path)
+    path.write_text('{"data": {"result": []}}')
+    with pytest.raises(BadFile, match=f"has no {METRIC} of class data"):
+        today.of_range(FABRIC, path)
+
+
+def begun(folder: Path, text: str) -> files.Tune:
+    there = held(configs.load("red_ect"))
+    read, words = today.configuration(FABRIC, there, TICK)
+    load = Load(dict.fromkeys(FABRIC.hosts, 0.37), 10.0)
+    return today.begun(files.load(write(folder, text)), Today(read, words, load, there, TICK))
+
+
+def test_what_runs_is_the_baseline_and_its_load_that_of_every_setting(tmp_path: Path) -> None:
+    tune = begun(tmp_path, FLOWS)
+    bench = Bench(tune, Store(tmp_path / "out", "small", quick=False), VERSIONS, made(valley))
+    bench.add(BASELINE, tune.held)
+    bench.add("t001")
+    runs = [bench.points(name, 1)[0].run for name in (BASELINE, "t001")]
+    assert [run.parts()[2].settings_of(FABRIC.port("leaf1:1")).queue.aqm.mode for run in runs] == [
+        "red",
+        "drop_tail",
+    ]
+    assert all('"load": "37%"' in json.dumps(run.settings) for run in runs)
+    today.check(runs[0], tune.today)
+    with pytest.raises(FabricError, match=r"leaf1: holds .* entries otherwise than .*\(port_aqm\)"):
+        today.check(runs[1], tune.today)
+
+
+def test_a_workload_without_a_load_cannot_take_the_measured_one(tmp_path: Path) -> None:
+    web = "web: {kind: flows, sizes: websearch, load: 5%, duration: 100ms}"
+    said = "no application of kind flows has a load, and the measured one, 37"
+    with pytest.raises(InputError, match=said):
+        begun(tmp_path, FLOWS.replace(web, "x: {kind: incast}"))
+
+
+@contextlib.contextmanager
+def switches(*names: str) -> Iterator[dict[str, str]]:
+    """Engine switches with this configuration: address by name."""
+    engine = pytest.importorskip("eeon_engine._engine", reason="the engine's extension is not installed")
+    p4runtime = pytest.importorskip("eeon_engine.p4runtime")
+    with contextlib.ExitStack() as stack:
+        found = {}
+        for switch in FABRIC.switches.values():
+            ports = [
+                engine.Port(port.number, rate_bps=int(port.rate), overhead_bytes=int(port.overhead))
+                for port in switch.ports
+            ]
+            running = engine.Switch(
+                device_id=switch.device_id, tick_ps=int(TICK), gate_register="gate_open_at", ports=ports
+            )
+            found[switch.name] = stack.enter_context(p4runtime.serve(running)).address
+        fabric.apply_sync(FABRIC, configs.load(*names), found, int(TICK))
+        yield found
+
+
+def search(folder: Path, addresses: Mapping[str, str], *words: str):
+    path = folder / "targets.yaml"
+    path.write_text(f"tick: 1ns\nswitches: {json.dumps(dict(addresses))}\n")
+    asked = ["tune", str(write(folder, FLOWS)), "--from-targets", str(path), "--dry-run", *words]
+    return CliRunner().invoke(main, asked)
+
+
+@pytest.mark.system
+def test_a_search_begins_with_switches_that_run_something_else_than_its_file_says(tmp_path: Path) -> None:
+    busy = prometheus(tmp_path, {name: [0, 10_000_000] for name in FABRIC.hosts})
+    with switches("red_ect", "eee_120us100") as addresses:
+        done = search(tmp_path, addresses, "--range", str(busy))
+        assert done.exit_code == 0, done.output
+        assert "What runs on 4 switches: 4 ports red 13pkt..38pkt" in done.output
+        assert "Hosts send 7.71% of their links" in done.output
+        assert "baseline, mark_auto, c_rtt_7, sonic_azure" in done.output
+        still = search(tmp_path, addresses, "--over", "10ms")
+        assert still.exit_code == 1
+        assert "the counters stand still" in still.output
+        addresses["leaf2"] = "127.0.0.1:9"
+        silent = search(tmp_path, addresses, "--range", str(busy))
+        assert silent.exit_code == 1
+        assert "leaf2" in silent.output and "cannot be reached" in silent.output
+
+
+@pytest.mark.system
+def test_switches_with_classes_that_the_file_does_not_have_are_refused(tmp_path: Path) -> None:
+    busy = prometheus(tmp_path, {name: [0, 10_000_000] for name in FABRIC.hosts})
+    path = tmp_path / "classes.yaml"
+    path.write_text("classes: {storage: {priority: 3, dscp: [26]}}\n")
+    with switches("red_ect", str(path)) as addresses:
+        done = search(tmp_path, addresses, "--range", str(busy))
+    assert done.exit_code == 1
+    assert "entries otherwise than topology leaf-spine-4" in done.output
+    assert len(done.output.splitlines()) == 1

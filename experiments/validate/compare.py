@@ -1,0 +1,249 @@
+"""Slowdowns of two runs of the same flows side by side: classes of sizes, bands, tables."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Container, Iterator, Mapping, Sequence
+from typing import Any, TypedDict
+
+from eeon_control.units import Bytes, DataRate, Duration
+
+CLASSES = (
+    (10**4, "up to 10 kB"),
+    (10**5, "10 to 100 kB"),
+    (10**6, "100 kB to 1 MB"),
+    (10**7, "1 to 10 MB"),
+    (None, "above"),
+)
+"""Largest flow of each class in bytes, and its name, as in `eeon_experiments.columns`."""
+
+
+class FlowRow(TypedDict):
+    """One flow as the twin reports it."""
+
+    source: str
+    destination: str
+    bytes: int
+    at_ps: int
+    measured: bool
+    completion_ps: int | None
+    ideal_ps: int
+
+
+Summary = Mapping[str, float]
+"""Slowdowns of one class in one run: mean, p50, p99."""
+
+
+class ClassPair(TypedDict):
+    """One class of sizes in all runs of the twin and in ns-3's."""
+
+    name: str
+    flows: int
+    twin: list[Summary]
+    ns3: Summary
+
+
+Whole = Mapping[str, float]
+"""What a run came to beside its flows: queue_mean_bytes and queue_max_bytes of the ports to hosts, packets
+marked and dropped by switches, retransmissions, timeouts (without those of SYNs), cpu_seconds."""
+
+
+class Case(TypedDict):
+    """One list of flows under one congestion control."""
+
+    flows: int
+    classes: list[ClassPair]
+    twin: list[Whole]
+    ns3: Whole
+
+
+class PortDepths(TypedDict):
+    """The deepest queue of one port in each period, up to the last in which there was one."""
+
+    switch: str
+    port: int
+    max_bytes: list[int]
+
+
+class Depths(TypedDict):
+    """The queues of a run over time."""
+
+    period_ps: int
+    queues: list[PortDepths]
+
+
+class Bands(TypedDict):
+    """How far ns-3's number may be from the range of the twin's runs, as a share of the larger: slowdowns by
+    algorithm and statistic, of classes with enough flows, and marks by algorithm."""
+
+    least_flows: int
+    slowdown: dict[str, dict[str, float]]
+    marked: dict[str, float]
+
+
+def ns3_settings(settings: Mapping[str, Any]) -> list[str]:
+    """Returns what the twin is told, a run's settings, as arguments of `flows.cc`."""
+    fabric, tcp = settings["topology"]["leaf_spine"], settings["tcp"]
+    ports = {}
+    for part in settings["config"]:
+        if isinstance(part, dict):
+            ports.update(part["profiles"]["queue"]["fabric"])
+    aqm = ports["aqm"]
+    told = {
+        "algorithm": tcp["algorithm"],
+        "leaves": fabric["leaves"],
+        "hosts": fabric["hosts_per_leaf"],
+        "spines": fabric["spines"],
+        "host_bps": int(DataRate.parse(fabric["host_link"]["rate"])),
+        "uplink_bps": int(DataRate.parse(fabric["uplink"]["rate"])),
+        "delay_ps": int(Duration.parse(settings["topology"]["defaults"]["delay"])),
+        "buffer_bytes": int(Bytes.parse(ports["buffer"])),
+        # With DCTCP no packet is Not-ECT, and ns-3's own RED is what it needs.
+        "drop_not_ect": int(tcp["algorithm"] == "dctcp"),
+        "threshold_bytes": int(Bytes.parse(aqm.get("threshold", aqm.get("max")))),
+        "window_bytes": int(Bytes.parse(tcp["receive_buffer"])),
+        "min_rto_ps": int(Duration.parse(tcp["min_rto"])),
+        "initial_rto_ps": int(Duration.parse(tcp["initial_rto"])),
+        "delayed_ack_ps": int(Duration.parse(tcp["delayed_ack"]["timer"])),
+        "limit_ps": int(Duration.parse(settings["time_limit"])),
+    }
+    return [f"{key}={value}" for key, value in told.items()]
+
+
+def flow_lines(rows: Sequence[FlowRow], hosts: Sequence[str]) -> str:
+    """Returns the list as `flows.cc` reads it; hosts become their places in `hosts`. Raises ValueError for
+    another host."""
+    place = {name: number for number, name in enumerate(hosts)}
+    unknown = {row[end] for row in rows for end in ("source", "destination")} - place.keys()
+    if unknown:
+        raise ValueError(f"{sorted(unknown)[0]} is not one of the {len(hosts)} hosts")
+    lines = []
+    for row in rows:
+        ends = f"{place[row['source']]} {place[row['destination']]}"
+        lines.append(f"{ends} {row['bytes']} {row['at_ps']} {int(row['measured'])}\n")
+    return "".join(lines)
+
+
+def summary(slowdowns: Sequence[float]) -> Summary:
+    """Returns mean and nearest-rank quantiles of at least one slowdown."""
+    ordered = sorted(slowdowns)
+
+    def quantile(share: float) -> float:
+        return ordered[max(0, math.ceil(share * len(ordered)) - 1)]
+
+    return {"mean": sum(ordered) / len(ordered), "p50": quantile(0.5), "p99": quantile(0.99)}
+
+
+def slowdowns(
+    rows: Sequence[FlowRow], completions_ps: Sequence[int | None], where: str
+) -> dict[str, list[float]]:
+    """Returns the slowdowns of measured flows by class, against the least time that the twin has for their
+    paths. Raises ValueError where such a flow has no end, or the numbers of flows differ; `where` says of
+    what run."""
+    if len(rows) != len(completions_ps):
+        raise ValueError(f"{len(rows)} flows in the list, {len(completions_ps)} in {where}")
+    found: dict[str, list[float]] = {name: [] for _, name in CLASSES}
+    for number, (row, time) in enumerate(zip(rows, completions_ps, strict=True)):
+        if not row["measured"]:
+            continue
+        if time is None:
+            raise ValueError(f"flow {number}, {row['bytes']} bytes, has not ended in {where}")
+        name = next(name for limit, name in CLASSES if limit is None or row["bytes"] <= limit)
+        found[name].append(time / row["ideal_ps"])
+    return found
+
+
+def by_class(runs: Sequence[Sequence[FlowRow]], theirs_ps: Sequence[int | None]) -> list[ClassPair]:
+    """Returns each class that has flows, from runs of the twin over one list and ns-3's completion times in
+    the list's order. Raises ValueError as `slowdowns`."""
+    ours = [slowdowns(rows, [row["completion_ps"] for row in rows], "the twin") for rows in runs]
+    theirs = slowdowns(runs[0], theirs_ps, "ns-3")
+    return [
+        {
+            "name": name,
+            "flows": len(found),
+            "twin": [summary(run[name]) for run in ours],
+            "ns3": summary(found),
+        }
+        for name, found in theirs.items()
+        if found
+    ]
+
+
+def mean_depth(depths: Depths, ports: Container[tuple[str, int]], count: int, seconds: float) -> float:
+    """Returns the mean over `count` ports and all whole periods of a run of the deepest queue of each period,
+    in bytes. A port that was always empty is not in `depths`."""
+    periods = max(1, int(seconds * 1e12) // depths["period_ps"])
+    kept = (one["max_bytes"][:periods] for one in depths["queues"] if (one["switch"], one["port"]) in ports)
+    return sum(map(sum, kept)) / count / periods
+
+
+def beyond(ours: Sequence[float], theirs: float) -> float:
+    """Returns how far a number is from a range of others, as a share of the larger of it and the range's
+    nearer end; 0 within the range."""
+    nearest = min(max(theirs, min(ours)), max(ours))
+    return abs(theirs - nearest) / max(theirs, nearest) if theirs != nearest else 0.0
+
+
+def outside(cases: Mapping[str, Case], bands: Bands) -> list[str]:
+    """Returns what is outside its band, a line each with both numbers and the band."""
+    return [line for name, case in cases.items() for line in _outside(name, case, bands)]
+
+
+def _outside(name: str, case: Case, bands: Bands) -> Iterator[str]:
+    algorithm = name.partition("_")[0]
+    judged = [
+        (f"{one['name']}: {key} slowdown", [run[key] for run in one["twin"]], one["ns3"][key], band)
+        for one in case["classes"]
+        if one["flows"] >= bands["least_flows"]
+        for key, band in bands["slowdown"][algorithm].items()
+    ]
+    marked = [run["marked"] for run in case["twin"]]
+    judged.append(("packets marked", marked, case["ns3"]["marked"], bands["marked"][algorithm]))
+    for what, ours, theirs, band in judged:
+        if beyond(ours, theirs) > band:
+            number = ".0f" if theirs > 1000 else ".2f"
+            numbers = f"{min(ours):{number}} to {max(ours):{number}} and {theirs:{number}}"
+            yield f"{name}, {what} {numbers}, more than {band:.0%} apart"
+
+
+def tables(cases: Mapping[str, Case]) -> list[str]:
+    """Returns the lines of both tables: slowdowns by class, and the rest of each run. A number of the twin is
+    the mean over its runs, with the lowest and the highest."""
+    lines = [
+        "| case | flows of | number | mean: twin | ns-3 | median: twin | ns-3 | p99: twin | ns-3 |",
+        "|---|---|" + "--:|" * 7,
+    ]
+    for name, case in cases.items():
+        for one in case["classes"]:
+            cells = []
+            for key in ("mean", "p50", "p99"):
+                cells += [_range([run[key] for run in one["twin"]], 2), f"{one['ns3'][key]:.2f}"]
+            lines.append(f"| `{name}` | {one['name']} | {one['flows']} | {' | '.join(cells)} |")
+    lines.append("")
+    lines.append("| case | in | " + " | ".join(title for title, _, _ in _WHOLE) + " |")
+    lines.append("|---|---|" + "--:|" * len(_WHOLE))
+    for name, case in cases.items():
+        ours = [_range([run[key] * scale for run in case["twin"]], scale < 1) for _, key, scale in _WHOLE]
+        theirs = [f"{case['ns3'][key] * scale:.{int(scale < 1)}f}" for _, key, scale in _WHOLE]
+        lines.append(f"| `{name}` | twin | {' | '.join(ours)} |")
+        lines.append(f"| `{name}` | ns-3 | {' | '.join(theirs)} |")
+    return lines
+
+
+_WHOLE = (
+    ("queue, mean kB", "queue_mean_bytes", 1e-3),
+    ("deepest, kB", "queue_max_bytes", 1e-3),
+    ("marks", "marked", 1),
+    ("dropped", "dropped", 1),
+    ("sent again", "retransmissions", 1),
+    ("time-outs", "timeouts", 1),
+    ("CPU, s", "cpu_seconds", 1),
+)
+
+
+def _range(values: Sequence[float], digits: int) -> str:
+    low, mean, high = (
+        f"{one:.{int(digits)}f}" for one in (min(values), sum(values) / len(values), max(values))
+    )
+    return mean if low == high else f"{mean} ({low} to {high})"

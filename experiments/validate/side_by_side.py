@@ -1,0 +1,139 @@
+"""`make validate`: the flows of twin.yaml in the twin and in ns-3, side by side, within bands.toml.
+
+Usage: python -m validate.side_by_side FLOWS [--seed N] [--keep]; FLOWS is the program that is made of
+engine/netsim/tests/ns3/flows.cc. Ends with 1 where a number is outside its band. `--keep` writes
+measured.json, which docs/validation.md shows.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tomllib
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import cast
+
+import pyarrow.parquet
+from eeon_experiments.results import Row
+from eeon_experiments.store import load
+from validate import compare
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
+OUT = ROOT / "out" / "validate"
+_HOSTS = [f"h{number}" for number in range(1, 17)]
+_TO_HOSTS = {(leaf, port) for leaf in ("leaf1", "leaf2") for port in range(1, 9)}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("flows", type=Path)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--keep", action="store_true")
+    options = parser.parse_args()
+    bands = cast(compare.Bands, tomllib.loads((HERE / "bands.toml").read_text(encoding="utf-8")))
+    rows = _twin(options.seed)
+    by_case: dict[str, list[Row]] = {}
+    for row in rows:
+        by_case.setdefault(row.axis("case") or "", []).append(row)
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        found = pool.map(lambda runs: _case(runs, options.flows), by_case.values())
+        cases = dict(zip(by_case, found, strict=True))
+    print("\n".join(compare.tables(cases)))
+    if options.keep:
+        kept = {
+            "commit": rows[0].text("commit"),
+            "ns3": _version(),
+            "seed": options.seed,
+            "cases": cases,
+        }
+        (HERE / "measured.json").write_text(json.dumps(kept, indent=1) + "\n", encoding="utf-8")
+    wrong = compare.outside(cases, bands)
+    print("\n".join(wrong) or "every number is within its band")
+    sys.exit(1 if wrong else 0)
+
+
+def _twin(seed: int) -> list[Row]:
+    """Runs twin.yaml, as far as it has not been, and returns its rows."""
+    folder = OUT / f"seed-{seed}"
+    command = [str(Path(sys.executable).parent / "eeon"), "experiment", "run", str(HERE / "twin.yaml")]
+    subprocess.run([*command, "--seeds", str(seed), "-o", str(folder)], check=True)
+    results = load(folder)
+    if results.failed:
+        sys.exit("\n".join(f"{row.axis('case')}: {row.text('error')}" for row in results.failed))
+    return results.finished
+
+
+def _case(runs: list[Row], program: Path) -> compare.Case:
+    lists = [_flows(row) for row in runs]
+    told = [
+        *compare.ns3_settings(json.loads(runs[0].text("settings_json"))),
+        f"period_ps={_depths(runs[0])['period_ps']}",
+    ]
+    ran = subprocess.run(
+        [str(program.resolve()), *told],
+        input=compare.flow_lines(lists[0], _HOSTS),
+        stdout=subprocess.PIPE,
+        text=True,
+        check=True,
+    )
+    theirs = json.loads(ran.stdout)
+    ports = [theirs[kind] for kind in ("uplink", "spine", "host_facing")]
+    return {
+        "flows": len(lists[0]),
+        "classes": compare.by_class(lists, theirs["completion_ps"]),
+        "twin": [_whole(row) for row in runs],
+        "ns3": {
+            "queue_mean_bytes": theirs["host_facing"]["queue_mean_bytes"],
+            "queue_max_bytes": theirs["host_facing"]["queue_max_bytes"],
+            "marked": sum(port["marked"] for port in ports),
+            "dropped": sum(port["dropped"] for port in ports),
+            "retransmissions": theirs["retransmissions"],
+            "timeouts": theirs["timeouts"],
+            "cpu_seconds": theirs["cpu_seconds"],
+        },
+    }
+
+
+def _whole(row: Row) -> compare.Whole:
+    seconds = row.number("virtual_seconds") or 0.0
+    return {
+        "queue_mean_bytes": compare.mean_depth(_depths(row), _TO_HOSTS, len(_HOSTS), seconds),
+        "queue_max_bytes": row.whole("queue_max_bytes_host_facing"),
+        "marked": _sum(row, "marked_"),
+        "dropped": _sum(row, "early_dropped_") + _sum(row, "tail_dropped_"),
+        "retransmissions": row.whole("retransmitted_segments"),
+        "timeouts": row.whole("timeouts") - row.whole("syn_timeouts"),
+        "cpu_seconds": row.number("cpu_seconds") or 0.0,
+    }
+
+
+def _flows(row: Row) -> list[compare.FlowRow]:
+    table = pyarrow.parquet.read_table(f"{_file(row)}.flows.parquet")
+    return cast(list[compare.FlowRow], table.to_pylist())
+
+
+def _depths(row: Row) -> compare.Depths:
+    text = Path(f"{_file(row)}.queues.json").read_text(encoding="utf-8")
+    return cast(compare.Depths, json.loads(text))
+
+
+def _file(row: Row) -> Path:
+    return OUT / f"seed-{row.seed}" / "runs" / row.text("run_id")
+
+
+def _sum(row: Row, prefix: str) -> int:
+    return sum(int(row.number(name) or 0) for name in row if name.startswith(prefix))
+
+
+def _version() -> str:
+    lines = (HERE / "requirements.txt").read_text(encoding="utf-8").splitlines()
+    return next(line.partition("==")[2] for line in lines if line.startswith("ns3=="))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,222 @@
+"""AQM by queue: what a queue's AQM compares, and what it keeps, is the queue's; a port's AQM sees all queues.
+
+DSCP 46 is priority 6, everything else priority 0. BMv2 limits the rate of each queue apart, so there a plug
+holds up the lowest queue alone; cases that need frames to wait in both are for virtual time.
+"""
+
+from ptf_tests.lib import packets
+from ptf_tests.lib.base_test import FabricTest, virtual_time_only
+from ptf_tests.lib.codel import BYTE_NS, Codel
+from ptf_tests.lib.packets import Ecn
+from ptf_tests.lib.ports import NUMBERS, PRIORITIES
+from ptf_tests.lib.targets.base import SwitchOptions
+
+PORT = 2
+SIZE = 500
+LOW, HIGH = 0, 6
+EF = 46
+_SEED = 1
+_FRAME_NS = (SIZE + 24) * BYTE_NS
+_DROPPING = 2
+_FOUR_OF_EIGHT = [False] * 4 + [True] * 4
+_AVERAGE_ONE = 1 << NUMBERS["fixed_point_bits"]["RED_DEPTH_BITS"]
+
+
+class _TwoQueues(FabricTest):
+    def setUp(self) -> None:
+        super().setUp()
+        self.set_default("switch_config", "set_ecmp_seed_and_priorities", {"seed": _SEED})
+        self.addCleanup(self.set_default, "switch_config", "set_ecmp_seed", {"seed": _SEED})
+        self.table_add("dscp_priority", {"dscp": EF}, "set_priority", {"priority": HIGH})
+
+    def tearDown(self) -> None:
+        self.drain()
+        for account in ("raised_bytes", "raised_packets"):
+            self.assertEqual(
+                self.register(account, PORT), 0, f"nothing waits above the lowest queue: {account}"
+            )
+        super().tearDown()
+
+    def by_queue(self) -> None:
+        """From now on the port's queues have AQMs of their own."""
+        self.aqm(PORT, "by_queue")
+
+    def low(self, count: int) -> list[bytes]:
+        """ECT frames of the lowest queue."""
+        return [packets.data(PORT, size=SIZE, ecn=Ecn.ECT0, seq=n) for n in range(count)]
+
+    def high(self, count: int) -> list[bytes]:
+        """ECT frames of the queue of priority 6."""
+        return [packets.data(PORT, size=SIZE, ecn=Ecn.ECT0, dscp=EF, seq=n) for n in range(count)]
+
+    def marked(self, frames: list[bytes]) -> list[bool]:
+        """Whether each of a burst left with CE, in the order in which they came; each must leave, once."""
+        left = [departure.frame for departure in self.burst(PORT, frames)]
+        with_ce = [packets.forwarded(frame, PORT, ecn=Ecn.CE) for frame in frames]
+        found = [frame in left for frame in with_ce]
+        wanted = [
+            marked if is_marked else packets.forwarded(frame, PORT)
+            for frame, marked, is_marked in zip(frames, with_ce, found, strict=True)
+        ]
+        self.assertEqual(sorted(left), sorted(wanted))
+        return found
+
+
+class FrameInAnEmptyQueueIsNotMarkedForWhatWaitsInAnother(_TwoQueues):
+    """Twenty frames wait in the lowest queue; the one of priority 6 finds its own empty."""
+
+    def runTest(self) -> None:
+        self.by_queue()
+        for queue in (LOW, HIGH):
+            self.mark_threshold(PORT, 4 * SIZE, queue=queue)
+        found = self.marked([*self.low(20), *self.high(1)])
+        self.assertEqual(found, [False] * 5 + [True] * 15 + [False])
+
+
+class FrameInAnEmptyQueueIsMarkedWhereThePortIsCompared(_TwoQueues):
+    def runTest(self) -> None:
+        self.mark_threshold(PORT, 4 * SIZE)
+        found = self.marked([*self.low(20), *self.high(1)])
+        self.assertEqual(found, [False] * 5 + [True] * 16)
+
+
+@virtual_time_only
+class LowestQueueIsNotMarkedForWhatWaitsAboveIt(_TwoQueues):
+    """The lowest queue has no account of its own: its bytes are what is left of the port's."""
+
+    def runTest(self) -> None:
+        self.by_queue()
+        for queue in (LOW, HIGH):
+            self.mark_threshold(PORT, 4 * SIZE, queue=queue)
+        found = self.marked([*self.high(8), *self.low(8)])
+        self.assertEqual(found, ([False] * 5 + [True] * 3) * 2)
+
+
+@virtual_time_only
+class EachQueueHasAThresholdOfItsOwn(_TwoQueues):
+    """A queue without an entry marks nothing."""
+
+    def runTest(self) -> None:
+        self.by_queue()
+        self.mark_threshold(PORT, 0, queue=HIGH)
+        found = self.marked([*self.low(8), *self.high(3)])
+        self.assertEqual(found, [False] * 9 + [True] * 2)
+
+
+class QueuesEntriesMeanNothingWhereThePortIsCompared(_TwoQueues):
+    def runTest(self) -> None:
+        self.aqm(PORT, "drop_tail")
+        self.mark_threshold(PORT, 0, queue=LOW)
+        self.assertEqual(self.marked(self.low(4)), [False] * 4)
+
+
+class _AtDequeue(_TwoQueues):
+    """Twenty frames of the lowest queue and two of priority 6; marked is what leaves more than one behind."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.by_queue()
+        for queue in (LOW, HIGH):
+            self.mark_threshold(PORT, SIZE, dequeue=True, queue=queue)
+        self.frames = [*self.low(20), *self.high(2)]
+
+
+@virtual_time_only
+class MarkAtDequeueIsForWhatStaysInTheQueue(_AtDequeue):
+    def runTest(self) -> None:
+        self.assertEqual(self.marked(self.frames), [True] * 18 + [False] * 4)
+
+
+@virtual_time_only
+class MarkAtDequeueIsForWhatStaysInTheQueueAlsoAfterRounds(_AtDequeue):
+    """The packets circulate while their link wakes, and keep what their AQM compares."""
+
+    options = SwitchOptions(gate=False)
+
+    def runTest(self) -> None:
+        timing = {"sleep_ticks": 0, "wake_ticks": 5_000, "stall_ticks": 0, "hold_ticks": 0}
+        trigger = {"trigger_packets": 0, "trigger_bytes": 0, "ticks_per_byte_q24": 0, "overhead_bytes": 0}
+        self.table_add("port_eee", {"port": PORT}, "eee", {**timing, **trigger})
+        self.send(1, *self.frames)
+        self.drain()
+        left = [departure.frame for departure in self.departures(PORT)]
+        found = [packets.forwarded(frame, PORT, ecn=Ecn.CE) in left for frame in self.frames]
+        self.assertEqual(found, [True] * 18 + [False] * 4)
+
+
+class RedAveragesEachQueueAlone(_TwoQueues):
+    """With a weight of 1/2 the average of 0, 1, 2, 3 frames is 2.125 frames; the other queue was found
+    empty."""
+
+    def runTest(self) -> None:
+        self.by_queue()
+        for queue in (LOW, HIGH):
+            self.red(PORT, low=2**31, high=2**31, average_shift=1, queue=queue)
+        self.burst(PORT, [*self.low(4), *self.high(1)])
+        found = {
+            queue: self.queue_register("red_average", PORT, queue) / _AVERAGE_ONE
+            for queue in range(PRIORITIES)
+        }
+        self.assertEqual(found, dict.fromkeys(range(PRIORITIES), 0.0) | {LOW: 2.125 * SIZE})
+
+
+class _RedAlone(_TwoQueues):
+    def judge(self, threshold: int, *, in_packets: bool) -> None:
+        """What finds four frames in its queue is marked, whatever waits in the other."""
+        self.by_queue()
+        for queue in (LOW, HIGH):
+            self.red(PORT, low=threshold, high=threshold, in_packets=in_packets, queue=queue)
+        self.assertEqual(self.marked([*self.low(8), *self.high(6)]), [*_FOUR_OF_EIGHT, *_FOUR_OF_EIGHT[:6]])
+
+
+@virtual_time_only
+class RedComparesTheQueueAlone(_RedAlone):
+    def runTest(self) -> None:
+        self.judge(4 * SIZE, in_packets=False)
+
+
+@virtual_time_only
+class RedInPacketsComparesTheQueueAlone(_RedAlone):
+    def runTest(self) -> None:
+        self.judge(4, in_packets=True)
+
+
+@virtual_time_only
+class RedInPacketsOfTheLowestQueueSeesNoneAboveIt(_RedAlone):
+    def runTest(self) -> None:
+        self.by_queue()
+        self.red(PORT, low=4, high=4, in_packets=True, queue=LOW)
+        self.assertEqual(self.marked([*self.high(6), *self.low(8)]), [False] * 6 + _FOUR_OF_EIGHT)
+
+
+@virtual_time_only
+class CodelKeepsTheStateOfEachQueueAlone(_TwoQueues):
+    """A packet that leaves an empty queue of priority 6 does not end the dropping of the lowest queue."""
+
+    def runTest(self) -> None:
+        self.by_queue()
+        settings = Codel(target=2 * _FRAME_NS, interval=3 * _FRAME_NS).params()
+        for queue in (LOW, HIGH):
+            self.aqm(PORT, "codel", settings, queue)
+        self.send(1, *self.low(40))
+        self.switch.advance(ns=20 * _FRAME_NS)
+        self.assertGreaterEqual(self.queue_register("codel_state", PORT, LOW), _DROPPING)
+        self.send(1, *self.high(1))
+        self.switch.advance(ns=3 * _FRAME_NS)
+        self.assertGreaterEqual(self.queue_register("codel_state", PORT, LOW), _DROPPING)
+        self.assertEqual(self.queue_register("codel_state", PORT, HIGH), 0)
+        self.assertEqual(self.queue_register("queue_bytes", PORT, HIGH), 0, "it has left")
+
+
+@virtual_time_only
+class CodelRestsWithAnMtuOrLessLeftInTheQueue(_TwoQueues):
+    """Both packets of priority 6 have waited too long, and leave nothing of their queue behind."""
+
+    def runTest(self) -> None:
+        self.by_queue()
+        settings = Codel(target=1, interval=1, mtu=SIZE).params()
+        for queue in (LOW, HIGH):
+            self.aqm(PORT, "codel", settings, queue)
+        found = self.marked([*self.low(8), *self.high(2)])
+        self.assertEqual(found[-2:], [False] * 2)
+        self.assertIn(True, found[:8])
