@@ -21,7 +21,6 @@ if TYPE_CHECKING:
         ApplicationReport,
         Distribution,
         FabricSpec,
-        FlowRow,
         JobReport,
         LatencyReport,
         Report,
@@ -86,10 +85,14 @@ def workload_report(report: Report) -> WorkloadReport:
     return workload
 
 
-def flow_rows(report: Report) -> list[FlowRow]:
-    """Returns each flow of the applications that keep them."""
-    applications = workload_report(report)["applications"]
-    return [row for one in applications if one["kind"] == "flows" for row in one.get("rows") or ()]
+def flow_rows(report: Report) -> list[Mapping[str, object]]:
+    """Returns each flow of the applications that keep them, with the application's name and DSCP."""
+    return [
+        {"application": one["name"], "dscp": one.get("dscp", 0), **row}
+        for one in workload_report(report)["applications"]
+        if one["kind"] == "flows"
+        for row in one.get("rows") or ()
+    ]
 
 
 def with_nics(packets: Mapping[str, ClassPackets], report: Report) -> dict[str, ClassPackets]:

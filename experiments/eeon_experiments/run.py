@@ -42,7 +42,7 @@ from eeon_experiments.versions import commit, versions
 
 if TYPE_CHECKING:
     from eeon_engine.hops import HopFilter
-    from eeon_engine.json_types import FlowRow, Report
+    from eeon_engine.json_types import Report
 
 _REGISTERS = ("occupancy_bytes", "occupancy_packets", "wakes")
 _ERROR_CHARS = 2000
@@ -54,7 +54,7 @@ def run_one(run: Run) -> Outcome:
     wall, cpu = time.monotonic(), time.process_time()
     memory.reset_peak()
     queues: object = None
-    flows: list[FlowRow] = []
+    flows: list[Mapping[str, object]] = []
     found: dict[str, Value]
     try:
         found, queues, flows = _run(run)
@@ -120,7 +120,7 @@ def record_one(run: Run, hops: HopFilter) -> tuple[Recording, RecordedTotals]:
     return Recording(run.id, found, topology, config, report["elapsed_ps"]), totals
 
 
-def _run(run: Run) -> tuple[dict[str, Value], object, list[FlowRow]]:
+def _run(run: Run) -> tuple[dict[str, Value], object, list[Mapping[str, object]]]:
     settings, topology, config = run.parts()
     spec = spec_of(settings, topology, config, run.seed)
     with RunningTwin(topology, _program(), spec) as twin:

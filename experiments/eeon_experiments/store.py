@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, NotRequired, TypedDict, cast
+from typing import NotRequired, TypedDict, cast
 
 import pyarrow
 import pyarrow.parquet
@@ -29,9 +29,6 @@ from eeon_experiments import columns
 from eeon_experiments.expand import Point
 from eeon_experiments.results import Results, Row, Value
 from eeon_experiments.versions import Commit, Versions
-
-if TYPE_CHECKING:
-    from eeon_engine.json_types import FlowRow
 
 ROWS = "rows.parquet"
 MANIFEST = "manifest.json"
@@ -73,7 +70,7 @@ class Outcome:
     commit: Commit
     measured: Mapping[str, Value]
     queues: object = None
-    flows: Sequence[FlowRow] = ()
+    flows: Sequence[Mapping[str, object]] = ()
 
     @property
     def finished(self) -> bool:

@@ -69,6 +69,12 @@ def test_the_engine_is_told_racks_and_the_points_of_a_distribution_that_ships(tm
     }
 
 
+def test_the_engine_is_told_the_spread_of_lognormal_gaps(tmp_path: Path) -> None:
+    drawn = _told(tmp_path, FLOWS.replace("load: 30%", "load: 30%\n        gaps: {lognormal: 2}"))["drawn"]
+    assert isinstance(drawn, dict)
+    assert drawn["gaps"] == {"lognormal": {"sigma": 2.0}}
+
+
 @pytest.mark.parametrize(
     ("sizes", "told"),
     [
@@ -263,6 +269,9 @@ def test_a_list_of_too_many_flows_is_refused_before_all_of_it_is_read(
         ("websearch", "webserach", "did you mean websearch"),
         ("load: 30%", "load: 130%", "130%"),
         ("load: 30%", "load: 0%", "above zero"),
+        ("load: 30%", "load: 30%\n        gaps: {lognormal: 5}", "SIGMA from 0 to 4"),
+        ("load: 30%", "load: 30%\n        gaps: often", "must be poisson, fixed, or"),
+        ("load: 30%", "load: 30%\n        dscp: 64", "63"),
         ("duration: 1s", "duration: 1000000s", "flows, more than 1048576"),
         ("load: 30%", "load: 30%\n        rack: leaf1", "rack is for the pattern to_one_rack"),
         ("load: 30%", "load: 30%\n        pattern: to_one_rack\n        rack: leaf9", "no leaf of that name"),
@@ -332,3 +341,59 @@ def test_flows_end_and_their_slowdowns_are_columns_and_rows(tmp_path: Path) -> N
     slowdowns = [row["completion_ps"] / row["ideal_ps"] for row in rows if row["measured"]]
     assert min(slowdowns) >= 1
     assert sum(slowdowns) / len(slowdowns) == pytest.approx(found["slowdown_mean"], rel=1e-5)
+
+
+CLASSES = """\
+name: classes
+title: a small flow of a class of its own beside a large one of its host
+base:
+  topology: leaf-spine-4
+  config: [drop_tail, {classes: {urgent: {priority: 5, dscp: [46]}}}]
+  workload:
+    applications:
+      bulk: {kind: flows, listed: bulk.csv, rows: true}
+      small: {kind: flows, listed: small.csv, rows: true, dscp: DSCP}
+  time_limit: 10s
+seeds: [1]
+"""
+
+
+@pytest.mark.system
+@pytest.mark.parametrize(("dscp", "least", "most"), [(0, 10, 10_000), (46, 1, 2)])
+def test_flows_of_a_class_do_not_wait_for_those_of_a_lower_one_and_rows_say_whose_they_are(
+    tmp_path: Path, dscp: int, least: float, most: float
+) -> None:
+    (tmp_path / "bulk.csv").write_text("h1,h3,3MB,0\n", encoding="utf-8")
+    (tmp_path / "small.csv").write_text("h1,h4,20KB,5ms\n", encoding="utf-8")
+    outcome = run_one(points(tmp_path, CLASSES.replace("DSCP", str(dscp)), versions=versions())[0].run)
+    assert outcome.measured["status"] == "finished", outcome.measured["error"]
+    rows = {str(row["application"]): row for row in outcome.flows}
+    assert {name: row["dscp"] for name, row in rows.items()} == {"bulk": 0, "small": dscp}
+    took, ideal = rows["small"]["completion_ps"], rows["small"]["ideal_ps"]
+    assert isinstance(took, int) and isinstance(ideal, int)
+    assert least <= took / ideal < most
+
+
+INCAST = """\
+      incast:
+        {kind: incast, background: true, client: h1, servers: [h2, h3, h4], size_per_server: 20KB,
+         rounds: 1000000, think: 1ms}
+  time_limit: 100s
+"""
+
+
+@pytest.mark.system
+def test_an_incast_in_the_background_comes_on_top_of_drawn_flows_and_ends_with_them(tmp_path: Path) -> None:
+    text = FLOWS.replace("      - name: web\n        kind: flows", "      web:\n        kind: flows")
+    text = text.replace("duration: 1s", "duration: 50ms").replace(": 100ms", ": 5ms")
+
+    def measured(text: str) -> dict[str, float]:
+        found = run_one(points(tmp_path, text, versions=versions())[0].run).measured
+        assert found["status"] == "finished", found["error"]
+        return {key: float(found[key]) for key in ("flows", "flows_measured", "offered_load")}
+
+    alone = measured(text)
+    on_top = measured(text.replace("  time_limit: 100s\n", INCAST))
+    assert {**on_top, "flows": 0} == {**alone, "flows": 0}
+    # Three answers at a time, a millisecond and a round's time apart, until the last flow has ended.
+    assert on_top["flows"] > alone["flows"] + 3 * 8

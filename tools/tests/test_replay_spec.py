@@ -50,6 +50,18 @@ def test_quanta_of_classes_reach_the_switches() -> None:
     assert "quanta" not in fabric_spec(TOPOLOGY, configs.load("drop_tail"), seed=1)
 
 
+def test_nics_have_the_queues_of_the_classes_whether_one_is_lossless_or_not() -> None:
+    classes = {"urgent": {"priority": 5, "dscp": [46]}}
+    config = configs.overridden(configs.load("drop_tail"), {"classes": classes})
+    assert fabric_spec(TOPOLOGY, config, seed=1)["nic_classes"] == {
+        "dscp": [{"dscp": 46, "priority": 5}],
+        "default_priority": 0,
+        "pausable": [],
+    }
+    one = configs.overridden(configs.load("drop_tail"), {"classes": {"default": {"priority": 3}}})
+    assert "nic_classes" not in fabric_spec(TOPOLOGY, one, seed=1)
+
+
 def test_eee_at_a_speed_without_known_power_is_refused() -> None:
     slow = topologies.load("flow-chasing-36")
     text = """

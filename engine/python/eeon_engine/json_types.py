@@ -24,6 +24,9 @@ class PoissonReport(TypedDict):
     finished_ps: int | None
     """When it finished, if it has."""
 
+    dscp: NotRequired[int]
+    """DSCP of its packets, where it is not 0."""
+
     frames: int
     """Frames sent."""
 
@@ -340,7 +343,20 @@ class FrameFlowSpec(TypedDict):
     """Bytes of a frame without FCS, 62 to 9014."""
 
 
-Gaps: TypeAlias = Literal["poisson", "fixed"]
+@final
+class Lognormal(TypedDict):
+    sigma: float
+    """Standard deviation of the logarithm."""
+
+
+@final
+class LognormalGaps(TypedDict):
+    """Lognormal: flows come in bursts."""
+
+    lognormal: Lognormal
+
+
+Gaps: TypeAlias = Literal["poisson"] | Literal["fixed"] | LognormalGaps
 """Times between the flows of a host."""
 
 
@@ -1281,7 +1297,7 @@ class ExponentialSizes(TypedDict):
 
 
 @final
-class Lognormal(TypedDict):
+class Lognormal1(TypedDict):
     mean_bytes: float
     """Mean."""
 
@@ -1293,7 +1309,7 @@ class Lognormal(TypedDict):
 class LognormalSizes(TypedDict):
     """Lognormal sizes."""
 
-    lognormal: Lognormal
+    lognormal: Lognormal1
 
 
 @final
@@ -2043,6 +2059,9 @@ class MapReduceReport(TypedDict):
     finished_ps: int | None
     """When it finished, if it has."""
 
+    dscp: NotRequired[int]
+    """DSCP of its packets, where it is not 0."""
+
     jobs: list[JobReport]
     """Its jobs, in the order of the description."""
 
@@ -2063,6 +2082,9 @@ class CoflowsReport(TypedDict):
     finished_ps: int | None
     """When it finished, if it has."""
 
+    dscp: NotRequired[int]
+    """DSCP of its packets, where it is not 0."""
+
     coflows: list[CoflowReport]
     """In the order of the description."""
 
@@ -2082,6 +2104,9 @@ class FlowsReport(TypedDict):
 
     finished_ps: int | None
     """When it finished, if it has."""
+
+    dscp: NotRequired[int]
+    """DSCP of its packets, where it is not 0."""
 
     flows: int
     """Flows of the whole run."""
@@ -2127,6 +2152,9 @@ class IncastReport(TypedDict):
     finished_ps: int | None
     """When it finished, if it has."""
 
+    dscp: NotRequired[int]
+    """DSCP of its packets, where it is not 0."""
+
     rounds_ps: Distribution | None
     """From the queries to the last answer, of rounds without failure."""
 
@@ -2149,6 +2177,9 @@ class RpcReport(TypedDict):
 
     finished_ps: int | None
     """When it finished, if it has."""
+
+    dscp: NotRequired[int]
+    """DSCP of its packets, where it is not 0."""
 
     response_ps: Distribution | None
     """From calls to the last byte of their answers."""
@@ -2173,6 +2204,9 @@ class ScatterGatherReport(TypedDict):
     finished_ps: int | None
     """When it finished, if it has."""
 
+    dscp: NotRequired[int]
+    """DSCP of its packets, where it is not 0."""
+
     query_ps: Distribution | None
     """From questions to the last byte of their answers."""
 
@@ -2195,6 +2229,9 @@ class PhasesReport(TypedDict):
 
     finished_ps: int | None
     """When it finished, if it has."""
+
+    dscp: NotRequired[int]
+    """DSCP of its packets, where it is not 0."""
 
     step_ps: Distribution | None
     """Of each step: from the previous one's end until all ranks have computed and all messages have arrived."""
@@ -2265,6 +2302,9 @@ class CoflowsSpec(TypedDict):
 
     background: NotRequired[bool]
     """Whether a run ends without waiting for it. Default no."""
+
+    dscp: NotRequired[int]
+    """DSCP of all packets of its connections, in both directions, 0 to 63: which class of a fabric with classes they belong to. Default 0."""
 
     start_jitter_ps: NotRequired[int]
     """
@@ -2352,6 +2392,9 @@ class FlowsSpec(TypedDict):
     drawn: NotRequired[DrawnSpec | None]
     """How flows are drawn."""
 
+    dscp: NotRequired[int]
+    """DSCP of all packets of its connections, in both directions, 0 to 63: which class of a fabric with classes they belong to. Default 0."""
+
     list: NotRequired[list[ListedFlow] | None]
     """Flows one by one; this or `drawn`."""
 
@@ -2430,6 +2473,9 @@ class IncastSpec(TypedDict):
 
     connection: NotRequired[ConnectionKind]
     """How connections are used. Default `new`."""
+
+    dscp: NotRequired[int]
+    """DSCP of all packets of its connections, in both directions, 0 to 63: which class of a fabric with classes they belong to. Default 0."""
 
     request_bytes: NotRequired[int]
     """Payload of one request. Default 280."""
@@ -2594,6 +2640,9 @@ class MapReduceSpec(TypedDict):
     disk_write_bytes_per_second: NotRequired[float]
     """Rate at which it is written."""
 
+    dscp: NotRequired[int]
+    """DSCP of all packets of its connections, in both directions, 0 to 63: which class of a fabric with classes they belong to. Default 0."""
+
     heartbeat_ps: NotRequired[int]
     """Time between two heartbeats of a worker."""
 
@@ -2752,6 +2801,9 @@ class PhasesSpec(TypedDict):
     connection: NotRequired[ConnectionKind]
     """How connections are used. Default `persistent`, one for each pair of ranks."""
 
+    dscp: NotRequired[int]
+    """DSCP of all packets of its connections, in both directions, 0 to 63: which class of a fabric with classes they belong to. Default 0."""
+
     noise_sigma: NotRequired[float]
     """Sigma of the log-normal factor on a rank's computing time. Default 0."""
 
@@ -2783,6 +2835,9 @@ class PoissonSpec(TypedDict):
 
     background: NotRequired[bool]
     """Whether a run ends without waiting for it. Default no."""
+
+    dscp: NotRequired[int]
+    """DSCP of all packets of its connections, in both directions, 0 to 63: which class of a fabric with classes they belong to. Default 0."""
 
     start_ps: NotRequired[int]
     """No frame is sent before this. Default 0."""
@@ -2827,6 +2882,9 @@ class RpcSpec(TypedDict):
     background: NotRequired[bool]
     """Whether a run ends without waiting for it. Default no."""
 
+    dscp: NotRequired[int]
+    """DSCP of all packets of its connections, in both directions, 0 to 63: which class of a fabric with classes they belong to. Default 0."""
+
     duration_ps: NotRequired[int | None]
     """Calls are made for so long; may be absent in the background only."""
 
@@ -2870,6 +2928,9 @@ class ScatterGatherSpec(TypedDict):
 
     background: NotRequired[bool]
     """Whether a run ends without waiting for it. Default no."""
+
+    dscp: NotRequired[int]
+    """DSCP of all packets of its connections, in both directions, 0 to 63: which class of a fabric with classes they belong to. Default 0."""
 
     queries: NotRequired[int | None]
     """Queries of each client; may be absent in the background only."""

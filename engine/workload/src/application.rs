@@ -81,7 +81,7 @@ impl Out<'_> {
 
     /// Sends a UDP frame.
     pub(crate) fn frame(&mut self, from: u32, to: u32, frame_bytes: u32) {
-        self.actions.push_back(Action::Frame { from, to, frame_bytes });
+        self.actions.push_back(Action::Frame { application: self.application, from, to, frame_bytes });
     }
 }
 

@@ -26,6 +26,8 @@ pub(crate) struct CoflowsSpec<'a> {
     #[serde(default)]
     tcp: ReadByHead,
     #[serde(default)]
+    dscp: ReadByHead,
+    #[serde(default)]
     start_jitter_ps: ReadByHead,
     /// The coflows.
     #[serde(borrow)]

@@ -132,6 +132,9 @@ pub(crate) struct Head<'a> {
     #[serde(borrow, default)]
     #[cfg_attr(feature = "schema", schemars(schema_with = "crate::schema::tcp"))]
     pub(crate) tcp: Option<&'a RawValue>,
+    /// DSCP of all packets of its connections, in both directions, 0 to 63: which class of a fabric with classes they belong to. Default 0.
+    #[serde(default)]
+    pub(crate) dscp: u8,
     /// Each transfer begins later than it would by a time that is drawn for it, uniform below this. Not of kinds that draw when
     /// their transfers begin. Default 0.
     #[serde(default)]

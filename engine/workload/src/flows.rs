@@ -10,7 +10,7 @@ use units::{Duration, Histogram, Time};
 use crate::application::{Application, Out};
 use crate::error::WorkloadError;
 use crate::fields::{Context, FieldPath, ReadByHead, MAX_TIME_PS, MAX_TRANSFER_BYTES};
-use crate::random::{seconds, Purpose};
+use crate::random::{seconds, Purpose, Stream};
 use crate::report::{Distribution, FlowRow, Measures};
 use crate::scatter_gather::racks;
 use crate::sizes::SizesSpec;
@@ -19,6 +19,9 @@ use crate::transfer::Outcome;
 
 /// Maximum number of flows of an application.
 pub const MAX_FLOWS: usize = 1 << 20;
+
+/// Of lognormal gaps: with more, most flows would come at the same instant.
+const MAX_SIGMA: f64 = 4.0;
 
 /// Flows that are drawn, or those of a list.
 #[derive(Deserialize)]
@@ -32,6 +35,8 @@ pub(crate) struct FlowsSpec<'a> {
     background: ReadByHead,
     #[serde(default)]
     tcp: ReadByHead,
+    #[serde(default)]
+    dscp: ReadByHead,
     /// Flows one by one; this or `drawn`.
     #[serde(borrow)]
     list: Option<Vec<ListedFlow<'a>>>,
@@ -104,15 +109,49 @@ enum Pattern {
 }
 
 /// Times between the flows of a host.
-#[derive(Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Default, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "snake_case")]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
 enum Gaps {
     /// Exponential.
     #[default]
     Poisson,
     /// All the same, from a drawn moment on.
     Fixed,
+    /// Lognormal: flows come in bursts.
+    #[cfg_attr(feature = "schema", schemars(title = "LognormalGaps"))]
+    Lognormal {
+        /// Standard deviation of the logarithm.
+        sigma: f64,
+    },
+}
+
+impl Gaps {
+    /// From any moment to the first flow: the rest of the gap that this moment falls into, so that the load is the same from the start.
+    fn first(self, stream: &mut Stream, mean: Duration) -> Duration {
+        match self {
+            Gaps::Poisson => stream.exponential(mean),
+            Gaps::Fixed => Duration::from_ps(stream.below(mean.as_ps().max(1))),
+            // A gap is met as often as it is long, and those weighed by their length are lognormal as well.
+            Gaps::Lognormal { sigma } => {
+                let share = stream.unit();
+                seconds(
+                    share * mean.as_secs_f64() * libm::exp(sigma * sigma / 2.0) * stream.log_normal(sigma),
+                )
+            }
+        }
+    }
+
+    /// From one flow to the next.
+    fn next(self, stream: &mut Stream, mean: Duration) -> Duration {
+        match self {
+            Gaps::Poisson => stream.exponential(mean),
+            Gaps::Fixed => mean,
+            Gaps::Lognormal { sigma } => {
+                seconds(mean.as_secs_f64() * libm::exp(-sigma * sigma / 2.0) * stream.log_normal(sigma))
+            }
+        }
+    }
 }
 
 #[derive(Default)]
@@ -210,6 +249,9 @@ impl DrawnSpec {
         let at = &FieldPath(&at.of("drawn"));
         let mean = self.sizes.check(at)?;
         at.number("load", self.load, 1e-9, 1.0)?;
+        if let Gaps::Lognormal { sigma } = self.gaps {
+            at.number("gaps.lognormal.sigma", sigma, 0.0, MAX_SIGMA)?;
+        }
         at.count("duration_ps", self.duration_ps, 1, MAX_TIME_PS)?;
         let end = Time::from_ps(self.duration_ps);
         let (hosts, senders) = self.senders(at, context)?;
@@ -243,16 +285,17 @@ impl DrawnSpec {
             let (mut gaps, mut sizes, mut places) =
                 (stream(Purpose::Gaps), stream(Purpose::Sizes), stream(Purpose::Places));
             let gap = seconds(8.0 * mean / (self.load * bps(*from)));
-            let mut next = Time::ZERO.saturating_add(match self.gaps {
-                Gaps::Poisson => gaps.exponential(gap),
-                Gaps::Fixed => Duration::from_ps(gaps.below(gap.as_ps().max(1))),
-            });
+            let mut next = Time::ZERO.saturating_add(self.gaps.first(&mut gaps, gap));
             while next < end {
+                if flows.len() == MAX_FLOWS {
+                    let reason =
+                        format!("has drawn more than {MAX_FLOWS} flows; make it, or the load, smaller");
+                    return Err(at.wrong("duration_ps", self.duration_ps, reason));
+                }
                 let destination = hosts[to.place(places.below(to.count() as u64) as usize)];
                 let bytes = self.sizes.draw(&mut sizes);
                 flows.push(Flow { at: next, source, destination, bytes, ..Flow::default() });
-                let fixed = self.gaps == Gaps::Fixed;
-                next = next.saturating_add(if fixed { gap } else { gaps.exponential(gap) });
+                next = next.saturating_add(self.gaps.next(&mut gaps, gap));
             }
         }
         Ok((flows, end))
@@ -449,6 +492,40 @@ mod tests {
     }
 
     #[test]
+    fn lognormal_gaps_have_their_mean_and_spread_and_flows_come_in_bursts() {
+        let gaps = json!({"lognormal": {"sigma": 1.0}});
+        let it = parse(&drawn(&json!({"gaps": gaps, "duration_ps": 20 * SECOND}))).unwrap();
+        let times: Vec<_> =
+            it.flows.iter().filter(|flow| flow.source == 3).map(|flow| flow.at.as_ps()).collect();
+        let gaps: Vec<_> = times.windows(2).map(|pair| (pair[1] - pair[0]) as f64).collect();
+        let mean_of = |of: &[f64]| of.iter().sum::<f64>() / of.len() as f64;
+        let variance = |of: &[f64]| {
+            let mean = mean_of(of);
+            of.iter().map(|one| (one - mean).powi(2)).sum::<f64>() / of.len() as f64
+        };
+        // 10 kB at half of a gigabit. The coefficient of variation is sqrt(e - 1).
+        let (mean, error) = (0.16e9, 1.311 / (gaps.len() as f64).sqrt());
+        assert!((mean_of(&gaps) / mean - 1.0).abs() < 3.0 * error, "{}", mean_of(&gaps));
+        let logs: Vec<_> = gaps.iter().map(|gap| gap.ln()).collect();
+        assert!((variance(&logs).sqrt() - 1.0).abs() < 0.02, "{}", variance(&logs));
+        // In spans of many gaps counts vary by e - 1 of their mean. The standard error of the index is sqrt(2 / 399) of it.
+        let mut counts = vec![0.0; 400];
+        times.iter().for_each(|at| counts[(at / (SECOND / 20)) as usize] += 1.0);
+        let index = variance(&counts) / mean_of(&counts);
+        assert!((index / 1.718 - 1.0).abs() < 3.0 * 0.0708, "{index}");
+    }
+
+    #[test]
+    fn the_first_lognormal_gap_is_what_is_left_of_one_so_that_the_load_holds_from_the_start() {
+        let mut stream = Stream::new(1, Purpose::Gaps, &[]);
+        let mut draw =
+            || Gaps::Lognormal { sigma: 1.0 }.first(&mut stream, Duration::from_us(1)).as_ps() as f64;
+        let mean = (0..200_000).map(|_| draw()).sum::<f64>() / 200_000.0;
+        // The mean residual life: half of the second moment over the mean, e / 2 of it; its standard deviation is 2.2.
+        assert!((mean / 1e6 - 1.359).abs() < 3.0 * 0.0049, "{mean}");
+    }
+
+    #[test]
     fn a_pattern_says_who_sends_to_whom() {
         let pairs = |fields: Value| {
             let it = parse(&drawn(&fields)).unwrap();
@@ -495,6 +572,7 @@ mod tests {
             (drawn(&json!({"pattern": "to_one_rack", "load": 0.6})), "it.drawn.load: 0.6: is more than the link of h0 can bring; with this pattern it is at most 0.5000"),
             (drawn(&json!({"pattern": "between_racks", "racks": [["h0", "h1"]]})), "it.drawn.racks: 1: leaves a host nobody"),
             (drawn(&json!({"pattern": "permutation", "racks": [["h0"]]})), "it.drawn.racks: 1: leaves"),
+            (drawn(&json!({"gaps": {"lognormal": {"sigma": 5.0}}})), "it.drawn.gaps.lognormal.sigma: 5: must be"),
             (drawn(&json!({"to_rack": 2})), "it.drawn.to_rack: 2"),
             (drawn(&json!({"duration_ps": 10_000 * SECOND})), "is 375000000 flows, more than 1048576"),
         ] {

@@ -25,6 +25,8 @@ pub(crate) struct IncastSpec {
     #[serde(default)]
     tcp: ReadByHead,
     #[serde(default)]
+    dscp: ReadByHead,
+    #[serde(default)]
     start_jitter_ps: ReadByHead,
     /// The host that asks.
     client: String,

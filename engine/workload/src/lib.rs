@@ -104,6 +104,14 @@ impl Workload {
         (place.clone(), json.as_deref())
     }
 
+    /// Returns the DSCP of an application's packets.
+    ///
+    /// # Panics
+    /// If no application has this number.
+    pub fn dscp(&self, application: usize) -> u8 {
+        self.applications[application].dscp
+    }
+
     /// Returns when [`Workload::handle_timeout`] is to be called next.
     pub fn next_timeout(&self) -> Option<Time> {
         match (self.timers.next(), self.delayed.next()) {
@@ -181,6 +189,7 @@ impl Workload {
             name: entry.name.clone(),
             kind: entry.kind,
             background: entry.background,
+            dscp: entry.dscp,
             finished_ps: entry.application.finished_at().map(Time::as_ps),
             measures: entry.application.report(),
         };

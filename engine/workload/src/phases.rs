@@ -35,6 +35,8 @@ pub(crate) struct PhasesSpec {
     #[serde(default)]
     tcp: ReadByHead,
     #[serde(default)]
+    dscp: ReadByHead,
+    #[serde(default)]
     start_jitter_ps: ReadByHead,
     /// The host of each rank.
     ranks: Vec<String>,

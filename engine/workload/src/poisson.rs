@@ -34,6 +34,8 @@ pub(crate) struct PoissonSpec {
     background: ReadByHead,
     #[serde(default)]
     tcp: ReadByHead,
+    #[serde(default)]
+    dscp: ReadByHead,
     /// The flows.
     flows: Vec<FlowSpec>,
     /// No frame is sent before this. Default 0.

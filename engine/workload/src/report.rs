@@ -15,11 +15,19 @@ pub struct ApplicationReport {
     pub kind: &'static str,
     /// Whether the run waits for it.
     pub background: bool,
+    /// DSCP of its packets, where it is not 0.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub dscp: u8,
     /// When it finished, if it has.
     pub finished_ps: Option<u64>,
     /// What its kind measures.
     #[serde(flatten)]
     pub measures: Measures,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref)] // As serde calls it.
+fn is_zero(dscp: &u8) -> bool {
+    *dscp == 0
 }
 
 /// What each kind measures.

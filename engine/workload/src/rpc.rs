@@ -32,6 +32,8 @@ pub(crate) struct RpcSpec {
     background: ReadByHead,
     #[serde(default)]
     tcp: ReadByHead,
+    #[serde(default)]
+    dscp: ReadByHead,
     /// Clients with their servers; this or `random_pairs`.
     pairs: Option<Vec<[String; 2]>>,
     /// How many pairs are drawn from the hosts.

@@ -38,6 +38,8 @@ pub(crate) struct ScatterGatherSpec {
     #[serde(default)]
     tcp: ReadByHead,
     #[serde(default)]
+    dscp: ReadByHead,
+    #[serde(default)]
     start_jitter_ps: ReadByHead,
     /// The hosts that ask.
     clients: Vec<String>,

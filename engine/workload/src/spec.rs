@@ -24,6 +24,9 @@ pub const MAX_JSON_BYTES: usize = 256 << 20;
 /// Maximum number of applications of a workload.
 pub const MAX_APPLICATIONS: usize = 256;
 
+/// Largest DSCP: it has six bits (RFC 2474).
+const MAX_DSCP: u64 = 63;
+
 /// An application, checked and ready to start.
 pub(crate) struct Entry {
     pub(crate) name: String,
@@ -31,6 +34,7 @@ pub(crate) struct Entry {
     pub(crate) tcp: (String, Option<String>),
     pub(crate) kind: &'static str,
     pub(crate) background: bool,
+    pub(crate) dscp: u8,
     pub(crate) jitter: Option<Jitter>,
     pub(crate) application: Box<dyn Application>,
     pub(crate) finished: bool,
@@ -117,6 +121,7 @@ fn application(json: &str, index: usize, top: &Top<'_>, hosts: &Hosts<'_>) -> Re
     let json_place = format!(" {place} ({})", head.name);
     let at = FieldPath(&place);
     at.count("start_jitter_ps", head.start_jitter_ps, 0, MAX_TIME_PS)?;
+    at.count("dscp", head.dscp.into(), 0, MAX_DSCP)?;
     let context = Context { hosts, seed: top.seed, number: index as u64, background: head.background };
     let (kind, application): (_, Box<dyn Application>) = match &*head.kind {
         "mapreduce" => {
@@ -146,6 +151,7 @@ fn application(json: &str, index: usize, top: &Top<'_>, hosts: &Hosts<'_>) -> Re
         tcp: (tcp.0, tcp.1.map(|json| json.get().to_owned())),
         kind,
         background: head.background,
+        dscp: head.dscp,
         jitter: Jitter::new(top.seed, index as u64, head.start_jitter_ps),
         application,
         finished: false,

@@ -84,6 +84,8 @@ pub enum Action {
     },
     /// Send one UDP frame now.
     Frame {
+        /// The application whose frame it is.
+        application: u32,
         /// The host that sends.
         from: u32,
         /// The host that it goes to.

@@ -32,6 +32,8 @@ class Application(Strict):
 
     background: Flag = False
     """A run ends when everything that is not in the background has finished."""
+    dscp: Annotated[int, Field(strict=True, ge=0, le=63)] = 0
+    """DSCP of all its packets, in both directions: which of the configuration's `classes` they belong to."""
     tcp: Tcp | None = None
     """TCP settings of this application's connections; what is left out is as in the run's `tcp`."""
 
@@ -48,6 +50,8 @@ class Application(Strict):
             spec["start_jitter_ps"] = int(start_jitter)
         if self.background:
             spec["background"] = True
+        if self.dscp:
+            spec["dscp"] = self.dscp
         if self.tcp is not None:
             spec["tcp"] = self.tcp.engine()
         return spec

@@ -83,6 +83,21 @@ class Sizes(Strict):
         return {"points": [[float(low), 0.0], [float(high), 1.0]]}
 
 
+class LognormalGaps(Strict):
+    """Lognormal times between flows, which come in bursts."""
+
+    lognormal: Annotated[float, Field(ge=0, le=4)]
+    """Standard deviation of the logarithm, at most 4."""
+
+
+def _gaps(value: object) -> object:
+    """Refuses in one line what neither of the two is."""
+    sigma = value.get("lognormal") if isinstance(value, dict) and len(value) == 1 else None
+    if value in ("poisson", "fixed") or (isinstance(sigma, int | float) and 0 <= sigma <= 4):
+        return value
+    raise ValueError("must be poisson, fixed, or {lognormal: SIGMA} with SIGMA from 0 to 4")
+
+
 class ListedFlow(Strict):
     """One flow of a list."""
 
@@ -130,8 +145,8 @@ class Flows(Application):
     from other racks to hosts of one. A rack is the hosts of one leaf."""
     rack: str | None = None
     """The leaf whose hosts `to_one_rack` sends to; the first by default."""
-    gaps: Literal["poisson", "fixed"] = "poisson"
-    """Times between the flows of a host: exponential, or all the same from a drawn moment on."""
+    gaps: Annotated[Literal["poisson", "fixed"] | LognormalGaps, BeforeValidator(_gaps)] = "poisson"
+    """Times between the flows of a host: exponential, all the same from a drawn moment on, or lognormal."""
     duration: PositiveDurationText | None = None
     """Flows begin for so long."""
     warm_up: DurationText = Duration(0)
@@ -236,6 +251,8 @@ class Flows(Application):
             "to_rack": [*leaves].index(self.rack) if self.rack is not None else 0,
             "sizes": self.sizes.engine(),
             "load": self.load,
-            "gaps": self.gaps,
+            "gaps": self.gaps
+            if isinstance(self.gaps, str)
+            else {"lognormal": {"sigma": self.gaps.lognormal}},
             "duration_ps": int(self.duration),
         }

@@ -74,7 +74,8 @@ def fabric_spec(
         spec["quanta"] = [
             {"priority": priority, "bytes": int(quantum)} for priority, quantum in config.quanta.items()
         ]
-    if config.lossless:
+    priorities = {one.priority for one in config.classes.values()} | {default_priority(config.classes)}
+    if config.lossless or len(priorities) > 1:
         spec["nic_classes"] = _nic_classes(config)
     return spec
 

@@ -154,7 +154,7 @@ impl Run {
                 }
                 // Only who schedules groups looks at their ends.
                 Action::GroupEnds { .. } => {}
-                Action::Frame { from, to, frame_bytes } => {
+                Action::Frame { from, to, frame_bytes, .. } => {
                     self.check_ends(from, to);
                     assert!((14..=65_535).contains(&frame_bytes), "a frame of {frame_bytes} bytes");
                 }

@@ -31,6 +31,7 @@ struct End {
     host: u32,
     /// Of frames that leave; the codepoint is each segment's.
     addresses: Addresses,
+    dscp: u8,
     /// The limiter of its NIC that its frames wait in.
     limiter: Option<NonZeroU32>,
 }
@@ -139,6 +140,8 @@ pub(crate) struct Opening<'a> {
     pub(crate) hosts: [usize; 2],
     /// Of the frames that each of them sends.
     pub(crate) addresses: [Addresses; 2],
+    /// Of the frames of both.
+    pub(crate) dscp: u8,
     pub(crate) owner: Owner,
     /// It stays open for more exchanges, under this name.
     pub(crate) persistent: Option<(u32, u32)>,
@@ -186,6 +189,7 @@ impl Endpoints {
             timer: Time::MAX,
             host: opening.hosts[side] as u32,
             addresses: opening.addresses[side],
+            dscp: opening.dscp,
             limiter: None,
         };
         let client = end(Connection::connect(opening.settings, isn), CLIENT);
@@ -483,6 +487,9 @@ impl Endpoints {
             segment.fields(server_port, client_port)
         };
         let len = tcp_headers(frame, &addresses, &fields, segment.payload_len as usize);
+        if this.dscp != 0 {
+            wire::set_dscp(frame, this.dscp);
+        }
         let owner = this.connection.is_told_of_nic().then(|| number.owner(end % 2));
         Some(Outgoing { host: this.host as usize, len, owner, limiter: this.limiter })
     }

@@ -67,6 +67,7 @@ impl Flows {
                 settings,
                 hosts: [spec.source, spec.destination],
                 addresses,
+                dscp: 0,
                 owner: Owner::Flow(number),
                 persistent: None,
                 at: Some(spec.start),

@@ -165,8 +165,9 @@ impl Driver {
                     scheduling.end_group(events.now(), application, group);
                 }
             }
-            Action::Frame { from, to, frame_bytes } => {
-                send_udp(events, network, [from as usize, to as usize], frame_bytes);
+            Action::Frame { application, from, to, frame_bytes } => {
+                let dscp = self.workload.dscp(application as usize);
+                send_udp(events, network, [from as usize, to as usize], frame_bytes, dscp);
             }
         }
     }
@@ -250,6 +251,7 @@ impl Driver {
             settings,
             hosts,
             addresses,
+            dscp: self.workload.dscp(application as usize),
             owner: Owner::Application,
             persistent,
             at: None,
@@ -270,11 +272,18 @@ impl Driver {
 }
 
 /// A host sends a UDP frame whose payload is zeros.
-fn send_udp(events: &mut EventQueue, network: &mut Network, [from, to]: [usize; 2], frame_bytes: u32) {
+fn send_udp(
+    events: &mut EventQueue,
+    network: &mut Network,
+    [from, to]: [usize; 2],
+    frame_bytes: u32,
+    dscp: u8,
+) {
     let Some(addresses) = network.addresses(from, to) else { return };
     let headers = if addresses.source.is_ipv4() { 42 } else { 62 };
     let payload = vec![0; (frame_bytes as usize).saturating_sub(headers)];
     let mut captured = wire::build::udp(&addresses, UDP_PORT, UDP_PORT, &payload);
+    wire::set_dscp(&mut captured, dscp);
     let len = captured.len();
     captured.truncate(headers);
     network.offer(events, from, HostFrame::new(events.now(), captured, len));

@@ -39,6 +39,7 @@ pub(crate) struct MapReduceSpec {
     name: ReadByHead,
     background: ReadByHead,
     tcp: ReadByHead,
+    dscp: ReadByHead,
     /// Hosts, in the order in which `reserved` counts them; all when absent.
     workers: Option<Vec<String>>,
     /// Number of them, from the first on, that do not work (name node, job tracker).
@@ -140,6 +141,7 @@ impl Default for MapReduceSpec {
             name: ReadByHead,
             background: ReadByHead,
             tcp: ReadByHead,
+            dscp: ReadByHead,
             workers: None,
             reserved: 1,
             map_slots: 2,
