@@ -257,7 +257,7 @@ class FabricTest(SwitchTest):
 
     # --- configuration -------------------------------------------------------------------------------------
 
-    def aqm(
+    def set_aqm(
         self, port: int, action: str, params: Mapping[str, int] | None = None, queue: int | None = None
     ) -> None:
         """Set the AQM of a port, or of one of its queues, which counts once the port's is `by_queue`."""
@@ -280,7 +280,7 @@ class FabricTest(SwitchTest):
             "l4s_threshold_bytes": threshold if l4s is None else l4s,
             "at_dequeue": int(dequeue),
         }
-        self.aqm(port, "mark_threshold", params, queue)
+        self.set_aqm(port, "mark_threshold", params, queue)
 
     def red(
         self,
@@ -314,7 +314,7 @@ class FabricTest(SwitchTest):
             "idle_shift": idle_shift,
             "mean_bytes": mean_bytes,
         }
-        self.aqm(port, "red", params, queue)
+        self.set_aqm(port, "red", params, queue)
 
     def buffer_limit(self, port: int, limit_bytes: int) -> None:
         """Limit the bytes queued for `port`."""

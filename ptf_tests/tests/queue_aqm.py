@@ -39,7 +39,7 @@ class _TwoQueues(FabricTest):
 
     def by_queue(self) -> None:
         """From now on the port's queues have AQMs of their own."""
-        self.aqm(PORT, "by_queue")
+        self.set_aqm(PORT, "by_queue")
 
     def low(self, count: int) -> list[bytes]:
         """ECT frames of the lowest queue."""
@@ -105,7 +105,7 @@ class EachQueueHasAThresholdOfItsOwn(_TwoQueues):
 
 class QueuesEntriesMeanNothingWhereThePortIsCompared(_TwoQueues):
     def runTest(self) -> None:
-        self.aqm(PORT, "drop_tail")
+        self.set_aqm(PORT, "drop_tail")
         self.mark_threshold(PORT, 0, queue=LOW)
         self.assertEqual(self.marked(self.low(4)), [False] * 4)
 
@@ -197,7 +197,7 @@ class CodelKeepsTheStateOfEachQueueAlone(_TwoQueues):
         self.by_queue()
         settings = Codel(target=2 * _FRAME_NS, interval=3 * _FRAME_NS).params()
         for queue in (LOW, HIGH):
-            self.aqm(PORT, "codel", settings, queue)
+            self.set_aqm(PORT, "codel", settings, queue)
         self.send(1, *self.low(40))
         self.switch.advance(ns=20 * _FRAME_NS)
         self.assertGreaterEqual(self.queue_register("codel_state", PORT, LOW), _DROPPING)
@@ -216,7 +216,7 @@ class CodelRestsWithAnMtuOrLessLeftInTheQueue(_TwoQueues):
         self.by_queue()
         settings = Codel(target=1, interval=1, mtu=SIZE).params()
         for queue in (LOW, HIGH):
-            self.aqm(PORT, "codel", settings, queue)
+            self.set_aqm(PORT, "codel", settings, queue)
         found = self.marked([*self.low(8), *self.high(2)])
         self.assertEqual(found[-2:], [False] * 2)
         self.assertIn(True, found[:8])

@@ -80,13 +80,19 @@ fn queue(switch: &Switch, name: &str, priority: u8) -> u64 {
 
 /// What the accounts must say when these packets wait: (priority, bytes).
 fn check_accounts(switch: &Switch, waiting: &BTreeMap<usize, (u8, u64)>) -> Result<(), TestCaseError> {
+    let of = |belongs: &dyn Fn(u8) -> bool| {
+        let lengths: Vec<u64> =
+            waiting.values().filter(|(priority, _)| belongs(*priority)).map(|(_, bytes)| *bytes).collect();
+        (lengths.iter().sum::<u64>(), lengths.len() as u64)
+    };
     for priority in 1..8 {
-        let bytes: u64 = waiting.values().filter(|(of, _)| *of == priority).map(|(_, bytes)| bytes).sum();
-        prop_assert_eq!(queue(switch, "queue_bytes", priority), bytes, "priority {}", priority);
+        let account = (queue(switch, "queue_bytes", priority), queue(switch, "queue_packets", priority));
+        prop_assert_eq!(account, of(&|other| other == priority), "priority {}", priority);
     }
     prop_assert_eq!(queue(switch, "queue_bytes", 0), 0, "what is left of the port's");
-    let all: u64 = waiting.values().map(|(_, bytes)| bytes).sum();
-    prop_assert_eq!(eeon::register(switch.state(), "occupancy_bytes", PORT), all);
+    let port = |name| eeon::register(switch.state(), name, PORT);
+    prop_assert_eq!((port("raised_bytes"), port("raised_packets")), of(&|priority| priority > 0));
+    prop_assert_eq!((port("occupancy_bytes"), port("occupancy_packets")), of(&|_| true));
     Ok(())
 }
 

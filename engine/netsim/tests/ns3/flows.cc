@@ -147,6 +147,24 @@ struct Port {
     }
 };
 
+// ns-3's DCTCP has no least window: behind a queue that marks everything a flow comes down to one segment, for which the receiver
+// delays every ACK. RFC 8257 and Linux stop at two.
+class Dctcp : public TcpDctcp {
+  public:
+    static TypeId GetTypeId() {
+        static TypeId id = TypeId("ns3::Dctcp").SetParent<TcpDctcp>().AddConstructor<Dctcp>();
+        return id;
+    }
+
+    uint32_t GetSsThresh(Ptr<const TcpSocketState> state, uint32_t inFlight) override {
+        return std::max(TcpDctcp::GetSsThresh(state, inFlight), 2 * state->m_segmentSize);
+    }
+
+    Ptr<TcpCongestionOps> Fork() override {
+        return CopyObject<Dctcp>(this);
+    }
+};
+
 struct Flow {
     uint64_t bytes = 0, received = 0;
     Time start, took;
@@ -200,8 +218,9 @@ void onDevice(Port* port, uint32_t, uint32_t to) {
 }
 
 void setDefaults(const std::string& algorithm, bool marks) {
-    const std::map<std::string, std::string> types = {{"ecn", "ns3::TcpLinuxReno"}, {"dctcp", "ns3::TcpDctcp"},
+    const std::map<std::string, std::string> types = {{"ecn", "ns3::TcpLinuxReno"}, {"dctcp", "ns3::Dctcp"},
                                                       {"cubic", "ns3::TcpCubic"}, {"vegas", "ns3::TcpVegas"}};
+    Dctcp::GetTypeId();
     Config::SetDefault("ns3::TcpL4Protocol::SocketType", StringValue(types.at(algorithm)));
     Config::SetDefault("ns3::TcpL4Protocol::RecoveryType", StringValue("ns3::TcpPrrRecovery"));
     Config::SetDefault("ns3::TcpSocketBase::UseEcn", StringValue(marks ? "On" : "Off"));
