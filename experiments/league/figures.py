@@ -19,7 +19,7 @@ _PROFILES = {
 _TRAFFICS = {"websearch": "web search", "storage": "storage", "shuffle": "shuffle"}
 _COLOURS = (BLUE, ORANGE)
 _BEST = Rule("1 = the threshold that was found", 1.0, "#888888", ":")
-_ABOVE = "mean slowdown, of that with the threshold that was found"
+_ABOVE = "slowdown, of the best found"
 
 
 def drawings(runs: Runs) -> list[Drawing]:
