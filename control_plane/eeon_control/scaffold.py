@@ -114,8 +114,8 @@ def _targets(switches: Iterable[str], first_port: int) -> str:
 
 _TARGETS_HEAD = """\
 # Where each switch serves P4Runtime: put your switches' addresses here. On
-# other machines they want TLS, see docs/run/security.md. `eeon fabric up` writes
-# such a file for its own switches.
+# other machines they want TLS, see docs/run/security.md. `eeon fabric up`
+# writes such a file for its own switches.
 # The unit of the switches' timestamps: 1ns of eeon-switch with
 # --timestamp-unit ns, 1us of BMv2.
 tick: 1ns

@@ -24,7 +24,7 @@ _EXPERIMENTS = (
     *("marking", "aqm", "eee", "eee_ecn", "flow_chasing"),
     *("cee_queue", "cee_commercial", "cee_scientific"),
     *("setup", "setup_chasing", "setup_eee", "setup_energy", "setup_held", "setup_ns2", "setup_packets"),
-    *("setup_reaction", "setup_scale", "threshold", "rtt", "workloads"),
+    *("setup_reaction", "setup_scale", "threshold", "rtt", "workloads", "league"),
 )
 """Those that ship, in the order of pages."""
 SECTIONS: dict[str, tuple[str, tuple[str, ...]]] = {
