@@ -15,8 +15,8 @@ from fresh_environment import ROOT, Fresh, cpu_seconds
 
 pytestmark = pytest.mark.system
 
-DEMO_CPU_SECONDS = 60
-"""Twice what docs/run/install.md promises: other work on the machine also makes processors slower."""
+DEMO_CPU_SECONDS = 180
+"""Six times what docs/run/install.md promises: machines differ by two, and other work slows each down."""
 
 
 def test_the_engines_wheel_is_for_every_python_from_3_11_and_for_old_systems(wheels: list[Path]) -> None:
