@@ -35,7 +35,7 @@ fn a_waiting_packet_takes_little_more_memory_than_its_frame_and_gives_it_back() 
     }
     assert_eq!(switch.queue_packets(2), PACKETS);
     let each = (live_bytes() - empty) / PACKETS;
-    assert!(each < FRAME_BYTES + 2300, "{each} bytes for each waiting packet");
+    assert!(each < FRAME_BYTES + 1650, "{each} bytes for each waiting packet");
 
     switch.handle_wakeup(Time::ZERO + Duration::from_ms(1000));
     while let Some(transmit) = switch.poll_transmit() {

@@ -118,9 +118,19 @@ impl<'a> Loader<'a> {
             header.base = take(header_types[header.type_id as usize].words).ok_or_else(too_large)?;
         }
         let metadata_end = take(0).ok_or_else(too_large)?;
+        // What is kept of most packets stands together: validity, then headers with the shortest first.
         for header in headers.iter_mut().filter(|h| !h.metadata) {
-            header.base = take(header_types[header.type_id as usize].words).ok_or_else(too_large)?;
             header.valid = take(1).ok_or_else(too_large)?;
+        }
+        for next in stacks.iter_mut().map(|s| &mut s.next).chain(union_stacks.iter_mut().map(|s| &mut s.next))
+        {
+            *next = take(1).ok_or_else(too_large)?;
+        }
+        let words = |header: &Header| header_types[header.type_id as usize].words;
+        let mut by_length: Vec<&mut Header> = headers.iter_mut().filter(|h| !h.metadata).collect();
+        by_length.sort_by_key(|header| words(header));
+        for header in by_length {
+            header.base = take(words(header)).ok_or_else(too_large)?;
         }
         let mut vl_stores = Vec::new();
         let mut vl_bytes = 0;
@@ -149,12 +159,6 @@ impl<'a> Loader<'a> {
             if header.shown.is_none() {
                 header.shown = Some(take(1).ok_or_else(too_large)?);
             }
-        }
-        for stack in &mut stacks {
-            stack.next = take(1).ok_or_else(too_large)?;
-        }
-        for stack in &mut union_stacks {
-            stack.next = take(1).ok_or_else(too_large)?;
         }
         let reset_end = take(0).ok_or_else(too_large)?;
         let condition_slot = take(2).ok_or_else(too_large)?;

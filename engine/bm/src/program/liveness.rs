@@ -15,8 +15,8 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use crate::program::{
-    Calculation, Checksum, DeparserId, Field, Input, LogValue, Op, ParserId, Pc, PipelineId, Program, Slot,
-    WideOp,
+    Calculation, Checksum, DeparserId, Field, Header, Input, LogValue, Op, ParserId, Pc, PipelineId, Program,
+    Slot, WideOp,
 };
 
 /// Maximum number of instructions that are analysed, counted as often as they are reached in different ways.
@@ -28,14 +28,11 @@ const MAX_SET_WORDS: usize = 1 << 21;
 /// How often the instructions are gone through, so that loading takes bounded time. Loops need the most.
 const MAX_ROUNDS: usize = 64;
 
-/// Words between two runs that are copied rather than passed over: a run costs as much as some words.
-const GAP: usize = 16;
-
-/// Words between two runs that are zeroed rather than passed over.
-const ZEROED_GAP: usize = 12;
+/// Words between two runs that are copied or zeroed rather than passed over: a run costs as much as some words.
+const GAP: usize = 12;
 
 /// Words of a header that are put aside whether it is valid or not.
-const SMALL: usize = 6;
+const SMALL: usize = 10;
 
 /// Which words of a packet are put aside by [`crate::Phv::save_kept`]; of one program.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -79,6 +76,21 @@ struct Reader<'a> {
 }
 
 impl Program {
+    /// Returns whether the index in this slot is surely a cell of the register array: a constant below its size, or a field of
+    /// metadata too narrow to say more.
+    fn is_cell(&self, register: u32, index: Slot) -> bool {
+        let size = self.register_array(register).size as u64;
+        let cannot_exceed = |header: &Header| {
+            let fields = &self.header_type(header.type_id).fields;
+            let field = fields.iter().find(|field| header.base + field.off == index && field.width > 0);
+            field.is_some_and(|field| !field.signed && field.width < 64 && 1 << field.width <= size)
+        };
+        match self.constant(index) {
+            Some(index) => index < size,
+            None => self.headers().iter().filter(|header| header.metadata).any(cannot_exceed),
+        }
+    }
+
     /// Returns what is put aside of a packet ahead of this pipeline, after which come the updates of checksums and this deparser.
     /// The caller reads the fields of `read` at any time, and sets those of `written` just before the pipeline. It resets
     /// metadata, but for field lists, where a packet is cloned or begins again.
@@ -131,7 +143,8 @@ fn kept(
     program.vl_stores().iter().for_each(|store| sets.add(&mut always, store.length..store.length + 1));
     for (header, _) in program.headers().iter().zip(&reader.guarded).filter(|(_, guarded)| **guarded) {
         let words = header_words(program, header);
-        if words.len() <= SMALL {
+        // A header of which some words are put aside anyway would be put aside twice where it is valid.
+        if words.len() <= SMALL || words.clone().any(|slot| sets.has(&always, slot)) {
             sets.add(&mut always, words);
         }
     }
@@ -178,7 +191,7 @@ fn zeroed(
             sets.add(&mut always, header_words(program, header));
         }
     }
-    Some(Zeroed(sets.runs(&always, ZEROED_GAP)))
+    Some(Zeroed(sets.runs(&always, GAP)))
 }
 
 /// Adds what is needed at the end of every pipeline.
@@ -241,7 +254,7 @@ fn words_of(field: Field) -> Range<Slot> {
     field.slot..field.slot + field.words() as Slot
 }
 
-fn header_words(program: &Program, header: &crate::program::Header) -> Range<Slot> {
+fn header_words(program: &Program, header: &Header) -> Range<Slot> {
     header.base..header.base + program.header_type(header.type_id).words
 }
 
@@ -329,7 +342,7 @@ impl Reader<'_> {
             };
             reads.push(valid..valid + 1);
             for words in words {
-                let of = |header: &crate::program::Header| {
+                let of = |header: &Header| {
                     let all = header_words(self.program, header);
                     header.valid == valid
                         && !header.metadata
@@ -400,9 +413,12 @@ impl Reader<'_> {
             | Op::JGeU { a, b, .. }
             | Op::JLtS { a, b, .. }
             | Op::JGeS { a, b, .. } => [a, b].into_iter().for_each(one),
-            Op::RegisterRead { d, idx, .. } => {
-                // Beyond the array the old value stays.
-                [d, idx].into_iter().for_each(one);
+            Op::RegisterRead { d, r, idx, .. } => {
+                one(idx);
+                if !program.is_cell(r, idx) {
+                    // Beyond the array the old value stays.
+                    one(d);
+                }
                 node.writes.push(d);
             }
             Op::ExecuteMeter { d, idx, .. } => {
@@ -592,7 +608,7 @@ impl Sets {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::program::{Case, Header, KeyPlan, Select};
+    use crate::program::{Case, KeyPlan, Select};
 
     const PROBE: &[u8] = include_bytes!("../../../simple_switch/tests/p4/probe.json");
     /// Words of metadata that are further apart than small gaps, which are kept with what is beside them.
@@ -643,6 +659,25 @@ mod tests {
     }
 
     #[test]
+    fn a_word_that_a_register_is_read_into_is_kept_unless_the_index_is_surely_a_cell() {
+        let with_index = |index: Slot, size: usize| {
+            let read = Op::RegisterRead { w: 8, d: A, r: 0, idx: index };
+            let mut program = program(&[read, copy(C, A), Op::Halt]);
+            program.declared.register_arrays[0].size = size;
+            is_kept(&kept(&program), A)
+        };
+        let probe = program(&[Op::Halt]);
+        let one = (0..).find(|&slot| probe.constant(slot) == Some(1)).unwrap();
+        assert!(!with_index(one, 2));
+        assert!(with_index(one, 1));
+        let port = probe.field("standard_metadata", "egress_port").unwrap();
+        assert!(!with_index(port.slot, 1 << port.width));
+        assert!(with_index(port.slot, (1 << port.width) - 1));
+        let in_header = probe.headers().iter().find(|header| !header.metadata).unwrap().base;
+        assert!(with_index(in_header, usize::MAX));
+    }
+
+    #[test]
     fn a_header_known_only_at_run_time_may_be_any() {
         let load = Op::Load { d: A, h: B, off: 0 };
         assert_eq!(which(&[load, Op::Halt]), [true, true, true]);
@@ -678,6 +713,11 @@ mod tests {
         untouched.code.ops = vec![copy(report.valid, A), Op::Halt];
         let now = kept(&untouched);
         assert!(words(&untouched, &report).all(|slot| is_kept(&now, slot as Slot)));
+
+        untouched.code.ops = vec![copy(A, report.base), Op::Halt];
+        let now = kept(&untouched);
+        assert!(words(&untouched, &report).all(|slot| is_kept(&now, slot as Slot)));
+        assert!(!now.if_valid.iter().any(|(valid, _)| *valid == report.valid as usize), "not twice");
     }
 
     #[test]
@@ -768,14 +808,13 @@ mod tests {
                 .unwrap()
         };
         let (header, report) = large(&begun(&[Op::Halt], &[Op::Halt]));
-        // Far enough from the validity on both sides, and zeroed with it otherwise.
-        let middle = report.base as usize;
+        // The longest header comes last: its last word is far from what is zeroed otherwise.
+        let last = report.base + begun(&[Op::Halt], &[Op::Halt]).header_type(report.type_id).words - 1;
         let is_zeroed = |parser: &[Op], ingress: &[Op]| {
-            zeroed(&begun(parser, ingress)).0.iter().any(|run| run.contains(&middle))
+            zeroed(&begun(parser, ingress)).0.iter().any(|run| run.contains(&(last as usize)))
         };
-        assert!(report.valid as usize - middle > ZEROED_GAP);
         assert!(!is_zeroed(&[Op::Extract { header }, Op::Halt], &[Op::Halt]));
-        assert!(is_zeroed(&[Op::Extract { header }, Op::Halt], &[copy(A, report.base), Op::Halt]));
+        assert!(is_zeroed(&[Op::Extract { header }, Op::Halt], &[copy(A, last), Op::Halt]));
         assert!(is_zeroed(&[Op::Halt], &[copy(report.valid, A), Op::Halt]));
     }
 
