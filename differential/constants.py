@@ -10,5 +10,5 @@ _NUMBERS: dict[str, dict[str, int]] = json.loads(_PATH.read_text(encoding="utf-8
 
 CPU_PORT = _NUMBERS["constants"]["CPU_PORT"]
 DROP_PORT = _NUMBERS["constants"]["DROP_PORT"]
-RED_DEPTH_BITS = _NUMBERS["fixed_point_bits"]["RED_DEPTH_BITS"]
+RED_DEPTH_BITS = _NUMBERS["constants"]["RED_DEPTH_BITS"]
 """Fractional bits of `red_average`."""

@@ -38,19 +38,6 @@ PROVENANCE_NAME = "provenance.json"
 
 CONSTANT_SOURCES = (P4SRC / "include" / "types.p4", P4SRC / "include" / "sizes.p4")
 
-# Fractional bits of the program's fixed point, by the one place in control/ that sets each.
-FIXED_POINT = {
-    # RED's probability is compared with a random number from 0 to 2^n - 1.
-    "RED_PROBABILITY_BITS": ("aqm.p4", r"bit<(\d+)> draw;"),
-    # The depth that RED compares with its thresholds, averaged or not.
-    "RED_DEPTH_BITS": ("aqm.p4", r"bit<64> depth = \(bit<64>\)found << (\d+);"),
-    # Those of the depth's distance from the lower threshold.
-    "RED_RAMP_BITS": ("aqm.p4", r"above_min \* probability_slope\) >> (\d+);"),
-    # How long the wire is busy with a byte, in ticks: the parameter's width, and its fractional bits.
-    "WIRE_TIME_PARAMETER_BITS": ("eee.p4", r"bit<(\d+)> ticks_per_byte_q24,"),
-    "WIRE_TIME_BITS": ("eee.p4", r"\* \(bit<64>\)ticks_per_byte_q24\) >> (\d+)\);"),
-}
-
 COMPILE_TIMEOUT_SECONDS = 300
 
 # p4c gives every table a default action, and then warns that BMv2 has none for tables with a selector.
@@ -96,8 +83,7 @@ def constants() -> dict[str, dict[str, int]]:
 
     From include/types.p4 and include/sizes.p4: `constants` holds every `const`, `type_bits` the width of
     every `typedef bit<N>`, and each `enum bit<N>` is a table of its own under its P4 name. From
-    include/control/: `register_bits` holds the width of every register, `fixed_point_bits` what FIXED_POINT
-    names.
+    include/control/: `register_bits` holds the width of every register.
     """
     text = "".join(_without_comments(path) for path in CONSTANT_SOURCES)
     numbers = {
@@ -116,7 +102,6 @@ def constants() -> dict[str, dict[str, int]]:
         "constants": numbers,
         "type_bits": widths,
         "register_bits": _register_bits(widths),
-        "fixed_point_bits": {name: _fixed_point_bits(name) for name in FIXED_POINT},
         **tables,
     }
 
@@ -129,17 +114,6 @@ def _register_bits(widths: dict[str, int]) -> dict[str, int]:
             bits = re.fullmatch(r"bit<(\d+)>", kind)
             found[name] = int(bits[1]) if bits else widths[kind]
     return found
-
-
-def _fixed_point_bits(name: str) -> int:
-    file, pattern = FIXED_POINT[name]
-    found = set(re.findall(pattern, _without_comments(P4SRC / "include" / "control" / file)))
-    if len(found) != 1:
-        raise CompileError(
-            f"include/control/{file}: {name} is read from {pattern!r}, which is there "
-            f"{len(found)} times; change FIXED_POINT with the program"
-        )
-    return int(found.pop())
 
 
 def _without_comments(path: Path) -> str:

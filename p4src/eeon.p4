@@ -10,6 +10,12 @@
 #define V1MODEL_VERSION 20200408
 #include <v1model.p4>
 
+// A reader of the main way can skip these, and `p4c-bm2-ss -DEEON_CORE` leaves them out.
+#ifndef EEON_CORE
+#define EEON_QCN               // control/qcn.p4: congestion notification messages of IEEE 802.1Q
+#define EEON_SIMULATOR_BUFFERS // control/simulator_buffers.p4, control/outside.p4: buffers as simulators count them
+#endif
+
 #include "include/types.p4"
 #include "include/sizes.p4"
 #include "include/headers.p4"
@@ -45,44 +51,42 @@ control eeon_ingress(inout headers_t hdr, inout metadata_t meta, inout standard_
         } else if (standard_metadata.instance_type == INSTANCE_TYPE_TIMER) {
             say_again.apply(meta, standard_metadata);
         } else {
+            // What it is.
             if (meta.copy == copy_t.MADE_PAUSE) {
                 send_made.apply(hdr, meta, standard_metadata);
+            } else if (meta.copy == copy_t.MADE_CNM) {
+                enter_cnm.apply(hdr, meta, standard_metadata);
             } else {
-                if (meta.copy == copy_t.MADE_CNM) {
-                    enter_cnm.apply(hdr, meta, standard_metadata);
-                } else {
-                    classify.apply(hdr, meta, standard_metadata);
-                }
-                if (hdr.packet_out.isValid()) {
-                    packet_out_decap.apply(hdr, meta, standard_metadata);
-                } else {
-                    if (meta.verdict == verdict_t.FORWARDED && meta.copy != copy_t.MADE_CNM) {
-                        admit.apply(hdr, meta, standard_metadata);
-                    }
-                    if (meta.verdict == verdict_t.FORWARDED) {
-                        route.apply(hdr, meta, standard_metadata);
-                    }
-                }
+                classify.apply(hdr, meta, standard_metadata);
+            }
 
+            // Where it goes. A pause frame that the switch made knows.
+            if (hdr.packet_out.isValid()) {
+                packet_out_decap.apply(hdr, meta, standard_metadata);
+            } else if (meta.copy != copy_t.MADE_PAUSE) {
+                if (meta.verdict == verdict_t.FORWARDED && meta.copy == copy_t.NONE) {
+                    admit.apply(hdr, meta, standard_metadata);
+                }
                 if (meta.verdict == verdict_t.FORWARDED) {
-                    if (hdr.cnm.isValid()) {
-                        take_cnm.apply(hdr, meta, standard_metadata);
-                    } else {
-                        if (meta.has_priorities == 1) {
-                            choose_priority.apply(hdr, meta, standard_metadata);
-                            choose_pausable.apply(meta);
-                            if (meta.verdict == verdict_t.FORWARDED) {
-                                congestion_point.apply(meta);
-                                lossless_limit.apply(meta, standard_metadata);
-                            }
-                        }
-                        if (meta.lossless == 0) {
-                            buffer_limit.apply(meta);
-                        }
-                        if (meta.verdict == verdict_t.FORWARDED) {
-                            aqm.apply(meta, standard_metadata);
-                        }
-                    }
+                    route.apply(hdr, meta, standard_metadata);
+                }
+            }
+
+            // Whether its queue takes it. A frame that the switch made always fits.
+            if (meta.verdict == verdict_t.FORWARDED && hdr.cnm.isValid()) {
+                take_cnm.apply(hdr, meta, standard_metadata);
+            } else if (meta.verdict == verdict_t.FORWARDED && meta.copy == copy_t.NONE) {
+                if (meta.has_priorities == 1) {
+                    choose_priority.apply(hdr, meta, standard_metadata);
+                    choose_pausable.apply(meta);
+                    congestion_point.apply(meta);
+                    lossless_limit.apply(meta, standard_metadata);
+                }
+                if (meta.lossless == 0) {
+                    buffer_limit.apply(meta);
+                }
+                if (meta.verdict == verdict_t.FORWARDED) {
+                    aqm.apply(meta, standard_metadata);
                 }
             }
 

@@ -27,7 +27,6 @@ def _names(of: dict[str, int]) -> tuple[str, ...]:
 
 _ALL = _read()
 _CONSTANTS = _ALL["constants"]
-_FIXED_POINT = _ALL["fixed_point_bits"]
 _REGISTER_BITS = _ALL["register_bits"]
 
 CLASSES: tuple[str, ...] = _names(_ALL["packet_class_t"])
@@ -64,13 +63,13 @@ WAKES_VALUES: int = 1 << _REGISTER_BITS["wakes"]
 """The register `wakes` counts modulo this."""
 BYTE_COUNT_MAX: int = (1 << _ALL["type_bits"]["byte_count_t"]) - 1
 
-RED_PROBABILITY_ONE: int = 1 << _FIXED_POINT["RED_PROBABILITY_BITS"]
+RED_PROBABILITY_ONE: int = 1 << _ALL["type_bits"]["probability_t"]
 """Probability 1, and what RED's random numbers lie below."""
-RED_DEPTH_ONE: int = 1 << _FIXED_POINT["RED_DEPTH_BITS"]
+RED_DEPTH_ONE: int = 1 << _CONSTANTS["RED_DEPTH_BITS"]
 """A byte, or a packet, in the depth that RED judges."""
-RED_RAMP_BITS: int = _FIXED_POINT["RED_RAMP_BITS"]
+RED_RAMP_BITS: int = _CONSTANTS["RED_RAMP_BITS"]
 """Fractional bits of the depth's distance from the lower threshold."""
-WIRE_TIME_ONE: int = 1 << _FIXED_POINT["WIRE_TIME_BITS"]
+WIRE_TIME_ONE: int = 1 << _CONSTANTS["WIRE_TIME_BITS"]
 """A tick in `ticks_per_byte_q24`."""
-WIRE_TIME_LIMIT: int = 1 << _FIXED_POINT["WIRE_TIME_PARAMETER_BITS"]
+WIRE_TIME_LIMIT: int = 1 << _ALL["type_bits"]["wire_time_t"]
 """What `ticks_per_byte_q24` is below."""

@@ -85,6 +85,18 @@ header carried_ports_t {
     bit<16> dst_port;
 }
 
+// A CNM is routed to the source of what it carries: for that, the carried addresses change places, and again afterwards.
+#define REVERSE_CARRIED(hdr) \
+    if (hdr.ipv4.isValid()) { \
+        ipv4_addr_t addr = hdr.ipv4.src_addr; \
+        hdr.ipv4.src_addr = hdr.ipv4.dst_addr; \
+        hdr.ipv4.dst_addr = addr; \
+    } else { \
+        ipv6_addr_t addr = hdr.ipv6.src_addr; \
+        hdr.ipv6.src_addr = hdr.ipv6.dst_addr; \
+        hdr.ipv6.dst_addr = addr; \
+    }
+
 // RFC 791 section 3.1, with the second byte as RFC 2474 and RFC 3168 divide it.
 header ipv4_t {
     bit<4> version;

@@ -19,6 +19,16 @@ typedef bit<32> byte_count_t;
 typedef bit<32> packet_count_t;
 typedef bit<32> ticket_t;
 
+// A probability, all of whose bits are fractional, and how long the wire is busy with a byte, in ticks.
+typedef bit<48> probability_t;
+typedef bit<48> wire_time_t;
+
+// Fractional bits: of that time, of the depth that RED compares with its thresholds, averaged or not, and of the depth's
+// distance from the lower one.
+const bit<8> WIRE_TIME_BITS = 24;
+const bit<8> RED_DEPTH_BITS = 32;
+const bit<8> RED_RAMP_BITS = 8;
+
 // 0 to 7, the highest is served first. A port has a queue for each: port << 3 | priority.
 typedef bit<3> priority_t;
 typedef bit<12> queue_id_t;
@@ -27,6 +37,7 @@ typedef bit<12> queue_id_t;
 // the CNMs that leave by it (CNM_TURNS + port). Targets may send these before what waits in queues.
 typedef bit<13> turn_id_t;
 const turn_id_t PAUSE_TURNS = 4096;
+@noWarn("unused") // without QCN
 const turn_id_t CNM_TURNS = 4608;
 
 // Data ports are 0 .. COPY_PORT - 1. COPY_PORT is the switch's own, for frames that it makes itself.
@@ -43,6 +54,7 @@ const bit<16> ETHERTYPE_QINQ = 0x88A8; // IEEE 802.1ad, S-tag
 const bit<16> ETHERTYPE_MAC_CONTROL = 0x8808; // IEEE 802.3 clause 31
 const bit<16> MAC_CONTROL_PFC = 0x0101;       // its opcode of priority flow control, annex 31D
 const mac_addr_t MAC_CONTROL_ADDRESS = 0x0180C2000001;
+@noWarn("unused") // without QCN
 const bit<16> ETHERTYPE_CNM = 0x22E7; // IEEE 802.1Q-2022 clause 33: congestion notification messages
 
 // Of a frame that the switch makes: the clone session that makes the copy, the queue in which it leaves, its length.
@@ -61,6 +73,7 @@ const bit<16> UDP_BYTES = 8;
 const bit<16> PACKET_OUT_BYTES = 2;
 
 // A CNM with Ethernet header, without the bytes of the sampled frame that it carries.
+@noWarn("unused") // without QCN
 const byte_count_t CNM_BYTES = 38;
 
 // RFC 3168 section 5, figure 1.

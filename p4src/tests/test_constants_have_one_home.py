@@ -25,7 +25,7 @@ TELLING = {
     CONSTANTS["DROP_PORT"],
     CONSTANTS["TICKS_AHEAD_LIMIT"],
     1 << NUMBERS["type_bits"]["tick_t"],
-    1 << NUMBERS["fixed_point_bits"]["WIRE_TIME_BITS"],
+    1 << NUMBERS["constants"]["WIRE_TIME_BITS"],
 }
 # The engine runs any program, and has what BMv2's command has by default.
 ELSEWHERE = {("engine/python/eeon_engine/switch_command/options.py", "DEFAULT_DROP_PORT")}

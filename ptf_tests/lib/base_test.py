@@ -31,7 +31,7 @@ from ptf_tests.lib.targets.base import SwitchOptions
 WIRE_OVERHEAD_BYTES = 24
 """Preamble and SFD 8, FCS 4, inter-frame gap 12 (IEEE 802.3): bytes a frame takes on the wire beyond
 itself."""
-_PROBABILITY_ONE = 1 << NUMBERS["fixed_point_bits"]["RED_PROBABILITY_BITS"]
+_PROBABILITY_ONE = 1 << NUMBERS["type_bits"]["probability_t"]
 
 PLUG_BYTES = 60
 """Length of the frame that `plug` puts on the wire: small, so that it fits any buffer under test."""
@@ -207,6 +207,22 @@ class FabricTest(SwitchTest):
     def wire_ns(self, frame_bytes: int) -> int:
         """How long a frame occupies a port's wire, nanoseconds, overhead included."""
         return (frame_bytes + WIRE_OVERHEAD_BYTES) * 8 * 1_000_000_000 // self.options.port_rate_bps
+
+    def packet_out(self, port: int, frame: bytes) -> None:
+        """Sends `frame` out of `port` over the stream, and waits until the switch has taken it."""
+        before = sum(self._all_received().values())
+        self.client.packet_out(frame, {"egress_port": port})
+        self.wait_for(lambda: sum(self._all_received().values()) > before)
+
+    def wait_for(self, condition: Callable[[], bool]) -> None:
+        """Waits until `condition` holds, while the switch's clock stands still if it can."""
+        deadline = time.monotonic() + _SETTLE_TIMEOUT_SECS
+        while time.monotonic() < deadline:
+            self.switch.advance()
+            if condition():
+                return
+            time.sleep(0.001)
+        self.fail("the switch has not taken what was sent")
 
     def settle(self) -> None:
         """Lets the switch admit, or drop, all that was sent. In virtual time that takes 100 us."""

@@ -42,7 +42,7 @@ class Eee:
             "hold_ticks": self.hold // tick_ns,
             "trigger_packets": self.trigger_packets,
             "trigger_bytes": self.trigger_bytes,
-            "ticks_per_byte_q24": (BYTE_NS << NUMBERS["fixed_point_bits"]["WIRE_TIME_BITS"]) // tick_ns,
+            "ticks_per_byte_q24": (BYTE_NS << NUMBERS["constants"]["WIRE_TIME_BITS"]) // tick_ns,
             "overhead_bytes": WIRE_OVERHEAD_BYTES,
         }
 

@@ -4,8 +4,6 @@ A packet-out leaves the port it names as it is, through the same queue as everyb
 the port it came in at, and is what the route action `to_cpu` makes of a packet.
 """
 
-import time
-from collections.abc import Callable
 from ipaddress import IPv4Address, IPv6Address
 
 from scapy.layers.inet import IP
@@ -22,22 +20,6 @@ _ROUTER = 77
 
 
 class _PacketIo(FabricTest):
-    def packet_out(self, port: int, frame: bytes) -> None:
-        """Send `frame` out of `port` and wait until the switch has taken it (the stream is asynchronous)."""
-        before = sum(self._all_received().values())
-        self.client.packet_out(frame, {"egress_port": port})
-        self.wait_for(lambda: sum(self._all_received().values()) > before)
-
-    def wait_for(self, condition: Callable[[], bool]) -> None:
-        """Wait until `condition` holds, while the switch's clock stands still if it can."""
-        deadline = time.monotonic() + _TIMEOUT_SECS
-        while time.monotonic() < deadline:
-            self.switch.advance()
-            if condition():
-                return
-            time.sleep(0.001)
-        self.fail("the switch has not taken the packet-out")
-
     def route_to_cpu(self) -> None:
         """Send everything for 10.0.77.0/24 and its IPv6 peer to the controller."""
         for table, dst in (

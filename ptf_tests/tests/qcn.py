@@ -383,6 +383,14 @@ class CnmOfAHostIsCountedAndGoesNowhere(_Qcn):
         self.assertEqual(self.verdicts(SOURCE), {(PacketClass.CONTROL, Verdict.CONSUMED): 1})
 
 
+class CnmOfTheControllerGoesAsItIs(_Qcn):
+    """A packet-out has a port and no route, so the addresses that it carries stay where they are."""
+
+    def runTest(self) -> None:
+        self.packet_out(CORE, CNM)
+        self.assert_cnms([CNM], CORE)
+
+
 class _Refused(_Qcn):
     """CNMs that a trusted neighbour should not have sent."""
 

@@ -19,7 +19,7 @@ _SEED = 1
 _FRAME_NS = (SIZE + 24) * BYTE_NS
 _DROPPING = 2
 _FOUR_OF_EIGHT = [False] * 4 + [True] * 4
-_AVERAGE_ONE = 1 << NUMBERS["fixed_point_bits"]["RED_DEPTH_BITS"]
+_AVERAGE_ONE = 1 << NUMBERS["constants"]["RED_DEPTH_BITS"]
 
 
 class _TwoQueues(FabricTest):

@@ -18,7 +18,7 @@ from ptf_tests.lib.ports import NUMBERS
 SIZE = 500
 _SIGMAS = 5.0
 _AFTER_NS = 10_000
-_AVERAGE_ONE = 1 << NUMBERS["fixed_point_bits"]["RED_DEPTH_BITS"]
+_AVERAGE_ONE = 1 << NUMBERS["constants"]["RED_DEPTH_BITS"]
 
 
 def ect(count: int, size: int = SIZE, *, ipv6: bool = False, dscp: int = 0) -> list[bytes]:

@@ -20,7 +20,7 @@
 register<bit<64>, queue_id_t>(QUEUE_CELLS) red_average;
 
 // How the packet takes a signal of congestion.
-action choose_signal(in metadata_t meta, in bit<1> ecn, in bit<2> protect, inout signal_t signal) {
+action choose_signal(in metadata_t meta, in bit<1> ecn, in protect_t protect, inout signal_t signal) {
     signal = signal_t.DROP;
     if (ecn == 1 && meta.ecn != ecn_t.NOT_ECT) {
         signal = signal_t.CARRIED;
@@ -73,7 +73,7 @@ control aqm(inout metadata_t meta, in standard_metadata_t standard_metadata) {
         @brief("1: the thresholds are packets.") bit<1> in_packets,
         @brief("The newest depth weighs 2^-average_shift; 0: no average.") bit<8> average_shift,
         @brief("1 marks ECN-capable packets, 0 drops them.") bit<1> ecn,
-        @brief("What is never dropped early: protect_t in types.p4.") bit<2> protect,
+        @brief("What is never dropped early: protect_t in types.p4.") protect_t protect,
         @brief("While the port is idle and the queue empty the average halves in 2^(16 + idle_shift) / idle_halvings ticks; 0: never.") bit<16> idle_halvings,
         @brief("See idle_halvings.") bit<8> idle_shift,
         @brief("Bytes, at least 256; 0: the probability does not depend on a packet's length.") bit<16> mean_bytes) {
@@ -90,7 +90,7 @@ control aqm(inout metadata_t meta, in standard_metadata_t standard_metadata) {
                 }
             }
         }
-        bit<64> depth = (bit<64>)found << 32;
+        bit<64> depth = (bit<64>)found << RED_DEPTH_BITS;
         if (average_shift != 0) {
             queue_id_t cell = meta.egress_port ++ meta.aqm_priority;
             bit<64> average;
@@ -116,18 +116,18 @@ control aqm(inout metadata_t meta, in standard_metadata_t standard_metadata) {
         }
 
         bool congested = false;
-        if (depth >= (bit<64>)max_threshold << 32) {
+        if (depth >= (bit<64>)max_threshold << RED_DEPTH_BITS) {
             congested = true;
-        } else if (depth >= (bit<64>)min_threshold << 32) {
+        } else if (depth >= (bit<64>)min_threshold << RED_DEPTH_BITS) {
             // 8 fractional bits of the depth: (max - min) * 2^8 * slope <= 2^56 fits 64 bits. With mean_bytes, of at least
             // 2^8, the first product is no larger, 48 bits of it are left, and a length has 16.
-            bit<64> above_min = (depth - ((bit<64>)min_threshold << 32)) >> 24;
-            bit<64> probability = (above_min * probability_slope) >> 8;
+            bit<64> above_min = (depth - ((bit<64>)min_threshold << RED_DEPTH_BITS)) >> (RED_DEPTH_BITS - RED_RAMP_BITS);
+            bit<64> probability = (above_min * probability_slope) >> RED_RAMP_BITS;
             if (mean_bytes != 0) {
                 probability = (probability * (bit<64>)meta.queued_bytes) >> 8;
             }
-            bit<48> draw;
-            random(draw, 48w0, 48w0xFFFFFFFFFFFF);
+            probability_t draw;
+            random(draw, 0, (probability_t)(-1));
             if ((bit<64>)draw < probability) {
                 congested = true;
             }
@@ -150,7 +150,7 @@ control aqm(inout metadata_t meta, in standard_metadata_t standard_metadata) {
         @brief("Ticks.") bit<32> interval_ticks,
         @brief("Bytes; a queue that would keep no more is never too long.") byte_count_t mtu_bytes,
         @brief("1 marks ECN-capable packets, 0 drops them.") bit<1> ecn,
-        @brief("What is never dropped early: protect_t in types.p4.") bit<2> protect) {
+        @brief("What is never dropped early: protect_t in types.p4.") protect_t protect) {
         meta.codel = 1;
         meta.admitted_at = standard_metadata.ingress_global_timestamp;
         meta.codel_target_ticks = target_ticks;

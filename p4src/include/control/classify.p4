@@ -52,6 +52,10 @@ control classify(inout headers_t hdr, inout metadata_t meta, in standard_metadat
                 read_tcp();
             } else if (hdr.cnm.isValid()) {
                 meta.packet_class = packet_class_t.CONTROL;
+                // The controller's goes by no route.
+                if (standard_metadata.ingress_port != CPU_PORT) {
+                    REVERSE_CARRIED(hdr)
+                }
             }
         }
         count_received(meta, standard_metadata.ingress_port);

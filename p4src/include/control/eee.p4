@@ -112,7 +112,7 @@ control eee_admit(inout metadata_t meta, in standard_metadata_t standard_metadat
         @brief("Ticks that the first packet waits at most before the wake; 0: none.") tick_t hold_ticks,
         @brief("Packets that end the hold; 0: no number does.") packet_count_t trigger_packets,
         @brief("Bytes that end the hold; 0: no number does.") byte_count_t trigger_bytes,
-        @brief("Ticks of a byte on the wire, with 24 fractional bits.") bit<48> ticks_per_byte_q24,
+        @brief("Ticks of a byte on the wire, with 24 fractional bits.") wire_time_t ticks_per_byte_q24,
         @brief("Bytes that a frame takes on the wire beside its own.") bit<16> overhead_bytes) {
         packet_count_t found;
         occupancy_enter(meta, found);
@@ -126,7 +126,7 @@ control eee_admit(inout metadata_t meta, in standard_metadata_t standard_metadat
         ticket_next.write(meta.turn, meta.ticket + 1);
         // 16 + 48 bits: a frame is shorter than 2^16 - overhead bytes.
         meta.wire_ticks = (tick_t)(((bit<64>)(meta.queued_bytes + (byte_count_t)overhead_bytes)
-                                    * (bit<64>)ticks_per_byte_q24) >> 24);
+                                    * (bit<64>)ticks_per_byte_q24) >> WIRE_TIME_BITS);
 
         tick_t now = standard_metadata.ingress_global_timestamp;
         bit<8> state;
@@ -187,15 +187,7 @@ control eee_admit(inout metadata_t meta, in standard_metadata_t standard_metadat
             }
         }
 
-        if (meta.held_outside == 1) {
-            eee_state.read(state, meta.egress_port);
-            if (state != eee_state_t.ACTIVE) {
-                byte_count_t outside;
-                outside_bytes.read(outside, meta.egress_port);
-                outside_bytes.write(meta.egress_port, outside + meta.queued_bytes);
-                meta.outside = 1;
-            }
-        }
+        OUTSIDE_ENTER(meta, state)
     }
 
     @brief("Energy-Efficient Ethernet of a port.")

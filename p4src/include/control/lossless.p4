@@ -53,7 +53,7 @@ action ask_pause(in metadata_t meta, in tick_t now, inout copy_t copy, inout bit
 // The same in ingress, with the copy. Where one was to become a CNM, the next packet of the queue is sampled for it.
 action pause_in_ingress(in metadata_t meta, in tick_t now, inout copy_t copy, inout bit<16> copy_quanta) {
     if (copy == copy_t.CNM) {
-        qcn_sample_left.write(meta.queue, 0);
+        SAMPLE_NEXT(meta.queue)
     }
     ask_pause(meta, now, copy, copy_quanta);
     clone_preserving_field_list(CloneType.I2E, COPY_SESSION, COPY_FIELDS);
@@ -143,8 +143,10 @@ control lossless_limit(inout metadata_t meta, in standard_metadata_t standard_me
     }
 
     apply {
-        find_group();
-        lossless_group.apply();
+        if (meta.verdict == verdict_t.FORWARDED) {
+            find_group();
+            lossless_group.apply();
+        }
     }
 }
 

@@ -15,6 +15,7 @@
 
 #include "../metadata.p4"
 #include "../sizes.p4"
+#include "outside.p4"
 
 @brief("What stands in all queues of a port.")
 @description("Bytes. Index: port.")
@@ -48,12 +49,6 @@ register<byte_count_t, port_id_t>(PORT_CELLS) raised_bytes;
 @description("Packets. Index: port.")
 @name("raised_packets")
 register<packet_count_t, port_id_t>(PORT_CELLS) raised_packets;
-
-// Of occupancy_bytes, what was held outside the buffer (control/buffer.p4) and has not left yet.
-@brief("Of occupancy_bytes, what was held outside the buffer and has not left.")
-@description("Bytes. Index: port.")
-@name("outside_bytes")
-register<byte_count_t, port_id_t>(PORT_CELLS) outside_bytes;
 
 // The packet is to leave by a port, for the time being from its lowest queue, and finds what stands there. (A macro, because
 // p4c copies a struct that an action changes.)
@@ -112,11 +107,7 @@ action occupancy_leave(in metadata_t meta, out byte_count_t left) {
         raised_bytes.read(raised, meta.egress_port);
         left = left - raised;
     }
-    if (meta.outside == 1) {
-        byte_count_t outside;
-        outside_bytes.read(outside, meta.egress_port);
-        outside_bytes.write(meta.egress_port, outside - meta.queued_bytes);
-    }
+    OUTSIDE_LEAVE(meta)
 }
 
 #endif // EEON_OCCUPANCY_P4_

@@ -5,8 +5,8 @@
 //   congestion_point -> clone (COPY_FIELDS) -> COPY_PORT -> make_cnm_frame -> round -> enter_cnm -> route -> take_cnm
 //   CNM of another switch                                            -> classify            -> route -> take_cnm
 //
-// A CNM is for the source of the frame that it carries. This switch routes, so the parser turns the encapsulated addresses
-// round, the route is that of a packet to the source, and take_cnm turns them back.
+// A CNM is for the source of the frame that it carries. This switch routes, so the carried addresses change places in classify
+// or enter_cnm, the route is that of a packet to the source, and they change back in take_cnm.
 //
 // Only a switch whose ports use several queues samples: CNMs are of no use to a class that others share.
 
@@ -18,6 +18,8 @@
 #include "../sizes.p4"
 #include "occupancy.p4"
 
+#ifdef EEON_QCN
+
 @brief("What is to come until the next sample.")
 @description("Bytes. Index: port << 3 | priority.")
 @name("qcn_sample_left")
@@ -26,6 +28,9 @@ register<byte_count_t, queue_id_t>(QUEUE_CELLS) qcn_sample_left;
 @description("Bytes. Index: port << 3 | priority.")
 @name("qcn_old_bytes")
 register<byte_count_t, queue_id_t>(QUEUE_CELLS) qcn_old_bytes;
+
+// The next packet of the queue is sampled.
+#define SAMPLE_NEXT(queue) qcn_sample_left.write(queue, 0);
 
 // Samples taken, and CNMs made of them, by queue; CNMs that were put into a queue of this switch are counted as CONTROL.
 @brief("Samples taken.")
@@ -148,7 +153,9 @@ control congestion_point(inout metadata_t meta) {
     }
 
     apply {
-        port_qcn.apply();
+        if (meta.verdict == verdict_t.FORWARDED) {
+            port_qcn.apply();
+        }
     }
 }
 
@@ -206,6 +213,7 @@ control enter_cnm(inout headers_t hdr, inout metadata_t meta, inout standard_met
         }
         meta.queued_bytes = CNM_BYTES + (byte_count_t)hdr.cnm.carried_bytes;
         truncate(meta.queued_bytes);
+        REVERSE_CARRIED(hdr)
     }
 
     apply {
@@ -213,7 +221,7 @@ control enter_cnm(inout headers_t hdr, inout metadata_t meta, inout standard_met
     }
 }
 
-// A CNM that has been routed: the encapsulated addresses are turned back. A CNM from a port that may not send any is dropped.
+// A CNM that has been routed, or that the controller sends by a port. A CNM from a port that may not send any is dropped.
 // No buffer limit holds for it and no AQM; its queue is the same at every port.
 control take_cnm(inout headers_t hdr, inout metadata_t meta, inout standard_metadata_t standard_metadata) {
     @brief("Counts and drops CNMs that come by the port.")
@@ -254,21 +262,15 @@ control take_cnm(inout headers_t hdr, inout metadata_t meta, inout standard_meta
     }
 
     @hidden
-    action turn_back() {
+    action enter_turn() {
         meta.turn = CNM_TURNS + (turn_id_t)meta.egress_port;
-        if (hdr.ipv4.isValid()) {
-            ipv4_addr_t addr = hdr.ipv4.src_addr;
-            hdr.ipv4.src_addr = hdr.ipv4.dst_addr;
-            hdr.ipv4.dst_addr = addr;
-        } else {
-            ipv6_addr_t addr = hdr.ipv6.src_addr;
-            hdr.ipv6.src_addr = hdr.ipv6.dst_addr;
-            hdr.ipv6.dst_addr = addr;
+        if (standard_metadata.ingress_port != CPU_PORT) {
+            REVERSE_CARRIED(hdr)
         }
     }
 
     apply {
-        turn_back();
+        enter_turn();
         if (meta.has_priorities == 1) {
             cnm_queue.apply();
         }
@@ -292,5 +294,36 @@ control refuse_cnm(inout metadata_t meta) {
         refuse();
     }
 }
+
+#else
+
+#define SAMPLE_NEXT(queue)
+
+control congestion_point(inout metadata_t meta) {
+    apply {
+    }
+}
+
+control make_cnm_frame(inout headers_t hdr, inout metadata_t meta, inout standard_metadata_t standard_metadata) {
+    apply {
+    }
+}
+
+control enter_cnm(inout headers_t hdr, inout metadata_t meta, inout standard_metadata_t standard_metadata) {
+    apply {
+    }
+}
+
+control take_cnm(inout headers_t hdr, inout metadata_t meta, inout standard_metadata_t standard_metadata) {
+    apply {
+    }
+}
+
+control refuse_cnm(inout metadata_t meta) {
+    apply {
+    }
+}
+
+#endif // EEON_QCN
 
 #endif // EEON_QCN_P4_
