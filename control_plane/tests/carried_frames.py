@@ -4,15 +4,11 @@ from __future__ import annotations
 
 import struct
 
-import pytest
 from eeon_control.fabric.read import Wanted, observe
 from eeon_control.fabric.sync import run
 from eeon_control.routing import Flow
+from engine_switches import serving
 
-engine = pytest.importorskip("eeon_engine._engine", reason="the engine's extension is not installed")
-p4runtime = pytest.importorskip("eeon_engine.p4runtime")
-
-TICK_PS = 1000
 FLOW_GAP_PS = 10**9
 
 
@@ -21,19 +17,8 @@ class Running:
 
     def __init__(self, topo, stack) -> None:
         self.topology = topo
-        self.switches = {}
-        self.targets = {}
         self.now_ps = 0
-        for switch in topo.switches.values():
-            ports = [
-                engine.Port(port.number, rate_bps=int(port.rate), overhead_bytes=int(port.overhead))
-                for port in switch.ports
-            ]
-            made = engine.Switch(
-                device_id=switch.device_id, tick_ps=TICK_PS, gate_register="gate_open_at", ports=ports
-            )
-            self.switches[switch.name] = made
-            self.targets[switch.name] = stack.enter_context(p4runtime.serve(made)).address
+        self.switches, self.targets = stack.enter_context(serving(topo))
 
     def tables(self):
         observed = run(observe(self.topology, self.targets, Wanted(routes=True)))

@@ -13,6 +13,7 @@ from eeon_control import config, operations, state, topology
 from eeon_control.fabric import Rollout, Targets
 from eeon_control.fabric.sync import run
 from eeon_control.plan.waves import waves
+from engine_switches import serving
 
 TOPOLOGY_TEXT = """
 name: sixteen
@@ -40,16 +41,7 @@ class OpenGate:
 @contextlib.contextmanager
 def sixteen() -> Iterator[Targets]:
     """The switches serve P4Runtime until the end."""
-    from eeon_engine import _engine, p4runtime
-
-    with contextlib.ExitStack() as stack:
-        addresses = {}
-        for switch in TOPOLOGY.switches.values():
-            ports = [_engine.Port(port.number, rate_bps=int(port.rate)) for port in switch.ports]
-            running = _engine.Switch(
-                device_id=switch.device_id, tick_ps=1000, gate_register="gate_open_at", ports=ports
-            )
-            addresses[switch.name] = stack.enter_context(p4runtime.serve(running)).address
+    with serving(TOPOLOGY) as (_, addresses):
         yield Targets.from_value({"tick": "1ns", "switches": addresses}, "test")
 
 

@@ -14,14 +14,13 @@ from eeon_control.errors import ApplyError, FabricError, NothingWritten
 from eeon_control.fabric import Target, Targets
 from eeon_control.fabric.session import P4RuntimeSession
 from eeon_control.fabric.sync import run
+from engine_switches import serving
 from finsy.proto import p4r
 from programs import beside_a_tenant
 from supervised import until
 
 pytestmark = pytest.mark.system
 
-engine = pytest.importorskip("eeon_engine._engine", reason="the engine's extension is not installed")
-p4runtime = pytest.importorskip("eeon_engine.p4runtime")
 
 FABRIC4 = topology.load("leaf-spine-4")
 SCHEMA = program.load().schema()
@@ -31,16 +30,7 @@ TENANT_TABLE = 0x02ABCDEF
 @pytest.fixture
 def addresses():
     """Four switches without a program."""
-    with contextlib.ExitStack() as stack:
-        found = {}
-        for switch in FABRIC4.switches.values():
-            running = engine.Switch(
-                device_id=switch.device_id,
-                tick_ps=1000,
-                gate_register="gate_open_at",
-                ports=[engine.Port(port.number, rate_bps=int(port.rate)) for port in switch.ports],
-            )
-            found[switch.name] = stack.enter_context(p4runtime.serve(running)).address
+    with serving(FABRIC4) as (_, found):
         yield found
 
 

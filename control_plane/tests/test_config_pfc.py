@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-
 import pytest
 import yaml
 from eeon_control import config, plan, topology, views
@@ -19,6 +17,7 @@ from eeon_control.fabric.sync import apply_sync, plan_sync, run
 from eeon_control.plan import Action, Entry, Exact
 from eeon_control.plan.deadlock import waiting_circle
 from eeon_control.units import Duration
+from engine_switches import serving
 from finsy.proto import p4r
 from scapy.layers.inet import IP, UDP
 from scapy.layers.l2 import Ether
@@ -249,15 +248,7 @@ def test_an_explanation_has_the_headroom_and_what_it_is_the_sum_of():
 
 @pytest.mark.system
 def test_switches_hold_it_pause_their_neighbours_show_it_and_lose_it_again():
-    engine = pytest.importorskip("eeon_engine._engine", reason="the engine's extension is not installed")
-    p4runtime = pytest.importorskip("eeon_engine.p4runtime")
-    with contextlib.ExitStack() as stack:
-        targets, switches = {}, {}
-        for switch in FABRIC.switches.values():
-            ports = [engine.Port(port.number, rate_bps=int(port.rate)) for port in switch.ports]
-            running = engine.Switch(device_id=switch.device_id, tick_ps=1000, ports=ports, priorities=8)
-            switches[switch.name] = running
-            targets[switch.name] = stack.enter_context(p4runtime.serve(running)).address
+    with serving(FABRIC, priorities=8) as (switches, targets):
         wanted = with_pfc("{limit: 10KB}")
         apply_sync(FABRIC, wanted, targets, int(TICK))
         assert not any(one.changes for one in plan_sync(FABRIC, wanted, targets, int(TICK)).switches.values())

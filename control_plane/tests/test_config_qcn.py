@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import contextlib
-
 import pytest
 import yaml
 from eeon_control import config, plan, topology, views
 from eeon_control.config import check
 from eeon_control.entries import CLONE_SESSIONS
 from eeon_control.errors import InputError
-from eeon_control.fabric.describe import describe
-from eeon_control.fabric.diff import difference
-from eeon_control.fabric.planning import FabricPlan, SwitchPlan
 from eeon_control.fabric.read import Wanted, observe, read_entries
 from eeon_control.fabric.sync import apply_sync, plan_sync, run
 from eeon_control.plan import Action, Entry, Exact, qcn
 from eeon_control.units import Duration
+from engine_switches import serving
+from planned import lines
 
 TICK = Duration(1000)
 FABRIC = topology.load("leaf-spine-4")
@@ -121,12 +118,6 @@ def test_what_does_not_go_together_is_told(found, says):
     assert sum(one.startswith(says) for one in told) == 1, told
 
 
-def lines(before, after) -> list[str]:
-    old, new = (plan.intended(FABRIC, one, TICK) for one in (before, after))
-    made = FabricPlan({name: SwitchPlan(False, tuple(difference(old[name], new[name]))) for name in new})
-    return [str(line) for line in describe(FABRIC, made, TICK)]
-
-
 def test_a_plan_says_what_changes():
     plain = config.overridden(with_qcn("{classes: [gold]}"), {"profiles": {"queue": {"cee": {"qcn": None}}}})
     assert lines(plain, with_qcn("{classes: [gold]}")) == [
@@ -138,14 +129,7 @@ def test_a_plan_says_what_changes():
 
 @pytest.mark.system
 def test_switches_hold_it_show_it_and_lose_it_again():
-    engine = pytest.importorskip("eeon_engine._engine", reason="the engine's extension is not installed")
-    p4runtime = pytest.importorskip("eeon_engine.p4runtime")
-    with contextlib.ExitStack() as stack:
-        targets = {}
-        for switch in FABRIC.switches.values():
-            ports = [engine.Port(port.number, rate_bps=int(port.rate)) for port in switch.ports]
-            running = engine.Switch(device_id=switch.device_id, tick_ps=1000, ports=ports, priorities=8)
-            targets[switch.name] = stack.enter_context(p4runtime.serve(running)).address
+    with serving(FABRIC, priorities=8) as (_, targets):
         wanted = with_qcn("{classes: [gold]}")
         apply_sync(FABRIC, wanted, targets, int(TICK))
         assert not any(one.changes for one in plan_sync(FABRIC, wanted, targets, int(TICK)).switches.values())

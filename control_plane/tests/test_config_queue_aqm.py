@@ -5,18 +5,16 @@ Cannot see what a switch does with the entries: ptf_tests/tests/queue_aqm.py.
 
 from __future__ import annotations
 
-import contextlib
-
 import pytest
 import yaml
 from eeon_control import config, plan, port_settings, topology, views
-from eeon_control.fabric.describe import describe
 from eeon_control.fabric.diff import difference
-from eeon_control.fabric.planning import FabricPlan, SwitchPlan
 from eeon_control.fabric.read import FabricObservation, Observation, Wanted, observe, read_entries
 from eeon_control.fabric.sync import apply_sync, plan_sync, run
 from eeon_control.plan import Action, Entry, Exact
 from eeon_control.units import Duration
+from engine_switches import serving
+from planned import lines
 
 TICK = Duration(1000)
 FABRIC = topology.load("leaf-spine-4")
@@ -137,12 +135,6 @@ def test_an_explanation_says_what_is_compared_and_where_each_queues_aqm_comes_fr
     assert "scope" not in explained(of(classes="{}"))
 
 
-def lines(before, after) -> list[str]:
-    old, new = (plan.intended(FABRIC, found, TICK) for found in (before, after))
-    made = FabricPlan({name: SwitchPlan(False, tuple(difference(old[name], new[name]))) for name in new})
-    return [str(line) for line in describe(FABRIC, made, TICK)]
-
-
 def test_a_plan_says_what_changes_at_which_queue():
     assert lines(of("{scope: port}"), of("{class_aqm: {urgent: drop_tail}}")) == [
         "leaf1:1-4, leaf2:1-4, spine1:1-2, spine2:1-2 (12 ports): AQM mark above 30 KB -> one for each queue; "
@@ -186,14 +178,7 @@ def test_an_entry_of_a_queue_that_is_gone_is_deleted():
 
 @pytest.mark.system
 def test_switches_hold_them_show_them_and_lose_them_again():
-    engine = pytest.importorskip("eeon_engine._engine", reason="the engine's extension is not installed")
-    p4runtime = pytest.importorskip("eeon_engine.p4runtime")
-    with contextlib.ExitStack() as stack:
-        targets = {}
-        for switch in FABRIC.switches.values():
-            ports = [engine.Port(port.number, rate_bps=int(port.rate)) for port in switch.ports]
-            running = engine.Switch(device_id=switch.device_id, tick_ps=1000, ports=ports, priorities=8)
-            targets[switch.name] = stack.enter_context(p4runtime.serve(running)).address
+    with serving(FABRIC, priorities=8) as (_, targets):
         wanted = of("{class_aqm: {urgent: {mode: codel}, bulk: {red: [20KB, 60KB]}}}")
         apply_sync(FABRIC, wanted, targets, int(TICK))
         assert not any(one.changes for one in plan_sync(FABRIC, wanted, targets, int(TICK)).switches.values())

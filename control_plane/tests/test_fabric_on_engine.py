@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-import contextlib
-
 import config_verbs
 import other_program
 import pytest
 from eeon_control import config, fabric, plan, program, topology
 from eeon_control.errors import ApplyError
 from eeon_control.fabric import difference, sync
+from engine_switches import TICK_PS, serving
 from programs import without_table
 
 pytestmark = pytest.mark.system
 
 engine = pytest.importorskip("eeon_engine._engine", reason="the engine's extension is not installed")
-p4runtime = pytest.importorskip("eeon_engine.p4runtime")
 
-TICK_PS = 1000
 TCP_DATA = (  # h1 -> h3, TCP from port 1 to 2, 100 bytes of payload, ECT(0); built by hand, checksums left out
     "0201000000010200000001010800"  # to leaf1, from h1
     "4502008c00004000400600000a0001010a000201"  # IPv4, 140 bytes
@@ -48,49 +45,42 @@ def fabric4():
 
 
 @pytest.fixture
-def switches(fabric4):
-    """One engine switch and P4Runtime server for every switch; the clocks stand still until moved."""
-    with contextlib.ExitStack() as stack:
-        found = {}
-        for switch in fabric4.switches.values():
-            running = engine.Switch(
-                device_id=switch.device_id,
-                tick_ps=TICK_PS,
-                gate_register="gate_open_at",
-                ports=[
-                    engine.Port(port.number, rate_bps=int(port.rate), overhead_bytes=int(port.overhead))
-                    for port in switch.ports
-                ],
-            )
-            found[switch.name] = running, stack.enter_context(p4runtime.serve(running))
-        yield found
+def served(fabric4):
+    with serving(fabric4) as both:
+        yield both
 
 
-def targets(switches) -> dict[str, str]:
-    return {name: server.address for name, (_, server) in switches.items()}
+@pytest.fixture
+def switches(served):
+    return served[0]
+
+
+@pytest.fixture
+def targets(served):
+    return served[1]
 
 
 @pytest.mark.parametrize("queues", ["drop_tail", "red_ect", "red_ack_syn", "mark_threshold"])
 @pytest.mark.parametrize("eee", ["eee_off", "eee_standard", "eee_120us100"])
-def test_example_goes_in_and_reads_back(fabric4, switches, queues, eee):
+def test_example_goes_in_and_reads_back(fabric4, targets, queues, eee):
     wanted = config.load(queues, eee)
-    assert not fabric.apply_sync(fabric4, wanted, targets(switches), TICK_PS).plan.is_empty
-    assert fabric.plan_sync(fabric4, wanted, targets(switches), TICK_PS).is_empty
+    assert not fabric.apply_sync(fabric4, wanted, targets, TICK_PS).plan.is_empty
+    assert fabric.plan_sync(fabric4, wanted, targets, TICK_PS).is_empty
 
 
-def test_change_without_ecmp_shrinks_the_groups_and_back(fabric4, switches):
+def test_change_without_ecmp_shrinks_the_groups_and_back(fabric4, targets):
     with_ecmp = config.load("drop_tail")
     without = config.overridden(with_ecmp, {"routing.ecmp": False})
     for wanted in (with_ecmp, without, with_ecmp):
-        fabric.apply_sync(fabric4, wanted, targets(switches), TICK_PS)
-        assert fabric.plan_sync(fabric4, wanted, targets(switches), TICK_PS).is_empty
+        fabric.apply_sync(fabric4, wanted, targets, TICK_PS)
+        assert fabric.plan_sync(fabric4, wanted, targets, TICK_PS).is_empty
 
 
-def test_failure_of_one_switch_leaves_all_as_they_were(fabric4, switches, monkeypatch):
+def test_failure_of_one_switch_leaves_all_as_they_were(fabric4, targets, monkeypatch):
     from eeon_control.fabric.session import P4RuntimeSession
 
     before = config.load("red_ack_syn")
-    fabric.apply_sync(fabric4, before, targets(switches), TICK_PS)
+    fabric.apply_sync(fabric4, before, targets, TICK_PS)
     send = P4RuntimeSession.write_changes
     failed = []
 
@@ -103,20 +93,22 @@ def test_failure_of_one_switch_leaves_all_as_they_were(fabric4, switches, monkey
 
     monkeypatch.setattr(P4RuntimeSession, "write_changes", break_once)
     with pytest.raises(ApplyError) as error:
-        fabric.apply_sync(fabric4, config.load("mark_threshold", "eee_standard"), targets(switches), TICK_PS)
+        fabric.apply_sync(fabric4, config.load("mark_threshold", "eee_standard"), targets, TICK_PS)
     assert not error.value.not_undone
-    assert fabric.plan_sync(fabric4, before, targets(switches), TICK_PS).is_empty
+    assert fabric.plan_sync(fabric4, before, targets, TICK_PS).is_empty
 
 
-def test_packets_are_counted_by_class_and_verdict_and_eee_registers_tell_of_the_wake(fabric4, switches):
-    fabric.apply_sync(fabric4, config.load("mark_threshold", "eee_standard"), targets(switches), TICK_PS)
-    leaf, _ = switches["leaf1"]
+def test_packets_are_counted_by_class_and_verdict_and_eee_registers_tell_of_the_wake(
+    fabric4, switches, targets
+):
+    fabric.apply_sync(fabric4, config.load("mark_threshold", "eee_standard"), targets, TICK_PS)
+    leaf = switches["leaf1"]
     frame = with_checksums(bytes.fromhex(TCP_DATA))
     start_ps = 10**12
     leaf.inject(1, frame, start_ps)
     sent = leaf.advance_to(start_ps + 10**9)
     [(at_ps, port, _)] = sent
-    counters = fabric.read_counters_sync(fabric4, targets(switches))
+    counters = fabric.read_counters_sync(fabric4, targets)
     assert [
         (one.switch, one.port, one.packet_class, one.packets, one.bytes)
         for one in counters.received
@@ -128,9 +120,7 @@ def test_packets_are_counted_by_class_and_verdict_and_eee_registers_tell_of_the_
         if one.packets
     ] == [("leaf1", port, "data", "forwarded", 1)]
     assert port in (3, 4)
-    registers = fabric.read_registers_sync(
-        fabric4, targets(switches), ["wakes", "lpi_ticks", "occupancy_bytes"]
-    )
+    registers = fabric.read_registers_sync(fabric4, targets, ["wakes", "lpi_ticks", "occupancy_bytes"])
     values = registers["leaf1", port]
     # The link slept since 2.88us after the start of time and woke for 4.48us.
     assert (values["wakes"], values["occupancy_bytes"]) == (1, 0)
@@ -138,45 +128,41 @@ def test_packets_are_counted_by_class_and_verdict_and_eee_registers_tell_of_the_
     assert at_ps == start_ps + 4_480_000
 
 
-def test_program_that_only_adds_a_table_is_loaded_and_entries_and_counts_stay(fabric4, switches):
+def test_program_that_only_adds_a_table_is_loaded_and_entries_and_counts_stay(fabric4, switches, targets):
     wanted = config.load("mark_threshold")
     entries = plan.intended(fabric4, wanted, TICK_PS)
 
     async def run_an_earlier_program() -> None:
         earlier = without_table(program.load().schema().get_pipeline_config(), "port_pfc")
         for name in fabric4.switches:
-            async with other_program.session(fabric4, targets(switches), name) as one:
+            async with other_program.session(fabric4, targets, name) as one:
                 await one.push_pipeline(earlier)
                 await one.write_changes(difference(await one.read_entries(["port_eee"]), entries[name]))
 
     sync.run(run_an_earlier_program())
-    leaf, _ = switches["leaf1"]
+    leaf = switches["leaf1"]
     leaf.inject(1, with_checksums(bytes.fromhex(TCP_DATA)), 10**12)
     assert len(leaf.advance_to(10**12 + 10**9)) == 1
-    report = fabric.apply_sync(fabric4, wanted, targets(switches), TICK_PS)
+    report = fabric.apply_sync(fabric4, wanted, targets, TICK_PS)
     assert [(one.push_pipeline, one.changes) for one in report.plan.switches.values()] == [(True, ())] * 4
-    counters = fabric.read_counters_sync(fabric4, targets(switches))
+    counters = fabric.read_counters_sync(fabric4, targets)
     assert [one.packets for one in counters.received if one.packets] == [1]
-    assert fabric.plan_sync(fabric4, wanted, targets(switches), TICK_PS).is_empty
+    assert fabric.plan_sync(fabric4, wanted, targets, TICK_PS).is_empty
 
 
 def test_the_engine_runs_the_program_that_ships():
     assert engine.Program(program.load().json).digest == program.load().digest
 
 
-def test_a_program_has_a_deadline_of_its_own_to_load(fabric4, switches, monkeypatch):
+def test_a_program_has_a_deadline_of_its_own_to_load(fabric4, targets, monkeypatch):
     monkeypatch.setattr("eeon_control.fabric.session.LOAD_SECONDS", 0.001)
     with pytest.raises(ApplyError, match=r"did not answer the pipeline: no answer within 0\.001 s"):
-        fabric.apply_sync(fabric4, config.load("drop_tail"), targets(switches), TICK_PS)
+        fabric.apply_sync(fabric4, config.load("drop_tail"), targets, TICK_PS)
 
 
-def test_failure_while_loading_the_program_brings_back_the_one_that_ran_before(
-    fabric4, switches, monkeypatch
-):
-    other_program.check_failed_apply_brings_the_other_program_back(
-        fabric4, targets(switches), TICK_PS, monkeypatch
-    )
+def test_failure_while_loading_the_program_brings_back_the_one_that_ran_before(fabric4, targets, monkeypatch):
+    other_program.check_failed_apply_brings_the_other_program_back(fabric4, targets, TICK_PS, monkeypatch)
 
 
-def test_every_verb_of_eeon_config_in_one_story(switches, tmp_path):
-    config_verbs.tell(tmp_path, targets(switches), "1ns")
+def test_every_verb_of_eeon_config_in_one_story(targets, tmp_path):
+    config_verbs.tell(tmp_path, targets, "1ns")

@@ -15,7 +15,8 @@ from finsy.proto import p4r
 
 pytest.importorskip("eeon_engine._engine", reason="the engine's extension is not installed")
 
-from carried_frames import TICK_PS, Running, frame_of
+from carried_frames import Running, frame_of
+from engine_switches import TICK_PS
 
 pytestmark = pytest.mark.system
 

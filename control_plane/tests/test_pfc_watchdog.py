@@ -24,6 +24,7 @@ from eeon_control.fabric import Target
 from eeon_control.fabric.read import QueueLook, Wanted, observe
 from eeon_control.plan import Action, pfc
 from eeon_control.units import Duration
+from engine_switches import serving
 from scapy.layers.inet import IP, UDP
 from scapy.layers.l2 import Ether
 from supervised import committed, until
@@ -309,18 +310,8 @@ async def supervised(store, hosts) -> AsyncIterator[Supervisor]:
 @contextlib.asynccontextmanager
 async def kept(tmp_path, watchdog: str, *, silver: bool = False):
     """leaf1 of the engine among four switches, kept by a supervisor whose configuration has this watchdog."""
-    engine = pytest.importorskip("eeon_engine._engine", reason="the engine's extension is not installed")
-    p4runtime = pytest.importorskip("eeon_engine.p4runtime")
-    gates = {"gate_register": "gate_open_at", "class_gate_register": "class_gate_open_at"}
-    with contextlib.ExitStack() as stack:
-        targets, switches = {}, {}
-        for switch in FABRIC.switches.values():
-            ports = [engine.Port(port.number, rate_bps=int(port.rate)) for port in switch.ports]
-            running = engine.Switch(
-                device_id=switch.device_id, tick_ps=1000, ports=ports, priorities=8, **gates
-            )
-            switches[switch.name] = running
-            targets[switch.name] = Target(stack.enter_context(p4runtime.serve(running)).address)
+    with serving(FABRIC, priorities=8, class_gate_register="class_gate_open_at") as (switches, addresses):
+        targets = {name: Target(address) for name, address in addresses.items()}
         leaf1 = _Leaf1(switches["leaf1"])
         async with supervised(
             committed(tmp_path / "state", targets, with_watchdog(watchdog, silver=silver)), leaf1

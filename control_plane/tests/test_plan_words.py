@@ -9,15 +9,10 @@ from eeon_control.fabric.diff import Change, ChangeKind, difference
 from eeon_control.fabric.planning import FabricPlan, SwitchPlan
 from eeon_control.plan import Action, Entry, Exact, intended
 from eeon_control.units import Duration
+from planned import lines
 
 TICK = Duration(1000)
 FABRIC = topology.load("leaf-spine-4")
-
-
-def lines(before, after, fabric=FABRIC) -> list[str]:
-    old, new = (intended(fabric, one, TICK) for one in (before, after))
-    plan = FabricPlan({name: SwitchPlan(False, tuple(difference(old[name], new[name]))) for name in new})
-    return [str(line) for line in describe(fabric, plan, TICK)]
 
 
 def one_port(**profile):

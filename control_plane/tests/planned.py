@@ -1,0 +1,22 @@
+"""What a plan says that takes a fabric from one configuration to another."""
+
+from __future__ import annotations
+
+from eeon_control import topology
+from eeon_control.config import FabricConfig
+from eeon_control.fabric.describe import describe
+from eeon_control.fabric.diff import difference
+from eeon_control.fabric.planning import FabricPlan, SwitchPlan
+from eeon_control.plan import intended
+from eeon_control.topology import Topology
+from eeon_control.units import Duration
+
+FABRIC = topology.load("leaf-spine-4")
+TICK = Duration(1000)
+
+
+def lines(before: FabricConfig, after: FabricConfig, fabric: Topology = FABRIC) -> list[str]:
+    """Returns the plan's lines, for switches whose clocks tick in nanoseconds."""
+    old, new = (intended(fabric, one, TICK) for one in (before, after))
+    plan = FabricPlan({name: SwitchPlan(False, tuple(difference(old[name], new[name]))) for name in new})
+    return [str(line) for line in describe(fabric, plan, TICK)]
