@@ -46,7 +46,7 @@ def test_a_file_says_another_time_or_none(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("quick", [False, True])
+@pytest.mark.parametrize("quick", [pytest.param(False, marks=pytest.mark.nightly), True])
 def test_experiments_published_without_jitter_begin_without(quick: bool) -> None:
     for name in set(shipped.names()) - PUBLISHED_WITH_JITTER:
         experiment = files.load(shipped.folder() / name / shipped.FILE)

@@ -139,7 +139,7 @@ def test_drops_of_lossy_classes_are_none_of_a_lossless_one(
     assert found["lossless_dropped"] == dropped
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.system
 def test_three_quarters_of_the_headroom_are_found_out_and_all_of_it_holds(tmp_path: Path) -> None:
     pytest.importorskip("eeon_engine", reason="the engine is not installed; `make setup` builds it")

@@ -134,7 +134,7 @@ def answered(folder: Path, text: str) -> Answer:
     return answer
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_the_least_threshold_that_keeps_long_flows_at_their_rate_is_where_theory_has_it(
     tmp_path: Path,
 ) -> None:
@@ -189,7 +189,7 @@ def test_the_longest_hold_that_a_limit_of_latency_allows_is_where_its_closed_for
     assert longest.broken
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_red_under_an_incast_is_best_where_it_spares_syns_and_acks(tmp_path: Path) -> None:
     answer = answered(tmp_path, INCAST)
     assert answer.recommended == answer.best.name
@@ -204,7 +204,7 @@ def test_red_under_an_incast_is_best_where_it_spares_syns_and_acks(tmp_path: Pat
     }
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_shuffle_without_delay_does_not_care_about_the_threshold_and_says_so(tmp_path: Path) -> None:
     text = (EXAMPLES / "shuffle.yaml").read_text(encoding="utf-8")
     small = text.replace("112MB", "28MB").replace("maps: 112", "maps: 28")

@@ -59,6 +59,7 @@ def test_what_it_leaves_out_is_congestion_notification_and_the_buffers_of_simula
     assert {"set_buffer_limit_in_packets", "set_buffer_limit_beside_held"} < names("actions")
 
 
+@pytest.mark.nightly
 def test_what_stays_routes_marks_pauses_and_holds_as_the_whole_program_does(
     core: tuple[Path, Path], tmp_path: Path
 ) -> None:

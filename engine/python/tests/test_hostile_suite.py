@@ -175,6 +175,7 @@ def is_long(seconds: float) -> bool:
     return seconds > 5
 
 
+@pytest.mark.nightly
 def test_the_switch_goes_on_whatever_its_clients_do(tmp_path: Path, seconds: float, is_long: bool) -> None:
     limit = WRITE_SECONDS if is_long else _SHORT_WRITE_SECONDS
     with subject(tmp_path) as at:
@@ -244,6 +245,7 @@ class PatientTraffic(Traffic):
     PATIENCE_SECONDS = _SECONDS
 
 
+@pytest.mark.nightly
 def test_a_switch_on_veth_pairs_loses_no_frame_whatever_its_clients_do(
     links: list[Link], tmp_path: Path, seconds: float, is_long: bool
 ) -> None:
