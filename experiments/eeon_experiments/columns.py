@@ -192,6 +192,9 @@ MEASURED = (
     Column("wakes", "whole", "times that switch ports were woken, by the P4 program's registers"),
     Column("reordered", "whole", "packets sent after one that was queued later"),
     Column("phy_violations", "whole", "transmissions before the PHY was awake; anything but 0 is a bug"),
+    Column(
+        "lost_on_links", "whole", "packets that links lost because they were down, control frames included"
+    ),
     Column("lossless_dropped", "whole", "packets of lossless classes for which switches had no room"),
 )
 """Behind the axes."""

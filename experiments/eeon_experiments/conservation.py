@@ -33,8 +33,9 @@ def check(
 ) -> None:
     """Raises ReplayError, naming everything that does not add up, unless
 
-    * of all packets, those that hosts sent and that neither arrived nor were dropped are those under way;
-    * of no class more arrived or was dropped than was sent;
+    * of all packets, those that hosts sent and that neither arrived nor were dropped or lost are those under
+      way;
+    * of no class more arrived, was dropped or was lost than was sent;
     * each switch decided about what it received or made, but for what is inside it;
     * no packet came to a wrong host, and every queue's occupancy is zero where nothing is under way;
     * no transmission began before its PHY was awake: the energy of such a run would be wrong.
@@ -45,7 +46,7 @@ def check(
     if violations := report["energy"]["total"]["violations"]:
         problems.append(f"{violations} transmissions began before their PHY was awake")
     if not report["conservation"]["queued"]:
-        problems += packet_counts.deliveries(topology, counters, packets)
+        problems += packet_counts.deliveries(topology, report, counters, packets)
         problems += packet_counts.occupancy(registers)
     if problems:
         shown = "\n  ".join(problems[:_SHOWN])
@@ -58,15 +59,18 @@ def _under_way(report: Report, packets: Mapping[str, ClassPackets]) -> Iterator[
     missing = 0
     for name, found in packets.items():
         sent = found.sent + (packet_counts.made(report) if name == "other" else 0)
-        gap = sent - found.delivered - found.dropped
+        gap = sent - found.delivered - found.dropped - found.lost
         if gap < 0:
             yield (
-                f"{name}: sent {sent}, delivered {found.delivered} and dropped {found.dropped}, "
-                f"{-gap} too many"
+                f"{name}: sent {sent}, delivered {found.delivered}, dropped {found.dropped} and lost "
+                f"{found.lost}, {-gap} too many"
             )
         missing += gap
     if missing != counted["queued"]:
-        yield f"{missing} packets neither arrived nor were dropped, but {counted['queued']} are under way"
+        yield (
+            f"{missing} packets neither arrived nor were dropped or lost, but {counted['queued']} are under "
+            "way"
+        )
 
 
 def _switches(report: Report, counters: FabricCounters) -> Iterator[str]:

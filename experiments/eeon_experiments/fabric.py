@@ -62,6 +62,8 @@ def spec_of(settings: RunSettings, topology: Topology, config: FabricConfig, see
     tx_ps, rx_ps = int(settings.host.tx_delay), int(settings.host.rx_delay)
     if tx_ps or rx_ps:
         spec["host_delay"] = {"tx_ps": tx_ps, "rx_ps": rx_ps}
+    if settings.faults:
+        spec["faults"] = [fault.engine() for fault in settings.faults]
     if not settings.queue_samples:
         spec["queue_samples"] = {**spec["queue_samples"], "max": 2}  # the engine's smallest
     return spec

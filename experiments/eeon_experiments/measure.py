@@ -74,6 +74,7 @@ def measured(
         **_energy(topology, spec, report),
         "wakes": sum(values["wakes"] for values in registers.values()),
         "reordered": sum(port["reordered"] for switch in report["switches"] for port in switch["ports"]),
+        "lost_on_links": report["conservation"]["link_drops"],
         "phy_violations": report["energy"]["total"]["violations"],
     }
 

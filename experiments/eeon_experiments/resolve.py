@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -87,6 +88,7 @@ class Resolver:
             problems += error.problems
         if settings is not None and topology is not None:
             problems += [document.problem(path, rule) for path, rule in settings.workload.broken(topology)]
+            problems += _impossible_faults(document, settings, topology)
         if problems:
             raise InputError({(one.place, one.key, one.rule): one for one in problems}.values())
         assert settings is not None and topology is not None and config is not None, "or there were problems"
@@ -139,6 +141,7 @@ class Resolver:
                 nic,
                 host,
                 scheduler,
+                list(map(str, settings.faults)),
                 settings.queue_samples,
             ]
         )
@@ -201,6 +204,18 @@ class Resolver:
         except (DataNotFound, OSError) as error:
             said = str(error.strerror) if isinstance(error, OSError) else str(error)
             raise InputError([document.problem(path, said.removeprefix(f"{name}: "), name)]) from None
+
+
+def _impossible_faults(document: Document, settings: RunSettings, topology: Topology) -> Iterator[Problem]:
+    if settings.faults and settings.scheduler is not None:
+        yield document.problem(
+            ("faults",), "a scheduler of flows does not know of links that are down; leave one of them out"
+        )
+    for index, fault in enumerate(settings.faults):
+        try:
+            fault.check(topology)
+        except ValueError as error:
+            yield document.problem(("faults", index), str(error))
 
 
 def _canonical(value: object) -> str:

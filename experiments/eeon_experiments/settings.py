@@ -6,9 +6,10 @@ from __future__ import annotations
 from typing import Annotated, Literal, Self
 
 from eeon_control.config import EEE_PRESETS, Eee
-from eeon_control.model_base import Strict
+from eeon_control.model_base import Strict, of_text
 from eeon_control.units import Duration
 from eeon_control.validation import did_you_mean
+from eeon_tools.replay.faults import Fault
 from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
 
 from eeon_experiments.qcn import Dcqcn, Qcn
@@ -82,6 +83,14 @@ def _listed(value: object) -> object:
     return [_name_or_mapping(one) for one in value]
 
 
+_FAULT = {
+    "type": "string",
+    "pattern": "^[^@:]+(:[0-9]+)?@.+$",
+    "examples": ["leaf1:3@5ms-20ms", "spine1@5ms"],
+}
+FaultText = Annotated[Fault, *of_text(Fault.parse, _FAULT)]
+
+
 class RunSettings(Strict):
     """One run of the twin."""
 
@@ -111,6 +120,10 @@ class RunSettings(Strict):
     slowest host's link. 0 for none. The other kinds draw when their transfers begin."""
     scheduler: Scheduler | None = None
     """The scheduler that gives the applications' flows their rates; without it, TCP alone does."""
+    faults: list[FaultText] = Field(default_factory=list)
+    """Links that fail: `leaf1:3@5ms-20ms` is down from 5 to 20 ms, `spine1@5ms` has every link down from 5 ms
+    to the end. The switches at both ends know at once, and no controller withdraws routes. Not with a
+    scheduler."""
     time_limit: PositiveDurationText = Duration(3600 * 10**12)
     """Virtual time after which an unfinished run is an error."""
     queue_samples: Annotated[bool, Field(strict=True)] = False

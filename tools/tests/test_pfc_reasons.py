@@ -36,8 +36,12 @@ RUN = ("-t", "leaf-spine-4", "-c")
 
 @pytest.fixture(scope="module")
 def files(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
-    """Two hosts that send to a third at the rate of their links, and groups that are too small for it."""
-    folder = tmp_path_factory.mktemp("pfc")
+    return small_groups(tmp_path_factory.mktemp("pfc"))
+
+
+def small_groups(folder: Path) -> tuple[Path, Path]:
+    """Returns a trace of three hosts that send to a fourth at the rate of their links together, and a
+    configuration with groups that are too small for it."""
     trace, config = folder / "two-to-one.pcap", folder / "small.yaml"
     config.write_text(SMALL_GROUPS)
     writer = open_writer(trace)

@@ -13,7 +13,7 @@ use bm::Executable;
 use simple_switch::hops::{HopError, HopFilter, HopLog};
 use simple_switch::Switch;
 use tcp::Settings;
-use units::Time;
+use units::{Duration, Time};
 use workload::WorkloadError;
 
 use crate::errors::{FabricError, FlowError, SendError};
@@ -57,8 +57,10 @@ impl Fabric {
     /// Builds the fabric; every switch runs `program`.
     pub fn new(program: Arc<Executable>, spec: FabricSpec) -> Result<Self, FabricError> {
         let network = Network::new(&program, &spec)?;
+        let mut events = EventQueue::new(network.hosts().len(), network.wire_count(), network.switch_count());
+        events.set(Event::LinksChange, network.next_link_change());
         Ok(Self {
-            events: EventQueue::new(network.hosts().len(), network.wire_count(), network.switch_count()),
+            events,
             network,
             transport: Transport::new(spec.host_delay),
             driver: None,
@@ -208,11 +210,11 @@ impl Fabric {
         self.pass_time(until);
     }
 
-    /// Handles events until none is left (`true`, and the clock stands at the last event) or `limit`, at most [`LATEST`], is
-    /// reached (`false`).
+    /// Handles events until none is left but links that change (`true`, and the clock stands at the last event) or `limit`, at most
+    /// [`LATEST`], is reached (`false`).
     pub fn run_to_idle(&mut self, limit: Time) -> bool {
         let limit = limit.min(LATEST);
-        self.run(limit);
+        self.run_while_busy(limit);
         let idle = self.is_idle();
         if !idle {
             self.pass_time(limit);
@@ -226,7 +228,7 @@ impl Fabric {
         let limit = limit.min(LATEST);
         if !self.workload_is_finished() {
             self.stop = Stop::WorkloadFinished;
-            self.run(limit);
+            self.run_while_busy(limit);
             self.stop = Stop::Never;
             if !self.workload_is_finished() && !self.is_idle() {
                 self.pass_time(limit);
@@ -271,9 +273,10 @@ impl Fabric {
         self.network.listener().lost()
     }
 
-    /// Returns whether no event is left.
+    /// Returns whether no event is left but links that change.
     pub fn is_idle(&self) -> bool {
-        self.pending.is_empty() && self.events.next().is_none()
+        let changes = usize::from(self.network.next_link_change().is_some());
+        self.pending.is_empty() && self.events.len() == changes
     }
 
     /// Returns what has happened so far.
@@ -302,6 +305,7 @@ impl Fabric {
             switches: network.switch_reports(),
             energy: network.energy_report(now),
             queue_depth: network.queue_depth_report(),
+            faults: network.fault_reports(now),
         })
     }
 
@@ -343,6 +347,28 @@ impl Fabric {
         }
     }
 
+    /// Handles events until `limit`, and none more when links that change are all that is left.
+    fn run_while_busy(&mut self, limit: Time) {
+        while let Some(change) = self.network.next_link_change().filter(|change| *change < limit) {
+            for until in [change, change + Duration::from_ps(1)] {
+                self.run(until);
+                if self.is_idle() || self.has_ended() {
+                    return;
+                }
+            }
+        }
+        self.run(limit);
+    }
+
+    /// Returns whether what is to end the run before its time has happened.
+    fn has_ended(&self) -> bool {
+        match self.stop {
+            Stop::Never => false,
+            Stop::WorkloadFinished => self.workload_is_finished(),
+            Stop::Heard => !self.network.listener().is_empty(),
+        }
+    }
+
     fn run(&mut self, until: Time) {
         self.network.send_from_switches(&mut self.events);
         loop {
@@ -367,12 +393,7 @@ impl Fabric {
                 self.transport.frames_left(&mut self.events, &mut self.network);
                 self.after_transport();
             }
-            let has_ended = match self.stop {
-                Stop::Never => false,
-                Stop::WorkloadFinished => self.workload_is_finished(),
-                Stop::Heard => !self.network.listener().is_empty(),
-            };
-            if has_ended {
+            if self.has_ended() {
                 break;
             }
         }
@@ -407,6 +428,7 @@ impl Fabric {
                     driver.handle_scheduler(events, network, transport);
                 }
             }
+            Event::LinksChange => network.links_change(events),
             Event::WorkloadTimer => {
                 if let Some(driver) = driver {
                     driver.handle_timer(events, network, transport);

@@ -30,7 +30,8 @@
 //!   "queue_samples": {"period_ps": 10000000, "max": 512},
 //!   "scheduler": {"kind": "fca", "order": "total", "work_conserving": true, "preempt": false, "mice_bytes": 0,
 //!                 "floor_bps": 100000, "floor_reserve_ppm": 10000, "capacity_ppm": 950000,
-//!                 "report_delay_ps": 0, "decide_delay_ps": 0, "enforce_delay_ps": 0}
+//!                 "report_delay_ps": 0, "decide_delay_ps": 0, "enforce_delay_ps": 0},
+//!   "faults": [{"node": "leaf1", "port": 2, "at_ps": 5000000000, "until_ps": 20000000000}]
 //! }"#)?;
 //! assert_eq!(spec.hosts.len(), 2);
 //! # Ok::<(), netsim::SpecError>(())
@@ -46,6 +47,8 @@
 //! * `nic_classes` is absent, or gives all NICs queues by DSCP; those in `pausable` obey pause frames (`docs/models/pfc.md`).
 //! * `quanta` is absent, or lets queues of switch ports share their links by weight: `[{"priority": 1, "bytes": 6000}]`.
 //! * `scheduler` is absent, or gives flows of applications their rates: `docs/models/flow_chasing.md`.
+//! * `faults` is absent, or says which links fail when: that at `port` of a `node`, or without `port` every link of the node.
+//!   `until_ps: null` is until the end. Not with a `scheduler`.
 //! * `phy` says power and timings by link rate. A transmitter without an entry has no energy account, and EEE
 //!   at that rate is refused.
 
@@ -122,6 +125,26 @@ pub struct FabricSpec {
     /// The scheduler that gives flows of applications their rates; none when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scheduler: Option<SchedulerSpec>,
+    /// Links that fail, and when; none when absent.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub faults: Vec<FaultSpec>,
+}
+
+/// A link that fails, or a node that fails with all its links.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct FaultSpec {
+    /// A switch or a host.
+    pub node: String,
+    /// Its port whose link fails; every link of the node when absent.
+    #[serde(default)]
+    pub port: Option<u16>,
+    /// When the link goes down.
+    pub at_ps: u64,
+    /// When it comes back; never when absent.
+    #[serde(default)]
+    pub until_ps: Option<u64>,
 }
 
 /// The quantum of a queue.

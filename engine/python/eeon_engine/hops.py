@@ -22,8 +22,8 @@ from ._engine import SwitchHandle, Twin
 
 NONE = 0xFFFF_FFFF
 """No flow, no values."""
-OTHER_CAUSE = 0xFF
-"""A drop in a host's NIC."""
+_OTHER_CAUSES = {0xFE: "link_down", 0xFF: "nic"}
+"""Drops outside switches: by a link that was down, in a host's NIC."""
 
 
 class FlowFilter(TypedDict, total=False):
@@ -132,7 +132,9 @@ class Hops:
             )
         flows: dict[int, Flow | None] = {NONE: None, **dict(enumerate(self.flows))}
         # Only a drop has a cause.
-        causes = [*self.causes, *[""] * (OTHER_CAUSE - len(self.causes)), "nic"]
+        causes = [*self.causes, *[""] * (1 + max(_OTHER_CAUSES) - len(self.causes))]
+        for at, name in _OTHER_CAUSES.items():
+            causes[at] = name
         by_kind = [causes if kind == "dropped" else [""] * len(causes) for kind in self.kinds]
         cause_of = {(kind, at): name for kind, of in enumerate(by_kind) for at, name in enumerate(of)}
         kinds = self.column("kind")

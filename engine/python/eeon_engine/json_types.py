@@ -97,6 +97,9 @@ class Conservation(TypedDict):
     switch_drops: int
     """Dropped by switches."""
 
+    link_drops: int
+    """Lost on links that were down."""
+
     queued: int
     """Waiting in NICs, on links, or inside switches."""
 
@@ -254,6 +257,43 @@ class EeeAccount(TypedDict):
 
     lpi_ps: int
     """Time in low power idle, over finished sleeps."""
+
+
+@final
+class FaultSpec(TypedDict):
+    """A link that fails, or a node that fails with all its links."""
+
+    node: str
+    """A switch or a host."""
+
+    at_ps: int
+    """When the link goes down."""
+
+    port: NotRequired[int | None]
+    """Its port whose link fails; every link of the node when absent."""
+
+    until_ps: NotRequired[int | None]
+    """When it comes back; never when absent."""
+
+
+@final
+class FaultyLinkReport(TypedDict):
+    """One direction of a link that was to fail."""
+
+    node: str
+    """The node that sends."""
+
+    port: int
+    """The port by which it sends."""
+
+    peer: str
+    """The node at the other end."""
+
+    down_ps: int
+    """How long the link was down."""
+
+    lost: dict[str, int]
+    """Packets lost for it, by class as sent; those that switches made are `control`. Classes that lost none are left out."""
 
 
 @final
@@ -3116,6 +3156,9 @@ class Report(TypedDict):
     queue_depth: QueueDepthReport
     """Queue depth over time at the switches."""
 
+    faults: NotRequired[list[FaultyLinkReport]]
+    """Both directions of each link of which the spec has a fault; left out when there are none."""
+
     flows: NotRequired[list[FlowReport]]
     """TCP flows, in the order in which they were given; left out when there are none."""
 
@@ -3164,6 +3207,9 @@ class FabricSpec(TypedDict):
 
     drop_port: NotRequired[int]
     """Port that drops. Default 511."""
+
+    faults: NotRequired[list[FaultSpec]]
+    """Links that fail, and when; none when absent."""
 
     gate_register: NotRequired[str | None]
     """

@@ -78,6 +78,7 @@ def test_a_fabric_is_read_with_every_member_that_its_type_has(fabric_program: Pr
     full["hosts"][0] |= {"ipv6": "fd00::1", "nic": {}}
     full["host_delay"] = {"tx_ps": 0, "rx_ps": 0}
     full["scheduler"] = None
+    full["faults"] = [{"node": full["hosts"][0]["name"], "port": None, "at_ps": 1, "until_ps": None}]
     assert set(full) == set(SCHEMA["$defs"]["FabricSpec"]["properties"])
     check(full, "FabricSpec")
     json_documents.make_twin(fabric_program, full)

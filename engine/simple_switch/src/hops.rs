@@ -140,12 +140,15 @@ pub struct HopEvent {
     pub priority: u8,
     /// What.
     pub kind: HopKind,
-    /// Index into [`DropCause::ALL`]; a NIC's drops have 255.
+    /// Index into [`DropCause::ALL`], or [`OTHER_CAUSE`] or [`LINK_DOWN_CAUSE`].
     pub cause: u8,
 }
 
-/// A cause of a drop outside [`DropCause`].
+/// A cause of a drop outside [`DropCause`]: a NIC's.
 pub const OTHER_CAUSE: u8 = u8::MAX;
+
+/// Another: the link behind the port was down.
+pub const LINK_DOWN_CAUSE: u8 = OTHER_CAUSE - 1;
 
 impl HopEvent {
     /// Creates an event of `kind` at a port.

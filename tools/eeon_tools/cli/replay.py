@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+from eeon_control import topology as topologies
 from eeon_control.cli.output import console
 
 from eeon_tools.cli import tables
@@ -26,8 +27,9 @@ from eeon_tools.cli.support import (
 )
 from eeon_tools.errors import InputError, TraceError
 from eeon_tools.hops.recording import DEFAULT_LIMIT, Recording, recording_filter
-from eeon_tools.replay.comparing import Setting, overload, overridden, unmarked
+from eeon_tools.replay.comparing import Setting, overload, overridden, unfailed, unmarked
 from eeon_tools.replay.comparing import table as comparison_table
+from eeon_tools.replay.faults import FORM, Fault
 from eeon_tools.replay.live_result import LiveResult
 from eeon_tools.replay.result import RunResult
 from eeon_tools.trace import manifest as manifests
@@ -86,6 +88,14 @@ _STDOUT = Path("-")
     default=None,
     help="Seed of the twin's random draws.  [default: 1]",
 )
+@click.option(
+    "--fail",
+    "fail",
+    multiple=True,
+    metavar=FORM,
+    help="The twin's link at this port, or every link of this node, is down from this time on, or until the "
+    "second one; repeatable. Example: leaf1:3@5ms-20ms",
+)
 @click.option("--name", default=None, help="Name of the run in reports.  [default: the configuration's]")
 @click.option(
     "--json",
@@ -139,6 +149,7 @@ def replay(
     rules: SendRules,
     keep_good: bool,
     seed: int | None,
+    fail: tuple[str, ...],
     name: str | None,
     json_path: Path | None,
     html_path: Path | None,
@@ -172,6 +183,7 @@ def replay(
             raise InputError("--config", "", "is missing: a twin starts without one")
         outputs = _Outputs(pcapng_path, perfetto_path, html_path, hops_limit)
         topology = topology or _topology_of(trace)
+        faults = _faults(fail, topology)
         settings = [Setting(shown, config)] if config else []
         settings += [Setting.parse(text) for text in compare]
         if len(settings) > 1 and (pcapng_path or perfetto_path):
@@ -183,7 +195,7 @@ def replay(
                 click.echo(f"note: {remark}", err=True)
         runs = [
             _on_twin(
-                *(trace, topology, one.config, speed, rules, seed, one.name),
+                *(trace, topology, one.config, speed, rules, seed, faults, one.name),
                 outputs,
                 break_teller(keep_good),
                 len(settings),
@@ -196,7 +208,7 @@ def replay(
             else:
                 tables.show(console(), comparison_table(runs))
         for run in runs:
-            for remark in (*overload(run), *unmarked(run)):
+            for remark in (*overload(run), *unmarked(run), *unfailed(run)):
                 click.echo(f"note: {remark}", err=json_path == _STDOUT)
         document: dict[str, object] = runs[0].as_dict()
         if len(runs) > 1:
@@ -204,6 +216,11 @@ def replay(
         _write(document, json_path, lambda: outputs.page(trace, topology, runs), html_path)
         outputs.say(to_stderr=json_path == _STDOUT)
     else:
+        if fail:
+            raise InputError(
+                "--fail", fail[0], "is of a twin; on a live fabric kill a switch's process, then run "
+                "`eeon fabric restart`",
+            )  # fmt: skip
         for option, value in (("--topology", topology), ("--seed", seed)):
             if value is not None:
                 raise InputError(option, str(value), "is the live fabric's own; leave it out")
@@ -278,8 +295,6 @@ class _Outputs:
             self.said.append(f"{run.name}: {missing}; --hops sets the limit")
 
     def page(self, trace: Path, topology: str, runs: list[RunResult]) -> str:
-        from eeon_control import topology as topologies
-
         from eeon_tools.replay.comparing import page as compare_page
         from eeon_tools.replay.page import run_page
         from eeon_tools.report.page import explain_command, layers, section
@@ -290,6 +305,17 @@ class _Outputs:
     def say(self, to_stderr: bool) -> None:
         for line in self.said:
             click.echo(line, err=to_stderr)
+
+
+def _faults(texts: tuple[str, ...], topology: str) -> tuple[Fault, ...]:
+    found = []
+    for text in texts:
+        try:
+            found.append(Fault.parse(text))
+            found[-1].check(topologies.load(topology))
+        except ValueError as error:
+            raise InputError("--fail", text, str(error)) from None
+    return tuple(found)
 
 
 def _topology_of(trace: Path) -> str:
@@ -306,6 +332,7 @@ def _on_twin(
     speed: float,
     rules: SendRules,
     seed: int | None,
+    faults: tuple[Fault, ...],
     name: str,
     outputs: _Outputs,
     on_break: OnBreak | None,
@@ -315,7 +342,7 @@ def _on_twin(
     from eeon_tools.replay.twin_run import replay as run_replay
 
     seed = 1 if seed is None else seed
-    settings = ReplaySettings(name, trace, topology, config, speed, seed, rules, on_break)
+    settings = ReplaySettings(name, trace, topology, config, speed, seed, rules, on_break, faults)
     with packet_progress(f"replaying {trace.name} under {name}") as progress:
         if not outputs.are_wanted():
             return run_replay(settings, progress)
@@ -362,6 +389,12 @@ def _print(run: RunResult) -> None:
         warning = table.overtime(run)
         if warning:
             click.echo(warning)
+    if run.faults:
+        out.print()
+        links = table.plain(*table.FAULT_HEAD)
+        for row in table.faulty_links(run):
+            links.add_row(*row)
+        tables.show(out, links)
     deepest = run.deepest_queue()
     click.echo()
     if deepest is not None and deepest.highest:

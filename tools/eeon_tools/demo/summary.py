@@ -34,6 +34,7 @@ _PACKETS = _object(
     early_dropped=_COUNT,
     tail_dropped=_COUNT,
     other_dropped=_COUNT,
+    lost=_COUNT,
 )
 
 SCHEMA: dict[str, object] = _object(

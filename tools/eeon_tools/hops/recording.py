@@ -93,6 +93,11 @@ class Visit:
         return f"{self.node}:{self.port}"
 
     @property
+    def lost(self) -> bool:
+        """Whether the link lost it behind the node, which had sent it."""
+        return self.dropped == "link_down"
+
+    @property
     def waited_ps(self) -> int:
         """From its arrival in the queue to its departure; 0 for what did not leave."""
         if self.queued_ps is None or self.left_ps is None or self.dropped:
@@ -278,6 +283,8 @@ class Recording:
 
     def _decision(self, visit: Visit) -> str:
         port = self.port(visit.node, visit.port)
+        if port is not None and visit.lost:
+            return f"lost: the link to {port.peer.node} was down"
         if port is None or port.role is PortRole.HOST:
             return f"dropped by {visit.node}'s NIC" if visit.dropped else ""
         of_queue = "" if visit.compared is None else f" of priority {visit.compared}"

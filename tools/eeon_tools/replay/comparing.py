@@ -131,6 +131,13 @@ def unmarked(run: RunResult) -> list[str]:
     return [f"{run.name}: nothing is marked: {run.unmarked}"] if run.unmarked else []
 
 
+def unfailed(run: RunResult) -> list[str]:
+    """Returns a remark for each link that was to fail and has not: its fault begins after the run's end."""
+    late = dict.fromkeys(link.name for link in run.faults if not link.down_ms)
+    end = f"{1000 * run.virtual_seconds:,.3f} ms"
+    return [f"{run.name}: {', '.join(late)}: the run ended at {end}, before the link failed"] if late else []
+
+
 def overload(run: RunResult) -> list[str]:
     """Returns a remark when the trace offers more than the fabric can carry, so that what is compared is
     mostly loss."""

@@ -240,7 +240,7 @@ def live_packets(report: TrafficReport, counted: FabricCounters) -> dict[str, Li
 
 def _with_losses(packets: ClassPackets, arrived_marked: int) -> LivePackets:
     lost = packets.sent - packets.delivered - packets.dropped
-    return LivePackets(**vars(packets), arrived_marked=arrived_marked, lost=lost)
+    return LivePackets(**(vars(packets) | {"lost": lost}), arrived_marked=arrived_marked)
 
 
 def losses(topology: Topology, counted: FabricCounters, packets: Mapping[str, LivePackets]) -> Losses:

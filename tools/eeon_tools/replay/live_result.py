@@ -17,13 +17,10 @@ class LivePackets(ClassPackets):
     """Packets of one class, from host to host, in real time.
 
     `arrived_marked`: sent without CE and arrived with it, as hosts saw; `marked` is what switches counted,
-    and a marked packet may still be lost. `lost`: neither delivered nor dropped by a switch's own count: the
-    computer has lost it in its buffers.
-    sent = delivered + early_dropped + tail_dropped + other_dropped + lost.
+    and a marked packet may still be lost.
     """
 
     arrived_marked: int = 0
-    lost: int = 0
 
 
 @dataclass(frozen=True)

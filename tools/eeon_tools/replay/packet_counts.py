@@ -15,6 +15,7 @@ from eeon_control.fabric import FabricCounters
 from eeon_control.topology import PortRole, Topology
 
 from eeon_tools.errors import ReplayError
+from eeon_tools.replay.faults import lost_by_class
 from eeon_tools.replay.result import CLASS_NAMES, ClassPackets
 
 if TYPE_CHECKING:
@@ -40,7 +41,12 @@ def class_packets(
     report: Report | TrafficReport, counters: FabricCounters, with_control: bool = False
 ) -> dict[str, ClassPackets]:
     """Packets by class as hosts see it; drops and marks are sums over all switches. `with_control`: frames
-    of MAC control that switches have consumed and lost count as drops of the class `other`."""
+    of MAC control that switches have consumed and lost count as drops of the class `other`, and those that
+    links have lost as lost ones."""
+    lost = dict.fromkeys(CLASS_NAMES, 0)
+    for name, packets in lost_by_class(report).items():
+        if name != _CONTROL or with_control:
+            lost[_of_hosts(name)] += packets
     verdicts = {name: dict.fromkeys((*LEFT, *_DROPS, *_OTHER_VERDICTS), 0) for name in CLASS_NAMES}
     for count in counters.verdicts:
         if count.packet_class == _CONTROL and not with_control:
@@ -54,6 +60,7 @@ def class_packets(
             early_dropped=verdicts[name]["early_dropped"],
             tail_dropped=verdicts[name]["tail_dropped"],
             other_dropped=sum(verdicts[name][verdict] for verdict in _OTHER_VERDICTS),
+            lost=lost[name],
         )
         for name in CLASS_NAMES
     }
@@ -69,8 +76,8 @@ def check(
 ) -> None:
     """Raises ReplayError, naming everything that does not add up, unless
 
-    * every packet of the trace was sent, and of each class what was sent was delivered or counted as dropped;
-    * every frame of MAC control that a switch made was consumed, dropped, or came to a host's NIC;
+    * every packet of the trace was sent, and of each class what was sent was delivered, dropped or lost;
+    * every frame of MAC control that a switch made was consumed, dropped, lost, or came to a host's NIC;
     * each switch decided about each packet of each class that it received, exactly once;
     * what leaf ports sent to hosts is what hosts got;
     * every queue's occupancy is zero again, in bytes and in packets.
@@ -80,7 +87,7 @@ def check(
         *_classes(packets),
         *_control(report, counters),
         *_switches(report, counters),
-        *deliveries(topology, counters, packets),
+        *deliveries(topology, report, counters, packets),
         *occupancy(registers),
     ]
     if problems:
@@ -114,18 +121,21 @@ def _control(report: Report, counters: FabricCounters) -> Iterable[str]:
         count.packets
         for count in counters.verdicts
         if count.packet_class == _CONTROL and count.verdict not in LEFT
-    )
+    ) + lost_by_class(report).get(_CONTROL, 0)
     if made(report) != ended:
-        yield f"control: switches made {made(report)} that came to no host, {ended} were consumed or dropped"
+        yield (
+            f"control: switches made {made(report)} that came to no host, "
+            f"{ended} were consumed, dropped or lost"
+        )
 
 
 def _classes(packets: Mapping[str, ClassPackets]) -> Iterable[str]:
     for name, found in packets.items():
-        if found.sent != found.delivered + found.dropped:
+        ended = found.delivered + found.dropped + found.lost
+        if found.sent != ended:
             yield (
                 f"{name}: sent {found.sent}, delivered {found.delivered} + early {found.early_dropped} + "
-                f"tail {found.tail_dropped} + other {found.other_dropped} = "
-                f"{found.delivered + found.dropped}"
+                f"tail {found.tail_dropped} + other {found.other_dropped} + lost {found.lost} = {ended}"
             )
 
 
@@ -145,9 +155,9 @@ def _switches(report: Report, counters: FabricCounters) -> Iterable[str]:
 
 
 def deliveries(
-    topology: Topology, counters: FabricCounters, packets: Mapping[str, ClassPackets]
+    topology: Topology, report: Report, counters: FabricCounters, packets: Mapping[str, ClassPackets]
 ) -> Iterable[str]:
-    """Yields where what leaf ports sent to hosts is not what hosts got."""
+    """Yields where what leaf ports sent to hosts is not what hosts got, but for what their links lost."""
     to_hosts = {(port.node, port.number) for port in topology.ports() if port.role is PortRole.HOST_FACING}
     left = dict.fromkeys(CLASS_NAMES, 0)
     for count in counters.verdicts:
@@ -155,6 +165,10 @@ def deliveries(
         made_here = count.packet_class == _CONTROL
         if count.verdict in LEFT and (count.switch, count.port) in to_hosts and not made_here:
             left[count.packet_class] += count.packets
+    for link in report.get("faults", ()):
+        if link["peer"] in topology.hosts:
+            for name in CLASS_NAMES:
+                left[name] -= link["lost"].get(name, 0)
     for name, sent in left.items():
         if sent != packets[name].delivered:
             yield f"{name}: leaves sent {sent} to hosts, hosts got {packets[name].delivered}"

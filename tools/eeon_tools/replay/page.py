@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from eeon_tools.replay import html, plots
 from eeon_tools.replay.result import CLASS_NAMES, RunResult
-from eeon_tools.replay.table import microseconds, overtime
+from eeon_tools.replay.table import FAULT_HEAD, class_head, faulty_links, losses, microseconds, overtime
 
 
 def run_page(run: RunResult, tool: str = "") -> str:
@@ -18,7 +18,7 @@ def run_page(run: RunResult, tool: str = "") -> str:
             f"{total.sent:,} packets of `{run.trace}` through a twin of `{run.topology}` configured with "
             f"`{' + '.join(run.config)}`: {total.delivered:,} delivered, {total.marked:,} marked by "
             f"switches, {total.early_dropped:,} dropped early by AQM, {total.tail_dropped:,} dropped because "
-            "a buffer was full.",
+            "a buffer was full" + (f", {total.lost:,} lost on links that were down." if run.faults else "."),
             "lead",
         ),
         html.paragraph(
@@ -38,6 +38,8 @@ def run_page(run: RunResult, tool: str = "") -> str:
             "percentile (bar).",
         ),
     ]
+    if run.faults:
+        body += [html.heading("Links that failed"), html.table(FAULT_HEAD, faulty_links(run))]
     if deepest:
         rows = [(queue.name, queue, None) for queue in deepest]
         caption = f"The deepest queues: highest depth in each period of {deepest[0].period_us:g} us."
@@ -68,7 +70,7 @@ def class_table(run: RunResult) -> str:
         if not found.sent:
             continue
         counts = (found.sent, found.delivered, found.marked)
-        drops = (found.early_dropped, found.tail_dropped, found.other_dropped)
+        drops = losses(run, found)
         times = (latency.mean, latency.p50, latency.p99)
         rows.append(
             [
@@ -78,19 +80,7 @@ def class_table(run: RunResult) -> str:
                 *(microseconds(value) for value in times),
             ]
         )
-    head = (
-        "class",
-        "sent",
-        "delivered",
-        "marked",
-        "early drop",
-        "tail drop",
-        "other drop",
-        "mean us",
-        "p50 us",
-        "p99 us",
-    )
-    return html.table(head, rows)
+    return html.table(class_head(run), rows)
 
 
 def layer_table(run: RunResult) -> str:
@@ -132,7 +122,7 @@ def conditions(run: RunResult) -> str:
             f"{run.tick_ps / 1000:g} ns; seed of random draws {run.seed}.",
             f"{run.reordered} packets left a port out of order; {run.phy_violations} transmissions began "
             "before their PHY was awake.",
-            "Packet counts checked: of every class, what was sent was delivered or counted as dropped by the "
-            "P4 program; every queue's occupancy returned to zero.",
+            "Packet counts checked: of every class, what was sent was delivered, lost on a link that was "
+            "down, or counted as dropped by the P4 program; every queue's occupancy returned to zero.",
         ]
     )

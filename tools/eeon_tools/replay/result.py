@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Protocol
 
+from eeon_tools.replay.faults import FaultyLink
 from eeon_tools.replay.feed import FeedCounts
 from eeon_tools.trace.frames import CLASSES
 
@@ -18,8 +19,9 @@ class ClassPackets:
     """Packets of one class, from host to host.
 
     `marked`: set to CE by a switch. `early_dropped`: by AQM. `tail_dropped`: did not fit into the buffer.
-    `other_dropped`: no route, hop limit, malformed, or sent to the controller.
-    sent = delivered + early_dropped + tail_dropped + other_dropped.
+    `other_dropped`: no route, hop limit, malformed, or sent to the controller. `lost`: by no switch's own
+    count; in a twin on links that were down, on a live fabric in buffers of the computer.
+    sent = delivered + early_dropped + tail_dropped + other_dropped + lost.
     """
 
     sent: int = 0
@@ -28,10 +30,11 @@ class ClassPackets:
     early_dropped: int = 0
     tail_dropped: int = 0
     other_dropped: int = 0
+    lost: int = 0
 
     @property
     def dropped(self) -> int:
-        """All that did not arrive."""
+        """All that switches dropped."""
         return self.early_dropped + self.tail_dropped + self.other_dropped
 
 
@@ -116,8 +119,8 @@ class RunResult:
 
     `virtual_seconds`: how long it was measured; `common_end_seconds`: how long every configuration is that
     has delivered the trace by then. `control_frames`: pauses and congestion messages that switches made; they
-    do not count as packets of the trace. `unmarked`: why no packet was marked; empty where some were, or no
-    port marks."""
+    do not count as packets of the trace. `faults`: both directions of links that were to fail. `unmarked`:
+    why no packet was marked; empty where some were, or no port marks."""
 
     name: str
     topology: str
@@ -144,6 +147,7 @@ class RunResult:
     control_frames: int
     p4_passes: int
     wall_seconds: float
+    faults: tuple[FaultyLink, ...] = ()
     unmarked: str = ""
 
     @property

@@ -8,7 +8,7 @@ from rich.box import SIMPLE_HEAD
 from rich.table import Table
 from rich.text import Text
 
-from eeon_tools.replay.result import CLASS_NAMES, RunResult
+from eeon_tools.replay.result import CLASS_NAMES, ClassPackets, RunResult
 
 
 def plain(*columns: str, title: str | None = None) -> Table:
@@ -28,21 +28,46 @@ def microseconds(value: float | None) -> str:
 
 def by_class(run: RunResult) -> Table:
     """One replay: what became of each class, and how long it took."""
-    table = plain(
-        "class", "sent", "delivered", "marked", "early drop", "tail drop", "other drop",
-        "mean us", "p50 us", "p99 us",
-    )  # fmt: skip
+    table = plain(*class_head(run))
     for name in CLASS_NAMES:
         found, latency = run.packets[name], run.latency_us[name]
         if not found.sent:
             continue
-        counts = (
-            found.sent, found.delivered, found.marked,
-            found.early_dropped, found.tail_dropped, found.other_dropped,
-        )  # fmt: skip
+        counts = (found.sent, found.delivered, found.marked, *losses(run, found))
         times = (latency.mean, latency.p50, latency.p99)
         table.add_row(name, *(f"{count:,}" for count in counts), *(microseconds(time) for time in times))
     return table
+
+
+def class_head(run: RunResult) -> tuple[str, ...]:
+    """Returns the columns of a replay by class; `lost` only where links were to fail."""
+    lost = ("lost",) if run.faults else ()
+    return (
+        "class", "sent", "delivered", "marked", "early drop", "tail drop", "other drop", *lost,
+        "mean us", "p50 us", "p99 us",
+    )  # fmt: skip
+
+
+def losses(run: RunResult, found: ClassPackets) -> tuple[int, ...]:
+    """Returns what did not arrive of a class, by cause, in the order of the columns."""
+    lost = (found.lost,) if run.faults else ()
+    return (found.early_dropped, found.tail_dropped, found.other_dropped, *lost)
+
+
+FAULT_HEAD = ("failed link", "down ms", "lost", "control frames lost")
+
+
+def faulty_links(run: RunResult) -> list[tuple[str, ...]]:
+    """Returns a row for each direction of a link that was to fail."""
+    return [
+        (
+            link.name,
+            f"{link.down_ms:,.3f}",
+            f"{sum(link.lost.values()) - (control := link.lost.get('control', 0)):,}",
+            f"{control:,}",
+        )
+        for link in run.faults
+    ]
 
 
 def overtime(run: RunResult) -> str | None:

@@ -25,6 +25,7 @@ from eeon_control.topology import Topology
 from eeon_tools.errors import ReplayError, TraceError
 from eeon_tools.hops.recording import Recording, recording_filter
 from eeon_tools.replay import packet_counts
+from eeon_tools.replay.faults import Fault, FaultyLink
 from eeon_tools.replay.feed import AS_A_NIC, Feed, ReadFeed, SendRules
 from eeon_tools.replay.result import CLASS_NAMES, Energy, Latency, Layer, QueueDepth, RunResult, total_of
 from eeon_tools.replay.spec import TICK_PS, fabric_spec
@@ -62,7 +63,8 @@ class ReplaySettings:
     """One replay as data; two equal ones give the same result.
 
     `config`: configuration files or names of examples that ship, later ones over earlier ones. `speed`: how
-    many times faster than its own times the trace is sent. `seed`: of the switches' random draws.
+    many times faster than its own times the trace is sent. `seed`: of the switches' random draws. `faults`:
+    links that fail, at times of the twin.
     """
 
     name: str
@@ -73,6 +75,7 @@ class ReplaySettings:
     seed: int = 1
     rules: SendRules = AS_A_NIC
     on_break: OnBreak | None = None
+    faults: tuple[Fault, ...] = ()
 
 
 def replay(
@@ -95,6 +98,8 @@ def replay(
     manifest = own_manifest(settings.trace)
     offers = feed or feed_of(settings, topology)
     spec = fabric_spec(topology, config, settings.seed)
+    if settings.faults:
+        spec["faults"] = [fault.engine() for fault in settings.faults]
     with RunningTwin(topology, program, spec) as twin:
         twin.apply(config)
         if recorded is not None:
@@ -151,6 +156,7 @@ def replay(
         phy_violations=report["energy"]["total"]["violations"],
         p4_passes=report["p4_passes"],
         wall_seconds=time.monotonic() - started,
+        faults=tuple(FaultyLink.of(link, topology) for link in report.get("faults", ())),
         unmarked=unmarked,
     )
 

@@ -260,7 +260,7 @@ def _visits(
     for visit in recording.visits():
         flow = flows.setdefault(visit.flow, _Flow())
         is_host = visit.node in recording.topology.hosts
-        if is_host:
+        if is_host and not visit.lost:
             flow.packets += 1
             flow.bytes += visit.length
         one = series.get((visit.node, visit.port))

@@ -24,6 +24,8 @@ pub(crate) enum Event {
     WorkloadTimer,
     /// The scheduler of flows hears something, or rates that it has decided reach hosts.
     SchedulerTimer,
+    /// A link fails or comes back.
+    LinksChange,
 }
 
 /// The number of each event in the schedule: all NICs, all uplinks, all wires, all switches, then the timers.
@@ -41,7 +43,7 @@ impl Numbers {
     }
 
     fn count(&self) -> usize {
-        self.transport_timer + 3
+        self.transport_timer + 4
     }
 
     #[inline]
@@ -54,6 +56,7 @@ impl Numbers {
             Event::TransportTimer => self.transport_timer,
             Event::WorkloadTimer => self.transport_timer + 1,
             Event::SchedulerTimer => self.transport_timer + 2,
+            Event::LinksChange => self.transport_timer + 3,
         };
         Source(number as u32)
     }
@@ -73,8 +76,10 @@ impl Numbers {
             Event::TransportTimer
         } else if number == self.transport_timer + 1 {
             Event::WorkloadTimer
-        } else {
+        } else if number == self.transport_timer + 2 {
             Event::SchedulerTimer
+        } else {
+            Event::LinksChange
         }
     }
 }
@@ -112,6 +117,11 @@ impl EventQueue {
         Some((time, self.numbers.event(source)))
     }
 
+    /// Returns how many events are due.
+    pub(crate) fn len(&self) -> usize {
+        self.schedule.len()
+    }
+
     /// Makes the event due at `time`, or not at all, whatever it was before. One that was due at `time` already keeps its turn among those
     /// due at the same time.
     #[inline(always)]
@@ -133,7 +143,7 @@ mod tests {
     #[test]
     fn every_event_has_a_number_of_its_own_and_is_found_by_it() {
         use Event::{
-            NicSends, SchedulerTimer, SwitchWakes, TransportTimer, UplinkDelivers, WireDelivers,
+            LinksChange, NicSends, SchedulerTimer, SwitchWakes, TransportTimer, UplinkDelivers, WireDelivers,
             WorkloadTimer,
         };
         let in_order = [
@@ -148,6 +158,7 @@ mod tests {
             TransportTimer,
             WorkloadTimer,
             SchedulerTimer,
+            LinksChange,
         ];
         let numbers = Numbers::new(2, 3, 1);
         assert_eq!(numbers.count(), in_order.len());
@@ -166,6 +177,7 @@ mod tests {
             Event::TransportTimer,
             Event::WorkloadTimer,
             Event::SchedulerTimer,
+            Event::LinksChange,
         ] {
             assert_eq!(numbers.event(numbers.source(event)), event);
         }

@@ -152,6 +152,11 @@ impl Schedule {
         (self.end > ROOT).then(|| (Time::from_ps(self.due(ROOT).0), Source(self.sources[ROOT])))
     }
 
+    /// Returns how many sources are due.
+    pub fn len(&self) -> usize {
+        self.end - ROOT
+    }
+
     #[inline]
     fn put(&mut self, place: usize, due: Due, source: u32) {
         let group = &mut self.dues[place / 4];

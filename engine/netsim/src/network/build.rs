@@ -10,6 +10,7 @@ use units::Duration;
 
 use crate::errors::FabricError;
 use crate::network::cnp::NotificationPoint;
+use crate::network::faults::Faults;
 use crate::network::frame::Buffers;
 use crate::network::host::Host;
 use crate::network::link::Link;
@@ -25,7 +26,7 @@ use crate::spec::FabricSpec;
 impl Network {
     /// Builds the network; every switch runs `program`.
     pub(crate) fn new(program: &Arc<Executable>, spec: &FabricSpec) -> Result<Self, FabricError> {
-        let Wiring { directions, nics, classes } = Wiring::new(spec)?;
+        let Wiring { directions, nics, classes, faults } = Wiring::new(spec)?;
         let (uplinks, downlinks) = directions.split_at(spec.hosts.len());
         let hosts = spec.hosts.iter().zip(&nics).zip(uplinks).enumerate();
         let hosts = hosts.map(|(index, ((host, settings), direction))| {
@@ -63,6 +64,7 @@ impl Network {
             left: Vec::new(),
             offered: 0,
             hops: None,
+            faults: Faults::new(&faults),
             switches,
             directions,
         })

@@ -5,7 +5,9 @@
 
 use std::collections::VecDeque;
 
-use simple_switch::hops::{HopError, HopEvent, HopFilter, HopKind, HopLog, OTHER_CAUSE, UNKNOWN_PACKET};
+use simple_switch::hops::{
+    HopError, HopEvent, HopFilter, HopKind, HopLog, LINK_DOWN_CAUSE, OTHER_CAUSE, UNKNOWN_PACKET,
+};
 use simple_switch::Frame;
 use units::{Bytes, Duration, Time};
 use wire::FiveTuple;
@@ -78,6 +80,21 @@ impl Recorder {
     pub(super) fn nic_dropped(&mut self, now: Time, host: usize, frame: &HostFrame) {
         let event = HopEvent { cause: OTHER_CAUSE, ..HopEvent::new(now, HopKind::Dropped, 0) };
         self.host_event(event, host, frame);
+    }
+
+    /// Records that the link of a host loses a frame.
+    #[cold]
+    pub(super) fn uplink_lost(&mut self, now: Time, host: usize, frame: &HostFrame) {
+        let event = HopEvent { cause: LINK_DOWN_CAUSE, ..HopEvent::new(now, HopKind::Dropped, 0) };
+        self.host_event(event, host, frame);
+    }
+
+    /// Records that the wire behind a switch's port loses a packet.
+    #[cold]
+    pub(super) fn wire_lost(&mut self, now: Time, node: u16, port: u16, packet: u64, frame: &Frame) {
+        let Some(flow) = self.log.flow_of(frame).filter(|_| packet != UNKNOWN_PACKET) else { return };
+        let event = HopEvent { cause: LINK_DOWN_CAUSE, ..HopEvent::new(now, HopKind::Dropped, port) };
+        self.log.push(HopEvent { packet, flow, node, bytes: frame.len() as u32, ..event }, Some(frame));
     }
 
     /// Records that a NIC puts a frame on its link, which its last bit has left at `until`.

@@ -149,8 +149,7 @@ impl Host {
     /// Returns whether the frame is a congestion notification message for this host's NIC, and counts it as received.
     #[inline]
     pub(super) fn takes_message(&self, frame: &[u8]) -> bool {
-        ethernet::Frame::new_checked(frame)
-            .is_ok_and(|frame| frame.ethertype() == reactions::ETHERTYPE && frame.destination() == self.mac.0)
+        reactions::is_message(frame) && frame.starts_with(&self.mac.0)
     }
 
     /// Whether the frame is for this host. Switches on the way write the next hop's MAC address, so for an IP

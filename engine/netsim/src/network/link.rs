@@ -3,7 +3,7 @@
 //! A frame whose first bit is sent at `t` arrives at `t` + wire time + propagation delay, where the wire time
 //! covers the frame and its overhead (preamble, FCS, inter-frame gap). A receiver thus sees a frame one
 //! inter-frame gap (12 bytes) after its last bit: what is attributed to this hop is what the hop costs a
-//! stream of frames. Frames are stored and forwarded whole; links lose nothing.
+//! stream of frames. Frames are stored and forwarded whole. A link loses nothing but what is on it while it is down.
 
 use std::collections::VecDeque;
 
@@ -13,12 +13,14 @@ use units::{Duration, Time};
 pub struct Link<F> {
     delay: Duration,
     under_way: VecDeque<(Time, F)>,
+    /// How many of the frames under way, from the first on, are lost. All are while the link is down.
+    lost: usize,
 }
 
 impl<F> Link<F> {
     /// Creates an empty link with this propagation delay.
     pub fn new(delay: Duration) -> Self {
-        Self { delay, under_way: VecDeque::new() }
+        Self { delay, under_way: VecDeque::new(), lost: 0 }
     }
 
     /// Sends a frame whose first bit leaves at `start` and whose last has left `wire_time` later. Returns when the first frame on the link
@@ -42,10 +44,24 @@ impl<F> Link<F> {
         self.under_way.front().map(|(arrival, _)| *arrival)
     }
 
-    /// Takes the frame that has arrived.
+    /// Takes the frame that has come to the end of the link. Returns whether it is lost as well.
     #[inline]
-    pub fn receive(&mut self) -> Option<F> {
-        self.under_way.pop_front().map(|(_, frame)| frame)
+    pub fn receive(&mut self) -> Option<(F, bool)> {
+        let (_, frame) = self.under_way.pop_front()?;
+        Some((frame, self.lost > 0 && self.lose()))
+    }
+
+    #[cold]
+    fn lose(&mut self) -> bool {
+        if self.lost != usize::MAX {
+            self.lost -= 1;
+        }
+        true
+    }
+
+    /// Takes the link down, or brings it back. What was on it at any time while it was down is lost.
+    pub fn set_up(&mut self, is_up: bool) {
+        self.lost = if is_up { self.under_way.len() } else { usize::MAX };
     }
 
     /// Returns the number of frames under way.
@@ -68,9 +84,26 @@ mod tests {
         let mut link = Link::new(Duration::from_ns(500));
         assert_eq!(link.send(Time::from_ps(7), wire, 'a'), Some(Time::from_ps(1_730_407)));
         assert_eq!(link.send(Time::from_ps(1_230_407), wire, 'b'), None);
-        assert_eq!(link.receive(), Some('a'));
+        assert_eq!(link.receive(), Some(('a', false)));
         assert_eq!(link.next_arrival(), Some(Time::from_ps(2_960_807)));
-        assert_eq!((link.len(), link.receive(), link.len()), (1, Some('b'), 0));
+        assert_eq!((link.len(), link.receive(), link.len()), (1, Some(('b', false)), 0));
+    }
+
+    #[test]
+    fn frames_that_were_on_the_link_while_it_was_down_are_lost_and_later_ones_are_not() {
+        let mut link = Link::new(Duration::from_ps(100));
+        let send = |link: &mut Link<char>, at, frame| link.send(Time::from_ps(at), Duration::ZERO, frame);
+        send(&mut link, 0, 'a');
+        assert_eq!(link.receive(), Some(('a', false)));
+        send(&mut link, 1, 'b'); // Under way when it goes down, and gone before it is up again.
+        send(&mut link, 2, 'c'); // Under way from before until after.
+        link.set_up(false);
+        send(&mut link, 3, 'd');
+        assert_eq!(link.receive(), Some(('b', true)));
+        link.set_up(true);
+        send(&mut link, 4, 'e');
+        let found: Vec<_> = std::iter::from_fn(|| link.receive()).collect();
+        assert_eq!(found, [('c', true), ('d', true), ('e', false)]);
     }
 
     #[test]

@@ -7,6 +7,7 @@
 mod build;
 mod cnp;
 pub mod eee;
+mod faults;
 pub(crate) mod frame;
 mod hops;
 mod host;
@@ -37,6 +38,7 @@ use crate::limits::LATEST;
 use crate::report::measures::Measures;
 use crate::report::queue_depth::QueueDepth;
 
+use faults::Faults;
 use frame::{Buffers, HostFrame};
 use hops::Recorder;
 pub(crate) use host::Host;
@@ -65,6 +67,7 @@ pub(crate) struct Network {
     offered: u32,
     /// Records hops, when somebody wants to know. See `hops`.
     hops: Option<Box<Recorder>>,
+    faults: Faults,
 }
 
 /// A frame is no longer in its host's NIC.
@@ -289,8 +292,11 @@ impl Network {
     #[inline]
     pub(crate) fn uplink_delivers(&mut self, events: &mut EventQueue, index: usize) {
         let host = &mut self.hosts[index];
-        let Some(frame) = host.uplink.receive() else { return };
+        let Some((frame, is_lost)) = host.uplink.receive() else { return };
         events.set(Event::UplinkDelivers(index), host.uplink.next_arrival());
+        if is_lost {
+            return self.uplink_loses(events, index, frame);
+        }
         let (switch, port) = host.attached_to;
         let HostFrame { captured, wire_len, tag, number, .. } = frame;
         self.expect(switch, u64::from(number));
@@ -303,9 +309,13 @@ impl Network {
     #[inline]
     pub(crate) fn wire_delivers(&mut self, events: &mut EventQueue, index: usize) -> Option<Arrival> {
         let wire = &mut self.wires[index];
-        let (frame, packet_tag) = wire.link.receive()?;
+        let ((frame, packet_tag), is_lost) = wire.link.receive()?;
         events.set(Event::WireDelivers(index), wire.link.next_arrival());
         let packet = self.hops.as_deref_mut().map(|hops| hops.arrives(index));
+        if is_lost {
+            self.wire_loses(events, index, frame, packet_tag, packet);
+            return None;
+        }
         match wire.to {
             (Node::Switch(switch), port) => {
                 if let Some(packet) = packet {
@@ -348,6 +358,34 @@ impl Network {
                 Some(arrival)
             }
         }
+    }
+
+    /// A link that is down has lost a host's frame.
+    #[cold]
+    fn uplink_loses(&mut self, events: &EventQueue, host: usize, frame: HostFrame) {
+        self.lose_from_host(host, frame.class());
+        if let Some(hops) = &mut self.hops {
+            hops.uplink_lost(events.now(), host, &frame);
+        }
+        self.buffers.give_back(frame.captured);
+    }
+
+    /// A link that is down has lost a switch's frame.
+    #[cold]
+    fn wire_loses(
+        &mut self,
+        events: &EventQueue,
+        wire: usize,
+        frame: Frame,
+        packet_tag: u64,
+        packet: Option<u64>,
+    ) {
+        self.lose_from_switch(wire, tag::decode(packet_tag).1, &frame);
+        let Wire { from, port, .. } = self.wires[wire];
+        if let (Some(hops), Some(packet)) = (&mut self.hops, packet) {
+            hops.wire_lost(events.now(), from as u16, port, packet, &frame);
+        }
+        self.switches[from].switch.recycle(frame);
     }
 
     /// A frame of MAC control ends at the NIC.

@@ -1,7 +1,7 @@
 //! Which links a frame will cross, asked of the switches themselves: each has a copy without packets, which is given the frame.
 //!
-//! The copies run the same program on the same entries, so that the path is the one that the switches' own hash chooses; the
-//! network's switches, their counters and registers are not touched.
+//! The copies run the same program on the same entries, so that the path is the one that the switches' own hash chooses where no link has
+//! failed; the network's switches, their counters and registers are not touched.
 
 use simple_switch::Switch;
 use units::Time;
@@ -50,8 +50,11 @@ impl Paths {
         let mut frame = frame.to_vec();
         for _ in 0..MAX_SWITCHES {
             let node = &network.switches[switch];
+            let index = switch;
             let copy = self.copies[switch].get_or_insert_with(|| {
-                Box::new(Copy { switch: node.switch.without_packets(), now: Time::ZERO })
+                let mut switch = node.switch.without_packets();
+                network.without_faults(index, &mut switch);
+                Box::new(Copy { switch, now: Time::ZERO })
             });
             let (out, sent) = copy.forward(port, &frame)?;
             let wire = node.wire_at(out)?;

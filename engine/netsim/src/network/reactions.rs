@@ -15,10 +15,16 @@ use crate::reaction::{Dcqcn, DcqcnSettings, Qcn, QcnScope, QcnSettings};
 use crate::report::QcnReport;
 
 /// IEEE 802.1Q-2022 table 30-1.
-pub(super) const ETHERTYPE: u16 = 0x22E7;
+const ETHERTYPE: u16 = 0x22E7;
 /// Ethernet header and PDU, without the bytes of the sampled frame.
 const HEADER_BYTES: usize = 38;
 const MAX_CARRIED_BYTES: usize = 64;
+
+/// Returns whether a frame is a congestion notification message.
+#[inline]
+pub(super) fn is_message(frame: &[u8]) -> bool {
+    frame.get(12..14) == Some(&ETHERTYPE.to_be_bytes())
+}
 
 /// What a message says: of which flow, and how strong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

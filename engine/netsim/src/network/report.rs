@@ -37,6 +37,7 @@ impl Network {
             counts.queued += stats.in_flight;
         }
         counts.queued += self.wires.iter().map(|wire| wire.link.len() as u64).sum::<u64>();
+        counts.link_drops = self.lost();
         counts
     }
 
@@ -126,7 +127,7 @@ impl Network {
         }
     }
 
-    fn node_name(&self, node: Node) -> &str {
+    pub(super) fn node_name(&self, node: Node) -> &str {
         match node {
             Node::Host(host) => self.hosts[host].name(),
             Node::Switch(switch) => &self.switches[switch].name,

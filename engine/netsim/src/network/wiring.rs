@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use simple_switch::Quanta;
-use units::{Bytes, DataRate, Duration};
+use units::{Bytes, DataRate, Duration, Time};
 
 use crate::limits::MAX_SPEC_TIME_PS;
 use crate::network::cnp::Notifications;
@@ -72,6 +72,15 @@ pub(crate) struct Direction {
     pub(crate) stall: Option<Duration>,
 }
 
+/// A fault of one link, checked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct LinkFault {
+    /// Both directions, by their places in [`Wiring::directions`]; first the one that leaves the end that was named.
+    pub(crate) directions: [usize; 2],
+    pub(crate) at: Time,
+    pub(crate) until: Option<Time>,
+}
+
 /// What a NIC is made of, checked.
 #[derive(Clone, Copy)]
 pub(crate) struct NicSettings {
@@ -91,6 +100,8 @@ pub(crate) struct Wiring {
     pub(crate) nics: Vec<NicSettings>,
     /// The classes of all NICs, when they have any.
     pub(crate) classes: Option<NicClasses>,
+    /// The faults of links, in the order of the spec.
+    pub(crate) faults: Vec<LinkFault>,
 }
 
 /// The classes of the NICs, as they look a frame's queue up.
@@ -151,8 +162,8 @@ impl Wiring {
             }
         }
         let classes = spec.nic_classes.as_ref().map(classes).transpose()?;
-        let mut wiring =
-            Wiring { directions: Vec::with_capacity(2 * spec.links.len()), nics: Vec::new(), classes };
+        let directions = Vec::with_capacity(2 * spec.links.len());
+        let mut wiring = Wiring { directions, nics: Vec::new(), classes, faults: Vec::new() };
         for (index, (host, uplink)) in spec.hosts.iter().zip(uplinks).enumerate() {
             let mut uplink = uplink.ok_or_else(|| {
                 wrong(format!("hosts[{index}]"), &host.name, "has no link; add one to a switch")
@@ -175,8 +186,50 @@ impl Wiring {
         if let Some(scheduler) = &spec.scheduler {
             check_scheduler(scheduler, &wiring)?;
         }
+        wiring.faults = faults(spec, &nodes, &wiring.directions)?;
         Ok(wiring)
     }
+}
+
+/// The links that fail, one by one.
+fn faults(
+    spec: &FabricSpec,
+    nodes: &BTreeMap<&str, Node>,
+    directions: &[Direction],
+) -> Result<Vec<LinkFault>, SpecError> {
+    let mut found = Vec::new();
+    for (index, fault) in spec.faults.iter().enumerate() {
+        let place = |field: &str| format!("faults[{index}].{field}");
+        if spec.scheduler.is_some() {
+            let reason =
+                "is with a scheduler, which does not know of links that are down: leave one of them out";
+            return Err(wrong(format!("faults[{index}]"), &fault.node, reason));
+        }
+        let node = nodes.get(fault.node.as_str());
+        let node =
+            *node.ok_or_else(|| wrong(place("node"), &fault.node, "no switch or host has this name"))?;
+        let at = Time::ZERO + check_time(place("at_ps"), fault.at_ps)?;
+        let until = fault.until_ps.map(|ps| check_time(place("until_ps"), ps)).transpose()?;
+        let until = until.map(|until| Time::ZERO + until);
+        if until.is_some_and(|until| until <= at) {
+            let reason = format!("must be later than at_ps, {}", fault.at_ps);
+            return Err(wrong(place("until_ps"), fault.until_ps.unwrap_or_default(), reason));
+        }
+        let before = found.len();
+        for (forth, direction) in directions.iter().enumerate() {
+            let (from, port) = direction.from;
+            if from == node && fault.port.is_none_or(|named| named == port) {
+                let back = directions.iter().position(|other| other.from == direction.to);
+                let back = back.expect("a link has two directions");
+                found.push(LinkFault { directions: [forth, back], at, until });
+            }
+        }
+        if found.len() == before {
+            let port = fault.port.map_or_else(String::new, |port| format!(" port {port}"));
+            return Err(wrong(format!("faults[{index}]"), format!("{}{port}", fault.node), "has no link"));
+        }
+    }
+    Ok(found)
 }
 
 /// Reaction points of a NIC, and how its host notifies senders.
@@ -544,6 +597,19 @@ mod tests {
     }
 
     #[test]
+    fn a_fault_of_a_node_is_one_of_each_of_its_links_in_both_directions() {
+        let spec = SPEC.replacen(
+            r#""seed": 1"#,
+            r#""seed": 1, "faults": [{"node": "leaf1", "at_ps": 7}, {"node": "spine1", "port": 1, "at_ps": 8, "until_ps": 9}]"#,
+            1,
+        );
+        let (at, until) = (Time::from_ps(7), None);
+        let of_leaf = [[2, 0], [3, 1], [4, 5]].map(|directions| LinkFault { directions, at, until });
+        let of_spine = LinkFault { directions: [5, 4], at: Time::from_ps(8), until: Some(Time::from_ps(9)) };
+        assert_eq!(wiring(&spec).unwrap().faults, [of_leaf.as_slice(), &[of_spine]].concat());
+    }
+
+    #[test]
     fn what_contradicts_itself_is_refused_with_place_value_and_reason() {
         for (find, replace, expected) in [
             (r#""name": "h2""#, r#""name": "leaf1""#, "hosts[1].name: leaf1: another node"),
@@ -638,6 +704,31 @@ mod tests {
                 r#""seed": 1"#,
                 r#""seed": 1, "nic": {"dcqcn": {"cnp_interval_ps": 1000000000000001}}"#,
                 "nic.dcqcn.cnp_interval_ps: 1000000000000001: is longer",
+            ),
+            (
+                r#""seed": 1"#,
+                r#""seed": 1, "faults": [{"node": "leaf9", "at_ps": 1}]"#,
+                "faults[0].node: leaf9: no switch or host",
+            ),
+            (
+                r#""seed": 1"#,
+                r#""seed": 1, "faults": [{"node": "leaf1", "port": 4, "at_ps": 1}]"#,
+                "faults[0]: leaf1 port 4: has no link",
+            ),
+            (
+                r#""seed": 1"#,
+                r#""seed": 1, "faults": [{"node": "spine1", "at_ps": 5, "until_ps": 5}]"#,
+                "faults[0].until_ps: 5: must be later than at_ps, 5",
+            ),
+            (
+                r#""seed": 1"#,
+                r#""seed": 1, "faults": [{"node": "spine1", "at_ps": 1000000000000001}]"#,
+                "faults[0].at_ps: 1000000000000001: is longer",
+            ),
+            (
+                r#""seed": 1"#,
+                r#""seed": 1, "faults": [{"node": "h1", "at_ps": 1}], "scheduler": {"kind": "fair"}"#,
+                "faults[0]: h1: is with a scheduler",
             ),
             (r#""seed": 1"#, r#""sed": 1"#, "unknown field `sed`"),
             (

@@ -49,6 +49,25 @@ pub struct Report {
     pub energy: EnergyReport,
     /// Queue depth over time at the switches.
     pub queue_depth: QueueDepthReport,
+    /// Both directions of each link of which the spec has a fault; left out when there are none.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub faults: Vec<FaultyLinkReport>,
+}
+
+/// One direction of a link that was to fail.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct FaultyLinkReport {
+    /// The node that sends.
+    pub node: String,
+    /// The port by which it sends.
+    pub port: u16,
+    /// The node at the other end.
+    pub peer: String,
+    /// How long the link was down.
+    pub down_ps: u64,
+    /// Packets lost for it, by class as sent; those that switches made are `control`. Classes that lost none are left out.
+    pub lost: BTreeMap<&'static str, u64>,
 }
 
 /// Packet counts of the whole fabric. Packets that came in went out, were lost, or are still inside.
@@ -71,6 +90,8 @@ pub struct Conservation {
     pub nic_drops: u64,
     /// Dropped by switches.
     pub switch_drops: u64,
+    /// Lost on links that were down.
+    pub link_drops: u64,
     /// Waiting in NICs, on links, or inside switches.
     pub queued: u64,
 }
@@ -84,6 +105,7 @@ impl Conservation {
                 + self.packet_ins
                 + self.nic_drops
                 + self.switch_drops
+                + self.link_drops
                 + self.queued
     }
 }

@@ -160,6 +160,7 @@ impl LeafSpine {
             host_delay: netsim::HostDelaySpec::default(),
             queue_samples: QueueSamplesSpec::default(),
             scheduler: None,
+            faults: Vec::new(),
         }
     }
 
@@ -236,7 +237,7 @@ fn switch_mac(switch: usize) -> [u8; 6] {
     [2, 1, 0, 0, 0, switch as u8 + 1]
 }
 
-/// A route to one port or, by ECMP, to several: (port, next hop's MAC address).
+/// A route to one port or, by ECMP, to several, which are watched: (port, next hop's MAC address).
 pub fn add_route(
     fabric: &mut Fabric,
     switch: usize,
@@ -252,7 +253,7 @@ pub fn add_route(
     for (port, mac) in ports {
         let data = [port.to_be_bytes().to_vec(), switch_mac(switch).to_vec(), mac.to_vec()];
         let member = state.mt_act_prof_add_member(profile, "eeon_ingress.route.forward", &data).unwrap();
-        state.mt_act_prof_add_member_to_group(profile, member, group).unwrap();
+        state.mt_act_prof_add_watching_member_to_group(profile, member, group, Some(*port)).unwrap();
     }
     let key = [MatchKeyParam::Lpm(network.octets().to_vec(), length)];
     state.mt_indirect_ws_add_entry("eeon_ingress.route.ipv4_route", &key, group, 0).unwrap();

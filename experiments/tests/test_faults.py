@@ -1,0 +1,61 @@
+"""Links that fail in an experiment: what the engine is told, what is refused, and what a run says of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from eeon_control.errors import InputError
+from eeon_experiments.fabric import spec_of
+from eeon_experiments.run import run_one
+from eeon_experiments.versions import versions
+from made_experiments import TINY, points
+
+
+def with_faults(text: str) -> str:
+    return TINY.replace("  config: drop_tail", f"  faults: [{text}]\n  config: drop_tail")
+
+
+def test_a_run_with_faults_is_another_run_and_its_fabric_has_them(tmp_path: Path) -> None:
+    texts = (TINY, with_faults("spine1@5ms"), with_faults('"leaf1:3@5ms-20ms"'))
+    runs = [points(tmp_path, text)[0].run for text in texts]
+    assert len({run.id for run in runs}) == 3
+    without, *faulty = (spec_of(*run.parts(), 1) for run in runs)
+    assert "faults" not in without
+    assert [spec["faults"] for spec in faulty] == [
+        [{"node": "spine1", "port": None, "at_ps": 5 * 10**9, "until_ps": None}],
+        [{"node": "leaf1", "port": 3, "at_ps": 5 * 10**9, "until_ps": 20 * 10**9}],
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (with_faults("spine3@5ms"), "faults[0]: spine3@5ms: leaf-spine-4 has no node spine3"),
+        (with_faults("spine1"), "faults[0]: spine1: must be NODE[:PORT]@TIME[-TIME]"),
+        (
+            with_faults("spine1@5ms").replace("  config:", "  scheduler: {kind: fca}\n  config:"),
+            "faults: a scheduler of flows does not know of links that are down",
+        ),
+    ],
+)
+def test_an_impossible_fault_is_refused_before_a_run(text: str, said: str, tmp_path: Path) -> None:
+    with pytest.raises(InputError) as refused:
+        points(tmp_path, text)
+    assert said in str(refused.value)
+
+
+@pytest.mark.system
+def test_a_job_over_a_link_that_fails_takes_longer_and_its_packets_add_up(tmp_path: Path) -> None:
+    pytest.importorskip("eeon_engine", reason="the engine is not built; `make setup` builds it")
+    found: list[Mapping[str, Any]] = []  # columns of a row are of several types
+    for text in (TINY, with_faults("h1@5ms-305ms")):
+        run = points(tmp_path, text, quick=True, versions=versions())[0].run
+        found.append(run_one(run).measured)
+        assert found[-1]["status"] == "finished", found[-1]["error"]
+    without, faulty = found
+    assert without["lost_on_links"] == 0 < faulty["lost_on_links"]
+    for column in ("timeouts", "runtime_seconds"):
+        assert faulty[column] > without[column], column

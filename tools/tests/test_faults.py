@@ -1,0 +1,114 @@
+"""Links and switches that fail in a replay's twin: what is refused, what is lost, and that every packet is
+counted."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from eeon_control import topology as topologies
+from eeon_control.units import Duration
+from eeon_tools.cli.replay import replay as replay_command
+from eeon_tools.hops.recording import Recording
+from eeon_tools.replay.faults import Fault
+from eeon_tools.replay.result import RunResult
+from eeon_tools.replay.twin_run import ReplaySettings, replay
+from eeon_tools.trace.generate import generate
+from eeon_tools.trace.hosts import TraceHost
+from eeon_tools.trace.segments import TcpModel
+from test_pfc_reasons import small_groups
+from test_replay_twin import Incast, comparable
+
+MS = 10**9
+
+
+def test_a_fault_names_a_link_or_a_node_and_when() -> None:
+    assert Fault.parse("leaf1:3@5ms-20ms") == Fault("leaf1", 3, Duration(5 * MS), Duration(20 * MS))
+    assert Fault.parse("spine1@0s") == Fault("spine1", None, Duration(0), None)
+    for text in ("leaf1:3@5ms-20ms", "spine1@1.5us"):
+        assert str(Fault.parse(text)) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("leaf1:3", "must be NODE[:PORT]@TIME[-TIME]"),
+        ("leaf1:x@5ms", "must be NODE[:PORT]@TIME[-TIME]"),
+        ("leaf1:3@-5ms", "must be NODE[:PORT]@TIME[-TIME]"),
+        ("leaf1:3@5ms-", "must be NODE[:PORT]@TIME[-TIME]"),
+        ("leaf1:3@5", "'5' has no unit"),
+        ("leaf1:3@5ms-5ms", "comes back at 5ms, which is not after it fails at 5ms"),
+        ("leaf1:3@1001s", "1001s is longer than 1000s"),
+        ("laef1@5ms", "leaf-spine-4 has no node laef1 (did you mean leaf1?)"),
+        ("leaf1:9@5ms", "leaf1 has no link at port 9; it has 1, 2, 3, 4"),
+        ("h1:0@5ms", "h1 is a host, which has one link: write h1@5ms"),
+    ],
+)
+def test_an_impossible_fault_is_refused_in_words(text: str, said: str) -> None:
+    with pytest.raises(ValueError) as refused:
+        Fault.parse(text).check(topologies.load("leaf-spine-4"))
+    assert said in str(refused.value)
+
+
+@pytest.fixture(scope="module")
+def incast(tmp_path_factory: pytest.TempPathFactory, hosts: list[TraceHost]) -> Path:
+    path = tmp_path_factory.mktemp("incast") / "incast.pcap"
+    generate(path, "leaf-spine-4", hosts, Incast(), TcpModel(), 1)
+    return path
+
+
+def run(trace: Path, *faults: str, config: str = "mark_threshold") -> tuple[RunResult, Recording]:
+    found: list[Recording] = []
+    settings = ReplaySettings(
+        "test", trace, "leaf-spine-4", (config,), faults=tuple(map(Fault.parse, faults))
+    )
+    return replay(settings, recorded=found.append), found[0]
+
+
+@pytest.mark.system
+def test_what_a_link_that_is_down_loses_is_counted_by_class_and_told_packet_by_packet(incast: Path) -> None:
+    result, recording = run(incast, "h1@2ms-3ms", "spine1@1ms")
+    assert comparable(result) == comparable(run(incast, "h1@2ms-3ms", "spine1@1ms")[0])
+    total = result.total()
+    assert total.sent == total.delivered + total.dropped + total.lost and total.lost > 0
+    by_class: Counter[str] = Counter()
+    for link in result.faults:
+        by_class.update(link.lost)
+    assert by_class == {name: one.lost for name, one in result.packets.items() if one.lost}
+    down_ms = {link.name: link.down_ms for link in result.faults}
+    assert down_ms["h1 to leaf1"] == down_ms["leaf1:1 to h1"] == 1
+    assert down_ms["spine1:1 to leaf1"] == pytest.approx(1000 * result.virtual_seconds - 1)
+    told = Counter(recording.reason(visit) for visit in recording.visits() if visit.lost)
+    lost = {link.name: sum(link.lost.values()) for link in result.faults}
+    assert told["lost: the link to h1 was down"] == lost["leaf1:1 to h1"]
+    assert told["lost: the link to leaf1 was down"] == lost["h1 to leaf1"] + lost["spine1:1 to leaf1"]
+    assert sum(told.values()) == total.lost
+
+
+@pytest.mark.system
+def test_pauses_that_a_link_loses_are_counted_apart_from_packets(tmp_path: Path) -> None:
+    trace, config = small_groups(tmp_path)
+    result, _ = run(trace, "spine1@500us-1ms", "spine2@500us-1ms", config=str(config))
+    assert sum(link.lost.get("control", 0) for link in result.faults) > 0
+    total = result.total()
+    assert total.sent == total.delivered + total.dropped + total.lost
+
+
+@pytest.mark.system
+def test_the_command_shows_the_links_and_refuses_in_a_line(incast: Path, tmp_path: Path) -> None:
+    page = tmp_path / "run.html"
+    call = [str(incast), "-c", "mark_threshold", "--fail"]
+    shown = CliRunner().invoke(replay_command, [*call, "h1@2ms-3ms", "--fail", "h2@9s", "--html", str(page)])
+    assert shown.exit_code == 0, shown.output
+    assert "h1 to leaf1      1.000" in shown.output
+    assert "h2 to leaf1, leaf1:2 to h2: the run ended at" in shown.output
+    assert "Links that failed" in page.read_text()
+    for fault, said in (("h9@1ms", "leaf-spine-4 has no node h9"), ("h1@1", "'1' has no unit")):
+        refused = CliRunner().invoke(replay_command, [*call, fault])
+        assert refused.exit_code == 1
+        (line,) = refused.output.splitlines()
+        assert line.startswith(f"Error: --fail: {fault}: {said}")
+    live = CliRunner().invoke(replay_command, [*call, "h1@1ms", "--fabric", "eeon"])
+    assert live.exit_code == 1 and "--fail: h1@1ms: is of a twin" in live.output
