@@ -221,22 +221,27 @@ class QueueThatShrinksAsksForNothing(_Modelled):
 
 @virtual_time_only
 class QueueOfItsOwnPriorityIsSampled(_Modelled):
-    """A higher queue is judged by its own bytes; its CNM names it."""
+    """A higher queue is judged by its own bytes, the lowest by what is left; the CNM names the queue."""
 
     def runTest(self) -> None:
         self.table_add("dscp_priority", {"dscp": 26}, "set_priority", {"priority": 3})
-        point = self.point(priority=3)
-        self.plug(PORT)
-        self.send(SOURCE, *frames(100))
-        wanted, found = [], 0
-        for frame in [packets.data(PORT, size=1000, dscp=26) for _ in range(60)]:
-            self.send(SOURCE, frame)
-            sample = point.arrives(1000, found)
-            found += 1000
-            if sample and sample[0]:
-                wanted.append(cnm_of(frame, *sample, PORT * PRIORITIES + 3))
-        self.assert_cnms(wanted)
-        self.departures(PORT)
+        for priority, dscp in ((3, 26), (0, 0)):
+            with self.subTest(priority=priority):
+                point = self.point(priority=priority)
+                self.plug(PORT)
+                if priority == 0:
+                    self.plugged(point)
+                self.send(SOURCE, *(packets.data(PORT, size=1000, dscp=26 - dscp) for _ in range(100)))
+                wanted, found = [], 0
+                for frame in [packets.data(PORT, size=1000, dscp=dscp) for _ in range(60)]:
+                    self.send(SOURCE, frame)
+                    sample = point.arrives(1000, found)
+                    found += 1000
+                    if sample and sample[0]:
+                        wanted.append(cnm_of(frame, *sample, PORT * PRIORITIES + priority))
+                self.assertTrue(wanted)
+                self.assert_cnms(wanted)
+                self.departures(PORT)
 
 
 @virtual_time_only

@@ -89,7 +89,10 @@ control congestion_point(inout metadata_t meta) {
         } else {
             byte_count_t depth;
             if (meta.queue[2:0] == 0) {
+                byte_count_t raised;
                 occupancy_bytes.read(depth, meta.egress_port);
+                raised_bytes.read(raised, meta.egress_port);
+                depth = depth - raised;
             } else {
                 queue_bytes.read(depth, meta.queue);
             }
