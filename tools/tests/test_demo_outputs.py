@@ -120,6 +120,7 @@ def test_the_summary_has_exactly_the_keys_that_it_promises(tmp_path: Path) -> No
         "early_dropped": 77,
         "tail_dropped": 0,
         "other_dropped": 0,
+        "lost": 0,
     }
     assert run["latency_us"]["data"] == {"mean": 120.0, "p50": 100.0, "p99": 900.0}
     assert run["latency_us"]["fin_rst"] == {"mean": None, "p50": None, "p99": None}

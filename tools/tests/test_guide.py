@@ -39,3 +39,4 @@ def test_an_output_that_differs_in_more_than_times_and_order_is_noticed():
     assert not alike(shown, shown.replace("4 to modify", "5 to modify"), loose=False)
     assert not alike(shown, shown.replace("leaf2", "leaf3"), loose=False)
     assert alike("b\n", "a\nb\n", loose=True) and not alike("c\n", "a\nb\n", loose=True)
+    assert alike("", "", loose=True) and not alike("", "a\n", loose=True)
