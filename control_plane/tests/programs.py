@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import re
 
+from eeon_control.entries import Action
+from finsy import P4Schema
 from finsy.proto import p4r
 
 
@@ -66,3 +68,14 @@ def _moved(value: object, lines: int) -> object:
             for key, part in value.items()
         }
     return [_moved(part, lines) for part in value] if isinstance(value, list) else value
+
+
+def allows(schema: P4Schema, action: Action) -> bool:
+    """Returns whether the program's `@action_restriction` holds for the action's parameters.
+
+    Reads the part of p4-constraints' language that Python has too, but for the spelling of `and` and `or`.
+    """
+    annotations = schema.actions[action.name].pbuf.preamble.annotations
+    (text,) = (one for one in annotations if one.startswith("@action_restriction"))
+    python = text[len('@action_restriction("') : -len('")')].replace("&&", "and").replace("||", "or")
+    return bool(eval(python, {"__builtins__": {}}, dict(action.params)))

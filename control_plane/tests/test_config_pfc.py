@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 import yaml
-from eeon_control import config, plan, topology, views
+from eeon_control import config, plan, program, topology, views
 from eeon_control.config.pfc import shortage
 from eeon_control.entries import CLONE_SESSIONS
 from eeon_control.errors import InputError, PlanError, Severity
@@ -19,6 +19,7 @@ from eeon_control.plan.deadlock import waiting_circle
 from eeon_control.units import Duration
 from engine_switches import serving
 from finsy.proto import p4r
+from programs import allows
 from scapy.layers.inet import IP, UDP
 from scapy.layers.l2 import Ether
 
@@ -48,6 +49,16 @@ def test_headroom_is_the_sum_that_the_model_names():
     assert at.headroom.total == 4924
     assert (at.xoff, at.xon, at.limit) == (100_000 - 4924, 100_000 - 4924 - 2 * 1514, 100_000)
     assert shortage(at) == 0
+
+
+def test_thresholds_are_written_as_the_program_restricts_them():
+    written = [action for entry in entries() for action in entry.actions if action.name == "lossless"]
+    assert len(written) == 4
+    schema = program.load().schema()
+    assert all(allows(schema, action) for action in written)
+    params = dict(written[0].params)
+    for wrong in ({"xon_bytes": params["xoff_bytes"] + 1}, {"limit_bytes": params["xoff_bytes"] - 1}):
+        assert not allows(schema, written[0]._replace(params=tuple((params | wrong).items())))
 
 
 def test_a_neighbour_that_takes_time_to_obey_needs_room_for_it():

@@ -25,6 +25,7 @@ from eeon_control.port_settings.red import Red
 from eeon_control.units import Bytes, DataRate, Duration, Packets
 from hypothesis import given
 from hypothesis import strategies as st
+from programs import allows
 
 SCHEMA = program.load().schema()
 U32 = st.integers(0, 2**32 - 1)
@@ -108,6 +109,17 @@ def test_red_is_read_back_but_for_half_a_step_of_its_slope(settings, tick):
     rounded = {"max_probability": found.max_probability, "half_life_ps": found.half_life_ps}
     assert found == RedSettings(**(vars(settings) | rounded))
     assert found.to_action(tick) == settings.to_action(tick)
+
+
+@given(red_settings(), TICKS)
+def test_red_is_written_as_the_program_restricts_it(settings, tick):
+    action = settings.to_action(tick)
+    assert allows(SCHEMA, action)
+    params = dict(action.params)
+    assert not allows(SCHEMA, action._replace(params=tuple((params | {"mean_bytes": 255}).items())))
+    if params["min_threshold"] < params["max_threshold"]:
+        swapped = {"min_threshold": params["max_threshold"], "max_threshold": params["min_threshold"]}
+        assert not allows(SCHEMA, action._replace(params=tuple((params | swapped).items())))
 
 
 @pytest.mark.parametrize(

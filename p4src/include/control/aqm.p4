@@ -66,6 +66,7 @@ control aqm(inout metadata_t meta, in standard_metadata_t standard_metadata) {
     // Floyd and Jacobson 1993, without the count since the last mark. With mean_bytes > 0 a packet of mean_bytes has the
     // probability of the line, others in proportion.
     @brief("Random early detection: marks or drops with a probability that grows with the queue.")
+    @action_restriction("min_threshold <= max_threshold && (mean_bytes == 0 || mean_bytes >= 256)")
     action red(
         @brief("Bytes, or packets where in_packets is 1.") bit<32> min_threshold,
         @brief("Bytes, or packets where in_packets is 1; above min_threshold.") bit<32> max_threshold,

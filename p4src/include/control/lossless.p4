@@ -99,6 +99,7 @@ action lossless_leave(in metadata_t meta, in tick_t now, inout copy_t copy, inou
 control lossless_limit(inout metadata_t meta, in standard_metadata_t standard_metadata) {
     // Thresholds are of bytes in the group, the newest packet included.
     @brief("The group pauses its neighbour instead of dropping.")
+    @action_restriction("xon_bytes <= xoff_bytes && xoff_bytes <= limit_bytes")
     action lossless(
         @brief("Bytes above which the neighbour is to pause.") byte_count_t xoff_bytes,
         @brief("Bytes at which it goes on.") byte_count_t xon_bytes,
