@@ -113,8 +113,9 @@ stf: ## run p4c's STF programs for v1model, on the engine; P4C_TESTDATA names p4
 testgen: ## run CASES (10) cases for each program that p4testgen generates from SEED (1), on the engine: of ours and, where P4C_TESTDATA names p4c's folder testdata, of its samples
 	$(CARGO) test $(ENGINE) --package simple_switch --test stf --quiet -- --ignored --nocapture generated
 
-tutorials: setup ## try p4lang's tutorials in `eeon lab`, and with root and Mininet under their own harness; P4_TUTORIALS names a checkout, p4c-bm2-ss must be on PATH
-	P4_TUTORIALS=$(abspath $(P4_TUTORIALS)) $(PY) -m pytest -q -ra tools/tests/test_tutorials.py tools/tests/test_tutorials_mininet.py
+tutorials: setup ## try p4lang's tutorials in `eeon lab`, and with root and Mininet under their own harness, p4-learning under p4-utils as well; P4_TUTORIALS, P4_UTILS and P4_LEARNING name checkouts, p4c-bm2-ss must be on PATH
+	P4_TUTORIALS=$(abspath $(P4_TUTORIALS)) P4_UTILS=$(abspath $(P4_UTILS)) P4_LEARNING=$(abspath $(P4_LEARNING)) \
+	  $(PY) -m pytest -q -ra tools/tests/test_tutorials.py tools/tests/test_tutorials_mininet.py tools/tests/test_p4_utils_mininet.py
 
 packetdrill: ## play packetdrill's public scripts on TCP's endpoints; PACKETDRILL names a folder of them (a checkout of github.com/google/packetdrill, or tools/testing/selftests/net/packetdrill of Linux)
 	$(CARGO) test $(ENGINE) --package tcp --test packetdrill --quiet -- --ignored --nocapture

@@ -12,48 +12,20 @@ import os
 import re
 import shutil
 import subprocess
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
+from mininet_harness import SWITCHES, environment, skip_without
 
 pytestmark = [pytest.mark.system, pytest.mark.nightly]
 
 TUTORIALS = os.environ.get("P4_TUTORIALS", "")
-MININET = Path("/usr/lib/python3/dist-packages/mininet")
 
 if not TUTORIALS:
     pytest.skip("P4_TUTORIALS names no checkout of p4lang/tutorials", allow_module_level=True)
-if os.geteuid() != 0:
-    pytest.skip("Mininet needs root", allow_module_level=True)
-if not MININET.is_dir():
-    pytest.skip("Debian's package mininet is not installed", allow_module_level=True)
-for _tool in ("p4c-bm2-ss", "make", "unshare", "ping", "iperf", "ethtool", "tc"):
-    if shutil.which(_tool) is None:
-        pytest.skip(f"{_tool} is not on PATH", allow_module_level=True)
-
-P4_CONFIG = """
-from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
-
-file = descriptor_pb2.FileDescriptorProto(name="p4/tmp/p4config.proto", package="p4.tmp", syntax="proto3")
-message = file.message_type.add(name="P4DeviceConfig")
-message.field.add(name="reassign", number=1, label=1, type=8)
-message.field.add(name="device_data", number=3, label=1, type=12)
-pool = descriptor_pool.Default()
-pool.Add(file)
-P4DeviceConfig = message_factory.GetMessageClass(pool.FindMessageTypeByName("p4.tmp.P4DeviceConfig"))
-"""
-"""PI's `p4/tmp/p4config.proto`, which no package on PyPI has."""
-
-GENERATED = (
-    "v1/p4runtime_pb2",
-    "v1/p4runtime_pb2_grpc",
-    "v1/p4data_pb2",
-    "config/v1/p4info_pb2",
-    "config/v1/p4types_pb2",
-)
+skip_without("make", "iperf")
 
 
 @dataclass(frozen=True)
@@ -190,35 +162,7 @@ EXERCISES = {
 }
 
 
-def bindings(folder: Path) -> Path:
-    """Makes a folder of what the harness imports: Mininet, and P4Runtime's messages."""
-    for module in GENERATED:
-        path = folder / "p4" / f"{module}.py"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(f"from finsy.proto.p4.{module.replace('/', '.')} import *\n")
-    (folder / "p4/tmp").mkdir()
-    (folder / "p4/tmp/p4config_pb2.py").write_text(P4_CONFIG)
-    (folder / "mininet").symlink_to(MININET)
-    return folder
-
-
-def programs(folder: Path, switch: str) -> Path:
-    """Makes a folder with `sudo` and `simple_switch_grpc`."""
-    folder.mkdir()
-    if switch == "eeon-switch":
-        eeon = Path(sys.executable).with_name("eeon-switch")
-        subprocess.run([eeon, "--install-names", folder], check=True, capture_output=True)
-    else:
-        bmv2 = shutil.which("simple_switch_grpc")
-        if bmv2 is None:
-            pytest.skip("simple_switch_grpc is not on PATH")
-        (folder / "simple_switch_grpc").symlink_to(bmv2)
-    (folder / "sudo").write_text('#!/bin/sh\nexec env "$@"\n')
-    (folder / "sudo").chmod(0o755)
-    return folder
-
-
-@pytest.mark.parametrize("switch", ["eeon-switch", "BMv2"])
+@pytest.mark.parametrize("switch", SWITCHES)
 @pytest.mark.parametrize("name", EXERCISES)
 def test_an_exercise_ends_under_mininet_as_its_readme_says(tmp_path: Path, name: str, switch: str) -> None:
     if name == "flowcache" and importlib.util.find_spec("p4runtime_sh") is None:
@@ -230,20 +174,10 @@ def test_an_exercise_ends_under_mininet_as_its_readme_says(tmp_path: Path, name:
     for solved in (folder / "solution").iterdir():
         if not solved.name.endswith(".license"):
             shutil.copy(solved, folder / exercise.solution.get(solved.name, solved.name))
-    path = (
-        programs(tmp_path / "bin", switch),
-        Path(sys.executable).parent,
-        os.environ["PATH"],
-        "/usr/sbin:/sbin",
-    )
     done = subprocess.run(
         ["unshare", "--net", "sh", "-c", "ip link set lo up; exec make run"],
         cwd=folder,
-        env={
-            **os.environ,
-            "PATH": ":".join(map(str, path)),
-            "PYTHONPATH": f"{bindings(tmp_path / 'lib')}:{os.environ.get('PYTHONPATH', '')}",
-        },
+        env=environment(tmp_path, switch),
         input="\n".join(exercise.lines) + "\n",
         capture_output=True,
         text=True,

@@ -108,7 +108,10 @@ def lines_of(switch: str) -> Iterator[list[str]]:
 
 
 def bmv2_takes(switch: str, arguments: list[str], folder: Path) -> bool:
-    """Whether it goes on to the program, or starts without one."""
+    """Whether it goes on to the program, or starts without one.
+
+    A BMv2 of the same device id that runs beside it keeps the socket of its notifications.
+    """
     try:
         done = subprocess.run(
             [switch, *arguments], cwd=folder, capture_output=True, text=True, errors="replace", timeout=2
@@ -116,7 +119,11 @@ def bmv2_takes(switch: str, arguments: list[str], folder: Path) -> bool:
     except subprocess.TimeoutExpired:
         return True
     said = done.stdout + done.stderr
-    return f"input file {PROGRAM} cannot be opened" in said and "Target parser returned an error" not in said
+    began = (
+        f"input file {PROGRAM} cannot be opened" in said
+        or "Nanomsg returned a exception when trying to bind" in said
+    )
+    return began and "Target parser returned an error" not in said
 
 
 def ours_takes(arguments: list[str], with_grpc: bool) -> bool:
