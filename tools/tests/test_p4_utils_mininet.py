@@ -38,7 +38,7 @@ PINGS = r"3 packets transmitted, [23] received"
 
 @dataclass(frozen=True)
 class Exercise:
-    """A folder of p4-learning, what is typed at Mininet's prompt, and a pattern of what is then on the screen."""
+    """A folder of p4-learning, what is typed at the prompt, and a pattern of what is then on the screen."""
 
     folder: str
     lines: tuple[str, ...]
