@@ -12,7 +12,13 @@ from eeon_tools.cli.support import reports_errors
 from eeon_tools.errors import InputError
 from rich.table import Table
 
-from eeon_experiments.cli.numbers import column_option, folder_of, show_points, write_csv
+from eeon_experiments.cli.numbers import (
+    column_option,
+    folder_of,
+    show_comparison,
+    show_points,
+    write_csv,
+)
 
 
 @click.command()
@@ -71,6 +77,12 @@ def list_(as_json: bool) -> None:
     type=click.Path(dir_okay=False, path_type=Path),
     help="Write the numbers of all points, with lowest and highest over the seeds, as CSV.",
 )
+@click.option(
+    "--compare",
+    "compared",
+    metavar="AXIS=FIRST,SECOND",
+    help="Show by how much the second value changes each column, with an interval over pairs of runs.",
+)
 @json_option
 @reports_errors
 def show(
@@ -79,6 +91,7 @@ def show(
     output: Path | None,
     wanted: tuple[str, ...],
     csv_path: Path | None,
+    compared: str | None,
     as_json: bool,
 ) -> None:
     """Show the runs of an experiment, check all of them, and show the numbers of those that were run.
@@ -87,6 +100,7 @@ def show(
     """
     from eeon_experiments import files, store
     from eeon_experiments.expand import expand
+    from eeon_experiments.report import comparison
     from eeon_experiments.report import points as numbers
     from eeon_experiments.report.family import runs_of
     from eeon_experiments.settings import RunSettings
@@ -96,12 +110,20 @@ def show(
     points = expand(found, versions(), quick=quick)
     folder = folder_of(found.name, quick, output)
     there = (folder / store.MANIFEST).is_file()
-    measured = numbers.points(runs_of(store.load(folder).finished, {})) if there else []
-    numbers.shown_columns(measured, wanted)
+    runs = runs_of(store.load(folder).finished if there else [], {})
+    measured = numbers.points(runs)
+    shown = numbers.shown_columns(measured, wanted)
+    for option, given in (("--csv", csv_path), ("--compare", compared)):
+        if given is not None and not measured:
+            raise InputError(option, str(given), f"no results in {folder}; run the experiment")
     if csv_path is not None:
-        if not measured:
-            raise InputError("--csv", str(csv_path), f"no results in {folder}; run the experiment")
         write_csv(measured, csv_path)
+    pair = comparison.Compared.parse(compared) if compared is not None else None
+    changes = [one for column in shown for one in comparison.compare(runs, pair, column)] if pair else []
+    if pair is not None and not as_json:
+        click.echo(f"from {folder}:")
+        show_comparison(pair, changes)
+        return
     advice = {one for point in points for one in RunSettings.model_validate(point.run.settings).tcp.advice()}
     if as_json:
         value = {
@@ -110,6 +132,7 @@ def show(
             "description": found.file.description,
             "points": [{"axes": one.axes, "seed": one.run.seed, "run": one.run.id} for one in points],
             "numbers": numbers.as_values(measured),
+            "compared": comparison.as_values(changes),
             "warnings": sorted(advice),
         }
         click.echo(json.dumps(value, indent=1))
@@ -123,8 +146,8 @@ def show(
     for point in points:
         table.add_row(*(value or "-" for value in point.axes.values()), str(point.run.seed), point.run.id)
     console().print(table)
-    runs = len({point.run.id for point in points})
-    click.echo(f"{counted(len(points), 'point')}, {counted(runs, 'run')}")
+    to_run = len({point.run.id for point in points})
+    click.echo(f"{counted(len(points), 'point')}, {counted(to_run, 'run')}")
     if measured:
         click.echo(f"\nfrom {folder}:")
         show_points(measured, wanted)

@@ -12,6 +12,7 @@ from rich.cells import cell_len
 from rich.table import Table
 
 if TYPE_CHECKING:
+    from eeon_experiments.report.comparison import Compared, Comparison
     from eeon_experiments.report.points import Point
 
 MOST_ROWS = 24
@@ -56,6 +57,38 @@ def show_points(found: Sequence[Point], wanted: Sequence[str] = (), most: int | 
         click.echo(f"and {counted(left, 'more point', 'more points')}")
     if any(len(point.seeds) > 1 for point in found):
         click.echo("means over seeds (lowest to highest)")
+
+
+def show_comparison(compared: Compared, found: Sequence[Comparison]) -> None:
+    """Prints a table for each column: at each point both means over the pairs, and the change with its
+    interval."""
+    from eeon_experiments.report.points import short, words
+
+    axes = list(dict.fromkeys(axis for one in found for axis in one.axes or ()))
+    differing = [axis for axis in axes if len({one.axes.get(axis) for one in found if one.axes}) > 1]
+    for column in dict.fromkeys(one.column for one in found):
+        table = Table(box=None, pad_edge=False, header_style="bold")
+        for axis in differing:
+            table.add_column(axis, overflow="fold")
+        for heading in ("pairs", compared.first, compared.second):
+            table.add_column(heading, justify="right", overflow="fold")
+        table.add_column("change (95 %)", justify="right", no_wrap=True)
+        for one in found:
+            if one.column == column:
+                point = [one.axes.get(axis, "-") if one.axes is not None else "all" for axis in differing]
+                table.add_row(*point, str(one.pairs), short(one.first), short(one.second), _change(one))
+        click.echo(f"{words(column)}:")
+        console().print(table)
+    click.echo("a pair: two runs of one seed that differ in nothing else")
+
+
+def _change(one: Comparison) -> str:
+    change = one.change
+    if change is None:
+        return "-"
+    if change.low is None or change.high is None:
+        return f"{change.mean:+.1%}"
+    return f"{change.mean:+.1%} ({change.low:+.1%} to {change.high:+.1%})"
 
 
 def write_csv(found: Sequence[Point], path: Path) -> None:

@@ -95,11 +95,12 @@ def text(value: Spread | None) -> str:
     if value is None:
         return "-"
     if value.low == value.high:
-        return _short(value.mean)
-    return f"{_short(value.mean)} ({_short(value.low)} to {_short(value.high)})"
+        return short(value.mean)
+    return f"{short(value.mean)} ({short(value.low)} to {short(value.high)})"
 
 
-def _short(value: float) -> str:
+def short(value: float) -> str:
+    """Returns a number in four digits, or whole where it is large."""
     return f"{value:,.0f}" if abs(value) >= _LARGE else f"{value:.4g}"
 
 

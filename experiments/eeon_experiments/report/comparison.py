@@ -1,0 +1,159 @@
+"""Two values of an axis side by side: by how much one changes a number, and how sure that is."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+
+from eeon_control.validation import did_you_mean
+from eeon_tools.errors import InputError, UnavailableError
+
+from eeon_experiments.report.runs import Run, Runs
+
+_RESAMPLES = 9999
+_CONFIDENCE = 0.95
+_SEED = 1
+"""The same rows give the same interval."""
+
+
+@dataclass(frozen=True)
+class Compared:
+    """An axis, and the two of its values that are compared: `AXIS=FIRST,SECOND`."""
+
+    axis: str
+    first: str
+    second: str
+
+    @classmethod
+    def parse(cls, text: str) -> Compared:
+        """Raises InputError for another form."""
+        axis, equals, values = text.partition("=")
+        first, comma, second = values.partition(",")
+        if not (axis and equals and first and comma and second) or "," in second:
+            raise InputError(
+                "--compare", text, "is not AXIS=FIRST,SECOND, for example queue=drop_tail,mark_1"
+            )
+        if first == second:
+            raise InputError("--compare", text, "names one value twice")
+        return cls(axis, first, second)
+
+
+@dataclass(frozen=True)
+class Interval:
+    """A mean over pairs, and the interval that holds it with 95 %; None where there is a single pair."""
+
+    mean: float
+    low: float | None
+    high: float | None
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """One column at one point of the other axes, or over all of them (`axes` is None).
+
+    A pair is two runs of one seed that differ in nothing but the compared axis. `change` is the mean over
+    pairs of second / first - 1; it is None where a first one is 0. `difference` is that of second - first.
+    """
+
+    axes: Mapping[str, str] | None
+    column: str
+    pairs: int
+    first: float
+    second: float
+    difference: Interval
+    change: Interval | None
+
+
+def compare(runs: Runs, compared: Compared, column: str) -> list[Comparison]:
+    """Compares each point that both values have, then all of them together where there are several.
+
+    Raises InputError for an axis or a value that the runs do not have, and where no pair has the column.
+    """
+    axes = list(dict.fromkeys(axis for run in runs for axis in run.axes))
+    if compared.axis not in axes:
+        raise InputError("--compare", compared.axis, f"is not an axis{did_you_mean(compared.axis, axes)}")
+    known = [value for value in runs.values(compared.axis) if len(runs.where(**{compared.axis: value}))]
+    for value in (compared.first, compared.second):
+        if value not in known:
+            hint = did_you_mean(value, known) or f"; there are {', '.join(known)}"
+            raise InputError("--compare", value, f"no run has it as {compared.axis}{hint}")
+    pairs = _pairs(runs, compared, column)
+    if not pairs:
+        raise InputError(
+            "--compare",
+            f"{compared.axis}={compared.first},{compared.second}",
+            f"no two runs of one seed with {column} differ in {compared.axis} alone",
+        )
+    found = [_of(dict(point), column, of_point) for point, of_point in pairs.items()]
+    if len(pairs) > 1:
+        found.append(_of(None, column, [pair for of_point in pairs.values() for pair in of_point]))
+    return found
+
+
+def as_values(found: Sequence[Comparison]) -> list[dict[str, object]]:
+    """Returns the same for JSON."""
+    return [asdict(one) for one in found]
+
+
+def _pairs(
+    runs: Runs, compared: Compared, column: str
+) -> dict[tuple[tuple[str, str], ...], list[tuple[float, float]]]:
+    """Returns first and second number of each pair, by the values of the other axes."""
+
+    def of(value: str) -> dict[tuple[tuple[tuple[str, str], ...], int], float]:
+        there = runs.where(**{compared.axis: value})
+        return {
+            (_others(run, compared.axis), run.seed): number
+            for run in there
+            if (number := run.number(column)) is not None
+        }
+
+    first, second = of(compared.first), of(compared.second)
+    found: dict[tuple[tuple[str, str], ...], list[tuple[float, float]]] = {}
+    for point, seed in first:
+        if (point, seed) in second:
+            found.setdefault(point, []).append((first[point, seed], second[point, seed]))
+    return found
+
+
+def _others(run: Run, axis: str) -> tuple[tuple[str, str], ...]:
+    return tuple((name, value) for name, value in run.axes.items() if name != axis)
+
+
+def _of(axes: dict[str, str] | None, column: str, pairs: Sequence[tuple[float, float]]) -> Comparison:
+    first, second = zip(*pairs, strict=True)
+    count = len(pairs)
+    return Comparison(
+        axes,
+        column,
+        count,
+        math.fsum(first) / count,
+        math.fsum(second) / count,
+        _interval([two - one for one, two in pairs]),
+        None if 0 in first else _interval([two / one - 1 for one, two in pairs]),
+    )
+
+
+def _interval(values: Sequence[float]) -> Interval:
+    mean = math.fsum(values) / len(values)
+    if len(values) == 1:
+        return Interval(mean, None, None)
+    try:
+        import numpy
+        from scipy.stats import bootstrap  # Only a comparison needs it.
+    except ImportError as error:
+        raise UnavailableError(
+            f"a comparison needs SciPy ({error}): `pip install 'eeon-experiments[compare]'`, or "
+            "`pip install './experiments[compare]'` in a checkout"
+        ) from error
+    # Of few pairs, percentiles of the resampled means; they can be a single number.
+    found = bootstrap(
+        (values,),
+        numpy.mean,
+        n_resamples=_RESAMPLES,
+        confidence_level=_CONFIDENCE,
+        method="percentile",
+        rng=numpy.random.default_rng(_SEED),
+    ).confidence_interval
+    return Interval(mean, float(found.low), float(found.high))

@@ -1,0 +1,110 @@
+"""Two values of an axis side by side: which runs are pairs, what is refused, and the interval."""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from eeon_experiments.cli.look import show
+from eeon_experiments.report.comparison import Compared, compare
+from eeon_experiments.report.runs import Run, Runs
+from eeon_tools.errors import InputError
+
+pytest.importorskip("scipy")
+
+DATA = Path(__file__).resolve().parents[2] / "docs" / "results" / "data"
+QUEUE = Compared.parse("queue=slow,fast")
+
+
+def runs(*found: tuple[str, str, int, float | None]) -> Runs:
+    return Runs(
+        Run({"load": load, "queue": queue}, seed, {"runtime_seconds": value})
+        for load, queue, seed, value in found
+    )
+
+
+def test_pairs_are_of_one_seed_and_of_one_point_of_the_other_axes() -> None:
+    found = compare(
+        runs(
+            *(("l30", "slow", seed, 10.0 * seed) for seed in (1, 2, 3)),
+            *(("l30", "fast", seed, 9.0 * seed) for seed in (3, 2, 4)),
+            ("l70", "slow", 1, 4.0),
+            ("l70", "fast", 1, 5.0),
+            ("l90", "slow", 1, 4.0),
+            ("l90", "fast", 1, None),
+        ),
+        QUEUE,
+        "runtime_seconds",
+    )
+    assert [(one.axes, one.pairs, one.first, one.second) for one in found] == [
+        ({"load": "l30"}, 2, 25.0, 22.5),
+        ({"load": "l70"}, 1, 4.0, 5.0),
+        (None, 3, 18.0, pytest.approx(50 / 3)),
+    ]
+    [l30, l70, _] = [one.change for one in found]
+    assert l30 is not None and (l30.mean, l30.low, l30.high) == pytest.approx((-0.1, -0.1, -0.1))
+    assert l70 is not None and (l70.mean, l70.low) == (0.25, None)
+
+
+def test_interval_holds_the_true_change_in_about_95_of_100_draws() -> None:
+    draw = random.Random(7)
+    held = 0
+    for _ in range(100):
+        pairs = [(seed, base := draw.uniform(5, 10), base * (0.8 + draw.gauss(0, 0.1))) for seed in range(20)]
+        [one] = compare(
+            runs(
+                *(("l30", "slow", seed, first) for seed, first, _ in pairs),
+                *(("l30", "fast", seed, second) for seed, _, second in pairs),
+            ),
+            QUEUE,
+            "runtime_seconds",
+        )
+        assert one.change is not None and one.change.low is not None and one.change.high is not None
+        held += one.change.low <= -0.2 <= one.change.high
+    assert 86 <= held <= 99
+
+
+def test_a_change_of_nothing_has_no_per_cent_and_a_difference() -> None:
+    [one] = compare(
+        runs(
+            ("l30", "slow", 1, 0.0), ("l30", "fast", 1, 3.0), ("l30", "slow", 2, 1.0), ("l30", "fast", 2, 2.0)
+        ),
+        QUEUE,
+        "runtime_seconds",
+    )
+    assert one.change is None and one.difference.mean == 2.0
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("queue", "is not AXIS=FIRST,SECOND"),
+        ("queue=slow", "is not AXIS=FIRST,SECOND"),
+        ("queue=slow,fast,faster", "is not AXIS=FIRST,SECOND"),
+        ("queue=slow,slow", "names one value twice"),
+        ("que=slow,fast", r"is not an axis \(did you mean queue\?\)"),
+        ("queue=slow,fest", r"no run has it as queue \(did you mean fast\?\)"),
+        ("load=l30,l70", "no two runs of one seed with runtime_seconds differ in load alone"),
+    ],
+)
+def test_what_cannot_be_compared_is_refused_in_a_line(text: str, says: str) -> None:
+    there = runs(("l30", "slow", 1, 1.0), ("l30", "fast", 1, 2.0), ("l70", "slow", 2, 1.0))
+    with pytest.raises(InputError, match=says):
+        compare(there, Compared.parse(text), "runtime_seconds")
+
+
+def test_the_command_compares_what_was_published() -> None:
+    words = ["workloads", "-o", str(DATA / "workloads"), "--compare", "queue=drop_tail,mark_1"]
+    words += ["--column", "slowdown_100kb_mean"]
+    shown = CliRunner().invoke(show, words, terminal_width=80)
+    assert shown.exit_code == 0, shown.output
+    assert "slowdown 100kb mean:" in shown.output
+    assert re.search(r"^all +all +all +36 .*-\d\d\.\d% \(-\d\d\.\d% to -\d\d\.\d%\)$", shown.output, re.M)
+    value = json.loads(CliRunner().invoke(show, [*words, "--json"]).output)
+    assert value["compared"][-1]["axes"] is None
+    change = value["compared"][-1]["change"]
+    assert change["low"] < change["mean"] < change["high"] < 0
