@@ -11,7 +11,7 @@ _PACKAGE = Path(__file__).resolve().parent
 _PLACES = (_PACKAGE / "_data" / "experiments", _PACKAGE.parent)
 _PAPERS = (
     *("marking", "aqm", "eee", "eee_ecn", "flow_chasing"),
-    *("cee_queue", "cee_commercial", "cee_scientific"),
+    *("cee_queue", "cee_commercial", "cee_scientific", "mq_ecn"),
 )
 """Experiments with claims of papers, in the order of pages."""
 

@@ -1,0 +1,130 @@
+"""MQ1 to MQ3: what the MQ-ECN paper (Bai, Chen, Chen and Wu, NSDI 2016) says of marking where queues share a
+port by weight, before it proposes its own."""
+
+from __future__ import annotations
+
+from eeon_experiments.claims.model import (
+    Check,
+    Checks,
+    Claim,
+    Spread,
+    change,
+    claim,
+    compare,
+    each,
+    percent,
+    share,
+    times,
+)
+from eeon_experiments.results import Results
+
+_RUNTIME, _LATENCY = "runtime_seconds", "latency_mean_us"
+OTHERS = (1, 2, 4, 8, 16)
+_FEW, _MANY = "queues_1", "queues_7"
+_PORT, _QUEUE, _FRACTION = "port_32", "queue_32", "queue_5"
+
+
+def shares(results: Results, marking: str) -> dict[str, Spread]:
+    """Returns which part of the link one flow has, by the number of flows of the other service.
+
+    Both services are to have a half. Raises Missing.
+    """
+
+    def at(others: int) -> dict[str, str]:
+        return {"traffic": f"against_{others}", "marking": marking}
+
+    known = [others for others in OTHERS if results.select(**at(others)).finished] or [max(OTHERS)]
+    columns = (_RUNTIME, _RUNTIME)
+    return {
+        f"{others}:": compare(results, columns, (at(0), at(others)), lambda alone, beside: alone / beside)
+        for others in known
+    }
+
+
+def latency(results: Results, above: tuple[str, str], below: tuple[str, str]) -> Spread:
+    """Returns mean latency at one point as a multiple of that at another: traffic and marking. Raises
+    Missing."""
+    points = [dict(zip(("traffic", "marking"), one, strict=True)) for one in (above, below)]
+    return compare(results, (_LATENCY, _LATENCY), (points[0], points[1]), lambda a, b: a / b)
+
+
+def _mq1(results: Results) -> Checks:
+    port, queue = shares(results, _PORT), shares(results, _QUEUE)
+    crowded = {others: one for others, one in port.items() if int(others[:-1]) >= 4}
+    falling = [one.mean for one in port.values()]
+    return Checks(
+        [
+            Check(
+                f"marked by the port, beside so many flows: {each(port, share)}",
+                all(one.mean < 0.35 for one in crowded.values()) and falling == sorted(falling, reverse=True),
+            ),
+            Check(
+                f"marked by the queue: {each(queue, share)}",
+                all(0.45 <= one.mean <= 0.55 for one in queue.values()),
+            ),
+        ],
+        {
+            f"{marking}_{others[:-1]}": one.mean
+            for marking, found in (("port", port), ("queue", queue))
+            for others, one in found.items()
+        },
+    )
+
+
+def _mq2(results: Results) -> Checks:
+    growth = latency(results, (_MANY, _QUEUE), (_FEW, _QUEUE))
+    against = latency(results, (_MANY, _QUEUE), (_MANY, _PORT))
+    return Checks(
+        [
+            Check(f"seven busy queues against one: {growth.text(times)}", growth.mean >= 3),
+            Check(f"against a threshold on the port: {against.text(times)}", against.mean >= 3),
+        ],
+        {"growth": growth.mean, "against_port": against.mean},
+    )
+
+
+def _mq3(results: Results) -> Checks:
+    saved = latency(results, (_MANY, _FRACTION), (_MANY, _QUEUE))
+    lost = change(
+        results, _RUNTIME, {"traffic": _FEW, "marking": _FRACTION}, {"traffic": _FEW, "marking": _QUEUE}
+    )
+    return Checks(
+        [
+            Check(
+                f"seven busy queues: latency {saved.text(times)} of that with the whole", saved.mean <= 0.5
+            ),
+            Check(f"one busy queue: time {lost.text(percent)}", lost.mean >= 0.05),
+        ],
+        {"latency": saved.mean, "time": lost.mean},
+    )
+
+
+CLAIMS: tuple[Claim, ...] = (
+    claim(
+        "MQ1",
+        "A threshold on the port marks a service for the queue of another: it violates weighted fair "
+        "sharing. A threshold on each queue does not.",
+        "MQ-ECN paper (NSDI 2016), section 2",
+        "Of two services of equal weight one has a single flow. Marked by the port, it has less than 35 % of "
+        "the link beside four flows and more, the less the more they are; marked by the queue 45 to 55 % "
+        "beside any.",
+        _mq1,
+    ),
+    claim(
+        "MQ2",
+        "The standard threshold on each queue makes latency grow with the number of busy queues.",
+        "MQ-ECN paper (NSDI 2016), section 2",
+        "With seven busy queues mean latency is at least three times that with one, and at least three times "
+        "that with the same threshold on the port.",
+        _mq2,
+    ),
+    claim(
+        "MQ3",
+        "A fixed part of the standard threshold on each queue keeps latency low and loses throughput where "
+        "few queues are busy.",
+        "MQ-ECN paper (NSDI 2016), section 2",
+        "A seventh of the threshold: with seven busy queues at most half the latency; with one, two flows "
+        "take at least 5 % longer.",
+        _mq3,
+    ),
+)

@@ -1,0 +1,79 @@
+"""Shares of a link and latency, by where a threshold counts."""
+
+from __future__ import annotations
+
+from eeon_experiments.report.alternatives import along
+from eeon_experiments.report.drawing import Drawing, Panel, Rule, Series
+from eeon_experiments.report.runs import Run, Runs
+from eeon_tools.svg import BLUE, GREEN, ORANGE
+
+_MARKINGS = {
+    "port_32": ("32 KB, the port", ORANGE),
+    "queue_32": ("32 KB, each queue", BLUE),
+    "queue_5": ("4.6 KB, each queue", GREEN),
+}
+_HALF = Rule("its weight", 50.0, "#888888", ":")
+
+
+def drawings(runs: Runs) -> list[Drawing]:
+    """Shares over the flows of the other service, then latency over busy queues."""
+    others = [one for one in runs.values("traffic") if one.startswith("against_") and one != "against_0"]
+    queues = [one for one in runs.values("traffic") if one.startswith("queues_")]
+    share_of = Panel(
+        "one flow beside another service",
+        [one.removeprefix("against_") for one in others],
+        [
+            Series(
+                name,
+                [
+                    None if one is None else one.scaled(100)
+                    for traffic in others
+                    for one in [
+                        runs.ratio(
+                            _rate,
+                            {"traffic": "against_0", "marking": marking},
+                            traffic=traffic,
+                            marking=marking,
+                        )
+                    ]
+                ],
+                colour,
+            )
+            for marking, (name, colour) in _MARKINGS.items()
+        ],
+        rules=[_HALF],
+    )
+    waits = Panel(
+        "all packets, mean",
+        [one.removeprefix("queues_") for one in queues],
+        [
+            Series(name, along(runs, "latency_mean_us", "traffic", queues, None, marking=marking), colour)
+            for marking, (name, colour) in _MARKINGS.items()
+        ],
+    )
+    return [
+        Drawing(
+            "mq-ecn-share",
+            "Two services of equal weight",
+            "After the MQ-ECN paper, section 2",
+            "The first service has one flow. Marked for what waits at the port, it backs off for the queue "
+            "of the other.",
+            "flows of the second service",
+            "share of the link, %",
+            [share_of],
+        ),
+        Drawing(
+            "mq-ecn-latency",
+            "Queues that are busy at once",
+            "After the MQ-ECN paper, section 2",
+            "Two flows in each queue. Each queue has its threshold for itself: together they are longer.",
+            "busy queues",
+            "latency, us",
+            [waits],
+        ),
+    ]
+
+
+def _rate(run: Run) -> float | None:
+    seconds = run.number("runtime_seconds")
+    return None if not seconds else 1 / seconds
