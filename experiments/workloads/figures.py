@@ -1,74 +1,165 @@
-"""Slowdown of flows by size over the marking threshold, and what matters in it as sentences with numbers."""
+"""Slowdown of flows by size, and what matters in it as sentences with numbers."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from eeon_experiments.report.alternatives import along
 from eeon_experiments.report.drawing import Drawing, Panel, Rule, Series
 from eeon_experiments.report.runs import Runs
-from eeon_tools.svg import BLUE, GREEN, ORANGE
+from eeon_tools.svg import BLUE, GREEN, INK, ORANGE, SKY
 
 _SIZES = {"websearch": "web search", "fb_hadoop": "Hadoop"}
 _LOADS = {"l30": BLUE, "l50": GREEN, "l70": ORANGE}
-_QUEUES = {
+_THRESHOLDS = {
     "mark_1": "1",
     "mark_7": "7",
     "mark_20": "20",
     "mark_65": "65",
     "drop_tail": "drop tail",
 }
-_CLASSES = {
-    "slowdown_100kb_mean": "10 to 100 kB, mean",
-    "slowdown_100kb_p99": "10 to 100 kB, p99",
-    "slowdown_10mb_mean": "1 to 10 MB, mean",
+_AQMS = {
+    "mark_65": "threshold, 65",
+    "red_ect": "RED, ECT spared",
+    "red_ack_syn": "RED, ACK+SYN spared",
+    "codel": "CoDel",
+    "drop_tail": "drop tail",
 }
-_CAPTION = "A slowdown of 1 is what a flow takes alone. 16 hosts at 10 Gbps, all to all."
+_COLOURS = {"mark_1": BLUE, "mark_7": SKY, "mark_20": GREEN, "mark_65": ORANGE, "drop_tail": INK}
+_NICS = {"fifo": ("one FIFO", ORANGE), "fair": ("flows take turns", BLUE)}
+_TRANSPORTS = {"dctcp": ("DCTCP", ORANGE), "cubic_ecn": ("CUBIC with ECN", BLUE)}
+_SMALL, _LARGE = ("slowdown_100kb_mean", "10 to 100 kB"), ("slowdown_10mb_mean", "1 to 10 MB")
+_CLASSES = {
+    "10kb": "to 10 kB",
+    "100kb": "to 100 kB",
+    "1mb": "to 1 MB",
+    "10mb": "to 10 MB",
+    "above_10mb": "above",
+}
+_CORNERS: dict[str, dict[str, str]] = {
+    "web search": {},
+    "load 90 %": {"load": "l90"},
+    "data mining": {"sizes": "datamining"},
+    "storage": {"sizes": "storage"},
+    "1 Gbps": {"rate": "1g"},
+    "100 Gbps": {"rate": "100g"},
+}
+_USUAL = {"sizes": "websearch", "load": "l50", "rate": "10g", "transport": "dctcp"}
+_FAIR = {**_USUAL, "nic": "fair"}
+_WHERE = "16 hosts at 10 Gbps, all to all, web search at 50 % load"
 _ONE = Rule("1 = alone", 1.0, "#888888", ":")
 
 
 def drawings(runs: Runs) -> list[Drawing]:
-    """Every figure: one for each distribution of sizes."""
-    return [_of(runs, sizes, title) for sizes, title in _SIZES.items()]
+    """Slowdown over size, then over the threshold, then what else matters."""
+    found = [
+        _by_size(runs),
+        *(_by_threshold(runs, sizes, title) for sizes, title in _SIZES.items()),
+        _by_nic(runs),
+        _by_aqm(runs),
+        _by_delay(runs),
+        _corners(runs),
+    ]
+    return [one for one in found if any(panel.measured() for panel in one.panels)]
 
 
-def _of(runs: Runs, sizes: str, title: str) -> Drawing:
-    queues = [queue for queue in _QUEUES if queue in runs.values("queue")]
-    panels = []
-    for delay in runs.values("host_delay"):
-        for column, what in _CLASSES.items():
-            series = [
-                Series(
-                    f"load {load[1:]} %",
-                    along(runs, column, "queue", queues, None, sizes=sizes, load=load, host_delay=delay),
-                    colour,
-                )
-                for load, colour in _LOADS.items()
-                if load in runs.values("load")
-            ]
-            positions = [_QUEUES[queue] for queue in queues]
-            panels.append(Panel(f"{what}, host delay {delay}", positions, series, rules=[_ONE]))
+def _drawing(key: str, title: str, caption: str, axis: str, panels: list[Panel]) -> Drawing:
     return Drawing(
-        f"workloads-{sizes}",
-        f"Slowdown of flows of {title} under DCTCP",
+        f"workloads-{key}",
+        title,
         "Not in the papers",
-        " ".join([_CAPTION, *_told(runs, sizes, title)]),
-        "threshold, frames of 1514 bytes",
+        f"A slowdown of 1 is what a flow takes alone. {caption}",
+        axis,
         "slowdown",
-        panels,
+        [panel for panel in panels if panel.measured()],
+        scale="log",
         share_y=False,
         from_zero=False,
     )
 
 
-def _told(runs: Runs, sizes: str, title: str) -> Iterator[str]:
+def _delays(runs: Runs) -> list[str]:
+    """Returns the two delays at which all else varies."""
+    return [delay for delay in ("0us", "50us") if delay in runs.values("host_delay")]
+
+
+def _known(runs: Runs, axis: str, wanted: Mapping[str, object]) -> list[str]:
+    return [one for one in wanted if one in runs.values(axis)]
+
+
+def _by_size(runs: Runs) -> Drawing:
+    panels = []
+    for delay in _delays(runs):
+        for statistic, words in (("p50", "median"), ("p99", "99th percentile")):
+            series = [
+                Series(
+                    _named(queue),
+                    [
+                        along(
+                            runs,
+                            f"slowdown_{size}_{statistic}",
+                            "queue",
+                            [queue],
+                            None,
+                            **_FAIR,
+                            host_delay=delay,
+                        )[0]
+                        for size in _CLASSES
+                    ],
+                    _COLOURS[queue],
+                )
+                for queue in _known(runs, "queue", {"mark_1": 0, "mark_20": 0, "mark_65": 0, "drop_tail": 0})
+            ]
+            panels.append(
+                Panel(f"{words}, host delay {delay}", list(_CLASSES.values()), series, rules=[_ONE])
+            )
+    return _drawing(
+        "by-size",
+        "Slowdown of web search flows over their size",
+        f"{_WHERE}; flows take turns in their hosts.",
+        "size of the flow",
+        panels,
+    )
+
+
+def _by_threshold(runs: Runs, sizes: str, title: str) -> Drawing:
+    queues = _known(runs, "queue", _THRESHOLDS)
+    at = {**_USUAL, "sizes": sizes, "nic": "fifo"}
+    panels = []
+    for delay in _delays(runs):
+        for column, what in (
+            (_SMALL[0], f"{_SMALL[1]}, mean"),
+            ("slowdown_100kb_p99", f"{_SMALL[1]}, p99"),
+            (_LARGE[0], f"{_LARGE[1]}, mean"),
+        ):
+            series = [
+                Series(
+                    f"load {load[1:]} %",
+                    along(runs, column, "queue", queues, None, **{**at, "load": load, "host_delay": delay}),
+                    colour,
+                )
+                for load, colour in _LOADS.items()
+                if load in runs.values("load")
+            ]
+            positions = [_THRESHOLDS[queue] for queue in queues]
+            panels.append(Panel(f"{what}, host delay {delay}", positions, series, rules=[_ONE]))
+    caption = " ".join(["16 hosts at 10 Gbps, all to all, one FIFO in each.", *_told(runs, at, title)])
+    return _drawing(
+        sizes,
+        f"Slowdown of flows of {title} under DCTCP",
+        caption,
+        "threshold, frames of 1514 bytes",
+        panels,
+    )
+
+
+def _told(runs: Runs, at: dict[str, str], title: str) -> Iterator[str]:
     """What the threshold does to small and to large flows, and for one distribution what the load does."""
-    small, large = ("slowdown_100kb_mean", "10 to 100 kB"), ("slowdown_10mb_mean", "1 to 10 MB")
-    for column, what in (small, large):
+    for column, what in (_SMALL, _LARGE):
         parts = []
-        for delay in runs.values("host_delay"):
+        for delay in _delays(runs):
             ends = [
-                _text(runs, column, queue, sizes=sizes, load="l50", host_delay=delay)
+                _text(runs, column, queue, at, host_delay=delay)
                 for queue in ("mark_1", "mark_65", "drop_tail")
             ]
             parts.append(f"{ends[0]}, {ends[1]} and {ends[2]} with a host delay of {delay}")
@@ -76,21 +167,169 @@ def _told(runs: Runs, sizes: str, title: str) -> Iterator[str]:
             f"Mean slowdown of {title} flows of {what} at 50 % load, with a threshold of one frame, of 65 "
             f"frames and with drop tail: {'; '.join(parts)}."
         )
-    loads = [load for load in _LOADS if load in runs.values("load")]
-    if sizes == "websearch" and len(loads) > 1:
+    loads = _known(runs, "load", _LOADS)
+    if at["sizes"] == "websearch" and len(loads) > 1:
         means = [
-            f"{_text(runs, small[0], 'mark_65', sizes=sizes, load=load, host_delay='0us')} at {load[1:]} %"
+            f"{_text(runs, _SMALL[0], 'mark_65', at, load=load, host_delay='0us')} at {load[1:]} %"
             for load in loads
         ]
         yield (
-            f"With a threshold of 65 frames and hosts without delay those of {small[1]} have "
-            f"{', '.join(means)} load."
+            f"With a threshold of 65 frames and hosts without delay those of {_SMALL[1]} have "
+            f"{', '.join(means)} load: a large flow whose own link limits it is never marked, so its window "
+            "grows, and the lower load has more of them."
         )
 
 
-def _text(runs: Runs, column: str, queue: str, **where: str) -> str:
+def _by_nic(runs: Runs) -> Drawing:
+    queues = _known(runs, "queue", _THRESHOLDS)
+    panels = [
+        Panel(
+            f"{what}, mean, host delay {delay}",
+            [_THRESHOLDS[queue] for queue in queues],
+            [
+                Series(
+                    name,
+                    along(runs, column, "queue", queues, None, **_USUAL, nic=nic, host_delay=delay),
+                    colour,
+                )
+                for nic, (name, colour) in _NICS.items()
+                if nic in runs.values("nic")
+            ],
+            rules=[_ONE],
+        )
+        for delay in _delays(runs)
+        for column, what in (_SMALL, _LARGE)
+    ]
+    parts = []
+    for queue in ("mark_1", "mark_65", "drop_tail"):
+        one, other = (
+            _text(runs, _SMALL[0], queue, {**_USUAL, "nic": nic}, host_delay="0us")
+            for nic in ("fifo", "fair")
+        )
+        parts.append(f"from {one} to {other} with {_named(queue)}")
+    return _drawing(
+        "nic",
+        "What flows wait for in their own hosts",
+        f"{_WHERE}. Much of a small flow's slowdown is behind large flows of its own host, which no switch "
+        "marks. Where flows take turns there (`nic: {queue: fair}`, as Linux' fq has them) the mean slowdown "
+        f"of flows of {_SMALL[1]} falls {'; '.join(parts)}, with hosts without delay.",
+        "threshold, frames of 1514 bytes",
+        panels,
+    )
+
+
+def _by_aqm(runs: Runs) -> Drawing:
+    queues = _known(runs, "queue", _AQMS)
+    panels = [
+        Panel(
+            f"{what}, mean, host delay {delay}",
+            [_AQMS[queue] for queue in queues],
+            [
+                Series(
+                    name,
+                    along(
+                        runs, column, "queue", queues, None,
+                        **{**_FAIR, "transport": transport, "host_delay": delay},
+                    ),
+                    colour,
+                )
+                for transport, (name, colour) in _TRANSPORTS.items()
+                if transport in runs.values("transport")
+            ],
+            kind="bars",
+            rules=[_ONE],
+        )
+        for delay in _delays(runs)
+        for column, what in (_SMALL, _LARGE)
+    ]  # fmt: skip
+    classic = {**_FAIR, "transport": "cubic_ecn"}
+    ect, spared = (
+        _text(runs, _SMALL[0], queue, classic, host_delay="50us") for queue in ("red_ect", "red_ack_syn")
+    )
+    return _drawing(
+        "aqm",
+        "Other ways to mark, and a TCP with classic ECN",
+        f"{_WHERE}; flows take turns in their hosts. RED and CoDel with a target of 20 us. DCTCP sends all "
+        "packets as ECN-capable, CUBIC neither SYNs nor ACKs: the mean slowdown of its flows of "
+        f"{_SMALL[1]} is {ect} where RED spares ECN-capable packets alone, {spared} where it spares ACKs and "
+        "SYNs as well, with a host delay of 50us.",
+        "queue",
+        panels,
+    )
+
+
+def _by_delay(runs: Runs) -> Drawing:
+    delays = [delay for delay in ("0us", "10us", "50us", "100us") if delay in runs.values("host_delay")]
+    panels = [
+        Panel(
+            f"{what}, mean",
+            delays,
+            [
+                Series(
+                    _named(queue),
+                    [
+                        along(runs, column, "queue", [queue], None, **_FAIR, host_delay=delay)[0]
+                        for delay in delays
+                    ],
+                    _COLOURS[queue],
+                )
+                for queue in _known(runs, "queue", _THRESHOLDS)
+            ],
+            rules=[_ONE],
+        )
+        for column, what in (_SMALL, _LARGE)
+    ]
+    return _drawing(
+        "delay",
+        "The threshold against the time that hosts take",
+        f"{_WHERE}; flows take turns in their hosts.",
+        "host delay, way out and in together",
+        panels,
+    )
+
+
+def _corners(runs: Runs) -> Drawing:
+    queues = _known(runs, "queue", {"mark_1": 0, "mark_65": 0, "drop_tail": 0})
+    panels = [
+        Panel(
+            f"{what}, mean, host delay {delay}",
+            list(_CORNERS),
+            [
+                Series(
+                    _named(queue),
+                    [
+                        along(
+                            runs, column, "queue", [queue], None, **{**_FAIR, **corner, "host_delay": delay}
+                        )[0]
+                        for corner in _CORNERS.values()
+                    ],
+                    _COLOURS[queue],
+                )
+                for queue in queues
+            ],
+            kind="bars",
+            rules=[_ONE],
+        )
+        for delay in _delays(runs)
+        for column, what in (_SMALL, _LARGE)
+    ]
+    return _drawing(
+        "corners",
+        "Other loads, sizes and rates",
+        "Web search at 50 % load on 10 Gbps, and what changes one of these. Flows take turns in their hosts.",
+        "what differs",
+        panels,
+    )
+
+
+def _named(queue: str) -> str:
+    frames = _THRESHOLDS[queue]
+    return "drop tail" if queue == "drop_tail" else "one frame" if frames == "1" else f"{frames} frames"
+
+
+def _text(runs: Runs, column: str, queue: str, at: Mapping[str, str], **where: str) -> str:
     """A mean over seeds, with the lowest and the highest where there are several."""
-    one = along(runs, column, "queue", [queue], None, **where)[0]
+    one = along(runs, column, "queue", [queue], None, **{**at, **where})[0]
     if one is None:
         return "unknown"
     return f"{one.mean:.1f} ({one.low:.1f} to {one.high:.1f})" if one.seeds > 1 else f"{one.mean:.1f}"
