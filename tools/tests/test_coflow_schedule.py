@@ -4,13 +4,24 @@ from __future__ import annotations
 
 import json
 import os
+import signal
+import threading
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 from eeon_engine import InvalidValueError, run_fluid
 from eeon_tools.cli.schedule import schedule
-from eeon_tools.coflow_schedule import COFLOWSIM, VARIANTS, Variant, World, complete, read_trace
+from eeon_tools.coflow_schedule import (
+    COFLOWSIM,
+    VARIANTS,
+    FluidTrace,
+    Variant,
+    World,
+    complete,
+    complete_all,
+    read_trace,
+)
 from eeon_tools.errors import CoflowError
 
 _SECOND = 1_000_000_000_000
@@ -143,3 +154,42 @@ def test_a_long_run_reports_progress_and_the_listener_can_end_it() -> None:
 
     with pytest.raises(KeyboardInterrupt):
         run_fluid("fair", 8, 10**9, MANY, progress=enough)
+
+
+STAR = FluidTrace(8, World(10**9, step_ps=None), MANY, [0] * len(MANY))
+
+
+def test_all_variants_are_in_their_order_and_as_they_are_alone() -> None:
+    heard: dict[str, list[int]] = {variant.name: [] for variant in VARIANTS}
+    done = complete_all(STAR, lambda variant, ended: heard[variant.name].append(ended))
+    assert done == [complete(STAR, variant) for variant in VARIANTS]
+    for counts in heard.values():
+        assert (counts[0], counts[-1]) == (0, len(MANY))
+        assert counts == sorted(counts)
+
+
+def test_an_interrupt_ends_all_variants_before_it_is_raised() -> None:
+    flows = MANY * 10
+    ended_at: list[int] = []
+    is_interrupted, is_noticed = threading.Event(), threading.Event()
+
+    def notice(signum: int, frame: object) -> None:
+        is_noticed.set()
+        raise KeyboardInterrupt
+
+    def interrupt(variant: Variant, ended: int) -> None:
+        ended_at.append(ended)
+        if ended > 0:
+            if not is_interrupted.is_set():
+                is_interrupted.set()
+                os.kill(os.getpid(), signal.SIGINT)
+            assert is_noticed.wait(60)
+
+    before = signal.signal(signal.SIGINT, notice)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            complete_all(FluidTrace(8, STAR.world, flows, [0] * len(MANY)), interrupt)
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert max(ended_at) < len(flows)
+    assert not [thread for thread in threading.enumerate() if thread.name.startswith("ThreadPoolExecutor")]

@@ -14,7 +14,6 @@ from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
     Progress,
-    TaskID,
     TimeElapsedColumn,
     TimeRemainingColumn,
 )
@@ -23,7 +22,15 @@ from rich.table import Table
 from eeon_tools.cli import tables
 from eeon_tools.cli.support import NumberRange, ProgressText, reports_errors
 from eeon_tools.cli.trace import coflows_argument, parse_range, range_option
-from eeon_tools.coflow_schedule import COFLOWSIM, VARIANTS, Completions, World, complete, read_trace
+from eeon_tools.coflow_schedule import (
+    COFLOWSIM,
+    VARIANTS,
+    Completions,
+    Variant,
+    World,
+    complete_all,
+    read_trace,
+)
 from eeon_tools.trace.coflow import SAMPLE
 
 
@@ -66,18 +73,15 @@ def schedule(
         ProgressText("{task.description}"), BarColumn(), MofNCompleteColumn(), ProgressText("flows,"),
         TimeElapsedColumn(), ProgressText("so far, left:"), TimeRemainingColumn(),
     )  # fmt: skip
-    results = []
     with Progress(*columns, console=Terminal(stderr=True), transient=True) as progress:
         flows = len(trace.flows)
-        tasks = [progress.add_task(variant.name, total=flows, start=False) for variant in VARIANTS]
-        for task, variant in zip(tasks, VARIANTS, strict=True):
-            progress.start_task(task)
+        tasks = {variant: progress.add_task(variant.name, total=flows, start=False) for variant in VARIANTS}
 
-            def ended(count: int, task: TaskID = task) -> None:
-                progress.update(task, completed=count)
+        def ended(variant: Variant, count: int) -> None:
+            progress.start_task(tasks[variant])
+            progress.update(tasks[variant], completed=count)
 
-            results.append(complete(trace, variant, ended))
-            progress.update(task, completed=flows)
+        results = complete_all(trace, ended)
     if as_json:
         click.echo(json.dumps([_row(result, results[0]) for result in results], indent=2))
         return

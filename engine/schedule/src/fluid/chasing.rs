@@ -168,7 +168,7 @@ impl Rates for Chasing {
         if path.iter().any(|link| is_used_up(self.residual[*link as usize], stock.capacity[*link as usize])) {
             return;
         }
-        let volume = stock.flows[flow as usize].volume;
+        let volume = stock.left(flow);
         let available = least(&self.residual, path);
         let alone = volume.div_ceil(u128::from(available));
         let chased = self.chased.entry(number).or_insert_with(|| Chased::new(stock, number));

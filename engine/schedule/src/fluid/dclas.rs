@@ -9,18 +9,14 @@ use crate::flows::is_used_up;
 pub(super) struct Attained {
     queues: Dclas,
     transfers: Vec<Sharers>,
-    rates: Vec<u64>,
 }
 
 /// The flows of a transfer, over its own links.
 struct Sharers {
     /// The first of them.
     first: u32,
+    /// One of each.
     paths: Paths,
-    /// 1 for those under way.
-    counts: Vec<u32>,
-    /// What they shared when they were last given rates, on each of the transfer's links. `None` when others are under way since then.
-    shared: Option<Vec<u64>>,
 }
 
 impl Attained {
@@ -31,18 +27,15 @@ impl Attained {
         let sharers = |(transfer, flows): (&Transfer, &[u32])| Sharers {
             first: flows[0],
             paths: Paths::new(transfer.links.len(), flows.iter().map(|flow| stock.places(*flow))),
-            counts: vec![0; flows.len()],
-            shared: None,
         };
         let transfers = stock.transfers.iter().zip(of_transfers).map(sharers).collect();
-        Self { queues, transfers, rates: Vec::new() }
+        Self { queues, transfers }
     }
 
-    fn change(&mut self, stock: &Stock, flow: u32) {
-        let one = &stock.flows[flow as usize];
-        let sharers = &mut self.transfers[one.transfer as usize];
-        sharers.shared = None;
-        sharers.counts[(flow - sharers.first) as usize] = u32::from(one.status == Status::UnderWay);
+    /// Returns the flows of the same transfer, and a flow's place among them.
+    fn sharers(&mut self, stock: &Stock, flow: u32) -> (&mut Paths, usize) {
+        let sharers = &mut self.transfers[stock.flows[flow as usize].transfer as usize];
+        (&mut sharers.paths, (flow - sharers.first) as usize)
     }
 }
 
@@ -52,11 +45,13 @@ fn sent(transfer: &Transfer) -> u128 {
 
 impl Rates for Attained {
     fn arrive(&mut self, stock: &mut Stock, flow: u32) {
-        self.change(stock, flow);
+        let (paths, place) = self.sharers(stock, flow);
+        paths.add(place);
     }
 
     fn end(&mut self, stock: &Stock, flow: u32) {
-        self.change(stock, flow);
+        let (paths, place) = self.sharers(stock, flow);
+        paths.remove(place);
     }
 
     fn allocate(&mut self, stock: &mut Stock) {
@@ -68,18 +63,15 @@ impl Rates for Attained {
         order.sort_unstable();
         let mut residual = stock.capacity.clone();
         for (_, _, number) in order {
-            let sharers = &mut self.transfers[number as usize];
-            let transfer = &stock.transfers[number as usize];
-            let shared: Vec<u64> = transfer.links.iter().map(|link| residual[*link as usize]).collect();
-            if sharers.shared.as_ref() != Some(&shared) {
-                let closed =
-                    |place: usize, left| is_used_up(left, stock.capacity[transfer.links[place] as usize]);
-                let Sharers { first, paths, counts, .. } = sharers;
-                paths.share(&mut shared.clone(), closed, counts, &transfer.users, &mut self.rates);
-                for (place, _) in counts.iter().enumerate().filter(|(_, count)| **count > 0) {
-                    stock.set_rate(*first + place as u32, self.rates[place]);
+            let Sharers { first, paths } = &mut self.transfers[number as usize];
+            let links = &stock.transfers[number as usize].links;
+            let mut shared: Vec<u64> = links.iter().map(|link| residual[*link as usize]).collect();
+            let closed = |place: usize, left| is_used_up(left, stock.capacity[links[place] as usize]);
+            paths.share(&mut shared, closed);
+            for (place, rate) in paths.changed() {
+                if stock.flows[(*first + place) as usize].status == Status::UnderWay {
+                    stock.set_rate(*first + place, rate);
                 }
-                sharers.shared = Some(shared);
             }
             let transfer = &stock.transfers[number as usize];
             for (link, own) in transfer.links.iter().zip(&transfer.own) {

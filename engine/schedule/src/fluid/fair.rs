@@ -35,11 +35,6 @@ pub(super) struct Fair {
     open: Vec<u32>,
     under_way: usize,
     all: Paths,
-    /// How many flows each path has.
-    counts: Vec<u32>,
-    /// How many each link has.
-    users: Vec<u64>,
-    rates: Vec<u64>,
 }
 
 impl Fair {
@@ -55,11 +50,8 @@ impl Fair {
             flows: numbers.into_iter().zip(volumes).collect(),
             open: Vec::new(),
             under_way: 0,
-            counts: vec![0; paths.len()],
-            users: vec![0; capacity.len()],
             paths,
             all,
-            rates: Vec::new(),
         }
     }
 }
@@ -91,10 +83,7 @@ impl Model for Fair {
         path.flows.push(Reverse((path.served + volume, flow)));
         path.find_left();
         self.under_way += 1;
-        self.counts[number as usize] += 1;
-        for link in self.all.links(number as usize) {
-            self.users[*link as usize] += 1;
-        }
+        self.all.add(number as usize);
     }
 
     fn next_end(&mut self) -> Option<u64> {
@@ -120,10 +109,7 @@ impl Model for Fair {
                 }
                 ended.push(*flow);
                 path.flows.pop();
-                self.counts[*number as usize] -= 1;
-                for link in self.all.links(*number as usize) {
-                    self.users[*link as usize] -= 1;
-                }
+                self.all.remove(*number as usize);
             }
             path.find_left();
         }
@@ -140,9 +126,9 @@ impl Model for Fair {
 
     fn allocate(&mut self) {
         let mut residual = self.capacity.clone();
-        self.all.share(&mut residual, |_, _| false, &self.counts, &self.users, &mut self.rates);
-        for number in &self.open {
-            self.paths[*number as usize].rate = self.rates[*number as usize];
+        self.all.share(&mut residual, |_, _| false);
+        for (path, rate) in self.all.changed() {
+            self.paths[path as usize].rate = rate;
         }
     }
 

@@ -37,8 +37,7 @@ fn longest(stock: &mut Stock, number: u32) -> u32 {
         flow.rate == 0 || transfer.together.is_some() && flow.rate == flow.base
     });
     stays.unwrap_or_else(|| {
-        let found = stock.members(number).max_by_key(|flow| stock.left(*flow));
-        let found = found.expect("an open transfer has flows under way");
+        let found = stock.longest(number);
         stock.transfers[number as usize].longest = Some(found);
         found
     })

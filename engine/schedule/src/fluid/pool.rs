@@ -11,11 +11,6 @@ pub(super) struct Pool {
     path_of: Vec<u32>,
     /// Flows in the pool, by path.
     members: Vec<Vec<u32>>,
-    counts: Vec<u32>,
-    /// How many there are on each link.
-    users: Vec<u64>,
-    rates: Vec<u64>,
-    new_rates: Vec<u64>,
     /// Transfers in the pool, in order.
     transfers: Vec<u32>,
     /// Flows that may have another rate than their path.
@@ -29,10 +24,6 @@ impl Pool {
         let (paths, path_of) = Paths::distinct(links, all);
         Self {
             members: vec![Vec::new(); paths.len()],
-            counts: vec![0; paths.len()],
-            users: vec![0; links],
-            rates: vec![0; paths.len()],
-            new_rates: Vec::new(),
             transfers: Vec::new(),
             odd: Vec::new(),
             path_of,
@@ -43,10 +34,7 @@ impl Pool {
     fn add(&mut self, flow: u32) {
         let path = self.path_of[flow as usize] as usize;
         self.members[path].push(flow);
-        self.counts[path] += 1;
-        for link in self.paths.links(path) {
-            self.users[*link as usize] += 1;
-        }
+        self.paths.add(path);
         self.odd.push(flow);
     }
 
@@ -54,10 +42,7 @@ impl Pool {
         let path = self.path_of[flow as usize] as usize;
         let Some(at) = self.members[path].iter().position(|member| *member == flow) else { return };
         self.members[path].swap_remove(at);
-        self.counts[path] -= 1;
-        for link in self.paths.links(path) {
-            self.users[*link as usize] -= 1;
-        }
+        self.paths.remove(path);
     }
 
     /// Notes that a flow has arrived.
@@ -96,19 +81,16 @@ impl Pool {
             return;
         }
         let closed = |link: usize, left| is_used_up(left, stock.capacity[link]);
-        self.paths.share(residual, closed, &self.counts, &self.users, &mut self.new_rates);
-        for (path, (rate, new)) in self.rates.iter_mut().zip(&self.new_rates).enumerate() {
-            if rate != new {
-                *rate = *new;
-                for flow in &self.members[path] {
-                    stock.set_rate(*flow, *new);
-                }
+        self.paths.share(residual, closed);
+        for (path, rate) in self.paths.changed() {
+            for flow in &self.members[path as usize] {
+                stock.set_rate(*flow, rate);
             }
         }
         for flow in self.odd.drain(..) {
             let one = &stock.flows[flow as usize];
             if one.status == Status::UnderWay && self.transfers.binary_search(&one.transfer).is_ok() {
-                stock.set_rate(flow, self.rates[self.path_of[flow as usize] as usize]);
+                stock.set_rate(flow, self.paths.rate(self.path_of[flow as usize] as usize));
             }
         }
     }

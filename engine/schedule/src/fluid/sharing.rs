@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 
-/// Paths, and which of them cross each link.
+/// Paths, which of them cross each link, how many flows each has, and how these share the links.
 #[derive(Default)]
 pub(super) struct Paths {
     /// Where the links of each path end in `links`.
@@ -12,11 +12,52 @@ pub(super) struct Paths {
     /// Where the paths of each link end in `crossing`.
     crossing_ends: Vec<u32>,
     crossing: Vec<u32>,
-    /// Flows of each path that have no rate yet.
-    open: Vec<u32>,
-    /// What is left of each link, and how many of these flows it has.
-    left: Vec<(u64, u64)>,
+    /// Flows of each path.
+    flows: Vec<u32>,
+    /// How many there are on each link.
+    users: Vec<u64>,
+    /// Each path's rate of one flow.
+    rates: Vec<u64>,
+    /// Paths whose flows have changed since links were last shared.
+    touched: Vec<u32>,
+    filling: Filling,
+}
+
+/// What a link has left, and how many flows without a rate.
+type Left = (u64, u64);
+
+/// How links were last shared, step by step, so that the next time may begin at the first step that changes.
+#[derive(Default)]
+struct Filling {
+    steps: Vec<Step>,
+    /// Paths in the order in which they got their rates, and how many flows each had.
+    rated: Vec<(u32, u32)>,
+    /// The step in which each path got its rate, or [`NO_STEP`].
+    step_of: Vec<u32>,
+    /// What links had at the beginning; a link whose share was 0 then keeps that.
+    before: Vec<Left>,
+    after: Vec<Left>,
     tightest: BinaryHeap<Reverse<(u64, u32)>>,
+    /// Paths whose flows or rates have changed.
+    changed: Vec<u32>,
+}
+
+/// Of paths without a rate.
+const NO_STEP: u32 = u32::MAX;
+
+/// The link with the smallest share gives it to all flows that cross it.
+#[derive(Clone, Copy)]
+struct Step {
+    share: u64,
+    link: u32,
+    /// Where its paths begin in [`Filling::rated`].
+    begin: u32,
+}
+
+impl Step {
+    fn key(self) -> (u64, u32) {
+        (self.share, self.link)
+    }
 }
 
 /// The part of `list` between two ends.
@@ -41,6 +82,10 @@ impl Paths {
             new.crossing.extend_from_slice(paths);
             new.crossing_ends.push(new.crossing.len() as u32);
         }
+        let paths = new.ends.len();
+        (new.flows, new.rates, new.users) = (vec![0; paths], vec![0; paths], vec![0; links]);
+        new.filling.step_of = vec![NO_STEP; paths];
+        (new.filling.before, new.filling.after) = (vec![(0, 0); links], vec![(0, 0); links]);
         new
     }
 
@@ -62,37 +107,155 @@ impl Paths {
         self.ends.len()
     }
 
-    pub fn links(&self, path: usize) -> &[u32] {
-        part(&self.links, &self.ends, path)
+    /// Adds a flow to a path.
+    pub fn add(&mut self, path: usize) {
+        self.flows[path] += 1;
+        for link in part(&self.links, &self.ends, path) {
+            self.users[*link as usize] += 1;
+        }
+        self.touched.push(path as u32);
     }
 
-    /// Divides `residual` among flows, `flows` of each path and `users` on each link, and sets each path's rate of one flow. A link that is
-    /// `closed` has nothing.
+    /// Takes a flow from a path.
+    pub fn remove(&mut self, path: usize) {
+        self.flows[path] -= 1;
+        for link in part(&self.links, &self.ends, path) {
+            self.users[*link as usize] -= 1;
+        }
+        self.touched.push(path as u32);
+    }
+
+    /// Returns the rate of one flow of a path, since links were last shared.
+    pub fn rate(&self, path: usize) -> u64 {
+        self.rates[path]
+    }
+
+    /// Divides `residual` among the flows. A link that is `closed` has nothing.
     ///
     /// This is progressive filling (Bertsekas and Gallager, Data Networks, 6.5.2). The link with the smallest share is found without looking
-    /// at all: shares of links only grow while others are given theirs.
-    pub fn share(
-        &mut self,
-        residual: &mut [u64],
-        closed: impl Fn(usize, u64) -> bool,
-        flows: &[u32],
-        users: &[u64],
-        rates: &mut Vec<u64>,
-    ) {
-        rates.clear();
-        rates.resize(flows.len(), 0);
-        let Self { ends, links, crossing_ends, crossing, open, left, tightest } = self;
-        open.clear();
-        open.extend_from_slice(flows);
-        left.clear();
-        left.extend(residual.iter().copied().zip(users.iter().copied()));
+    /// at all: shares of links only grow while others are given theirs. Steps before the first one that changes are not taken again.
+    pub fn share(&mut self, residual: &mut [u64], closed: impl Fn(usize, u64) -> bool) {
+        let dirty = self.dirty(residual);
+        let kept = self.kept(&dirty, residual, &closed);
+        self.take_back(kept);
+        for link in dirty {
+            let at = link as usize;
+            let (before, after) = (&mut self.filling.before[at], &mut self.filling.after[at]);
+            let now = (residual[at], self.users[at]);
+            // What the steps that are kept take of it is the same.
+            *after = (now.0 - (before.0 - after.0), now.1 - (before.1 - after.1));
+            *before = now;
+        }
+        self.fill(closed);
+        for (residual, (left, _)) in residual.iter_mut().zip(&self.filling.after) {
+            *residual = *left;
+        }
+    }
+
+    /// Returns the paths whose flows or rate changed when links were last shared, some twice, and the rate of one flow of each.
+    pub fn changed(&self) -> impl Iterator<Item = (u32, u64)> + '_ {
+        self.filling.changed.iter().map(|path| (*path, self.rate(*path as usize)))
+    }
+
+    /// Returns the links that have something else to share or others to share it, and notes that `touched` paths have changed.
+    fn dirty(&mut self, residual: &[u64]) -> Vec<u32> {
+        let now = residual.iter().zip(&self.users);
+        let changed = now.zip(&self.filling.before).enumerate();
+        let changed = changed.filter(|(_, ((left, users), before))| (**left, **users) != **before);
+        let mut dirty: Vec<u32> = changed.map(|(link, _)| link as u32).collect();
+        self.filling.changed.clear();
+        for path in self.touched.drain(..) {
+            dirty.extend_from_slice(part(&self.links, &self.ends, path as usize));
+            self.filling.changed.push(path);
+            if self.flows[path as usize] == 0 {
+                self.rates[path as usize] = 0;
+            }
+        }
+        dirty.sort_unstable();
+        dirty.dedup();
+        dirty
+    }
+
+    /// Returns how many steps are the same again: those before a `dirty` link's own, or before one of these has a smaller share than the
+    /// step's.
+    fn kept(&self, dirty: &[u32], residual: &[u64], closed: impl Fn(usize, u64) -> bool) -> usize {
+        let Filling { steps, step_of, .. } = &self.filling;
+        let is_dirty = |step: &Step| dirty.binary_search(&step.link).is_ok();
+        let mut kept = steps.iter().position(is_dirty).unwrap_or(steps.len());
+        let mut takes: Vec<(u32, u32)> = Vec::new();
+        for link in dirty {
+            let at = *link as usize;
+            let (mut left, mut users) = (residual[at], self.users[at]);
+            if users == 0 {
+                continue;
+            }
+            let first = if closed(at, left) { 0 } else { left / users };
+            // Shares only grow.
+            let Some(last) = kept.checked_sub(1).map(|last| steps[last]) else { return 0 };
+            if last.key() < (first, *link) {
+                continue;
+            }
+            if first == 0 {
+                kept = steps[..kept].partition_point(|step| step.key() < (0, *link));
+                continue;
+            }
+            // Its paths that get their rates in steps that may be kept; their flows have not changed, or all their links were dirty.
+            takes.clear();
+            for path in part(&self.crossing, &self.crossing_ends, at) {
+                let step = step_of[*path as usize];
+                if (step as usize) < kept {
+                    takes.push((step, *path));
+                }
+            }
+            takes.sort_unstable();
+            let mut takes = takes.iter().copied().peekable();
+            let mut begin = 0;
+            while begin < kept && users > 0 {
+                let now = (left / users, *link);
+                let end = takes.peek().map_or(kept, |(step, _)| (*step as usize + 1).min(kept));
+                if let Some(beaten) = steps[begin..end].iter().position(|step| now < step.key()) {
+                    kept = begin + beaten;
+                    break;
+                }
+                begin = end;
+                while let Some((_, path)) = takes.next_if(|(step, _)| (*step as usize) < end) {
+                    let flows = u64::from(self.flows[path as usize]);
+                    left -= self.rates[path as usize] * flows;
+                    users -= flows;
+                }
+            }
+        }
+        kept
+    }
+
+    /// Takes all steps back but the first `kept`.
+    fn take_back(&mut self, kept: usize) {
+        let Filling { steps, rated, step_of, after, .. } = &mut self.filling;
+        for step in steps.drain(kept..).rev() {
+            for (path, flows) in rated.drain(step.begin as usize..) {
+                step_of[path as usize] = NO_STEP;
+                let flows = u64::from(flows);
+                for link in part(&self.links, &self.ends, path as usize) {
+                    let (left, users) = &mut after[*link as usize];
+                    *left += step.share * flows;
+                    *users += flows;
+                }
+            }
+        }
+    }
+
+    /// Takes steps until every flow has a rate.
+    fn fill(&mut self, closed: impl Fn(usize, u64) -> bool) {
+        let Self { ends, links, crossing_ends, crossing, flows, rates, filling, .. } = self;
+        let Filling { steps, rated, step_of, before, after, tightest, changed } = filling;
         tightest.clear();
-        for (link, (left, users)) in left.iter().enumerate().filter(|(_, (_, users))| *users > 0) {
-            let share = if closed(link, *left) { 0 } else { left / users };
+        for (link, (left, users)) in after.iter().enumerate().filter(|(_, (_, users))| *users > 0) {
+            let (first, first_users) = before[link];
+            let share = if closed(link, first) || first < first_users { 0 } else { left / users };
             tightest.push(Reverse((share, link as u32)));
         }
         while let Some(Reverse((known, link))) = tightest.pop() {
-            let (of_link, users) = left[link as usize];
+            let (of_link, users) = after[link as usize];
             if users == 0 {
                 continue;
             }
@@ -101,21 +264,92 @@ impl Paths {
                 tightest.push(Reverse((share, link)));
                 continue;
             }
+            let step = steps.len() as u32;
+            steps.push(Step { share, link, begin: rated.len() as u32 });
             for path in part(crossing, crossing_ends, link as usize) {
-                let flows = u64::from(std::mem::take(&mut open[*path as usize]));
-                if flows == 0 {
+                let at = *path as usize;
+                if flows[at] == 0 || step_of[at] != NO_STEP {
                     continue;
                 }
-                rates[*path as usize] = share;
-                for link in part(links, ends, *path as usize) {
-                    let (left, users) = &mut left[*link as usize];
+                step_of[at] = step;
+                rated.push((*path, flows[at]));
+                if rates[at] != share {
+                    rates[at] = share;
+                    changed.push(*path);
+                }
+                let flows = u64::from(flows[at]);
+                for link in part(links, ends, at) {
+                    let (left, users) = &mut after[*link as usize];
                     *left -= share * flows;
                     *users -= flows;
                 }
             }
         }
-        for (residual, (left, _)) in residual.iter_mut().zip(left) {
-            *residual = *left;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::Paths;
+
+    const LINKS: usize = 6;
+
+    fn paths(all: &[Vec<u32>]) -> Paths {
+        Paths::new(LINKS, all.iter().map(Vec::as_slice))
+    }
+
+    /// What links have, and how many flows each path.
+    type Round = (Vec<u64>, Vec<u32>);
+
+    fn rounds() -> impl Strategy<Value = Vec<Round>> {
+        // Few distinct capacities, so that links have equal shares and many steps stay.
+        let left = prop_oneof![Just(0_u64), Just(7), Just(1000), Just(1_000_000), 900..1100_u64];
+        let round = (prop::collection::vec(left, LINKS), prop::collection::vec(0..3_u32, 12));
+        prop::collection::vec(round, 1..12)
+    }
+
+    proptest! {
+        #[test]
+        fn links_are_shared_as_if_for_the_first_time_whatever_was_shared_before(
+            all in prop::collection::vec(prop::collection::btree_set(0..LINKS as u32, 1..4), 12),
+            rounds in rounds(),
+            changes in prop::collection::vec((0..12_usize, 0..LINKS), 12),
+        ) {
+            let all: Vec<Vec<u32>> = all.into_iter().map(|path| path.into_iter().collect()).collect();
+            let closed = |_: usize, left: u64| left < 100;
+            let mut kept = paths(&all);
+            let mut flows = [0_u32; 12];
+            let mut left = vec![1000_u64; LINKS];
+            for ((lefts, counts), (path, link)) in rounds.into_iter().zip(changes) {
+                // One path and one link change, or now and then everything.
+                let changed = if counts[0] == 0 { 0..12 } else { path..path + 1 };
+                for path in changed {
+                    for _ in flows[path]..counts[path] {
+                        kept.add(path);
+                    }
+                    for _ in counts[path]..flows[path] {
+                        kept.remove(path);
+                    }
+                    flows[path] = counts[path];
+                }
+                left[link] = lefts[link];
+                let mut fresh = paths(&all);
+                for (path, flows) in flows.iter().enumerate() {
+                    (0..*flows).for_each(|_| fresh.add(path));
+                }
+                let before: Vec<u64> = (0..12).map(|path| kept.rate(path)).collect();
+                let (mut of_kept, mut of_fresh) = (left.clone(), left.clone());
+                kept.share(&mut of_kept, closed);
+                fresh.share(&mut of_fresh, closed);
+                prop_assert_eq!(of_kept, of_fresh);
+                let told: Vec<u32> = kept.changed().map(|(path, _)| path).collect();
+                for (path, before) in before.into_iter().enumerate() {
+                    prop_assert_eq!(kept.rate(path), fresh.rate(path));
+                    prop_assert!(kept.rate(path) == before || told.contains(&(path as u32)));
+                }
+            }
         }
     }
 }

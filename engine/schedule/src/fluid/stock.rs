@@ -5,6 +5,7 @@
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
+use std::ops::Range;
 
 use crate::flows::is_used_up;
 use crate::fluid::Arrival;
@@ -63,6 +64,8 @@ pub(super) struct Transfer {
     pub is_rounded_up: bool,
     /// The flow with the most left, where it is known.
     pub longest: Option<u32>,
+    /// All flows that may have more left than so much: the others had no more when that was last looked at.
+    pub long: (u128, Vec<u32>),
 }
 
 /// Rates with which the flows of a transfer end at the same time.
@@ -76,24 +79,35 @@ pub(super) struct Together {
     pub more: Vec<u32>,
 }
 
-/// A flow, as far as rates need it.
+/// A flow, as far as rates need it: on one line of the processor's cache, since an event changes the rates of thousands that lie anywhere.
 #[derive(Clone, Debug)]
+#[repr(align(64))]
 pub(super) struct Flow {
-    pub transfer: u32,
-    /// Where its links are in [`Stock::paths`].
-    path: (u32, u32),
-    pub status: Status,
-    pub volume: u128,
-    /// What it had left at `since`.
+    /// What it had left at `since`; before it arrives, its volume.
     left: u128,
     since: u64,
     pub rate: u64,
     /// Its rate among those of [`Together`].
     pub base: u64,
+    pub end: u64,
+    pub transfer: u32,
+    /// Where its links begin in [`Stock::paths`].
+    path: u32,
+    /// How many they are.
+    links: u8,
+    pub status: Status,
     /// Whether it is in [`Together::more`].
     has_more: bool,
-    pub end: u64,
     is_touched: bool,
+}
+
+const _: () = assert!(size_of::<Flow>() == 64 && crate::MAX_PATH <= u8::MAX as usize);
+
+impl Flow {
+    /// Returns where its links are in [`Stock::paths`] and [`Stock::local`].
+    fn span(&self) -> Range<usize> {
+        self.path as usize..self.path as usize + usize::from(self.links)
+    }
 }
 
 pub(super) struct Stock {
@@ -150,26 +164,25 @@ impl Stock {
                 self.paths.push(*link);
                 self.local.push(place);
             }
-            let volume = u128::from(arrival.volume_bits) * BIT;
             self.flows.push(Flow {
-                transfer,
-                path: (begin, self.paths.len() as u32),
-                status: Status::ToCome,
-                volume,
-                left: volume,
+                left: u128::from(arrival.volume_bits) * BIT,
                 since: 0,
                 rate: 0,
                 base: 0,
-                has_more: false,
                 end: u64::MAX,
+                transfer,
+                path: begin,
+                links: arrival.path.len() as u8,
+                status: Status::ToCome,
+                has_more: false,
                 is_touched: false,
             });
         }
         let mut order: Vec<u32> = (first..self.flows.len() as u32).collect();
         if serving == Serving::Volume {
-            order.sort_by_key(|flow| self.flows[*flow as usize].volume);
+            order.sort_by_key(|flow| self.flows[*flow as usize].left);
         }
-        let last = |flow: &u32| self.local[self.flows[*flow as usize].path.1 as usize - 1] as usize;
+        let last = |flow: &u32| self.local[self.flows[*flow as usize].span().end - 1] as usize;
         let runs = order.chunk_by(|a, b| last(a) == last(b));
         let runs = runs.map(|flows| Run { last: last(&flows[0]), flows: flows.to_vec() }).collect();
         self.transfers.push(Transfer {
@@ -190,18 +203,17 @@ impl Stock {
             late: None,
             is_rounded_up: false,
             longest: None,
+            long: (0, Vec::new()),
         });
     }
 
     pub fn path(&self, flow: u32) -> &[u32] {
-        let (begin, end) = self.flows[flow as usize].path;
-        &self.paths[begin as usize..end as usize]
+        &self.paths[self.flows[flow as usize].span()]
     }
 
     /// Returns the links of a flow, as places among those of its transfer.
     pub fn places(&self, flow: u32) -> &[u32] {
-        let (begin, end) = self.flows[flow as usize].path;
-        &self.local[begin as usize..end as usize]
+        &self.local[self.flows[flow as usize].span()]
     }
 
     /// Returns the flows of a transfer that are under way, in the order of serving.
@@ -214,6 +226,25 @@ impl Stock {
     pub fn left(&self, flow: u32) -> u128 {
         let flow = &self.flows[flow as usize];
         flow.left.saturating_sub(u128::from(flow.rate) * u128::from(self.now - flow.since))
+    }
+
+    /// Returns the flow of a transfer with the most left, of equals the last one.
+    ///
+    /// What flows have left only becomes less, so that most are not looked at until the longest has an eighth less.
+    pub fn longest(&mut self, number: u32) -> u32 {
+        let (most, mut long) = std::mem::take(&mut self.transfers[number as usize].long);
+        long.retain(|flow| self.flows[*flow as usize].status == Status::UnderWay && self.left(*flow) > most);
+        let found = long.iter().copied().max_by_key(|flow| self.left(*flow));
+        if let Some(found) = found {
+            self.transfers[number as usize].long = (most, long);
+            return found;
+        }
+        let longest = self.members(number).map(|flow| self.left(flow)).max().unwrap_or(0);
+        let most = longest - longest.div_ceil(8);
+        long.extend(self.members(number).filter(|flow| self.left(*flow) > most));
+        let found = long.iter().copied().max_by_key(|flow| self.left(*flow));
+        self.transfers[number as usize].long = (most, long);
+        found.expect("an open transfer has flows under way")
     }
 
     /// Lets time pass.
@@ -246,13 +277,14 @@ impl Stock {
         }
         transfer.under_way += 1;
         transfer.without_rate += 1;
-        transfer.volume += one.volume;
-        transfer.left_in_all += one.volume as i128;
-        for place in &self.local[one.path.0 as usize..one.path.1 as usize] {
-            transfer.left[*place as usize] += one.volume as i128;
+        transfer.volume += one.left;
+        transfer.left_in_all += one.left as i128;
+        for place in &self.local[one.span()] {
+            transfer.left[*place as usize] += one.left as i128;
             transfer.users[*place as usize] += 1;
         }
         (transfer.together, transfer.last, transfer.longest) = (None, None, None);
+        transfer.long.1.clear();
     }
 
     /// Returns when the next flow ends at present rates.
@@ -298,7 +330,7 @@ impl Stock {
             // What it would have sent beyond its end has been taken from its transfer.
             let left = one.left as i128 - i128::from(one.rate) * i128::from(self.now - one.since);
             let transfer = &mut self.transfers[one.transfer as usize];
-            for place in &self.local[one.path.0 as usize..one.path.1 as usize] {
+            for place in &self.local[one.span()] {
                 let place = *place as usize;
                 transfer.left[place] -= left;
                 transfer.own[place] -= one.rate;
@@ -350,7 +382,7 @@ impl Stock {
         one.left = one.left.saturating_sub(u128::from(one.rate) * u128::from(self.now - one.since));
         one.since = self.now;
         let transfer = &mut self.transfers[one.transfer as usize];
-        for place in &self.local[one.path.0 as usize..one.path.1 as usize] {
+        for place in &self.local[one.span()] {
             let own = &mut transfer.own[*place as usize];
             *own = *own - one.rate + rate;
         }
@@ -454,7 +486,7 @@ impl Stock {
             let one = &mut self.flows[flow as usize];
             one.has_more = false;
             let base = crate::flows::rate_within(left, span).max(1).min(one.base);
-            for place in &self.local[one.path.0 as usize..one.path.1 as usize] {
+            for place in &self.local[one.span()] {
                 together.base[*place as usize] -= one.base - base;
             }
             one.base = base;
