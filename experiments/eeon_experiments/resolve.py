@@ -22,7 +22,7 @@ from eeon_control.sources import Document, KeyPath, read_yaml
 from eeon_control.topology import Topology
 from eeon_control.units import Duration
 from eeon_control.validation import input_error
-from eeon_tools.errors import UnavailableError
+from eeon_tools.errors import CoflowError, UnavailableError
 from eeon_tools.replay.spec import TICK_PS
 from pydantic import ValidationError
 
@@ -31,6 +31,7 @@ from eeon_experiments.fabric import spec_of, with_added_delay, workload_of
 from eeon_experiments.settings import RunSettings
 from eeon_experiments.versions import Versions
 from eeon_experiments.workloads.flow_files import read_list, read_points
+from eeon_experiments.workloads.transfers import CoflowFile
 
 _ID_DIGITS = 20
 
@@ -71,8 +72,9 @@ class Resolver:
         """One run for each seed. Raises InputError with everything that is wrong."""
         document, problems = overlay.by_name(document)
         document, unread = self._with_flow_files(document)
-        if unread:
-            raise InputError(problems + unread)
+        document, unread_coflows = self._with_coflow_files(document)
+        if unread or unread_coflows:
+            raise InputError(problems + unread + unread_coflows)
         settings: RunSettings | None = None
         topology: Topology | None = None
         config: FabricConfig | None = None
@@ -125,6 +127,34 @@ class Resolver:
                     document = overlay.with_value(document, where, self._flow_files[path])
                 except ValueError as error:
                     problems.append(document.problem(where, str(error), named))
+        return document, problems
+
+    def _with_coflow_files(self, document: Document) -> tuple[Document, list[Problem]]:
+        """Returns the document with files of coflows beside the experiment's as the coflows between its
+        fabric's hosts."""
+        problems: list[Problem] = []
+        applications = document.get(("workload", "applications"))
+        for name, one in applications.items() if isinstance(applications, dict) else ():
+            given = one.get("coflows") if isinstance(one, dict) and one.get("kind") == "coflows" else None
+            if not isinstance(given, dict) or not isinstance(given.get("file"), str):
+                continue
+            where = ("workload", "applications", name, "coflows")
+            try:
+                file = CoflowFile.model_validate(given)
+                path = self._folder / file.file
+                topology = self._topology(document, Duration(0))
+                if topology is not None:
+                    document = overlay.with_value(document, where, file.read(path, topology))
+            except ValidationError:
+                continue  # the run's model tells of it
+            except CoflowError as error:
+                problems.append(
+                    document.problem(
+                        (*where, "file"),
+                        f"{error.place}: {error.problem}" if error.place else error.problem,
+                        given["file"],
+                    )
+                )
         return document, problems
 
     def _fabric(

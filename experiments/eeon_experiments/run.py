@@ -71,12 +71,12 @@ def run_one(run: Run) -> Outcome:
 
 
 def _shown(value: object) -> object:
-    """Settings with every long list as how long it is and its digest: a row must not hold a million flows."""
-    if isinstance(value, dict):
-        return {key: _shown(one) for key, one in value.items()}
-    if not isinstance(value, list):
+    """Settings with long lists and mappings as length and digest: a row must not hold a million flows."""
+    if not isinstance(value, dict | list):
         return value
     if len(value) <= _LONGEST_LIST:
+        if isinstance(value, dict):
+            return {key: _shown(one) for key, one in value.items()}
         return [_shown(one) for one in value]
     return f"{len(value)} entries, SHA-256 {hashlib.sha256(json.dumps(value).encode()).hexdigest()}"
 

@@ -77,8 +77,13 @@ def test_a_line_without_end_is_refused_before_it_fills_memory(tmp_path: Path) ->
 
 
 def test_racks_are_dealt_over_leaves_in_turn(hosts: list[TraceHost]) -> None:
-    assert [hosts[index].leaf for index in map_racks(hosts)] == ["leaf1", "leaf2", "leaf1", "leaf2"]
-    assert sorted(map_racks(hosts)) == [0, 1, 2, 3]
+    assert [hosts[index].leaf for index in map_racks([host.leaf for host in hosts])] == [
+        "leaf1",
+        "leaf2",
+        "leaf1",
+        "leaf2",
+    ]
+    assert sorted(map_racks([host.leaf for host in hosts])) == [0, 1, 2, 3]
 
 
 def test_megabytes_are_shared_among_mappers_and_scaled(tmp_path: Path, hosts: list[TraceHost]) -> None:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, Self
 
 from eeon_control.model_base import Strict
-from eeon_control.topology import Topology
+from eeon_control.topology import Host, Topology
 from eeon_control.units import Bytes, Duration
-from pydantic import AfterValidator, Field, model_validator
+from eeon_tools.errors import CoflowError
+from eeon_tools.trace.coflow import map_racks, read_coflows, transfers
+from pydantic import AfterValidator, Discriminator, Field, Tag, model_validator
 
 from eeon_experiments.quantities import (
     DurationText,
@@ -22,6 +25,8 @@ from eeon_experiments.workloads.base import Application, Broken, Count, differ, 
 if TYPE_CHECKING:
     from eeon_engine.json_types import CoflowsSpec, IncastSpec, PoissonSpec, RpcSpec
 
+
+Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 
 POISSON_FRAME_BYTES = (62, 9014)
 """Those of `FRAME_BYTES` in the engine's `workload`."""
@@ -47,17 +52,80 @@ class Coflow(Strict):
     """What is sent."""
 
 
+class CoflowFile(Strict):
+    """Coflows of a file in the form of github.com/coflow/coflow-benchmark, in closed loop. A rack of the file
+    is a host; racks are dealt over the leaves in turn, and a mapper and a reducer on one host send nothing.
+    A coflow of which nothing is sent is left out."""
+
+    file: str
+    """The file, beside the experiment's."""
+    first: Count = 1
+    """The first coflow that is taken; the run begins with its arrival."""
+    last: Count | None = None
+    """The last one; without it, all that follow."""
+    scale: Positive = 1.0
+    """Every transfer has this part of its bytes."""
+    time_scale: Positive = 1.0
+    """Arrivals come so many times as fast."""
+
+    def read(self, path: Path, topology: Topology) -> dict[str, object]:
+        """Returns the coflows by name, as a workload has them. Raises CoflowError."""
+        hosts = list(topology.hosts)
+        dealt = map_racks([_leaf(topology.hosts[host]) for host in hosts])
+        found: dict[str, object] = {}
+        began_ms: int | None = None
+        _, coflows = read_coflows(path)
+        for number, coflow in enumerate(coflows, 1):
+            if number < self.first or (self.last is not None and number > self.last):
+                continue
+            began_ms = coflow.arrival_ms if began_ms is None else began_ms
+            sent = [
+                {"source": hosts[source], "destination": hosts[destination], "size": f"{size}B"}
+                for source, destination, size in transfers(coflow, dealt, self.scale)
+                if source != destination
+            ]
+            if sent:
+                at_us = round((coflow.arrival_ms - began_ms) * 1000 / self.time_scale)
+                found[f"{number}_{coflow.ident}"] = {"at": f"{at_us}us", "transfers": sent}
+        if not found:
+            raise CoflowError(
+                path, "", f"no coflow from number {self.first} on sends anything between two hosts"
+            )
+        return found
+
+
+def _form(value: object) -> str:
+    named = isinstance(value, dict) and isinstance(value.get("file"), str)
+    return "of_a_file" if named or isinstance(value, CoflowFile) else "by_name"
+
+
+def _leaf(host: Host) -> str:
+    peer = host.port.peer
+    assert peer is not None, "a host has a link"
+    return peer.node
+
+
 class Coflows(Application):
     """Sets of transfers, each at its time: permutations, one incast, traces."""
 
     kind: Literal["coflows"]
     """`coflows`."""
-    coflows: Annotated[dict[str, Coflow], Field(min_length=1)]
-    """Coflows by name, or a list of them with `name`."""
+    coflows: Annotated[
+        Annotated[dict[str, Coflow], Field(min_length=1), Tag("by_name")]
+        | Annotated[CoflowFile, Tag("of_a_file")],
+        Discriminator(_form),
+    ]
+    """Coflows by name, or a list of them with `name`, or a file of them."""
+
+    @property
+    def sets(self) -> dict[str, Coflow]:
+        """The coflows; those of a file have taken its place (`resolve`)."""
+        assert isinstance(self.coflows, dict), "a file has been read"
+        return self.coflows
 
     def broken(self, topology: Topology) -> Iterator[Broken]:
         """Hosts that do not exist, or send to themselves."""
-        for name, coflow in self.coflows.items():
+        for name, coflow in self.sets.items():
             for index, one in enumerate(coflow.transfers):
                 path = ("coflows", name, "transfers", index)
                 ends = (((*path, "source"), one.source), ((*path, "destination"), one.destination))
@@ -77,7 +145,7 @@ class Coflows(Application):
                         for one in coflow.transfers
                     ],
                 }
-                for coflow_name, coflow in self.coflows.items()
+                for coflow_name, coflow in self.sets.items()
             ],
         }
 

@@ -23,7 +23,7 @@ that one would replay.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -168,14 +168,23 @@ def _shorten(text: str) -> str:
     return text if len(text) <= 40 else text[:40] + "..."
 
 
-def map_racks(hosts: list[TraceHost]) -> list[int]:
+def map_racks(leaves: Sequence[str]) -> list[int]:
     """Host indices in the order in which racks are dealt: first host of every leaf, second host of every
-    leaf, ..."""
+    leaf, ... `leaves`: that of each host."""
     by_leaf: dict[str, list[int]] = {}
-    for index, host in enumerate(hosts):
-        by_leaf.setdefault(host.leaf, []).append(index)
+    for index, leaf in enumerate(leaves):
+        by_leaf.setdefault(leaf, []).append(index)
     rounds = max(len(group) for group in by_leaf.values())
     return [group[turn] for turn in range(rounds) for group in by_leaf.values() if turn < len(group)]
+
+
+def transfers(coflow: Coflow, dealt: Sequence[int], scale: float) -> Iterator[tuple[int, int, int]]:
+    """Yields indices of the sending and the receiving host, and bytes, for each mapper of each reducer; also
+    where both are one host."""
+    for rack, megabytes in coflow.reducers:
+        size = max(1, round(megabytes * BYTES_PER_MEGABYTE * scale / len(coflow.mappers)))
+        for mapper in coflow.mappers:
+            yield dealt[mapper % len(dealt)], dealt[rack % len(dealt)], size
 
 
 class CoflowReplay:
@@ -194,7 +203,7 @@ class CoflowReplay:
     ) -> None:
         """Coflows number `first` to `last` of the file (1-based, both included; None = to the end)."""
         self._path = path
-        self._dealt = map_racks(hosts)
+        self._dealt = map_racks([host.leaf for host in hosts])
         self._first = first
         self._last = last
         self._scale = scale
@@ -242,17 +251,11 @@ class CoflowReplay:
 
     def _begin(self, coflow: Coflow, model: SegmentModel, _now: int) -> None:
         self.coflows += 1
-        dealt = self._dealt
-        for rack, megabytes in coflow.reducers:
-            client = dealt[rack % len(dealt)]
-            share = megabytes * BYTES_PER_MEGABYTE * self._scale / len(coflow.mappers)
-            size = max(1, round(share))
-            for mapper in coflow.mappers:
-                server = dealt[mapper % len(dealt)]
-                if server == client:
-                    self.local_bytes += size
-                    continue
-                self.fetches += 1
-                self.bytes += size
-                model.fetch(Fetch(client, server, size))
+        for server, client, size in transfers(coflow, self._dealt, self._scale):
+            if server == client:
+                self.local_bytes += size
+                continue
+            self.fetches += 1
+            self.bytes += size
+            model.fetch(Fetch(client, server, size))
         self._schedule_next(model)

@@ -1,0 +1,87 @@
+"""A file in the form of the coflow benchmark as a workload whose hosts react."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from eeon_control.errors import InputError
+from eeon_experiments import files
+from eeon_experiments.expand import Point, expand
+from eeon_experiments.run import run_one
+from eeon_experiments.versions import Versions, versions
+from made_experiments import VERSIONS, write
+
+EXPERIMENT = """\
+name: traced
+title: coflows of a file
+base:
+  topology: leaf-spine-4
+  config: mark_threshold
+  workload: {applications: {trace: {kind: coflows, coflows: {file: trace.txt}}}}
+seeds: [1]
+"""
+# Racks 0 to 4 are h1, h3, h2, h4, h1: dealt over two leaves in turn.
+TRACE = """\
+5 3
+7 100 1 0 1 4:9.0
+8 150 2 0 1 2 2:3.0 3:0.000001
+9 2150 1 3 1 1:2.0
+"""
+
+
+def points(folder: Path, given: str = "file: trace.txt", made_for: Versions = VERSIONS) -> list[Point]:
+    (folder / "trace.txt").write_text(TRACE, encoding="ascii")
+    return expand(files.load(write(folder, EXPERIMENT.replace("file: trace.txt", given))), made_for)
+
+
+def test_a_rack_is_a_host_and_a_reducer_gets_equal_parts_from_its_mappers(tmp_path: Path) -> None:
+    [settings, _, _] = points(tmp_path)[0].run.parts()
+    [(_, application)] = settings.workload.applications.items()
+    found = {
+        name: (int(one.at), [(sent.source, sent.destination, int(sent.size)) for sent in one.transfers])
+        for name, one in application.sets.items()
+    }
+    assert found == {
+        # Mapper and reducer of the first are one host: it sends nothing, and the run begins with its arrival.
+        "2_8": (
+            50 * 10**9,
+            [("h1", "h2", 1_500_000), ("h3", "h2", 1_500_000), ("h1", "h4", 1), ("h3", "h4", 1)],
+        ),
+        "3_9": (2050 * 10**9, [("h4", "h3", 2_000_000)]),
+    }
+
+
+def test_a_range_can_be_taken_and_scaled(tmp_path: Path) -> None:
+    given = "file: trace.txt, first: 2, last: 3, scale: 0.5, time_scale: 4"
+    [settings, _, _] = points(tmp_path, given)[0].run.parts()
+    [(_, application)] = settings.workload.applications.items()
+    assert [int(one.at) // 10**9 for one in application.sets.values()] == [0, 500]
+    assert int(application.sets["3_9"].transfers[0].size) == 1_000_000
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        ("file: none.txt", "coflows.file: none.txt: cannot be read: No such file"),
+        ("file: trace.txt, first: 4", "coflows.file: trace.txt: no coflow from number 4 on sends anything"),
+        ("file: trace.txt, last: 1", "coflows.file: trace.txt: no coflow from number 1 on sends anything"),
+        ("file: trace.txt, scale: 0", "coflows.scale: 0: input should be greater than 0"),
+        ("file: trace.txt, frist: 2", "coflows.frist: 2: unknown key"),
+        ("file: experiment.yaml", "coflows.file: experiment.yaml: line 1: "),
+    ],
+)
+def test_a_file_that_cannot_be_used_is_refused_in_a_line(tmp_path: Path, given: str, says: str) -> None:
+    with pytest.raises(InputError, match=says):
+        points(tmp_path, given)
+
+
+@pytest.mark.system
+def test_hosts_carry_the_files_bytes_and_a_row_has_when_each_coflow_ended(tmp_path: Path) -> None:
+    outcome = run_one(points(tmp_path, made_for=versions())[0].run)
+    assert outcome.measured["status"] == "finished", outcome.measured["error"]
+    ended = json.loads(str(outcome.measured["coflow_completions_json"]))
+    # Three megabytes into one link of 1 Gbit/s take 24 ms and more, two 16 ms.
+    assert 0.024 < ended["trace/2_8"] < 1
+    assert 0.016 < ended["trace/3_9"] < 0.03
