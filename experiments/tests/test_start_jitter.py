@@ -13,7 +13,7 @@ from made_experiments import VERSIONS, points, write
 
 FRAME_PS = 1538 * 8 * 1000
 """1514 bytes and 24 of overhead at 1 Gbit/s."""
-PUBLISHED_WITH_JITTER = {"rtt"}
+PUBLISHED_WITH_JITTER = {"mq_ecn", "rtt"}
 INCAST = """\
 name: incast
 title: three servers and one client

@@ -282,9 +282,31 @@ def _by_delay(runs: Runs) -> Drawing:
     return _drawing(
         "delay",
         "The threshold against the time that hosts take",
-        f"{_WHERE}; flows take turns in their hosts.",
+        " ".join([f"{_WHERE}; flows take turns in their hosts.", *_told_by_delay(runs)]),
         "host delay, way out and in together",
         panels,
+    )
+
+
+def _told_by_delay(runs: Runs) -> Iterator[str]:
+    """The two ends of the axis, and the threshold between them that C x RTT / 7 names."""
+
+    def means(column: str, delay: str, queues: tuple[str, ...]) -> str:
+        return ", ".join(_text(runs, column, queue, _FAIR, host_delay=delay) for queue in queues)
+
+    if "100us" not in runs.values("host_delay"):
+        return
+    ends, all_ = ("mark_1", "mark_65"), ("mark_1", "mark_7", "mark_20", "mark_65")
+    yield (
+        f"Hosts without delay: one frame is best for flows of {_SMALL[1]}, "
+        f"{means(_SMALL[0], '0us', ends)} with one frame and 65, and costs those of {_LARGE[1]} nothing: "
+        f"{means(_LARGE[0], '0us', ends)}."
+    )
+    yield (
+        "With 50us, for which the rule C x RTT / 7 gives 13 frames, one frame no longer helps small flows "
+        f"and costs large ones: with 1, 7, 20 and 65 frames {means(_SMALL[0], '50us', all_)} and "
+        f"{means(_LARGE[0], '50us', all_)}. With 100us the more so: {means(_LARGE[0], '100us', all_)} for "
+        "large flows."
     )
 
 
@@ -313,10 +335,18 @@ def _corners(runs: Runs) -> Drawing:
         for delay in _delays(runs)
         for column, what in (_SMALL, _LARGE)
     ]
+    at_100g = [
+        _text(runs, _LARGE[0], queue, {**_FAIR, "rate": "100g"}, host_delay=delay)
+        for delay in ("50us", "0us")
+        for queue in ("mark_1", "mark_65", "drop_tail")
+    ]
     return _drawing(
         "corners",
         "Other loads, sizes and rates",
-        "Web search at 50 % load on 10 Gbps, and what changes one of these. Flows take turns in their hosts.",
+        "Web search at 50 % load on 10 Gbps, and what changes one of these. Flows take turns in their hosts. "
+        f"At 100 Gbps and a host delay of 50us one frame costs flows of {_LARGE[1]} most: a mean slowdown of "
+        f"{at_100g[0]} with one frame, {at_100g[1]} with 65 and {at_100g[2]} with drop tail; without delay "
+        f"{at_100g[3]}, {at_100g[4]} and {at_100g[5]}.",
         "what differs",
         panels,
     )
