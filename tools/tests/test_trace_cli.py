@@ -110,8 +110,9 @@ def test_a_connection_that_begins_anew_or_rests_for_longer_than_the_gap_is_anoth
     tmp_path: Path,
 ) -> None:
     packets = [
-        segment(0, 9, 0, "S"),
-        segment(0, 9, 0, "S"),
+        segment(0, 3_000_000_000, 0, "S"),  # Nobody answers.
+        segment(0.2, 9, 0, "S"),
+        segment(0.3, 9, 0, "S"),
         segment(0.5, 10, 100),
         segment(1.0, 110, 100),
         segment(1.6, 210, 100),

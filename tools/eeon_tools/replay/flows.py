@@ -36,8 +36,9 @@ class CapturedFlow:
 
 @dataclass(slots=True)
 class _Direction:
-    """`next`: the sequence number behind the highest byte that was seen."""
+    """Sequence numbers: of its first byte, and behind the highest byte that was seen."""
 
+    first: int
     next: int
     flow: CapturedFlow | None = None
 
@@ -72,9 +73,10 @@ def flows_of(
         sequence = int.from_bytes(frame[found.at + 4 : found.at + 8], "big")
         is_syn = bool(frame[found.at + 13] & SYN)
         direction = directions.get(name)
-        # A connection of the same ports begins anew, unless its SYN is sent again.
-        if direction is None or (is_syn and direction.flow is not None):
-            direction = directions[name] = _Direction((sequence + is_syn) % _SEQUENCES)
+        # A SYN is that of another connection of these ports, unless it is sent again.
+        first = (sequence + is_syn) % _SEQUENCES
+        if direction is None or (is_syn and first != direction.first):
+            direction = directions[name] = _Direction(first, first)
         payload = facts.payload_bytes
         if not payload:
             continue
