@@ -9,6 +9,7 @@ from tempfile import TemporaryDirectory
 
 import pyarrow.parquet
 import pytest
+from click.testing import CliRunner
 from eeon_control.errors import InputError
 from eeon_experiments.fabric import workload_of
 from eeon_experiments.run import run_one
@@ -16,6 +17,7 @@ from eeon_experiments.store import Store
 from eeon_experiments.versions import versions
 from eeon_experiments.workloads import flow_files
 from eeon_experiments.workloads.flow_files import read_list, read_points, shipped_points, shipped_sizes
+from eeon_tools.cli.trace import trace
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from made_experiments import points
@@ -397,3 +399,31 @@ def test_an_incast_in_the_background_comes_on_top_of_drawn_flows_and_ends_with_t
     assert {**on_top, "flows": 0} == {**alone, "flows": 0}
     # Three answers at a time, a millisecond and a round's time apart, until the last flow has ended.
     assert on_top["flows"] > alone["flows"] + 3 * 8
+
+
+CAPTURED = """\
+name: captured
+title: the flows of a capture in a closed loop
+base:
+  topology: leaf-spine-4
+  config: mark_threshold
+  tcp: {algorithm: dctcp, min_rto: 10ms}
+  workload: {applications: {captured: {kind: flows, listed: flows.csv, rows: true}}}
+  time_limit: 100s
+seeds: [1]
+"""
+
+
+@pytest.mark.system
+def test_the_flows_of_a_capture_are_sent_again_in_a_closed_loop(tmp_path: Path) -> None:
+    capture, listed = tmp_path / "t.pcap", tmp_path / "flows.csv"
+    small = ("--maps", "4", "--split", "100KB", "--startup", "1ms", "--heartbeat", "1ms")
+    for words in (("shuffle", "-o", str(capture), *small), ("flows", str(capture), "-o", str(listed))):
+        done = CliRunner().invoke(trace, words)
+        assert done.exit_code == 0, done.output
+    outcome = run_one(points(tmp_path, CAPTURED, versions=versions())[0].run)
+    assert outcome.measured["status"] == "finished", outcome.measured["error"]
+    sent = sorted((row["source"], row["destination"], row["bytes"]) for row in outcome.flows)
+    told = read_list(listed)
+    assert sent == sorted((one["source"], one["destination"], one["bytes"]) for one in told)
+    assert all(row["completion_ps"] >= row["ideal_ps"] for row in outcome.flows)

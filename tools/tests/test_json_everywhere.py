@@ -32,6 +32,7 @@ _WITHOUT = {
     "eeon topology import netbox",  # it prints a topology file
     "eeon sonic import",  # a configuration file
     "eeon trace coflow",
+    "eeon trace flows",
     "eeon trace shuffle",
 }
 

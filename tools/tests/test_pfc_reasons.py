@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections import Counter
+from dataclasses import asdict
 from pathlib import Path
 from typing import cast
 
 import pytest
 from click.testing import CliRunner
 from eeon_tools.cli.explain import explain
+from eeon_tools.cli.replay import replay as replay_command
 from eeon_tools.hops.recording import Recording, Visit
 from eeon_tools.replay.comparing import overload
+from eeon_tools.replay.page import run_page
 from eeon_tools.replay.result import RunResult
 from eeon_tools.replay.twin_run import ReplaySettings, replay
 from eeon_tools.report.model import run_model
@@ -126,6 +130,51 @@ def test_the_page_tells_pauses_from_sleeping_links(recorded: tuple[Recording, Ru
     ports = cast(list[dict[str, float]], model["ports"])
     assert max(port["longest_pause_us"] for port in ports) > 100
     assert {port["longest_hold_us"] for port in ports} == {0}
+
+
+def test_a_replay_says_who_was_paused_how_often_and_for_how_long(
+    recorded: tuple[Recording, RunResult],
+) -> None:
+    recording, run = recorded
+    pauses = run.pauses
+    assert pauses.transmitters == 2 * len(recording.topology.links)
+    by_name = {queue.name: queue for queue in pauses.queues}
+    assert pauses.paused == len(by_name) == len(pauses.queues)
+    # Three hosts fill the link to a fourth; nobody pauses that one.
+    assert {"h1 to leaf1", "h2 to leaf1", "h3 to leaf2"} <= by_name.keys()
+    assert "h4 to leaf2" not in by_name
+    host = by_name["h1 to leaf1"]
+    assert (host.port, host.peer_port, host.priority) == (None, 1, 3)
+    for queue in pauses.queues:
+        assert 0 < queue.longest_ms <= queue.paused_ms < 1000 * run.virtual_seconds
+        assert queue.paused_share == pytest.approx(queue.paused_ms / 1000 / run.virtual_seconds)
+    # Each pause is a control frame, and so is what ends one.
+    assert run.control_frames / 2 <= sum(queue.pauses for queue in pauses.queues) < run.control_frames
+
+
+def test_the_table_the_page_and_json_say_the_pauses(
+    files: tuple[Path, Path], recorded: tuple[Recording, RunResult], tmp_path: Path
+) -> None:
+    trace, config = files
+    document = tmp_path / "run.json"
+    done = CliRunner().invoke(
+        replay_command,
+        [str(trace), *RUN, str(config), "--json", str(document)],
+        env={"COLUMNS": "80"},
+    )
+    assert done.exit_code == 0, done.output
+    lines = done.output.splitlines()
+    first = next(at for at, line in enumerate(lines) if line.startswith("paused transmitter"))
+    assert len(lines[first].split()) == 10 and max(map(len, lines[first : first + 7])) <= 80
+    _, run = recorded
+    longest = run.pauses.by_time()[0]
+    (row,) = (line for line in lines if line.startswith(longest.name))
+    assert row.split()[-5:-3] == [f"{longest.pauses:,}", f"{100 * longest.paused_share:.1f}"]
+    assert run.pauses.summary() in done.output
+    written = json.loads(document.read_text())["pauses"]
+    assert written["queues"][0] == asdict(run.pauses.queues[0])
+    page = run_page(run)
+    assert longest.name in page and run.pauses.summary() in page
 
 
 RED_IN_PACKETS = """\

@@ -10,9 +10,11 @@ import pytest
 from click.testing import CliRunner, Result
 from eeon_tools.cli.trace import trace
 from eeon_tools.trace.frames import internet_checksum
-from scapy.layers.inet import IP, TCP
+from scapy.layers.inet import IP, TCP, UDP
 from scapy.layers.inet6 import IPv6
-from scapy.utils import PcapReader
+from scapy.layers.l2 import Ether
+from scapy.packet import Packet
+from scapy.utils import PcapReader, wrpcap
 
 
 def eeon_trace(*words: str | Path) -> Result:
@@ -48,6 +50,93 @@ def test_info_prints_tables_or_json(tmp_path: Path) -> None:
     assert "made by `eeon trace shuffle` for leaf-spine-4, seed 1" in shown.output
     document = json.loads(eeon_trace("info", path, "--json").output)
     assert document["classes"]["syn"]["packets"] == document["classes"]["syn_ack"]["packets"] > 0
+
+
+@pytest.mark.parametrize("family", [[], ["--ipv6"]])
+def test_the_flows_of_a_shuffle_are_what_its_reducers_fetch(tmp_path: Path, family: list[str]) -> None:
+    path, listed = tmp_path / "t.pcap", tmp_path / "new" / "flows.csv"
+    eeon_trace("shuffle", "-o", path, *SMALL, *family)
+    done = eeon_trace("flows", path, "-o", listed)
+    assert done.exit_code == 0, done.output
+    head, *lines = listed.read_text().splitlines()
+    assert head == "source,destination,bytes,start"
+    rows = [line.split(",") for line in lines]
+    manifest = json.loads((tmp_path / "t.pcap.manifest.json").read_text())
+    payload = json.loads(eeon_trace("info", path, "--json").output)["payload_bytes"]
+    # A fetch is a question and an answer over a connection of its own; nothing is sent twice.
+    assert len(rows) in (manifest["connections"], 2 * manifest["connections"])
+    assert sum(int(row[2]) for row in rows) == payload
+    assert f"{len(rows)} flows, {payload:,} bytes" in done.output
+    starts = [int(row[3].removesuffix("ns")) for row in rows]
+    assert starts == sorted(starts) and starts[0] > 0
+    assert all(row[0] != row[1] for row in rows)
+
+
+STATIONS = Ether(src="02:00:00:00:00:01", dst="02:00:00:00:00:02")
+
+
+def segment(seconds: float, sequence: int, payload: int, flags: str = "A", reverse: bool = False) -> Packet:
+    """Of h1's port 1 to h3's port 2, or back."""
+    ends = [("10.0.1.1", 1), ("10.0.2.1", 2)]
+    (source, sport), (destination, dport) = ends[::-1] if reverse else ends
+    tcp = TCP(sport=sport, dport=dport, seq=sequence, flags=flags)
+    made = STATIONS / IP(src=source, dst=destination) / tcp / bytes(payload)
+    made.time = 100 + seconds
+    return made
+
+
+def listed_flows(folder: Path, packets: list[Packet], *words: str) -> list[str]:
+    capture, listed = folder / "c.pcap", folder / "flows.csv"
+    wrpcap(str(capture), packets)
+    done = eeon_trace("flows", capture, "-o", listed, *words)
+    assert done.exit_code == 0, done.output
+    return listed.read_text().splitlines()[1:]
+
+
+def test_bytes_of_a_flow_count_once_also_where_the_sequence_number_wraps(tmp_path: Path) -> None:
+    first = 2**32 - 1000
+    packets = [
+        segment(0, first - 1, 0, "S"),
+        segment(0.001, first, 600),
+        segment(0.002, (first + 1200) % 2**32, 600),  # What is before it was lost.
+        segment(0.003, first + 600, 600),
+        segment(0.004, (first + 1500) % 2**32, 700),  # 300 of them are new.
+        segment(0.005, 77, 50, reverse=True),
+    ]
+    assert listed_flows(tmp_path, packets) == ["h1,h3,2200,1000000ns", "h3,h1,50,5000000ns"]
+
+
+def test_a_connection_that_begins_anew_or_rests_for_longer_than_the_gap_is_another_flow(
+    tmp_path: Path,
+) -> None:
+    packets = [
+        segment(0, 3_000_000_000, 0, "S"),  # Nobody answers.
+        segment(0.2, 9, 0, "S"),
+        segment(0.3, 9, 0, "S"),
+        segment(0.5, 10, 100),
+        segment(1.0, 110, 100),
+        segment(1.6, 210, 100),
+        segment(3.0, 5_000, 0, "S"),
+        segment(3.1, 5_001, 40),
+    ]
+    whole = ["h1,h3,300,500000000ns", "h1,h3,40,3100000000ns"]
+    assert listed_flows(tmp_path, packets) == whole
+    parts = ["h1,h3,200,500000000ns", "h1,h3,100,1600000000ns", whole[1]]
+    assert listed_flows(tmp_path, packets, "--gap", "550ms") == parts
+
+
+def test_a_capture_without_tcp_has_no_flows_and_what_is_left_out_is_told(tmp_path: Path) -> None:
+    udp = STATIONS / IP(src="10.0.1.1", dst="10.0.2.1") / UDP(dport=7) / bytes(10)
+    wrpcap(str(tmp_path / "c.pcap"), [udp])
+    done = eeon_trace("flows", tmp_path / "c.pcap", "-o", tmp_path / "flows.csv")
+    assert done.exit_code == 1 and "holds no TCP connection with payload" in done.output
+    assert not (tmp_path / "flows.csv").exists()
+    away = STATIONS / IP(src="10.0.1.1", dst="192.0.2.1") / TCP(seq=1) / bytes(10)
+    udp.time = away.time = 99
+    wrpcap(str(tmp_path / "c.pcap"), [udp, away, segment(0, 1, 10)])
+    done = eeon_trace("flows", tmp_path / "c.pcap", "-o", tmp_path / "flows.csv")
+    assert done.exit_code == 0, done.output
+    assert "because they are not TCP: 1" in done.output and "because they go to no host: 1" in done.output
 
 
 @pytest.mark.parametrize("family", [[], ["--ipv6"]])

@@ -306,6 +306,7 @@ impl Fabric {
             energy: network.energy_report(now),
             queue_depth: network.queue_depth_report(),
             faults: network.fault_reports(now),
+            pauses: network.pause_reports(now),
         })
     }
 

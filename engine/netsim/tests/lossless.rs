@@ -391,3 +391,52 @@ fn a_port_whose_packets_a_pause_holds_is_awake_for_the_program_and_for_its_phy()
     assert!(held > 2);
     assert_eq!(outcome.report.energy.total.violations, 0);
 }
+
+/// A pause of priority 3.
+fn pause(quanta: u16) -> Vec<u8> {
+    let mut frame =
+        vec![0x01, 0x80, 0xC2, 0, 0, 1, 2, 0, 0, 0, 0, 9, 0x88, 0x08, 0x01, 0x01, 0, 1 << PRIORITY];
+    frame.resize(60, 0);
+    frame[18 + 2 * usize::from(PRIORITY)..][..2].copy_from_slice(&quanta.to_be_bytes());
+    frame
+}
+
+#[test]
+fn the_report_says_how_often_and_for_how_long_a_queue_was_paused() {
+    let case = Case { hosts_per_leaf: 2, ..adversarial() };
+    // 1000 quanta at 1 Gbit/s are 512 us: once alone, and twice without a gap, which an end cuts short.
+    let frames = [(0, 1000), (2_000, 1000), (2_256, 1000), (2_356, 0)];
+    let frames = frames.map(|(at_us, quanta)| (at_us * 1_000_000, 0, pause(quanta)));
+    let (_, outcome) = run_frames(&case, 4, frames.to_vec());
+    let [queue] = &outcome.report.pauses[..] else { panic!("{:?}", outcome.report.pauses) };
+    let ends = (queue.node.as_str(), queue.port, queue.peer.as_str(), queue.peer_port, queue.priority);
+    assert_eq!(ends, ("leaf1", 1, "h1", 0, PRIORITY));
+    assert_eq!(queue.pauses, 3);
+    // To the tick of the switch.
+    let us = |ps: u64| (ps + 500_000) / 1_000_000;
+    assert_eq!((us(queue.paused_ps), us(queue.longest_ps)), (356 + 512, 512));
+}
+
+#[test]
+fn pauses_of_the_report_are_those_that_the_program_has_counted() {
+    let case = adversarial();
+    let (fabric, outcome) = run(&case, 4);
+    let (mut at_switches, mut at_hosts) = (0, 0);
+    for queue in &outcome.report.pauses {
+        assert!(0 < queue.longest_ps && queue.longest_ps <= queue.paused_ps);
+        assert!(queue.paused_ps < outcome.report.elapsed_ps);
+        assert_eq!(queue.priority, PRIORITY);
+        *if queue.node.starts_with('h') { &mut at_hosts } else { &mut at_switches } += queue.pauses;
+    }
+    let cells = (0..=8).map(|port| port << 3 | u64::from(PRIORITY));
+    let counted: u64 = (0..2)
+        .flat_map(|switch| cells.clone().map(move |cell| (switch, cell)))
+        .map(|(switch, cell)| {
+            fabric.switch(switch).state().read_counters("pauses_received", cell).unwrap().packets
+        })
+        .sum();
+    assert_eq!(at_switches, counted);
+    // Those that end a pause are obeyed, too.
+    let obeyed: u64 = outcome.report.hosts.iter().filter_map(|host| host.pauses).map(|one| one.obeyed).sum();
+    assert!(0 < at_hosts && at_hosts < obeyed, "{at_hosts} of {obeyed}");
+}

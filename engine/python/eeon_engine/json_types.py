@@ -1008,6 +1008,35 @@ class PauseAccount(TypedDict):
 
 
 @final
+class PausedQueueReport(TypedDict):
+    """A queue for which pauses have come, at the sending end of a link."""
+
+    node: str
+    """The node that was to pause."""
+
+    port: int
+    """The port by which it sends."""
+
+    peer: str
+    """The node that sent the pauses."""
+
+    peer_port: int
+    """The port by which that sent them."""
+
+    priority: int
+    """The priority that was to pause."""
+
+    pauses: int
+    """Pauses with a time above 0, obeyed or not, also those that went on with one before."""
+
+    paused_ps: int
+    """How long the queue was paused."""
+
+    longest_ps: int
+    """How long it was paused at most without a gap."""
+
+
+@final
 class PhyEeeSpec(TypedDict):
     """A PHY that sleeps."""
 
@@ -3161,6 +3190,9 @@ class Report(TypedDict):
 
     flows: NotRequired[list[FlowReport]]
     """TCP flows, in the order in which they were given; left out when there are none."""
+
+    pauses: NotRequired[list[PausedQueueReport]]
+    """Queues for which pauses have come, at switches and at NICs, in the order of the links; left out when there are none."""
 
     workload: NotRequired[WorkloadReport | None]
     """Applications and their transfers; left out when there are none."""

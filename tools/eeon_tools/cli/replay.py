@@ -395,6 +395,8 @@ def _print(run: RunResult) -> None:
         for row in table.faulty_links(run):
             links.add_row(*row)
         tables.show(out, links)
+    if run.pauses.queues:
+        _print_pauses(run)
     deepest = run.deepest_queue()
     click.echo()
     if deepest is not None and deepest.highest:
@@ -408,6 +410,19 @@ def _print(run: RunResult) -> None:
         )
     click.echo(f"{run.reordered} reordered; {run.phy_violations} sent before their PHY was awake; "
                f"{run.p4_passes:,} P4 passes in {run.wall_seconds:.1f} s")  # fmt: skip
+
+
+def _print_pauses(run: RunResult) -> None:
+    from eeon_tools.replay import pauses, table
+
+    found = run.pauses.by_time()
+    shown = table.plain(*pauses.HEAD)
+    for row in pauses.rows(found[: pauses.SHOWN]):
+        shown.add_row(*row)
+    click.echo()
+    tables.show(console(), shown)
+    more = len(found) - pauses.SHOWN
+    click.echo(run.pauses.summary() + (f" ({more:,} more in page and JSON)" if more > 0 else ""))
 
 
 def _print_live(run: LiveResult) -> None:

@@ -1,11 +1,11 @@
-"""`eeon trace shuffle|coflow|info`: make traces and describe them."""
+"""`eeon trace shuffle|coflow|info|flows`: make traces, describe them, and list their flows."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import TypedDict, TypeVar, Unpack
+from typing import TYPE_CHECKING, TypedDict, TypeVar, Unpack
 
 import click
 from eeon_control import topology as topologies
@@ -22,7 +22,9 @@ from eeon_tools.cli.support import (
     keep_good_option,
     output_file,
     packet_progress,
+    reads_again,
     reports_errors,
+    send_options,
 )
 from eeon_tools.trace import hosts as trace_hosts
 from eeon_tools.trace import manifest as manifests
@@ -32,6 +34,9 @@ from eeon_tools.trace.generate import Workload, generate
 from eeon_tools.trace.info import TraceInfo, describe
 from eeon_tools.trace.mapreduce import Shuffle, ShuffleSettings
 from eeon_tools.trace.segments import TcpModel
+
+if TYPE_CHECKING:
+    from eeon_tools.replay.feed import SendRules
 
 _PS_PER_NS = 1000
 BYTES = QuantityType(Bytes, minimum=1)
@@ -303,6 +308,51 @@ def info(capture: Path, as_json: bool, top: int, keep_good: bool) -> None:
         click.echo(json.dumps(found.as_dict(), indent=2))
         return
     _print_info(capture, found, manifest, top)
+
+
+@trace.command()
+@capture_argument("capture")
+@click.option("-o", "--output", type=_FILE, required=True, help="List to write: CSV.")
+@click.option("-t", "--topology", "topology_name", default="leaf-spine-4", show_default=True,
+              help="Topology whose hosts send the flows: one of the package, or a file.")  # fmt: skip
+@click.option("--gap", type=DURATION, default=None,
+              help="A connection that sends nothing new for longer begins another flow.  [default: it is one "
+                   "flow in each direction]")  # fmt: skip
+@send_options
+@keep_good_option
+@reports_errors
+@reads_again("capture")
+def flows(
+    capture: Path,
+    output: Path,
+    topology_name: str,
+    gap: Duration | None,
+    rules: SendRules,
+    keep_good: bool,
+) -> None:
+    """List the TCP flows of CAPTURE for `eeon experiment`: `{kind: flows, listed: FILE}`.
+
+    Each line has source, destination, bytes and start. Hosts of the experiment send them with a TCP of their
+    own, which reacts to the fabric; bytes that the capture has twice count once."""
+    from eeon_tools.replay import flows as replay_flows
+
+    hosts = trace_hosts.of_topology(topologies.load(topology_name))
+    by_address = {
+        address.packed: index for index, one in enumerate(hosts) for address in (one.ipv4, one.ipv6)
+    }
+    feed = rules.feed(capture, hosts, 1.0, break_teller(keep_good))
+    counts = replay_flows.FlowCounts()
+    gap_ps = None if gap is None else int(gap)
+    found = replay_flows.flows_of(feed.offers(), by_address, capture, gap_ps, counts)
+    with output_file(output).open("w", encoding="utf-8") as file:
+        file.writelines(replay_flows.lines(found, [host.name for host in hosts]))
+    click.echo(f"{output}: {len(found):,} flows, {sum(flow.bytes for flow in found):,} bytes")
+    for why, count in (("are not TCP", counts.not_tcp), ("go to no host", counts.to_no_host)):
+        if count:
+            click.echo(f"  packets left out because they {why}: {count:,}")
+    for remark in feed.counts.remarks():
+        if remark.startswith("packets left out"):
+            click.echo(f"  {remark}")
 
 
 def _print_info(capture: Path, found: TraceInfo, manifest: manifests.Manifest | None, top: int) -> None:

@@ -4,6 +4,8 @@ virtual time or a live one in real time.
     spec       topology + configuration -> the fabric that the engine builds
     twin       a running twin with every switch served over P4Runtime, configured by the controller
     faults     links and switches that fail in a twin
+    pauses     transmitters that their neighbours stopped
+    flows      what the connections of a trace carried, as the list of an experiment
     feed       a trace, frame by frame, as the fabric's hosts send it
     twin_run   one replay on a twin, from beginning to end
     live       one replay on a live fabric; `live_result`: what it says; `live_table`, `live_page` show it

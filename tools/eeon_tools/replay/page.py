@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from eeon_tools.replay import html, plots
+from eeon_tools.replay import html, pauses, plots
 from eeon_tools.replay.result import CLASS_NAMES, RunResult
 from eeon_tools.replay.table import FAULT_HEAD, class_head, faulty_links, losses, microseconds, overtime
 
@@ -40,6 +40,15 @@ def run_page(run: RunResult, tool: str = "") -> str:
     ]
     if run.faults:
         body += [html.heading("Links that failed"), html.table(FAULT_HEAD, faulty_links(run))]
+    if run.pauses.queues:
+        body += [
+            html.heading("Pauses"),
+            html.paragraph(
+                f"{run.pauses.summary()}. What waits at a paused transmitter fills the queues before it. "
+                "Times are of the run; the longest is without a gap."
+            ),
+            html.table(pauses.HEAD, pauses.rows(run.pauses.by_time())),
+        ]
     if deepest:
         rows = [(queue.name, queue, None) for queue in deepest]
         caption = f"The deepest queues: highest depth in each period of {deepest[0].period_us:g} us."

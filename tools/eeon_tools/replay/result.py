@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Protocol
 
 from eeon_tools.replay.faults import FaultyLink
 from eeon_tools.replay.feed import FeedCounts
+from eeon_tools.replay.pauses import Pauses
 from eeon_tools.trace.frames import CLASSES
 
 CLASS_NAMES = tuple(kind.label for kind in CLASSES)
@@ -119,8 +120,9 @@ class RunResult:
 
     `virtual_seconds`: how long it was measured; `common_end_seconds`: how long every configuration is that
     has delivered the trace by then. `control_frames`: pauses and congestion messages that switches made; they
-    do not count as packets of the trace. `faults`: both directions of links that were to fail. `unmarked`:
-    why no packet was marked; empty where some were, or no port marks."""
+    do not count as packets of the trace. `faults`: both directions of links that were to fail. `pauses`:
+    transmitters that their neighbours stopped. `unmarked`: why no packet was marked; empty where some were,
+    or no port marks."""
 
     name: str
     topology: str
@@ -148,6 +150,7 @@ class RunResult:
     p4_passes: int
     wall_seconds: float
     faults: tuple[FaultyLink, ...] = ()
+    pauses: Pauses = field(default_factory=Pauses)
     unmarked: str = ""
 
     @property

@@ -27,6 +27,7 @@ from eeon_tools.hops.recording import Recording, recording_filter
 from eeon_tools.replay import packet_counts
 from eeon_tools.replay.faults import Fault, FaultyLink
 from eeon_tools.replay.feed import AS_A_NIC, Feed, ReadFeed, SendRules
+from eeon_tools.replay.pauses import Pauses
 from eeon_tools.replay.result import CLASS_NAMES, Energy, Latency, Layer, QueueDepth, RunResult, total_of
 from eeon_tools.replay.spec import TICK_PS, fabric_spec
 from eeon_tools.replay.twin import RunningTwin
@@ -157,6 +158,7 @@ def replay(
         p4_passes=report["p4_passes"],
         wall_seconds=time.monotonic() - started,
         faults=tuple(FaultyLink.of(link, topology) for link in report.get("faults", ())),
+        pauses=Pauses.of(report, topology),
         unmarked=unmarked,
     )
 

@@ -15,6 +15,7 @@ use crate::network::frame::Buffers;
 use crate::network::host::Host;
 use crate::network::link::Link;
 use crate::network::nic::Nic;
+use crate::network::pauses::Pauses;
 use crate::network::phy::{Phy, PhyType};
 use crate::network::switch::{SwitchNode, Wire, NO_WIRE};
 use crate::network::wiring::{quanta, Direction, NicSettings, Node, Wiring};
@@ -65,6 +66,7 @@ impl Network {
             offered: 0,
             hops: None,
             faults: Faults::new(&faults),
+            pauses: spec.class_gate_register.as_ref().map(|_| Pauses::new(directions.len())),
             switches,
             directions,
         })

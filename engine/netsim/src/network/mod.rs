@@ -19,6 +19,7 @@ mod nic_aqm;
 pub mod nic_classes;
 mod nic_fair;
 mod path;
+mod pauses;
 pub mod phy;
 mod reactions;
 mod report;
@@ -45,6 +46,7 @@ pub(crate) use host::Host;
 pub use listen::Heard;
 pub(crate) use listen::Listener;
 pub(crate) use path::Paths;
+use pauses::Pauses;
 use switch::{SwitchNode, Wire};
 use wiring::{Direction, Node};
 
@@ -68,6 +70,8 @@ pub(crate) struct Network {
     /// Records hops, when somebody wants to know. See `hops`.
     hops: Option<Box<Recorder>>,
     faults: Faults,
+    /// Where queues may be paused.
+    pauses: Option<Pauses>,
 }
 
 /// A frame is no longer in its host's NIC.
@@ -301,6 +305,9 @@ impl Network {
         let HostFrame { captured, wire_len, tag, number, .. } = frame;
         self.expect(switch, u64::from(number));
         self.switches[switch].switch.handle_snapped(events.now(), port, &captured, wire_len as usize, tag);
+        if let Some(priorities) = self.pause_of(&captured) {
+            self.pause_came(events.now(), (Node::Switch(switch), port), priorities);
+        }
         self.buffers.give_back(captured);
         self.send_from_switch(events, switch);
     }
@@ -321,7 +328,11 @@ impl Network {
                 if let Some(packet) = packet {
                     self.expect(switch, packet);
                 }
+                let pause = self.pause_of(&frame);
                 self.switches[switch].switch.handle_frame(events.now(), port, frame, packet_tag);
+                if let Some(priorities) = pause {
+                    self.pause_came(events.now(), (Node::Switch(switch), port), priorities);
+                }
                 self.send_from_switch(events, switch);
                 None
             }
@@ -402,6 +413,9 @@ impl Network {
         to.received.packets += 1;
         to.received.bytes += bytes as u64;
         to.nic.receive_control(events.now(), &arrival.frame);
+        if let Some(priorities) = self.pause_of(&arrival.frame) {
+            self.pause_came(events.now(), (Node::Host(host), 0), priorities);
+        }
         self.recycle(arrival);
         self.schedule_nic(events, host);
     }

@@ -188,6 +188,11 @@ impl Nic {
         }
     }
 
+    /// Returns when the pause of a queue is over: now or before when there is none.
+    pub(super) fn opens_at(&self, priority: usize) -> Time {
+        self.lanes.as_ref().map_or(Time::ZERO, |lanes| lanes.opens_at(priority))
+    }
+
     /// Frames that wait beside limiters.
     #[inline]
     fn fifo_len(&self) -> usize {

@@ -121,17 +121,38 @@ impl Lanes {
 
     /// Obeys a frame of MAC control, if it is a pause of a queue that may be paused; whether it was one.
     pub(super) fn obey(&mut self, now: Time, rate: DataRate, frame: &[u8]) -> bool {
-        if frame.len() < SHORTEST || frame[..6] != MAC_CONTROL || frame[14..16] != OPCODE_PFC {
+        if !is_pause(frame) {
             return false;
         }
         let obeyed = frame[ENABLED_AT] & self.classes.pausable;
         for priority in (0..PRIORITIES).filter(|priority| obeyed >> priority & 1 == 1) {
-            let at = TIMES_AT + 2 * priority;
-            let quanta = u64::from(u16::from_be_bytes([frame[at], frame[at + 1]]));
-            self.open_at[priority] = now + pause(rate, quanta);
+            self.open_at[priority] = now + pause(rate, quanta(frame, priority));
         }
         obeyed != 0
     }
+
+    /// Returns when a queue's pause is over.
+    pub(super) fn opens_at(&self, priority: usize) -> Time {
+        self.open_at[priority]
+    }
+}
+
+/// Returns whether a frame of MAC control is a pause by priority.
+fn is_pause(frame: &[u8]) -> bool {
+    frame.len() >= SHORTEST && frame[..6] == MAC_CONTROL && frame[14..16] == OPCODE_PFC
+}
+
+/// Returns the time of a priority in a pause.
+fn quanta(pause: &[u8], priority: usize) -> u64 {
+    let at = TIMES_AT + 2 * priority;
+    u64::from(u16::from_be_bytes([pause[at], pause[at + 1]]))
+}
+
+/// Returns the priorities that a frame of MAC control pauses, bit by bit; those that it lets go on are not among them. `None` when it is
+/// no pause.
+pub(super) fn asked(frame: &[u8]) -> Option<u8> {
+    let is_asked = |priority: usize| frame[ENABLED_AT] >> priority & 1 == 1 && quanta(frame, priority) > 0;
+    is_pause(frame).then(|| (0..PRIORITIES).map(|priority| u8::from(is_asked(priority)) << priority).sum())
 }
 
 fn pause(rate: DataRate, quanta: u64) -> Duration {

@@ -52,6 +52,31 @@ pub struct Report {
     /// Both directions of each link of which the spec has a fault; left out when there are none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub faults: Vec<FaultyLinkReport>,
+    /// Queues for which pauses have come, at switches and at NICs, in the order of the links; left out when there are none.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub pauses: Vec<PausedQueueReport>,
+}
+
+/// A queue for which pauses have come, at the sending end of a link.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct PausedQueueReport {
+    /// The node that was to pause.
+    pub node: String,
+    /// The port by which it sends.
+    pub port: u16,
+    /// The node that sent the pauses.
+    pub peer: String,
+    /// The port by which that sent them.
+    pub peer_port: u16,
+    /// The priority that was to pause.
+    pub priority: u8,
+    /// Pauses with a time above 0, obeyed or not, also those that went on with one before.
+    pub pauses: u64,
+    /// How long the queue was paused.
+    pub paused_ps: u64,
+    /// How long it was paused at most without a gap.
+    pub longest_ps: u64,
 }
 
 /// One direction of a link that was to fail.

@@ -635,8 +635,8 @@ impl Switch {
         self.agenda.set(usize::from(port), due);
     }
 
-    /// When the pause of a queue is over: now or before when there is none. The port's own gate may be closed longer.
-    fn pause_ends(&self, port: u16, priority: usize) -> Time {
+    /// Returns when the pause of a queue is over: now or before when there is none. The port's own gate may be closed longer.
+    pub fn pause_ends(&self, port: u16, priority: usize) -> Time {
         let own = class_gate(self.class_gate, &self.state, self.clock, self.now, port);
         own.map_or(Time::ZERO, |opens| opens(priority))
     }

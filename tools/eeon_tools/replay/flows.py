@@ -1,0 +1,112 @@
+"""The flows of a capture: what each TCP connection carried, as the list that experiments take.
+
+A flow is what one end of a connection sends to the other: its bytes, counted once however often they were
+sent, from the moment at which the first of them was seen. In an experiment hosts send them again, with a TCP
+that reacts to the fabric; the capture's losses, marks and delays are not in the list.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from eeon_tools.errors import TraceError
+from eeon_tools.replay.feed import Offer
+from eeon_tools.trace.frames import SYN, classify
+from eeon_tools.trace.layers import TCP, source_place, transport
+
+MAX_FLOWS = 1 << 20
+"""As many as an experiment's list takes."""
+_HALF = 1 << 31
+_SEQUENCES = 1 << 32
+
+
+@dataclass(slots=True)
+class CapturedFlow:
+    """Host indices; times in picoseconds since the capture's first packet. `ended_ps`: when the last new byte
+    was seen."""
+
+    source: int
+    destination: int
+    bytes: int
+    at_ps: int
+    ended_ps: int
+
+
+@dataclass(slots=True)
+class _Direction:
+    """Sequence numbers: of its first byte, and behind the highest byte that was seen."""
+
+    first: int
+    next: int
+    flow: CapturedFlow | None = None
+
+
+@dataclass
+class FlowCounts:
+    """Packets of a capture that are in no flow: `not_tcp`, and `to_no_host` of the fabric."""
+
+    not_tcp: int = 0
+    to_no_host: int = 0
+
+
+def flows_of(
+    offers: Iterable[Offer], hosts: dict[bytes, int], trace: Path, gap_ps: int | None, counts: FlowCounts
+) -> list[CapturedFlow]:
+    """Returns the flows in order of time. `hosts`: the index of the host of each address of `offers`. A
+    direction that sends nothing new for longer than `gap_ps` begins another flow with what it sends then.
+
+    Raises TraceError when there are more than an experiment takes, or none."""
+    flows: list[CapturedFlow] = []
+    directions: dict[bytes, _Direction] = {}
+    for offer in offers:
+        frame = offer.captured
+        place = source_place(frame)
+        found = transport(frame, place) if place is not None and place[1] else None
+        if place is None or found is None or found.protocol != TCP or not found.is_first:
+            counts.not_tcp += 1
+            continue
+        facts = classify(frame)
+        at, length = place
+        name = frame[at : at + 2 * length] + frame[found.at : found.at + 4]
+        sequence = int.from_bytes(frame[found.at + 4 : found.at + 8], "big")
+        is_syn = bool(frame[found.at + 13] & SYN)
+        direction = directions.get(name)
+        # A SYN is that of another connection of these ports, unless it is sent again.
+        first = (sequence + is_syn) % _SEQUENCES
+        if direction is None or (is_syn and first != direction.first):
+            direction = directions[name] = _Direction(first, first)
+        payload = facts.payload_bytes
+        if not payload:
+            continue
+        destination = hosts.get(frame[at + length : at + 2 * length])
+        if destination is None:
+            counts.to_no_host += 1
+            continue
+        new = (sequence + is_syn + payload - direction.next) % _SEQUENCES
+        if new == 0 or new >= _HALF:
+            continue  # Sent again.
+        direction.next = (direction.next + new) % _SEQUENCES
+        flow = direction.flow
+        if flow is None or (gap_ps is not None and offer.at_ps - flow.ended_ps > gap_ps):
+            if len(flows) == MAX_FLOWS:
+                raise TraceError(
+                    trace, f"packet {offer.number}",
+                    f"begins one flow more than {MAX_FLOWS:,}; make the list of a part of the capture",
+                )  # fmt: skip
+            flow = CapturedFlow(offer.host, destination, 0, offer.at_ps, offer.at_ps)
+            flows.append(flow)
+            direction.flow = flow
+        flow.bytes += new
+        flow.ended_ps = offer.at_ps
+    if not flows:
+        raise TraceError(trace, "", "holds no TCP connection with payload; there is no flow to list")
+    return flows
+
+
+def lines(flows: Iterable[CapturedFlow], names: list[str]) -> Iterator[str]:
+    """Returns the list as CSV. Captures count nanoseconds."""
+    yield "source,destination,bytes,start\n"
+    for flow in flows:
+        yield f"{names[flow.source]},{names[flow.destination]},{flow.bytes},{flow.at_ps // 1000}ns\n"

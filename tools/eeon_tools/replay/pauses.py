@@ -1,0 +1,102 @@
+"""Pauses of a replay: which transmitters their neighbours stopped, how often and for how long."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from eeon_control.topology import Topology
+
+if TYPE_CHECKING:
+    from eeon_engine.json_types import PausedQueueReport, Report
+
+SHOWN = 5
+"""Rows of a table in the terminal."""
+
+
+@dataclass(frozen=True)
+class PausedQueue:
+    """One priority of a transmitter, that of `node` to `peer`; a host has no port. `pauses`: how many the
+    peer sent by its port and the node received, obeyed or not, without those that end one. `paused_share`: of
+    the time of the run. `longest_ms`: without a gap, however many pauses that were."""
+
+    node: str
+    port: int | None
+    peer: str
+    peer_port: int | None
+    priority: int
+    pauses: int
+    paused_ms: float
+    paused_share: float
+    longest_ms: float
+
+    @property
+    def name(self) -> str:
+        """`leaf1:3 to spine1`, `h1 to leaf1`."""
+        port = "" if self.port is None else f":{self.port}"
+        return f"{self.node}{port} to {self.peer}"
+
+
+@dataclass(frozen=True)
+class Pauses:
+    """`transmitters`: two for each link of the fabric. `paused`: how many of them were ever paused. `queues`:
+    those for which pauses came."""
+
+    transmitters: int = 0
+    paused: int = 0
+    queues: tuple[PausedQueue, ...] = ()
+
+    @classmethod
+    def of(cls, report: Report, topology: Topology) -> Pauses:
+        """Returns what the engine says of them."""
+        queues = tuple(_queue(one, report["elapsed_ps"], topology) for one in report.get("pauses", ()))
+        paused = {queue.name for queue in queues if queue.paused_ms}
+        return cls(2 * len(topology.links), len(paused), queues)
+
+    def by_time(self) -> list[PausedQueue]:
+        """Returns the queues, first those that were paused for the longest in all."""
+        return sorted(self.queues, key=lambda queue: -queue.paused_ms)
+
+    def summary(self) -> str:
+        """Returns one sentence."""
+        received = sum(queue.pauses for queue in self.queues)
+        share = self.paused / self.transmitters if self.transmitters else 0.0
+        return (
+            f"{received:,} pauses; {self.paused} of {self.transmitters} transmitters ({100 * share:.0f} %) "
+            "were paused"
+        )
+
+
+def _queue(report: PausedQueueReport, elapsed_ps: int, topology: Topology) -> PausedQueue:
+    def port(node: str, number: int) -> int | None:
+        return None if node in topology.hosts else number
+
+    return PausedQueue(
+        node=report["node"],
+        port=port(report["node"], report["port"]),
+        peer=report["peer"],
+        peer_port=port(report["peer"], report["peer_port"]),
+        priority=report["priority"],
+        pauses=report["pauses"],
+        paused_ms=report["paused_ps"] / 10**9,
+        paused_share=report["paused_ps"] / elapsed_ps if elapsed_ps else 0.0,
+        longest_ms=report["longest_ps"] / 10**9,
+    )
+
+
+HEAD = ("paused transmitter", "priority", "pauses", "paused", "in all ms", "longest ms")
+
+
+def rows(queues: list[PausedQueue]) -> list[tuple[str, ...]]:
+    """Returns a row for each queue."""
+    return [
+        (
+            queue.name,
+            f"{queue.priority}",
+            f"{queue.pauses:,}",
+            f"{100 * queue.paused_share:.1f} %",
+            f"{queue.paused_ms:,.3f}",
+            f"{queue.longest_ms:,.3f}",
+        )
+        for queue in queues
+    ]
