@@ -100,9 +100,10 @@ def _sizes(known: Mapping[str, Results]) -> str:
     return (
         "Small flows want a low threshold, and where hosts take time large ones want a high one: with web "
         "search at 50 % load of 10 Gbit/s and flows that take turns in their hosts, one frame instead of 65 "
-        f"changes the mean slowdown of flows of 10 to 100 kB by {change_of(small, '0us')} and that of flows "
-        f"of 1 to 10 MB by {change_of(large, '0us')} without delay in hosts, by {change_of(small, '50us')} and "
-        f"{change_of(large, '50us')} with 50 us (`workloads`)."
+        "changes the mean slowdown of flows of 10 to 100 kB by "
+        f"{change_of(small, '0us')} and that of flows of 1 to 10 MB by {change_of(large, '0us')} "
+        f"without delay in hosts, by {change_of(small, '50us')} and {change_of(large, '50us')} "
+        "with 50 us (`workloads`)."
     )
 
 
