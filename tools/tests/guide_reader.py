@@ -130,7 +130,8 @@ class Reader:
 
     def _run(self, command: str) -> tuple[str, int]:
         text = self._inward(command)
-        if text.startswith("eeon ") and not re.search(r"[|<>;&$(]", text):
+        # `exec` puts another program in the place of its process.
+        if re.match(r"eeon (?!fabric exec )[^|<>;&$(]*$", text):
             words = shlex.split(text.replace("\\\n", " "))[1:]
             with _inside(self.folder, self.environment):
                 done = CliRunner().invoke(eeon_main, words, prog_name="eeon")
