@@ -15,6 +15,8 @@ pub(super) struct Pool {
     transfers: Vec<u32>,
     /// Flows that may have another rate than their path.
     odd: Vec<u32>,
+    /// Flows that are about to get another rate, and that rate.
+    to_change: Vec<(u32, u64)>,
 }
 
 impl Pool {
@@ -26,6 +28,7 @@ impl Pool {
             members: vec![Vec::new(); paths.len()],
             transfers: Vec::new(),
             odd: Vec::new(),
+            to_change: Vec::new(),
             path_of,
             paths,
         }
@@ -82,10 +85,14 @@ impl Pool {
         }
         let closed = |link: usize, left| is_used_up(left, stock.capacity[link]);
         self.paths.share(residual, closed);
+        // They lie anywhere in memory: a loop that only reads them fetches many at a time.
         for (path, rate) in self.paths.changed() {
-            for flow in &self.members[path as usize] {
-                stock.set_rate(*flow, rate);
-            }
+            let others = self.members[path as usize].iter();
+            let others = others.filter(|flow| stock.flows[**flow as usize].rate != rate);
+            self.to_change.extend(others.map(|flow| (*flow, rate)));
+        }
+        for (flow, rate) in self.to_change.drain(..) {
+            stock.set_rate(flow, rate);
         }
         for flow in self.odd.drain(..) {
             let one = &stock.flows[flow as usize];

@@ -38,8 +38,8 @@ struct Filling {
     before: Vec<Left>,
     after: Vec<Left>,
     tightest: BinaryHeap<Reverse<(u64, u32)>>,
-    /// Paths whose flows or rates have changed.
-    changed: Vec<u32>,
+    /// Paths whose flows or rates have changed, a bit each: they are then told in order, in which their flows are near each other.
+    changed: Vec<u64>,
 }
 
 /// Of paths without a rate.
@@ -58,6 +58,10 @@ impl Step {
     fn key(self) -> (u64, u32) {
         (self.share, self.link)
     }
+}
+
+fn note(changed: &mut [u64], path: u32) {
+    changed[path as usize / 64] |= 1 << (path % 64);
 }
 
 /// The part of `list` between two ends.
@@ -85,6 +89,7 @@ impl Paths {
         let paths = new.ends.len();
         (new.flows, new.rates, new.users) = (vec![0; paths], vec![0; paths], vec![0; links]);
         new.filling.step_of = vec![NO_STEP; paths];
+        new.filling.changed = vec![0; paths.div_ceil(64)];
         (new.filling.before, new.filling.after) = (vec![(0, 0); links], vec![(0, 0); links]);
         new
     }
@@ -152,9 +157,14 @@ impl Paths {
         }
     }
 
-    /// Returns the paths whose flows or rate changed when links were last shared, some twice, and the rate of one flow of each.
+    /// Returns the paths whose flows or rate changed when links were last shared, in order, and the rate of one flow of each.
     pub fn changed(&self) -> impl Iterator<Item = (u32, u64)> + '_ {
-        self.filling.changed.iter().map(|path| (*path, self.rate(*path as usize)))
+        let words = self.filling.changed.iter().enumerate().filter(|(_, word)| **word != 0);
+        let paths = words.flat_map(|(at, word)| {
+            let rest = std::iter::successors(Some(*word), |word| Some(word & word.wrapping_sub(1)));
+            rest.take_while(|word| *word != 0).map(move |word| 64 * at as u32 + word.trailing_zeros())
+        });
+        paths.map(|path| (path, self.rate(path as usize)))
     }
 
     /// Returns the links that have something else to share or others to share it, and notes that `touched` paths have changed.
@@ -163,10 +173,10 @@ impl Paths {
         let changed = now.zip(&self.filling.before).enumerate();
         let changed = changed.filter(|(_, ((left, users), before))| (**left, **users) != **before);
         let mut dirty: Vec<u32> = changed.map(|(link, _)| link as u32).collect();
-        self.filling.changed.clear();
+        self.filling.changed.fill(0);
         for path in self.touched.drain(..) {
             dirty.extend_from_slice(part(&self.links, &self.ends, path as usize));
-            self.filling.changed.push(path);
+            note(&mut self.filling.changed, path);
             if self.flows[path as usize] == 0 {
                 self.rates[path as usize] = 0;
             }
@@ -275,7 +285,7 @@ impl Paths {
                 rated.push((*path, flows[at]));
                 if rates[at] != share {
                     rates[at] = share;
-                    changed.push(*path);
+                    note(changed, *path);
                 }
                 let flows = u64::from(flows[at]);
                 for link in part(links, ends, at) {
