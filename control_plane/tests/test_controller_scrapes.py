@@ -92,13 +92,18 @@ def test_scrapes_at_the_same_time_share_one_reading(tmp_path):
 
 
 def test_switch_that_does_not_answer_holds_up_no_scrape_and_is_there_when_it_has_answered(tmp_path):
+    others = [name for name in TOPOLOGY.switches if name != "spine1"]
+
     async def work():
         async with supervised(tmp_path, lambda switch: SlowSwitch(switch.device_id)) as (fabric, supervisor):
             fabric.switches["spine1"].answers.clear()
             readings = Readings(supervisor, young_seconds=0, wait_seconds=0.5)
-            first = await scraped(readings)
-            fabric.switches["spine1"].answers.set()
             async with asyncio.timeout(60):
+                # On a busy machine the others need more than one scrape.
+                first = await scraped(readings)
+                while any(first["eeon_switch_up", name] == 0 for name in others):
+                    first = await scraped(readings)
+                fabric.switches["spine1"].answers.set()
                 while (later := await scraped(readings))["eeon_switch_up", "spine1"] == 0:
                     await asyncio.sleep(0.01)
             return first, later

@@ -55,7 +55,7 @@ def _mq1(results: Results) -> Checks:
     return Checks(
         [
             Check(
-                f"marked by the port, beside so many flows: {each(port, share)}",
+                f"marked by the port, by the flows of the other service: {each(port, share)}",
                 all(one.mean < 0.35 for one in crowded.values()) and falling == sorted(falling, reverse=True),
             ),
             Check(

@@ -22,7 +22,7 @@ ROOT = HERE.parents[1]
 
 _EXPERIMENTS = (
     *("marking", "aqm", "eee", "eee_ecn", "flow_chasing"),
-    *("cee_queue", "cee_commercial", "cee_scientific"),
+    *("cee_queue", "cee_commercial", "cee_scientific", "mq_ecn"),
     *("setup", "setup_chasing", "setup_eee", "setup_energy", "setup_held", "setup_ns2", "setup_packets"),
     *("setup_reaction", "setup_scale", "threshold", "rtt", "workloads", "league"),
 )

@@ -16,7 +16,7 @@ import os
 import random
 import threading
 from collections.abc import Callable, Iterable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -25,6 +25,7 @@ from eeon_tools.errors import CoflowError
 from eeon_tools.quantiles import by_rank
 from eeon_tools.trace.coflow import Coflow, read_coflows
 
+_WAIT_SECONDS = 0.5
 _PS_PER_SECOND = 1_000_000_000_000
 MAX_FLOWS = 1 << 20
 """As many as a schedule takes."""
@@ -185,24 +186,33 @@ def complete_all(trace: FluidTrace, progress: Callable[[Variant, int], object]) 
     `progress` hears from the threads that run them, also when one begins or has ended. When one fails, or
     the caller is interrupted, the others end before this raises.
     """
-    is_stopped = threading.Event()
+    is_begun, is_stopped = threading.Event(), threading.Event()
 
-    def run(variant: Variant) -> Completions:
+    def completed(variant: Variant) -> Completions:
         def told(ended: int) -> None:
             if is_stopped.is_set():
                 raise _StoppedError
             progress(variant, ended)
 
+        is_begun.wait()  # an interrupt finds all threads known to the pool
         told(0)
         completions = complete(trace, variant, told)
         told(len(trace.flows))
         return completions
 
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        runs = [pool.submit(run, variant) for variant in VARIANTS]
         try:
+            runs = [pool.submit(completed, variant) for variant in VARIANTS]
+            is_begun.set()
+            left = set(runs)
+            while left:
+                # Without an end, a wait can miss the interrupt that comes just before it.
+                ended, left = wait(left, timeout=_WAIT_SECONDS, return_when=FIRST_EXCEPTION)
+                for run in ended:
+                    run.result()
             return [run.result() for run in runs]
         except BaseException:
             is_stopped.set()
+            is_begun.set()
             pool.shutdown(wait=False, cancel_futures=True)
             raise

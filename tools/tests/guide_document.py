@@ -14,8 +14,8 @@ A fenced block says in its info string what it is:
     ```console quiet                what is printed does not matter
     ```console manual               not run
 
-Commands of `eeon` alone run in this process, because each would import for a second, but for `fabric exec`, which would
-end it; all others run in bash.
+Commands of `eeon` alone run in this process, because each would import for a second, but for `fabric exec`,
+which would end it; all others run in bash.
 `guide_reader` follows it; `guide_refresh` (`make guide`) puts in what was printed.
 """
 

@@ -66,7 +66,7 @@ class CoflowFile(Strict):
     scale: Positive = 1.0
     """Every transfer has this part of its bytes."""
     time_scale: Positive = 1.0
-    """Arrivals come so many times as fast."""
+    """By which factor arrivals come faster."""
 
     def read(self, path: Path, topology: Topology) -> dict[str, object]:
         """Returns the coflows by name, as a workload has them. Raises CoflowError."""

@@ -330,10 +330,11 @@ def flows(
     rules: SendRules,
     keep_good: bool,
 ) -> None:
-    """List the TCP flows of CAPTURE for `eeon experiment`: `{kind: flows, listed: FILE}`.
+    """List the TCP flows of CAPTURE for an experiment.
 
-    Each line has source, destination, bytes and start. Hosts of the experiment send them with a TCP of their
-    own, which reacts to the fabric; bytes that the capture has twice count once."""
+    It takes them as `{kind: flows, listed: FILE}`. Each line has source, destination, bytes and start. Hosts
+    of the experiment send them with a TCP of their own, which reacts to the fabric; bytes that the capture
+    has twice count once."""
     from eeon_tools.replay import flows as replay_flows
 
     hosts = trace_hosts.of_topology(topologies.load(topology_name))
