@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from eeon_experiments.report.alternatives import along
 from eeon_experiments.report.drawing import Drawing, Panel, Rule, Series
 from eeon_experiments.report.runs import Runs
 from eeon_tools.svg import BLUE, GREEN, INK, ORANGE, SKY
@@ -29,6 +28,7 @@ _COLOURS = {"mark_1": BLUE, "mark_7": SKY, "mark_20": GREEN, "mark_65": ORANGE, 
 _NICS = {"fifo": ("one FIFO", ORANGE), "fair": ("flows take turns", BLUE)}
 _TRANSPORTS = {"dctcp": ("DCTCP", ORANGE), "cubic_ecn": ("CUBIC with ECN", BLUE)}
 _SMALL, _LARGE = ("slowdown_100kb_mean", "10 to 100 kB"), ("slowdown_10mb_mean", "1 to 10 MB")
+_MEANS = {f"{what}, mean": column for column, what in (_SMALL, _LARGE)}
 _CLASSES = {
     "10kb": "to 10 kB",
     "100kb": "to 100 kB",
@@ -48,6 +48,8 @@ _USUAL = {"sizes": "websearch", "load": "l50", "rate": "10g", "transport": "dctc
 _FAIR = {**_USUAL, "nic": "fair"}
 _WHERE = "16 hosts at 10 Gbps, all to all, web search at 50 % load"
 _ONE = Rule("1 = alone", 1.0, "#888888", ":")
+Line = tuple[str, str, Sequence[Mapping[str, str]]]
+"""Name and colour of a line, and the point of each of its positions, without the host delay."""
 
 
 def drawings(runs: Runs) -> list[Drawing]:
@@ -80,39 +82,59 @@ def _drawing(key: str, title: str, caption: str, axis: str, panels: list[Panel])
 
 def _delays(runs: Runs) -> list[str]:
     """Returns the two delays at which all else varies."""
-    return [delay for delay in ("0us", "50us") if delay in runs.values("host_delay")]
+    return _known(runs, "host_delay", ("0us", "50us"))
 
 
-def _known(runs: Runs, axis: str, wanted: Mapping[str, object]) -> list[str]:
+def _known(runs: Runs, axis: str, wanted: Iterable[str]) -> list[str]:
     return [one for one in wanted if one in runs.values(axis)]
 
 
+def _panels(
+    runs: Runs,
+    positions: Sequence[str],
+    lines: Sequence[Line],
+    columns: Mapping[str, str] = _MEANS,
+    kind: str = "lines",
+) -> list[Panel]:
+    """Returns a panel for each delay and each of the columns, by what they are."""
+    return [
+        Panel(
+            f"{what}, host delay {delay}",
+            positions,
+            [
+                Series(name, [runs.spread(column, **point, host_delay=delay) for point in points], colour)
+                for name, colour, points in lines
+            ],
+            kind=kind,
+            rules=[_ONE],
+        )
+        for delay in _delays(runs)
+        for what, column in columns.items()
+    ]
+
+
 def _by_size(runs: Runs) -> Drawing:
-    panels = []
-    for delay in _delays(runs):
-        for statistic, words in (("p50", "median"), ("p99", "99th percentile")):
-            series = [
+    queues = _known(runs, "queue", ("mark_1", "mark_20", "mark_65", "drop_tail"))
+    panels = [
+        Panel(
+            f"{words}, host delay {delay}",
+            list(_CLASSES.values()),
+            [
                 Series(
                     _named(queue),
                     [
-                        along(
-                            runs,
-                            f"slowdown_{size}_{statistic}",
-                            "queue",
-                            [queue],
-                            None,
-                            **_FAIR,
-                            host_delay=delay,
-                        )[0]
+                        runs.spread(f"slowdown_{size}_{statistic}", **_FAIR, queue=queue, host_delay=delay)
                         for size in _CLASSES
                     ],
                     _COLOURS[queue],
                 )
-                for queue in _known(runs, "queue", {"mark_1": 0, "mark_20": 0, "mark_65": 0, "drop_tail": 0})
-            ]
-            panels.append(
-                Panel(f"{words}, host delay {delay}", list(_CLASSES.values()), series, rules=[_ONE])
-            )
+                for queue in queues
+            ],
+            rules=[_ONE],
+        )
+        for delay in _delays(runs)
+        for statistic, words in (("p50", "median"), ("p99", "99th percentile"))
+    ]
     return _drawing(
         "by-size",
         "Slowdown of web search flows over their size",
@@ -125,31 +147,22 @@ def _by_size(runs: Runs) -> Drawing:
 def _by_threshold(runs: Runs, sizes: str, title: str) -> Drawing:
     queues = _known(runs, "queue", _THRESHOLDS)
     at = {**_USUAL, "sizes": sizes, "nic": "fifo"}
-    panels = []
-    for delay in _delays(runs):
-        for column, what in (
-            (_SMALL[0], f"{_SMALL[1]}, mean"),
-            ("slowdown_100kb_p99", f"{_SMALL[1]}, p99"),
-            (_LARGE[0], f"{_LARGE[1]}, mean"),
-        ):
-            series = [
-                Series(
-                    f"load {load[1:]} %",
-                    along(runs, column, "queue", queues, None, **{**at, "load": load, "host_delay": delay}),
-                    colour,
-                )
-                for load, colour in _LOADS.items()
-                if load in runs.values("load")
-            ]
-            positions = [_THRESHOLDS[queue] for queue in queues]
-            panels.append(Panel(f"{what}, host delay {delay}", positions, series, rules=[_ONE]))
-    caption = " ".join(["16 hosts at 10 Gbps, all to all, one FIFO in each.", *_told(runs, at, title)])
+    columns = {
+        f"{_SMALL[1]}, mean": _SMALL[0],
+        f"{_SMALL[1]}, p99": "slowdown_100kb_p99",
+        f"{_LARGE[1]}, mean": _LARGE[0],
+    }
+    lines = [
+        (f"load {load[1:]} %", colour, [{**at, "load": load, "queue": queue} for queue in queues])
+        for load, colour in _LOADS.items()
+        if load in runs.values("load")
+    ]
     return _drawing(
         sizes,
         f"Slowdown of flows of {title} under DCTCP",
-        caption,
+        " ".join(["16 hosts at 10 Gbps, all to all, one FIFO in each.", *_told(runs, at, title)]),
         "threshold, frames of 1514 bytes",
-        panels,
+        _panels(runs, [_THRESHOLDS[queue] for queue in queues], lines, columns),
     )
 
 
@@ -182,23 +195,10 @@ def _told(runs: Runs, at: dict[str, str], title: str) -> Iterator[str]:
 
 def _by_nic(runs: Runs) -> Drawing:
     queues = _known(runs, "queue", _THRESHOLDS)
-    panels = [
-        Panel(
-            f"{what}, mean, host delay {delay}",
-            [_THRESHOLDS[queue] for queue in queues],
-            [
-                Series(
-                    name,
-                    along(runs, column, "queue", queues, None, **_USUAL, nic=nic, host_delay=delay),
-                    colour,
-                )
-                for nic, (name, colour) in _NICS.items()
-                if nic in runs.values("nic")
-            ],
-            rules=[_ONE],
-        )
-        for delay in _delays(runs)
-        for column, what in (_SMALL, _LARGE)
+    lines = [
+        (name, colour, [{**_USUAL, "nic": nic, "queue": queue} for queue in queues])
+        for nic, (name, colour) in _NICS.items()
+        if nic in runs.values("nic")
     ]
     parts = []
     for queue in ("mark_1", "mark_65", "drop_tail"):
@@ -214,34 +214,17 @@ def _by_nic(runs: Runs) -> Drawing:
         "marks. Where flows take turns there (`nic: {queue: fair}`, as Linux' fq has them) the mean slowdown "
         f"of flows of {_SMALL[1]} falls {'; '.join(parts)}, with hosts without delay.",
         "threshold, frames of 1514 bytes",
-        panels,
+        _panels(runs, [_THRESHOLDS[queue] for queue in queues], lines),
     )
 
 
 def _by_aqm(runs: Runs) -> Drawing:
     queues = _known(runs, "queue", _AQMS)
-    panels = [
-        Panel(
-            f"{what}, mean, host delay {delay}",
-            [_AQMS[queue] for queue in queues],
-            [
-                Series(
-                    name,
-                    along(
-                        runs, column, "queue", queues, None,
-                        **{**_FAIR, "transport": transport, "host_delay": delay},
-                    ),
-                    colour,
-                )
-                for transport, (name, colour) in _TRANSPORTS.items()
-                if transport in runs.values("transport")
-            ],
-            kind="bars",
-            rules=[_ONE],
-        )
-        for delay in _delays(runs)
-        for column, what in (_SMALL, _LARGE)
-    ]  # fmt: skip
+    lines = [
+        (name, colour, [{**_FAIR, "transport": transport, "queue": queue} for queue in queues])
+        for transport, (name, colour) in _TRANSPORTS.items()
+        if transport in runs.values("transport")
+    ]
     classic = {**_FAIR, "transport": "cubic_ecn"}
     ect, spared = (
         _text(runs, _SMALL[0], queue, classic, host_delay="50us") for queue in ("red_ect", "red_ack_syn")
@@ -254,30 +237,27 @@ def _by_aqm(runs: Runs) -> Drawing:
         f"{_SMALL[1]} is {ect} where RED spares ECN-capable packets alone, {spared} where it spares ACKs and "
         "SYNs as well, with a host delay of 50us.",
         "queue",
-        panels,
+        _panels(runs, [_AQMS[queue] for queue in queues], lines, kind="bars"),
     )
 
 
 def _by_delay(runs: Runs) -> Drawing:
-    delays = [delay for delay in ("0us", "10us", "50us", "100us") if delay in runs.values("host_delay")]
+    delays = _known(runs, "host_delay", ("0us", "10us", "50us", "100us"))
     panels = [
         Panel(
-            f"{what}, mean",
+            what,
             delays,
             [
                 Series(
                     _named(queue),
-                    [
-                        along(runs, column, "queue", [queue], None, **_FAIR, host_delay=delay)[0]
-                        for delay in delays
-                    ],
+                    [runs.spread(column, **_FAIR, queue=queue, host_delay=delay) for delay in delays],
                     _COLOURS[queue],
                 )
                 for queue in _known(runs, "queue", _THRESHOLDS)
             ],
             rules=[_ONE],
         )
-        for column, what in (_SMALL, _LARGE)
+        for what, column in _MEANS.items()
     ]
     return _drawing(
         "delay",
@@ -311,29 +291,13 @@ def _told_by_delay(runs: Runs) -> Iterator[str]:
 
 
 def _corners(runs: Runs) -> Drawing:
-    queues = _known(runs, "queue", {"mark_1": 0, "mark_65": 0, "drop_tail": 0})
-    panels = [
-        Panel(
-            f"{what}, mean, host delay {delay}",
-            list(_CORNERS),
-            [
-                Series(
-                    _named(queue),
-                    [
-                        along(
-                            runs, column, "queue", [queue], None, **{**_FAIR, **corner, "host_delay": delay}
-                        )[0]
-                        for corner in _CORNERS.values()
-                    ],
-                    _COLOURS[queue],
-                )
-                for queue in queues
-            ],
-            kind="bars",
-            rules=[_ONE],
+    lines = [
+        (
+            _named(queue),
+            _COLOURS[queue],
+            [{**_FAIR, **corner, "queue": queue} for corner in _CORNERS.values()],
         )
-        for delay in _delays(runs)
-        for column, what in (_SMALL, _LARGE)
+        for queue in _known(runs, "queue", ("mark_1", "mark_65", "drop_tail"))
     ]
     at_100g = [
         _text(runs, _LARGE[0], queue, {**_FAIR, "rate": "100g"}, host_delay=delay)
@@ -348,7 +312,7 @@ def _corners(runs: Runs) -> Drawing:
         f"{at_100g[0]} with one frame, {at_100g[1]} with 65 and {at_100g[2]} with drop tail; without delay "
         f"{at_100g[3]}, {at_100g[4]} and {at_100g[5]}.",
         "what differs",
-        panels,
+        _panels(runs, list(_CORNERS), lines, kind="bars"),
     )
 
 
@@ -359,7 +323,7 @@ def _named(queue: str) -> str:
 
 def _text(runs: Runs, column: str, queue: str, at: Mapping[str, str], **where: str) -> str:
     """A mean over seeds, with the lowest and the highest where there are several."""
-    one = along(runs, column, "queue", [queue], None, **{**at, **where})[0]
+    one = runs.spread(column, **{**at, **where}, queue=queue)
     if one is None:
         return "unknown"
     return f"{one.mean:.1f} ({one.low:.1f} to {one.high:.1f})" if one.seeds > 1 else f"{one.mean:.1f}"
