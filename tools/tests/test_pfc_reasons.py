@@ -7,15 +7,17 @@ import re
 from collections import Counter
 from dataclasses import asdict
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 import pytest
 from click.testing import CliRunner
+from eeon_control import topology as topologies
 from eeon_tools.cli.explain import explain
 from eeon_tools.cli.replay import replay as replay_command
 from eeon_tools.hops.recording import Recording, Visit
 from eeon_tools.replay.comparing import overload
 from eeon_tools.replay.page import run_page
+from eeon_tools.replay.pauses import Pauses
 from eeon_tools.replay.result import RunResult
 from eeon_tools.replay.twin_run import ReplaySettings, replay
 from eeon_tools.report.model import run_model
@@ -175,6 +177,26 @@ def test_the_table_the_page_and_json_say_the_pauses(
     assert written["queues"][0] == asdict(run.pauses.queues[0])
     page = run_page(run)
     assert longest.name in page and run.pauses.summary() in page
+
+
+def test_a_pause_that_nobody_obeys_is_counted_and_pauses_nobody_and_the_longest_come_first() -> None:
+    def queue(node: str, port: int, paused_ms: int) -> dict[str, object]:
+        spans = {"paused_ps": paused_ms * 10**9, "longest_ps": 10**9}
+        return {
+            "node": node,
+            "port": port,
+            "peer": "spine1",
+            "peer_port": 1,
+            "priority": 3,
+            "pauses": 7,
+            **spans,
+        }
+
+    made = [queue("leaf1", 3, 0), queue("h1", 0, 2), queue("leaf2", 3, 5)]
+    found = Pauses.of(cast(Any, {"elapsed_ps": 20 * 10**9, "pauses": made}), topologies.load("leaf-spine-4"))
+    assert [one.name for one in found.by_time()] == ["leaf2:3 to spine1", "h1 to spine1", "leaf1:3 to spine1"]
+    assert [one.paused_share for one in found.by_time()] == [0.25, 0.1, 0.0]
+    assert found.summary() == "21 pauses; 2 of 16 transmitters (12 %) were paused"
 
 
 RED_IN_PACKETS = """\
