@@ -1,6 +1,7 @@
 """How every drawing of the project looks, and drawings as SVG text with the same bytes for the same data.
 
 Figures are drawn without pyplot, which keeps global state, and with a fixed salt for ids. Text stays text.
+matplotlib is loaded by the first drawing: it takes half a second, and colours alone are of use without it.
 """
 
 from __future__ import annotations
@@ -10,10 +11,8 @@ import re
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING
 
-import matplotlib
-from matplotlib.figure import Figure
-
 if TYPE_CHECKING:
+    from matplotlib.figure import Figure
     from matplotlib.typing import RcKeyType
 
 # Okabe and Ito's palette, which people with any colour vision can tell apart.
@@ -62,11 +61,15 @@ _STYLE: dict[RcKeyType, object] = {
 
 def styled() -> AbstractContextManager[None]:
     """Applies the style of the project's drawings to what is drawn inside."""
+    import matplotlib
+
     return matplotlib.rc_context(_STYLE)
 
 
 def new_figure(width: float, height: float) -> Figure:
     """Returns an empty figure; `width` and `height` in inches."""
+    from matplotlib.figure import Figure
+
     return Figure(figsize=(width, height), layout="constrained")
 
 
