@@ -10,6 +10,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Callable, Mapping, Sequence
 from enum import IntEnum
+from functools import lru_cache
 from typing import Any, TypedDict, Unpack
 
 from ptf.packet import ICMP, IP, TCP, UDP, Dot1Q, Ether, ICMPv6EchoRequest, IPv6
@@ -196,8 +197,24 @@ def tcp(
     **below: Unpack[Network],
 ) -> bytes:
     """A TCP segment with `payload` bytes of data; `below` goes to `network`."""
+    # scapy takes a millisecond a frame, and bursts are of equal ones. Its IP options cannot be hashed.
+    build = _tcp.__wrapped__ if below.get("ip_options") else _tcp
+    return padded(build(to, flags, payload, sport, dport, seq, tuple(tcp_options), **below), pad_to)
+
+
+@lru_cache(maxsize=10_000)
+def _tcp(
+    to: int,
+    flags: str,
+    payload: int,
+    sport: int,
+    dport: int,
+    seq: int,
+    tcp_options: TcpOptions,
+    **below: Unpack[Network],
+) -> bytes:
     segment = TCP(sport=sport, dport=dport, seq=seq, ack=2000, flags=flags, options=list(tcp_options))
-    return padded(bytes(network(to, **below) / segment / bytes(payload)), pad_to)
+    return bytes(network(to, **below) / segment / bytes(payload))
 
 
 def udp(
@@ -253,7 +270,7 @@ def data(to: int, *, size: int | None = None, **fields: Unpack[Segment]) -> byte
     """A TCP segment with payload; `size` is the length of the whole frame (default: 100 bytes of payload)."""
     if size is None:
         return tcp(to, payload=100, **fields)
-    bare = len(tcp(to, payload=0, **fields))
+    bare = len(tcp(to, payload=0, **{**fields, "seq": 0}))
     if size <= bare:
         raise ValueError(f"a data frame of {size} bytes has no payload: headers take {bare}")
     return tcp(to, payload=size - bare, **fields)

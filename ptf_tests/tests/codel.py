@@ -9,6 +9,7 @@ time more for each frame.
 """
 
 import random
+from collections import Counter
 from collections.abc import Sequence
 from math import sqrt
 
@@ -74,7 +75,7 @@ class _Codel(FabricTest):
 
     def offer(self, arrivals: Arrivals, opens_at: int = 0) -> Port:
         """Send (time, kind, size, ECN) and compare everything with the plain CoDel, whose port it returns."""
-        before = {name: self._verdict_total(name) for name in Verdict}
+        before = self._verdict_totals()
         list_of = []
         for number, (at, kind, size, ecn) in enumerate(arrivals):
             bytes_of = frame(number, kind, size, ecn)
@@ -94,10 +95,11 @@ class _Codel(FabricTest):
             wanted = Ecn.CE if plain.fates[number] is Fate.MARKED else came_with
             self.assertEqual(departure.ecn, wanted, f"ECN of packet {number}")
         fates = list(plain.fates.values())
-        after = {name: self._verdict_total(name) - before[name] for name in Verdict}
-        self.assertEqual(after[Verdict.FORWARDED], fates.count(Fate.SENT))
-        self.assertEqual(after[Verdict.MARKED], fates.count(Fate.MARKED))
-        self.assertEqual(after[Verdict.EARLY_DROPPED], fates.count(Fate.DROPPED))
+        given = self._verdict_totals()
+        given.subtract(before)
+        self.assertEqual(given[Verdict.FORWARDED], fates.count(Fate.SENT))
+        self.assertEqual(given[Verdict.MARKED], fates.count(Fate.MARKED))
+        self.assertEqual(given[Verdict.EARLY_DROPPED], fates.count(Fate.DROPPED))
         return plain
 
     def burst_of(self, count: int, kind: int = _DATA, ecn: int = Ecn.NOT_ECT) -> Port:
@@ -105,8 +107,11 @@ class _Codel(FabricTest):
         start = self.switch.now_ns + 1_000
         return self.offer([(start, kind, SIZE, ecn)] * count)
 
-    def _verdict_total(self, verdict: Verdict) -> int:
-        return sum(count for (_, found), count in self.verdicts(PORT).items() if found == verdict)
+    def _verdict_totals(self) -> Counter[Verdict]:
+        totals: Counter[Verdict] = Counter()
+        for (_, verdict), count in self.verdicts(PORT).items():
+            totals[verdict] += count
+        return totals
 
 
 @virtual_time_only

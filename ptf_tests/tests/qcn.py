@@ -117,11 +117,8 @@ class _Qcn(FabricTest):
         return sample is not None
 
     def frames_made(self) -> int:
-        return sum(
-            self.client.counter_read("cnms_made", port * PRIORITIES + priority)[0]
-            for port in DATA_PORTS
-            for priority in range(PRIORITIES)
-        )
+        queues = [port * PRIORITIES + priority for port in DATA_PORTS for priority in range(PRIORITIES)]
+        return sum(self.packets_counted("cnms_made", queues))
 
     def made(self) -> int:
         """CNMs that the switch has made in this case."""
