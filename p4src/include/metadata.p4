@@ -17,7 +17,7 @@ struct metadata_t {
     // The port and the queue in which the packet stands. BMv2's egress_spec and priority do not survive a round.
     @field_list(1)
     port_id_t egress_port;
-    @field_list(1, 2)
+    @field_list(1)
     queue_id_t queue;
 
     // Its bytes in occupancy_bytes, taken off again when it leaves.
@@ -84,7 +84,7 @@ struct metadata_t {
     // Its class is lossless where it came in (control/lossless.p4): its group, and what its neighbour is told when.
     @field_list(1)
     bit<1> lossless;
-    @field_list(1, 2)
+    @field_list(1)
     queue_id_t ingress_queue; // ingress port << 3 | priority
     @field_list(1)
     byte_count_t xon_bytes;
@@ -93,9 +93,12 @@ struct metadata_t {
     @field_list(1)
     tick_t pause_refresh_ticks;
 
-    // Of a copy: what it is for, the time of the pause that it becomes, when it became that or a CNM.
+    // Of a copy: what it is for, the queue that it is about, the time of the pause that it becomes, when it became that or a
+    // CNM. That queue is the ingress port << 3 | priority for a pause, the congestion point for a CNM.
     @field_list(2)
     copy_t copy;
+    @field_list(2)
+    queue_id_t copy_queue;
     @field_list(2)
     bit<16> copy_quanta;
     @field_list(2)

@@ -17,7 +17,7 @@ counter<queue_id_t>(QUEUE_CELLS, CounterType.packets) pauses_sent;
 
 #define PAUSE_TIME(priority) \
     hdr.pfc.time_##priority = 0; \
-    if (meta.ingress_queue[2:0] == priority) { \
+    if (meta.copy_queue[2:0] == priority) { \
         hdr.pfc.time_##priority = meta.copy_quanta; \
     }
 
@@ -39,7 +39,7 @@ control make_frame(inout headers_t hdr, inout metadata_t meta, inout standard_me
         hdr.mac_control.opcode = MAC_CONTROL_PFC;
         hdr.pfc.setValid();
         hdr.pfc.reserved = 0;
-        hdr.pfc.enabled = (bit<8>)1 << meta.ingress_queue[2:0];
+        hdr.pfc.enabled = (bit<8>)1 << meta.copy_queue[2:0];
         PAUSE_TIME(0)
         PAUSE_TIME(1)
         PAUSE_TIME(2)
@@ -80,8 +80,8 @@ control send_made(inout headers_t hdr, inout metadata_t meta, inout standard_met
 
     @hidden
     action send() {
-        meta.egress_port = meta.ingress_queue[11:3];
-        meta.queue = meta.ingress_queue[11:3] ++ CONTROL_PRIORITY;
+        meta.egress_port = meta.copy_queue[11:3];
+        meta.queue = meta.copy_queue[11:3] ++ CONTROL_PRIORITY;
         meta.turn = PAUSE_TURNS + (turn_id_t)meta.egress_port;
         standard_metadata.egress_spec = meta.egress_port;
         standard_metadata.priority = CONTROL_PRIORITY;
@@ -91,7 +91,7 @@ control send_made(inout headers_t hdr, inout metadata_t meta, inout standard_met
         truncate(PAUSE_FRAME_BYTES);
         count_received(meta, COPY_PORT);
         if (meta.copy_quanta != 0) {
-            pauses_sent.count(meta.ingress_queue);
+            pauses_sent.count(meta.copy_queue);
         }
     }
 

@@ -90,7 +90,7 @@ control eee_admit(inout metadata_t meta, in standard_metadata_t standard_metadat
         packet_count_t found;
         occupancy_enter(meta, found);
         if (meta.lossless == 1) {
-            lossless_enter(meta, standard_metadata.ingress_global_timestamp, meta.copy, meta.copy_quanta);
+            lossless_enter(meta, standard_metadata.ingress_global_timestamp, meta.copy, meta.copy_queue, meta.copy_quanta);
         }
         OWN_TURN(meta)
         ticket_t next;
@@ -117,7 +117,7 @@ control eee_admit(inout metadata_t meta, in standard_metadata_t standard_metadat
         packet_count_t found;
         occupancy_enter(meta, found);
         if (meta.lossless == 1) {
-            lossless_enter(meta, standard_metadata.ingress_global_timestamp, meta.copy, meta.copy_quanta);
+            lossless_enter(meta, standard_metadata.ingress_global_timestamp, meta.copy, meta.copy_queue, meta.copy_quanta);
         }
 
         meta.ticketed = 1;

@@ -29,7 +29,7 @@ control hold(inout headers_t hdr, inout metadata_t meta, inout standard_metadata
         occupancy_leave(meta, left);
         tick_t now = standard_metadata.egress_global_timestamp;
         if (meta.lossless == 1) {
-            lossless_leave(meta, now, meta.copy, meta.copy_quanta);
+            lossless_leave(meta, now, meta.copy, meta.copy_queue, meta.copy_quanta);
         }
         if (meta.mark_at_dequeue == 1 && left > meta.dequeue_threshold_bytes) {
             meta.verdict = verdict_t.MARKED;

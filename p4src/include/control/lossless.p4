@@ -42,25 +42,29 @@ register<bit<16>, queue_id_t>(QUEUE_CELLS) pause_told;
 counter<queue_id_t>(QUEUE_CELLS, CounterType.packets) lossless_dropped;
 
 // The neighbour is to pause from now on.
-action ask_pause(in metadata_t meta, in tick_t now, inout copy_t copy, inout bit<16> copy_quanta) {
+action ask_pause(
+    in metadata_t meta, in tick_t now, inout copy_t copy, inout queue_id_t copy_queue, inout bit<16> copy_quanta) {
     pause_sent_at.write(meta.ingress_queue, GATE_AT(now));
     pause_timer.write(meta.ingress_queue, GATE_AT(now + meta.pause_refresh_ticks));
     pause_told.write(meta.ingress_queue, meta.pause_quanta);
     copy = copy_t.PAUSE;
+    copy_queue = meta.ingress_queue;
     copy_quanta = meta.pause_quanta;
 }
 
 // The same in ingress, with the copy. Where one was to become a CNM, the next packet of the queue is sampled for it.
-action pause_in_ingress(in metadata_t meta, in tick_t now, inout copy_t copy, inout bit<16> copy_quanta) {
+action pause_in_ingress(
+    in metadata_t meta, in tick_t now, inout copy_t copy, inout queue_id_t copy_queue, inout bit<16> copy_quanta) {
     if (copy == copy_t.CNM) {
         SAMPLE_NEXT(meta.queue)
     }
-    ask_pause(meta, now, copy, copy_quanta);
+    ask_pause(meta, now, copy, copy_queue, copy_quanta);
     clone_preserving_field_list(CloneType.I2E, COPY_SESSION, COPY_FIELDS);
 }
 
 // Part of the action that admits a packet of a group.
-action lossless_enter(in metadata_t meta, in tick_t now, inout copy_t copy, inout bit<16> copy_quanta) {
+action lossless_enter(
+    in metadata_t meta, in tick_t now, inout copy_t copy, inout queue_id_t copy_queue, inout bit<16> copy_quanta) {
     byte_count_t bytes;
     tick_t sent;
     ingress_bytes.read(bytes, meta.ingress_queue);
@@ -68,12 +72,13 @@ action lossless_enter(in metadata_t meta, in tick_t now, inout copy_t copy, inou
     ingress_bytes.write(meta.ingress_queue, bytes);
     pause_sent_at.read(sent, meta.ingress_queue);
     if ((sent == 0 && bytes > meta.xoff_bytes) || (sent != 0 && now - sent >= meta.pause_refresh_ticks)) {
-        pause_in_ingress(meta, now, copy, copy_quanta);
+        pause_in_ingress(meta, now, copy, copy_queue, copy_quanta);
     }
 }
 
 // Part of the action that lets a packet of a group go.
-action lossless_leave(in metadata_t meta, in tick_t now, inout copy_t copy, inout bit<16> copy_quanta) {
+action lossless_leave(
+    in metadata_t meta, in tick_t now, inout copy_t copy, inout queue_id_t copy_queue, inout bit<16> copy_quanta) {
     byte_count_t bytes;
     tick_t sent;
     ingress_bytes.read(bytes, meta.ingress_queue);
@@ -85,10 +90,11 @@ action lossless_leave(in metadata_t meta, in tick_t now, inout copy_t copy, inou
             pause_sent_at.write(meta.ingress_queue, 0);
             pause_timer.write(meta.ingress_queue, 0);
             copy = copy_t.PAUSE;
+            copy_queue = meta.ingress_queue;
             copy_quanta = 0;
             clone_preserving_field_list(CloneType.E2E, COPY_SESSION, COPY_FIELDS);
         } else if (now - sent >= meta.pause_refresh_ticks) {
-            ask_pause(meta, now, copy, copy_quanta);
+            ask_pause(meta, now, copy, copy_queue, copy_quanta);
             clone_preserving_field_list(CloneType.E2E, COPY_SESSION, COPY_FIELDS);
         }
     }
@@ -121,7 +127,7 @@ control lossless_limit(inout metadata_t meta, in standard_metadata_t standard_me
             tick_t sent;
             pause_sent_at.read(sent, meta.ingress_queue);
             if (sent == 0 || now - sent >= meta.pause_refresh_ticks) {
-                pause_in_ingress(meta, now, meta.copy, meta.copy_quanta);
+                pause_in_ingress(meta, now, meta.copy, meta.copy_queue, meta.copy_quanta);
             }
         }
     }
@@ -162,7 +168,7 @@ control say_again(inout metadata_t meta, in standard_metadata_t standard_metadat
         pause_timer.read(meta.pause_refresh_ticks, meta.ingress_queue);
         meta.pause_refresh_ticks = meta.pause_refresh_ticks - sent;
         tick_t now = standard_metadata.ingress_global_timestamp;
-        pause_in_ingress(meta, now, meta.copy, meta.copy_quanta);
+        pause_in_ingress(meta, now, meta.copy, meta.copy_queue, meta.copy_quanta);
     }
 
     apply {

@@ -138,6 +138,7 @@ control congestion_point(inout metadata_t meta) {
                 }
                 meta.cnm = feedback ++ offset ++ delta ++ (bit<7>)carried;
                 meta.copy = copy_t.CNM;
+                meta.copy_queue = meta.queue;
                 clone_preserving_field_list(CloneType.I2E, COPY_SESSION, COPY_FIELDS);
             }
         }
@@ -173,10 +174,10 @@ control make_cnm_frame(inout headers_t hdr, inout metadata_t meta, inout standar
         hdr.cnm.reserved = 0;
         hdr.cnm.feedback = meta.cnm[44:39];
         hdr.cnm.cp_mac = mac;
-        hdr.cnm.cp_queue = (bit<16>)meta.queue;
+        hdr.cnm.cp_queue = (bit<16>)meta.copy_queue;
         hdr.cnm.offset = meta.cnm[38:23];
         hdr.cnm.delta = meta.cnm[22:7];
-        hdr.cnm.carried_priority = meta.queue[2:0];
+        hdr.cnm.carried_priority = meta.copy_queue[2:0];
         hdr.cnm.reserved_2 = 0;
         hdr.cnm.carried_dst_addr = hdr.ethernet.dst_addr;
         hdr.cnm.carried_bytes = (bit<16>)meta.cnm[6:0];
@@ -184,7 +185,7 @@ control make_cnm_frame(inout headers_t hdr, inout metadata_t meta, inout standar
         hdr.ethernet.dst_addr = hdr.ethernet.src_addr;
         hdr.ethernet.src_addr = mac;
         hdr.ethernet.ether_type = ETHERTYPE_CNM;
-        cnms_made.count(meta.queue);
+        cnms_made.count(meta.copy_queue);
         meta.copy = copy_t.MADE_CNM;
         // Ingress finds a timestamp of 0 in what has gone round.
         meta.copy_at = standard_metadata.egress_global_timestamp;

@@ -16,8 +16,9 @@ const POLL: Duration = Duration::from_millis(20);
 /// It takes no other argument without these.
 const TARGET: [&str; 4] = ["--target", "bmv2", "--arch", "v1model"];
 
-/// Programs of p4c's samples of which cases do not come out as the generator says, and why: what BMv2 1.15.5 does with them.
-const NOT_ON_BMV2: [(&str, &str); 12] = [
+/// Programs of which cases do not come out as the generator says, and why: what BMv2 1.15.5 does with them.
+const NOT_ON_BMV2: [(&str, &str); 13] = [
+    ("eeon", "egress reads what ingress wrote into a register, where the generator reads 0: BMv2 sends a copy more"),
     ("control-hs-index-test1", BEYOND_THE_STACK),
     ("control-hs-index-test2", BEYOND_THE_STACK),
     ("control-hs-index-test3", BEYOND_THE_STACK),
@@ -45,6 +46,29 @@ pub fn version() -> Option<String> {
     let output = Command::new(GENERATOR).args(TARGET).arg("--version").output().ok()?;
     let text = [output.stdout, output.stderr].concat();
     Some(String::from_utf8_lossy(&text).split_whitespace().collect::<Vec<_>>().join(" "))
+}
+
+/// Copies the folder of a program's sources without the lines of `@action_restriction`, and returns the copied program.
+/// p4testgen reads such a restriction after it has freed its words, and ends with SIGSEGV.
+pub fn copy_without_restrictions(program: &Path, copy: &Path) -> std::io::Result<PathBuf> {
+    copy_folder(program.parent().expect("a file has a folder"), copy)?;
+    Ok(copy.join(program.file_name().expect("a file has a name")))
+}
+
+fn copy_folder(from: &Path, to: &Path) -> std::io::Result<()> {
+    std::fs::create_dir_all(to)?;
+    for entry in std::fs::read_dir(from)? {
+        let path = entry?.path();
+        let copied = to.join(path.file_name().expect("an entry has a name"));
+        if path.is_dir() {
+            copy_folder(&path, &copied)?;
+        } else if path.extension() == Some(OsStr::new("p4")) {
+            let source = std::fs::read_to_string(&path)?;
+            let kept = source.lines().filter(|line| !line.trim_start().starts_with("@action_restriction("));
+            std::fs::write(copied, kept.collect::<Vec<_>>().join("\n") + "\n")?;
+        }
+    }
+    Ok(())
 }
 
 /// The scripts of a program, in the order of their numbers, and why they end, if the generator said so.
