@@ -270,7 +270,8 @@ def data(to: int, *, size: int | None = None, **fields: Unpack[Segment]) -> byte
     """A TCP segment with payload; `size` is the length of the whole frame (default: 100 bytes of payload)."""
     if size is None:
         return tcp(to, payload=100, **fields)
-    bare = len(tcp(to, payload=0, **{**fields, "seq": 0}))
+    without_data: Segment = {**fields, "seq": 0}
+    bare = len(tcp(to, payload=0, **without_data))
     if size <= bare:
         raise ValueError(f"a data frame of {size} bytes has no payload: headers take {bare}")
     return tcp(to, payload=size - bare, **fields)
