@@ -22,8 +22,9 @@ from pathlib import Path
 
 from eeon_control import config, operations, program, state, topology
 from eeon_control.constants import CPU_PORT, DROP_PORT
-from eeon_control.fabric import Step, Targets
+from eeon_control.fabric import Step
 from eeon_control.fabric.sync import run
+from eeon_control.targets import Targets
 
 TICK_PS = 1000
 BASE = ("mark_threshold", "eee_120us100")

@@ -24,8 +24,8 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
 from controller_process import ControllerProcess
 from eeon_control import config, operations, state, topology
-from eeon_control.fabric import Target, Targets
 from eeon_control.fabric.sync import run
+from eeon_control.targets import Target, Targets
 from eeon_control.units import Duration
 from switch_processes import TARGETS, SwitchProcess, running
 

@@ -10,9 +10,9 @@ from eeon_control import config as configs
 from eeon_control import topology as topologies
 from eeon_control.config.presets import BUFFER_PRESETS
 from eeon_control.errors import EeonError, InputError, Severity
-from eeon_control.fabric.targets import Targets, resolve
 from eeon_control.port_settings.mark_threshold import default_threshold
 from eeon_control.sources import parse_yaml
+from eeon_control.targets import Targets, resolve
 from eeon_control.units import Bytes, DataRate, Duration
 
 TOPOLOGY, CONFIG, TARGETS = "topology.yaml", "config.yaml", "targets.yaml"

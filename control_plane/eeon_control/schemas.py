@@ -21,7 +21,7 @@ from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 from pydantic_core.core_schema import WithDefaultSchema
 
 from eeon_control.config import FabricConfig
-from eeon_control.fabric.targets import TargetsFile
+from eeon_control.targets import TargetsFile
 from eeon_control.topology.schema import TopologyFile
 from eeon_control.units import Quantity
 

@@ -15,8 +15,8 @@ from eeon_control.entries import CLONE_SESSIONS
 from eeon_control.fabric import sync
 from eeon_control.fabric.diff import Change, ChangeKind
 from eeon_control.fabric.session import P4RuntimeSession
-from eeon_control.fabric.targets import Target
 from eeon_control.plan import Action, Entry, Exact
+from eeon_control.targets import Target
 
 
 def eeon(*arguments: str, code: int = 0):

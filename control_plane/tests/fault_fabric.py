@@ -25,8 +25,9 @@ from pathlib import Path
 
 import grpc
 from eeon_control import config, operations, program, state, topology
-from eeon_control.fabric import Step, Targets
+from eeon_control.fabric import Step
 from eeon_control.fabric.sync import run
+from eeon_control.targets import Targets
 from finsy.proto import U128, p4r, p4r_grpc, rpc_code
 from programs import another
 

@@ -12,8 +12,8 @@ from eeon_control.errors import ApplyError
 from eeon_control.fabric import sync
 from eeon_control.fabric.diff import Change, ChangeKind
 from eeon_control.fabric.session import P4RuntimeSession
-from eeon_control.fabric.targets import Target
 from eeon_control.plan import Action, Entry, Exact, Lpm
+from eeon_control.targets import Target
 from programs import another
 
 OTHER_COOKIE = 7

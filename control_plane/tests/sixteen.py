@@ -10,9 +10,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from eeon_control import config, operations, state, topology
-from eeon_control.fabric import Rollout, Targets
+from eeon_control.fabric import Rollout
 from eeon_control.fabric.sync import run
 from eeon_control.plan.waves import waves
+from eeon_control.targets import Targets
 from engine_switches import serving
 
 TOPOLOGY_TEXT = """

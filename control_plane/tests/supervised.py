@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Callable
 
 from eeon_control import config, state, topology
 from eeon_control.controller import Options, State, Supervisor
-from eeon_control.fabric import Target, Targets
+from eeon_control.targets import Target, Targets
 from eeon_control.topology import Switch
 from eeon_control.units import Duration
 from fake_p4runtime import FakeFabric, FakeSwitch

@@ -11,6 +11,7 @@ from eeon_control.fabric import GateClosed, Rollout, Step, sync
 from eeon_control.fabric.read import FabricObservation, Observation
 from eeon_control.operations.gates import CommandGate, CounterGate, Rule
 from eeon_control.plan.waves import waves
+from eeon_control.targets import Target
 from fake_p4runtime import FakeFabric
 from finsy.proto import rpc_code
 from programs import another
@@ -109,7 +110,7 @@ def test_new_program_goes_through_the_fabric_in_waves_and_all_have_the_old_one_w
     async def scenario():
         async with FakeFabric(FABRIC4) as fakes:
             await applied(fakes, "drop_tail")
-            targets = {name: fabric.Target.parse(address) for name, address in fakes.targets.items()}
+            targets = {name: Target.parse(address) for name, address in fakes.targets.items()}
             for one in fakes.switches.values():
                 one.config = another(one.config, 7)
                 one.entries.popitem()
@@ -256,7 +257,7 @@ def counted(rules: list[str], change) -> str:
     async def scenario():
         async with FakeFabric(FABRIC4) as fakes:
             await applied(fakes, "drop_tail")
-            targets = {name: fabric.Target.parse(address) for name, address in fakes.targets.items()}
+            targets = {name: Target.parse(address) for name, address in fakes.targets.items()}
             schema = program.load().schema()
             fakes.switches["leaf1"].counters[schema.counters["verdicts"].id, cell("tail_dropped")] = (7, 700)
             gate = CounterGate(FABRIC4, targets, [Rule.parse(one) for one in rules])

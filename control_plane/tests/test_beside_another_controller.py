@@ -11,9 +11,9 @@ import pytest
 from eeon_control import config, operations, program, state, topology
 from eeon_control.controller import Options, State, Supervisor
 from eeon_control.errors import ApplyError, FabricError, NothingWritten
-from eeon_control.fabric import Target, Targets
 from eeon_control.fabric.session import P4RuntimeSession
 from eeon_control.fabric.sync import run
+from eeon_control.targets import Target, Targets
 from engine_switches import serving
 from finsy.proto import p4r
 from programs import beside_a_tenant

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 from eeon_control import config, operations, state, topology
 from eeon_control.errors import ApplyError, FabricError
-from eeon_control.fabric import Targets, sync, thrift
+from eeon_control.fabric import sync, thrift
+from eeon_control.targets import Targets
 from fake_p4runtime import FakeFabric
 
 pytestmark = pytest.mark.system

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from eeon_control import config, data, schemas, topology
 from eeon_control.errors import EeonError
-from eeon_control.fabric import load_targets
 from eeon_control.sources import parse_yaml
+from eeon_control.targets import load_targets
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft7Validator

@@ -10,7 +10,7 @@ from controller_model import TIMING, Client, Stream, World, entry, intended
 from eeon_control.controller import messages as m
 from eeon_control.controller.backoff import Backoff
 from eeon_control.controller.machine import State
-from eeon_control.fabric.election import LARGEST
+from eeon_control.election import LARGEST
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule

@@ -10,12 +10,12 @@ import time
 import pytest
 from controller_process import SECONDS, ControllerProcess
 from eeon_control import config, fabric, operations, state, topology
-from eeon_control.fabric import Target, Targets, undo
+from eeon_control.fabric import undo
 from eeon_control.fabric.session import P4RuntimeSession
 from eeon_control.fabric.sync import run
-from eeon_control.fabric.targets import resolve
 from eeon_control.program import load as load_program
 from eeon_control.state.saved_snapshot import SavedSnapshot
+from eeon_control.targets import Target, Targets, resolve
 from eeon_control.units import Duration
 from scraping import scrape
 from switch_processes import running

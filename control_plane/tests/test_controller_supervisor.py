@@ -12,8 +12,8 @@ import pytest
 from eeon_control import config, state
 from eeon_control.controller import Options, State, Supervisor, log
 from eeon_control.controller import messages as m
-from eeon_control.fabric import Target
 from eeon_control.fabric.thrift import QueueSettings
+from eeon_control.targets import Target
 from fake_p4runtime import FakeSwitch
 from finsy.proto import gnmi, gnmi_grpc, p4r_grpc
 from programs import another, commented

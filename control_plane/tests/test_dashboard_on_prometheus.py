@@ -17,8 +17,8 @@ from typing import Any
 import pytest
 from controller_process import SECONDS, ControllerProcess
 from eeon_control import config, operations, state, topology
-from eeon_control.fabric import Target, Targets
 from eeon_control.fabric.sync import run
+from eeon_control.targets import Target, Targets
 from eeon_control.units import Duration
 from ruamel.yaml import YAML
 from switch_processes import free_port, running

@@ -16,7 +16,8 @@ from eeon_control import fabric as fabrics
 from eeon_control.cli import main
 from eeon_control.doctor import Level, machine, software, switches
 from eeon_control.doctor.finding import Finding, exit_code, fault, ok, run, warning
-from eeon_control.fabric import Target, sync
+from eeon_control.fabric import sync
+from eeon_control.targets import Target
 from eeon_control.topology import from_text, load
 from fake_p4runtime import FakeFabric
 

@@ -12,8 +12,9 @@ import pytest
 from eeon_control import config, fabric, operations, program, state, topology
 from eeon_control.constants import VERDICTS
 from eeon_control.errors import ApplyError, FabricError
-from eeon_control.fabric import Targets, sync
+from eeon_control.fabric import sync
 from eeon_control.fabric.session import P4RuntimeSession
+from eeon_control.targets import Target, Targets
 from fake_p4runtime import FakeFabric
 from finsy.proto import p4r, rpc_code
 from programs import another, commented, without_table
@@ -295,7 +296,7 @@ def test_unreachable_switch_stops_the_apply_before_anything_is_written(fabric4):
 
 def test_apply_while_another_controller_is_primary_is_refused_and_says_what_to_do(fabric4):
     from eeon_control.fabric.session import P4RuntimeSession
-    from eeon_control.fabric.targets import Target
+    from eeon_control.targets import Target
 
     async def scenario(other_id):
         async with FakeFabric(fabric4) as fakes:
@@ -316,7 +317,7 @@ def test_apply_while_another_controller_is_primary_is_refused_and_says_what_to_d
 
 def test_larger_election_id_takes_over(fabric4):
     from eeon_control.fabric.session import P4RuntimeSession
-    from eeon_control.fabric.targets import Target
+    from eeon_control.targets import Target
 
     async def scenario():
         async with FakeFabric(fabric4) as fakes:
@@ -343,7 +344,7 @@ def test_apply_bids_again_when_a_controller_of_its_folder_bid_before_it_saw_the_
     async def scenario():
         async with FakeFabric(fabric4) as fakes:
             targets = Targets.from_value({"tick": "1ns", "switches": fakes.targets}, "test")
-            target = fabric.Target(fakes.targets["leaf1"], fabric4.switches["leaf1"].device_id)
+            target = Target(fakes.targets["leaf1"], fabric4.switches["leaf1"].device_id)
             controller = P4RuntimeSession("leaf1", target, program.load().schema(), election_id=12)
             async with controller:
                 with store.lock("eeon config apply") as lock:

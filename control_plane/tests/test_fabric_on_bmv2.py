@@ -16,10 +16,11 @@ import pytest
 from eeon_control import config, fabric, operations, state, topology
 from eeon_control.constants import VERDICTS
 from eeon_control.errors import ApplyError, NoRegisters
-from eeon_control.fabric import Targets, sync
+from eeon_control.fabric import sync
 from eeon_control.fabric.session import P4RuntimeSession
 from eeon_control.fabric.undo import Snapshot
 from eeon_control.state.saved_snapshot import SavedSnapshot
+from eeon_control.targets import Targets
 from other_program import check_failed_apply_brings_the_other_program_back
 
 BMV2 = shutil.which("simple_switch_grpc")

@@ -17,12 +17,12 @@ import pytest
 from click.testing import CliRunner
 from eeon_control import fabric, operations, state
 from eeon_control.cli import main
+from eeon_control.election import LARGEST
 from eeon_control.errors import ApplyError, FabricError, NothingWritten, Stopped
 from eeon_control.fabric import Step, planning, sync
 from eeon_control.fabric import session as sessions
-from eeon_control.fabric.election import LARGEST
-from eeon_control.fabric.targets import Target, resolve
 from eeon_control.program import load as load_program
+from eeon_control.targets import Target, resolve
 
 pytest.importorskip("eeon_engine._engine", reason="the engine's extension is not installed")
 

@@ -9,8 +9,8 @@ from eeon_control import config, fabric, program, topology
 from eeon_control.fabric.routes import routes_of
 from eeon_control.fabric.session import P4RuntimeSession
 from eeon_control.fabric.sync import run
-from eeon_control.fabric.targets import Target
 from eeon_control.routing import Flow, Walk
+from eeon_control.targets import Target
 from finsy.proto import p4r
 
 pytest.importorskip("eeon_engine._engine", reason="the engine's extension is not installed")

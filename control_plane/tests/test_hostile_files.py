@@ -7,7 +7,7 @@ import contextlib
 import pytest
 from eeon_control import config, data, plan, topology
 from eeon_control.errors import DataNotFound, EeonError
-from eeon_control.fabric import load_targets
+from eeon_control.targets import load_targets
 from eeon_control.units import Duration
 from hypothesis import given, settings
 from hypothesis import strategies as st

@@ -11,8 +11,8 @@ import pytest
 from click.testing import CliRunner
 from eeon_control import config, state, topology
 from eeon_control.cli import main
-from eeon_control.fabric import Target
 from eeon_control.fabric.session import ANSWER_SECONDS, NO_ANSWER
+from eeon_control.targets import Target
 from supervised import TOPOLOGY, committed
 
 pytestmark = pytest.mark.system

@@ -12,8 +12,7 @@ import pytest
 from click.testing import CliRunner, Result
 from eeon_control import config, topology
 from eeon_control.cli import main
-from eeon_control.fabric import load_targets
-from eeon_control.fabric.targets import resolve
+from eeon_control.targets import load_targets, resolve
 from eeon_control.units import DataRate, Duration
 
 FILES = ("topology.yaml", "config.yaml", "targets.yaml")

@@ -14,8 +14,8 @@ from click.testing import CliRunner
 from controller_process import ControllerProcess
 from eeon_control import config, operations, state, topology
 from eeon_control.cli import main
-from eeon_control.fabric import Target, Targets
 from eeon_control.fabric.sync import run
+from eeon_control.targets import Target, Targets
 from eeon_control.units import Duration
 from switch_processes import running
 

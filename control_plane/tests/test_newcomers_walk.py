@@ -16,9 +16,9 @@ from eeon_control.cli import main
 from eeon_control.fabric import difference
 from eeon_control.fabric.session import P4RuntimeSession
 from eeon_control.fabric.sync import run
-from eeon_control.fabric.targets import resolve
 from eeon_control.program import load as load_program
 from eeon_control.routing import Flow
+from eeon_control.targets import resolve
 
 pytest.importorskip("eeon_engine._engine", reason="the engine's extension is not installed")
 

@@ -20,9 +20,9 @@ from eeon_control.controller.machine import what_is_new
 from eeon_control.controller.messages import Intended
 from eeon_control.controller.storms import QueueWatch
 from eeon_control.errors import InputError
-from eeon_control.fabric import Target
 from eeon_control.fabric.read import QueueLook, Wanted, observe
 from eeon_control.plan import Action, pfc
+from eeon_control.targets import Target
 from eeon_control.units import Duration
 from engine_switches import serving
 from scapy.layers.inet import IP, UDP

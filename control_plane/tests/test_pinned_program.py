@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 from eeon_control import config, operations, state
 from eeon_control.errors import ProgramPinned
-from eeon_control.fabric import Target
 from eeon_control.fabric.sync import run
 from eeon_control.fabric.undo import Snapshot
 from eeon_control.state.saved_snapshot import SavedSnapshot
+from eeon_control.targets import Target
 from supervised import TOPOLOGY, committed
 
 

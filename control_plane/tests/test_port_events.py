@@ -10,7 +10,7 @@ from eeon_control.controller import port_events
 from eeon_control.controller.persistent_session import PersistentSession
 from eeon_control.controller.port_events import PortReport
 from eeon_control.fabric.port_states import PortStates
-from eeon_control.fabric.targets import Target
+from eeon_control.targets import Target
 from finsy import GNMIPath
 from finsy.gnmiclient import GNMIUpdate
 from finsy.proto import gnmi

@@ -9,7 +9,8 @@ from click.testing import CliRunner
 from eeon_control import config, operations, state, topology
 from eeon_control.cli import main
 from eeon_control.errors import StateError
-from eeon_control.fabric import Targets, sync
+from eeon_control.fabric import sync
+from eeon_control.targets import Targets
 from fake_p4runtime import FakeFabric
 
 pytestmark = pytest.mark.system

@@ -17,8 +17,8 @@ from click.testing import CliRunner
 from eeon_control import config, fabric, topology
 from eeon_control.cli import main
 from eeon_control.errors import FabricError
-from eeon_control.fabric import Target
-from eeon_control.fabric.tls import Tls
+from eeon_control.targets import Target
+from eeon_control.tls import Tls
 
 pytestmark = pytest.mark.system
 

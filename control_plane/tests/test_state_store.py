@@ -9,10 +9,10 @@ import sys
 import pytest
 from eeon_control import config, state, topology
 from eeon_control.errors import StateError
-from eeon_control.fabric import Targets
 from eeon_control.fabric.undo import Snapshot
 from eeon_control.plan import intended
 from eeon_control.state.saved_snapshot import SavedSnapshot
+from eeon_control.targets import Targets
 
 TARGETS = {"leaf1": "127.0.0.1:1", "leaf2": "127.0.0.1:2", "spine1": "[::1]:3?device_id=9", "spine2": "x:4"}
 

@@ -7,12 +7,11 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from eeon_control import fabric, topology
+from eeon_control import topology
 from eeon_control.cli import main
 from eeon_control.errors import EeonError, InputError
-from eeon_control.fabric import Target, Targets
-from eeon_control.fabric.targets import is_loopback, resolve
-from eeon_control.fabric.tls import Tls
+from eeon_control.targets import Target, Targets, is_loopback, load_targets, resolve
+from eeon_control.tls import Tls
 
 certificates = pytest.importorskip(
     "certificates", reason="cryptography is not installed; no keys can be made"
@@ -31,7 +30,7 @@ def keys(tmp_path_factory) -> Path:
 def load(folder: Path, text: str) -> Targets:
     path = folder / "targets.yaml"
     path.write_text(text)
-    return fabric.load_targets(path)
+    return load_targets(path)
 
 
 def refusal(folder: Path, text: str) -> str:

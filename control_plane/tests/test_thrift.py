@@ -17,8 +17,9 @@ import pytest
 from bmv2_process import start_bmv2
 from eeon_control import config, fabric, program, topology
 from eeon_control.errors import FabricError
-from eeon_control.fabric import Target, thrift
+from eeon_control.fabric import thrift
 from eeon_control.fabric.thrift import QueueSettings, ThriftClient
+from eeon_control.targets import Target
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 

@@ -6,9 +6,10 @@ import shutil
 
 import pytest
 from eeon_control import config, plan, program, topology
-from eeon_control.fabric import Target, sync
+from eeon_control.fabric import sync
 from eeon_control.fabric.diff import difference
 from eeon_control.fabric.session import P4RuntimeSession
+from eeon_control.targets import Target
 from eeon_control.units import Duration
 from switch_processes import TARGETS
 

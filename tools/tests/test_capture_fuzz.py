@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 from eeon_tools.errors import TraceError
-from eeon_tools.trace.capture import MAX_FRAME_BYTES, open_writer, read_packets
+from eeon_tools.trace.capture import MAX_FRAME_BYTES, read_packets
+from eeon_tools.trace.capture_writer import open_writer
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 

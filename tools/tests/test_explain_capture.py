@@ -20,7 +20,8 @@ pytest.importorskip("eeon_engine", reason="the engine is not built; `make setup`
 from eeon_tools.cli.explain import explain
 from eeon_tools.hops.recording import Recording
 from eeon_tools.replay.twin_run import ReplaySettings, replay
-from eeon_tools.trace.capture import open_writer, read_packets
+from eeon_tools.trace.capture import read_packets
+from eeon_tools.trace.capture_writer import open_writer
 from eeon_tools.trace.generate import generate
 from eeon_tools.trace.hosts import TraceHost
 from eeon_tools.trace.segments import TcpModel

@@ -12,11 +12,11 @@ from eeon_control import config, fabric, plan, program, topology
 from eeon_control.constants import PRIORITY_BITS
 from eeon_control.controller.storms import QueueWatch
 from eeon_control.entries import Entry
-from eeon_control.fabric import Target
 from eeon_control.fabric.diff import difference
 from eeon_control.fabric.read import look_at_queues
 from eeon_control.fabric.session import P4RuntimeSession
 from eeon_control.plan import pfc
+from eeon_control.targets import Target
 from eeon_control.units import Duration
 from scapy.layers.inet import IP, UDP
 from scapy.layers.l2 import Ether

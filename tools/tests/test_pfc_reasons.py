@@ -21,7 +21,7 @@ from eeon_tools.replay.pauses import Pauses
 from eeon_tools.replay.result import RunResult
 from eeon_tools.replay.twin_run import ReplaySettings, replay
 from eeon_tools.report.model import run_model
-from eeon_tools.trace.capture import open_writer
+from eeon_tools.trace.capture_writer import open_writer
 from scapy.layers.inet import IP, UDP
 from scapy.layers.l2 import Ether
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from eeon_tools.errors import TraceError
 from eeon_tools.replay.feed import BATCH_PACKETS, AddressMap, Feed, FeedCounts, Offer, SendRules
-from eeon_tools.trace.capture import open_writer
+from eeon_tools.trace.capture_writer import open_writer
 from eeon_tools.trace.hosts import TraceHost
 from scapy.layers.inet import ICMP, IP, TCP, UDP, IPOption
 from scapy.layers.inet6 import (

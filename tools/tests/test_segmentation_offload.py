@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner
 from eeon_tools.cli.trace import trace
 from eeon_tools.replay.feed import AS_A_NIC, Feed, Offer, SendRules
-from eeon_tools.trace.capture import open_writer
+from eeon_tools.trace.capture_writer import open_writer
 from eeon_tools.trace.hosts import TraceHost
 from scapy.layers.inet import IP, TCP, UDP
 from scapy.layers.inet6 import IPv6, IPv6ExtHdrHopByHop

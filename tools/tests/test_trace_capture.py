@@ -10,7 +10,8 @@ import pytest
 from click.testing import CliRunner
 from eeon_tools.cli.trace import trace
 from eeon_tools.errors import BrokenOffError, TraceError
-from eeon_tools.trace.capture import Packet, open_writer, read_packets
+from eeon_tools.trace.capture import Packet, read_packets
+from eeon_tools.trace.capture_writer import open_writer
 from scapy.utils import RawPcapReader
 
 PACKETS = [

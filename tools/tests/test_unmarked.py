@@ -10,7 +10,7 @@ from eeon_control import topology as topologies
 from eeon_tools.replay.comparing import unmarked
 from eeon_tools.replay.feed import Feed, SendRules
 from eeon_tools.replay.unmarked import why_unmarked
-from eeon_tools.trace.capture import open_writer
+from eeon_tools.trace.capture_writer import open_writer
 from eeon_tools.trace.hosts import TraceHost
 from made_results import run_result
 from scapy.layers.inet import IP, UDP

@@ -13,7 +13,6 @@ from click.shell_completion import CompletionItem
 
 from eeon_control import data
 from eeon_control import topology as topologies
-from eeon_control.state import StateStore, folder_of
 from eeon_control.topology import Topology
 
 Complete = Callable[[click.Context, click.Parameter, str], list[CompletionItem]]
@@ -74,6 +73,8 @@ def port_names(ctx: click.Context, param: click.Parameter, incomplete: str) -> l
 @_silent
 def revision_numbers(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Revisions of the fabric whose topology or state folder is given before, newest first."""
+    from eeon_control.state import StateStore, folder_of  # with gRPC, which no other completion needs
+
     name = ctx.params.get("topology_name")
     folder = folder_of(topologies.load(name).name if name else "", ctx.params.get("state_folder"))
     numbers = range(StateStore.open(folder, create=False).current_number(), 0, -1)

@@ -9,11 +9,11 @@ from pathlib import Path
 import click
 
 from eeon_control import controller as controllers
+from eeon_control import election
 from eeon_control.cli import options
 from eeon_control.cli.config.common import open_store
 from eeon_control.controller import log, process
 from eeon_control.controller.metrics import MetricsServer
-from eeon_control.fabric.session import DEFAULT_ELECTION_ID
 
 
 class _Interval(click.ParamType):  # type: ignore[type-arg] # it takes arguments from click 8.3 on
@@ -49,7 +49,7 @@ def controller() -> None:
     "--election-id",
     "rank",
     type=click.IntRange(1, (1 << 64) - 1),
-    default=DEFAULT_ELECTION_ID,
+    default=election.DEFAULT,
     show_default=True,
     help="P4Runtime election id, and rank: of the controllers on one state folder the one with the largest "
     "is in charge, the others are standbys",

@@ -17,9 +17,8 @@ from eeon_control.cli.output import console, counted
 from eeon_control.doctor import Finding, Level, examine, exit_code
 from eeon_control.doctor.finding import fault
 from eeon_control.errors import EeonError
-from eeon_control.fabric import Target
-from eeon_control.fabric.targets import resolve
 from eeon_control.state.folder import folder_of, is_folder_given
+from eeon_control.targets import Target, resolve
 from eeon_control.units import Duration
 
 _FINE = (Level.OK, Level.ABSENT)

@@ -1,4 +1,7 @@
-"""Options that several commands share: which topology, which configuration, which switches."""
+"""Options that several commands share: which topology, which configuration, which switches.
+
+The state folder is loaded where it is asked for: it brings gRPC, a quarter of the start of every command.
+"""
 
 from __future__ import annotations
 
@@ -11,12 +14,11 @@ from typing import ClassVar, TypeVar, cast
 
 import click
 
+from eeon_control import election
 from eeon_control import topology as topologies
 from eeon_control.cli import completions
 from eeon_control.errors import EeonError, UnitError
-from eeon_control.fabric import Target, Targets, load_targets
-from eeon_control.fabric.session import DEFAULT_ELECTION_ID
-from eeon_control.state import StateStore, folder_of, is_folder_given, known_fabrics
+from eeon_control.targets import Target, Targets, load_targets
 from eeon_control.topology import Topology
 from eeon_control.units import Duration, Quantity
 
@@ -136,7 +138,7 @@ def election_option(function: _F) -> _F:
         "--election-id",
         type=click.IntRange(1, (1 << 128) - 1),
         help="P4Runtime election id; a larger one takes over from a smaller one  "
-        f"[default: {DEFAULT_ELECTION_ID}, or one above the controller that runs on the same state folder]",
+        f"[default: {election.DEFAULT}, or one above the controller that runs on the same state folder]",
     )(function)
 
 
@@ -220,6 +222,8 @@ def targets_or_known(
 
     `state_folder`: what --state says. Raises EeonError when neither says.
     """
+    from eeon_control.state import StateStore, folder_of
+
     folder = folder_of(fabric, state_folder)
     if file is None and not texts and folder.is_dir():
         revision = StateStore.open(folder, create=False).current()
@@ -236,6 +240,8 @@ def topology_or_known(name: str | None, state_folder: Path | None = None) -> Top
     """
     if name is not None:
         return topologies.load(name)
+    from eeon_control.state import StateStore
+
     meant = StateStore.open(only_known(state_folder), create=False).intended()
     if meant is None:
         raise EeonError("which fabric? give -t: the state folder has no revision yet")
@@ -245,6 +251,8 @@ def topology_or_known(name: str | None, state_folder: Path | None = None) -> Top
 def only_known(state_folder: Path | None) -> Path:
     """Returns the state folder that --state or EEON_STATE gives, else the only one there is. Raises
     EeonError."""
+    from eeon_control.state import folder_of, is_folder_given, known_fabrics
+
     if is_folder_given(state_folder):
         return folder_of("", state_folder)
     known = known_fabrics()

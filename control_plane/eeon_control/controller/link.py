@@ -15,8 +15,8 @@ from eeon_control.controller.log import say
 from eeon_control.controller.machine import SwitchMachine
 from eeon_control.controller.persistent_session import IdInUse, PersistentSession, is_lost
 from eeon_control.errors import EeonError, FabricError
-from eeon_control.fabric.targets import Target
 from eeon_control.plan import TABLES, owned_of
+from eeon_control.targets import Target
 
 Refresher = Callable[[], Awaitable[m.Intended]]
 SettingsWriter = Callable[[], Awaitable[None]]

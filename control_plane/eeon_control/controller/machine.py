@@ -32,9 +32,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 
+from eeon_control import election
 from eeon_control.controller import messages as m
 from eeon_control.controller.backoff import Backoff
-from eeon_control.fabric import election
 from eeon_control.fabric.diff import Change, difference
 from eeon_control.plan.pfc import STORM_TABLES
 

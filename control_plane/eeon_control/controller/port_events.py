@@ -16,7 +16,7 @@ from eeon_control.controller.persistent_session import PersistentSession
 from eeon_control.errors import FabricError
 from eeon_control.fabric import thrift
 from eeon_control.fabric.port_states import NUMBERS, STATUS, PortStates
-from eeon_control.fabric.targets import Target
+from eeon_control.targets import Target
 
 _LOOK_SECONDS = 1.0
 

@@ -12,9 +12,9 @@ from eeon_control.config.pfc import Watchdog
 from eeon_control.controller.messages import Intended
 from eeon_control.fabric.bmv2_queues import Queues, of_fabric
 from eeon_control.fabric.planning import with_defaults
-from eeon_control.fabric.targets import Target, resolve
 from eeon_control.plan import around, intended, keys_of, pfc
 from eeon_control.state import Revision, StateStore
+from eeon_control.targets import Target, resolve
 from eeon_control.topology import Topology
 
 

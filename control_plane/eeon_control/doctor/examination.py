@@ -9,7 +9,7 @@ from pathlib import Path
 from eeon_control import program as programs
 from eeon_control.doctor import machine, software, switches
 from eeon_control.doctor.finding import Check, Finding, ok, run
-from eeon_control.fabric.targets import Target, host_of, is_unix
+from eeon_control.targets import Target, host_of, is_unix
 
 
 def examine(

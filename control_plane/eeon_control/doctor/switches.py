@@ -13,8 +13,8 @@ from eeon_control.errors import FabricError
 from eeon_control.fabric import thrift
 from eeon_control.fabric.session import NO_ANSWER, P4RuntimeSession
 from eeon_control.fabric.sync import run
-from eeon_control.fabric.targets import Target, is_loopback
 from eeon_control.program import Program
+from eeon_control.targets import Target, is_loopback
 
 _SHORT = 12  # characters of a digest that are shown
 _NO_PIPELINE = "no pipeline"

@@ -21,7 +21,6 @@ from eeon_control.fabric.read import (
 )
 from eeon_control.fabric.rollout import Gate, GateClosed, Rollout
 from eeon_control.fabric.sync import apply_sync, plan_sync, read_counters_sync, read_registers_sync
-from eeon_control.fabric.targets import Target, Targets, load_targets
 from eeon_control.fabric.transaction import ApplyReport, Ledger, apply
 
 __all__ = [
@@ -38,13 +37,10 @@ __all__ = [
     "Rollout",
     "Step",
     "SwitchPlan",
-    "Target",
-    "Targets",
     "VerdictCount",
     "apply",
     "apply_sync",
     "difference",
-    "load_targets",
     "plan",
     "plan_sync",
     "read_counters",

@@ -12,8 +12,8 @@ from collections.abc import Mapping
 from eeon_control.config import FabricConfig
 from eeon_control.errors import FabricError
 from eeon_control.fabric import thrift
-from eeon_control.fabric.targets import Target
 from eeon_control.fabric.thrift import QueueSettings
+from eeon_control.targets import Target
 from eeon_control.topology import Switch, Topology
 
 Queues = Mapping[str, Mapping[int, QueueSettings]]

@@ -11,8 +11,8 @@ from finsy import P4Schema
 
 from eeon_control.errors import FabricError
 from eeon_control.fabric.session import P4RuntimeSession
-from eeon_control.fabric.targets import Target
 from eeon_control.plan import Owned
+from eeon_control.targets import Target
 
 T = TypeVar("T")
 

@@ -13,9 +13,9 @@ from eeon_control.config import FabricConfig
 from eeon_control.fabric.concurrent import each, open_all
 from eeon_control.fabric.diff import Change, difference
 from eeon_control.fabric.table_entries import program_defaults
-from eeon_control.fabric.targets import Target, resolve
 from eeon_control.fabric.undo import Snapshot, take_snapshot
 from eeon_control.plan import TABLES, Entry, Owned, around, intended
+from eeon_control.targets import Target, resolve
 from eeon_control.topology import Topology
 from eeon_control.units import Duration
 

@@ -16,7 +16,7 @@ from finsy.gnmiclient import GNMIClientError, GNMIUpdate
 from eeon_control.errors import FabricError
 from eeon_control.fabric import thrift
 from eeon_control.fabric.session import ANSWER_SECONDS, NO_ANSWER, P4RuntimeSession
-from eeon_control.fabric.targets import Target
+from eeon_control.targets import Target
 
 _STATE = "interfaces/interface[name=*]/state"
 STATUS = GNMIPath(f"{_STATE}/oper-status")

@@ -26,10 +26,10 @@ from eeon_control.fabric import port_states, thrift
 from eeon_control.fabric.concurrent import each, open_all
 from eeon_control.fabric.routes import routes_of
 from eeon_control.fabric.session import P4RuntimeSession
-from eeon_control.fabric.targets import Target, resolve
 from eeon_control.plan import TABLES, Entry, pfc, qcn
 from eeon_control.program import Program
 from eeon_control.routing import SwitchRoutes
+from eeon_control.targets import Target, resolve
 from eeon_control.topology import Switch, Topology
 
 _T = TypeVar("_T")

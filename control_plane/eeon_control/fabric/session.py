@@ -14,24 +14,24 @@ from types import TracebackType
 from typing import Self, cast
 
 import grpc
-from finsy import GNMIClient, GRPCStatusCode, P4Client, P4ClientError, P4Schema
+from finsy import GNMIClient, GRPCCredentialsTLS, GRPCStatusCode, P4Client, P4ClientError, P4Schema
 from finsy.grpcutil import GRPCChannelArgumentType, GRPCOptions, grpc_channel
 from finsy.p4schema import P4Table
 from finsy.pbutil import PBMessage
 from finsy.proto import U128, p4i, p4r, p4r_grpc, rpc_code
 
+from eeon_control import election
+from eeon_control import tls as tls_files
 from eeon_control.entries import CLONE_SESSIONS
 from eeon_control.errors import FabricError
-from eeon_control.fabric import clone_sessions, election
-from eeon_control.fabric import tls as tls_files
+from eeon_control.fabric import clone_sessions
 from eeon_control.fabric.diff import Change, ChangeKind
 from eeon_control.fabric.table_entries import decode, encode
-from eeon_control.fabric.targets import Target, is_unix
 from eeon_control.plan import Entry, EntryKey, owned_of
 from eeon_control.printable import SAID_CHARACTERS, one_line
 from eeon_control.program import identity, only_adds, roles_of
-
-DEFAULT_ELECTION_ID = 10
+from eeon_control.targets import Target, is_unix
+from eeon_control.tls import Tls
 
 _MAX_METADATA_BYTES = 64 * 1024  # as finsy: errors of a long write travel in the metadata
 _MAX_RECONNECT_BACKOFF_MS = 15_000
@@ -105,7 +105,7 @@ class P4RuntimeSession:
     async def __aenter__(self) -> Self:
         tls = self._target.tls
         try:
-            secret = None if tls is None else tls_files.load(tls)
+            secret = None if tls is None else _credentials(tls)
         except FabricError as error:
             raise self._error(str(error)) from None
         self._client = _Client(self._target.address, secret, wait_for_ready=False)
@@ -434,6 +434,19 @@ def _said(text: str) -> str:
 
 def _way_out(primary: int) -> str:
     return _NO_TAKE_OVER if primary == election.LARGEST else _TAKE_OVER
+
+
+def _credentials(tls: Tls) -> GRPCCredentialsTLS:
+    """Reads the files for gRPC. Raises FabricError when one cannot be used, or key and certificate differ."""
+    for key, fault in tls_files.file_faults(tls):
+        raise FabricError(f"tls {key} {tls.files[key]}: {fault}")
+    tls_files.context(tls)
+    return GRPCCredentialsTLS(
+        cacert=tls.ca.read_bytes(),
+        cert=tls.certificate.read_bytes() if tls.certificate else None,
+        private_key=tls.key.read_bytes() if tls.key else None,
+        target_name_override=tls.server_name or "",
+    )
 
 
 class _Options(GRPCOptions):

@@ -12,13 +12,13 @@ import threading
 from collections.abc import Coroutine, Iterable, Mapping
 from typing import TypeVar
 
+from eeon_control import election
 from eeon_control.config import FabricConfig
 from eeon_control.errors import ApplyCancelled, ApplyError, NothingWritten, Stopped
 from eeon_control.fabric.planning import FabricPlan, plan
 from eeon_control.fabric.read import FabricCounters, read_counters, read_registers
-from eeon_control.fabric.session import DEFAULT_ELECTION_ID
-from eeon_control.fabric.targets import Target
 from eeon_control.fabric.transaction import ApplyReport, apply
+from eeon_control.targets import Target
 from eeon_control.topology import Topology
 
 _T = TypeVar("_T")
@@ -111,7 +111,7 @@ def apply_sync(
     targets: Mapping[str, str | Target],
     tick_ps: int,
     *,
-    election_id: int = DEFAULT_ELECTION_ID,
+    election_id: int = election.DEFAULT,
 ) -> ApplyReport:
     """`fabric.apply`, run to its end."""
     return run(apply(topology, config, targets, tick_ps, election_id=election_id))

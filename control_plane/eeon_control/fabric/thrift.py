@@ -26,10 +26,10 @@ from thriftpy2.protocol.multiplex import TMultiplexedProtocol
 from thriftpy2.thrift import TApplicationException, TClient, TException
 
 from eeon_control.errors import FabricError
-from eeon_control.fabric.targets import Target
 from eeon_control.fabric.thrift_transport import BoundedTransport, NoThrift
 from eeon_control.printable import one_line
 from eeon_control.program import Program, identity
+from eeon_control.targets import Target
 
 CALL_SECONDS = 5.0
 ANSWER_BYTES = 1 << 20

@@ -18,6 +18,7 @@ from typing import Protocol
 
 from finsy import P4Schema
 
+from eeon_control import election
 from eeon_control import program as programs
 from eeon_control.config import FabricConfig
 from eeon_control.errors import ApplyCancelled, ApplyError, EeonError, FabricError, NothingWritten
@@ -28,10 +29,10 @@ from eeon_control.fabric.diff import Change, difference
 from eeon_control.fabric.planning import FabricPlan, plan_from, with_defaults
 from eeon_control.fabric.progress import Observer, Step, nobody
 from eeon_control.fabric.rollout import Rollout
-from eeon_control.fabric.session import DEFAULT_ELECTION_ID, P4RuntimeSession
-from eeon_control.fabric.targets import Target, resolve
+from eeon_control.fabric.session import P4RuntimeSession
 from eeon_control.fabric.undo import Snapshot, Undone, take_snapshot, undo
 from eeon_control.plan import TABLES, Entry, Owned, intended
+from eeon_control.targets import Target, resolve
 from eeon_control.topology import Topology
 from eeon_control.units import Duration
 
@@ -100,7 +101,7 @@ async def apply(
     targets: Mapping[str, str | Target],
     tick_ps: int,
     *,
-    election_id: int = DEFAULT_ELECTION_ID,
+    election_id: int = election.DEFAULT,
     ledger: Ledger | None = None,
     observer: Observer = nobody,
     queues_before: Queues | None = None,

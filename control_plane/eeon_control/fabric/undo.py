@@ -16,17 +16,17 @@ from dataclasses import dataclass, field
 from finsy import P4Schema
 from finsy.proto import p4i, p4r
 
+from eeon_control import election
 from eeon_control.entries import CLONE_SESSIONS
 from eeon_control.errors import FabricError
-from eeon_control.fabric import election
 from eeon_control.fabric.concurrent import failures_of
 from eeon_control.fabric.diff import difference
 from eeon_control.fabric.progress import Observer, Step
 from eeon_control.fabric.session import P4RuntimeSession
 from eeon_control.fabric.table_entries import program_defaults
-from eeon_control.fabric.targets import Target
 from eeon_control.plan import TABLES, Entry, Owned, entries_digest
 from eeon_control.program import only_adds
+from eeon_control.targets import Target
 
 
 @dataclass

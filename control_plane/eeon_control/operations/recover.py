@@ -15,13 +15,13 @@ from eeon_control.fabric.concurrent import each
 from eeon_control.fabric.diff import difference
 from eeon_control.fabric.planning import with_defaults
 from eeon_control.fabric.session import P4RuntimeSession
-from eeon_control.fabric.targets import Target, resolve
 from eeon_control.fabric.undo import undo
 from eeon_control.operations.apply import queues_in_force
 from eeon_control.operations.owned import owned
 from eeon_control.operations.work import Work
 from eeon_control.plan import TABLES, Owned, intended
 from eeon_control.state import Intended
+from eeon_control.targets import Target, resolve
 
 
 class Direction(StrEnum):

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 from eeon_control import topology as topologies
 from eeon_control.errors import StateError
-from eeon_control.fabric.targets import Targets
 from eeon_control.state import FabricKind, Intended
+from eeon_control.targets import Targets
 
 
 def difference(then: Intended, now: Intended) -> str:

@@ -7,12 +7,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
-from eeon_control.fabric import election
+from eeon_control import election
 from eeon_control.fabric.progress import Observer, nobody
-from eeon_control.fabric.session import DEFAULT_ELECTION_ID
-from eeon_control.fabric.targets import Targets
 from eeon_control.state import Clock, Draft, Intended, Intent, Lock, StateStore, SystemClock
 from eeon_control.state.lock import user_name
+from eeon_control.targets import Targets
 
 
 @dataclass(frozen=True)
@@ -42,7 +41,7 @@ class Work:
         if self.election_id is not None:
             return self.election_id
         highest = self.store.highest_bid()
-        return election.above(highest) if highest else DEFAULT_ELECTION_ID
+        return election.above(highest) if highest else election.DEFAULT
 
     def draft(self, meant: Intended, action: str, comment: str) -> Draft:
         """Returns a revision to be. It takes the place of what waits to be confirmed, if something does."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, Self
 
-from eeon_control.fabric.targets import Targets
+from eeon_control.targets import Targets
 
 
 @dataclass(frozen=True)

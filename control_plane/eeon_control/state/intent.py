@@ -13,9 +13,9 @@ from eeon_control import program as programs
 from eeon_control import topology as topologies
 from eeon_control.config import FabricConfig
 from eeon_control.errors import ProgramPinned
-from eeon_control.fabric.targets import Targets
 from eeon_control.plan import Entry, entries_digest, intended
 from eeon_control.state.fabric_kind import FabricKind
+from eeon_control.targets import Targets
 from eeon_control.topology import Topology
 
 APPLY_LOADS_IT = "`eeon config plan` shows what the new program changes, `eeon config apply` loads it"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from eeon_control.fabric.read import FabricObservation
-from eeon_control.fabric.targets import Target
+from eeon_control.targets import Target
 from eeon_control.topology import Topology
 from eeon_control.views.scale import time_measured
 from eeon_control.views.table import Column, Row, View, good_if, none

@@ -148,7 +148,7 @@ def search(
 def _begun(bench: Bench, targets_file: Path, over: Duration, kept: Path | None) -> Tune:
     """The search with what runs on switches as its baseline."""
     from eeon_control.fabric.sync import run
-    from eeon_control.fabric.targets import load_targets
+    from eeon_control.targets import load_targets
 
     from eeon_experiments.tune import today
     from eeon_experiments.tune.files import BASELINE

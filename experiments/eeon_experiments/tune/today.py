@@ -22,10 +22,10 @@ from eeon_control.errors import DataNotFound, FabricError, InputError
 from eeon_control.fabric.diff import difference
 from eeon_control.fabric.planning import with_defaults
 from eeon_control.fabric.read import FabricObservation, Wanted, observe
-from eeon_control.fabric.targets import Targets
 from eeon_control.plan import classes, intended
 from eeon_control.port_settings import AQM, BUFFER, EEE, QUEUE_AQM, ByQueueSettings, Settings
 from eeon_control.sources import Document
+from eeon_control.targets import Targets
 from eeon_control.topology import Topology
 from eeon_control.units import Bytes, DataRate, Duration, format_probability
 from eeon_control.views.port_tables import aqm_text, by_port, queue_aqms

@@ -24,7 +24,7 @@ from eeon_tools.lab.host import Host
 from eeon_tools.lab.spec import QUEUE_LIMIT_PACKETS, fabric_spec
 from eeon_tools.lab.tasks import SendFrames, Task
 from eeon_tools.lab.topology import LabSwitch, LabTopology, not_there, places, read_topology
-from eeon_tools.trace.capture import CaptureWriter, open_writer
+from eeon_tools.trace.capture_writer import CaptureWriter, open_writer
 
 if TYPE_CHECKING:
     from eeon_engine import Program, SwitchHandle

@@ -23,9 +23,10 @@ from eeon_control import program as programs
 from eeon_control import topology as topologies
 from eeon_control.constants import ETHERTYPES_VLAN
 from eeon_control.errors import FabricError
-from eeon_control.fabric import FabricCounters, ReceivedCount, Target, VerdictCount
+from eeon_control.fabric import FabricCounters, ReceivedCount, VerdictCount
 from eeon_control.fabric.read import Wanted, observe
 from eeon_control.fabric.sync import run
+from eeon_control.targets import Target
 from eeon_control.topology import PortRole, Topology
 
 from eeon_tools.engine import load_engine

@@ -2,8 +2,8 @@
 or zstd; files or pipes.
 
 A capture is either read to its last byte or refused, with the packet's number and the offset in the file
-(after unpacking). Files are written with scapy. They are read without it, for scapy takes a file that breaks
-off for one that ends, and the interfaces of one pcapng section for those of the next.
+(after unpacking). Scapy does not read them: it takes a file that breaks off for one that ends, and the
+interfaces of one pcapng section for those of the next.
 
 Packets are (time_ns, frame_bytes, captured): `frame_bytes` is the length that the Ethernet frame had, without
 its frame check sequence; `captured` the part of it that was kept.
@@ -15,15 +15,12 @@ import contextlib
 import gzip
 import io
 import shutil
-import struct
 import sys
 import tempfile
 import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import BinaryIO, NamedTuple, Protocol, TypeAlias, cast
-
-from scapy.utils import RawPcapNgWriter, RawPcapWriter
+from typing import BinaryIO, NamedTuple, TypeAlias, cast
 
 from eeon_tools.errors import BrokenOffError, TraceError
 from eeon_tools.trace import links
@@ -46,12 +43,8 @@ MAX_FRAME_BYTES = 8 * 65_535 + 18
 """Longest frame that is believed: what Linux hands to a NIC at once (GSO_MAX_SIZE), with Ethernet and a VLAN
 tag."""
 STANDARD_INPUT = Path("-")
-_SNAP_BYTES = 65_535
 _GZIP_MAGIC = b"\x1f\x8b"
 _ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
-_NS_PER_S = 1_000_000_000
-MAX_TIME_NS = 2**32 * _NS_PER_S - 1
-"""Latest time of a packet that is written: a pcap's seconds have 32 bits."""
 _BUFFER_BYTES = 1 << 18
 
 
@@ -65,74 +58,6 @@ class Packet(NamedTuple):
     time_ns: int
     frame_bytes: int
     captured: bytes
-
-
-class CaptureWriter(Protocol):
-    """What both file formats offer."""
-
-    def write(self, time_ns: int, captured: bytes, frame_bytes: int) -> None:
-        """Appends one packet. Times are nanoseconds since the start of the trace and must not go back."""
-
-    def close(self) -> None:
-        """Finish the file; without it the last packets may be missing."""
-
-
-def open_writer(path: Path) -> CaptureWriter:
-    """Returns a writer for `path`, whose suffix says which format: `.pcap` or `.pcapng`. An existing file is
-    replaced."""
-    check_suffix(path)
-    return _PcapWriter(path) if path.suffix == ".pcap" else _PcapNgWriter(path)
-
-
-def check_suffix(path: Path) -> None:
-    """Raises TraceError unless the suffix names one of the two formats."""
-    if path.suffix not in (".pcap", ".pcapng"):
-        raise TraceError(
-            path, "file name", f"suffix {path.suffix or '(none)'!r}: a trace is a .pcap or a .pcapng"
-        )
-
-
-class _PcapWriter:
-    def __init__(self, path: Path) -> None:
-        self._writer = RawPcapWriter(
-            str(path), linktype=links.ETHERNET, nano=True, endianness="<", snaplen=_SNAP_BYTES,
-            bufsz=_BUFFER_BYTES,
-        )  # fmt: skip
-        self._writer.write_header(None)
-
-    def write(self, time_ns: int, captured: bytes, frame_bytes: int) -> None:
-        seconds, nanoseconds = divmod(time_ns, _NS_PER_S)
-        self._writer.write_packet(captured, sec=seconds, usec=nanoseconds, wirelen=frame_bytes)
-
-    def close(self) -> None:
-        self._writer.close()
-
-
-class _NanosecondPcapNgWriter(RawPcapNgWriter):
-    """scapy's writer says microseconds; this one says nanoseconds in the interface block (if_tsresol = 9)."""
-
-    def __init__(self, filename: str) -> None:
-        super().__init__(filename)
-        # Timestamps are handed over in units of the interface's resolution.
-        self.tsresol = 1
-
-    def _write_block_idb(self, linktype: int, ifname: bytes | None = None) -> None:
-        body = struct.pack("<HHI", linktype, 0, _SNAP_BYTES)
-        if_tsresol = struct.pack("<HHB3x", 9, 1, 9) + struct.pack("<HH", 0, 0)
-        self.f.write(self.build_block(struct.pack("<I", 1), body, options=if_tsresol))
-
-
-class _PcapNgWriter:
-    def __init__(self, path: Path) -> None:
-        self._writer = _NanosecondPcapNgWriter(str(path))
-        self._writer.linktype = links.ETHERNET
-        self._writer.write_header(None)
-
-    def write(self, time_ns: int, captured: bytes, frame_bytes: int) -> None:
-        self._writer.write_packet(captured, sec=time_ns, wirelen=frame_bytes)
-
-    def close(self) -> None:
-        self._writer.close()
 
 
 def read_packets(path: Path, on_break: OnBreak | None = None) -> Iterator[Packet]:

@@ -13,7 +13,7 @@ from typing import Protocol
 
 from eeon_tools.errors import ToolsError, TraceError
 from eeon_tools.trace import manifest as manifests
-from eeon_tools.trace.capture import MAX_TIME_NS, check_suffix, open_writer
+from eeon_tools.trace.capture_writer import MAX_TIME_NS, check_suffix, open_writer
 from eeon_tools.trace.frames import CLASSES, tcp_class
 from eeon_tools.trace.hosts import TraceHost
 from eeon_tools.trace.segments import SegmentModel, TcpModel

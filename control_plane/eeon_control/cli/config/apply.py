@@ -15,7 +15,7 @@ from eeon_control.cli.config.plan_output import print_plan
 from eeon_control.cli.config.waves import WaveChoice, wave_options
 from eeon_control.errors import StateError
 from eeon_control.fabric.sync import run
-from eeon_control.fabric.targets import Foreign, resolve
+from eeon_control.targets import Foreign, resolve
 from eeon_control.units import Duration
 
 

@@ -16,10 +16,11 @@ from eeon_control.cli import output as printing
 from eeon_control.cli.config.progress import Progress
 from eeon_control.config import FabricConfig
 from eeon_control.errors import DataNotFound, EeonError, InputError, Place, Problem, Severity
-from eeon_control.fabric import FabricPlan, Targets
+from eeon_control.fabric import FabricPlan
 from eeon_control.fabric.sync import run
 from eeon_control.operations import Work, owned, settle
 from eeon_control.state import Intended, StateStore
+from eeon_control.targets import Targets
 from eeon_control.topology import Topology
 from eeon_control.units import Duration
 

@@ -11,8 +11,8 @@ from eeon_control.cli import options
 from eeon_control.cli.config import common
 from eeon_control.cli.config.common import warn
 from eeon_control.cli.config.plan_output import print_plan
-from eeon_control.fabric.targets import Foreign
 from eeon_control.operations import SavedPlan
+from eeon_control.targets import Foreign
 from eeon_control.units import Duration
 
 

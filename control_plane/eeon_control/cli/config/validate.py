@@ -13,9 +13,8 @@ from eeon_control.cli import options
 from eeon_control.cli import output as printing
 from eeon_control.config import FabricConfig
 from eeon_control.errors import EeonError, InputError, Place, Problem, Severity
-from eeon_control.fabric import load_targets
-from eeon_control.fabric.targets import resolve
 from eeon_control.plan import intended
+from eeon_control.targets import load_targets, resolve
 from eeon_control.topology import Topology
 from eeon_control.units import Duration
 

@@ -11,10 +11,10 @@ from eeon_control.cli.config import outcome_output
 from eeon_control.cli.config.common import changing, tell
 from eeon_control.cli.output import span
 from eeon_control.cli.streams import unguarded
-from eeon_control.fabric import Targets
 from eeon_control.fabric.sync import run
 from eeon_control.operations import rollback
 from eeon_control.state import LockHeld, Pending, StateStore, SystemClock
+from eeon_control.targets import Targets
 
 _LOOK_SECONDS = 0.5  # how often the state folder, on this machine, is looked at
 

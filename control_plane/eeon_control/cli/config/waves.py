@@ -13,9 +13,9 @@ from eeon_control import operations
 from eeon_control.cli import completions, options
 from eeon_control.errors import EeonError
 from eeon_control.fabric import Rollout
-from eeon_control.fabric.targets import resolve
 from eeon_control.plan.waves import waves
 from eeon_control.state import Intended
+from eeon_control.targets import resolve
 
 _F = TypeVar("_F", bound=Callable[..., object])
 

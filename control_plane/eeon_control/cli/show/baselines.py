@@ -17,9 +17,10 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from eeon_control import constants
 from eeon_control.errors import StateError
-from eeon_control.fabric import ReceivedCount, Target, VerdictCount
+from eeon_control.fabric import ReceivedCount, VerdictCount
 from eeon_control.fabric.read import FabricCounters, FabricObservation, Observation
 from eeon_control.state.files import FILE_MODE, FOLDER_MODE, Disk
+from eeon_control.targets import Target
 
 _LIMIT_BYTES = 64 << 20
 _Count = Annotated[int, Field(ge=0, lt=1 << 64)]

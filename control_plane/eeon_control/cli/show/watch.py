@@ -17,9 +17,9 @@ from eeon_control import views
 from eeon_control.cli.output import console, counted
 from eeon_control.cli.show import baselines, common, printing
 from eeon_control.errors import EeonError
-from eeon_control.fabric import Targets
 from eeon_control.fabric.read import FabricObservation, Wanted, observe
 from eeon_control.fabric.sync import run
+from eeon_control.targets import Targets
 from eeon_control.topology import Topology
 from eeon_control.views import View
 

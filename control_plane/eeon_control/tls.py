@@ -17,8 +17,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from finsy import GRPCCredentialsTLS
-
 from eeon_control.errors import FabricError
 
 _FILE_LIMIT_BYTES = 1 << 20
@@ -79,21 +77,8 @@ def file_faults(tls: Tls | None) -> Iterator[tuple[str, str]]:
             yield key, fault
 
 
-def load(tls: Tls) -> GRPCCredentialsTLS:
-    """Reads the files for gRPC. Raises FabricError when one cannot be used, or key and certificate differ."""
-    for key, fault in file_faults(tls):
-        raise FabricError(f"tls {key} {tls.files[key]}: {fault}")
-    context(tls)
-    return GRPCCredentialsTLS(
-        cacert=tls.ca.read_bytes(),
-        cert=tls.certificate.read_bytes() if tls.certificate else None,
-        private_key=tls.key.read_bytes() if tls.key else None,
-        target_name_override=tls.server_name or "",
-    )
-
-
 def context(tls: Tls) -> ssl.SSLContext:
-    """Returns the same for Python's own TLS. Raises FabricError when the files do not fit together."""
+    """Returns what Python's own TLS needs. Raises FabricError when the files do not fit together."""
     made = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     made.set_alpn_protocols(["h2"])
     try:

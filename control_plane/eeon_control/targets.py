@@ -34,11 +34,11 @@ from typing import Annotated, Literal, Self, TypeAlias
 from pydantic import Field, GetJsonSchemaHandler, ValidationError, model_validator
 from pydantic_core import CoreSchema
 
+from eeon_control import tls as tls_files
 from eeon_control.errors import FabricError, InputError, Problem
-from eeon_control.fabric import tls as tls_files
-from eeon_control.fabric.tls import Tls
 from eeon_control.model_base import Strict, of_text, text_schema
 from eeon_control.sources import Document, read_yaml
+from eeon_control.tls import Tls
 from eeon_control.topology import Topology
 from eeon_control.units import Duration
 from eeon_control.validation import input_error

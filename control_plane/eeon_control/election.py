@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+DEFAULT = 10
 LARGEST = (1 << 128) - 1
 
 
