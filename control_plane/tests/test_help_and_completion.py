@@ -75,7 +75,7 @@ def test_a_list_of_commands_says_of_each_what_its_own_help_says(place):
         (["completion", "bash"], _FOR_FILES | _FOR_SWITCHES),
         (["config", "validate", "-c", "drop_tail", "-t", "leaf-spine-4"], _FOR_SWITCHES),
     ],
-    ids=lambda value: " ".join(value),
+    ids=lambda value: " ".join(sorted(value)) if isinstance(value, set) else " ".join(value),
 )
 def test_a_command_waits_for_no_library_that_it_does_not_need(arguments, libraries):
     program = (
