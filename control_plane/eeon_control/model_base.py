@@ -34,9 +34,7 @@ class Strict(BaseModel):
     A key without a value (`queue:` and nothing behind it) is as if it were not there, unless it is required.
     """
 
-    model_config = ConfigDict(
-        extra="forbid", frozen=True, arbitrary_types_allowed=True, use_attribute_docstrings=True
-    )
+    model_config = ConfigDict(extra="forbid", frozen=True, arbitrary_types_allowed=True)
 
     @model_validator(mode="before")
     @classmethod
