@@ -9,13 +9,16 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING
 
-from finsy import P4Schema
-from finsy.pbutil import PBMessage
-from finsy.proto import p4i
+from google.protobuf.message import Message
 
 from eeon_control import data
 from eeon_control.errors import DataNotFound
+
+if TYPE_CHECKING:
+    from finsy import P4Schema
+    from finsy.proto import p4i
 
 _JSON = "eeon.json"
 _P4INFO = "eeon.p4info.txtpb"
@@ -39,6 +42,8 @@ class Program:
 
     def schema(self) -> P4Schema:
         """finsy's view of the program: names, ids and widths of everything a controller can touch."""
+        from finsy import P4Schema  # with gRPC, which a twin does without
+
         return P4Schema(self.p4info_path, self.json_path)
 
     @functools.cached_property
@@ -90,7 +95,7 @@ def only_adds(held: p4i.P4Info, new: p4i.P4Info, *, roles: bool = True) -> bool:
     after = _without_documentation(new, roles=roles)
     for field, value in _without_documentation(held, roles=roles).ListFields():
         there = getattr(after, field.name)
-        if value != there if isinstance(value, PBMessage) else any(one not in there for one in value):
+        if value != there if isinstance(value, Message) else any(one not in there for one in value):
             return False
     return True
 
@@ -139,7 +144,7 @@ def roles_of(info: p4i.P4Info) -> dict[str, str]:
     """Alias -> role, of the objects that belong to one by `@p4runtime_role("name")`."""
     found = {}
     for _, objects in info.ListFields():
-        for one in () if isinstance(objects, PBMessage) else objects:
+        for one in () if isinstance(objects, Message) else objects:
             for text in one.preamble.annotations if "preamble" in one.DESCRIPTOR.fields_by_name else ():
                 if match := _ROLE.fullmatch(text):
                     found[one.preamble.alias] = match[1]
@@ -150,7 +155,7 @@ _ROLE = re.compile(r'@p4runtime_role\(\s*"([^"]+)"\s*\)')
 
 
 def _without_documentation(info: p4i.P4Info, *, roles: bool = True) -> p4i.P4Info:
-    bare = p4i.P4Info()
+    bare = type(info)()
     bare.CopyFrom(info)
     bare.ClearField("pkg_info")
     _drop_documentation(bare, roles)
@@ -161,12 +166,12 @@ def _left_out(annotation: str, roles: bool) -> bool:
     return annotation.startswith("@format(") or (not roles and _ROLE.fullmatch(annotation) is not None)
 
 
-def _drop_documentation(message: PBMessage, roles: bool) -> None:
+def _drop_documentation(message: Message, roles: bool) -> None:
     for field, value in message.ListFields():
         if field.name in ("doc", "annotation_locations"):
             message.ClearField(field.name)
         elif field.name == "annotations":
             value[:] = [text for text in value if not _left_out(text, roles)]
         elif field.message_type is not None and not field.message_type.GetOptions().map_entry:
-            for part in (value,) if isinstance(value, PBMessage) else value:
+            for part in (value,) if isinstance(value, Message) else value:
                 _drop_documentation(part, roles)
