@@ -171,7 +171,7 @@ def held_latency_us(hold_seconds: float) -> float:
     return (own + extra + over_the_first_link) * 1e6
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_the_longest_hold_that_a_limit_of_latency_allows_is_where_its_closed_form_has_it(
     tmp_path: Path,
 ) -> None:

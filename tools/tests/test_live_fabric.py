@@ -145,6 +145,7 @@ def test_a_switch_that_ends_is_reported_and_down_removes_what_a_killed_fabric_le
         subprocess.run(("ip", "netns", "delete", foreign), check=True)
 
 
+@pytest.mark.nightly
 @pytest.mark.skipif(not HAS_BMV2, reason="BMv2 is not on PATH")
 def test_linux_tcp_crosses_a_fabric_of_bmv2_at_its_packet_rates_with_and_without_a_hold(
     tmp_path: Path,

@@ -51,6 +51,7 @@ def down_at(fabric: Fabric, leaf: str) -> list[str]:
     return [row["peer"] for row in rows if row["link"] == "down"]
 
 
+@pytest.mark.nightly
 def test_links_of_a_killed_switch_go_down_and_come_back_when_it_is_started_again(fabric: Fabric) -> None:
     before = state.load(fabric.name).switches["spine1"]
     os.kill(before.pid, signal.SIGKILL)

@@ -272,6 +272,7 @@ def test_a_request_that_never_comes_is_given_up_when_its_time_is_over(
         channel.close()
 
 
+@pytest.mark.nightly
 def test_clients_that_do_not_take_their_answers_keep_nobody_out(
     monkeypatch: pytest.MonkeyPatch, names: Names
 ) -> None:
