@@ -41,15 +41,22 @@ class Program:
     p4info_path: Path
 
     def schema(self) -> P4Schema:
-        """finsy's view of the program: names, ids and widths of everything a controller can touch."""
-        from finsy import P4Schema  # with gRPC, which a twin does without
-
-        return P4Schema(self.p4info_path, self.json_path)
+        """finsy's view of the program: names, ids and widths of everything a controller can touch. It is
+        shared: nobody may change it."""
+        return _schema(self.p4info_path, self.json_path, self.digest, self.p4info)
 
     @functools.cached_property
     def identity(self) -> str:
         """What the program does, as `identity` has it: what a revision pins."""
         return identity(self.json, self.schema().p4info)
+
+
+@functools.lru_cache(maxsize=2)
+def _schema(p4info_path: Path, json_path: Path, digest: str, p4info: str) -> P4Schema:
+    """Reads a schema anew where what is in its files has changed."""
+    from finsy import P4Schema  # with gRPC, which a twin does without
+
+    return P4Schema(p4info_path, json_path)
 
 
 def load(folder: Path | None = None) -> Program:

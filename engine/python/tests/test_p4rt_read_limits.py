@@ -120,6 +120,15 @@ def entries(served: Served, count: int) -> list[p4r.TableEntry]:
     return [served.names.entry("exact_table", exact(1, key), action=action) for key in range(count)]
 
 
+def test_cells_that_are_asked_for_one_by_one_come_in_messages_of_a_thousand(large: Served) -> None:
+    cells = [
+        p4r.CounterEntry(counter_id=large.counter.counter_id, index=p4r.Index(index=index))
+        for index in range(2500)
+    ]
+    sizes = [len(response.entities) for response in large.responses(*cells)]
+    assert sizes == [1000, 1000, 500]
+
+
 def test_packets_move_and_others_write_while_a_long_answer_is_taken(large: Served) -> None:
     answer = large.responses(large.register)
     next(answer)

@@ -80,24 +80,24 @@ class Reading:
             yield p4r.ReadResponse()
 
     def _parts(self, source: Iterator[Chunk]) -> Iterator[list[Chunk]]:
-        part: list[Chunk] = []
-        ended, cells = False, 0
         with self._first_part():
-            while cells < chunks.CELLS_PER_CHUNK:
-                chunk = next(source, None)
-                if chunk is None:
-                    ended = True
-                    break
-                part.append(chunk)
-                # Also where nothing is found, the engine was asked.
-                cells += max(1, chunk.cells)
-        yield part
-        while not ended:
+            part = self._next_part(source)
+        while part:
+            yield part
             with self._part():
-                chunk = next(source, None)
-            if chunk is None:
-                return
-            yield [chunk]
+                part = self._next_part(source)
+
+    @staticmethod
+    def _next_part(source: Iterator[Chunk]) -> list[Chunk]:
+        part: list[Chunk] = []
+        cells = 0
+        for chunk in source:
+            part.append(chunk)
+            # Also where nothing is found, the engine was asked.
+            cells += max(1, chunk.cells)
+            if cells >= chunks.CELLS_PER_CHUNK:
+                break
+        return part
 
     def _chunks(self) -> Iterator[Chunk]:
         left = chunks.MAX_READ_CELLS

@@ -5,6 +5,7 @@ Read from the program's JSON once for each program; holds nothing that a control
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from .. import program_json
 from .._engine import Program, SwitchHandle
@@ -49,25 +50,31 @@ class Names:
     @staticmethod
     def of(program: Program) -> "Names":
         """Returns the names of a program; the engine has accepted its JSON."""
-        document = program_json.objects(program.json)
-        pipelines = document.get("pipelines", [])
-        tables = [table for pipeline in pipelines for table in pipeline.get("tables", [])]
-        registers = document.get("register_arrays", [])
-        kinds: dict[str, Sequence[program_json.Object]] = {
-            "tables": tables,
-            "action_profiles": [p for pipeline in pipelines for p in pipeline.get("action_profiles", [])],
-            "counter_arrays": document.get("counter_arrays", []),
-            "meter_arrays": document.get("meter_arrays", []),
-            "register_arrays": registers,
-            "learn_lists": document.get("learn_lists", []),
-        }
-        return Names(
-            ids={kind: {item["name"]: item["id"] for item in items} for kind, items in kinds.items()},
-            tables={table["name"]: _table(table) for table in tables},
-            register_widths={item["name"]: item["bitwidth"] for item in registers},
-            register_sizes={item["name"]: item["size"] for item in registers},
-            algorithms={item["name"]: item["algo"] for item in document.get("calculations", [])},
-        )
+        return _names(program.json)
+
+
+# The switches of a fabric have one program.
+@lru_cache(maxsize=1)
+def _names(program: bytes) -> Names:
+    document = program_json.objects(program)
+    pipelines = document.get("pipelines", [])
+    tables = [table for pipeline in pipelines for table in pipeline.get("tables", [])]
+    registers = document.get("register_arrays", [])
+    kinds: dict[str, Sequence[program_json.Object]] = {
+        "tables": tables,
+        "action_profiles": [p for pipeline in pipelines for p in pipeline.get("action_profiles", [])],
+        "counter_arrays": document.get("counter_arrays", []),
+        "meter_arrays": document.get("meter_arrays", []),
+        "register_arrays": registers,
+        "learn_lists": document.get("learn_lists", []),
+    }
+    return Names(
+        ids={kind: {item["name"]: item["id"] for item in items} for kind, items in kinds.items()},
+        tables={table["name"]: _table(table) for table in tables},
+        register_widths={item["name"]: item["bitwidth"] for item in registers},
+        register_sizes={item["name"]: item["size"] for item in registers},
+        algorithms={item["name"]: item["algo"] for item in document.get("calculations", [])},
+    )
 
 
 def _table(table: program_json.Table) -> Table:

@@ -3,6 +3,7 @@
 """
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 from google.protobuf import text_format
 
@@ -25,20 +26,25 @@ class Pipeline:
     @classmethod
     def from_config(cls, config: p4r.ForwardingPipelineConfig) -> "Pipeline":
         """Checks a `ForwardingPipelineConfig`; INVALID_ARGUMENT names what cannot be realized."""
-        if not config.HasField("p4info"):
-            raise invalid("the pipeline config has no P4Info")
-        if not config.p4_device_config:
-            raise invalid("the pipeline config has no p4_device_config; it takes the BMv2 JSON of p4c-bm2-ss")
-        device_config = legacy.unwrapped(config.p4_device_config)
-        try:
-            program = Program(device_config)
-        except ProgramError as error:
-            raise invalid(f"p4_device_config: {error}") from error
-        schema = p4info.read(config.p4info)
-        compilation.check(schema, device_config)
-        kept = p4r.ForwardingPipelineConfig()
-        kept.CopyFrom(config)
-        return cls(kept, program, schema)
+        return _checked(config.SerializeToString(deterministic=True))
+
+
+# The switches of a fabric get one program, one after the other.
+@lru_cache(maxsize=1)
+def _checked(serialized: bytes) -> Pipeline:
+    config = p4r.ForwardingPipelineConfig.FromString(serialized)
+    if not config.HasField("p4info"):
+        raise invalid("the pipeline config has no P4Info")
+    if not config.p4_device_config:
+        raise invalid("the pipeline config has no p4_device_config; it takes the BMv2 JSON of p4c-bm2-ss")
+    device_config = legacy.unwrapped(config.p4_device_config)
+    try:
+        program = Program(device_config)
+    except ProgramError as error:
+        raise invalid(f"p4_device_config: {error}") from error
+    schema = p4info.read(config.p4info)
+    compilation.check(schema, device_config)
+    return Pipeline(config, program, schema)
 
 
 def config_from_files(program: bytes, info: p4i.P4Info | str | bytes) -> p4r.ForwardingPipelineConfig:
