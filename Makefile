@@ -68,13 +68,14 @@ check: style ## what to run while you work: formats, lints, types, and the tests
 check-python: setup
 	$(PY) -m pytest -q -n $(JOBS) $(BY_MODULE) --cpu-seconds 2 -m "not system and not slow and not nightly"
 
-test: test-rust test-python test-ptf test-wheels ## set up everything and run every test, the long ones in a short form
+test: test-rust test-python ## set up everything and run every test, the long ones in a short form
+	@$(MAKE) --no-print-directory --jobs 2 --output-sync=target test-ptf test-wheels
 
 test-rust: ## run the engine's own tests
 	env -u MAKEFLAGS $(CARGO) test $(ENGINE) $(RUST_TESTED) --quiet
 
 test-python: setup ## run every test of pytest but those of the wheels and the nightly ones
-	$(PY) -m pytest -q -n $(shell expr 2 \* $(JOBS)) $(BY_MODULE) -ra -m "not nightly" --ignore release/tests/test_wheels.py
+	$(PY) -m pytest -q -n $(shell expr 3 \* $(JOBS)) $(BY_MODULE) -ra -m "not nightly" --ignore release/tests/test_wheels.py
 	$(PY) engine/test_programs.py --check
 
 test-ptf: setup ## run PTF packet tests against the engine, without root; with root, some of them on eeon-switch over veth pairs
