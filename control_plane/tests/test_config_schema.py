@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -16,7 +17,6 @@ from hypothesis import strategies as st
 from jsonschema import Draft7Validator
 
 REPOSITORY = Path(__file__).resolve().parents[2]
-VALIDATORS = {kind: Draft7Validator(schemas.schema(kind)) for kind in schemas.MODELS}
 TARGETS = """\
 tick: 1us
 tls: {ca: ca.pem, certificate: me.pem, key: me.key}
@@ -27,8 +27,13 @@ switches:
 """
 
 
+@cache
+def validator(kind: str) -> Draft7Validator:
+    return Draft7Validator(schemas.schema(kind))
+
+
 def is_valid(kind: str, text: str) -> bool:
-    return VALIDATORS[kind].is_valid(parse_yaml(text, "x.yaml").value)
+    return validator(kind).is_valid(parse_yaml(text, "x.yaml").value)
 
 
 @pytest.mark.parametrize("kind", list(schemas.MODELS))
