@@ -16,6 +16,8 @@ from collections.abc import Callable, Generator, Iterable
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import SpawnContext, SpawnProcess
 
+from eeon_control.cli.signals import held_back
+
 from eeon_experiments.resolve import Run
 from eeon_experiments.results import Value
 from eeon_experiments.store import Outcome
@@ -76,7 +78,7 @@ class Pool:
         is_done = False
         try:
             while len(self._workers) < min(self._count, len(waiting)):
-                self._workers.append(_Worker(self._context, self._work))
+                self._add()
             for worker in self._workers[: len(waiting)]:
                 worker.give(waiting.popleft())
             while busy := {one.connection: one for one in self._workers if one.run is not None}:
@@ -87,8 +89,7 @@ class Pool:
                         self._workers.remove(worker)
                         worker.stop()
                         if waiting:
-                            worker = _Worker(self._context, self._work)
-                            self._workers.append(worker)
+                            worker = self._add()
                     if waiting:
                         worker.give(waiting.popleft())
                     yield outcome
@@ -96,6 +97,12 @@ class Pool:
         finally:
             if not is_done:
                 self.stop()
+
+    def _add(self) -> _Worker:
+        with held_back():
+            worker = _Worker(self._context, self._work)
+            self._workers.append(worker)
+        return worker
 
     def stop(self) -> None:
         """End all workers, with what they are doing."""

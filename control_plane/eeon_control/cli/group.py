@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import signal
 import sys
-import threading
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from importlib.metadata import EntryPoint, entry_points
-from types import FrameType
 from typing import Any
 
 import click
 
 from eeon_control.cli.lazy import LazyGroup, summary_of
 from eeon_control.cli.output import errors
+from eeon_control.cli.signals import stopped_by_sigterm
 from eeon_control.cli.streams import guarded
 from eeon_control.errors import EeonError, InputError, Stopped
 
@@ -76,7 +73,7 @@ class EeonGroup(LazyGroup):
         **extra: Any,  # click's own signature # noqa: ANN401
     ) -> Any:  # an overload of click's: in fact the exit code # noqa: ANN401
         """Run; in standalone mode end the process with the exit code."""
-        with guarded(), _stopped_by_sigterm():
+        with guarded(), stopped_by_sigterm():
             code = self._run(args, prog_name or "eeon", complete_var, **extra)
         if standalone_mode:
             sys.exit(code)
@@ -107,23 +104,6 @@ class EeonGroup(LazyGroup):
         else:
             return result if isinstance(result, int) else 0
         return 1
-
-
-@contextmanager
-def _stopped_by_sigterm() -> Iterator[None]:
-    """SIGTERM ends what is inside like Ctrl-C: what is under way is undone or tidied up first."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-
-    def stop(number: int, frame: FrameType | None) -> None:
-        raise KeyboardInterrupt
-
-    before = signal.signal(signal.SIGTERM, stop)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
 
 
 def _plugins() -> dict[str, EntryPoint]:

@@ -17,6 +17,7 @@ from pathlib import Path
 
 from eeon_control import config as configs
 from eeon_control import topology as topologies
+from eeon_control.cli.signals import held_back
 from eeon_control.port_settings import MarkThresholdSettings, RedSettings
 from eeon_control.topology import PortRole
 from eeon_control.units import Packets
@@ -136,17 +137,27 @@ class Workers:
             initializer=signal.signal,
             initargs=(signal.SIGINT, signal.SIG_IGN),
         )
-        self._results = {self._pool.submit(run_one, run, trace): run for run in RUNS}
-        # Behind the twelve: the table and the picture do not wait for the page.
-        self._models = [self._pool.submit(look_into, run, trace) for run in SHOWN]
+        try:
+            with held_back():
+                self._results = {self._pool.submit(run_one, run, trace): run for run in RUNS}
+                # Behind the twelve: the table and the picture do not wait for the page.
+                self._models = [self._pool.submit(look_into, run, trace) for run in SHOWN]
+        except KeyboardInterrupt:
+            self._stop()
+            raise
 
     def __enter__(self) -> Workers:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *exception: object) -> None:
-        if kind is not None:
-            for worker in multiprocessing.active_children():
-                worker.terminate()
+        if kind is None:
+            self._pool.shutdown(cancel_futures=True)
+        else:
+            self._stop()
+
+    def _stop(self) -> None:
+        for worker in multiprocessing.active_children():
+            worker.terminate()
         self._pool.shutdown(cancel_futures=True)
 
     def results(self, finished: Callable[[DemoRun], None]) -> list[RunResult]:
