@@ -8,6 +8,12 @@ from eeon_experiments.report.alternatives import CEE_BENCHMARKS, CEE_QUEUES, CEE
 from eeon_experiments.report.drawing import Drawing, Panel, Rule, Series
 from eeon_experiments.report.runs import Runs
 
+_BY_SCOPE = CEE_QUEUES | {
+    "qcn_20_pair": "QCN/20, a pair",
+    "qcn_66_pair": "QCN/66, a pair",
+    "qcn_20_flow": "QCN/20, a flow",
+    "qcn_66_flow": "QCN/66, a flow",
+}
 _ONE = Rule("1 = drop tail without PFC", 1.0, "#888888", ":")
 
 
@@ -21,7 +27,16 @@ def drawings(runs: Runs) -> list[Drawing]:
             "Scatter and gather over a background of 30 %, against drop tail with the same TCP.",
             "queue",
             "drop tail without PFC = 1",
-            _panels(runs, "query_mean_us", "tcp", CEE_TCPS),
+            _panels(runs.where(length=None), "query_mean_us", "tcp", CEE_TCPS, CEE_QUEUES),
+        ),
+        Drawing(
+            "setup-reaction-60-queries",
+            "The mean of 60 queries with one reaction point a host, a pair of hosts, or a flow",
+            "Not in the paper: the set-up behind its commercial traffic (C6), longer than ten of its timers",
+            "Scatter and gather over a background of 30 %, against drop tail with the same TCP.",
+            "queue",
+            "drop tail without PFC = 1",
+            _panels(runs.where(length="60"), "query_mean_us", "tcp", CEE_TCPS, _BY_SCOPE),
         ),
         Drawing(
             "setup-reaction-runtimes",
@@ -30,20 +45,22 @@ def drawings(runs: Runs) -> list[Drawing]:
             "Runtime, NewReno.",
             "queue",
             "drop tail without PFC = 1",
-            _panels(runs, "runtime_seconds", "benchmark", CEE_BENCHMARKS),
+            _panels(runs.where(length=None), "runtime_seconds", "benchmark", CEE_BENCHMARKS, CEE_QUEUES),
             unit="{:.3f}",
         ),
     ]
 
 
-def _panels(runs: Runs, column: str, axis: str, titles: Mapping[str, str]) -> Sequence[Panel]:
+def _panels(
+    runs: Runs, column: str, axis: str, titles: Mapping[str, str], queues: Mapping[str, str]
+) -> Sequence[Panel]:
     panels = []
     for value in (one for one in titles if one in runs.values(axis)):
         own = runs.where(**{axis: value})
         base = {"queue": "drop_tail", "pfc": "off"}
         series = [
-            Series(title, [own.ratio(column, base, queue=queue, pfc=pfc) for queue in CEE_QUEUES], colour)
+            Series(title, [own.ratio(column, base, queue=queue, pfc=pfc) for queue in queues], colour)
             for pfc, (title, colour) in PFC.items()
         ]
-        panels.append(Panel(titles[value], list(CEE_QUEUES.values()), series, "bars", [_ONE]))
+        panels.append(Panel(titles[value], list(queues.values()), series, "bars", [_ONE]))
     return panels
