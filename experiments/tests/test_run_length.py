@@ -27,6 +27,7 @@ NO_TIMERS = {
     *("delay", "tx_delay", "rx_delay", "link_delay", "target", "target_delay", "interval", "stall"),
     *("initial_rto", "syn_lost_rto", "report_delay", "decide_delay", "enforce_delay", "think", "at"),
     *("mean_interval", "heartbeat", "compute", "arrivals", "duration", "warm_up", "cool_down", "time_limit"),
+    "start_jitter",
 }
 """Times that nothing waits for again and again, or that are the workload's own or a handshake's."""
 _HOLD = re.compile(r"(\d+[um]s)\d+(?:\+|_10g)?")
