@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from multiprocessing.context import SpawnProcess
 from pathlib import Path
 
 import made_work
@@ -15,6 +16,7 @@ import pytest
 from eeon_experiments import files, store, versions
 from eeon_experiments.sweep import Selection, Sweep
 from eeon_experiments.versions import Versions
+from eeon_experiments.workers import run_all
 from eeon_tools.errors import InputError
 from made_experiments import TINY, write
 
@@ -39,6 +41,24 @@ def known_versions(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
 def sweep(folder: Path, selection: Selection | None = None, text: str = TINY) -> Sweep:
     experiment = files.load(write(folder, text))
     return Sweep(experiment, folder / "results", made_work.VERSIONS, selection=selection)
+
+
+def test_ctrl_c_while_a_worker_starts_is_heard_when_it_has_started_and_ends_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    started: list[SpawnProcess] = []
+    start = SpawnProcess.start
+
+    def interrupted(process: SpawnProcess) -> None:
+        signal.raise_signal(signal.SIGINT)
+        start(process)
+        started.append(process)
+
+    monkeypatch.setattr(SpawnProcess, "start", interrupted)
+    runs = [point.run for point in sweep(tmp_path).points]
+    with pytest.raises(KeyboardInterrupt):
+        list(run_all(runs, made_work.at_once, 2))
+    assert [process.is_alive() for process in started] == [False]
 
 
 def until(condition: Callable[[], bool]) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import signal
+from multiprocessing.context import SpawnProcess
 from pathlib import Path
 
 import pytest
@@ -31,3 +33,21 @@ def test_the_demo_uses_the_cores_that_are_there(
     monkeypatch.setattr(runs, "Workers", started)
     done = CliRunner().invoke(demo, ["-o", str(tmp_path), *words])
     assert isinstance(done.exception, Told) and asked == [workers]
+
+
+@pytest.mark.system
+def test_ctrl_c_while_a_worker_starts_is_heard_when_all_have_started_and_ends_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    started: list[SpawnProcess] = []
+    start = SpawnProcess.start
+
+    def interrupted(process: SpawnProcess) -> None:
+        signal.raise_signal(signal.SIGINT)
+        start(process)
+        started.append(process)
+
+    monkeypatch.setattr(SpawnProcess, "start", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        runs.Workers(tmp_path / "none.pcap", 2)
+    assert [process.is_alive() for process in started] == [False, False]

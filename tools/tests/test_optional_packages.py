@@ -51,6 +51,12 @@ def test_every_command_is_listed_and_those_without_drawings_work(small_trace: Pa
         assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.parametrize("words", [("replay", "--help"), ("experiment", "run", "--help")], ids=" ".join)
+def test_a_command_starts_without_what_only_its_work_loads(words: tuple[str, ...]) -> None:
+    done = eeon(*words, absent=("scapy", "finsy", "grpc", "matplotlib"))
+    assert done.returncode == 0, done.stderr
+
+
 def test_an_experiment_without_its_package_says_which_one_to_install() -> None:
     for words in ((), ("list",), ("run", "marking", "--quick")):
         done = eeon("experiment", *words)

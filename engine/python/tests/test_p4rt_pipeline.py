@@ -7,6 +7,7 @@ import grpc
 import pytest
 from eeon_engine import ConfigError, Program, Switch
 from eeon_engine.p4runtime import serve
+from eeon_engine.p4runtime.program.pipeline import Pipeline, config_from_files
 from finsy.proto import p4r, rpc_code
 from made_frames import frame
 from p4rt_client import INSERT, MODIFY, Client, Failed, Names, bits, exact, p4info, ports, program_json
@@ -99,6 +100,14 @@ def test_what_is_neither_a_program_nor_an_old_message_around_one_is_refused(
     with pytest.raises(Failed, match="p4_device_config") as caught:
         client.push(Action.VERIFY_AND_COMMIT, wrong)
     assert caught.value.code == rpc_code.INVALID_ARGUMENT
+
+
+def test_switches_that_get_the_same_program_share_its_check() -> None:
+    first, second = (Pipeline.from_config(config_from_files(program_json(), p4info())) for _ in range(2))
+    assert first is second
+    other = config_from_files(program_json(), p4info())
+    other.cookie.cookie = 7
+    assert Pipeline.from_config(other).config.cookie.cookie == 7
 
 
 def test_verify_changes_nothing(client: Client, bare: Switch) -> None:

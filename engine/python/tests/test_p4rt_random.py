@@ -88,7 +88,7 @@ def check(failed: Failed) -> None:
 
 
 _SETTINGS = settings(
-    max_examples=60,
+    max_examples=120,
     deadline=None,
     derandomize=True,
     suppress_health_check=[

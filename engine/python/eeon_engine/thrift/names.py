@@ -47,34 +47,30 @@ class Names:
     algorithms: dict[str, str] = field(default_factory=dict)
     """Of each hash calculation."""
 
+    # The switches of a fabric have one program.
     @staticmethod
-    def of(program: Program) -> "Names":
-        """Returns the names of a program; the engine has accepted its JSON."""
-        return _names(program.json)
-
-
-# The switches of a fabric have one program.
-@lru_cache(maxsize=1)
-def _names(program: bytes) -> Names:
-    document = program_json.objects(program)
-    pipelines = document.get("pipelines", [])
-    tables = [table for pipeline in pipelines for table in pipeline.get("tables", [])]
-    registers = document.get("register_arrays", [])
-    kinds: dict[str, Sequence[program_json.Object]] = {
-        "tables": tables,
-        "action_profiles": [p for pipeline in pipelines for p in pipeline.get("action_profiles", [])],
-        "counter_arrays": document.get("counter_arrays", []),
-        "meter_arrays": document.get("meter_arrays", []),
-        "register_arrays": registers,
-        "learn_lists": document.get("learn_lists", []),
-    }
-    return Names(
-        ids={kind: {item["name"]: item["id"] for item in items} for kind, items in kinds.items()},
-        tables={table["name"]: _table(table) for table in tables},
-        register_widths={item["name"]: item["bitwidth"] for item in registers},
-        register_sizes={item["name"]: item["size"] for item in registers},
-        algorithms={item["name"]: item["algo"] for item in document.get("calculations", [])},
-    )
+    @lru_cache(maxsize=1)
+    def of(program: bytes) -> "Names":
+        """Returns the names of a program, whose JSON the engine has accepted."""
+        document = program_json.objects(program)
+        pipelines = document.get("pipelines", [])
+        tables = [table for pipeline in pipelines for table in pipeline.get("tables", [])]
+        registers = document.get("register_arrays", [])
+        kinds: dict[str, Sequence[program_json.Object]] = {
+            "tables": tables,
+            "action_profiles": [p for pipeline in pipelines for p in pipeline.get("action_profiles", [])],
+            "counter_arrays": document.get("counter_arrays", []),
+            "meter_arrays": document.get("meter_arrays", []),
+            "register_arrays": registers,
+            "learn_lists": document.get("learn_lists", []),
+        }
+        return Names(
+            ids={kind: {item["name"]: item["id"] for item in items} for kind, items in kinds.items()},
+            tables={table["name"]: _table(table) for table in tables},
+            register_widths={item["name"]: item["bitwidth"] for item in registers},
+            register_sizes={item["name"]: item["size"] for item in registers},
+            algorithms={item["name"]: item["algo"] for item in document.get("calculations", [])},
+        )
 
 
 def _table(table: program_json.Table) -> Table:
@@ -100,7 +96,7 @@ class Context:
         program = self.control.program
         known, names = self._known
         if program is not known:
-            names = Names() if program is None else Names.of(program)
+            names = Names() if program is None else Names.of(program.json)
             # One assignment, so that another thread sees the old pair or the new one.
             self._known = (program, names)
         return names
