@@ -4,7 +4,7 @@
     runs/ID.queues.json   queue depths over time, where asked for
     runs/ID.flows.parquet   each flow, where asked for
     rows.parquet      one row for each point that has a result; stands in for files of runs that are not there
-    manifest.json     whose results these are: experiment, commit, program, engine, seeds, settings
+    manifest.json     whose results these are: experiment, commits, program, engine, seeds
 
 A folder belongs to one experiment in one form, full or quick. What another program, engine or setting made
 is never a row: it is left where it is, and named.
@@ -57,7 +57,6 @@ class Manifest(TypedDict):
     commits: NotRequired[list[str]]
     seeds: NotRequired[list[int]]
     rows: NotRequired[int]
-    settings: NotRequired[Mapping[str, object]]
 
 
 @dataclass(frozen=True)
@@ -100,7 +99,7 @@ class Store:
                 )
         (self.folder / RUNS).mkdir(parents=True, exist_ok=True)
         if not manifest.exists():
-            write_atomically(manifest, _json(self._manifest([], None, {})))
+            write_atomically(manifest, _json(self._manifest([], None)))
         # Rows are written anew for the present version, so what only they hold becomes a file first.
         for run_id, outcome in self._in_rows.items():
             if self._in_file(run_id) is None:
@@ -160,9 +159,8 @@ class Store:
         stems = {path.stem for path in files if not path.name.endswith(".queues.json")}
         return sorted(stems | self._in_rows.keys())
 
-    def collect(self, points: Iterable[Point], versions: Versions, settings: Mapping[str, object]) -> Results:
-        """Writes rows and manifest of all points that have a result, and gives them back. `settings`: what
-        the experiment's file says, for the manifest."""
+    def collect(self, points: Iterable[Point], versions: Versions) -> Results:
+        """Writes rows and manifest of all points that have a result, and gives them back."""
         outcomes: dict[str, Outcome | None] = {}
         rows = []
         axes: list[str] = []
@@ -177,7 +175,7 @@ class Store:
                 rows.append(self._row(point, outcome))
         aside = self._aside(set(self.run_ids()) - wanted, versions)
         write_rows(self.folder / ROWS, rows, axes)
-        write_atomically(self.folder / MANIFEST, _json(self._manifest(rows, versions, settings)))
+        write_atomically(self.folder / MANIFEST, _json(self._manifest(rows, versions)))
         return Results(rows, aside)
 
     def _row(self, point: Point, outcome: Outcome) -> Row:
@@ -208,9 +206,7 @@ class Store:
             kinds[kind] = kinds.get(kind, 0) + 1
         return [f"{count} {kind}" for kind, count in sorted(kinds.items())]
 
-    def _manifest(
-        self, rows: list[Row], versions: Versions | None, settings: Mapping[str, object]
-    ) -> Manifest:
+    def _manifest(self, rows: list[Row], versions: Versions | None) -> Manifest:
         return {
             "format": FORMAT,
             "experiment": self.experiment,
@@ -220,7 +216,6 @@ class Store:
             "commits": sorted({f"{row['commit']}{'+changes' if row['dirty'] else ''}" for row in rows}),
             "seeds": sorted({row.seed for row in rows}),
             "rows": len(rows),
-            "settings": settings,
         }
 
 
@@ -303,7 +298,16 @@ def write_rows(path: Path, rows: list[Row], axes: list[str]) -> None:
     ]
     table = pyarrow.Table.from_arrays(arrays, schema=schema)
     with _replacing(path) as temporary:
-        pyarrow.parquet.write_table(table, temporary, compression="zstd")
+        # Of many columns with few rows, dictionaries, statistics and a second schema are most of the file.
+        pyarrow.parquet.write_table(
+            table,
+            temporary,
+            compression="zstd",
+            compression_level=19,
+            use_dictionary=False,
+            write_statistics=False,
+            store_schema=False,
+        )
 
 
 def _fitting(value: Value, kind: columns.Type) -> Value:

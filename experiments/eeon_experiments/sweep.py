@@ -150,7 +150,7 @@ class Sweep:
         points = {(*point.axes.values(), point.run.seed): point for point in self._expand(None)}
         for point in self._expand(self.store.seeds() or None):
             points.setdefault((*point.axes.values(), point.run.seed), point)
-        return self.store.collect(points.values(), self._versions, self._experiment.document.value)
+        return self.store.collect(points.values(), self._versions)
 
     def _expand(self, seeds: list[int] | None) -> list[Point]:
         key = None if seeds is None else tuple(seeds)

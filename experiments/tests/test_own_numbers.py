@@ -48,7 +48,7 @@ def mine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder.mkdir(parents=True)
     store.write_rows(folder / store.ROWS, rows(), ["queue", "transport"])
     manifest = {"format": 1, "experiment": "tiny", "quick": False, "program_digest": "a" * 64}
-    manifest |= {"engine_digest": "b" * 64, "commits": ["c" * 40], "seeds": [1, 2], "rows": 8, "settings": {}}
+    manifest |= {"engine_digest": "b" * 64, "commits": ["c" * 40], "seeds": [1, 2], "rows": 8}
     (folder / store.MANIFEST).write_text(json.dumps(manifest))
     return write(tmp_path)
 

@@ -186,21 +186,8 @@ def test_the_quick_form_has_its_own_folder_and_is_called_so(
     assert CliRunner().invoke(report, words).exit_code == 0
     page = (output / "README.md").read_text()
     assert "scaled-down form" in page and "eeon experiment run eee_ecn --quick" in page.replace("\\_", "_")
-    assert (output / "data" / "eee_ecn" / "rows.parquet").is_file()
-
-
-def test_a_page_below_the_page_that_has_the_data_names_them_there_and_copies_none(
-    folders: tuple[Path, Path], tmp_path: Path
-) -> None:
-    keep(folders[1], rows("eee_ecn", (1,)))
-    above, below, aside = tmp_path / "page", tmp_path / "page" / "below", tmp_path / "aside"
-    for results, output in ((folders[1], above), (above / "data", below), (above / "data", aside)):
-        done = CliRunner().invoke(report, ["--results", str(results), "-o", str(output)])
-        assert done.exit_code == 0, done.output
-    assert "`../data/NAME/rows.parquet`" in (below / "README.md").read_text()
-    assert [path.name for path in (below / "data").iterdir()] == ["claims.json"]
-    assert "`data/NAME/rows.parquet`" in (aside / "README.md").read_text()
-    assert (aside / "data" / "eee_ecn" / "rows.parquet").is_file()
+    assert "`data/NAME-quick/rows.parquet`" in page
+    assert (output / "data" / "eee_ecn-quick" / "rows.parquet").is_file()
 
 
 def test_an_unknown_experiment_is_named_with_those_that_there_are(folders: tuple[Path, Path]) -> None:

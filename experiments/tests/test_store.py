@@ -32,7 +32,7 @@ def kept(folder: Path, found: list[Point], versions: Versions = VERSIONS) -> Sto
 
 def test_what_was_written_is_read_back_with_axes_and_types(tmp_path: Path) -> None:
     found = points(tmp_path)
-    kept(tmp_path, found).collect(found, VERSIONS, {})
+    kept(tmp_path, found).collect(found, VERSIONS)
     loaded = store.load(tmp_path / "results")
     assert len(loaded.rows) == 8 and loaded.refused == []
     row = loaded.rows[0]
@@ -43,7 +43,7 @@ def test_what_was_written_is_read_back_with_axes_and_types(tmp_path: Path) -> No
 
 def test_means_and_spreads_are_over_seeds(tmp_path: Path) -> None:
     found = points(tmp_path)
-    results = kept(tmp_path, found).collect(found, VERSIONS, {})
+    results = kept(tmp_path, found).collect(found, VERSIONS)
     assert results.mean("runtime_seconds", queue="mark", transport="dctcp") == 11.5
     assert results.spread("runtime_seconds", queue=["mark"], transport="dctcp") == (11.5, 11.0, 12.0)
     assert results.values("runtime_seconds", queue="mark", transport="dctcp") == [11.0, 12.0]
@@ -56,7 +56,7 @@ def test_a_failed_run_is_a_row_without_numbers(tmp_path: Path) -> None:
     found = points(tmp_path)
     results = kept(tmp_path, found)
     results.write(outcome(found[0], status="failed", error="it broke", runtime_seconds=None))
-    rows = results.collect(found, VERSIONS, {})
+    rows = results.collect(found, VERSIONS)
     assert [row.error for row in rows.failed] == ["it broke"]
     assert len(rows.finished) == 7
     assert rows.values("runtime_seconds", queue="drop_tail", transport="newreno") == [12.0]
@@ -68,7 +68,7 @@ def test_results_of_another_engine_are_left_aside_and_named(tmp_path: Path) -> N
     new = points(tmp_path)
     results = Store(tmp_path / "results", "tiny", quick=False)
     results.write(outcome(new[0]))
-    rows = results.collect(new, VERSIONS, {})
+    rows = results.collect(new, VERSIONS)
     assert len(rows.rows) == 1
     assert rows.refused == ["8 results of engine 000000000000 (not eeeeeeeeeeee)"]
 
@@ -76,7 +76,7 @@ def test_results_of_another_engine_are_left_aside_and_named(tmp_path: Path) -> N
 def test_rows_of_another_version_in_the_file_are_refused_by_name(tmp_path: Path) -> None:
     found = points(tmp_path)
     results = kept(tmp_path, found)
-    rows = results.collect(found, VERSIONS, {}).rows
+    rows = results.collect(found, VERSIONS).rows
     foreign = store.Row({**rows[0], "program_digest": "0" * 64})
     quick = store.Row({**rows[0], "quick": True})
     store.write_rows(tmp_path / "results" / store.ROWS, [*rows, foreign, quick], ["queue", "transport"])
@@ -90,14 +90,14 @@ def test_rows_of_another_version_in_the_file_are_refused_by_name(tmp_path: Path)
 
 def test_results_of_other_settings_are_left_aside(tmp_path: Path) -> None:
     kept(tmp_path, points(tmp_path, TINY.replace("maps: 8", "maps: 9")))
-    rows = Store(tmp_path / "results", "tiny", quick=False).collect(points(tmp_path), VERSIONS, {})
+    rows = Store(tmp_path / "results", "tiny", quick=False).collect(points(tmp_path), VERSIONS)
     assert rows.rows == []
     assert rows.refused == ["8 results of other settings than the file has now"]
 
 
 def published(folder: Path, found: list[Point]) -> Path:
     """A folder of results without the files of its runs, as results are committed."""
-    kept(folder, found).collect(found, VERSIONS, {})
+    kept(folder, found).collect(found, VERSIONS)
     for path in (folder / "results" / store.RUNS).iterdir():
         path.unlink()
     (folder / "results" / store.RUNS).rmdir()
@@ -115,7 +115,7 @@ def test_rows_stand_in_for_files_that_are_not_there(tmp_path: Path) -> None:
         for measured in [{one.name: outcome(point).measured.get(one.name) for one in columns.MEASURED}]
     ]
     results.claim()
-    results.collect(found, VERSIONS, {})
+    results.collect(found, VERSIONS)
     assert (folder / store.ROWS).read_bytes() == before
 
 
@@ -124,11 +124,11 @@ def test_rows_of_another_engine_are_kept_as_files_when_rows_are_written_anew(tmp
     newer = Versions(VERSIONS.program, "0" * 64)
     results = Store(folder, "tiny", quick=False)
     results.claim()
-    rows = results.collect(points(tmp_path, versions=newer), newer, {})
+    rows = results.collect(points(tmp_path, versions=newer), newer)
     assert rows.rows == []
     assert rows.refused == ["8 results of engine eeeeeeeeeeee (not 000000000000)"]
     found = points(tmp_path)
-    assert len(Store(folder, "tiny", quick=False).collect(found, VERSIONS, {}).rows) == len(found)
+    assert len(Store(folder, "tiny", quick=False).collect(found, VERSIONS).rows) == len(found)
 
 
 def test_a_folder_belongs_to_one_experiment_in_one_form(tmp_path: Path) -> None:
@@ -155,7 +155,7 @@ def test_a_damaged_result_is_as_if_it_were_not_there(tmp_path: Path) -> None:
     other = tmp_path / "results" / "runs" / f"{found[1].run.id}.json"
     path.write_bytes(other.read_bytes())
     assert results.read(found[0].run.id) is None
-    assert len(results.collect(found, VERSIONS, {}).rows) == 7
+    assert len(results.collect(found, VERSIONS).rows) == 7
 
 
 @pytest.mark.parametrize(
@@ -193,7 +193,7 @@ def test_the_same_rows_are_the_same_bytes(tmp_path: Path) -> None:
     results = kept(tmp_path, found)
     bytes_of = []
     for _ in range(2):
-        results.collect(found, VERSIONS, {"base": {}})
+        results.collect(found, VERSIONS)
         bytes_of.append([(results.folder / name).read_bytes() for name in (store.ROWS, store.MANIFEST)])
     assert bytes_of[0] == bytes_of[1]
 
@@ -213,7 +213,7 @@ def test_a_file_is_replaced_whole_or_not_at_all(tmp_path: Path, monkeypatch: pyt
 
 def test_the_manifest_says_whose_results_these_are(tmp_path: Path) -> None:
     found = points(tmp_path)
-    kept(tmp_path, found).collect(found, VERSIONS, {"base": {"topology": "leaf-spine-4"}})
+    kept(tmp_path, found).collect(found, VERSIONS)
     manifest = json.loads((tmp_path / "results" / store.MANIFEST).read_text())
     assert manifest == {
         "format": 1,
@@ -224,5 +224,4 @@ def test_the_manifest_says_whose_results_these_are(tmp_path: Path) -> None:
         "commits": [COMMIT.id],
         "seeds": [1, 2],
         "rows": 8,
-        "settings": {"base": {"topology": "leaf-spine-4"}},
     }

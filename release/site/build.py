@@ -69,8 +69,6 @@ SECTIONS: dict[str, tuple[str, tuple[str, ...]]] = {
         (
             "docs/results/README.md",
             *(f"docs/results/{name}.md" for name in _EXPERIMENTS),
-            "docs/results/quick/README.md",
-            *(f"docs/results/quick/{name}.md" for name in _EXPERIMENTS),
             *(f"experiments/{name}/README.md" for name in _EXPERIMENTS),
         ),
     ),

@@ -6,10 +6,13 @@ matplotlib is loaded by the first drawing: it takes half a second, and colours a
 
 from __future__ import annotations
 
+import hashlib
 import io
 import re
+from collections import Counter
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING
+from xml.etree import ElementTree
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -42,6 +45,7 @@ _STYLE: dict[RcKeyType, object] = {
     # Names of configurations are text, whatever is in them: `$\\frac$` is not a formula.
     "text.parse_math": False,
     "font.family": "sans-serif",
+    "font.sans-serif": ["DejaVu Sans"],
     "font.size": 9,
     "axes.edgecolor": "#aaaaaa",
     "axes.labelcolor": INK,
@@ -57,6 +61,10 @@ _STYLE: dict[RcKeyType, object] = {
     "grid.color": "#e6e6e6",
     "legend.frameon": False,
 }
+
+_SVG = "http://www.w3.org/2000/svg"
+_NUMBERS = {"d", "x", "y", "transform"}
+"""Attributes that have coordinates."""
 
 
 def styled() -> AbstractContextManager[None]:
@@ -102,4 +110,50 @@ def _text(figure: Figure, transparent: bool) -> str:
             buffer, format="svg", metadata={"Date": None, "Creator": None}, transparent=transparent
         )
     text = buffer.getvalue()
-    return re.sub(r"\s*<metadata>.*?</metadata>", "", text[text.index("<svg") :], flags=re.DOTALL)
+    text = re.sub(r"\s*<metadata>.*?</metadata>", "", text[text.index("<svg") :], flags=re.DOTALL)
+    return _compact(text) + "\n"
+
+
+def _compact(text: str) -> str:
+    """Returns the same picture in two fifths of the bytes: hundredths of a point, one class for each style,
+    and neither ids nor groups that nothing refers to."""
+    root = ElementTree.fromstring(text)
+    referred = set(re.findall(r"#([\w-]+)", text))
+    uses = Counter(one.get("style") for one in root.iter())
+    classes = {}
+    for one in root.iter():
+        one.text, one.tail = (part if part and part.strip() else None for part in (one.text, one.tail))
+        if one.get("id") not in referred:
+            one.attrib.pop("id", None)
+        if one.get("transform", "").startswith("rotate(-0 "):
+            del one.attrib["transform"]
+        for key in _NUMBERS.intersection(one.keys()):
+            one.set(key, " ".join(re.sub(r"-?\d+\.\d+", _hundredths, one.attrib[key]).split()))
+        style = one.get("style")
+        if style and uses[style] > 1:
+            # The style names the class: elements on one HTML page share their classes.
+            name = f"s{hashlib.sha256(style.encode()).hexdigest()[:8]}"
+            classes[name] = style
+            del one.attrib["style"]
+            one.set("class", name)
+    sheet = root.find(f".//{{{_SVG}}}style")
+    if sheet is not None:
+        sheet.text = f"{sheet.text}{''.join(f'.{name}{{{style}}}' for name, style in classes.items())}"
+    _ungroup(root)
+    for prefix, namespace in (("", _SVG), ("xlink", "http://www.w3.org/1999/xlink")):
+        ElementTree.register_namespace(prefix, namespace)
+    return ElementTree.tostring(root, encoding="unicode")
+
+
+def _hundredths(number: re.Match[str]) -> str:
+    return f"{float(number[0]):.2f}".rstrip("0").rstrip(".")
+
+
+def _ungroup(element: ElementTree.Element) -> None:
+    """Puts what groups without attributes hold in their place."""
+    children: list[ElementTree.Element] = []
+    for child in element:
+        _ungroup(child)
+        is_plain = child.tag == f"{{{_SVG}}}g" and not child.attrib
+        children.extend(child if is_plain else (child,))
+    element[:] = children

@@ -63,11 +63,10 @@ def report(names: tuple[str, ...], results: Path, output: Path, html_path: Path 
     families = [gather.family(name, results, gather.QUICK if quick else gather.FULL) for name in wanted]
     # From the data beside the page, so that a reader of the page can make it again.
     words = ["eeon", "experiment", "report", *names, *["--quick"] * quick]
-    if without_claims(families):
+    if quick or without_claims(families):
         words += ["--results", str(results), "--output", str(output)]
     else:
-        committed = f"{_COMMITTED}/quick" if quick else _COMMITTED
-        words += ["--results", f"{_COMMITTED}/{files.DATA}", "--output", committed]
+        words += ["--results", f"{_COMMITTED}/{files.DATA}", "--output", _COMMITTED]
     command = shlex.join(words)
     written = files.write(families, output, command)
     if html_path is not None:

@@ -1,14 +1,10 @@
 """The report as files: README.md, NAME.md of each experiment, figures/NAME.svg, data/claims.json, each
-experiment's rows and manifest.
-
-Data stand once: a page that is made from the data of a page above it names them where they are.
-"""
+experiment's rows and manifest."""
 
 from __future__ import annotations
 
 import json
 import math
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -19,6 +15,7 @@ from eeon_experiments import store
 from eeon_experiments.report import markdown, points, webpage
 from eeon_experiments.report.document import document, of_experiment, overview, page_of
 from eeon_experiments.report.family import Family, without_claims
+from eeon_experiments.report.gather import FULL, QUICK
 from eeon_experiments.report.rendered import Rendered, rendered
 
 PAGE = "README.md"
@@ -27,13 +24,12 @@ CLAIMS = "claims.json"
 SIZE_LIMIT_BYTES = 1_000_000
 """No file beside the page is larger: they are committed."""
 _FORMAT = 1
-_ROWS = f"{DATA}/NAME"
 
 
-def pages(families: Sequence[Family], command: str, rows: str = _ROWS) -> dict[str, str]:
+def pages(families: Sequence[Family], command: str) -> dict[str, str]:
     """Returns the Markdown by file: an overview and a page for each experiment, or of one experiment all in
-    one. Drawings are named, not drawn. `rows`: see `rows_of`."""
-    figures, claims = _drawn(families), f"{DATA}/{CLAIMS}"
+    one. Drawings are named, not drawn."""
+    figures, rows, claims = _drawn(families), _rows(families), f"{DATA}/{CLAIMS}"
     if len(families) == 1:
         return {PAGE: markdown.render(document(families, figures, command, rows, claims))}
     found = {PAGE: markdown.render(overview(families, command, rows, claims))}
@@ -42,35 +38,29 @@ def pages(families: Sequence[Family], command: str, rows: str = _ROWS) -> dict[s
     return found
 
 
-def rows_of(families: Sequence[Family], folder: Path) -> str:
-    """Returns the folder of an experiment's rows as a page in `folder` names it, with NAME for the
-    experiment's name.
-
-    That is `data/NAME` beside the page, into which `write` copies them. Data that a page at or above `folder`
-    has beside it already are named there.
-    """
-    for family in families:
-        published = family.results.parent
-        above = folder.resolve().is_relative_to(published.resolve().parent)
-        if above and published.name == DATA and (published / CLAIMS).is_file():
-            form = family.results.name.removeprefix(family.name)
-            return f"{Path(os.path.relpath(published.resolve(), folder.resolve())).as_posix()}/NAME{form}"
-    return _ROWS
-
-
-def files(families: Sequence[Family], command: str, rows: str = _ROWS) -> dict[str, str]:
+def files(families: Sequence[Family], command: str) -> dict[str, str]:
     """Path from the first page's folder to text, of the pages, their drawings and the claims: the same
     families, the same texts."""
-    found = pages(families, command, rows)
+    found = pages(families, command)
     for pictures in _drawn(families).values():
         found |= {one.file: one.text for one in pictures if one.text}
     if without_claims(families):
         found |= {
-            f"{DATA}/{one.name}/{points.FILE}": points.as_csv(points.points(one.runs)) for one in families
+            f"{_data_of(one)}/{points.FILE}": points.as_csv(points.points(one.runs)) for one in families
         }
     else:
         found[f"{DATA}/{CLAIMS}"] = claims_json(families)
     return found
+
+
+def _data_of(family: Family) -> str:
+    """Returns the folder of an experiment's rows, from the first page's folder."""
+    return f"{DATA}/{family.name}{QUICK if family.quick else FULL}"
+
+
+def _rows(families: Sequence[Family]) -> str:
+    """Returns the same with NAME for the experiment's name."""
+    return f"{DATA}/NAME{QUICK if all(family.quick for family in families) else FULL}"
 
 
 def claims_json(families: Sequence[Family]) -> str:
@@ -81,7 +71,7 @@ def claims_json(families: Sequence[Family]) -> str:
 def web_page(families: Sequence[Family], command: str) -> str:
     """Everything as one HTML page that needs no other file."""
     return webpage.render(
-        document(families, _drawn(families), command, _ROWS, f"{DATA}/{CLAIMS}", inline=True)
+        document(families, _drawn(families), command, _rows(families), f"{DATA}/{CLAIMS}", inline=True)
     )
 
 
@@ -94,16 +84,15 @@ def write(families: Sequence[Family], folder: Path, command: str) -> list[Path]:
 
     Raises InputError for a file above the limit, before anything is written.
     """
-    rows = rows_of(families, folder)
-    contents = {path: text.encode() for path, text in files(families, command, rows).items()}
-    for family in families if rows == _ROWS else ():
-        places = {family.name: family.results}
+    contents = {path: text.encode() for path, text in files(families, command).items()}
+    for family in families:
+        places = {_data_of(family): family.results}
         if family.scaled_down is not None:
-            places[family.scaled_down.name] = family.scaled_down
+            places[f"{DATA}/{family.scaled_down.name}"] = family.scaled_down
         for place, source in places.items():
             for name in (store.ROWS, store.MANIFEST):
                 if (source / name).is_file():
-                    contents[f"{DATA}/{place}/{name}"] = (source / name).read_bytes()
+                    contents[f"{place}/{name}"] = (source / name).read_bytes()
     for path, content in contents.items():
         if len(content) > SIZE_LIMIT_BYTES:
             raise InputError(

@@ -98,7 +98,7 @@ class Bench:
     def collect(self) -> Results:
         """Write rows and manifest of everything that was run in its full form."""
         found = [point for (*_, small), points in self._points.items() if not small for point in points]
-        return self.store.collect(found, self.versions, self.tune.document.value)
+        return self.store.collect(found, self.versions)
 
     def _known(self, run: Run, *, small: bool) -> bool:
         if run.id not in self._outcomes:
