@@ -141,6 +141,8 @@ WRONG = [
     ("max_paths: 4", "max_paths: 0"),
     ("max_paths: 4", "max_paths: 65"),
     ("ecmp: true", "ecmp: maybe"),
+    ("ecmp: true", "ecmp: per_flow"),
+    ("ecmp: true", "ecmp: 1"),
     ("1024pkt", "1024"),
     ("10kpps", "10Gbps"),
     ("queue_depth: auto", "queue_depth: unlimited"),

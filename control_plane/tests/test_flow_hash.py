@@ -68,7 +68,7 @@ def compare(running: Running, source, destination, version: int) -> set[str]:
     first = set()
     for flow in flows():
         taken = running.ports_taken(source, frame_of(source, destination, flow, version))
-        foretold = walk.of_flow(flow)
+        [foretold] = walk.of_flow(flow)
         assert foretold.fault is None
         assert [hop.port.name for hop in foretold.hops] == taken, f"{flow}, IPv{version}"
         first.add(taken[0])
@@ -82,6 +82,21 @@ def test_every_flow_takes_the_path_that_the_model_foretells(start, version):
     fabric.apply_sync(topo, config.load("drop_tail"), running.targets, TICK_PS)
     ports = compare(running, topo.hosts["h1"], topo.hosts["h4"], version)
     assert ports == {"leaf1:3", "leaf1:4"}, "the flows must use the whole group"
+
+
+def test_a_flow_takes_all_paths_where_switches_spread_packets(start):
+    topo = topology.load("leaf-spine-4")
+    running = start(topo)
+    wanted = config.overridden(config.load("drop_tail"), {"routing.ecmp": "per_packet"})
+    fabric.apply_sync(topo, wanted, running.targets, TICK_PS)
+    source, destination, flow = topo.hosts["h1"], topo.hosts["h4"], Flow(6, 40000, 5000)
+    walk = Walk(topo, running.tables(), source, destination, 4)
+    foretold = {tuple(hop.port.name for hop in path.hops): path.share for path in walk.of_flow(flow)}
+    frame = frame_of(source, destination, flow, 4)
+    taken = [tuple(running.ports_taken(source, frame)) for _ in range(64)]
+    assert set(taken) == foretold.keys()
+    assert list(foretold.values()) == [0.5, 0.5]
+    assert all(16 <= taken.count(ways) <= 48 for ways in foretold)
 
 
 def test_groups_that_share_members_are_numbered_as_the_switch_numbers_them(start, tmp_path):

@@ -125,6 +125,9 @@ def test_routes_are_named_by_prefix_and_ports_and_counted_when_they_are_many():
         "leaf2: route 10.0.1.0/24 by ports 3-4 -> by port 3",
         "leaf2: route fd00:0:0:1::/64 by ports 3-4 -> by port 3",
     ]
+    per_packet = config.overridden(with_ecmp, {"routing.ecmp": "per_packet"})
+    assert lines(with_ecmp, per_packet) == ["leaf1, leaf2, spine1, spine2: packets spread over equal paths"]
+    assert lines(per_packet, with_ecmp) == ["leaf1, leaf2, spine1, spine2: flows spread over equal paths"]
     fresh = intended(FABRIC, with_ecmp, TICK)["leaf1"]
     routes = [entry for entry in fresh if entry.table.endswith("_route")]
     plan = FabricPlan({"leaf1": SwitchPlan(True, tuple(difference([], routes)))})

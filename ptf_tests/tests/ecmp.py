@@ -171,6 +171,27 @@ class EcmpDifferentSeedsDoNotPolarise(_Ecmp):
                         self.assert_fair(part, self.members)
 
 
+class EcmpSpreadsThePacketsOfAFlowWhereItIsToldTo(_Ecmp):
+    """Packets of one flow use all members fairly, also where another flow's packets come between them; with
+    queues by class as without. A flow keeps its path again afterwards."""
+
+    def runTest(self) -> None:
+        self.route_to_group()
+        for action in ("spray_packets", "spray_packets_and_priorities"):
+            self.set_default("switch_config", action, {"seed": 0x9E3779B1})
+            self.addCleanup(self.set_default, "switch_config", "set_ecmp_seed", {"seed": 1})
+            frames = [
+                packets.tcp(_NETWORK, sport=40000 + number % 2, seq=number, payload=10)
+                for number in range(2 * _FLOWS)
+            ]
+            ways = self.paths(frames)
+            for first in (0, 1):
+                with self.subTest(action=action, flow=first):
+                    self.assert_fair(ways[first::2], self.members)
+        self.set_default("switch_config", "set_ecmp_seed", {"seed": 1})
+        self.assertEqual(len(set(self.paths(frames[::2]))), 1)
+
+
 class _EcmpGroup(_Ecmp):
     """The same through explicit members and a group. P4Runtime does not allow one-shot groups beside them in
     one profile (P4RT 9.2.3), so no other routes exist."""

@@ -79,8 +79,9 @@ ECMP_PATHS_LIMIT = 64  # max_group_size of the program's ecmp_selector
 class Routing(Strict):
     """Shortest paths between the leaves' prefixes, with ECMP."""
 
-    ecmp: Annotated[bool, Field(strict=True)] = True
-    """`true`: spread flows over all shortest paths. `false`: use the first one."""
+    ecmp: Annotated[bool, Field(strict=True)] | Literal["per_packet"] = True
+    """`true`: spread flows over all shortest paths. `per_packet`: spread packets, so that packets of a flow
+    overtake each other. `false`: use the first path."""
     max_paths: Annotated[int, *whole(1, ECMP_PATHS_LIMIT, "max_paths")] | None = None
     """Maximum number of shortest paths to a destination; the default is all of them. When there are more,
     each switch and destination starts at another one."""

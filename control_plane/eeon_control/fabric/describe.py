@@ -13,7 +13,6 @@ from eeon_control.entries import CLONE_SESSIONS
 from eeon_control.fabric.diff import Change, ChangeKind
 from eeon_control.fabric.planning import FabricPlan
 from eeon_control.plan import Action, Entry, Exact, Lpm, classes, pfc, qcn
-from eeon_control.plan.classes import PRIORITIES_ACTION
 from eeon_control.plan.routes import ADMIT
 from eeon_control.port_settings import QUEUE_AQM, TABLES
 from eeon_control.topology import PortRole, Topology
@@ -126,9 +125,12 @@ def _switch_words(changes: Iterable[Change]) -> list[str]:
 
 
 def _switch_config_words(before: Action | None, after: Action | None) -> Iterator[str]:
-    old, new = (None if one is None else one.name == PRIORITIES_ACTION for one in (before, after))
+    old, new = (None if one is None else classes.has_priorities(one) for one in (before, after))
     if old != new:
         yield f"packets go to {'a queue by their class' if new else 'one queue a port'}"
+    old, new = (None if one is None else classes.is_per_packet(one) for one in (before, after))
+    if (old or False) != (new or False):
+        yield f"{'packets' if new else 'flows'} spread over equal paths"
     if before is None or after is None or dict(before.params) != dict(after.params):
         yield "the ECMP hash seed changes"
 

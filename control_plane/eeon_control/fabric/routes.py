@@ -8,6 +8,7 @@ from eeon_control.entries import Action, Lpm
 from eeon_control.errors import FabricError
 from eeon_control.fabric.session import P4RuntimeSession
 from eeon_control.fabric.table_entries import decode
+from eeon_control.plan.classes import is_per_packet
 from eeon_control.routing import ROUTE_TABLES, Route, SwitchRoutes, in_order_of_use
 
 _SELECTOR = "ecmp_selector"
@@ -33,16 +34,17 @@ async def routes_of(session: P4RuntimeSession) -> SwitchRoutes:
         for message in messages
     )
     members, groups = await _profile(session) if has_ids else ({}, {})
-    routes, seed = [], 1  # the program's own default of switch_config
+    routes, seed, per_packet = [], 1, False  # the program's own default of switch_config
     for message in messages:
         entry = decode(message, schema, watches=False)
         if entry.table == _SEED_TABLE:
-            seed = dict(entry.actions[0].params).get("seed", seed) if entry.actions else seed
+            for action in entry.actions:
+                seed, per_packet = dict(action.params).get("seed", seed), is_per_packet(action)
         elif not entry.is_default and isinstance(entry.match[0], Lpm):
             chosen, fault = _members(session, message.action, members, groups)
             watching = _watching(session, message.action)
             routes.append(Route(entry.table, entry.match[0], chosen, fault, watching))
-    return SwitchRoutes(in_order_of_use(routes), seed)
+    return SwitchRoutes(in_order_of_use(routes), seed, per_packet)
 
 
 def _members(

@@ -8,8 +8,14 @@ from eeon_control.config.classes import TrafficClass, default_priority
 from eeon_control.entries import Action, Entry, Exact
 
 TABLES: tuple[str, ...] = ("dscp_priority", "pcp_priority")
-PRIORITIES_ACTION = "set_ecmp_seed_and_priorities"
-"""The action of `switch_config` after which packets meet `TABLES`."""
+_SEED_ACTIONS = {
+    (False, False): "set_ecmp_seed",
+    (False, True): "set_ecmp_seed_and_priorities",
+    (True, False): "spray_packets",
+    (True, True): "spray_packets_and_priorities",
+}
+"""Actions of `switch_config`: whether each packet chooses its path by itself, and whether packets meet
+`TABLES`."""
 
 
 def class_entries(classes: dict[str, TrafficClass]) -> list[Entry]:
@@ -26,9 +32,20 @@ def class_entries(classes: dict[str, TrafficClass]) -> list[Entry]:
     return entries
 
 
-def seed_action(seed: int, classes: dict[str, TrafficClass]) -> Action:
-    """Returns the action of `switch_config`: the ECMP seed, and whether packets are asked for their class."""
-    return Action(PRIORITIES_ACTION if classes else "set_ecmp_seed", (("seed", seed),))
+def seed_action(seed: int, classes: dict[str, TrafficClass], per_packet: bool) -> Action:
+    """Returns the action of `switch_config`: the ECMP seed, whether each packet chooses its path by itself,
+    and whether packets are asked for their class."""
+    return Action(_SEED_ACTIONS[per_packet, bool(classes)], (("seed", seed),))
+
+
+def is_per_packet(action: Action) -> bool:
+    """Returns whether each packet chooses its path by itself after this action of `switch_config`."""
+    return any(name == action.name for (per_packet, _), name in _SEED_ACTIONS.items() if per_packet)
+
+
+def has_priorities(action: Action) -> bool:
+    """Returns whether packets meet `TABLES` after this action of `switch_config`."""
+    return any(name == action.name for (_, priorities), name in _SEED_ACTIONS.items() if priorities)
 
 
 def summary(entries: Iterable[Entry]) -> str:
@@ -41,7 +58,7 @@ def summary(entries: Iterable[Entry]) -> str:
         if action is None:
             continue
         if entry.table == "switch_config":
-            is_used = action.name == PRIORITIES_ACTION
+            is_used = has_priorities(action)
         elif entry.table in TABLES:
             priority = dict(action.params).get("priority", 0)
             if not entry.is_default:

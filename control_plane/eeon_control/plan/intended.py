@@ -55,9 +55,7 @@ def intended(topology: Topology, config: FabricConfig, tick: Duration | int) -> 
         has_qcn = qcn.is_used(topology, config)
         entries = {
             name: (
-                Entry(
-                    "switch_config", (), (classes.seed_action(seeds[name], config.classes),), is_default=True
-                ),
+                _switch_config(seeds[name], config),
                 *of_classes,
                 *((copies.session(),) if has_qcn or config.lossless else ()),
                 *(qcn.entries(switch, config) if has_qcn else ()),
@@ -82,6 +80,13 @@ def host_nics(topology: Topology, config: FabricConfig) -> dict[str, EeeSettings
         eee = config.eee_of(host.port).settings_at(host.port.rate, host.port.overhead)
         found[name] = eee if isinstance(eee, EeeSettings) else None
     return found
+
+
+def _switch_config(seed: int, config: FabricConfig) -> Entry:
+    per_packet = config.routing.ecmp == "per_packet"
+    return Entry(
+        "switch_config", (), (classes.seed_action(seed, config.classes, per_packet),), is_default=True
+    )
 
 
 def _switch_entries(switch: Switch, router: Router, ports: _PortEntries) -> list[Entry]:

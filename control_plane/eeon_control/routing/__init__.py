@@ -1,7 +1,7 @@
 """Where packets go, by the entries that switches hold: their routes, and ways through the fabric. Pure.
 
 walk = Walk(topology, {"leaf1": SwitchRoutes(...), ...}, topology.hosts["h1"], topology.hosts["h3"])
-walk.of_flow(Flow.parse("tcp,40000,5000")).switches          # ("leaf1", "spine2", "leaf2")
+next(walk.of_flow(Flow.parse("tcp,40000,5000"))).switches          # ("leaf1", "spine2", "leaf2")
 """
 
 from eeon_control.routing.flow_hash import Flow, ecmp_key

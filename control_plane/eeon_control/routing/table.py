@@ -40,10 +40,11 @@ class Route:
 
 @dataclass(frozen=True)
 class SwitchRoutes:
-    """What a switch forwards by: its routes and its ECMP seed."""
+    """What a switch forwards by: its routes, its ECMP seed, and whether it chooses by packet, not by flow."""
 
     routes: tuple[Route, ...]
     seed: int
+    per_packet: bool = False
 
     def lookup(self, address: IPv4Address | IPv6Address) -> Route | None:
         """Returns the longest prefix that matches."""

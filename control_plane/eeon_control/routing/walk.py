@@ -1,4 +1,4 @@
-"""The way of a flow from host to host, and all ways that ECMP may choose, by what the switches hold."""
+"""The ways of a flow from host to host, and all ways that ECMP may choose, by what the switches hold."""
 
 from __future__ import annotations
 
@@ -55,9 +55,9 @@ class Walk:
     version: int = 4
     down: LinksDown | None = None
 
-    def of_flow(self, flow: Flow) -> Path:
-        """Returns the one way of a flow."""
-        return next(self._from(self.source.leaf, (), 1.0, flow))
+    def of_flow(self, flow: Flow) -> Iterator[Path]:
+        """Returns the way of a flow: one, but where switches choose by packet."""
+        return self._from(self.source.leaf, (), 1.0, flow)
 
     def all(self) -> Iterator[Path]:
         """Returns all ways, in the order of the groups' members."""
@@ -80,11 +80,11 @@ class Walk:
             yield Path(
                 hops, share, f"{name}: {route.prefix_text}: {route.fault or 'its group has no members'}"
             )
-        elif flow is None:
+        elif flow is None or routes.per_packet:
             members = self._in_use(name, route)
             for action, copies in Counter(members).items():
                 part = copies / len(members)
-                yield from self._over(action, name, route, hops, share, part, None, None)
+                yield from self._over(action, name, route, hops, share, part, None, flow)
         else:
             key = ecmp_key(self._address(self.source), address, flow, routes.seed)
             members = self._in_use(name, route)

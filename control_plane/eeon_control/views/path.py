@@ -17,6 +17,7 @@ ORDER_NOTE = (
 def path(walk: Walk, found: Sequence[Path], flow: Flow | None, more_than: int | None = None) -> View:
     """Paths of one flow, or all. `more_than`: the limit, if there are more paths than listed."""
     source, destination = walk.source.name, walk.destination.name
+    chosen = flow is not None and len(found) == 1
     rows: list[Row] = []
     for number, one in enumerate(found, 1):
         for index, hop in enumerate(one.hops, 1):
@@ -24,7 +25,7 @@ def path(walk: Walk, found: Sequence[Path], flow: Flow | None, more_than: int | 
                 {
                     "path": number,
                     "hop": index,
-                    "share": one.share if flow is None else None,
+                    "share": None if chosen else one.share,
                     "switch": hop.switch,
                     "port": hop.port.name,
                     "peer": str(hop.port.peer),
@@ -43,15 +44,18 @@ def path(walk: Walk, found: Sequence[Path], flow: Flow | None, more_than: int | 
         Column("rate_bps", "rate", rate_exact, worth=1),
         Column("prefix", "route", right=False, worth=3),
         Column("members", "members", worth=2),
-        Column("hash", "hash", none) if flow is not None else Column("share", "of flows", share),
+        Column("hash", "hash", none)
+        if chosen
+        else Column("share", "of flows" if flow is None else "of packets", share),
     ]
     notes = [f"path {number}: {one.fault}" for number, one in enumerate(found, 1) if one.fault]
     if more_than is not None:
         notes.append(f"there are more than {more_than} paths; --limit shows more")
     hops = [hop for one in found for hop in one.hops]
-    if flow is not None and any(hop.key is not None and len(hop.route.members) > 1 for hop in hops):
+    if chosen and any(hop.key is not None and len(hop.route.members) > 1 for hop in hops):
         notes.append(ORDER_NOTE)
-    about = f", {flow}" if flow is not None else f", {len(found)} path{'s' if len(found) != 1 else ''}"
+    about = f", {flow}" if flow is not None else ""
+    about += "" if chosen else f", {len(found)} path{'s' if len(found) != 1 else ''}"
     more: dict[str, object] = {
         "source": source,
         "destination": destination,

@@ -22,13 +22,23 @@ control route(inout headers_t hdr, inout metadata_t meta, inout standard_metadat
     @max_group_size(64)
     action_selector(HashAlgorithm.identity, ECMP_SELECTOR_SIZE, 16) ecmp_selector;
 
-    // The ports are 0 for a fragment and for what is not TCP or UDP, so that all fragments of a flow take one path.
-    //
+    @brief("Packets that chose a path of their own.")
+    @description("Packets, modulo 2^32. One cell.")
+    register<bit<32>, bit<1>>(1) sprayed_packets;
+
     // A CRC is linear: two switches that start it from different values still agree on which flows differ in a bit,
     // and a spine would see only one value of the bit by which the leaf chose it. The carries of a product are not
     // linear, and an odd factor loses nothing. One product is not enough, because seeds of which one is a small
     // multiple of the other give related bits: its upper bits are folded into the lower ones and multiplied again, by
     // the first constant of MurmurHash3's 32-bit finalizer (Appleby 2011), and the upper half is taken.
+    @hidden
+    action choose_by(in bit<32> value, in bit<32> seed) {
+        bit<32> mixed = value * seed;
+        mixed = (mixed ^ (mixed >> 16)) * 0x85EBCA6B;
+        meta.ecmp_key = mixed[31:16];
+    }
+
+    // The ports are 0 for a fragment and for what is not TCP or UDP, so that all fragments of a flow take one path.
     @brief("Sets the factor of the ECMP hash.")
     action set_ecmp_seed(
         @brief("Odd number without unit, another for each switch.") bit<32> seed) {
@@ -42,9 +52,7 @@ control route(inout headers_t hdr, inout metadata_t meta, inout standard_metadat
                  { hdr.ipv6.src_addr, hdr.ipv6.dst_addr, hdr.ipv6.next_header, meta.l4_src_port, meta.l4_dst_port },
                  64w1 << 32);
         }
-        flow_hash = flow_hash * seed;
-        flow_hash = (flow_hash ^ (flow_hash >> 16)) * 0x85EBCA6B;
-        meta.ecmp_key = flow_hash[31:16];
+        choose_by(flow_hash, seed);
     }
 
     // The same on a switch whose ports use several queues. One that uses a single queue asks no table which.
@@ -55,12 +63,31 @@ control route(inout headers_t hdr, inout metadata_t meta, inout standard_metadat
         meta.has_priorities = 1;
     }
 
+    // By the packet's number and not in turn: packets of two flows that alternate would each keep to a path.
+    @brief("Lets each packet choose its next hop by itself, whatever its flow: packets of a flow overtake each other.")
+    action spray_packets(
+        @brief("Odd number without unit, another for each switch.") bit<32> seed) {
+        bit<32> number;
+        sprayed_packets.read(number, 0);
+        sprayed_packets.write(0, number + 1);
+        choose_by(number, seed);
+    }
+
+    @brief("The same, and lets ports use their eight queues.")
+    action spray_packets_and_priorities(
+        @brief("Odd number without unit, another for each switch.") bit<32> seed) {
+        spray_packets(seed);
+        meta.has_priorities = 1;
+    }
+
     @brief("What holds for the whole switch.")
     @description("No key: the default action is the setting.")
     table switch_config {
         actions = {
             set_ecmp_seed;
             set_ecmp_seed_and_priorities;
+            spray_packets;
+            spray_packets_and_priorities;
         }
         default_action = set_ecmp_seed(1);
         size = 1;

@@ -95,7 +95,8 @@ def routes(
     "--flow",
     "flow_text",
     metavar="PROTO,SPORT,DPORT",
-    help="the one path of this flow (tcp,40000,5000), by the hash of the program  [default: all paths]",
+    help="the path of this flow (tcp,40000,5000), by the hash of the program; all paths of it where switches "
+    "spread packets  [default: all paths]",
 )
 @click.option("--ipv6", is_flag=True, help="by the hosts' IPv6 addresses")
 @click.option(
@@ -136,7 +137,7 @@ def path(
     tables = {name: one.routes for name, one in observed.switches.items() if one.routes is not None}
     version = 6 if ipv6 or ":" in source + destination else 4
     walk = Walk(topology, tables, start, end, version, LinksDown(topology, observed.down))
-    found = [walk.of_flow(flow)] if flow is not None else list(islice(walk.all(), limit + 1))
+    found = list(islice(walk.all() if flow is None else walk.of_flow(flow), limit + 1))
     view = views.path(walk, found[:limit], flow, limit if len(found) > limit else None)
     taken_at = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     common.print_view(view, observed, topology=topology.name, taken_at=taken_at, output=output)
