@@ -158,11 +158,11 @@ impl Connection {
         if self.closing || self.state == State::Closed {
             return Err(SendError::Closed { bytes, state: self.state });
         }
-        let room = self.sender.room();
+        let room = self.sender.space.room();
         if bytes > room {
             return Err(SendError::TooMany { bytes, room });
         }
-        self.sender.write(bytes);
+        self.sender.space.write(bytes);
         Ok(())
     }
 
@@ -192,7 +192,7 @@ impl Connection {
             _ => {}
         }
         self.closing = true;
-        self.sender.close();
+        self.sender.space.close();
     }
 
     /// Returns whether closing is told to the peer ([`Config::fin`](crate::Config::fin)).
@@ -203,7 +203,7 @@ impl Connection {
     /// Closed without a FIN, a connection is over when the peer has all that was written.
     fn end_without_fin(&mut self) {
         let is_open = matches!(self.state, State::Established | State::CloseWait);
-        if is_open && self.sender.unacknowledged() == 0 {
+        if is_open && self.sender.space.unacknowledged() == 0 {
             self.finish(End::Finished);
         }
     }
@@ -211,7 +211,7 @@ impl Connection {
     /// Ends the connection and sends the peer a reset (RFC 9293, 3.10.5).
     pub fn abort(&mut self) {
         if !matches!(self.state, State::Closed | State::Listen | State::SynSent | State::TimeWait) {
-            let sequence = self.sender.sequence(self.sender.max);
+            let sequence = self.sender.space.sequence(self.sender.space.max);
             let acknowledgement = Some(self.receiver.acknowledgement());
             self.reset = Some(Reset { sequence, acknowledgement });
         }
@@ -327,10 +327,10 @@ impl Connection {
         match self.state {
             State::SynReceived if self.passive => {
                 // RFC 9293, 3.10.7.4: back to LISTEN. What was written stays.
-                let (isn, written) = (self.sender.sequence(0), self.sender.unacknowledged());
+                let (isn, written) = (self.sender.space.sequence(0), self.sender.space.unacknowledged());
                 let fresh = Self::listen(&self.settings.clone(), isn);
                 let closing = std::mem::replace(self, fresh).closing;
-                self.sender.write(written);
+                self.sender.space.write(written);
                 if closing {
                     self.close();
                 }
@@ -344,7 +344,7 @@ impl Connection {
     /// Whether the segment is to be looked at further.
     #[inline]
     fn handle_acknowledgement(&mut self, now: Time, start: i64, segment: &Segment) -> bool {
-        let offset = self.sender.offset(segment.acknowledgement);
+        let offset = self.sender.space.offset(segment.acknowledgement);
         if self.state == State::SynReceived {
             if offset != 1 {
                 self.reset = Some(Reset { sequence: segment.acknowledgement, acknowledgement: None });
@@ -354,12 +354,12 @@ impl Connection {
             self.establish(now, start.max(0) as u64, window, segment);
             return true;
         }
-        if offset > self.sender.max as i64 || offset < self.sender.oldest_acknowledgement() {
+        if offset > self.sender.space.max as i64 || offset < self.sender.oldest_acknowledgement() {
             // RFC 9293, 3.10.7.4; RFC 5961, 5.2.
             self.challenge(now, segment);
             return false;
         }
-        if offset >= self.sender.una as i64 {
+        if offset >= self.sender.space.una as i64 {
             if self.sender.only_sets_window(offset as u64, segment) {
                 let window = u64::from(segment.window) << self.peer_scale;
                 self.sender.take_window(start.max(0) as u64, offset as u64, window);
@@ -375,7 +375,7 @@ impl Connection {
                 timestamp_rtt: self.timestamp_rtt(now, segment),
             };
             self.sender.acknowledge(now, &acknowledgement, &self.settings);
-            if self.closing && self.sender.fin_acknowledged() {
+            if self.closing && self.sender.space.fin_acknowledged() {
                 match self.state {
                     State::FinWait1 => self.state = State::FinWait2,
                     State::Closing => self.linger(now),
@@ -391,7 +391,7 @@ impl Connection {
     }
 
     fn reports_duplicates(&self) -> bool {
-        self.settings.dsack && self.sender.sack
+        self.settings.dsack && self.sender.loss.sack
     }
 
     #[inline]
@@ -513,12 +513,12 @@ impl Connection {
 
     /// Returns the bytes of this end's stream that the peer has acknowledged.
     pub fn bytes_acknowledged(&self) -> u64 {
-        self.sender.acknowledged()
+        self.sender.space.acknowledged()
     }
 
     /// Returns the bytes written that the peer has not acknowledged.
     pub fn bytes_unacknowledged(&self) -> u64 {
-        self.sender.unacknowledged()
+        self.sender.space.unacknowledged()
     }
 
     /// Returns the bytes of the peer's stream that have arrived in order.
@@ -549,7 +549,7 @@ impl Connection {
 
     /// Returns the bytes sent and not acknowledged.
     pub fn in_flight(&self) -> Bytes {
-        Bytes::new(self.sender.flight())
+        Bytes::new(self.sender.space.flight())
     }
 
     /// Returns the maximum number of bytes of payload in one segment.
@@ -564,17 +564,17 @@ impl Connection {
 
     /// Returns the smoothed round-trip time (RFC 6298, 2).
     pub fn srtt(&self) -> Option<Duration> {
-        self.sender.srtt()
+        self.sender.timer.srtt()
     }
 
     /// Returns the retransmission timeout with its back-off.
     pub fn rto(&self) -> Duration {
-        self.sender.rto(&self.settings)
+        self.sender.timer.rto(&self.settings)
     }
 
     /// Returns whether both ends use ECN (RFC 3168, 6.1.1).
     pub fn uses_ecn(&self) -> bool {
-        self.sender.ecn
+        self.sender.ecn.on
     }
 
     /// Returns the counts so far.

@@ -50,7 +50,9 @@ impl Connection {
     /// Handles a segment in SYN-SENT (RFC 9293, 3.10.7.3).
     pub(crate) fn handle_in_syn_sent(&mut self, now: Time, segment: &Segment) {
         let acknowledges = segment.has(ACK);
-        if acknowledges && (self.sender.max == 0 || self.sender.offset(segment.acknowledgement) != 1) {
+        if acknowledges
+            && (self.sender.space.max == 0 || self.sender.space.offset(segment.acknowledgement) != 1)
+        {
             return self.refuse(segment);
         }
         if segment.has(RST) {
@@ -95,7 +97,7 @@ impl Connection {
         self.peer_scale = options.window_scale.unwrap_or(0);
         self.peer_offered_scale = options.window_scale.is_some();
         self.receiver.scale = options.window_scale.map_or(0, |_| self.receiver.wanted_scale());
-        self.sender.sack = self.settings.sack && options.sack_permitted;
+        self.sender.loss.sack = self.settings.sack && options.sack_permitted;
         if let (Some(timestamps), Some(_)) = (options.timestamps, self.settings.timestamps) {
             self.timestamps = true;
             (self.ts_recent, self.ts_recent_at) = (timestamps.value, now);
@@ -116,7 +118,7 @@ impl Connection {
         if self.settings.ecn && mode != Mode::Off {
             let accurate = mode == Mode::Accurate;
             self.receiver.use_ecn(self.settings.algorithm, accurate);
-            self.sender.use_ecn(accurate);
+            self.sender.ecn.turn_on(accurate);
         }
     }
 
@@ -132,7 +134,7 @@ impl Connection {
         if self.receiver.marks_counted().is_some() {
             self.handshake_ace = accecn::of_handshake(segment.ecn);
             if segment.ace() == 0 {
-                self.sender.stop_ecn();
+                self.sender.ecn.turn_off();
             }
         }
     }
@@ -140,11 +142,11 @@ impl Connection {
     /// RFC 9768, 3.2.2.1: the ACK of a SYN-ACK without data tells with which codepoint that came. Zeros say that something on the path
     /// clears the field: nothing is sent ECN-capable.
     fn take_handshake_ace(&mut self, segment: &Segment) {
-        if self.receiver.marks_counted().is_some() && self.sender.ecn && segment.is_pure_ack() {
+        if self.receiver.marks_counted().is_some() && self.sender.ecn.on && segment.is_pure_ack() {
             if segment.ace() == 0 {
-                self.sender.stop_ecn();
+                self.sender.ecn.turn_off();
             } else if segment.ace() == accecn::of_handshake(wire::Ecn::Ce) {
-                self.sender.note_marked_handshake();
+                self.sender.ecn.note_marked_handshake();
             }
         }
     }

@@ -7,7 +7,7 @@ use wire::Ecn;
 
 use crate::config::{Algorithm, DctcpEct};
 use crate::connection::{Connection, State};
-use crate::sender::Chunk;
+use crate::space::Chunk;
 use crate::Segment;
 
 /// Kinds of packets that differ in whether they are ECN-capable.
@@ -39,7 +39,7 @@ impl Connection {
             _ => {}
         }
         if let Some(earlier) = self.receiver.take_earlier_ack() {
-            let mut ack = self.segment(now, self.sender.max, ACK, Kind::Other);
+            let mut ack = self.segment(now, self.sender.space.max, ACK, Kind::Other);
             ack.acknowledgement = self.receiver.acknowledgement_of(earlier.next);
             ack.flags = if earlier.ece { ack.flags | ECE } else { ack.flags & !ECE };
             return Some(ack);
@@ -90,7 +90,7 @@ impl Connection {
         // RFC 9768, 3.1.4: after two losses without flags; whether that was why the next answer tells.
         let plain = ace.is_some() && self.sender.doubts_syn_flags();
         let ace = ace.filter(|_| !plain);
-        let flags = match (answers, self.settings.ecn && !plain, self.sender.ecn && !plain) {
+        let flags = match (answers, self.settings.ecn && !plain, self.sender.ecn.on && !plain) {
             (false, true, _) => SYN | ECE | CWR,
             (false, false, _) => SYN,
             (true, _, true) => SYN | ACK | ECE,
@@ -107,7 +107,7 @@ impl Connection {
         segment.options = Options {
             mss: Some(self.settings.mss),
             window_scale: if answers { self.peer_offered_scale.then_some(scale) } else { Some(scale) },
-            sack_permitted: if answers { self.sender.sack } else { self.settings.sack },
+            sack_permitted: if answers { self.sender.loss.sack } else { self.settings.sack },
             timestamps: timestamps
                 .then(|| Timestamps { value: self.timestamp(now), echo_reply: self.ts_recent }),
             ..Options::default()
@@ -116,8 +116,8 @@ impl Connection {
     }
 
     fn pure_ack(&mut self, now: Time) -> Segment {
-        let mut ack = self.segment(now, self.sender.max, ACK, Kind::Other);
-        if self.sender.sack && self.receiver.has_sack_blocks() {
+        let mut ack = self.segment(now, self.sender.space.max, ACK, Kind::Other);
+        if self.sender.loss.sack && self.receiver.has_sack_blocks() {
             ack.options.sack = self.receiver.take_sack_blocks();
         }
         if std::mem::take(&mut self.handshake_ace_due) {
@@ -138,7 +138,7 @@ impl Connection {
         if chunk.fin {
             flags |= FIN;
         }
-        if self.sender.take_cwr(chunk) {
+        if self.sender.ecn.take_cwr(chunk) {
             flags |= CWR;
         }
         let kind = if new { Kind::NewData } else { Kind::Other };
@@ -156,7 +156,7 @@ impl Connection {
         let echo = kind != Kind::Syn && self.receiver.echoes();
         self.acknowledged = self.receiver.next();
         let mut segment = Segment {
-            sequence: self.sender.sequence(offset),
+            sequence: self.sender.space.sequence(offset),
             acknowledgement: if flags & ACK != 0 { self.receiver.acknowledgement() } else { 0 },
             flags: if echo { flags | ECE } else { flags },
             ae: false,
@@ -174,12 +174,12 @@ impl Connection {
     /// What is ECN-capable: new data only (RFC 3168, 6.1.1 and 6.1.4 to 6.1.6), or all data, or what DCTCP is set to.
     #[inline]
     fn codepoint(&self, kind: Kind) -> Ecn {
-        let data_only = self.sender.ecn && kind == Kind::NewData;
+        let data_only = self.sender.ecn.on && kind == Kind::NewData;
         let capable = if self.settings.algorithm == Algorithm::Dctcp {
             match self.settings.dctcp_ect {
                 DctcpEct::DataOnly => data_only,
-                DctcpEct::Ns2 => self.sender.ecn && kind != Kind::Syn,
-                DctcpEct::Linux => self.sender.ecn || self.state == State::SynSent,
+                DctcpEct::Ns2 => self.sender.ecn.on && kind != Kind::Syn,
+                DctcpEct::Linux => self.sender.ecn.on || self.state == State::SynSent,
             }
         } else {
             data_only

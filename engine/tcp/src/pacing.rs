@@ -1,4 +1,5 @@
-//! The rate at which a sender would spread its window over a round-trip time: that of the bound of what is in the NIC.
+//! The bound of what a sender has in its host's NIC, and the rate that it is measured by: that at which the sender would spread its window
+//! over a round-trip time.
 //!
 //! Linux' rule (`tcp_update_pacing_rate`): twice the window a round trip in the first half of slow start, 1.2 times the window after that.
 
@@ -6,9 +7,53 @@ use units::Duration;
 
 use crate::congestion::Window;
 
+/// What a sender has in its host's NIC, and the bound of that (Linux' `tcp_small_queue_check`).
+#[derive(Clone, Debug)]
+pub(crate) struct NicShare {
+    /// The bound, as time at the pacing rate (`Config::tsq`).
+    bound: Option<Duration>,
+    /// Bytes of payload in the NIC, if they are bounded.
+    bytes: u64,
+    /// More would have left but for the bound.
+    waits: bool,
+}
+
+impl NicShare {
+    pub(crate) fn new(bound: Option<Duration>) -> Self {
+        Self { bound, bytes: 0, waits: false }
+    }
+
+    fn is_full(&self, window: &Window, srtt: Option<Duration>) -> bool {
+        let Some(time) = self.bound else { return false };
+        self.bytes >= 2 * window.mss && self.bytes >= bytes_in(window, srtt, time)
+    }
+
+    /// Returns whether data must wait for room in the NIC, and remembers it.
+    #[inline(never)]
+    pub(crate) fn holds_back(&mut self, window: &Window, srtt: Option<Duration>) -> bool {
+        let full = self.is_full(window, srtt);
+        self.waits |= full;
+        full
+    }
+
+    /// Notes that data has entered the NIC.
+    #[inline]
+    pub(crate) fn enter(&mut self, payload_bytes: u64) {
+        if self.bound.is_some() {
+            self.bytes += payload_bytes;
+        }
+    }
+
+    /// Notes that data has left the NIC. Returns whether that lets out more.
+    pub(crate) fn leave(&mut self, payload_bytes: u64, window: &Window, srtt: Option<Duration>) -> bool {
+        self.bytes = self.bytes.saturating_sub(payload_bytes);
+        self.waits && !self.is_full(window, srtt) && std::mem::take(&mut self.waits)
+    }
+}
+
 /// Returns the bytes that leave in `time` at the pacing rate; without limit before there is a round-trip time.
 #[inline(never)]
-pub(crate) fn bytes_in(window: &Window, srtt: Option<Duration>, time: Duration) -> u64 {
+fn bytes_in(window: &Window, srtt: Option<Duration>, time: Duration) -> u64 {
     let Some(srtt) = srtt.filter(|srtt| !srtt.is_zero()) else { return u64::MAX };
     let (numerator, denominator) = gain(window);
     let bytes = u128::from(window.cwnd) * u128::from(numerator) * u128::from(time.as_ps())

@@ -1,7 +1,17 @@
-//! What the sender is doing about a loss, as state: fast recovery (RFC 6675 with SACK, RFC 6582 without) with PRR (RFC 9937), a time-out, and
-//! whether either was needed. What is done with it is in `repair.rs` and `spurious.rs`.
+//! What is known of losses, and what is being done about them: fast recovery (RFC 6675 with SACK, RFC 6582 without) with PRR (RFC 9937), or a
+//! time-out. What the window makes of it is in `repair.rs`.
 
-use crate::congestion::{Congestion, Window};
+use units::Time;
+use wire::tcp_options::SackBlock;
+
+use crate::config::Config;
+use crate::congestion::Window;
+use crate::rack::Rack;
+use crate::ranges::Ranges;
+use crate::space::{Chunk, SendSpace};
+
+/// Duplicate ACKs that signal a loss (RFC 5681, 3.2).
+pub(crate) const DUPLICATE_THRESHOLD: u32 = 3;
 
 /// What the sender is doing about a loss.
 #[derive(Clone, Copy, Debug)]
@@ -59,26 +69,202 @@ impl Prr {
     }
 }
 
-/// Where F-RTO stands.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Frto {
-    /// No time-out is in question.
-    #[default]
-    Off,
-    /// Step 2: the first segment has been sent again, and its acknowledgement is waited for.
-    Retransmitted,
-    /// Step 3: this number of segments of new data may leave, and the next acknowledgement decides.
-    NewData(u8),
+/// Losses of a sender.
+#[derive(Clone, Debug)]
+pub(crate) struct LossRecovery {
+    pub(crate) state: Recovery,
+    /// What the peer holds beyond SND.UNA.
+    pub(crate) sacked: Ranges,
+    /// SACK has been agreed on.
+    pub(crate) sack: bool,
+    limited_transmit: bool,
+    pub(crate) prr: bool,
+    /// When each segment was sent, if losses are found by that.
+    pub(crate) rack: Option<Rack>,
+    pub(crate) duplicates: u32,
+    /// Loss below this has been answered to: the highest offset sent at the last reduction by loss (RFC 6582, 3.2 "recover"; RFC 6675
+    /// "RecoveryPoint").
+    pub(crate) recover: u64,
 }
 
-/// What a reduction by loss has replaced.
-#[derive(Clone, Debug)]
-pub(crate) struct Prior {
-    pub(crate) congestion: Congestion,
-    /// pipe_prev of RFC 4015, step 0.
-    pub(crate) pipe: u64,
-    /// Segments sent again since, less those that the peer has reported as duplicates.
-    pub(crate) doubtful: u32,
-    /// Reports count until this is acknowledged, a round trip after the recovery (RFC 3708, 2); unknown until it has ended.
-    pub(crate) until: u64,
+impl LossRecovery {
+    pub(crate) fn new(config: &Config) -> Self {
+        Self {
+            state: Recovery::None,
+            sacked: Ranges::default(),
+            sack: false,
+            limited_transmit: config.limited_transmit,
+            prr: config.prr,
+            rack: None,
+            duplicates: 0,
+            recover: 0,
+        }
+    }
+
+    /// Returns whether nothing is known to be lost.
+    #[inline]
+    pub(crate) fn is_open(&self) -> bool {
+        matches!(self.state, Recovery::None)
+    }
+
+    #[inline]
+    pub(crate) fn is_fast(&self) -> bool {
+        matches!(self.state, Recovery::Fast(_))
+    }
+
+    /// Returns the number of offsets that the peer is known to have.
+    pub(crate) fn delivered(&self, una: u64) -> u64 {
+        una + self.sacked.bytes()
+    }
+
+    /// Notes what the peer holds, by an ACK of `acked`. Returns whether something of it is new.
+    pub(crate) fn take_sack(
+        &mut self,
+        now: Time,
+        acked: u64,
+        blocks: &[SackBlock],
+        space: &SendSpace,
+    ) -> bool {
+        let floor = space.una.max(acked);
+        let mut news = false;
+        for block in blocks {
+            let (left, right) = (space.offset(block.left), space.offset(block.right));
+            // RFC 2018, 5: only what has been sent and is not acknowledged; also rules out RFC 2883's duplicates.
+            if left < floor as i64 || right <= left || right > space.max as i64 {
+                continue;
+            }
+            if self.sacked.insert(left as u64, right as u64).is_some_and(|added| added > 0) {
+                news = true;
+                if let Some(rack) = &mut self.rack {
+                    rack.hold(now, left as u64, right as u64);
+                }
+            }
+        }
+        news
+    }
+
+    /// Counts a duplicate ACK. Returns whether fast recovery is to begin.
+    pub(crate) fn count_duplicate(&mut self, una: u64, mss: u64) -> bool {
+        self.duplicates = self.duplicates.saturating_add(1);
+        if let Recovery::Fast(fast) = &mut self.state {
+            // RFC 5681, 3.2 step 4.
+            fast.inflation += mss;
+            self.refresh_scoreboard(una, mss);
+            return false;
+        }
+        // RFC 6582, 3.2 step 2, RFC 6675, 5.1: what was sent before the last recovery or timeout does not begin another. Without
+        // SACK, duplicates at its very end may come from what was sent twice.
+        let answered = if self.sack { una < self.recover } else { una <= self.recover };
+        if answered || !self.is_open() {
+            return false;
+        }
+        self.duplicates >= DUPLICATE_THRESHOLD || (self.sack && self.lost_below(una, mss) > una)
+    }
+
+    /// Begins fast recovery.
+    pub(crate) fn begin(&mut self, space: &SendSpace, mss: u64) {
+        self.recover = space.max;
+        self.state = Recovery::Fast(FastRecovery {
+            first_due: true,
+            high_rxt: space.una,
+            rescue: None,
+            lost_below: space.una,
+            inflation: u64::from(self.duplicates) * mss,
+            partial_seen: false,
+            prr: (self.prr && self.sack).then(|| Prr { flight: space.flight(), delivered: 0, out: 0 }),
+        });
+        self.refresh_scoreboard(space.una, mss);
+    }
+
+    /// Notes that the retransmission timer has fired, with everything below `max` sent.
+    pub(crate) fn time_out(&mut self, max: u64) {
+        (self.state, self.recover, self.duplicates) = (Recovery::Timeout, max, 0);
+    }
+
+    /// Finds out what is lost by what the peer holds now.
+    pub(crate) fn refresh_scoreboard(&mut self, una: u64, mss: u64) {
+        let lost_below = self.lost_below(una, mss);
+        if let Recovery::Fast(fast) = &mut self.state {
+            fast.lost_below = lost_below;
+        }
+    }
+
+    /// RFC 6675, 4 "IsLost": what lies below three blocks that the peer holds, or below more than two segments' worth of
+    /// them, is lost. If an offset is, then everything below it is, too: the highest such bound.
+    fn lost_below(&self, una: u64, mss: u64) -> u64 {
+        let enough = u64::from(DUPLICATE_THRESHOLD - 1) * mss;
+        let mut held = 0;
+        for (count, (start, end)) in self.sacked.as_slice().iter().rev().enumerate() {
+            held += end - start;
+            if count + 1 >= DUPLICATE_THRESHOLD as usize || held > enough {
+                return *start;
+            }
+        }
+        una
+    }
+
+    /// Returns the bytes thought to be in the network (RFC 6675, 4 "SetPipe"), without SACK what RFC 5681 and 6582 take for it.
+    #[inline]
+    pub(crate) fn pipe(&self, space: &SendSpace, mss: u64) -> u64 {
+        if let Some(rack) = &self.rack {
+            return space.flight().saturating_sub(self.sacked.bytes() + rack.lost_bytes());
+        }
+        match &self.state {
+            Recovery::Fast(fast) => self.pipe_in_recovery(fast, space),
+            // RFC 3042: duplicate ACKs let new data out, without SACK the first two of them.
+            Recovery::None if !self.limited_transmit => space.flight(),
+            Recovery::None if self.sack => space.flight().saturating_sub(self.sacked.bytes()),
+            Recovery::None => {
+                let gone = u64::from(self.duplicates.min(2)) * mss;
+                space.flight().saturating_sub(gone)
+            }
+            Recovery::Timeout => space.flight().saturating_sub(self.sacked.bytes_below(space.next)),
+        }
+    }
+
+    /// The pipe in fast recovery: what is neither held nor lost, and what has been sent again.
+    fn pipe_in_recovery(&self, fast: &FastRecovery, space: &SendSpace) -> u64 {
+        if !self.sack {
+            return space.flight().saturating_sub(fast.inflation);
+        }
+        let not_held =
+            |from: u64, to: u64| (to - from) - (self.sacked.bytes_below(to) - self.sacked.bytes_below(from));
+        let lost_below = fast.lost_below.max(space.una);
+        not_held(lost_below, space.max) + not_held(space.una, fast.high_rxt.clamp(space.una, space.max))
+    }
+
+    /// Returns the first segment at or after `from` that the peer does not hold; what follows the last block that it holds may be unsent.
+    pub(crate) fn hole(&self, from: u64, max: u64, mss: u64) -> (u64, u64) {
+        let (start, held) = self.sacked.gap_from(from);
+        (start, held.unwrap_or(max).min(start + mss))
+    }
+
+    /// Returns the last segment of the last gap.
+    pub(crate) fn last_hole(&self, space: &SendSpace, mss: u64) -> Option<(u64, u64)> {
+        let (start, end) = match self.sacked.as_slice() {
+            [.., before, last] if last.1 >= space.max => (before.1, last.0),
+            [last] if last.1 >= space.max => (space.una, last.0),
+            _ => (self.sacked.end().max(space.una), space.max),
+        };
+        (start < end).then(|| (start.max(end.saturating_sub(mss)), end))
+    }
+
+    /// Notes, in recovery, a chunk that leaves. Everything below `max` has left before.
+    #[inline]
+    pub(crate) fn note_sent(&mut self, chunk: &Chunk, max: u64) {
+        let (recover, held, is_new) = (self.recover, self.sacked.end(), chunk.start >= max);
+        let Recovery::Fast(fast) = &mut self.state else { return };
+        if let Some(prr) = &mut fast.prr {
+            prr.out += chunk.end() - chunk.start;
+        }
+        if is_new {
+            return;
+        }
+        if fast.first_due || (chunk.start < held && chunk.end() > fast.high_rxt) {
+            fast.high_rxt = fast.high_rxt.max(chunk.end());
+        } else {
+            fast.rescue = Some(recover);
+        }
+        fast.first_due = false;
+    }
 }

@@ -1,6 +1,6 @@
-//! The retransmission timeout (RFC 6298).
+//! The retransmission timeout (RFC 6298): how long it is, and the timer that it is for.
 
-use units::Duration;
+use units::{Duration, Time};
 
 use crate::config::Config;
 
@@ -69,6 +69,137 @@ impl RttEstimator {
         self.rttvar = Duration::from_ps(rttvar);
         self.rto = self.computed(srtt, config);
         self.backoff = 0;
+    }
+}
+
+/// The retransmission timer, and what measures the round-trip time for it.
+#[derive(Clone, Debug)]
+pub(crate) struct RetransmissionTimer {
+    rtt: RttEstimator,
+    /// An offset whose acknowledgement gives a round-trip time, and when it was sent.
+    timed: Option<(u64, Time)>,
+    /// When it fires.
+    pub(crate) due: Time,
+    /// Times that it has fired since the last progress.
+    pub(crate) timeouts: u32,
+}
+
+impl RetransmissionTimer {
+    pub(crate) fn new(config: &Config) -> Self {
+        Self { rtt: RttEstimator::new(config), timed: None, due: Time::MAX, timeouts: 0 }
+    }
+
+    pub(crate) fn srtt(&self) -> Option<Duration> {
+        self.rtt.srtt()
+    }
+
+    #[inline]
+    pub(crate) fn rto(&self, config: &Config) -> Duration {
+        self.rtt.rto(config)
+    }
+
+    #[inline]
+    pub(crate) fn start(&mut self, now: Time, config: &Config) {
+        self.due = now.saturating_add(self.rtt.rto(config));
+    }
+
+    pub(crate) fn stop(&mut self) {
+        self.due = Time::MAX;
+    }
+
+    /// Starts the timer unless it runs (RFC 6298, 5.1).
+    #[inline]
+    pub(crate) fn start_if_stopped(&mut self, now: Time, config: &Config) {
+        if self.due == Time::MAX {
+            self.start(now, config);
+        }
+    }
+
+    /// Notes that a SYN or SYN-ACK leaves. Karn: one that is sent again does not measure, whatever caused it: our timer, or the peer's SYN
+    /// that came again.
+    pub(crate) fn syn_sent(&mut self, now: Time, again: bool, config: &Config) {
+        self.timed = (!again).then_some((1, now));
+        self.start(now, config);
+    }
+
+    /// Stops the timer, because our SYN is acknowledged. Returns whether one had been lost.
+    pub(crate) fn syn_acknowledged(
+        &mut self,
+        now: Time,
+        timestamp_rtt: Option<Duration>,
+        config: &Config,
+    ) -> bool {
+        let timed = self.timed.take().map(|(_, sent)| now.saturating_since(sent));
+        // RFC 7323, 4.1: a timestamp that came back tells which of several SYNs it answers.
+        let rtt = timed.or(timestamp_rtt);
+        if let Some(rtt) = rtt {
+            self.rtt.sample(rtt, config);
+        }
+        let was_lost = self.timeouts > 0;
+        if was_lost && rtt.is_none() {
+            self.rtt.after_lost_syn(config);
+        }
+        (self.timeouts, self.due) = (0, Time::MAX);
+        was_lost
+    }
+
+    /// Notes that the offsets up to `end` leave for the first time, which measures if nothing else does.
+    #[inline]
+    pub(crate) fn measure(&mut self, now: Time, end: u64) {
+        if self.timed.is_none() {
+            self.timed = Some((end, now));
+        }
+    }
+
+    /// Notes that the offsets `[start, end)` leave again. Karn: what has been sent twice does not measure.
+    #[inline]
+    pub(crate) fn note_sent_again(&mut self, start: u64, end: u64) {
+        if self.timed.is_some_and(|(offset, _)| offset > start && offset <= end) {
+            self.timed = None;
+        }
+    }
+
+    /// Measures nothing of what is under way.
+    pub(crate) fn forget_measurement(&mut self) {
+        self.timed = None;
+    }
+
+    /// Notes that SND.UNA has moved to `una`. Returns the round-trip time that this tells, if any.
+    #[inline]
+    pub(crate) fn acknowledge(
+        &mut self,
+        now: Time,
+        una: u64,
+        timestamp_rtt: Option<Duration>,
+        config: &Config,
+    ) -> Option<Duration> {
+        self.timeouts = 0;
+        let rtt = match self.timed {
+            Some((offset, sent)) if offset <= una => {
+                self.timed = None;
+                Some(now.saturating_since(sent))
+            }
+            Some(_) => None,
+            // RFC 7323, 4.1: timestamps measure where Karn's rule forbids it otherwise.
+            None => timestamp_rtt,
+        };
+        if let Some(rtt) = rtt {
+            self.rtt.sample(rtt, config);
+        }
+        rtt
+    }
+
+    /// Handles the timer that has fired (RFC 6298, 5.5 and 5.6). Returns `false` when that has happened more than `limit` times in a row.
+    pub(crate) fn time_out(&mut self, now: Time, limit: u32, config: &Config) -> bool {
+        self.timeouts += 1;
+        if self.timeouts > limit {
+            self.stop();
+            return false;
+        }
+        self.rtt.back_off();
+        self.timed = None;
+        self.start(now, config);
+        true
     }
 }
 

@@ -3,41 +3,104 @@
 
 use wire::tcp_options::SackBlock;
 
-use crate::recovery::{Frto, Prior, Recovery};
+use crate::congestion::Congestion;
+use crate::recovery::Recovery;
 use crate::sender::{Acknowledgement, Sender};
+
+/// Where F-RTO stands.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Frto {
+    /// No time-out is in question.
+    #[default]
+    Off,
+    /// Step 2: the first segment has been sent again, and its acknowledgement is waited for.
+    Retransmitted,
+    /// Step 3: this number of segments of new data may leave, and the next acknowledgement decides.
+    NewData(u8),
+}
+
+/// What a reduction by loss has replaced.
+#[derive(Clone, Debug)]
+struct Prior {
+    congestion: Congestion,
+    /// pipe_prev of RFC 4015, step 0.
+    pipe: u64,
+    /// Segments sent again since, less those that the peer has reported as duplicates.
+    doubtful: u32,
+    /// Reports count until this is acknowledged, a round trip after the recovery (RFC 3708, 2); unknown until it has ended.
+    until: u64,
+}
+
+/// Whether a reduction by loss is in question, and what it has replaced.
+#[derive(Clone, Debug)]
+pub(crate) struct Doubt {
+    /// Whether a time-out is in question.
+    pub(crate) frto: Frto,
+    prior: Option<Box<Prior>>,
+    /// What the peer reports as duplicates counts.
+    pub(crate) dsack: bool,
+}
+
+impl Doubt {
+    pub(crate) fn new(dsack: bool) -> Self {
+        Self { frto: Frto::Off, prior: None, dsack }
+    }
+
+    /// Remembers the state before a reduction, for when that turns out to be wrong.
+    pub(crate) fn remember(&mut self, congestion: &Congestion, pipe: u64) {
+        let prior = Prior { congestion: congestion.clone(), pipe, doubtful: 0, until: u64::MAX };
+        self.prior = Some(Box::new(prior));
+    }
+
+    /// Notes that a segment is sent again.
+    pub(crate) fn note_sent_again(&mut self) {
+        if let Some(prior) = &mut self.prior {
+            prior.doubtful += 1;
+        }
+    }
+
+    /// Notes that everything sent before a recovery began is acknowledged, and that `max` is sent.
+    fn note_recovered(&mut self, max: u64) {
+        if let Some(prior) = &mut self.prior {
+            prior.until = max;
+        }
+    }
+
+    /// Counts a segment that the peer has reported as a duplicate. Returns whether each that was sent again has been: none was needed.
+    fn count_duplicate(&mut self, una: u64) -> bool {
+        let Some(prior) = &mut self.prior else { return false };
+        if una > prior.until {
+            self.prior = None;
+            return false;
+        }
+        let was = prior.doubtful;
+        prior.doubtful = was.saturating_sub(1);
+        was == 1
+    }
+}
 
 impl Sender {
     /// Remembers the state before the retransmission timer, which has fired for the first time, shrinks the window (RFC 5682, 2.1 and 3.1,
     /// step 1).
     pub(crate) fn doubt_timeout(&mut self) {
         // What was sent before an earlier recovery's end has been sent twice, perhaps, and tells nothing.
-        if self.una < self.recover {
-            self.frto = Frto::Off;
+        if self.space.una < self.loss.recover {
+            self.doubt.frto = Frto::Off;
             return;
         }
         self.note_prior();
-        self.frto = Frto::Retransmitted;
+        self.doubt.frto = Frto::Retransmitted;
     }
 
     pub(crate) fn note_prior(&mut self) {
-        let pipe = self.flight().max(self.congestion_window.ssthresh);
-        let prior = Prior { congestion: self.congestion.clone(), pipe, doubtful: 0, until: u64::MAX };
-        self.prior = Some(Box::new(prior));
-    }
-
-    /// Notes that a segment is sent again.
-    pub(crate) fn note_doubtful(&mut self) {
-        if let Some(prior) = &mut self.prior {
-            prior.doubtful += 1;
-        }
+        let pipe = self.space.flight().max(self.congestion_window.ssthresh);
+        self.doubt.remember(&self.congestion, pipe);
     }
 
     /// Notes that everything sent before a recovery began is acknowledged.
     pub(crate) fn recovered(&mut self) {
-        if let Some(prior) = &mut self.prior {
-            prior.until = self.max;
-        }
-        if let Some(rack) = &mut self.rack {
+        self.doubt.note_recovered(self.space.max);
+        if let Some(rack) = &mut self.loss.rack {
             rack.recovered();
         }
     }
@@ -45,8 +108,10 @@ impl Sender {
     /// Returns whether the first block of an ACK reports a duplicate: it lies below SEG.ACK, or in the second block (RFC 2883, 4).
     pub(crate) fn reports_duplicate(&self, ack: &Acknowledgement<'_>) -> bool {
         let Some(first) = ack.sack.first() else { return false };
-        let (left, right) = (self.offset(first.left), self.offset(first.right));
-        let inside = |outer: &SackBlock| left >= self.offset(outer.left) && right <= self.offset(outer.right);
+        let (left, right) = (self.space.offset(first.left), self.space.offset(first.right));
+        let inside = |outer: &SackBlock| {
+            left >= self.space.offset(outer.left) && right <= self.space.offset(outer.right)
+        };
         left > 0 && left < right && (right <= ack.offset as i64 || ack.sack.get(1).is_some_and(inside))
     }
 
@@ -54,17 +119,10 @@ impl Sender {
     #[inline(never)]
     pub(crate) fn take_duplicate(&mut self, acked: u64) {
         self.stats.duplicates_reported += 1;
-        if let Some(rack) = &mut self.rack {
-            rack.note_duplicate(self.una, self.next);
+        if let Some(rack) = &mut self.loss.rack {
+            rack.note_duplicate(self.space.una, self.space.next);
         }
-        let Some(prior) = &mut self.prior else { return };
-        if self.una > prior.until {
-            self.prior = None;
-            return;
-        }
-        let was = prior.doubtful;
-        prior.doubtful = was.saturating_sub(1);
-        if was == 1 {
+        if self.doubt.count_duplicate(self.space.una) {
             self.stats.spurious_recoveries += 1;
             self.restore(acked);
         }
@@ -81,33 +139,35 @@ impl Sender {
         duplicate: bool,
     ) {
         let moved = ack.offset > prior_una;
-        match self.frto {
+        match self.doubt.frto {
             Frto::Off => {}
             // Step 2: everything that was under way is acknowledged, or, without SACK, a duplicate: a usual time-out.
-            Frto::Retransmitted if moved && self.una >= self.recover => self.frto = Frto::Off,
+            Frto::Retransmitted if moved && self.space.una >= self.loss.recover => {
+                self.doubt.frto = Frto::Off
+            }
             Frto::Retransmitted if moved => {
-                if !self.can_send_new_data() {
-                    self.frto = Frto::Off;
+                if !self.space.can_send_new_data(self.peer_window.bytes, self.mss()) {
+                    self.doubt.frto = Frto::Off;
                     return;
                 }
-                self.frto = Frto::NewData(2);
-                self.next = self.max;
+                self.doubt.frto = Frto::NewData(2);
+                self.space.next = self.space.max;
             }
-            Frto::Retransmitted if !self.sack && duplicate => self.frto = Frto::Off,
+            Frto::Retransmitted if !self.loss.sack && duplicate => self.doubt.frto = Frto::Off,
             Frto::Retransmitted => {}
             Frto::NewData(_) => {
-                let beyond = self.sack && self.una.max(self.sacked.end()) > self.recover;
+                let beyond = self.loss.sack && self.space.una.max(self.loss.sacked.end()) > self.loss.recover;
                 if !beyond && (moved || news) {
                     // Step 3b: what was sent before the time-out, and not again, has arrived.
                     self.stats.spurious_timeouts += 1;
                     self.restore(ack.offset - prior_una);
-                } else if beyond || duplicate || self.sack {
+                } else if beyond || duplicate || self.loss.sack {
                     // Step 3a: the usual recovery, with a window of at most three segments.
-                    self.frto = Frto::Off;
+                    self.doubt.frto = Frto::Off;
                     let window = &mut self.congestion_window;
                     window.cwnd = window.cwnd.min(3 * window.mss);
-                    if self.rack.is_none() {
-                        self.next = self.una;
+                    if self.loss.rack.is_none() {
+                        self.space.next = self.space.una;
                     }
                 }
             }
@@ -116,18 +176,17 @@ impl Sender {
 
     /// Goes on with new data, from the window that is under way (RFC 4015, steps 5 to 7).
     pub(crate) fn restore(&mut self, acked: u64) {
-        self.frto = Frto::Off;
-        self.next = self.max;
-        self.recovery = Recovery::None;
-        self.duplicates = 0;
-        if let Some(rack) = &mut self.rack {
+        self.doubt.frto = Frto::Off;
+        self.space.next = self.space.max;
+        self.loss.state = Recovery::None;
+        self.loss.duplicates = 0;
+        if let Some(rack) = &mut self.loss.rack {
             rack.forget_losses();
         }
-        let Some(prior) = self.prior.take() else { return };
+        let Some(prior) = self.doubt.prior.take() else { return };
         self.congestion = prior.congestion;
         let window = &mut self.congestion_window;
         window.ssthresh = prior.pipe.max(window.ssthresh);
-        let flight = self.next - self.una;
-        window.cwnd = window.cwnd.max(flight + acked.min(self.initial_window));
+        window.cwnd = window.cwnd.max(self.space.flight() + acked.min(window.initial));
     }
 }

@@ -1,17 +1,13 @@
-//! A host's network interface: a FIFO with a limit and an AQM, the speed of its link, and the EEE hold of its PHY. A queue for each flow
-//! may stand in place of each FIFO (`nic_fair`).
+//! A host's network interface: queues (`nic_queues`) with a limit (`nic_limit`) and an AQM (`nic_aqm`), the transmitter that empties them
+//! (`nic_transmitter`), and reaction points.
 //!
-//! Flows that were given a rate wait in limiters beside the FIFO (`limiter`), and round robin chooses among those whose time has come.
-//! Under QCN or DCQCN (`reactions`), switches' messages or receivers' notifications give flows limiters as well. Notifications that
+//! Under QCN or DCQCN (`reactions`), switches' messages or receivers' notifications give flows limiters. Notifications that
 //! this NIC sends go before all else that waits, whatever is paused.
-//! The limit is for all that waits; the AQM is the FIFO's. Where there are classes, the FIFO is a queue for each priority
-//! (`nic_classes`), which the switch may pause; a limiter's first frame takes turns with the queue that it belongs to.
+//! The limit is for all that waits; the AQM is that of what waits beside limiters.
 //!
-//! A frame on the wire is not in the queue. What does not fit the limit, or is dropped by the AQM, is counted. The NIC's
-//! clock for EEE ticks in picoseconds. It sends and does not receive: the other direction belongs to the
-//! transmitter at the other end.
+//! A frame on the wire is not in the queue. What does not fit the limit, or is dropped by the AQM, is counted. The NIC
+//! sends and does not receive: the other direction belongs to the transmitter at the other end.
 
-use std::collections::VecDeque;
 use std::net::IpAddr;
 use std::num::NonZeroU32;
 
@@ -20,36 +16,21 @@ use units::{Bytes, DataRate, Duration, Time};
 use wire::PacketClass;
 
 use crate::network::cnp;
-use crate::network::eee::{Eee, EeeParams, EeeState};
+use crate::network::eee::Eee;
 use crate::network::frame::HostFrame;
-use crate::network::limiter::{Limiters, Next};
 use crate::network::nic_aqm::{Aqm, Decision};
-use crate::network::nic_classes::Lanes;
 pub use crate::network::nic_classes::NicClasses;
-use crate::network::nic_fair::Queue;
+use crate::network::nic_limit::Buffer;
+pub use crate::network::nic_limit::NicLimit;
+use crate::network::nic_queues::{First, Queues};
+pub use crate::network::nic_transmitter::NicEee;
+use crate::network::nic_transmitter::Transmitter;
 pub use crate::network::reactions::ReactionSettings;
 use crate::network::reactions::{Change, Message, Reactions};
 use crate::network::tag;
 use crate::report::measures::ClassCounts;
 use crate::report::QcnReport;
 use crate::spec::NicAqm;
-
-/// How a NIC decides when its PHY sleeps and what it collects meanwhile.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct NicEee {
-    /// Ts of the PHY.
-    pub sleep: Duration,
-    /// Tw of the PHY.
-    pub wake: Duration,
-    /// Idle time before the PHY goes to sleep.
-    pub stall: Duration,
-    /// Longest time that the first frame is held; zero is standard EEE.
-    pub hold: Duration,
-    /// Held frames that end the hold; 0 disables this trigger.
-    pub trigger_packets: u32,
-    /// Held bytes that end the hold; 0 disables this trigger.
-    pub trigger_bytes: u32,
-}
 
 /// What passed a NIC.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -72,79 +53,29 @@ pub struct NicStats {
     pub classes: [ClassCounts; PacketClass::ALL.len()],
 }
 
-/// What may wait in a NIC; the modes of the P4 program (`p4src/include/control/buffer.p4`).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum NicLimit {
-    /// A number of bytes.
-    Bytes(Bytes),
-    /// A number of frames, whatever their length.
-    Frames(u64),
-    /// A number of bytes besides those that came while the link was not awake.
-    BytesBesideHeld(Bytes),
-}
-
-/// What was held outside the buffer. A link falls asleep only when nothing waits, so all that waits when the first frame
-/// leaves was held, and nothing that comes afterwards.
-#[derive(Default)]
-struct Outside {
-    bytes: u64,
-    /// When the first frame left after the last hold.
-    awake_since: Option<Time>,
-}
-
 /// One NIC.
 pub struct Nic {
-    rate: DataRate,
-    overhead: Bytes,
-    limit: Option<NicLimit>,
-    outside: Outside,
-    eee: Option<Eee>,
+    transmitter: Transmitter,
+    queues: Queues,
+    buffer: Buffer,
     aqm: Option<Aqm>,
-    /// Empty where there are lanes.
-    queue: Queue,
-    /// `None` where all frames have one class, so that others pay nothing for it.
-    lanes: Option<Box<Lanes>>,
     /// Dropped when they were to leave; the caller takes back their buffers.
     dropped: Vec<HostFrame>,
-    queued_bytes: u64,
-    /// Of flows that were given a rate; `None` until the first is, so that others pay nothing for it.
-    limiters: Option<Box<Limiters>>,
     /// Of QCN or DCQCN, when the NIC has it.
     reactions: Option<Box<Reactions>>,
-    /// Notifications that wait for the wire.
-    cnps: VecDeque<HostFrame>,
-    changes: Vec<Change>,
-    /// When the wire is free for the next frame.
-    free_at: Time,
-    /// When a frame came that found nothing waiting.
-    waiting_since: Time,
-    /// Since when the last frame that left could have left, but for a pause or its limiter.
-    ready: Time,
     stats: NicStats,
 }
 
 impl Nic {
     /// Creates an idle NIC. `limit` bounds what waits; `eee` is off when `None`.
     pub fn new(rate: DataRate, overhead: Bytes, limit: Option<NicLimit>, eee: Option<NicEee>) -> Self {
-        let eee = eee.map(|eee| Eee::new(in_ticks(eee, rate, overhead)));
         Self {
-            rate,
-            overhead,
-            limit,
-            outside: Outside::default(),
-            eee,
+            transmitter: Transmitter::new(rate, overhead, eee),
+            queues: Queues::default(),
+            buffer: Buffer::new(limit),
             aqm: None,
-            queue: Queue::default(),
-            lanes: None,
             dropped: Vec::new(),
-            queued_bytes: 0,
-            limiters: None,
             reactions: None,
-            cnps: VecDeque::new(),
-            changes: Vec::new(),
-            free_at: Time::ZERO,
-            waiting_since: Time::ZERO,
-            ready: Time::ZERO,
             stats: NicStats::default(),
         }
     }
@@ -159,7 +90,7 @@ impl Nic {
     /// Returns the same with queues by priority.
     #[must_use]
     pub fn with_classes(mut self, classes: Option<NicClasses>) -> Self {
-        self.lanes = classes.map(|classes| Box::new(Lanes::new(classes)));
+        self.queues.use_classes(classes);
         self
     }
 
@@ -167,21 +98,19 @@ impl Nic {
     #[must_use]
     pub fn with_fair_queues(mut self, is_fair: bool) -> Self {
         if is_fair {
-            self.queue = Queue::fair();
-            self.lanes = self.lanes.map(|lanes| Box::new(lanes.with_fair_queues()));
+            self.queues.use_fair_queues();
         }
         self
     }
 
     /// Returns whether it has queues by priority.
     pub fn has_classes(&self) -> bool {
-        self.lanes.is_some()
+        self.queues.has_classes()
     }
 
     /// Handles a frame of MAC control: queues may be paused from now on.
     pub fn receive_control(&mut self, now: Time, frame: &[u8]) {
-        let rate = self.rate;
-        if self.lanes.as_mut().is_some_and(|lanes| lanes.obey(now, rate, frame)) {
+        if self.queues.obey(now, self.transmitter.rate(), frame) {
             self.stats.pauses += 1;
         } else {
             self.stats.control_ignored += 1;
@@ -190,19 +119,14 @@ impl Nic {
 
     /// Returns when the pause of a queue is over: now or before when there is none.
     pub(super) fn opens_at(&self, priority: usize) -> Time {
-        self.lanes.as_ref().map_or(Time::ZERO, |lanes| lanes.opens_at(priority))
-    }
-
-    /// Frames that wait beside limiters.
-    #[inline]
-    fn fifo_len(&self) -> usize {
-        self.cnps.len() + self.lanes.as_ref().map_or(self.queue.len(), |lanes| lanes.len())
+        self.queues.opens_at(priority)
     }
 
     /// Returns the same with reaction points, whose settings have been checked, for flows from `own` addresses.
     #[must_use]
     pub fn with_reactions(mut self, settings: Option<ReactionSettings>, own: [Option<IpAddr>; 2]) -> Self {
-        self.reactions = settings.map(|settings| Box::new(Reactions::new(settings, self.rate, own)));
+        let rate = self.transmitter.rate();
+        self.reactions = settings.map(|settings| Box::new(Reactions::new(settings, rate, own)));
         self
     }
 
@@ -246,31 +170,18 @@ impl Nic {
 
     /// Gives a flow a limiter, with its frames that wait in the FIFO.
     fn limit_flow(&mut self, now: Time, message: &Message) -> bool {
-        let line = self.rate.as_bps();
-        let number = self.add_limiter(now, line);
+        let number = self.queues.add_limiter(now, self.transmitter.rate().as_bps());
         let Some(reactions) = &mut self.reactions else { return false };
         let scope = reactions.scope;
-        let waits = |frame: &HostFrame| {
-            let flow = wire::FiveTuple::of_beginning(&frame.captured);
-            frame.limiter.is_none() && flow.map(|flow| scope.of(flow)) == Some(scope.of(message.flow))
-        };
         let Some(number) = number else {
             reactions.counts.without_limiter += 1;
             return false;
         };
         reactions.add(message.flow, number);
-        let moved = match &mut self.lanes {
-            None => self.queue.take(waits),
-            Some(lanes) => lanes.take(waits),
-        };
-        if let Some(limiters) = &mut self.limiters {
-            for mut frame in moved {
-                self.queued_bytes -= u64::from(frame.wire_len);
-                frame.limiter = Some(number);
-                let priority = self.lanes.as_ref().map_or(0, |lanes| lanes.priority_of(&frame));
-                limiters.push(now, number.get() - 1, priority, frame);
-            }
-        }
+        self.queues.limit(now, number, |frame| {
+            let flow = wire::FiveTuple::of_beginning(&frame.captured);
+            frame.limiter.is_none() && flow.map(|flow| scope.of(flow)) == Some(scope.of(message.flow))
+        });
         true
     }
 
@@ -293,12 +204,10 @@ impl Nic {
         if reactions.next_timeout().is_none_or(|due| due > now) {
             return false;
         }
-        let mut changes = std::mem::take(&mut self.changes);
-        reactions.advance(now, &mut changes);
-        for change in changes.drain(..) {
+        reactions.advance(now);
+        while let Some(change) = self.reactions.as_mut().and_then(|reactions| reactions.next_change()) {
             self.apply(now, change);
         }
-        self.changes = changes;
         true
     }
 
@@ -325,133 +234,65 @@ impl Nic {
     /// Enqueues a notification of the host, for which there is always room and which no AQM sees.
     pub fn enqueue_cnp(&mut self, now: Time, frame: HostFrame) {
         self.stats.offered += 1;
-        let (limited_bytes, limited_frames) =
-            self.limiters.as_ref().map_or((0, 0), |limiters| (limiters.queued_bytes, limiters.queued_frames));
-        let is_empty = self.fifo_len() == 0 && limited_frames == 0;
-        if is_empty {
-            self.waiting_since = now;
-        }
-        if let Some(eee) = &mut self.eee {
-            eee.admit(now.as_ps(), frame.wire_len, is_empty);
-        }
-        self.hold_outside(now, frame.wire_len);
-        self.queued_bytes += u64::from(frame.wire_len);
-        self.stats.max_queue_bytes = self.stats.max_queue_bytes.max(self.queued_bytes + limited_bytes);
-        self.cnps.push_back(frame);
+        let is_first = self.finds_nothing_waiting(now);
+        let bytes = self.queues.bytes() + u64::from(frame.wire_len);
+        self.admit(now, frame.wire_len, is_first, bytes);
+        self.queues.push_cnp(frame);
     }
 
     /// Enqueues a frame of the host; returns one that does not fit or is dropped early.
     pub fn enqueue(&mut self, now: Time, mut frame: HostFrame) -> Result<(), HostFrame> {
         self.stats.offered += 1;
-        let queued_bytes = self.queued_bytes + u64::from(frame.wire_len);
-        let (limited_bytes, limited_frames) =
-            self.limiters.as_ref().map_or((0, 0), |limiters| (limiters.queued_bytes, limiters.queued_frames));
-        let fits = match self.limit {
-            None => true,
-            Some(NicLimit::Bytes(limit)) => queued_bytes + limited_bytes <= limit.get(),
-            Some(NicLimit::Frames(limit)) => (self.queue_packets() as u64) < limit,
-            Some(NicLimit::BytesBesideHeld(limit)) => {
-                self.is_held(now) || queued_bytes + limited_bytes - self.outside.bytes <= limit.get()
-            }
-        };
-        if !fits {
+        let bytes = self.queues.bytes() + u64::from(frame.wire_len);
+        if !self.buffer.has_room(now, bytes, &self.queues, &self.transmitter) {
             self.stats.dropped += 1;
             self.stats.classes[frame.class() as usize].tail_dropped += 1;
             return Err(frame);
         }
-        let fifo_len = self.fifo_len();
-        if fifo_len == 0 && limited_frames == 0 {
-            self.waiting_since = now;
-        }
+        let is_first = self.finds_nothing_waiting(now);
         if let (Some(reactions), None) = (&self.reactions, frame.limiter) {
             frame.limiter = reactions.limiter_of(&frame.captured);
         }
-        if let (Some(limiters), Some(limiter)) = (&mut self.limiters, frame.limiter) {
-            if let Some(eee) = &mut self.eee {
-                eee.admit(now.as_ps(), frame.wire_len, fifo_len == 0 && limited_frames == 0);
-            }
-            let length = frame.wire_len;
-            let priority = self.lanes.as_ref().map_or(0, |lanes| lanes.priority_of(&frame));
-            limiters.push(now, limiter.get() - 1, priority, frame);
-            self.hold_outside(now, length);
-            self.stats.max_queue_bytes = self.stats.max_queue_bytes.max(queued_bytes + limited_bytes);
-            return Ok(());
-        }
-        if let Some(aqm) = &mut self.aqm {
-            let is_empty = fifo_len == 0 && limited_frames == 0;
-            let idle = if is_empty { now.saturating_since(self.free_at) } else { Duration::ZERO };
-            let decision = aqm.admit(self.queued_bytes, fifo_len as u64, idle, &frame);
+        if let Some(aqm) = self.aqm.as_mut().filter(|_| !self.queues.is_limited(&frame)) {
+            let idle = if is_first { self.transmitter.idle(now) } else { Duration::ZERO };
+            let (found_bytes, found_frames) = (self.queues.bytes_queued(), self.queues.frames_queued());
+            let decision = aqm.admit(found_bytes, found_frames as u64, idle, &frame);
             if self.stats.apply(decision, &mut frame) {
                 return Err(frame);
             }
         }
-        if let Some(eee) = &mut self.eee {
-            eee.admit(now.as_ps(), frame.wire_len, fifo_len == 0 && limited_frames == 0);
-        }
-        self.hold_outside(now, frame.wire_len);
-        match &mut self.lanes {
-            None => self.queue.push(frame),
-            Some(lanes) => lanes.push(frame),
-        }
-        self.queued_bytes = queued_bytes;
-        self.stats.max_queue_bytes = self.stats.max_queue_bytes.max(queued_bytes + limited_bytes);
+        self.admit(now, frame.wire_len, is_first, bytes);
+        self.queues.push(now, frame);
         Ok(())
     }
 
-    /// Whether what comes now is held: the link is not awake, or the first frame after a hold leaves at this very time.
-    fn is_held(&self, now: Time) -> bool {
-        let awake = self.eee.as_ref().is_none_or(|eee| eee.state() == EeeState::Active);
-        !awake || self.outside.awake_since == Some(now)
+    /// Whether a frame that comes now finds nothing waiting, which the transmitter is told.
+    #[inline]
+    fn finds_nothing_waiting(&mut self, now: Time) -> bool {
+        let is_empty = self.queues.frames() == 0;
+        if is_empty {
+            self.transmitter.found_empty(now);
+        }
+        is_empty
     }
 
-    /// A frame has been let in; does it count outside the buffer?
+    /// A frame is let in, with which `bytes` wait.
     #[inline]
-    fn hold_outside(&mut self, now: Time, length: u32) {
-        if matches!(self.limit, Some(NicLimit::BytesBesideHeld(_))) && self.is_held(now) {
-            self.outside.bytes += u64::from(length);
-        }
-    }
-
-    /// A frame leaves, or is dropped when it was to leave: it no longer counts outside the buffer, if it did.
-    #[inline]
-    fn leave_outside(&mut self, now: Time, frame: &HostFrame) {
-        if self.outside.bytes > 0 {
-            if self.is_held(now) {
-                self.outside.awake_since = Some(now);
-            }
-            if self.outside.awake_since.is_some_and(|since| tag::decode(frame.tag).0 <= since) {
-                self.outside.bytes -= u64::from(frame.wire_len);
-            }
-        }
+    fn admit(&mut self, now: Time, wire_len: u32, is_first: bool, bytes: u64) {
+        self.transmitter.admit(now, wire_len, is_first);
+        self.buffer.enter(now, wire_len, &self.transmitter);
+        self.stats.max_queue_bytes = self.stats.max_queue_bytes.max(bytes);
     }
 
     /// Returns when the first waiting frame may leave: not before the wire is free and the PHY awake, nor, in a limiter, before its time.
     pub fn next_departure(&self) -> Option<Time> {
-        let gate = Time::from_ps(self.eee.as_ref().map_or(0, Eee::gate_open_at));
-        let wire = self.free_at.max(gate);
-        if !self.cnps.is_empty() {
-            return Some(wire);
-        }
-        if let Some(lanes) = &self.lanes {
-            return lanes.next(|priority| self.limited(priority)).map(|due| due.max(wire));
-        }
-        match &self.limiters {
-            Some(limiters) if self.queue.is_empty() => limiters.next(0).map(|due| due.max(wire)),
-            _ => (!self.queue.is_empty()).then_some(wire),
-        }
-    }
-
-    /// When a frame of a priority may leave a limiter.
-    #[inline]
-    fn limited(&self, priority: usize) -> Option<Time> {
-        self.limiters.as_ref().and_then(|limiters| limiters.next(priority))
+        self.queues.next(self.transmitter.opens_at())
     }
 
     /// Makes a limiter with this rate in bits per second on the wire, and returns its number; a frame that carries it waits there. `None`
     /// when there are [`crate::MAX_LIMITERS`].
     pub fn add_limiter(&mut self, now: Time, rate_bps: u64) -> Option<NonZeroU32> {
-        let number = self.limiters.get_or_insert_default().add(now, rate_bps)?;
-        Some(NonZeroU32::MIN.saturating_add(number))
+        self.queues.add_limiter(now, rate_bps)
     }
 
     /// Gives the limiter another rate from now on; with 0 nothing leaves it.
@@ -459,20 +300,12 @@ impl Nic {
     /// # Panics
     /// If the limiter does not exist; so does [`Nic::remove_limiter`].
     pub fn set_limiter(&mut self, now: Time, limiter: NonZeroU32, rate_bps: u64) {
-        let limiters = self.limiters.as_mut().expect("a limiter's number comes from the NIC that has it");
-        limiters.set_rate(now, limiter.get() - 1, rate_bps);
+        self.queues.set_limiter(now, limiter, rate_bps);
     }
 
     /// Removes the limiter; what waited in it waits in the FIFO, behind what is there. No frame may carry its number afterwards.
     pub fn remove_limiter(&mut self, limiter: NonZeroU32) {
-        let limiters = self.limiters.as_mut().expect("a limiter's number comes from the NIC that has it");
-        let mut frames: Vec<HostFrame> = limiters.remove(limiter.get() - 1).collect();
-        frames.iter_mut().for_each(|frame| frame.limiter = None);
-        self.queued_bytes += frames.iter().map(|frame| u64::from(frame.wire_len)).sum::<u64>();
-        match &mut self.lanes {
-            None => frames.into_iter().for_each(|frame| self.queue.push(frame)),
-            Some(lanes) => frames.into_iter().for_each(|frame| lanes.push(frame)),
-        }
+        self.queues.remove_limiter(limiter);
     }
 
     /// Sends the first waiting frame. Returns it with its time on the wire. `None` when there is none, or when the AQM dropped all that
@@ -481,38 +314,23 @@ impl Nic {
     /// # Panics
     /// When `now` is before [`Nic::next_departure`].
     pub fn depart(&mut self, now: Time) -> Option<(HostFrame, Duration)> {
-        if let Some(frame) = self.cnps.pop_front() {
-            self.queued_bytes -= u64::from(frame.wire_len);
+        if let Some(frame) = self.queues.pop_cnp() {
             return Some(self.put_on_wire(now, frame));
         }
         loop {
-            let (priority, open_since, fifo_waits) = match &self.lanes {
-                None => (0, Time::ZERO, !self.queue.is_empty()),
-                Some(lanes) => lanes.first(now, |priority| self.limited(priority))?,
-            };
-            if let Some(limiters) = &mut self.limiters {
-                match limiters.take(now, priority, open_since, fifo_waits, self.overhead) {
-                    Next::Nothing => return None,
-                    Next::Frame(frame) => {
-                        self.leaves_limiter(now, frame.limiter, frame.wire_len);
-                        return Some(self.put_on_wire(now, frame));
-                    }
-                    Next::Fifo => {}
+            let mut frame = match self.queues.pop(now, self.transmitter.overhead())? {
+                First::Queued(frame) => frame,
+                First::Limited(frame) => {
+                    self.leaves_limiter(now, frame.limiter, frame.wire_len);
+                    return Some(self.put_on_wire(now, frame));
                 }
-            }
-            let mut frame = match &mut self.lanes {
-                None => self.queue.pop()?,
-                Some(lanes) => lanes.pop(priority)?,
             };
-            self.queued_bytes -= u64::from(frame.wire_len);
             if let Some(aqm) = &mut self.aqm {
                 let (admitted, _) = tag::decode(frame.tag);
-                let decision = aqm.leave(now, admitted, self.queued_bytes, &frame);
+                let decision = aqm.leave(now, admitted, self.queues.bytes_queued(), &frame);
                 if self.stats.apply(decision, &mut frame) {
-                    self.leave_outside(now, &frame);
-                    if let Some(eee) = &mut self.eee {
-                        eee.discard(now.as_ps());
-                    }
+                    self.buffer.leave(now, &frame, &self.transmitter);
+                    self.transmitter.discard(now);
                     self.dropped.push(frame);
                     continue;
                 }
@@ -523,15 +341,8 @@ impl Nic {
 
     #[inline]
     fn put_on_wire(&mut self, now: Time, frame: HostFrame) -> (HostFrame, Duration) {
-        assert!(now >= self.free_at, "a NIC sends while its wire is busy");
-        self.leave_outside(now, &frame);
-        self.ready = self.waiting_since.max(self.free_at);
-        if let Some(eee) = &mut self.eee {
-            self.ready = self.ready.max(Time::from_ps(eee.gate_open_at()));
-            eee.depart(now.as_ps(), frame.wire_len);
-        }
-        let wire_time = self.rate.transmit_time(Bytes::new(frame.wire_len.into()) + self.overhead);
-        self.free_at = now + wire_time;
+        self.buffer.leave(now, &frame, &self.transmitter);
+        let wire_time = self.transmitter.send(now, frame.wire_len);
         self.stats.sent += 1;
         self.stats.sent_bytes += u64::from(frame.wire_len);
         (frame, wire_time)
@@ -541,7 +352,7 @@ impl Nic {
     #[inline]
     fn leaves_limiter(&mut self, now: Time, limiter: Option<NonZeroU32>, wire_len: u32) {
         if let (Some(reactions), Some(limiter)) = (&mut self.reactions, limiter) {
-            let bytes = u64::from(wire_len) + self.overhead.get();
+            let bytes = u64::from(wire_len) + self.transmitter.overhead().get();
             if let Some(change) = reactions.sent(now, limiter, bytes) {
                 self.apply(now, change);
             }
@@ -551,7 +362,7 @@ impl Nic {
     /// Returns since when the last frame that left could have left, but for a pause or its limiter: the wire was free, a frame waited, and
     /// the PHY was awake. A NIC in which frames wait does not sleep.
     pub fn ready(&self) -> Time {
-        self.ready
+        self.transmitter.ready()
     }
 
     /// Returns a frame that [`Nic::depart`] dropped.
@@ -561,7 +372,7 @@ impl Nic {
 
     /// Returns the number of frames waiting.
     pub fn queue_packets(&self) -> usize {
-        self.fifo_len() + self.limiters.as_ref().map_or(0, |limiters| limiters.queued_frames)
+        self.queues.frames()
     }
 
     /// Returns what has passed so far.
@@ -571,7 +382,7 @@ impl Nic {
 
     /// Returns the EEE state machine, when EEE is on.
     pub fn eee(&self) -> Option<&Eee> {
-        self.eee.as_ref()
+        self.transmitter.eee()
     }
 }
 
@@ -590,21 +401,6 @@ impl NicStats {
             }
         }
         decision == Decision::Drop
-    }
-}
-
-fn in_ticks(eee: NicEee, rate: DataRate, overhead: Bytes) -> EeeParams {
-    const PS_PER_BYTE_AT_1_BPS: u128 = 8_000_000_000_000;
-    let ticks_per_byte_q24 = (PS_PER_BYTE_AT_1_BPS << 24) / u128::from(rate.as_bps());
-    EeeParams {
-        sleep_ticks: eee.sleep.as_ps(),
-        wake_ticks: eee.wake.as_ps(),
-        stall_ticks: eee.stall.as_ps(),
-        hold_ticks: eee.hold.as_ps(),
-        trigger_packets: eee.trigger_packets,
-        trigger_bytes: eee.trigger_bytes,
-        ticks_per_byte_q24: u64::try_from(ticks_per_byte_q24).unwrap_or(u64::MAX),
-        overhead_bytes: u16::try_from(overhead.get()).unwrap_or(u16::MAX),
     }
 }
 
@@ -683,7 +479,7 @@ mod tests {
         nic.depart(us(1_510)).unwrap();
         nic.enqueue(us(1_511), at(us(1_511))).unwrap_err();
         (2..5).for_each(|turn| assert!(nic.depart(us(1_500 + 10 * turn)).is_some()));
-        assert_eq!(nic.outside.bytes, 0);
+        assert_eq!(nic.buffer.outside_bytes(), 0);
         nic.enqueue(us(1_541), at(us(1_541))).unwrap_err();
         nic.depart(us(1_550)).unwrap();
         nic.enqueue(us(1_551), at(us(1_551))).unwrap();
@@ -705,13 +501,13 @@ mod tests {
                     nic.depart(due).unwrap();
                 }
                 let _ = nic.enqueue(now, HostFrame::new(now, Vec::new(), length as usize));
-                proptest::prop_assert!(nic.queued_bytes - nic.outside.bytes <= LIMIT);
+                proptest::prop_assert!(nic.queues.bytes_queued() - nic.buffer.outside_bytes() <= LIMIT);
             }
             while let Some(due) = nic.next_departure() {
                 nic.depart(due.max(now)).unwrap();
                 now = now.max(due);
             }
-            proptest::prop_assert_eq!((nic.queued_bytes, nic.outside.bytes), (0, 0));
+            proptest::prop_assert_eq!((nic.queues.bytes_queued(), nic.buffer.outside_bytes()), (0, 0));
         }
     }
 

@@ -4,7 +4,7 @@
 //! frames out of the FIFO; its reaction point sets the limiter's rate until that is the link's again. Flows that have a limiter of
 //! somebody else's keep that one. With a reaction point per pair or host a message about one flow is about all that share it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::net::{IpAddr, Ipv4Addr};
 use std::num::NonZeroU32;
 
@@ -167,6 +167,8 @@ pub(super) struct Reactions {
     limited: Vec<Option<Limited>>,
     /// When the rate of one may change by itself; too early at times, never too late.
     due: Time,
+    /// What timers have done, until it is carried out.
+    changes: VecDeque<Change>,
     pub(super) counts: QcnReport,
 }
 
@@ -188,6 +190,7 @@ impl Reactions {
             numbers: BTreeMap::new(),
             limited: Vec::new(),
             due: Time::MAX,
+            changes: VecDeque::new(),
             counts: QcnReport::default(),
         }
     }
@@ -257,8 +260,8 @@ impl Reactions {
         (self.due < Time::MAX).then_some(self.due)
     }
 
-    /// Runs the timers of all reaction points due by `now`.
-    pub(super) fn advance(&mut self, now: Time, changes: &mut Vec<Change>) {
+    /// Runs the timers of all reaction points due by `now`; [`Reactions::next_change`] says what they do.
+    pub(super) fn advance(&mut self, now: Time) {
         self.due = Time::MAX;
         for (place, limited) in self.limited.iter_mut().enumerate() {
             let Some(limited) = limited else { continue };
@@ -266,8 +269,13 @@ impl Reactions {
             limited.point.advance(now);
             self.due = self.due.min(limited.point.next_timeout());
             let number = NonZeroU32::MIN.saturating_add(place as u32);
-            changes.extend(Self::change(number, &limited.point, before));
+            self.changes.extend(Self::change(number, &limited.point, before));
         }
+    }
+
+    /// Returns what a timer has done to a rate and has not been carried out.
+    pub(super) fn next_change(&mut self) -> Option<Change> {
+        self.changes.pop_front()
     }
 
     /// Removes the limiter of a flow.

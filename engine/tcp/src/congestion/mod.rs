@@ -23,6 +23,8 @@ pub(crate) struct Window {
     pub(crate) ssthresh: u64,
     /// SMSS: maximum payload of a segment, in bytes.
     pub(crate) mss: u64,
+    /// The window that a connection begins with.
+    pub(crate) initial: u64,
     /// An ECN mark leaves at least this.
     pub(crate) min_cwnd: u64,
     /// Acknowledged bytes that have not enlarged the window yet.
@@ -31,10 +33,12 @@ pub(crate) struct Window {
 
 impl Window {
     pub(crate) fn new(config: &Config, mss: u64) -> Self {
+        let initial = u64::from(config.initial_window_segments) * mss;
         Self {
-            cwnd: u64::from(config.initial_window_segments) * mss,
+            cwnd: initial,
             ssthresh: u64::MAX, // RFC 5681, 3.1: arbitrarily high.
             mss,
+            initial,
             min_cwnd: u64::from(config.min_window_segments) * mss,
             credit: 0,
         }

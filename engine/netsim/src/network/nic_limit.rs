@@ -1,0 +1,81 @@
+//! The limit of what waits in a NIC, and what does not count for it.
+
+use units::{Bytes, Time};
+
+use crate::network::frame::HostFrame;
+use crate::network::nic_queues::Queues;
+use crate::network::nic_transmitter::Transmitter;
+use crate::network::tag;
+
+/// What may wait in a NIC; the modes of the P4 program (`p4src/include/control/buffer.p4`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NicLimit {
+    /// A number of bytes.
+    Bytes(Bytes),
+    /// A number of frames, whatever their length.
+    Frames(u64),
+    /// A number of bytes besides those that came while the link was not awake.
+    BytesBesideHeld(Bytes),
+}
+
+/// The buffer of a NIC, as far as it has one.
+///
+/// What was held is outside the buffer. A link falls asleep only when nothing waits, so all that waits when the first frame
+/// leaves was held, and nothing that comes afterwards.
+pub(super) struct Buffer {
+    limit: Option<NicLimit>,
+    /// Bytes that wait outside.
+    outside_bytes: u64,
+    /// When the first frame left after the last hold.
+    awake_since: Option<Time>,
+}
+
+impl Buffer {
+    pub(super) fn new(limit: Option<NicLimit>) -> Self {
+        Self { limit, outside_bytes: 0, awake_since: None }
+    }
+
+    /// Returns whether another frame has room; with it `bytes` would wait.
+    #[inline]
+    pub(super) fn has_room(&self, now: Time, bytes: u64, queues: &Queues, transmitter: &Transmitter) -> bool {
+        match self.limit {
+            None => true,
+            Some(NicLimit::Bytes(limit)) => bytes <= limit.get(),
+            Some(NicLimit::Frames(limit)) => (queues.frames() as u64) < limit,
+            Some(NicLimit::BytesBesideHeld(limit)) => {
+                self.is_held(now, transmitter) || bytes - self.outside_bytes <= limit.get()
+            }
+        }
+    }
+
+    /// Whether what comes now is held: the link is not awake, or the first frame after a hold leaves at this very time.
+    fn is_held(&self, now: Time, transmitter: &Transmitter) -> bool {
+        !transmitter.is_awake() || self.awake_since == Some(now)
+    }
+
+    /// Notes that a frame has been let in: it counts outside if it is held.
+    #[inline]
+    pub(super) fn enter(&mut self, now: Time, wire_len: u32, transmitter: &Transmitter) {
+        if matches!(self.limit, Some(NicLimit::BytesBesideHeld(_))) && self.is_held(now, transmitter) {
+            self.outside_bytes += u64::from(wire_len);
+        }
+    }
+
+    /// Notes that a frame leaves, or is dropped when it was to leave: it no longer counts outside, if it did.
+    #[inline]
+    pub(super) fn leave(&mut self, now: Time, frame: &HostFrame, transmitter: &Transmitter) {
+        if self.outside_bytes > 0 {
+            if self.is_held(now, transmitter) {
+                self.awake_since = Some(now);
+            }
+            if self.awake_since.is_some_and(|since| tag::decode(frame.tag).0 <= since) {
+                self.outside_bytes -= u64::from(frame.wire_len);
+            }
+        }
+    }
+
+    #[cfg(test)]
+    pub(super) fn outside_bytes(&self) -> u64 {
+        self.outside_bytes
+    }
+}

@@ -1,0 +1,214 @@
+//! All that waits in a NIC, and in which order it leaves.
+//!
+//! Notifications that the NIC sends (`cnp`) go before all else. Then comes the FIFO, or a queue for each priority (`nic_classes`); a queue
+//! for each flow may stand in place of each (`nic_fair`). Flows that have a rate wait in limiters beside it (`limiter`), whose first frames
+//! take turns with the queue that they belong to.
+
+use std::collections::VecDeque;
+use std::num::NonZeroU32;
+
+use units::{Bytes, DataRate, Time};
+
+use crate::network::frame::HostFrame;
+use crate::network::limiter::{Limiters, Next};
+use crate::network::nic_classes::{Lanes, NicClasses};
+use crate::network::nic_fair::Queue;
+
+/// The queues of one NIC.
+#[derive(Default)]
+pub(super) struct Queues {
+    /// Notifications that wait for the wire.
+    cnps: VecDeque<HostFrame>,
+    /// Empty where there are lanes.
+    queue: Queue,
+    /// `None` where all frames have one class, so that others pay nothing for it.
+    lanes: Option<Box<Lanes>>,
+    /// Bytes that wait beside limiters.
+    bytes: u64,
+    /// Of flows that were given a rate; `None` until the first is, so that others pay nothing for it.
+    limiters: Option<Box<Limiters>>,
+}
+
+/// A frame that may leave, and where it has waited.
+pub(super) enum First {
+    Limited(HostFrame),
+    Queued(HostFrame),
+}
+
+impl Queues {
+    /// Makes queues by priority.
+    pub(super) fn use_classes(&mut self, classes: Option<NicClasses>) {
+        self.lanes = classes.map(|classes| Box::new(Lanes::new(classes)));
+    }
+
+    /// Makes each queue serve flows in turn.
+    pub(super) fn use_fair_queues(&mut self) {
+        self.queue = Queue::fair();
+        self.lanes = self.lanes.take().map(|lanes| Box::new(lanes.with_fair_queues()));
+    }
+
+    pub(super) fn has_classes(&self) -> bool {
+        self.lanes.is_some()
+    }
+
+    /// Obeys a frame of MAC control, if it is a pause of a queue that may be paused; whether it was one.
+    pub(super) fn obey(&mut self, now: Time, rate: DataRate, frame: &[u8]) -> bool {
+        self.lanes.as_mut().is_some_and(|lanes| lanes.obey(now, rate, frame))
+    }
+
+    /// Returns when the pause of a queue is over: now or before when there is none.
+    pub(super) fn opens_at(&self, priority: usize) -> Time {
+        self.lanes.as_ref().map_or(Time::ZERO, |lanes| lanes.opens_at(priority))
+    }
+
+    /// Returns the bytes and frames that wait in limiters.
+    #[inline]
+    fn limited(&self) -> (u64, usize) {
+        self.limiters.as_ref().map_or((0, 0), |limiters| (limiters.queued_bytes, limiters.queued_frames))
+    }
+
+    /// Returns the bytes that wait beside limiters.
+    #[inline]
+    pub(super) fn bytes_queued(&self) -> u64 {
+        self.bytes
+    }
+
+    /// Returns the bytes that wait.
+    #[inline]
+    pub(super) fn bytes(&self) -> u64 {
+        self.bytes + self.limited().0
+    }
+
+    /// Returns the number of frames that wait beside limiters.
+    #[inline]
+    pub(super) fn frames_queued(&self) -> usize {
+        self.cnps.len() + self.lanes.as_ref().map_or(self.queue.len(), |lanes| lanes.len())
+    }
+
+    /// Returns the number of frames that wait.
+    #[inline]
+    pub(super) fn frames(&self) -> usize {
+        self.frames_queued() + self.limited().1
+    }
+
+    /// Returns when the first frame may leave: not before `opens_at`, when the wire lets it, nor, in a limiter, before its time.
+    #[inline]
+    pub(super) fn next(&self, opens_at: Time) -> Option<Time> {
+        if !self.cnps.is_empty() {
+            return Some(opens_at);
+        }
+        if let Some(lanes) = &self.lanes {
+            return lanes.next(|priority| self.next_limited(priority)).map(|due| due.max(opens_at));
+        }
+        match &self.limiters {
+            Some(limiters) if self.queue.is_empty() => limiters.next(0).map(|due| due.max(opens_at)),
+            _ => (!self.queue.is_empty()).then_some(opens_at),
+        }
+    }
+
+    /// When a frame of a priority may leave a limiter.
+    #[inline]
+    fn next_limited(&self, priority: usize) -> Option<Time> {
+        self.limiters.as_ref().and_then(|limiters| limiters.next(priority))
+    }
+
+    pub(super) fn push_cnp(&mut self, frame: HostFrame) {
+        self.bytes += u64::from(frame.wire_len);
+        self.cnps.push_back(frame);
+    }
+
+    /// Returns whether a frame is to wait in a limiter.
+    #[inline]
+    pub(super) fn is_limited(&self, frame: &HostFrame) -> bool {
+        self.limiters.is_some() && frame.limiter.is_some()
+    }
+
+    /// Adds a frame, to its limiter or its queue.
+    #[inline]
+    pub(super) fn push(&mut self, now: Time, frame: HostFrame) {
+        match (&self.limiters, frame.limiter) {
+            (Some(_), Some(limiter)) => self.push_limited(now, limiter, frame),
+            _ => self.push_queued(frame),
+        }
+    }
+
+    fn push_limited(&mut self, now: Time, limiter: NonZeroU32, frame: HostFrame) {
+        let priority = self.lanes.as_ref().map_or(0, |lanes| lanes.priority_of(&frame));
+        self.existing_limiters().push(now, limiter.get() - 1, priority, frame);
+    }
+
+    #[inline]
+    fn push_queued(&mut self, frame: HostFrame) {
+        self.bytes += u64::from(frame.wire_len);
+        match &mut self.lanes {
+            None => self.queue.push(frame),
+            Some(lanes) => lanes.push(frame),
+        }
+    }
+
+    #[inline]
+    pub(super) fn pop_cnp(&mut self) -> Option<HostFrame> {
+        let frame = self.cnps.pop_front()?;
+        self.bytes -= u64::from(frame.wire_len);
+        Some(frame)
+    }
+
+    /// Takes the first frame that may leave now, notifications apart. `overhead` is added to a frame for its time on the wire.
+    #[inline]
+    pub(super) fn pop(&mut self, now: Time, overhead: Bytes) -> Option<First> {
+        let (priority, open_since, queue_waits) = match &self.lanes {
+            None => (0, Time::ZERO, !self.queue.is_empty()),
+            Some(lanes) => lanes.first(now, |priority| self.next_limited(priority))?,
+        };
+        if let Some(limiters) = &mut self.limiters {
+            match limiters.take(now, priority, open_since, queue_waits, overhead) {
+                Next::Nothing => return None,
+                Next::Frame(frame) => return Some(First::Limited(frame)),
+                Next::Fifo => {}
+            }
+        }
+        let frame = match &mut self.lanes {
+            None => self.queue.pop()?,
+            Some(lanes) => lanes.pop(priority)?,
+        };
+        self.bytes -= u64::from(frame.wire_len);
+        Some(First::Queued(frame))
+    }
+
+    /// Makes a limiter with this rate in bits per second on the wire. Returns its number; `None` when there are [`crate::MAX_LIMITERS`].
+    pub(super) fn add_limiter(&mut self, now: Time, rate_bps: u64) -> Option<NonZeroU32> {
+        let number = self.limiters.get_or_insert_default().add(now, rate_bps)?;
+        Some(NonZeroU32::MIN.saturating_add(number))
+    }
+
+    /// Gives a limiter another rate from now on; with 0 nothing leaves it.
+    pub(super) fn set_limiter(&mut self, now: Time, limiter: NonZeroU32, rate_bps: u64) {
+        self.existing_limiters().set_rate(now, limiter.get() - 1, rate_bps);
+    }
+
+    /// Removes a limiter; what waited in it waits in its queue, behind what is there.
+    pub(super) fn remove_limiter(&mut self, limiter: NonZeroU32) {
+        let frames: Vec<HostFrame> = self.existing_limiters().remove(limiter.get() - 1).collect();
+        for mut frame in frames {
+            frame.limiter = None;
+            self.push_queued(frame);
+        }
+    }
+
+    fn existing_limiters(&mut self) -> &mut Limiters {
+        self.limiters.as_mut().expect("a limiter's number comes from the NIC that has it")
+    }
+
+    /// Moves the frames that `is_wanted` names out of their queues into a limiter.
+    pub(super) fn limit(&mut self, now: Time, limiter: NonZeroU32, is_wanted: impl Fn(&HostFrame) -> bool) {
+        let moved = match &mut self.lanes {
+            None => self.queue.take(is_wanted),
+            Some(lanes) => lanes.take(is_wanted),
+        };
+        for mut frame in moved {
+            self.bytes -= u64::from(frame.wire_len);
+            frame.limiter = Some(limiter);
+            self.push_limited(now, limiter, frame);
+        }
+    }
+}

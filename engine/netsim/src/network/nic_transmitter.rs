@@ -1,0 +1,127 @@
+//! What puts a NIC's frames on the wire: the speed of its link, and the EEE hold of its PHY, whose clock ticks in picoseconds.
+
+use units::{Bytes, DataRate, Duration, Time};
+
+use crate::network::eee::{Eee, EeeParams, EeeState};
+
+/// How a NIC decides when its PHY sleeps and what it collects meanwhile.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct NicEee {
+    /// Ts of the PHY.
+    pub sleep: Duration,
+    /// Tw of the PHY.
+    pub wake: Duration,
+    /// Idle time before the PHY goes to sleep.
+    pub stall: Duration,
+    /// Longest time that the first frame is held; zero is standard EEE.
+    pub hold: Duration,
+    /// Held frames that end the hold; 0 disables this trigger.
+    pub trigger_packets: u32,
+    /// Held bytes that end the hold; 0 disables this trigger.
+    pub trigger_bytes: u32,
+}
+
+/// The transmitter of one NIC.
+pub(super) struct Transmitter {
+    rate: DataRate,
+    overhead: Bytes,
+    eee: Option<Eee>,
+    /// When the wire is free for the next frame.
+    free_at: Time,
+    /// When a frame came that found nothing waiting.
+    waiting_since: Time,
+    /// Since when the last frame that left could have left, but for a pause or its limiter.
+    ready: Time,
+}
+
+impl Transmitter {
+    pub(super) fn new(rate: DataRate, overhead: Bytes, eee: Option<NicEee>) -> Self {
+        let eee = eee.map(|eee| Eee::new(in_ticks(eee, rate, overhead)));
+        Self { rate, overhead, eee, free_at: Time::ZERO, waiting_since: Time::ZERO, ready: Time::ZERO }
+    }
+
+    pub(super) fn rate(&self) -> DataRate {
+        self.rate
+    }
+
+    /// Returns the bytes that are added to a frame for its time on the wire.
+    pub(super) fn overhead(&self) -> Bytes {
+        self.overhead
+    }
+
+    pub(super) fn eee(&self) -> Option<&Eee> {
+        self.eee.as_ref()
+    }
+
+    /// Returns whether the PHY neither sleeps nor holds what comes.
+    pub(super) fn is_awake(&self) -> bool {
+        self.eee.as_ref().is_none_or(|eee| eee.state() == EeeState::Active)
+    }
+
+    /// Returns when the wire is free and the PHY awake.
+    #[inline]
+    pub(super) fn opens_at(&self) -> Time {
+        let gate = Time::from_ps(self.eee.as_ref().map_or(0, Eee::gate_open_at));
+        self.free_at.max(gate)
+    }
+
+    /// Returns for how long nothing has been sent.
+    pub(super) fn idle(&self, now: Time) -> Duration {
+        now.saturating_since(self.free_at)
+    }
+
+    /// Returns since when the last frame that left could have left, but for a pause or its limiter.
+    pub(super) fn ready(&self) -> Time {
+        self.ready
+    }
+
+    /// Notes that a frame has come that finds nothing waiting.
+    #[inline]
+    pub(super) fn found_empty(&mut self, now: Time) {
+        self.waiting_since = now;
+    }
+
+    /// Notes that a frame waits from now on, the only one if `is_first`.
+    #[inline]
+    pub(super) fn admit(&mut self, now: Time, wire_len: u32, is_first: bool) {
+        if let Some(eee) = &mut self.eee {
+            eee.admit(now.as_ps(), wire_len, is_first);
+        }
+    }
+
+    /// Notes that a frame that was to leave is dropped.
+    pub(super) fn discard(&mut self, now: Time) {
+        if let Some(eee) = &mut self.eee {
+            eee.discard(now.as_ps());
+        }
+    }
+
+    /// Sends a frame. Returns its time on the wire.
+    #[inline]
+    pub(super) fn send(&mut self, now: Time, wire_len: u32) -> Duration {
+        assert!(now >= self.free_at, "a NIC sends while its wire is busy");
+        self.ready = self.waiting_since.max(self.free_at);
+        if let Some(eee) = &mut self.eee {
+            self.ready = self.ready.max(Time::from_ps(eee.gate_open_at()));
+            eee.depart(now.as_ps(), wire_len);
+        }
+        let wire_time = self.rate.transmit_time(Bytes::new(wire_len.into()) + self.overhead);
+        self.free_at = now + wire_time;
+        wire_time
+    }
+}
+
+fn in_ticks(eee: NicEee, rate: DataRate, overhead: Bytes) -> EeeParams {
+    const PS_PER_BYTE_AT_1_BPS: u128 = 8_000_000_000_000;
+    let ticks_per_byte_q24 = (PS_PER_BYTE_AT_1_BPS << 24) / u128::from(rate.as_bps());
+    EeeParams {
+        sleep_ticks: eee.sleep.as_ps(),
+        wake_ticks: eee.wake.as_ps(),
+        stall_ticks: eee.stall.as_ps(),
+        hold_ticks: eee.hold.as_ps(),
+        trigger_packets: eee.trigger_packets,
+        trigger_bytes: eee.trigger_bytes,
+        ticks_per_byte_q24: u64::try_from(ticks_per_byte_q24).unwrap_or(u64::MAX),
+        overhead_bytes: u16::try_from(overhead.get()).unwrap_or(u16::MAX),
+    }
+}
