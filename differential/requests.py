@@ -1,7 +1,7 @@
 """Random P4Runtime requests for a program: entries that its packets hit, action profiles, counters, groups.
 
 They are made from the P4Info, with keys from fields of frames that are about to be sent. Some are wrong on
-purpose. Requests whose answers differ on purpose (docs/develop/conformance-p4runtime.md) are not made.
+purpose. Requests whose answers differ on purpose (docs/develop/conformance.md) are not made.
 """
 
 from __future__ import annotations

@@ -76,11 +76,7 @@ SECTIONS: dict[str, tuple[str, tuple[str, ...]]] = {
         "How it is changed, what it keeps, and how fast it is.",
         (
             *("CONTRIBUTING.md", "docs/develop/properties.md", "docs/develop/conformance.md"),
-            *(
-                "docs/develop/conformance-p4runtime.md",
-                "differential/README.md",
-                "docs/develop/performance.md",
-            ),
+            *("differential/README.md", "docs/develop/performance.md"),
             *("docs/LIMITATIONS.md", "CHANGELOG.md"),
         ),
     ),

@@ -1,11 +1,11 @@
-"""The page of P4Runtime conformance names tests that exist."""
+"""The page of conformance names tests that exist."""
 
 import ast
 import re
 from pathlib import Path
 
 HERE = Path(__file__).parent
-PAGE = HERE.parents[2] / "docs" / "develop" / "conformance-p4runtime.md"
+PAGE = HERE.parents[2] / "docs" / "develop" / "conformance.md"
 
 
 def names_in(area: str) -> set[str]:

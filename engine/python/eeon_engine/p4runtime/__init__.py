@@ -12,7 +12,7 @@ messages, errors, bytestrings    P4Runtime's messages, statuses and numbers
 offline     entries without a server
 
 No module keeps what the switch has: it is read from the engine, which Thrift changes as well. Externs are not
-supported, and refused by name. docs/develop/conformance-p4runtime.md goes through the specification.
+supported, and refused by name. docs/develop/conformance.md goes through the specification.
 """
 
 from .clients.access import Access
