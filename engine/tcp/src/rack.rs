@@ -50,6 +50,7 @@ pub(crate) struct Rack {
     sent: VecDeque<Sent>,
     /// Bytes that are lost and have not been sent again.
     lost: u64,
+    ever_lost: u64,
     /// Nothing below is lost.
     lost_from: u64,
     held_segments: u32,
@@ -82,6 +83,7 @@ impl Rack {
         Self {
             sent: VecDeque::new(),
             lost: 0,
+            ever_lost: 0,
             lost_from: 0,
             held_segments: 0,
             newest: (Time::ZERO, 0),
@@ -101,6 +103,11 @@ impl Rack {
 
     pub(crate) fn lost_bytes(&self) -> u64 {
         self.lost
+    }
+
+    /// Returns how many bytes have been found lost so far, also those that have left again since.
+    pub(crate) fn ever_lost(&self) -> u64 {
+        self.ever_lost
     }
 
     /// Notes that the offsets `[start, end)` leave; everything below `max` has left before.
@@ -229,6 +236,7 @@ impl Rack {
             if due <= now {
                 sent.lost = true;
                 self.lost += sent.len();
+                self.ever_lost += sent.len();
                 self.lost_from = self.lost_from.min(sent.start);
             } else {
                 again_at = again_at.max(Some(due));

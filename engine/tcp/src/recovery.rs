@@ -56,15 +56,16 @@ pub(crate) struct Prr {
 }
 
 impl Prr {
-    /// Returns SndCnt: how many bytes may leave with an ACK, by the bytes that it delivers. An ACK that moved SND.UNA is a SafeACK.
-    pub(crate) fn allowance(&self, delivered: u64, moved: bool, pipe: u64, window: &Window) -> u64 {
+    /// Returns SndCnt: how many bytes may leave with an ACK, by the bytes that it delivers. `safe`: SafeACK, an ACK that moved SND.UNA and
+    /// indicates no further loss.
+    pub(crate) fn allowance(&self, delivered: u64, safe: bool, pipe: u64, window: &Window) -> u64 {
         if pipe > window.ssthresh {
             let due = u128::from(self.delivered) * u128::from(window.ssthresh);
             let due = due.div_ceil(u128::from(self.flight.max(1))) as u64;
             return due.saturating_sub(self.out);
         }
         let bound = self.delivered.saturating_sub(self.out).max(delivered);
-        let bound = if moved { bound + window.mss } else { bound };
+        let bound = if safe { bound + window.mss } else { bound };
         bound.min(window.ssthresh - pipe)
     }
 }
@@ -115,6 +116,21 @@ impl LossRecovery {
     /// Returns the number of offsets that the peer is known to have.
     pub(crate) fn delivered(&self, una: u64) -> u64 {
         una + self.sacked.bytes()
+    }
+
+    /// Returns what tells whether an ACK indicates further loss, when it is taken before the ACK: see [`LossRecovery::has_lost_more`].
+    pub(crate) fn known_lost(&self) -> u64 {
+        match (&self.rack, &self.state) {
+            (Some(rack), _) => rack.ever_lost(),
+            (None, Recovery::Fast(fast)) => fast.lost_below,
+            (None, _) => 0,
+        }
+    }
+
+    /// Returns whether more is lost than before an ACK that has moved SND.UNA to `una`, when [`LossRecovery::known_lost`] was `before`.
+    pub(crate) fn has_lost_more(&self, before: u64, una: u64) -> bool {
+        // What the scoreboard takes for lost ends at SND.UNA at least.
+        self.known_lost() > if self.rack.is_some() { before } else { before.max(una) }
     }
 
     /// Notes what the peer holds, by an ACK of `acked`. Returns whether something of it is new.
@@ -266,5 +282,52 @@ impl LossRecovery {
             fast.rescue = Some(recover);
         }
         fast.first_due = false;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MSS: u64 = 1000;
+
+    /// Forty segments have left, the first is lost, and the four after it are held.
+    fn recovering() -> (LossRecovery, SendSpace) {
+        let mut loss = LossRecovery::new(&Config { prr: true, ..Config::default() });
+        let mut space = SendSpace::new(0);
+        (space.una, space.next, space.max) = (1, 1 + 40 * MSS, 1 + 40 * MSS);
+        loss.sack = true;
+        loss.sacked.insert(1 + MSS, 1 + 5 * MSS);
+        loss.begin(&space, MSS);
+        (loss, space)
+    }
+
+    /// Whether more is lost by an ACK that moves SND.UNA to the 20th segment, with `held` segments beyond the 21st.
+    fn lost_more_by_a_partial_ack(held: u64) -> bool {
+        let (mut loss, mut space) = recovering();
+        let before = loss.known_lost();
+        space.una = 1 + 20 * MSS;
+        loss.sacked.remove_below(space.una);
+        loss.sacked.insert(1 + 21 * MSS, 1 + (21 + held) * MSS);
+        loss.refresh_scoreboard(space.una, MSS);
+        loss.has_lost_more(before, space.una)
+    }
+
+    #[test]
+    fn a_partial_ack_indicates_further_loss_where_enough_is_held_beyond_another_gap() {
+        assert!(!lost_more_by_a_partial_ack(2));
+        assert!(lost_more_by_a_partial_ack(3));
+    }
+
+    #[test]
+    fn below_ssthresh_a_safe_ack_lets_one_segment_more_out_than_one_that_indicates_loss() {
+        let prr = Prr { flight: 40 * MSS, delivered: 10 * MSS, out: 10 * MSS };
+        let mut window = Window::new(&Config::default(), MSS);
+        window.ssthresh = 20 * MSS;
+        let sent = |safe, pipe| prr.allowance(MSS, safe, pipe, &window);
+        assert_eq!((sent(true, 15 * MSS), sent(false, 15 * MSS)), (2 * MSS, MSS));
+        for same in [19 * MSS, 30 * MSS] {
+            assert_eq!(sent(true, same), sent(false, same));
+        }
     }
 }

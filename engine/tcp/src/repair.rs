@@ -19,14 +19,14 @@ impl Sender {
         self.loss.begin(&self.space, self.congestion_window.mss);
     }
 
-    /// Takes an ACK that delivered `delivered` bytes, and perhaps moved SND.UNA: with PRR, in recovery, the window is what is in the network and
+    /// Takes an ACK that delivered `delivered` bytes and is a SafeACK or not: with PRR, in recovery, the window is what is in the network and
     /// what may leave now.
-    pub(crate) fn reduce_in_proportion(&mut self, delivered: u64, moved: bool) {
+    pub(crate) fn reduce_in_proportion(&mut self, delivered: u64, safe: bool) {
         let pipe = self.pipe();
         let Recovery::Fast(FastRecovery { prr: Some(prr), .. }) = &mut self.loss.state else { return };
         prr.delivered += delivered;
         let window = &mut self.congestion_window;
-        let allowance = prr.allowance(delivered, moved, pipe, window);
+        let allowance = prr.allowance(delivered, safe, pipe, window);
         // RFC 9937: the first retransmission leaves in any case.
         let allowance = if prr.out == 0 { allowance.max(window.mss) } else { allowance };
         window.cwnd = pipe + allowance;

@@ -154,7 +154,8 @@ impl Sender {
     #[inline]
     pub(crate) fn acknowledge(&mut self, now: Time, ack: &Acknowledgement<'_>, config: &Config) {
         let (prior_una, prior_flight) = (self.space.una, self.space.flight());
-        let prior_delivered = if self.loss.prr { self.loss.delivered(self.space.una) } else { 0 };
+        let prior =
+            if self.loss.prr { (self.loss.delivered(prior_una), self.loss.known_lost()) } else { (0, 0) };
         let same_window = ack.window == self.peer_window.bytes;
         self.take_window(ack.sequence, ack.offset, ack.window);
         let news = self.loss.sack
@@ -175,7 +176,7 @@ impl Sender {
         }
         if self.extended {
             let duplicate = ack.offset == prior_una && ack.pure && same_window;
-            self.acknowledge_extended(now, ack, (prior_una, prior_delivered), news, duplicate, config);
+            self.acknowledge_extended(now, ack, (prior_una, prior), news, duplicate, config);
         }
     }
 
@@ -185,7 +186,7 @@ impl Sender {
         &mut self,
         now: Time,
         ack: &Acknowledgement<'_>,
-        (prior_una, prior_delivered): (u64, u64),
+        (prior_una, (prior_delivered, prior_lost)): (u64, (u64, u64)),
         news: bool,
         duplicate: bool,
         config: &Config,
@@ -200,10 +201,8 @@ impl Sender {
             self.find_losses_by_time(now, ack, prior_una, config);
         }
         if self.loss.prr {
-            self.reduce_in_proportion(
-                self.loss.delivered(self.space.una) - prior_delivered,
-                ack.offset > prior_una,
-            );
+            let safe = ack.offset > prior_una && !self.loss.has_lost_more(prior_lost, self.space.una);
+            self.reduce_in_proportion(self.loss.delivered(self.space.una) - prior_delivered, safe);
         }
     }
 
