@@ -23,7 +23,7 @@ def of_experiment(name: str) -> str:
     """Returns the README of an experiment that ships."""
     experiment = files.load(name)
     folder = experiment.path.parent
-    told = setup.load(folder)
+    told = setup.load(folder, experiment.document)
     blocks: list[Block] = []
     if experiment.file.description:
         blocks.append(Paragraph(experiment.file.description))
@@ -100,7 +100,7 @@ def of_all() -> str:
 
 def _line(name: str) -> str:
     experiment = files.load(name)
-    told, claims = setup.load(experiment.path.parent), experiment.file.claims
+    told, claims = setup.load(experiment.path.parent, experiment.document), experiment.file.claims
     return f"{told.summary}. {_span(claims)}" if claims else told.summary
 
 

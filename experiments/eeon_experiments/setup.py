@@ -73,8 +73,9 @@ class Setup(Strict):
         return ("what", "value", "source"), [(one.what, one.value, one.source) for one in self.setup]
 
 
-def load(folder: Path) -> Setup:
+def load(folder: Path, experiment: Document | None = None) -> Setup:
     """Returns the set-up of the experiment in a folder, its values filled in; empty without a file.
+    `experiment`: its file, where that has been read.
 
     Raises InputError for keys that it cannot have, and for settings that the experiment's file does not have.
     """
@@ -86,7 +87,7 @@ def load(folder: Path) -> Setup:
         found = Setup.model_validate(document.value)
     except ValidationError as error:
         raise input_error(error, document, Setup) from None
-    base = read_yaml(folder / shipped.FILE)
+    base = experiment or read_yaml(folder / shipped.FILE)
     problems: list[Problem] = []
     filled = {
         part: [_filled(one, base, document, (part, index), problems) for index, one in enumerate(entries)]

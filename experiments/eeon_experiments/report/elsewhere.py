@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 
 from eeon_control.model_base import Strict
@@ -93,6 +94,12 @@ def load(folder: Path) -> list[View]:
         raise input_error(error, document, Views) from None
 
 
+@cache
+def _shipped_views(folder: Path) -> dict[str, list[View]]:
+    """The views of every experiment in a folder, by its name: each experiment of a report asks for them."""
+    return {name: load(folder / name) for name in shipped.names()}
+
+
 def seen(results: Results, view: View) -> Results:
     """Returns the rows that a view selects, under its names."""
     rows = results.select(**view.where).rows
@@ -116,16 +123,17 @@ def judged_elsewhere(
 ) -> dict[str, list[Elsewhere]]:
     """By claim, what came of the claims of experiment `name` in every other set-up that has results for them,
     the larger forms first. A claim that its rows do not suffice for is left out."""
-    published = {form: _rows(results_folder / f"{name}{form}") for form in forms}
+    rows_of = cache(_rows)
+    published = {form: rows_of(results_folder / f"{name}{form}") for form in forms}
     on_all = {form: {claim.id: _came(claim, rows) for claim in claims} for form, rows in published.items()}
     found: dict[str, list[Elsewhere]] = {}
-    for other in shipped.names():
-        for view in load(shipped.folder() / other):
+    for other, views in _shipped_views(shipped.folder()).items():
+        for view in views:
             if view.claims != name:
                 continue
             for form in forms:
                 place = results_folder / f"{other}{form}"
-                rows = seen(_rows(place), view)
+                rows = seen(rows_of(place), view)
                 there = on_points_of(rows, published[form])
                 for claim in claims:
                     if view.only and claim.id not in view.only:

@@ -102,7 +102,8 @@ def _parts(experiment: files.Experiment) -> _Parts:
     if experiment.folder is None:
         return _Parts()
     place = experiment.folder
-    return _Parts(folder.claims(place), folder.figures(place), findings.load(place), setups.load(place))
+    setup = setups.load(place, experiment.document)
+    return _Parts(folder.claims(place), folder.figures(place), findings.load(place), setup)
 
 
 def _results(place: Path) -> tuple[Results, store.Manifest | None]:
