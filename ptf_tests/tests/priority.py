@@ -106,8 +106,18 @@ class DscpGoesBeforePcp(_Priorities):
 @virtual_time_only
 class WithoutPrioritiesNoTableIsAsked(_Priorities):
     def runTest(self) -> None:
-        self.set_default("switch_config", "set_ecmp_seed", {"seed": _SEED})
-        self.expect_queue(packets.udp(PORT, dscp=EF), 0)
+        for action in ("set_ecmp_seed", "spray_packets"):
+            self.set_default("switch_config", action, {"seed": _SEED})
+            self.expect_queue(packets.udp(PORT, dscp=EF), 0)
+
+
+@virtual_time_only
+class SpreadPacketsGoToTheirQueue(_Priorities):
+    """A switch that spreads packets over equal paths asks for their class as any other."""
+
+    def runTest(self) -> None:
+        self.set_default("switch_config", "spray_packets_and_priorities", {"seed": _SEED})
+        self.expect_queue(packets.udp(PORT, dscp=EF), 5)
 
 
 @virtual_time_only
