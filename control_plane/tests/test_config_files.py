@@ -130,6 +130,7 @@ def with_eee(profile: str) -> str:
             BASE.replace("roles:", "  eee: {standard: {mode: off}}\nroles:"),
             "profiles.eee.standard: this name is a preset; choose another name",
         ),
+        (BASE + "routing: {ecmp: per_flow}\n", "routing.ecmp: per_flow: must be true, false or per_packet"),
         (BASE + "routing: {seed: -1}\n", "a seed is a whole number from 0 to 4294967295"),
         (BASE + "routing: {seed: true}\n", "a seed is a whole number"),
         ("profiles: 3", "c.yaml:1: error: profiles: 3: must be a mapping"),
