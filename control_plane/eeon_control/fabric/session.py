@@ -228,13 +228,23 @@ class P4RuntimeSession:
             config=config if config is not None else self.schema.get_pipeline_config(),
         )
         try:
-            await self._client.load(request)
+            await self._load(request)
         except P4ClientError as error:
             if keep_entries and error.code not in LOST:
                 await self.push_pipeline(config)
                 return
             reason = await self._reason(error, LOAD_SECONDS)
             raise self._error(f"{_verb(error)} the pipeline: {reason}", error.code) from None
+
+    async def _load(self, request: p4r.SetForwardingPipelineConfigRequest) -> None:
+        """Loads a program as finsy's `request` does, whose deadline is too short for that."""
+        assert self._client.channel is not None, "the session is open"
+        self._complete(request)
+        stub = p4r_grpc.P4RuntimeStub(self._client.channel)
+        try:
+            await cast("Awaitable[object]", stub.SetForwardingPipelineConfig(request, timeout=LOAD_SECONDS))
+        except grpc.RpcError as error:
+            raise P4ClientError(error, type(request).__name__, msg=request, schema=self.schema) from None
 
     async def read_entries(self, tables: Iterable[str]) -> list[Entry]:
         """Returns all entries of the named tables, default actions included where they can be written."""
@@ -477,14 +487,3 @@ class _Client(P4Client):
         self._stub = p4r_grpc.P4RuntimeStub(self._channel)
         self._schema = schema
         self._complete_request = complete_request
-
-    async def load(self, request: p4r.SetForwardingPipelineConfigRequest) -> None:
-        """Loads a program. Raises P4ClientError as `request` does, which has a deadline too short for it."""
-        assert self._stub is not None and self._complete_request is not None, "the client is open"
-        self._complete_request(request)
-        try:
-            await cast(
-                "Awaitable[object]", self._stub.SetForwardingPipelineConfig(request, timeout=LOAD_SECONDS)
-            )
-        except grpc.RpcError as error:
-            raise P4ClientError(error, type(request).__name__, msg=request, schema=self._schema) from None
