@@ -21,8 +21,12 @@ import asyncio
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
 from eeon_control.printable import one_line
+
+if TYPE_CHECKING:
+    from finsy import GRPCStatusCode
 
 
 class EeonError(Exception):
@@ -50,7 +54,14 @@ class ProgramPinned(StateError):
 
 
 class FabricError(EeonError):
-    """A switch could not be reached, refused a request, or answered with what it should not hold."""
+    """A switch could not be reached, refused a request, or answered with what it should not hold.
+
+    `code`: gRPC's, of a call to one switch that failed.
+    """
+
+    def __init__(self, message: str, code: GRPCStatusCode | None = None) -> None:
+        super().__init__(message)
+        self.code = code
 
 
 class NothingWritten(FabricError):

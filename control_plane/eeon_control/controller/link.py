@@ -13,8 +13,9 @@ from eeon_control.controller import messages as m
 from eeon_control.controller import port_events
 from eeon_control.controller.log import say
 from eeon_control.controller.machine import SwitchMachine
-from eeon_control.controller.persistent_session import IdInUse, PersistentSession, is_lost
+from eeon_control.controller.persistent_session import IdInUse, PersistentSession
 from eeon_control.errors import EeonError, FabricError
+from eeon_control.fabric.session import LOST
 from eeon_control.plan import TABLES, owned_of
 from eeon_control.targets import Target
 
@@ -153,7 +154,7 @@ class Link:
         try:
             self.tell(await self._answer(action, session))
         except FabricError as error:
-            lost = is_lost(error) and not isinstance(action, m.ApplySettings)
+            lost = error.code in LOST and not isinstance(action, m.ApplySettings)
             if lost or isinstance(action, m.Bid):
                 connection = self.machine.connection
                 self.tell(m.StreamLost(connection, _short(error), isinstance(error, IdInUse)))

@@ -4,23 +4,16 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 
-from finsy import P4ClientError
+from finsy import GRPCStatusCode, P4ClientError
 from finsy.proto import U128, p4r, rpc_code
 
 from eeon_control.controller.messages import ArbitrationStatus
 from eeon_control.errors import FabricError
 from eeon_control.fabric.session import P4RuntimeSession
 
-_LOST = ("(UNAVAILABLE)", "(DEADLINE_EXCEEDED)", "(CANCELLED)")
-
 
 class IdInUse(FabricError):
     """The switch closed the stream because another one has the election id that was bid."""
-
-
-def is_lost(error: FabricError) -> bool:
-    """Returns whether an error is the connection's and not the switch's answer."""
-    return str(error).endswith(_LOST)
 
 
 class PersistentSession(P4RuntimeSession):
@@ -60,13 +53,13 @@ class PersistentSession(P4RuntimeSession):
             except P4ClientError as error:
                 raise await self._stream_error(error) from None
             except RuntimeError:  # how finsy reports that the server closed the stream
-                raise self._error("closed the stream (UNAVAILABLE)") from None
+                raise self._error("closed the stream (UNAVAILABLE)", GRPCStatusCode.UNAVAILABLE) from None
             if message.HasField("arbitration"):
                 yield _role(message.arbitration), U128.decode(message.arbitration.election_id)
 
     async def _stream_error(self, error: P4ClientError) -> FabricError:
-        told = self._error(await self._reason(error))
-        return IdInUse(str(told)) if error.is_election_id_used else told
+        told = await self._failure(error)
+        return IdInUse(str(told), told.code) if error.is_election_id_used else told
 
 
 def _role(update: p4r.MasterArbitrationUpdate) -> ArbitrationStatus:

@@ -7,11 +7,13 @@ import hashlib
 import time
 from collections.abc import Iterator, Mapping
 
+from finsy import GRPCStatusCode
+
 from eeon_control import program as programs
 from eeon_control.doctor.finding import Finding, fault, ok, warning
 from eeon_control.errors import FabricError
 from eeon_control.fabric import thrift
-from eeon_control.fabric.session import NO_ANSWER, P4RuntimeSession
+from eeon_control.fabric.session import P4RuntimeSession
 from eeon_control.fabric.sync import run
 from eeon_control.program import Program
 from eeon_control.targets import Target, is_loopback
@@ -52,7 +54,7 @@ async def _p4runtime(name: str, target: Target, program: Program) -> list[Findin
     except FabricError as error:
         hangs = "see whether its process is stopped or starved (ps, top), then start the switch again"
         mend = "start the switch, or correct its address in the targets file"
-        return [fault(check, str(error), hangs if NO_ANSWER in str(error) else mend)]
+        return [fault(check, str(error), hangs if error.code is GRPCStatusCode.DEADLINE_EXCEEDED else mend)]
 
 
 async def _pipeline(name: str, session: P4RuntimeSession, program: Program) -> Finding:

@@ -10,7 +10,7 @@ import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from finsy import GNMIPath
+from finsy import GNMIPath, GRPCStatusCode
 from finsy.gnmiclient import GNMIClientError, GNMIUpdate
 
 from eeon_control.errors import FabricError
@@ -94,7 +94,7 @@ async def read(session: P4RuntimeSession, target: Target) -> Mapping[int, bool] 
     except (GNMIClientError, KeyError, ValueError):
         return await thrift.port_states(session.name, target) if target.thrift is not None else None
     except TimeoutError:
-        raise FabricError(f"{session.name}: gNMI: {NO_ANSWER}") from None
+        raise FabricError(f"{session.name}: gNMI: {NO_ANSWER}", GRPCStatusCode.DEADLINE_EXCEEDED) from None
 
 
 def _number(value: object) -> int:

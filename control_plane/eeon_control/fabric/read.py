@@ -17,6 +17,7 @@ from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from typing import TypeVar
 
+from finsy import GRPCStatusCode
 from finsy.proto import p4r
 
 from eeon_control import constants
@@ -202,7 +203,7 @@ async def _registers(
             value = int.from_bytes(entry.data.bitstring, "big")
             values[names[entry.register_id], entry.index.index] = value
     except FabricError as error:
-        if "UNIMPLEMENTED" in str(error):
+        if error.code is GRPCStatusCode.UNIMPLEMENTED:
             raise NoRegisters(
                 f"{session.name}: this target has no registers over P4Runtime (BMv2 has not, the engine has)"
             ) from None

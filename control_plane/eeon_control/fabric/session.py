@@ -60,7 +60,8 @@ _NO_TAKE_OVER = "no larger one can take over: end that client, or restart the sw
 _NOT_CONNECTED = re.compile(
     r"^failed to connect to all addresses; last error: [A-Z_]+: \S+ (?:Failed to connect to remote host: )?"
 )
-_NO_ANSWER = (GRPCStatusCode.UNAVAILABLE, GRPCStatusCode.DEADLINE_EXCEEDED, GRPCStatusCode.CANCELLED)
+LOST = (GRPCStatusCode.UNAVAILABLE, GRPCStatusCode.DEADLINE_EXCEEDED, GRPCStatusCode.CANCELLED)
+"""Codes of a call that the switch has not answered."""
 _UPDATE_TYPE = {
     ChangeKind.INSERT: p4r.Update.INSERT,
     ChangeKind.MODIFY: p4r.Update.MODIFY,
@@ -118,7 +119,7 @@ class P4RuntimeSession:
                         await self._arbitrate(election.above(self._election_id))
         except TimeoutError:
             await self._client.close()
-            raise self._error(NO_ANSWER) from None
+            raise self._error(NO_ANSWER, GRPCStatusCode.DEADLINE_EXCEEDED) from None
         except BaseException:
             await self._client.close()
             raise
@@ -148,30 +149,27 @@ class P4RuntimeSession:
         A client that pushes another program under the same cookie is believed; `runs_program` looks at it.
         Under another cookie, it is asked for the program.
         """
-        request = p4r.GetForwardingPipelineConfigRequest(
-            device_id=self._device_id, response_type=p4r.GetForwardingPipelineConfigRequest.COOKIE_ONLY
-        )
-        try:
-            reply = await self._client.request(request)
-        except P4ClientError as error:
-            if error.is_pipeline_missing:
-                return False
-            raise self._error(await self._reason(error)) from None
-        same = reply.config.HasField("cookie") and reply.config.cookie.cookie == self.schema.p4cookie
-        return same or await self.runs_program()
+        held = await self._config(p4r.GetForwardingPipelineConfigRequest.COOKIE_ONLY)
+        return held is not None and (self._has_cookie(held) or await self.runs_program())
 
     async def pipeline(self) -> p4r.ForwardingPipelineConfig | None:
         """Returns the whole pipeline configuration of the switch, or None when it has none."""
-        request = p4r.GetForwardingPipelineConfigRequest(
-            device_id=self._device_id, response_type=p4r.GetForwardingPipelineConfigRequest.ALL
-        )
+        held = await self._config(p4r.GetForwardingPipelineConfigRequest.ALL)
+        return None if held is None or not held.HasField("p4info") else held
+
+    async def _config(
+        self, kind: p4r.GetForwardingPipelineConfigRequest.ResponseType.ValueType
+    ) -> p4r.ForwardingPipelineConfig | None:
+        request = p4r.GetForwardingPipelineConfigRequest(device_id=self._device_id, response_type=kind)
         try:
-            reply = await self._client.request(request)
+            return (await self._client.request(request)).config
         except P4ClientError as error:
             if error.is_pipeline_missing:
                 return None
-            raise self._error(await self._reason(error)) from None
-        return reply.config if reply.config.HasField("p4info") else None
+            raise await self._failure(error) from None
+
+    def _has_cookie(self, held: p4r.ForwardingPipelineConfig) -> bool:
+        return held.HasField("cookie") and held.cookie.cookie == self.schema.p4cookie
 
     def is_program(self, held: p4r.ForwardingPipelineConfig | None) -> bool:
         """Returns whether this does what the schema's program does, by its bytes and its P4Info
@@ -187,8 +185,7 @@ class P4RuntimeSession:
             return False
         meant = self.schema.get_pipeline_config()
         if not held.p4_device_config:
-            same_cookie = held.HasField("cookie") and held.cookie.cookie == self.schema.p4cookie
-            return bool(same_cookie and held.p4info == meant.p4info)
+            return self._has_cookie(held) and held.p4info == meant.p4info
         if held.p4_device_config == meant.p4_device_config and held.p4info == meant.p4info:
             return True
         return identity(held.p4_device_config, held.p4info) == identity(meant.p4_device_config, meant.p4info)
@@ -231,14 +228,23 @@ class P4RuntimeSession:
             config=config if config is not None else self.schema.get_pipeline_config(),
         )
         try:
-            await self._client.load(request)
+            await self._load(request)
         except P4ClientError as error:
-            if keep_entries and error.code not in _NO_ANSWER:
+            if keep_entries and error.code not in LOST:
                 await self.push_pipeline(config)
                 return
-            is_late = error.code is GRPCStatusCode.DEADLINE_EXCEEDED
-            reason = _no_answer(LOAD_SECONDS) if is_late else await self._reason(error)
-            raise self._error(f"{_verb(error)} the pipeline: {reason}") from None
+            reason = await self._reason(error, LOAD_SECONDS)
+            raise self._error(f"{_verb(error)} the pipeline: {reason}", error.code) from None
+
+    async def _load(self, request: p4r.SetForwardingPipelineConfigRequest) -> None:
+        """Loads a program as finsy's `request` does, whose deadline is too short for that."""
+        assert self._client.channel is not None, "the session is open"
+        self._complete(request)
+        stub = p4r_grpc.P4RuntimeStub(self._client.channel)
+        try:
+            await cast("Awaitable[object]", stub.SetForwardingPipelineConfig(request, timeout=LOAD_SECONDS))
+        except grpc.RpcError as error:
+            raise P4ClientError(error, type(request).__name__, msg=request, schema=self.schema) from None
 
     async def read_entries(self, tables: Iterable[str]) -> list[Entry]:
         """Returns all entries of the named tables, default actions included where they can be written."""
@@ -281,7 +287,7 @@ class P4RuntimeSession:
                     for entity in reply.entities:
                         yield entity
             except P4ClientError as error:
-                raise self._error(f"cannot be read: {await self._reason(error)}") from None
+                raise await self._failure(error, "cannot be read: ") from None
 
     async def write_changes(self, changes: Sequence[Change]) -> None:
         """Sends changes in order. On an error some of them may have been carried out."""
@@ -315,7 +321,7 @@ class P4RuntimeSession:
                 async for _ in self.read([p4r.Entity(register_entry=cell)]):
                     pass
             except FabricError as error:
-                if "UNIMPLEMENTED" not in str(error):
+                if error.code is not GRPCStatusCode.UNIMPLEMENTED:
                     raise
                 self._watches = False
             else:
@@ -336,7 +342,8 @@ class P4RuntimeSession:
                     for index, detail in sorted(error.details.items())
                 ]
                 shown = "; ".join(failed[:3]) + (f"; and {len(failed) - 3} more" if len(failed) > 3 else "")
-                raise self._error(f"{_verb(error)} a write: {shown or await self._reason(error)}") from None
+                reason = shown or await self._reason(error)
+                raise self._error(f"{_verb(error)} a write: {reason}", error.code) from None
 
     async def _arbitrate(self, bid: int) -> None:
         """Become primary with election id `bid`, or raise. Leaves the id that won in `_election_id`."""
@@ -348,7 +355,7 @@ class P4RuntimeSession:
                     await asyncio.sleep(_ID_RETRY_SECONDS)
                     reply = await self._bid(bid)
             except P4ClientError as error:
-                raise self._error(await self._reason(error)) from None
+                raise await self._failure(error) from None
             if reply is None:
                 raise self._error(
                     f"election id {election.name_of(bid)} is in use by another controller; {_way_out(bid)}"
@@ -405,10 +412,13 @@ class P4RuntimeSession:
         except (KeyError, ValueError):
             raise self._error(f"the program has no table {name}; is it E-EON's?") from None
 
-    async def _reason(self, error: P4ClientError) -> str:
+    async def _failure(self, error: P4ClientError, what: str = "") -> FabricError:
+        return self._error(what + await self._reason(error), error.code)
+
+    async def _reason(self, error: P4ClientError, seconds: float = ANSWER_SECONDS) -> str:
         """gRPC's words, or better ones where the switch hangs, or the connection's protection has failed."""
         if error.code is GRPCStatusCode.DEADLINE_EXCEEDED:
-            return NO_ANSWER
+            return _no_answer(seconds)
         may_explain = tls_files.may_explain(error.message) and not is_unix(self._target.address)
         if error.code is GRPCStatusCode.UNAVAILABLE and may_explain:
             told = await asyncio.to_thread(tls_files.explain, self._target.address, self._target.tls)
@@ -417,15 +427,14 @@ class P4RuntimeSession:
         said = _NOT_CONNECTED.sub("cannot be reached: ", _said(error.message))
         return f"{said or 'no reason given'} ({error.code.name})"
 
-    def _error(self, reason: str) -> FabricError:
-        return FabricError(
-            f"{self.name} ({self._target.address}, device id {self._device_id}): {one_line(reason)}"
-        )
+    def _error(self, reason: str, code: GRPCStatusCode | None = None) -> FabricError:
+        where = f"{self.name} ({self._target.address}, device id {self._device_id})"
+        return FabricError(f"{where}: {one_line(reason)}", code)
 
 
 def _verb(error: P4ClientError) -> str:
     """Returns what the switch did to a request that it did not carry out."""
-    return "did not answer" if error.code in _NO_ANSWER else "refused"
+    return "did not answer" if error.code in LOST else "refused"
 
 
 def _said(text: str) -> str:
@@ -478,14 +487,3 @@ class _Client(P4Client):
         self._stub = p4r_grpc.P4RuntimeStub(self._channel)
         self._schema = schema
         self._complete_request = complete_request
-
-    async def load(self, request: p4r.SetForwardingPipelineConfigRequest) -> None:
-        """Loads a program. Raises P4ClientError as `request` does, which has a deadline too short for it."""
-        assert self._stub is not None and self._complete_request is not None, "the client is open"
-        self._complete_request(request)
-        try:
-            await cast(
-                "Awaitable[object]", self._stub.SetForwardingPipelineConfig(request, timeout=LOAD_SECONDS)
-            )
-        except grpc.RpcError as error:
-            raise P4ClientError(error, type(request).__name__, msg=request, schema=self._schema) from None

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 
-from finsy import P4Schema
+from finsy import GRPCStatusCode, P4Schema
 from finsy.proto import p4i, p4r
 
 from eeon_control import election
@@ -217,7 +217,8 @@ async def _read_foreign(session: P4RuntimeSession, info: p4i.P4Info) -> list[p4r
             before_tables += [entity async for entity in session.read([request])]
         except FabricError as error:
             # BMv2 refuses to list members of a profile that was last used with one-shot sets: it has none.
-            if not any(said in str(error) for said in ("UNIMPLEMENTED", "mix action selector")):
+            # Only its words tell that from other requests that are INVALID_ARGUMENT.
+            if error.code is not GRPCStatusCode.UNIMPLEMENTED and "mix action selector" not in str(error):
                 raise
     return before_tables + entries
 

@@ -33,7 +33,6 @@ from .values import (
     PortInfo,
     Replica,
     Savepoint,
-    Session,
     Share,
 )
 
@@ -317,8 +316,11 @@ class SwitchHandle:
         `mc_groups` gives back."""
     def mc_groups(self, group: int | None = None) -> list[McCopies]:
         """Returns the multicast groups by rising id, or the one of that id if there is one."""
-    def mirroring_sessions(self, session: int | None = None) -> list[Session]:
-        """Returns the clone sessions by rising id, or the one of that id if there is one."""
+    def mirroring_sessions(
+        self, session: int | None = None
+    ) -> list[tuple[int, int | None, int | None, int, int]]:
+        """Returns the fields of `values.Session` for each clone session by rising id, or for the one of that
+        id if there is one."""
     def mc_delete_group(self, group: int) -> None:
         """Deletes a multicast group."""
     def mirroring_session_add(

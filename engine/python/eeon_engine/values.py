@@ -5,7 +5,7 @@ ids are a client's.
 """
 
 from collections.abc import Sequence
-from typing import Literal
+from typing import Literal, NamedTuple
 
 ExactParam = tuple[Literal["exact"], bytes]
 LpmParam = tuple[Literal["lpm"], bytes, int]
@@ -83,8 +83,16 @@ McLag = tuple[int, list[int]]
 McCopies = tuple[int, list[Replica], bytes]
 """A multicast group: id, its copies in order, the opaque bytes of the client that wrote it."""
 
-Session = tuple[int, int | None, int | None, int, int]
-"""A clone session: id, egress port, multicast group, class of service, longest copy in bytes (0: any)."""
+
+class Session(NamedTuple):
+    """A clone session. `max_bytes` is the longest copy, 0 for any."""
+
+    number: int
+    port: int | None
+    mgid: int | None
+    class_of_service: int
+    max_bytes: int
+
 
 PortInfo = tuple[int, str, bool]
 """A port: number, name of its interface, whether it is up."""

@@ -237,7 +237,8 @@ def test_a_table_without_a_key_takes_no_entries(client: Client, names: Names) ->
 
 def test_const_entries_are_read_with_the_priorities_of_their_order(client: Client, names: Names) -> None:
     forward = names.action("forward", 7)
-    assert entries(client, names, "const_table") == [
+    found = entries(client, names, "const_table")
+    assert found == [
         names.entry(
             "const_table", ternary(1, 0xCAFE0001, 0xFFFFFFFF), action=forward, priority=2, is_const=True
         ),
@@ -249,6 +250,9 @@ def test_const_entries_are_read_with_the_priorities_of_their_order(client: Clien
             is_const=True,
         ),
     ]
+    # By its key, each is the same.
+    for entry in found:
+        assert entries(client, names, "const_table", match=entry.match, priority=entry.priority) == [entry]
 
 
 def test_const_entries_cannot_be_changed(client: Client, switch: Switch, names: Names) -> None:

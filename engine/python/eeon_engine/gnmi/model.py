@@ -217,10 +217,10 @@ def _has_verdicts(control: SwitchHandle) -> bool:
 
 def _marks(control: SwitchHandle, port: int) -> Marks:
     cells = control.read_counters_range("verdicts", port * _CELLS_PER_PORT, (port + 1) * _CELLS_PER_PORT)
+    marked = cells[MARKED::_VERDICTS]
+    dropped = cells[EARLY_DROPPED::_VERDICTS] + cells[TAIL_DROPPED::_VERDICTS]
     return Marks(
-        packets=sum(cell[1] for cell in cells[MARKED::_VERDICTS]),
-        octets=sum(cell[0] for cell in cells[MARKED::_VERDICTS]),
-        dropped_packets=sum(
-            cell[1] for verdict in (EARLY_DROPPED, TAIL_DROPPED) for cell in cells[verdict::_VERDICTS]
-        ),
+        packets=sum(packets for _, packets in marked),
+        octets=sum(octets for octets, _ in marked),
+        dropped_packets=sum(packets for _, packets in dropped),
     )

@@ -240,7 +240,7 @@ class Device:
         with self._lock:
             self._arbitration.check_device(request.device_id)
             caller.check_right(Right.READ)
-            pipeline = self._saved[0] if self._saved else self._pipeline
+            pipeline, *_ = self._saved or (self._pipeline,)
             if pipeline is None:
                 raise _no_pipeline()
             config = p4r.ForwardingPipelineConfig()
@@ -291,7 +291,8 @@ class Device:
 
     def _current(self) -> tuple[SwitchHandle, Forwarding]:
         if self._saved is not None:
-            return self._saved[1], self._saved[2]
+            _, shadow, forwarding = self._saved
+            return shadow, forwarding
         if self._forwarding is None:
             raise _no_pipeline()
         return self._control, self._forwarding

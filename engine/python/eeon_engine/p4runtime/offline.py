@@ -27,7 +27,7 @@ class Writer:
     def __init__(self, switch: SwitchHandle, p4info: p4i.P4Info | str | bytes) -> None:
         self._switch = switch
         self._p4info = p4info
-        self._of: tuple[str, Pipeline] | None = None
+        self._known: Pipeline | None = None
 
     def write(self, request: p4r.WriteRequest) -> int:
         """Applies a `WriteRequest` as the function `write` does."""
@@ -43,10 +43,9 @@ class Writer:
         program = self._switch.program
         if program is None:
             raise ConfigError("the switch has no program to write entries for; load one first")
-        if self._of is None or self._of[0] != program.digest:
+        if self._known is None or self._known.program.digest != program.digest:
             try:
-                pipeline = Pipeline.from_config(config_from_files(program.json, self._p4info))
+                self._known = Pipeline.from_config(config_from_files(program.json, self._p4info))
             except StatusError as error:
                 raise ConfigError(error.message) from error
-            self._of = program.digest, pipeline
-        return self._of[1]
+        return self._known

@@ -1,7 +1,6 @@
 """Calls on action profiles: members and groups."""
 
 from ..exceptions import NoSuchHandleError
-from ..values import Group, Member
 from .interface import signed, standard, unsigned
 from .names import Context
 from .tables import shortest
@@ -26,12 +25,12 @@ class ActionProfileCalls:
         self._control.mt_act_prof_delete_member(profile, unsigned(member, 32))
 
     def bm_mt_act_prof_get_members(self, cxt: int, profile: str) -> list[standard.BmMtActProfMember]:
-        return [_member(member) for member in self._context.members(profile)]
+        return [_member(*member) for member in self._context.members(profile)]
 
     def bm_mt_act_prof_get_member(self, cxt: int, profile: str, member: int) -> standard.BmMtActProfMember:
-        for found in self._control.mt_act_prof_get_members(profile):
-            if found[0] == unsigned(member, 32):
-                return _member(found)
+        for handle, action, data in self._control.mt_act_prof_get_members(profile):
+            if handle == unsigned(member, 32):
+                return _member(handle, action, data)
         raise NoSuchHandleError(
             f"action profile '{profile}': no member has handle {member}", "INVALID_MBR_HANDLE"
         )
@@ -51,26 +50,24 @@ class ActionProfileCalls:
         self._control.mt_act_prof_remove_member_from_group(profile, unsigned(member, 32), unsigned(group, 32))
 
     def bm_mt_act_prof_get_groups(self, cxt: int, profile: str) -> list[standard.BmMtActProfGroup]:
-        return [_group(group) for group in self._context.groups(profile)]
+        return [_group(*group) for group in self._context.groups(profile)]
 
     def bm_mt_act_prof_get_group(self, cxt: int, profile: str, group: int) -> standard.BmMtActProfGroup:
-        for found in self._control.mt_act_prof_get_groups(profile):
-            if found[0] == unsigned(group, 32):
-                return _group(found)
+        for handle, members in self._control.mt_act_prof_get_groups(profile):
+            if handle == unsigned(group, 32):
+                return _group(handle, members)
         raise NoSuchHandleError(
             f"action profile '{profile}': no group has handle {group}", "INVALID_GRP_HANDLE"
         )
 
 
-def _member(member: Member) -> standard.BmMtActProfMember:
-    handle, action, data = member
+def _member(handle: int, action: str, data: list[bytes]) -> standard.BmMtActProfMember:
     return standard.BmMtActProfMember(
         mbr_handle=signed(handle, 32), action_name=action, action_data=shortest(data)
     )
 
 
-def _group(group: Group) -> standard.BmMtActProfGroup:
-    handle, members = group
+def _group(handle: int, members: list[int]) -> standard.BmMtActProfGroup:
     return standard.BmMtActProfGroup(
         grp_handle=signed(handle, 32), mbr_handles=[signed(member, 32) for member in members]
     )

@@ -21,7 +21,7 @@ class PreCalls:
     def bm_mc_mgrp_create(self, cxt: int, group: int) -> int:
         if not 0 < group <= _MAX_U16:
             raise InvalidValueError(f"multicast group {group}: ids go from 1 to {_MAX_U16}", "INVALID_MGID")
-        if not any(mgid == group for mgid, _ in self._control.mc_get_entries()[0]):
+        if not self._control.mc_groups(group):
             # Creating a group that exists does nothing, without an error, in BMv2.
             self._control.mc_mgrp_create(group)
         return group
@@ -72,7 +72,8 @@ class PreCalls:
 
     def _check_node(self, node: int) -> None:
         """Checks that a node exists; BMv2 does so before it looks at the group."""
-        if not any(known == unsigned(node, 32) for known, _, _, _ in self._control.mc_get_entries()[1]):
+        _, nodes, _ = self._control.mc_get_entries()
+        if unsigned(node, 32) not in {handle for handle, *_ in nodes}:
             raise NoSuchHandleError(f"multicast node {node}: does not exist", "INVALID_L1_HANDLE")
 
 

@@ -55,7 +55,8 @@ class SimpleSwitchCalls:
 
     def mirroring_mapping_get_egress_port(self, session: int) -> int:
         found = self._control.mirroring_session_get(session) if 0 <= session <= _MAX_SESSION else None
-        return -1 if found is None or found[0] is None else found[0]
+        port, _ = found or (None, None)
+        return -1 if port is None else port
 
     # ---- queues. A negative depth or rate is a very large one in BMv2: no limit.
 

@@ -68,12 +68,12 @@ class ActionProfiles:
         if not actions:
             raise invalid(f"table '{table.name}': the action set is empty; give it at least one action")
         choices: list[Choice] = []
+        weights = []
         for item in actions:
             call = translate.action_from_message(table, item.action)
-            choices.append(
-                (call.action.name, call.data, _weight(profile, item.weight), _watched(profile, item))
-            )
-        _check_weights(profile, [weight for _, _, weight, _ in choices], profile.max_group_size)
+            weights.append(_weight(profile, item.weight))
+            choices.append((call.action.name, call.data, weights[-1], _watched(profile, item)))
+        _check_weights(profile, weights, profile.max_group_size)
         note = p4r.ActionProfileActionSet(
             action_selection_mode=action_set.action_selection_mode, size_semantics=action_set.size_semantics
         )
@@ -150,13 +150,14 @@ class ActionProfiles:
         if kind == p4r.Update.DELETE:
             control.client_delete_group(profile.name, number)
             return
-        max_size = p4r.ActionProfileGroup.FromString(found[0][2]).max_size
+        ((_, _, note),) = found
+        max_size = p4r.ActionProfileGroup.FromString(note).max_size
         if message.max_size != max_size:
             raise invalid(
                 f"profile '{profile.name}': group {number} was made with max_size {max_size}, which cannot "
                 f"change to {message.max_size}"
             )
-        control.client_modify_group(profile.name, number, _shares(profile, message), found[0][2])
+        control.client_modify_group(profile.name, number, _shares(profile, message), note)
 
     # ---- reading
 
@@ -187,18 +188,13 @@ class ActionProfiles:
 
 
 def _groups(profile: ActionProfile, groups: list[ClientGroup]) -> Iterator[p4r.Entity]:
-    for group in groups:
-        yield p4r.Entity(action_profile_group=_group(profile, group))
-
-
-def _group(profile: ActionProfile, group: ClientGroup) -> p4r.ActionProfileGroup:
-    number, members, note = group
-    message: p4r.ActionProfileGroup = p4r.ActionProfileGroup.FromString(note)
-    message.action_profile_id, message.group_id = profile.id, number
-    for member_id, weight, watch in members:
-        added = message.members.add(member_id=member_id)
-        _show_weight(profile, added, weight, watch)
-    return message
+    for number, members, note in groups:
+        message: p4r.ActionProfileGroup = p4r.ActionProfileGroup.FromString(note)
+        message.action_profile_id, message.group_id = profile.id, number
+        for member_id, weight, watch in members:
+            added = message.members.add(member_id=member_id)
+            _show_weight(profile, added, weight, watch)
+        yield p4r.Entity(action_profile_group=message)
 
 
 def _group_note(max_size: int) -> bytes:

@@ -30,10 +30,11 @@ def cell_from_message(data: p4r.CounterData, what: str) -> CounterCell:
 def cell_to_message(counter: Counter, cell: CounterCell, data: p4r.CounterData) -> None:
     """Fills `data` with what the counter counts; the engine always counts both."""
     data.SetInParent()
+    byte_count, packet_count = cell
     if counter.counts_bytes:
-        data.byte_count = min(cell[0], _MAX_COUNT)
+        data.byte_count = min(byte_count, _MAX_COUNT)
     if counter.counts_packets:
-        data.packet_count = min(cell[1], _MAX_COUNT)
+        data.packet_count = min(packet_count, _MAX_COUNT)
 
 
 def check_index(what: str, index: int, size: int) -> int:

@@ -6,6 +6,8 @@ refused before the real switch is touched.
 """
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
 
 from ..._engine import SwitchHandle
 from ...exceptions import EngineError
@@ -26,7 +28,21 @@ from .value_sets import ValueSets
 
 Checkpoint = tuple[Savepoint, dict[int, DigestLists]]
 
-_KINDS = frozenset({p4r.Update.INSERT, p4r.Update.MODIFY, p4r.Update.DELETE})
+_UPDATE_TYPES = frozenset({p4r.Update.INSERT, p4r.Update.MODIFY, p4r.Update.DELETE})
+_Direct = p4r.DirectCounterEntry | p4r.DirectMeterEntry
+
+
+@dataclass(frozen=True)
+class _Kind:
+    """How one kind of entity is handled. Each function takes the kind's own message."""
+
+    write: Callable[[int, Any], None]
+    """Applies an update of a type."""
+    read: Callable[[Any], Iterator[Chunk]]
+    cells: Callable[[Any], int] = lambda message: 1
+    """Returns how many cells an update changes."""
+    entries: Callable[[Any, Callable[[str], int]], int] | None = None
+    """Returns how many entries a read looks at. None: as many cells as an update changes."""
 
 
 class Forwarding:
@@ -34,15 +50,30 @@ class Forwarding:
 
     def __init__(self, control: SwitchHandle, schema: Schema) -> None:
         self.schema = schema
-        self._profiles = ActionProfiles(control, schema)
-        self._tables = Tables(control, schema, self._profiles)
-        self._counters = Counters(control, schema)
-        self._meters = Meters(control, schema)
-        self._registers = Registers(control, schema)
-        self._value_sets = ValueSets(control, schema)
-        self._pre = ReplicationEngine(control)
         self._control = control
         self.digests = Digests(schema)
+        profiles = ActionProfiles(control, schema)
+        self._tables = tables = Tables(control, schema, profiles)
+        counters, meters = Counters(control, schema), Meters(control, schema)
+        registers, value_sets = Registers(control, schema), ValueSets(control, schema)
+        replication = ReplicationEngine(control)
+
+        def entries_of(message: _Direct, count: Callable[[str], int]) -> int:
+            return tables.cost(message.table_entry, count)
+
+        self._kinds = {
+            "table_entry": _Kind(tables.write, tables.read, entries=tables.cost),
+            "action_profile_member": _Kind(profiles.write_member, profiles.read_members),
+            "action_profile_group": _Kind(profiles.write_group, profiles.read_groups),
+            "counter_entry": _Kind(counters.write, counters.read, counters.cost),
+            "direct_counter_entry": _Kind(tables.write_counter, tables.read_counters, entries=entries_of),
+            "direct_meter_entry": _Kind(tables.write_meter, tables.read_meters, entries=entries_of),
+            "meter_entry": _Kind(meters.write, meters.read, meters.cost),
+            "value_set_entry": _Kind(value_sets.write, value_sets.read),
+            "register_entry": _Kind(registers.write, registers.read, registers.cost),
+            "packet_replication_engine_entry": _Kind(replication.write, replication.read),
+            "digest_entry": _Kind(self._write_digest, self.digests.read),
+        }
 
     def checkpoint(self) -> Checkpoint:
         """Returns a point to which `restore` takes back what was written. Only within `batch.undisturbed`."""
@@ -50,8 +81,9 @@ class Forwarding:
 
     def restore(self, checkpoint: Checkpoint) -> None:
         """Takes back everything that was written since."""
-        self._control.roll_back(checkpoint[0])
-        self.digests.restore(checkpoint[1])
+        savepoint, lists = checkpoint
+        self._control.roll_back(savepoint)
+        self.digests.restore(lists)
 
     def write(self, update: p4r.Update) -> None:
         """Applies one update, whole or not at all. Only within `batch.undisturbed`."""
@@ -66,65 +98,30 @@ class Forwarding:
             raise
 
     def _write(self, update: p4r.Update) -> None:
-        if update.type not in _KINDS:
+        if update.type not in _UPDATE_TYPES:
             raise invalid(f"update type {update.type}; use INSERT, MODIFY or DELETE")
-        kind, entity = update.type, update.entity
-        match entity.WhichOneof("entity"):
-            case "table_entry":
-                self._tables.write(kind, entity.table_entry)
-            case "action_profile_member":
-                self._profiles.write_member(kind, entity.action_profile_member)
-            case "action_profile_group":
-                self._profiles.write_group(kind, entity.action_profile_group)
-            case "counter_entry":
-                self._counters.write(kind, entity.counter_entry)
-            case "direct_counter_entry":
-                self._tables.write_counter(kind, entity.direct_counter_entry)
-            case "direct_meter_entry":
-                self._tables.write_meter(kind, entity.direct_meter_entry)
-            case "meter_entry":
-                self._meters.write(kind, entity.meter_entry)
-            case "value_set_entry":
-                self._value_sets.write(kind, entity.value_set_entry)
-            case "register_entry":
-                self._registers.write(kind, entity.register_entry)
-            case "packet_replication_engine_entry":
-                self._pre.write(kind, entity.packet_replication_engine_entry)
-            case "digest_entry":
-                if not self.digests.is_any_configured:
-                    # What the data plane has sent while nobody listened.
-                    self._control.take_digests()
-                self.digests.write(kind, entity.digest_entry)
-            case other:
-                raise _unsupported(other)
+        kind, body = self._of(update.entity)
+        kind.write(update.type, body)
+
+    def _write_digest(self, update_type: int, entry: p4r.DigestEntry) -> None:
+        if not self.digests.is_any_configured:
+            # What the data plane has sent while nobody listened.
+            self._control.take_digests()
+        self.digests.write(update_type, entry)
+
+    def _of(self, entity: p4r.Entity) -> tuple[_Kind, Any]:
+        """Returns how an entity is handled, and the message in it."""
+        name = entity.WhichOneof("entity")
+        if name is None:
+            raise invalid("the entity is empty; name what to read or write")
+        if name not in self._kinds:
+            raise unimplemented(f"{name} is not supported")
+        return self._kinds[name], getattr(entity, name)
 
     def read(self, entity: p4r.Entity) -> Iterator[Chunk]:
         """Returns what one request of a Read asks for, in chunks."""
-        match entity.WhichOneof("entity"):
-            case "table_entry":
-                return self._tables.read(entity.table_entry)
-            case "action_profile_member":
-                return self._profiles.read_members(entity.action_profile_member)
-            case "action_profile_group":
-                return self._profiles.read_groups(entity.action_profile_group)
-            case "counter_entry":
-                return self._counters.read(entity.counter_entry)
-            case "direct_counter_entry":
-                return self._tables.read_counters(entity.direct_counter_entry)
-            case "direct_meter_entry":
-                return self._tables.read_meters(entity.direct_meter_entry)
-            case "meter_entry":
-                return self._meters.read(entity.meter_entry)
-            case "value_set_entry":
-                return self._value_sets.read(entity.value_set_entry)
-            case "register_entry":
-                return self._registers.read(entity.register_entry)
-            case "packet_replication_engine_entry":
-                return self._pre.read(entity.packet_replication_engine_entry)
-            case "digest_entry":
-                return self.digests.read(entity.digest_entry)
-            case other:
-                raise _unsupported(other)
+        kind, body = self._of(entity)
+        return kind.read(body)
 
     def read_whole(self, entity: p4r.Entity) -> Iterator[p4r.Entity]:
         """Returns the same, for who keeps nobody waiting."""
@@ -133,25 +130,13 @@ class Forwarding:
     def read_cost(self, entity: p4r.Entity, count: Callable[[str], int]) -> int:
         """Returns how many cells one request of a Read looks at, as far as that is known before; `count`
         knows how many entries a table has."""
-        match entity.WhichOneof("entity"):
-            case "table_entry":
-                return self._tables.cost(entity.table_entry, count)
-            case "direct_counter_entry":
-                return self._tables.cost(entity.direct_counter_entry.table_entry, count)
-            case "direct_meter_entry":
-                return self._tables.cost(entity.direct_meter_entry.table_entry, count)
-        return self.write_cost(entity)
+        kind, body = self._of(entity)
+        return kind.entries(body, count) if kind.entries else kind.cells(body)
 
     def write_cost(self, entity: p4r.Entity) -> int:
         """Returns how many cells an update of this entity changes."""
-        match entity.WhichOneof("entity"):
-            case "counter_entry":
-                return self._counters.cost(entity.counter_entry)
-            case "meter_entry":
-                return self._meters.cost(entity.meter_entry)
-            case "register_entry":
-                return self._registers.cost(entity.register_entry)
-        return 1
+        kind, body = self._of(entity)
+        return kind.cells(body)
 
     def entries(self, table: str) -> int:
         """Returns how many entries a table has."""
@@ -183,12 +168,6 @@ class Forwarding:
     def has_notices(self) -> bool:
         """Whether digests or expired entries are to be looked for."""
         return self.digests.is_any_configured or self._tables.has_timeouts
-
-
-def _unsupported(kind: str | None) -> StatusError:
-    if kind is None:
-        return invalid("the entity is empty; name what to read or write")
-    return unimplemented(f"{kind} is not supported")
 
 
 def rolled_back() -> StatusError:

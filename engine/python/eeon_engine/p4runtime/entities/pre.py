@@ -89,33 +89,36 @@ class ReplicationEngine:
         kind = message.WhichOneof("type")
         if kind in (None, "multicast_group_entry"):
             wanted = message.multicast_group_entry.multicast_group_id
-            of_sessions = {mgid for _, _, mgid, _, _ in self._control.mirroring_sessions()}
-            for group in self._groups(wanted):
-                if group[0] <= _MAX_ID or group[0] not in of_sessions:
-                    yield Chunk(1 + len(group[1]), partial(_group_entities, group))
+            of_sessions = {session.mgid for session in self._sessions()}
+            for number, copies, note in self._groups(wanted):
+                if number <= _MAX_ID or number not in of_sessions:
+                    yield Chunk(1 + len(copies), partial(_group_entities, number, copies, note))
         if kind in (None, "clone_session_entry"):
             wanted = message.clone_session_entry.session_id
             if wanted > _SESSION_0:
                 return
-            found = self._control.mirroring_sessions(wanted % _SESSION_0 if wanted else None)
-            for session in sorted(found, key=lambda session: session[0] or _SESSION_0):
-                entry = self._session(session)
-                yield chunks.one(partial(_session_entity, entry))
+            found = self._sessions(wanted % _SESSION_0 if wanted else None)
+            for session in sorted(found, key=lambda session: session.number or _SESSION_0):
+                yield chunks.one(partial(_session_entity, self._session(session)))
 
     def _groups(self, wanted: int) -> list[McCopies]:
         if wanted > _FIRST_CLONE_GROUP + _MAX_ID:
             return []
         return self._control.mc_groups(wanted or None)
 
+    def _sessions(self, wanted: int | None = None) -> list[Session]:
+        return [Session(*session) for session in self._control.mirroring_sessions(wanted)]
+
     def _session(self, session: Session) -> p4r.CloneSessionEntry:
-        number, port, mgid, class_of_service, length = session
         entry = p4r.CloneSessionEntry(
-            session_id=number or _SESSION_0, class_of_service=class_of_service, packet_length_bytes=length
+            session_id=session.number or _SESSION_0,
+            class_of_service=session.class_of_service,
+            packet_length_bytes=session.max_bytes,
         )
-        if port is not None:
-            entry.replicas.add(port=bytestrings.encode(port))
-        for _, copies, note in self._control.mc_groups(mgid) if mgid is not None else ():
-            own = mgid == _FIRST_CLONE_GROUP + number
+        if session.port is not None:
+            entry.replicas.add(port=bytestrings.encode(session.port))
+        for mgid, copies, note in self._control.mc_groups(session.mgid) if session.mgid is not None else ():
+            own = mgid == _FIRST_CLONE_GROUP + session.number
             given = p4r.CloneSessionEntry.FromString(note).replicas if own else ()
             entry.replicas.extend(_shown(copies, given))
         return entry
@@ -131,14 +134,6 @@ def _check_there(what: str, kind: int, is_there: bool) -> None:
         raise already_exists(f"{what} is there already")
     if kind != p4r.Update.INSERT and not is_there:
         raise not_found(f"{what} is not there; insert it first")
-
-
-def _group(group: McCopies) -> p4r.MulticastGroupEntry:
-    number, copies, note = group
-    kept = p4r.MulticastGroupEntry.FromString(note)
-    return p4r.MulticastGroupEntry(
-        multicast_group_id=number, metadata=kept.metadata, replicas=_shown(copies, kept.replicas)
-    )
 
 
 def _by_number(replicas: Sequence[p4r.Replica]) -> list[p4r.Replica]:
@@ -185,8 +180,12 @@ def _port(replica: p4r.Replica, what: str) -> int:
     raise invalid(f"{what}: a replica has no port")
 
 
-def _group_entities(group: McCopies) -> Iterator[p4r.Entity]:
-    yield _entity(p4r.PacketReplicationEngineEntry(multicast_group_entry=_group(group)))
+def _group_entities(number: int, copies: Sequence[Replica], note: bytes) -> Iterator[p4r.Entity]:
+    kept = p4r.MulticastGroupEntry.FromString(note)
+    entry = p4r.MulticastGroupEntry(
+        multicast_group_id=number, metadata=kept.metadata, replicas=_shown(copies, kept.replicas)
+    )
+    yield _entity(p4r.PacketReplicationEngineEntry(multicast_group_entry=entry))
 
 
 def _session_entity(entry: p4r.CloneSessionEntry) -> p4r.Entity:

@@ -8,11 +8,11 @@ has them as any other (§9.1.3); BMv2 neither counts nor meters misses.
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 
 from ..._engine import SwitchHandle
 from ...exceptions import NoSuchHandleError
-from ...values import ClientAction, ClientDefault, ClientEntry, CounterCell, MeterRate
+from ...values import ClientAction, ClientDefault, ClientEntry, CounterCell, MatchParam, MeterRate
 from ..errors import already_exists, denied, invalid, not_found
 from ..messages import p4r
 from ..program.schema import Schema, Table, find
@@ -22,15 +22,22 @@ from .chunks import Chunk
 from .translate import Key
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(eq=False)
 class Entry:
-    """One table entry as the engine has it."""
+    """One table entry as the engine has it, with its P4Runtime priority. Equal only to itself."""
 
+    table: Table
     handle: int
-    key: Key
+    params: Sequence[MatchParam]
+    priority: int
     action: ClientAction
     note: bytes
     idle_timeout_ns: int
+
+    @cached_property
+    def key(self) -> Key:
+        """Its key. Made when it is needed, for which the engine need not wait."""
+        return translate.key_from_engine(self.table, self.params, self.priority)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +58,7 @@ class Resources:
     idle_ns: int | None = None
 
 
+_Page = dict[Entry, Resources]
 _Chosen = Iterator[tuple[Entry, p4r.TableEntry, Resources]]
 _Answer = Callable[[Table, Entry | None, Resources], p4r.Entity]
 
@@ -145,12 +153,15 @@ class Tables:
             # Their priorities are those of their order, which the engine does not know.
             return next((entry for entry in self._entries(table) if entry.key.identity == key.identity), None)
         found = self._control.client_entry_from_key(table.name, key.params, key.engine_priority)
-        return None if found is None else Entry(found[0], key, *found[3:])
+        return None if found is None else _entry(table, found)
 
     def _entries(self, table: Table) -> list[Entry]:
         found = self._control.client_entries(table.name)
-        last = max((entry[2] for entry in found), default=0) if table.is_const else None
-        return [_entry(table, entry, last) for entry in found]
+        if not table.is_const:
+            return [_entry(table, entry) for entry in found]
+        # The first has the highest P4Runtime priority, the last 1.
+        last = max((priority for _, _, priority, *_ in found), default=0)
+        return [_entry(table, entry, last + 1) for entry in found]
 
     def _named(self, table: Table, message: p4r.TableEntry) -> Entry | None:
         """Returns the entry that a `TableEntry` names by its key, None for the default entry; NOT_FOUND."""
@@ -163,52 +174,38 @@ class Tables:
             raise not_found(f"table '{table.name}': no entry has this key: {key.text()}")
         return entry
 
-    def _pages(self, table: Table, request: p4r.TableEntry) -> Iterator[list[ClientEntry]]:
+    def _pages(self, table: Table, request: p4r.TableEntry) -> Iterator[list[Entry]]:
         """Yields what the engine has of a table, some entries at a time; with a key, the entry that has
         it."""
-        if request.match and table.is_const:
-            key = translate.key_from_message(table, request)
-            found = self._control.client_entries(table.name)
-            last = max((entry[2] for entry in found), default=0)
-            yield [entry for entry in found if _entry(table, entry, last).key.identity == key.identity]
-        elif request.match:
-            key = translate.key_from_message(table, request)
-            one = self._control.client_entry_from_key(table.name, key.params, key.engine_priority)
+        if request.match:
+            one = self._find(table, translate.key_from_message(table, request))
             yield [] if one is None else [one]
         elif table.is_const:
             # Their priorities count back from the last one's.
-            yield self._control.client_entries(table.name)
+            yield self._entries(table)
         else:
             row: int | None = 0
             while row is not None:
                 page, row = self._control.client_entries_page(table.name, row, chunks.CELLS_PER_CHUNK)
-                yield page
+                yield [_entry(table, entry) for entry in page]
 
-    def _read_pages(
-        self, table: Table, request: p4r.TableEntry, wanted: Wanted
-    ) -> Iterator[tuple[list[ClientEntry], list[Resources]]]:
+    def _read_pages(self, table: Table, request: p4r.TableEntry, wanted: Wanted) -> Iterator[_Page]:
         """Pages, with what is wanted of each entry. One that goes in between is left out."""
-        for page in self._pages(table, request):
-            entries, resources = [], []
-            for entry in page:
+        for entries in self._pages(table, request):
+            page = {}
+            for entry in entries:
                 try:
-                    resources.append(self._resources(table, entry[0], wanted))
+                    page[entry] = self._resources(table, entry.handle, wanted)
                 except NoSuchHandleError:
                     continue
-                entries.append(entry)
-            yield entries, resources
+            yield page
 
-    def _chosen(
-        self, table: Table, request: p4r.TableEntry, page: list[ClientEntry], resources: list[Resources]
-    ) -> _Chosen:
+    def _chosen(self, request: p4r.TableEntry, page: _Page) -> _Chosen:
         """Returns those of a page that a request asks for, in an order that their keys alone decide."""
-        last = max((entry[2] for entry in page), default=0) if table.is_const else None
-        found = [(_entry(table, entry, last), of) for entry, of in zip(page, resources, strict=True)]
-        found.sort(key=lambda pair: (-pair[0].key.priority, pair[0].key.identity))
-        for entry, of in found:
-            message = self._message(table, entry)
+        for entry in sorted(page, key=lambda entry: (-entry.priority, entry.key.identity)):
+            message = self._message(entry)
             if request.match or _passes(request, message):
-                yield entry, message, of
+                yield entry, message, page[entry]
 
     # ---- reading
 
@@ -229,8 +226,8 @@ class Tables:
                 yield self._default(table, wanted)
                 continue
             request = message if message.table_id else p4r.TableEntry()
-            for page, resources in self._read_pages(table, request, wanted):
-                yield Chunk(len(page), partial(self._entities, table, request, page, resources))
+            for page in self._read_pages(table, request, wanted):
+                yield Chunk(len(page), partial(self._entities, table, request, page))
 
     def cost(self, message: p4r.TableEntry, count: Callable[[str], int]) -> int:
         """Returns the number of entries that a read looks at; `count` knows how many a table has."""
@@ -243,22 +240,21 @@ class Tables:
             return [find(self._schema.tables, "table", message.table_id)]
         return list(self._schema.tables.values())
 
-    def _entities(
-        self, table: Table, request: p4r.TableEntry, page: list[ClientEntry], resources: list[Resources]
-    ) -> Iterator[p4r.Entity]:
-        for _, answer, of in self._chosen(table, request, page, resources):
+    def _entities(self, table: Table, request: p4r.TableEntry, page: _Page) -> Iterator[p4r.Entity]:
+        for _, answer, of in self._chosen(request, page):
             self._fill_resources(table, of, answer)
             if of.idle_ns is not None:
                 answer.time_since_last_hit.elapsed_ns = of.idle_ns
                 answer.time_since_last_hit.SetInParent()
             yield p4r.Entity(table_entry=answer)
 
-    def _message(self, table: Table, entry: Entry) -> p4r.TableEntry:
+    def _message(self, entry: Entry) -> p4r.TableEntry:
         """Returns what a read answers, without counts and meter rates."""
+        table = entry.table
         message: p4r.TableEntry = p4r.TableEntry.FromString(entry.note)
         message.table_id = table.id
         message.match.extend(entry.key.fields)
-        message.priority = entry.key.priority
+        message.priority = entry.priority
         message.idle_timeout_ns = entry.idle_timeout_ns
         # The program's JSON does not say which of them are const: none can be changed, as in BMv2.
         message.is_const = table.has_initial_entries
@@ -283,7 +279,8 @@ class Tables:
 
     def is_default_set(self, table_id: int) -> bool:
         """Returns whether somebody has set the default entry of a table."""
-        return self._control.client_default(self._schema.tables[table_id].name)[2]
+        _, _, is_set = self._control.client_default(self._schema.tables[table_id].name)
+        return is_set
 
     # ---- time-outs (§9.1.8, §16.4). Ages follow the switch's clock, which in a twin is virtual.
 
@@ -303,7 +300,7 @@ class Tables:
             messages = []
             for entry in self._entries(table):
                 if entry.handle in handles:
-                    message = self._message(table, entry)
+                    message = self._message(entry)
                     message.ClearField("action")
                     messages.append(message)
             found.append((table, messages))
@@ -378,8 +375,8 @@ class Tables:
                 yield chunks.one(partial(entity, table, entry, resources))
                 continue
             asked = request if request.table_id else p4r.TableEntry()
-            for page, found in self._read_pages(table, asked, wanted):
-                chosen = partial(self._chosen, table, asked, page, found)
+            for page in self._read_pages(table, asked, wanted):
+                chosen = partial(self._chosen, asked, page)
                 yield Chunk(len(page), partial(_each, table, chosen, entity))
 
     def _with(self, message: p4r.TableEntry, what: str) -> Table:
@@ -454,13 +451,12 @@ def _each(table: Table, chosen: Callable[[], _Chosen], entity: _Answer) -> Itera
         yield entity(table, entry, resources)
 
 
-def _entry(table: Table, found: ClientEntry, last: int | None) -> Entry:
-    """Returns an entry that the engine has read back. `last` is the highest BMv2 priority of a table with
-    const entries: there the first entry has the highest P4Runtime priority, the last 1."""
-    priority = 0
-    if table.by_priority:
-        priority = translate.from_engine_priority(found[2]) if last is None else last + 1 - found[2]
-    return Entry(found[0], translate.key_from_engine(table, found[1], priority), *found[3:])
+def _entry(table: Table, found: ClientEntry, above: int = translate.MAX_PRIORITY) -> Entry:
+    """Returns an entry that the engine has read back. P4Runtime's priorities count down from `above`, BMv2's
+    up from 0; the last of those, 2^31-1, has none above 0."""
+    handle, params, low_wins, action, note, idle_timeout_ns = found
+    priority = above - low_wins if table.by_priority else 0
+    return Entry(table, handle, params, priority, action, note, idle_timeout_ns)
 
 
 def _note(message: p4r.TableEntry) -> bytes:
@@ -489,7 +485,7 @@ def _passes(request: p4r.TableEntry, entry: p4r.TableEntry) -> bool:
 def _key(table: Table, entry: Entry | None) -> p4r.TableEntry:
     if entry is None:
         return p4r.TableEntry(table_id=table.id, is_default_action=True)
-    return p4r.TableEntry(table_id=table.id, match=entry.key.fields, priority=entry.key.priority)
+    return p4r.TableEntry(table_id=table.id, match=entry.key.fields, priority=entry.priority)
 
 
 def _has(table: Table, what: str) -> bool:

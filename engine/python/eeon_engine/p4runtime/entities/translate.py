@@ -16,7 +16,7 @@ from ..errors import denied, invalid
 from ..messages import p4r
 from ..program.schema import Action, MatchField, Table
 
-_MAX_PRIORITY = 2**31 - 1
+MAX_PRIORITY = 2**31 - 1
 
 
 _Part = tuple[MatchField, tuple[int, ...]]
@@ -76,13 +76,7 @@ def _one_line(match: p4r.FieldMatch) -> str:
 
 def to_engine_priority(priority: int) -> int:
     """Returns BMv2's priority of a P4Runtime priority; 0 stays 0."""
-    return _MAX_PRIORITY - priority if priority else 0
-
-
-def from_engine_priority(priority: int) -> int:
-    """Returns P4Runtime's priority of an entry in a table with priorities. BMv2's last, 2^31-1, has none
-    above 0."""
-    return _MAX_PRIORITY - priority
+    return MAX_PRIORITY - priority if priority else 0
 
 
 def key_from_message(table: Table, entry: p4r.TableEntry) -> Key:
