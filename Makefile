@@ -169,8 +169,9 @@ reference: setup ## generate from types, models and data: the Python types of wh
 	$(PY) -m eeon_experiments.reference docs/experiments.md
 	$(PY) -m eeon_experiments.readme
 
-guide: setup ## run the commands of docs/run/guide.md and docs/p4/explain.md, and replace outputs that have changed
+guide: setup ## run the commands of docs/run/guide.md, docs/run/security.md and docs/p4/explain.md, and replace outputs that have changed
 	$(PY) tools/tests/guide_refresh.py docs/run/guide.md
+	$(PY) tools/tests/guide_refresh.py docs/run/security.md
 	$(PY) tools/tests/guide_refresh.py docs/p4/explain.md
 
 site: $(VENV)/.site ## build the documents as a site into out/site/html/, strictly; it needs no network to be read

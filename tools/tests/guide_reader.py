@@ -29,7 +29,7 @@ _SECONDS = 60.0  # for anything to happen; the machine may be busy
 _EEON = [sys.executable, "-m", "eeon_control"]
 # Into a terminal programs print line by line, into a pipe only with some help.
 _BASH = [*(["stdbuf", "-oL"] if shutil.which("stdbuf") else []), "bash", "-c"]
-_PORTS = (*range(19559, 19563), 19464, 19570, 19090)  # of the guide; each run takes free ones instead
+_PORTS = (*range(19559, 19563), 19464, 19570)  # of the guide; each run takes free ones instead
 
 
 @dataclass
