@@ -52,7 +52,7 @@ class Router:
         self._dead = dead
         self._reach: dict[str, frozenset[str]] = {}  # leaf -> switches that have a next hop that serves
         self._paths_limit = routing.max_paths if routing.ecmp else 1  # None: all
-        self._rotate = routing.ecmp
+        self._rotate = bool(routing.ecmp)
         self._versions = [4] * routing.ipv4 + [6] * routing.ipv6
         self._mac = {name: _mac(switch.mac) for name, switch in topology.switches.items()}
         # Ports to other switches, by the switch at the other end; both in the order of port numbers.
