@@ -1,10 +1,26 @@
-"""What holds for every test: a state folder of its own, never the user's."""
+"""What holds for every test: a state folder of its own, never the user's; a test may be a coroutine."""
 
 from __future__ import annotations
 
+import asyncio
+import inspect
 from collections.abc import Callable
 
 import pytest
+from eeon_control.fabric import sync
+
+_LIMIT_SECONDS = 60.0
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_pyfunc_call(pyfuncitem) -> bool | None:
+    """Runs a test that is a coroutine, on the loop that has all of the process."""
+    if not inspect.iscoroutinefunction(pyfuncitem.function):
+        return None
+    names = inspect.signature(pyfuncitem.function).parameters
+    work = pyfuncitem.function(**{name: pyfuncitem.funcargs[name] for name in names})
+    sync.run(asyncio.wait_for(work, _LIMIT_SECONDS))
+    return True
 
 
 @pytest.fixture(autouse=True)

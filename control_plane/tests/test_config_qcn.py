@@ -134,7 +134,7 @@ def test_switches_hold_it_show_it_and_lose_it_again():
         apply_sync(FABRIC, wanted, targets, int(TICK))
         assert not any(one.changes for one in plan_sync(FABRIC, wanted, targets, int(TICK)).switches.values())
         observed = run(observe(FABRIC, targets, Wanted(entries=True, qcn=True)))
-        rows = views.qcn(FABRIC, observed).rows
+        rows = views.qcn.qcn(FABRIC, observed).rows
         assert [(row["port"], row["priority"]) for row in rows] == [
             (f"{leaf}:{port}", 3) for leaf in ("leaf1", "leaf2") for port in (3, 4)
         ]

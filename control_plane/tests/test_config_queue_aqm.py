@@ -149,7 +149,7 @@ def test_a_plan_says_what_changes_at_which_queue():
 def shown(found):
     entries = {name: tuple(some) for name, some in plan.intended(FABRIC, found, TICK).items()}
     observed = {name: Observation(0, some, None, None, 0) for name, some in entries.items()}
-    view = views.queues(FABRIC, FabricObservation(observed, {}), TICK)
+    view = views.queues.queues(FABRIC, FabricObservation(observed, {}), TICK)
     return {row["port"]: row["aqm"] for row in view.rows}, view.notes
 
 
@@ -182,7 +182,7 @@ def test_switches_hold_them_show_them_and_lose_them_again():
         wanted = of("{class_aqm: {urgent: {mode: codel}, bulk: {red: [20KB, 60KB]}}}")
         apply_sync(FABRIC, wanted, targets, int(TICK))
         assert not any(one.changes for one in plan_sync(FABRIC, wanted, targets, int(TICK)).switches.values())
-        rows = views.queues(FABRIC, run(observe(FABRIC, targets, Wanted(entries=True))), TICK).rows
+        rows = views.queues.queues(FABRIC, run(observe(FABRIC, targets, Wanted(entries=True))), TICK).rows
         assert rows[0]["aqm"].startswith("by queue: 0 mark_threshold 30KB; 1 red 20KB")
         apply_sync(FABRIC, of("{scope: port}"), targets, int(TICK))
         held = run(read_entries(FABRIC, targets))["leaf1"]

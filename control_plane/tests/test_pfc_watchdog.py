@@ -373,7 +373,7 @@ def test_a_host_that_pauses_for_ever_stops_its_port_alone_and_is_served_again_wh
             assert (Action("discard"),) in held.values()
             targets = {name: link.target for name, link in supervisor.links.items()}
             seen = await observe(FABRIC, targets, Wanted(entries=True, pfc=True))
-            storms = {row["port"]: row["storm"] for row in views.pfc(FABRIC, seen).rows}
+            storms = {row["port"]: row["storm"] for row in views.pfc.pfc(FABRIC, seen).rows}
             assert {port: storm for port, storm in storms.items() if storm} == {"leaf1:1": "drop"}
 
     asyncio.run(work())

@@ -568,7 +568,7 @@ def test_at_80_columns_the_drops_of_lossless_classes_are_still_there():
     }
     row |= {"held_bytes": 61_000, "neighbour": "paused", "pauses_sent": 12_345, "pauses_received": 1_234}
     row |= {"lossless_dropped": 7, "control_ignored": 0, "storm": None}
-    view = views.pfc(topology.load("leaf-spine-4"), FabricObservation({}, {}))
+    view = views.pfc.pfc(topology.load("leaf-spine-4"), FabricObservation({}, {}))
     view.rows.append(row)
     terminal = Terminal(width=80)
     with terminal.capture() as shown:

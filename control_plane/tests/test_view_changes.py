@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from eeon_control import views
 from eeon_control.fabric import VerdictCount
 from eeon_control.fabric.read import FabricCounters, FabricObservation, Observation
+from eeon_control.views.change import nonzero, rates, restarted, since
+from eeon_control.views.ecn import ecn
+from eeon_control.views.table import View
 
 SECOND_US = 1_000_000
 
@@ -38,26 +40,26 @@ def observed(packets: int, *, elapsed_us: int | None = None, at_ps: int = 0) -> 
     ],
 )
 def test_a_restart_shows_in_counters_or_in_the_switchs_clock(before, after, wall_us, gone):
-    assert views.restarted(before, after, wall_us=wall_us) == gone
+    assert restarted(before, after, wall_us=wall_us) == gone
 
 
 def test_a_switch_that_was_not_seen_before_has_not_restarted():
-    assert views.restarted(FabricObservation({}, {}), observed(3)) == []
+    assert restarted(FabricObservation({}, {}), observed(3)) == []
 
 
 def test_a_rate_is_the_difference_by_the_second_and_unknown_without_time():
-    before, after = (views.ecn(observed(packets).counters) for packets in (10, 40))
-    row = views.rates(after, before, 2 * 10**12).rows[0]
+    before, after = (ecn(observed(packets).counters) for packets in (10, 40))
+    row = rates(after, before, 2 * 10**12).rows[0]
     assert row["forwarded_per_s"] == 15 and "forwarded" not in row
-    assert views.rates(after, before, 0).rows[0]["forwarded_per_s"] is None
-    assert views.rates(after, before, 10**12, ignored=["leaf1"]).rows[0]["forwarded_per_s"] is None
+    assert rates(after, before, 0).rows[0]["forwarded_per_s"] is None
+    assert rates(after, before, 10**12, ignored=["leaf1"]).rows[0]["forwarded_per_s"] is None
 
 
 def test_what_a_baseline_does_not_have_is_shown_whole():
-    now = views.ecn(observed(40).counters)
-    assert views.since(now, views.ecn(FabricCounters((), ()))).rows == now.rows
+    now = ecn(observed(40).counters)
+    assert since(now, ecn(FabricCounters((), ()))).rows == now.rows
 
 
 def test_views_without_counts_have_nothing_to_leave_out():
-    view = views.View("queues", "queues", [], [{"port": "leaf1:3"}])
-    assert views.nonzero(view) is view
+    view = View("queues", "queues", [], [{"port": "leaf1:3"}])
+    assert nonzero(view) is view

@@ -14,14 +14,11 @@ from typing import TYPE_CHECKING
 
 from eeon_control.fabric import FabricCounters
 from eeon_control.topology import Topology
-from eeon_tools.errors import ReplayError
 from eeon_tools.replay import packet_counts
 from eeon_tools.replay.result import ClassPackets
 
 if TYPE_CHECKING:
     from eeon_engine.json_types import Report
-
-_SHOWN = 12
 
 
 def check(
@@ -48,10 +45,7 @@ def check(
     if not report["conservation"]["queued"]:
         problems += packet_counts.deliveries(topology, report, counters, packets)
         problems += packet_counts.occupancy(registers)
-    if problems:
-        shown = "\n  ".join(problems[:_SHOWN])
-        more = f"\n  and {len(problems) - _SHOWN} more" if len(problems) > _SHOWN else ""
-        raise ReplayError(f"the packet counts of this run do not add up:\n  {shown}{more}")
+    packet_counts.refuse(problems, "run")
 
 
 def _under_way(report: Report, packets: Mapping[str, ClassPackets]) -> Iterator[str]:

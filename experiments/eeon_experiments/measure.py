@@ -295,26 +295,18 @@ def _rpc(applications: Iterable[ApplicationReport]) -> dict[str, Value]:
 
 def _queries(applications: Iterable[ApplicationReport]) -> dict[str, Value]:
     """Of the first application that has queries."""
-    for one in applications:
-        if one["kind"] == "scatter_gather":
-            times = _quantiles(one["query_ps"], _PS_PER_US)
-            return {
-                **{f"query_{key}_us": value for key, value in times.items()},
-                "queries_failed": one["failed"],
-            }
-    return {**{f"query_{key}_us": None for key in _QUANTILES}, "queries_failed": None}
+    first = next((one for one in applications if one["kind"] == "scatter_gather"), None)
+    times = _quantiles(first and first["query_ps"], _PS_PER_US)
+    failed = first and first["failed"]
+    return {**{f"query_{key}_us": value for key, value in times.items()}, "queries_failed": failed}
 
 
 def _steps(applications: Iterable[ApplicationReport]) -> dict[str, Value]:
     """Of the first application that has phases."""
-    for one in applications:
-        if one["kind"] == "phases":
-            times = _quantiles(one["step_ps"], _PS_PER_US)
-            return {
-                **{f"step_{key}_us": value for key, value in times.items()},
-                "messages_resent": one["resent"],
-            }
-    return {**{f"step_{key}_us": None for key in _QUANTILES}, "messages_resent": None}
+    first = next((one for one in applications if one["kind"] == "phases"), None)
+    times = _quantiles(first and first["step_ps"], _PS_PER_US)
+    resent = first and first["resent"]
+    return {**{f"step_{key}_us": value for key, value in times.items()}, "messages_resent": resent}
 
 
 def _qcn(report: Report) -> dict[str, Value]:

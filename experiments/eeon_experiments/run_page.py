@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from eeon_tools import html
 from eeon_tools.hops.recording import Recording
-from eeon_tools.replay import html
 from eeon_tools.report.model import run_model
 from eeon_tools.report.page import layers, section
 

@@ -8,7 +8,7 @@ import click
 import pytest
 from click.testing import CliRunner
 from eeon_control.cli import main
-from eeon_control.cli.help.tree import contexts, root_context
+from eeon_control.cli.help.page import contexts, root_context
 from eeon_tools.live import state
 
 pytest.importorskip("eeon_experiments", reason="the experiments are not installed; `make setup` does it")

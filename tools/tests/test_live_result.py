@@ -10,10 +10,10 @@ from eeon_control import topology as topologies
 from eeon_control.fabric import FabricCounters, ReceivedCount, VerdictCount
 from eeon_tools.cli.replay import replay as replay_command
 from eeon_tools.errors import ReplayError
-from eeon_tools.replay import live_page, live_table
+from eeon_tools.replay import live_page
 from eeon_tools.replay.feed import FeedCounts
 from eeon_tools.replay.live import difference, live_packets, losses
-from eeon_tools.replay.live_result import Lateness, LivePackets, LiveResult, Losses
+from eeon_tools.replay.live_result import Lateness, LivePackets, LiveResult, Losses, remarks
 from eeon_tools.replay.result import CLASS_NAMES, Latency
 
 
@@ -89,22 +89,21 @@ def result(late: int = 0, lost: int = 0) -> LiveResult:
 
 def test_a_replay_that_did_not_keep_its_times_says_so_first_of_all() -> None:
     assert result(late=10).kept_its_times
-    assert not any("NOT KEPT" in remark for remark in live_table.remarks(result(late=10)))
+    assert not any("NOT KEPT" in remark for remark in remarks(result(late=10)))
     late = result(late=11)
     assert not late.kept_its_times
-    assert any("NOT KEPT: 11 of 1,000 frames" in remark for remark in live_table.remarks(late))
+    assert any("NOT KEPT: 11 of 1,000 frames" in remark for remark in remarks(late))
     assert '<div class="outcome no">' in live_page.run_page(late)
     assert late.as_dict()["kept_its_times"] is False
 
 
 def test_losses_and_strangers_are_told_and_zeros_are_not() -> None:
-    remarks = live_table.remarks(result(lost=7))
+    told = remarks(result(lost=7))
     assert any(
-        remark.startswith("7 packets were lost") and "7 on the way to the first" in remark
-        for remark in remarks
+        remark.startswith("7 packets were lost") and "7 on the way to the first" in remark for remark in told
     )
-    assert "2 frames reached hosts that this replay had not sent." in remarks
-    assert not any("wrong host" in remark for remark in remarks)
+    assert "2 frames reached hosts that this replay had not sent." in told
+    assert not any("wrong host" in remark for remark in told)
     assert "not told by this target" in live_page.run_page(result())
 
 

@@ -12,6 +12,7 @@ import click
 
 from eeon_control import __version__
 from eeon_control.cli.group import EeonGroup
+from eeon_control.cli.help.page import ENVIRONMENT
 
 # gRPC would write lines of its own to stderr about what commands say in words. It reads this at first use.
 os.environ.setdefault("GRPC_VERBOSITY", "NONE")
@@ -34,6 +35,7 @@ _PLACES = {
 @click.group(
     cls=EeonGroup,
     places=_PLACES,
+    epilog="\b\nENVIRONMENT\n" + "\n".join(f"  {name:16}{text}" for name, text in ENVIRONMENT),
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
 )
 @click.version_option(__version__, prog_name="eeon")

@@ -16,10 +16,7 @@ from typing import Any
 import click
 from click.shell_completion import CompletionItem
 
-from eeon_control.cli.help.page import complete
-from eeon_control.cli.help.tree import contexts
-
-_SUMMARY_WIDTH = 96
+from eeon_control.cli.help.page import SUMMARY_WIDTH, complete, contexts
 
 
 class LazyGroup(click.Group):
@@ -63,7 +60,7 @@ class LazyGroup(click.Group):
         found = summary_of(self.places[name]) if name in self.places else None
         if found is None:
             command = self.get_command(ctx, name)
-            found = command.get_short_help_str(_SUMMARY_WIDTH) if command is not None else ""
+            found = command.get_short_help_str(SUMMARY_WIDTH) if command is not None else ""
         return found
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -108,5 +105,5 @@ def summary_of(place: str) -> str | None:
     for node in tree.body:
         if isinstance(node, ast.FunctionDef) and node.name == name:
             text = ast.get_docstring(node)
-            return click.Command(name, help=text).get_short_help_str(_SUMMARY_WIDTH) if text else None
+            return click.Command(name, help=text).get_short_help_str(SUMMARY_WIDTH) if text else None
     return None

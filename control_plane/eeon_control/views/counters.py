@@ -3,9 +3,28 @@
 from __future__ import annotations
 
 from eeon_control.fabric.read import FabricCounters
+from eeon_control.views.filters import Filter, counted
+from eeon_control.views.kind import COUNTERS, Kind
 from eeon_control.views.table import PORT, Cell, Column, Row, Style, View, count_bytes, packets
 
 DROPS = ("early_dropped", "tail_dropped", "no_route", "ttl_expired", "malformed", "not_admitted", "martian")
+
+
+def _of(*counters: str) -> Filter:
+    is_counted = counted("packets")
+    return lambda row: row["counter"] in counters and is_counted(row)
+
+
+VIEW = Kind(
+    "counters",
+    """Every counter by port, packet class and verdict.""",
+    COUNTERS,
+    lambda data: counters(data.observed.counters),
+    ("--nonzero --switch leaf1",),
+    counts=True,
+    hides_zeros=True,
+    filters={"drops": _of(*DROPS), "marks": _of("marked")},
+)
 
 
 def _style(counter: Cell) -> Style | None:

@@ -6,12 +6,29 @@ from dataclasses import replace
 
 from eeon_control import constants
 from eeon_control.fabric.read import FabricCounters
+from eeon_control.views.filters import counted
+from eeon_control.views.kind import COUNTERS, Kind
 from eeon_control.views.table import PORT, Cell, Column, Row, Style, View, packets, share
+
+VIEW = Kind(
+    "ecn",
+    """Marks and drops of queues by packet class.
+
+    By port and packet class: forwarded, marked, dropped early (by the AQM), dropped at a full buffer.
+    """,
+    COUNTERS,
+    lambda data: ecn(data.observed.counters),
+    ("--nonzero", "--rate 5s --role uplink"),
+    counts=True,
+    finish=lambda topology, view, of_interval: _with_mark_share(view),
+    hides_zeros=True,
+    filters={"drops": counted("early_dropped", "tail_dropped"), "marks": counted("marked")},
+)
 
 _ALARMS = {"marked": Style.NOTICE, "early_dropped": Style.BAD, "tail_dropped": Style.BAD}
 
 
-def with_mark_share(view: View) -> View:
+def _with_mark_share(view: View) -> View:
     """Returns a view of `ecn`, or of its rates, with the part of sent packets that this switch marked."""
     forwarded, marked = (view.columns[index].key for index in (2, 3))
     for row in view.rows:

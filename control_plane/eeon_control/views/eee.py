@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from eeon_control import constants, energy
 from eeon_control.energy import PortEnergy, Timing
-from eeon_control.fabric.read import FabricObservation, Observation
+from eeon_control.fabric.read import FabricObservation, Observation, Wanted
 from eeon_control.plan import Action
 from eeon_control.port_settings import EEE, EeeSettings
 from eeon_control.topology import Port, Topology
 from eeon_control.units import Duration
 from eeon_control.views import power
+from eeon_control.views.filters import counted
+from eeon_control.views.kind import Kind
 from eeon_control.views.port_tables import NO_REGISTERS, by_port
 from eeon_control.views.scale import per_second, time_exact, time_measured, whole
 from eeon_control.views.table import (
@@ -22,6 +24,15 @@ from eeon_control.views.table import (
 )
 
 REGISTERS = (*energy.REGISTERS, "held_packets")
+VIEW = Kind(
+    "eee",
+    """EEE as configured, its state, time asleep, wakes.""",
+    Wanted(entries=True, registers=REGISTERS, clock=True),
+    lambda data: eee(data.topology, data.observed, data.targets.tick, data.before),
+    ("", "--rate 5s"),
+    has_own_interval=True,
+    nonzero=counted("wakes"),
+)
 
 
 def eee(

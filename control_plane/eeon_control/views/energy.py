@@ -6,23 +6,35 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 
 from eeon_control.energy import REGISTERS, Assumptions, PortEnergy
-from eeon_control.fabric.read import FabricObservation
+from eeon_control.fabric.read import FabricObservation, Wanted
 from eeon_control.topology import Topology
 from eeon_control.units import Duration
 from eeon_control.views import power
+from eeon_control.views.kind import Kind
 from eeon_control.views.port_tables import NO_REGISTERS
 from eeon_control.views.scale import measured, per_second, rate_exact
 from eeon_control.views.table import PORT, Column, Row, View, share
+
+VIEW = Kind(
+    "energy",
+    """Watts and joules over an interval (1s, or --rate).""",
+    Wanted(entries=True, registers=REGISTERS, clock=True),
+    lambda data: energy(data.topology, data.before, data.observed, data.targets.tick),
+    ("--rate 10s",),
+    has_own_interval=True,
+    default_interval_s=1.0,
+)
 
 _PS_PER_S = 10**12
 _WATTS = ((1, "W"),)
 _JOULES = ((1, "J"),)
 
-__all__ = ["REGISTERS", "energy"]
 
-
-def energy(topology: Topology, before: FabricObservation, after: FabricObservation, tick: Duration) -> View:
+def energy(
+    topology: Topology, before: FabricObservation | None, after: FabricObservation, tick: Duration
+) -> View:
     """Of the time between two observations with entries, `REGISTERS` and, where there is one, the clock."""
+    assert before is not None, "it has a default interval"
     between = power.between(topology, before, after, tick)
     ports = [port for one in between.values() for port in one.ports]
     notes = [

@@ -4,11 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from eeon_control.fabric.read import FabricObservation
+from eeon_control.fabric.read import FabricObservation, Wanted
 from eeon_control.targets import Target
 from eeon_control.topology import Topology
+from eeon_control.views.filters import other_than
+from eeon_control.views.kind import Kind
 from eeon_control.views.scale import time_measured
 from eeon_control.views.table import Column, Row, View, good_if, none
+
+VIEW = Kind(
+    "fabric",
+    """Switches: can they be reached, do they run the program?""",
+    Wanted(clock=True),
+    lambda data: fabric(data.topology, data.targets.switches, data.observed),
+    ("",),
+    filters={"faults": other_than("status", "ready")},
+)
 
 _US_TO_PS = 1_000_000
 

@@ -6,11 +6,27 @@ from collections.abc import Mapping, Sequence
 
 from eeon_control.config.classes import PRIORITIES
 from eeon_control.entries import Entry, Exact
-from eeon_control.fabric.read import FabricObservation
+from eeon_control.fabric.read import FabricObservation, Wanted
 from eeon_control.plan.pfc import GROUPS
 from eeon_control.topology import Topology
+from eeon_control.views.filters import counted
+from eeon_control.views.kind import Kind
 from eeon_control.views.scale import bytes_exact, bytes_measured
-from eeon_control.views.table import PORT, Column, Row, Style, View, none, packets
+from eeon_control.views.table import PORT, Column, Row, Style, View, if_is, none, packets
+
+VIEW = Kind(
+    "pfc",
+    """PFC: lossless classes, what they hold, pauses sent and received.
+
+    By ingress port and priority: thresholds, bytes held now, whether the neighbour is paused; pause frames
+    and drops since the switch started, and MAC control frames that were not obeyed.
+    """,
+    Wanted(entries=True, pfc=True),
+    lambda data: pfc(data.topology, data.observed),
+    ("--only pauses",),
+    filters={"pauses": counted("pauses_sent", "pauses_received")},
+    nonzero=True,
+)
 
 
 def pfc(topology: Topology, observed: FabricObservation) -> View:
@@ -50,7 +66,7 @@ def pfc(topology: Topology, observed: FabricObservation) -> View:
         Column("xon_bytes", "xon", bytes_exact),
         Column("limit_bytes", "limit", bytes_exact),
         Column("held_bytes", "held", bytes_measured),
-        Column("neighbour", "neighbour", none, right=False, style=_paused),
+        Column("neighbour", "neighbour", none, right=False, style=if_is("paused", Style.NOTICE)),
         packets("pauses_sent", "sent"),
         packets("pauses_received", "received"),
         packets("lossless_dropped", "dropped", alarm=Style.BAD, worth=9),
@@ -91,10 +107,6 @@ def _storm(queue: int, obeyed: Mapping[int, int], discarded: set[int]) -> str | 
         return "drop"
     ignores = queue // PRIORITIES in obeyed and not obeyed[queue // PRIORITIES] >> queue % PRIORITIES & 1
     return "forward" if ignores else None
-
-
-def _paused(value: object) -> Style | None:
-    return Style.NOTICE if value == "paused" else None
 
 
 _THRESHOLDS = ("xoff_bytes", "xon_bytes", "limit_bytes")

@@ -9,8 +9,41 @@ from eeon_control.fabric.read import FabricObservation
 from eeon_control.routing import LinksDown
 from eeon_control.topology import Port, Topology
 from eeon_control.views.counters import DROPS as _DROPPED
+from eeon_control.views.filters import counted, only_if
+from eeon_control.views.kind import COUNTERS, Kind
 from eeon_control.views.scale import per_second, rate_exact, time_exact
-from eeon_control.views.table import PORT, Cell, Column, Row, Style, View, count_bytes, none, packets, share
+from eeon_control.views.table import (
+    PORT,
+    Cell,
+    Column,
+    Row,
+    Style,
+    View,
+    count_bytes,
+    if_is,
+    none,
+    packets,
+    share,
+)
+
+VIEW = Kind(
+    "ports",
+    """Ports: up or down, traffic, drops and why.
+
+    Of every linked port: role, peer, whether its link is up, speed, packets received, sent and dropped, and
+    the causes of drops.
+    """,
+    replace(COUNTERS, ports=True),
+    lambda data: ports(data.topology, data.observed),
+    ("--watch", "--rate 5s -o json"),
+    counts=True,
+    finish=lambda topology, view, of_interval: finished(topology, view, of_interval),
+    filters={
+        "down": only_if("link", "down"),
+        "drops": counted("dropped_packets"),
+        "traffic": counted("received_packets", "sent_packets"),
+    },
+)
 
 # Verdicts that are counted at the egress port when a packet is sent, and those that lose it.
 _SENT = ("forwarded", "marked")
@@ -41,10 +74,6 @@ def _link(port: Port, observed: FabricObservation, links: LinksDown) -> str | No
         return "down"
     known = observed.switches[port.node].ports or {}
     return "up" if port.number in known else None
-
-
-def _bad_if_down(value: Cell) -> Style | None:
-    return Style.BAD if value == "down" else None
 
 
 def _causes(lost: dict[str, Cell], of_interval: bool) -> str:
@@ -119,7 +148,7 @@ def ports(topology: Topology, observed: FabricObservation) -> View:
         PORT,
         Column("role", "role", right=False, worth=2),
         Column("peer", "peer", right=False, worth=4),
-        Column("link", "link", none, right=False, worth=7, style=_bad_if_down),
+        Column("link", "link", none, right=False, worth=7, style=if_is("down", Style.BAD)),
         Column("rate_bps", "rate", rate_exact, worth=3),
         Column("delay_ps", "delay", time_exact, worth=1),
         packets("received_packets", "received"),

@@ -4,11 +4,27 @@ from __future__ import annotations
 
 from eeon_control.config.classes import PRIORITIES
 from eeon_control.entries import Exact
-from eeon_control.fabric.read import FabricObservation
+from eeon_control.fabric.read import FabricObservation, Wanted
 from eeon_control.plan.qcn import POINTS, settings
 from eeon_control.topology import Topology
+from eeon_control.views.filters import counted
+from eeon_control.views.kind import Kind
 from eeon_control.views.scale import bytes_exact
 from eeon_control.views.table import PORT, Column, Row, Style, View, none, packets
+
+VIEW = Kind(
+    "qcn",
+    """QCN: congestion points, their samples and messages.
+
+    By port and priority: set point, weight, bytes between samples, jitter; samples taken and congestion
+    notification messages made since the switch started, and those of neighbours that were not believed.
+    """,
+    Wanted(entries=True, qcn=True),
+    lambda data: qcn(data.topology, data.observed),
+    ("--only messages",),
+    filters={"messages": counted("cnms_made")},
+    nonzero=True,
+)
 
 
 def qcn(topology: Topology, observed: FabricObservation) -> View:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from eeon_control.fabric.read import FabricObservation
+from eeon_control.fabric.read import FabricObservation, Wanted
 from eeon_control.plan import classes
 from eeon_control.port_settings import (
     AQM,
@@ -15,12 +15,24 @@ from eeon_control.port_settings import (
 )
 from eeon_control.topology import Topology
 from eeon_control.units import Duration
+from eeon_control.views.filters import counted
+from eeon_control.views.kind import Kind
 from eeon_control.views.port_tables import NO_REGISTERS, aqm_text, by_port, queue_aqms
 from eeon_control.views.scale import bytes_exact, bytes_measured
 from eeon_control.views.table import PORT, Column, Row, View, none
 
-_BY_QUEUE = ByQueueSettings.in_keys
 REGISTERS = ("occupancy_bytes", "occupancy_packets")
+VIEW = Kind(
+    "queues",
+    """Queues: occupancy now, buffer limit, AQM.""",
+    Wanted(entries=True, registers=REGISTERS),
+    lambda data: queues(data.topology, data.observed, data.targets.tick),
+    ("--watch 1s --port leaf1:3",),
+    filters={"queued": counted("occupancy_packets")},
+    nonzero=counted("occupancy_packets"),
+)
+
+_BY_QUEUE = ByQueueSettings.in_keys
 
 
 def queues(topology: Topology, observed: FabricObservation, tick: Duration) -> View:

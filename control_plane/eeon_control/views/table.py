@@ -84,7 +84,7 @@ def packets(key: str, heading: str, *, alarm: Style | None = None, worth: int = 
         counts=True,
         rate_texts=per_second,
         worth=worth,
-        style=None if alarm is None else lambda value: alarm if value else None,
+        style=None if alarm is None else above_zero(alarm),
     )
 
 
@@ -101,6 +101,16 @@ def none(values: Sequence[Cell]) -> list[str]:
 def share(values: Sequence[float | None]) -> list[str]:
     """`12.3%`."""
     return ["-" if value is None else f"{value:.1%}" for value in values]
+
+
+def if_is(text: str, style: Style) -> Callable[[Cell], Style | None]:
+    """Returns the style of a state: this one where it is this text."""
+    return lambda value: style if value == text else None
+
+
+def above_zero(style: Style) -> Callable[[Cell], Style | None]:
+    """Returns the style of a count or a rate: this one where there is one."""
+    return lambda value: style if isinstance(value, int | float) and value > 0 else None
 
 
 def good_if(text: str) -> Callable[[Cell], Style]:

@@ -2,27 +2,49 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
-from eeon_control.fabric.read import FabricObservation
+from eeon_control.fabric.read import FabricObservation, Wanted
 from eeon_control.topology import Topology
 from eeon_control.units import Duration
 from eeon_control.views.change import elapsed_ps, rates, restarted
 from eeon_control.views.ecn import ecn
 from eeon_control.views.eee import REGISTERS as EEE_REGISTERS
 from eeon_control.views.eee import eee
+from eeon_control.views.filters import counted, only_if
+from eeon_control.views.kind import Kind
 from eeon_control.views.port_tables import NO_REGISTERS
 from eeon_control.views.ports import finished, ports
 from eeon_control.views.queues import REGISTERS as QUEUE_REGISTERS
 from eeon_control.views.queues import queues
 from eeon_control.views.scale import bit_rate, bytes_measured, per_second
-from eeon_control.views.table import PORT, Cell, Column, Row, Style, View, none, share
+from eeon_control.views.table import PORT, Column, Row, Style, View, above_zero, if_is, none, share
 
-REGISTERS = tuple(dict.fromkeys((*QUEUE_REGISTERS, *EEE_REGISTERS)))
+VIEW = Kind(
+    "top",
+    "",
+    Wanted(
+        entries=True,
+        counters=True,
+        registers=tuple(dict.fromkeys((*QUEUE_REGISTERS, *EEE_REGISTERS))),
+        clock=True,
+        ports=True,
+    ),
+    lambda data: top(data.topology, data.before, data.observed, data.targets.tick),
+    has_own_interval=True,
+    filters={
+        "down": only_if("link", "down"),
+        "drops": counted("dropped"),
+        "marks": counted("marked"),
+        "queued": counted("occupancy_bytes"),
+        "traffic": counted("sent_bytes"),
+    },
+)
 
 
-def top(topology: Topology, before: FabricObservation, observed: FabricObservation, tick: Duration) -> View:
-    """Needs entries, counters, ports and `REGISTERS` of both observations."""
+def top(
+    topology: Topology, before: FabricObservation | None, observed: FabricObservation, tick: Duration
+) -> View:
+    """Needs what `VIEW` wants of both observations."""
+    assert before is not None, "it has an interval"
     span, gone = elapsed_ps(before, observed), restarted(before, observed)
     traffic = finished(
         topology,
@@ -55,12 +77,12 @@ def top(topology: Topology, before: FabricObservation, observed: FabricObservati
     columns = [
         PORT,
         Column("peer", "peer", right=False, worth=2),
-        Column("link", "link", none, right=False, worth=4, style=_if("down", Style.BAD)),
+        Column("link", "link", none, right=False, worth=4, style=if_is("down", Style.BAD)),
         Column("used_share", "used", share, worth=9),
         Column("sent_bytes_per_s", "sent", bit_rate),
         Column("occupancy_bytes", "queue", bytes_measured, worth=8),
-        Column("marked_per_s", "marks", per_second, worth=8, style=_above_zero(Style.NOTICE)),
-        Column("dropped_per_s", "drops", per_second, worth=9, style=_above_zero(Style.BAD)),
+        Column("marked_per_s", "marks", per_second, worth=8, style=above_zero(Style.NOTICE)),
+        Column("dropped_per_s", "drops", per_second, worth=9, style=above_zero(Style.BAD)),
         Column("drop_causes", "why", right=False, worth=3),
         Column("lpi_share", "asleep", share, worth=6),
     ]
@@ -68,11 +90,3 @@ def top(topology: Topology, before: FabricObservation, observed: FabricObservati
     if any(one.registers is None for one in observed.switches.values()):
         notes.append(NO_REGISTERS)
     return View("top", f"ports, over {span / 10**12:.3g} s", columns, rows, notes=notes)
-
-
-def _if(text: str, style: Style) -> Callable[[Cell], Style | None]:
-    return lambda value: style if value == text else None
-
-
-def _above_zero(style: Style) -> Callable[[Cell], Style | None]:
-    return lambda value: style if isinstance(value, int | float) and value > 0 else None

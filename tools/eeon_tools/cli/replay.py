@@ -206,7 +206,7 @@ def replay(
             if len(runs) == 1:
                 _print(runs[0])
             else:
-                tables.show(console(), comparison_table(runs))
+                tables.show(console(), comparison_table(runs).in_terminal())
         for run in runs:
             for remark in (*overload(run), *unmarked(run), *unfailed(run)):
                 click.echo(f"note: {remark}", err=json_path == _STDOUT)
@@ -382,19 +382,16 @@ def _print(run: RunResult) -> None:
     )
     for remark in run.feed.remarks():
         click.echo(f"  {remark}")
-    tables.show(out, table.by_class(run))
+    tables.show(out, table.by_class(run).in_terminal())
     if run.layers:
         out.print()
-        tables.show(out, table.by_layer(run))
+        tables.show(out, table.by_layer(run).in_terminal())
         warning = table.overtime(run)
         if warning:
             click.echo(warning)
     if run.faults:
         out.print()
-        links = table.plain(*table.FAULT_HEAD)
-        for row in table.faulty_links(run):
-            links.add_row(*row)
-        tables.show(out, links)
+        tables.show(out, table.faulty_links(run).in_terminal())
     if run.pauses.queues:
         _print_pauses(run)
     deepest = run.deepest_queue()
@@ -416,17 +413,15 @@ def _print_pauses(run: RunResult) -> None:
     from eeon_tools.replay import pauses, table
 
     found = run.pauses.by_time()
-    shown = table.plain(*pauses.HEAD)
-    for row in pauses.rows(found[: pauses.SHOWN]):
-        shown.add_row(*row)
     click.echo()
-    tables.show(console(), shown)
+    tables.show(console(), table.paused(found[: pauses.SHOWN]).in_terminal())
     more = len(found) - pauses.SHOWN
     click.echo(run.pauses.summary() + (f" ({more:,} more in page and JSON)" if more > 0 else ""))
 
 
 def _print_live(run: LiveResult) -> None:
-    from eeon_tools.replay import live_table
+    from eeon_tools.replay import table
+    from eeon_tools.replay.live_result import remarks
 
     click.echo(
         f"{run.name}: {run.trace} through {run.topology} on {run.target}, "
@@ -434,9 +429,9 @@ def _print_live(run: LiveResult) -> None:
     )
     for remark in run.feed.remarks():
         click.echo(f"  {remark}")
-    tables.show(console(), live_table.by_class(run))
+    tables.show(console(), table.by_class(run).in_terminal())
     click.echo()
-    for remark in live_table.remarks(run):
+    for remark in remarks(run):
         click.echo(remark)
     if run.wakes is not None:
         click.echo(f"{run.wakes:,} wakes of switch ports.")

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from eeon_tools import html
 from eeon_tools.demo.findings import Finding, Results, early_control_drops
 from eeon_tools.demo.runs import AQMS, EEES, JOB, RUNS, TCP, acts_from_bytes
-from eeon_tools.replay import html, plots
+from eeon_tools.replay import plots
 from eeon_tools.replay.result import QueueDepth, RunResult
 from eeon_tools.replay.table import microseconds
 from eeon_tools.trace.manifest import Manifest

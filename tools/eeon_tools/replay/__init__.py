@@ -8,10 +8,10 @@ virtual time or a live one in real time.
     flows      what the connections of a trace carried, as the list of an experiment
     feed       a trace, frame by frame, as the fabric's hosts send it
     twin_run   one replay on a twin, from beginning to end
-    live       one replay on a live fabric; `live_result`: what it says; `live_table`, `live_page` show it
+    live       one replay on a live fabric; `live_result`: what it says; `live_page` shows it
     result     what a replay says; `packet_counts` checks that no packet is missing from it
-    table      results as tables in a terminal
-    html       results as a page; `plots` draws them
+    table      results as tables, in a terminal and on a page
+    page       results as a page; `plots` draws them
 
 Read `twin_run` first.
 """

@@ -10,12 +10,11 @@ from eeon_control import config as configs
 from eeon_control import topology as topologies
 from eeon_control.config import FabricConfig
 from eeon_control.topology import Port
-from rich.table import Table
 
+from eeon_tools import html
 from eeon_tools.errors import InputError
-from eeon_tools.replay import html
 from eeon_tools.replay.result import RunResult
-from eeon_tools.replay.table import microseconds, plain
+from eeon_tools.replay.table import Rows, microseconds
 
 
 @dataclass(frozen=True)
@@ -59,7 +58,7 @@ def overridden(config: Sequence[str], topology: str) -> list[str]:
 def _modes(before: FabricConfig, after: FabricConfig, port: Port) -> list[tuple[str, str | None, str | None]]:
     return [
         ("AQM", _aqm(before, port), _aqm(after, port)),
-        ("EEE mode", _eee(before, port), _eee(after, port)),
+        ("EEE mode", before.attached(port, "eee"), after.attached(port, "eee")),
     ]
 
 
@@ -70,23 +69,13 @@ def _aqm(config: FabricConfig, port: Port) -> str | None:
     return " and ".join(dict.fromkeys(one.mode for one in config.profiles.queue[name].aqms))
 
 
-def _eee(config: FabricConfig, port: Port) -> str | None:
-    name = config.attached(port, "eee")
-    return None if name is None else name
-
-
-def table(runs: Sequence[RunResult]) -> Table:
-    """One row a setting."""
-    made = plain(*HEAD)
-    for run in runs:
-        made.add_row(*_row(run))
-    return made
-
-
-HEAD = (
-    "setting", "marked", "early drop", "tail drop", "data p50 us", "data p99 us", "ack p99 us",
-    "deepest queue B", "energy mJ", "% of never asleep", "wakes",
-)  # fmt: skip
+def table(runs: Sequence[RunResult]) -> Rows:
+    """Returns one row a setting."""
+    head = (
+        "setting", "marked", "early drop", "tail drop", "data p50 us", "data p99 us", "ack p99 us",
+        "deepest queue B", "energy mJ", "% of never asleep", "wakes",
+    )  # fmt: skip
+    return Rows(head, [_row(run) for run in runs])
 
 
 def _row(run: RunResult) -> list[str]:
@@ -116,7 +105,7 @@ def page(runs: Sequence[RunResult], tool: str) -> str:
         f"{first.total().sent:,} packets of `{first.trace}` through a twin of `{first.topology}` under "
         f"{len(runs)} settings. This is an open-loop replay: hosts send what the trace says and do not react."
     )
-    body = [html.paragraph(lead, "lead"), html.table(HEAD, [_row(run) for run in runs]), tool]
+    body = [html.paragraph(lead, "lead"), table(runs).on_page(), tool]
     for run in runs:
         body += [html.heading(f"Conditions of {run.name}"), conditions(run)]
     return html.page(f"{first.trace} under {len(runs)} settings", body)

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from eeon_tools.replay import html, live_table, plots
-from eeon_tools.replay.live_result import LiveResult
+from eeon_tools import html
+from eeon_tools.replay import plots
+from eeon_tools.replay.live_result import LiveResult, remarks
+from eeon_tools.replay.table import by_class
 
 
 def run_page(run: LiveResult) -> str:
     """Returns what one replay did to each class, and how far it can be believed."""
     total = run.total()
-    rows: list[list[html.Cell]] = []
-    for row in live_table.rows(run):
-        cells: list[html.Cell] = list(row)
-        for column in range(live_table.FIRST_LOSS, live_table.LAST_LOSS + 1):
-            cells[column] = (row[column], "bad" if row[column] != "0" else "")
-        rows.append(cells)
     body = [
         html.paragraph(
             f"{total.sent:,} packets of `{run.trace}` through a live fabric `{run.topology}` of {run.target} "
@@ -28,9 +24,9 @@ def run_page(run: LiveResult) -> str:
             "drops, marks or delay. Its numbers are those of one run on one computer; energy and queue "
             "depths are not measured, because no PHY is there to sleep."
         ),
-        html.outcome(" ".join(live_table.remarks(run)), run.kept_its_times),
+        html.outcome(" ".join(remarks(run)), run.kept_its_times),
         html.heading("By class"),
-        html.table(live_table.HEAD, rows),
+        by_class(run).on_page(),
         html.figure(
             plots.drops_by_class([run], [run.name]),
             "Drops at all switches, by the class of the packet that was dropped.",

@@ -93,3 +93,36 @@ class LiveResult:
     def as_dict(self) -> dict[str, object]:
         """Plain data for JSON."""
         return asdict(self) | {"kept_its_times": self.kept_its_times}
+
+
+def remarks(run: LiveResult) -> list[str]:
+    """Returns what to know before believing the numbers, in sentences."""
+    late, lost = run.lateness, run.losses
+    found = [
+        f"Frames left their hosts {late.p50_us:,.1f} us (median), {late.p99_us:,.1f} us (99th percentile) "
+        f"and at most {late.max_us:,.1f} us after their times."
+    ]
+    if not run.kept_its_times:
+        found.append(
+            f"THE TRACE'S TIMES WERE NOT KEPT: {late.late:,} of {run.total().sent:,} frames left more than "
+            f"{late.limit_us:,.1f} us late, the time of a full frame on a host's link. Use a lower --speed "
+            "or a computer with more cores."
+        )
+    if run.total().lost:
+        found.append(
+            f"{run.total().lost:,} packets were lost that no switch has counted as dropped, in buffers of "
+            f"the computer: {lost.before_leaves:,} on the way to the first switch's program, "
+            f"{lost.between:,} inside the fabric, {lost.after_leaves:,} on the way to hosts."
+        )
+    by_ecn = run.feed.by_ecn
+    if run.feed.offered and not by_ecn["ect_0"] + by_ecn["ect_1"]:
+        found.append(f"None of {run.feed.offered:,} packets is ECN-capable: switches mark none of them.")
+    counts = (
+        (run.refused, "frames were refused by the kernel and not sent"),
+        (run.overruns, "frames reached hosts and were lost before they could be counted"),
+        (run.foreign, "frames reached hosts that this replay had not sent"),
+        (run.misdelivered, "packets reached the wrong host"),
+        (run.duplicated, "packets arrived once more than they were sent"),
+        (run.untimed, "packets arrived without a latency: others that look the same were lost"),
+    )
+    return found + [f"{count:,} {what}." for count, what in counts if count]

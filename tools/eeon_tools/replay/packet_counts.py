@@ -8,7 +8,7 @@ error, never a number in a table.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Literal
 
 from eeon_control.fabric import FabricCounters
@@ -26,9 +26,8 @@ _LOST: tuple[Literal["misdelivered", "nic_drops", "queued"], ...] = ("misdeliver
 _OTHER_VERDICTS = ("no_route", "ttl_expired", "to_cpu", "malformed", "consumed", "not_admitted", "martian")
 LEFT = ("forwarded", "marked")
 """Verdicts of packets that a port has sent."""
-
-
 _CONTROL = "control"
+_SHOWN = 12
 
 
 def _of_hosts(packet_class: str) -> str:
@@ -90,10 +89,15 @@ def check(
         *deliveries(topology, report, counters, packets),
         *occupancy(registers),
     ]
+    refuse(problems, "replay")
+
+
+def refuse(problems: Sequence[str], what: str) -> None:
+    """Raises ReplayError with the first of the problems, where there are any."""
     if problems:
-        shown = "\n  ".join(problems[:12])
-        more = f"\n  and {len(problems) - 12} more" if len(problems) > 12 else ""
-        raise ReplayError(f"the packet counts of this replay do not add up:\n  {shown}{more}")
+        shown = "\n  ".join(problems[:_SHOWN])
+        more = f"\n  and {len(problems) - _SHOWN} more" if len(problems) > _SHOWN else ""
+        raise ReplayError(f"the packet counts of this {what} do not add up:\n  {shown}{more}")
 
 
 def _sent(report: Report, packets: Mapping[str, ClassPackets], offered: int) -> Iterable[str]:

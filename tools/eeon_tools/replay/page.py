@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from eeon_tools.replay import html, pauses, plots
-from eeon_tools.replay.result import CLASS_NAMES, RunResult
-from eeon_tools.replay.table import FAULT_HEAD, class_head, faulty_links, losses, microseconds, overtime
+from eeon_tools import html
+from eeon_tools.replay import plots
+from eeon_tools.replay.result import RunResult
+from eeon_tools.replay.table import by_class, by_layer, faulty_links, overtime, paused
 
 
 def run_page(run: RunResult, tool: str = "") -> str:
@@ -27,7 +28,7 @@ def run_page(run: RunResult, tool: str = "") -> str:
         ),
         tool,
         html.heading("By class"),
-        class_table(run),
+        by_class(run).on_page(),
         html.figure(
             plots.drops_by_class([run], [run.name]),
             "Drops at all switches, by the class of the packet that was dropped.",
@@ -39,7 +40,7 @@ def run_page(run: RunResult, tool: str = "") -> str:
         ),
     ]
     if run.faults:
-        body += [html.heading("Links that failed"), html.table(FAULT_HEAD, faulty_links(run))]
+        body += [html.heading("Links that failed"), faulty_links(run).on_page()]
     if run.pauses.queues:
         body += [
             html.heading("Pauses"),
@@ -47,7 +48,7 @@ def run_page(run: RunResult, tool: str = "") -> str:
                 f"{run.pauses.summary()}. What waits at a paused transmitter fills the queues before it. "
                 "Times are of the run; the longest is without a gap."
             ),
-            html.table(pauses.HEAD, pauses.rows(run.pauses.by_time())),
+            paused(run.pauses.by_time()).on_page(),
         ]
     if deepest:
         rows = [(queue.name, queue, None) for queue in deepest]
@@ -65,59 +66,10 @@ def run_page(run: RunResult, tool: str = "") -> str:
             html.figure(
                 plots.energy([run], [run.name]), "Transmitters of both ends of every link, by layer."
             ),
-            layer_table(run),
+            by_layer(run).on_page(),
         ]
     body += [html.heading("Conditions"), conditions(run)]
     return html.page(f"Replay {run.name}", body)
-
-
-def class_table(run: RunResult) -> str:
-    """Packets and latency by class."""
-    rows: list[list[html.Cell]] = []
-    for name in CLASS_NAMES:
-        found, latency = run.packets[name], run.latency_us[name]
-        if not found.sent:
-            continue
-        counts = (found.sent, found.delivered, found.marked)
-        drops = losses(run, found)
-        times = (latency.mean, latency.p50, latency.p99)
-        rows.append(
-            [
-                name,
-                *(f"{count:,}" for count in counts),
-                *((f"{count:,}", "bad" if count else "") for count in drops),
-                *(microseconds(value) for value in times),
-            ]
-        )
-    return html.table(class_head(run), rows)
-
-
-def layer_table(run: RunResult) -> str:
-    """Energy by kind of transmitter."""
-    rows = [
-        [
-            layer.name,
-            f"{layer.transmitters}",
-            f"{1000 * layer.energy_joules.used:,.2f}",
-            f"{1000 * layer.energy_joules.legacy:,.2f}",
-            f"{1000 * layer.energy_joules.ideal:,.2f}",
-            f"{100 * layer.busy_share:.1f} %",
-            f"{100 * layer.lpi_share:.1f} %",
-            f"{layer.wakes:,}",
-        ]
-        for layer in run.layers
-    ]
-    head = (
-        "transmitters",
-        "number",
-        "used mJ",
-        "never asleep mJ",
-        "ideal mJ",
-        "busy",
-        "low-power idle",
-        "wakes",
-    )
-    return html.table(head, rows)
 
 
 def conditions(run: RunResult) -> str:

@@ -82,21 +82,3 @@ def _queue(report: PausedQueueReport, elapsed_ps: int, topology: Topology) -> Pa
         paused_share=report["paused_ps"] / elapsed_ps if elapsed_ps else 0.0,
         longest_ms=report["longest_ps"] / 10**9,
     )
-
-
-HEAD = ("paused transmitter", "priority", "pauses", "paused", "in all ms", "longest ms")
-
-
-def rows(queues: list[PausedQueue]) -> list[tuple[str, ...]]:
-    """Returns a row for each queue."""
-    return [
-        (
-            queue.name,
-            f"{queue.priority}",
-            f"{queue.pauses:,}",
-            f"{100 * queue.paused_share:.1f} %",
-            f"{queue.paused_ms:,.3f}",
-            f"{queue.longest_ms:,.3f}",
-        )
-        for queue in queues
-    ]

@@ -1,14 +1,18 @@
-"""Results as tables in a terminal."""
+"""Results as tables, in a terminal and on a page."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 from rich.box import SIMPLE_HEAD
 from rich.table import Table
 from rich.text import Text
 
-from eeon_tools.replay.result import CLASS_NAMES, ClassPackets, RunResult
+from eeon_tools import html
+from eeon_tools.replay.live_result import LiveResult
+from eeon_tools.replay.pauses import PausedQueue
+from eeon_tools.replay.result import CLASS_NAMES, RunResult
 
 
 def plain(*columns: str, title: str | None = None) -> Table:
@@ -26,40 +30,62 @@ def microseconds(value: float | None) -> str:
     return f"{value:,.1f}" if value < 1000 else f"{value:,.0f}"
 
 
-def by_class(run: RunResult) -> Table:
-    """One replay: what became of each class, and how long it took."""
-    table = plain(*class_head(run))
+@dataclass(frozen=True)
+class Rows:
+    """A table before it is drawn, in a terminal or on a page. `alarms`: columns in which only 0 is good."""
+
+    head: tuple[str, ...]
+    rows: Sequence[Sequence[str]]
+    alarms: range = range(0)
+
+    def in_terminal(self) -> Table:
+        """Returns it without lines, numbers to the right."""
+        table = plain(*self.head)
+        for row in self.rows:
+            table.add_row(*row)
+        return table
+
+    def on_page(self) -> str:
+        """Returns it as HTML."""
+        return html.table(self.head, [self._cells(row) for row in self.rows])
+
+    def _cells(self, row: Sequence[str]) -> list[html.Cell]:
+        return [
+            (text, "" if text == "0" else "bad") if column in self.alarms else text
+            for column, text in enumerate(row)
+        ]
+
+
+_HEADS = {
+    "arrived_marked": "arrived CE",
+    "early_dropped": "early drop",
+    "tail_dropped": "tail drop",
+    "other_dropped": "other drop",
+}
+
+
+def by_class(run: RunResult | LiveResult) -> Rows:
+    """Returns what became of each class, and how long it took; `lost` only where packets could be lost."""
+    counts, drops = ["sent", "delivered", "marked"], ["early_dropped", "tail_dropped", "other_dropped"]
+    if isinstance(run, LiveResult):
+        counts.insert(2, "arrived_marked")
+    if isinstance(run, LiveResult) or run.faults:
+        drops.append("lost")
+    rows = []
     for name in CLASS_NAMES:
         found, latency = run.packets[name], run.latency_us[name]
-        if not found.sent:
-            continue
-        counts = (found.sent, found.delivered, found.marked, *losses(run, found))
-        times = (latency.mean, latency.p50, latency.p99)
-        table.add_row(name, *(f"{count:,}" for count in counts), *(microseconds(time) for time in times))
-    return table
+        if found.sent:
+            numbers = (getattr(found, key) for key in (*counts, *drops))
+            times = (latency.mean, latency.p50, latency.p99)
+            rows.append([name, *(f"{number:,}" for number in numbers), *map(microseconds, times)])
+    head = ("class", *(_HEADS.get(key, key) for key in (*counts, *drops)), "mean us", "p50 us", "p99 us")
+    first = 1 + len(counts)
+    return Rows(head, rows, range(first, first + len(drops)))
 
 
-def class_head(run: RunResult) -> tuple[str, ...]:
-    """Returns the columns of a replay by class; `lost` only where links were to fail."""
-    lost = ("lost",) if run.faults else ()
-    return (
-        "class", "sent", "delivered", "marked", "early drop", "tail drop", "other drop", *lost,
-        "mean us", "p50 us", "p99 us",
-    )  # fmt: skip
-
-
-def losses(run: RunResult, found: ClassPackets) -> tuple[int, ...]:
-    """Returns what did not arrive of a class, by cause, in the order of the columns."""
-    lost = (found.lost,) if run.faults else ()
-    return (found.early_dropped, found.tail_dropped, found.other_dropped, *lost)
-
-
-FAULT_HEAD = ("failed link", "down ms", "lost", "control frames lost")
-
-
-def faulty_links(run: RunResult) -> list[tuple[str, ...]]:
+def faulty_links(run: RunResult) -> Rows:
     """Returns a row for each direction of a link that was to fail."""
-    return [
+    rows = [
         (
             link.name,
             f"{link.down_ms:,.3f}",
@@ -68,6 +94,23 @@ def faulty_links(run: RunResult) -> list[tuple[str, ...]]:
         )
         for link in run.faults
     ]
+    return Rows(("failed link", "down ms", "lost", "control frames lost"), rows)
+
+
+def paused(queues: Iterable[PausedQueue]) -> Rows:
+    """Returns a row for each queue that its neighbour paused."""
+    rows = [
+        (
+            queue.name,
+            f"{queue.priority}",
+            f"{queue.pauses:,}",
+            f"{100 * queue.paused_share:.1f} %",
+            f"{queue.paused_ms:,.3f}",
+            f"{queue.longest_ms:,.3f}",
+        )
+        for queue in queues
+    ]
+    return Rows(("paused transmitter", "priority", "pauses", "paused", "in all ms", "longest ms"), rows)
 
 
 def overtime(run: RunResult) -> str | None:
@@ -82,23 +125,33 @@ def overtime(run: RunResult) -> str | None:
     )
 
 
-def by_layer(run: RunResult) -> Table:
-    """One replay: energy and sleep of each kind of transmitter."""
-    table = plain(
-        "transmitters", "number", "used mJ", "never asleep mJ", "ideal mJ", "busy", "low-power idle", "wakes"
-    )
+def by_layer(run: RunResult) -> Rows:
+    """Returns energy and sleep of each kind of transmitter."""
+    rows = []
     for layer in run.layers:
         energy = layer.energy_joules
         joules = (energy.used, energy.legacy, energy.ideal)
-        table.add_row(
-            layer.name,
-            f"{layer.transmitters}",
-            *(f"{1000 * value:,.2f}" for value in joules),
-            f"{100 * layer.busy_share:.1f} %",
-            f"{100 * layer.lpi_share:.1f} %",
-            f"{layer.wakes:,}",
+        shares = (layer.busy_share, layer.lpi_share)
+        rows.append(
+            (
+                layer.name,
+                f"{layer.transmitters}",
+                *(f"{1000 * value:,.2f}" for value in joules),
+                *(f"{100 * share:.1f} %" for share in shares),
+                f"{layer.wakes:,}",
+            )
         )
-    return table
+    head = (
+        "transmitters",
+        "number",
+        "used mJ",
+        "never asleep mJ",
+        "ideal mJ",
+        "busy",
+        "low-power idle",
+        "wakes",
+    )
+    return Rows(head, rows)
 
 
 def comparison(runs: Sequence[RunResult], labels: Sequence[tuple[str, str]], group_size: int) -> Table:

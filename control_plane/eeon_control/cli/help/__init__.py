@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import os
-import shutil
 from pathlib import Path
 
 import click
 from click.shell_completion import get_completion_class
 
-from eeon_control.cli.help.page import WIDTH, Page, page_of
-from eeon_control.cli.help.tree import contexts, root_context
+from eeon_control.cli.help.page import contexts, page_of, root_context
 from eeon_control.errors import EeonError
 
 _SHELLS = ("bash", "zsh", "fish")
@@ -40,8 +38,7 @@ def help_(ctx: click.Context, words: tuple[str, ...], folder: Path | None) -> No
             raise EeonError(f"{folder}: cannot be written: {error.strerror}") from None
         click.echo(f"{len(pages)} pages in {folder}; try: man {folder}/eeon-show.1")
         return
-    columns = shutil.get_terminal_size((WIDTH, 0)).columns
-    click.echo_via_pager(_page(root, words).as_text(min(WIDTH, columns)))
+    click.echo_via_pager(_context(root, words).get_help())
 
 
 @click.command()
@@ -61,11 +58,11 @@ def completion(ctx: click.Context, shell: str | None) -> None:
     click.echo(found(ctx.find_root().command, {}, "eeon", _VARIABLE).source())
 
 
-def _page(root: click.Context, words: tuple[str, ...]) -> Page:
+def _context(root: click.Context, words: tuple[str, ...]) -> click.Context:
     found = root
     for word in words:
         command = found.command.get_command(found, word) if isinstance(found.command, click.Group) else None
         if command is None:
             raise EeonError(f"no command {' '.join(('eeon', *words))}; `eeon help` lists them")
         found = click.Context(command, info_name=word, parent=found)
-    return page_of(found)
+    return found

@@ -1,10 +1,11 @@
-"""One command's manual page as data, made from click's description of it: text, or roff for man."""
+"""One command's manual page as data, made from click's description of it, and as roff for man."""
 
 from __future__ import annotations
 
 import inspect
 import re
 import textwrap
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 import click
@@ -12,10 +13,10 @@ import click
 from eeon_control import __version__
 from eeon_control.cli.help.examples import EXAMPLES, EXIT_CODES, USUAL_EXIT_CODES
 
-WIDTH = 96
-"""Columns that a page has where a terminal does not have fewer."""
+SUMMARY_WIDTH = 96
+"""Characters that a command's summary has at most."""
 _SECTION = re.compile(r"[A-Z][A-Z ]+")
-_ENVIRONMENT = (
+ENVIRONMENT = (
     ("EEON_STATE", "the fabric's state folder, where --state is not given"),
     ("XDG_STATE_HOME", "where state folders and counter baselines are  [default: ~/.local/state]"),
 )
@@ -38,27 +39,6 @@ class Page:
     def file_name(self) -> str:
         """Of the page for man: `eeon-config-plan.1`."""
         return f"{self.path.replace(' ', '-')}.1"
-
-    def as_text(self, width: int = WIDTH) -> str:
-        """Renders for a terminal or pager of `columns` columns. Lines to type are not wrapped."""
-        lines = [
-            "NAME",
-            *_wrapped(f"{self.path} - {self.summary}", 4, width),
-            "",
-            "SYNOPSIS",
-            *_wrapped(self.usage, 4, width),
-            "",
-            "DESCRIPTION",
-        ]
-        for paragraph in self.description:
-            lines += [*_wrapped(paragraph, 4, width), ""]
-        for heading, pairs in self._lists():
-            lines.append(heading)
-            for name, text in pairs:
-                lines += [*_wrapped(name, 4, width), *_wrapped(text, 8, width)]
-            lines.append("")
-        lines += ["EXAMPLES", *(f"    {line}" for line in self.examples), ""]
-        return "\n".join(lines).rstrip() + "\n"
 
     def as_roff(self) -> str:
         """For man(1), in the macros of man(7)."""
@@ -88,7 +68,7 @@ class Page:
             ("OPTIONS", self.options),
             ("COMMANDS", self.commands),
             ("EXIT CODES", self.exit_codes),
-            ("ENVIRONMENT", list(_ENVIRONMENT)),
+            ("ENVIRONMENT", list(ENVIRONMENT)),
         ]
         return [(heading, pairs) for heading, pairs in lists if pairs]
 
@@ -103,7 +83,7 @@ def page_of(ctx: click.Context) -> Page:
     codes = EXIT_CODES.get(below, USUAL_EXIT_CODES)
     return Page(
         path=ctx.command_path,
-        summary=command.get_short_help_str(limit=WIDTH).rstrip("."),
+        summary=command.get_short_help_str(limit=SUMMARY_WIDTH).rstrip("."),
         usage=" ".join([ctx.command_path, *command.collect_usage_pieces(ctx)]),
         description=paragraphs,
         options=[record for param in command.get_params(ctx) if (record := param.get_help_record(ctx))],
@@ -127,12 +107,28 @@ def complete(ctx: click.Context) -> None:
     command.epilog = "\n\n".join([*([command.epilog.strip()] if command.epilog else []), *more])
 
 
+def contexts(root: click.Context) -> Iterator[click.Context]:
+    """Yields a context for a group and all of its commands, in order of name."""
+    yield root
+    if not isinstance(root.command, click.Group):
+        return
+    for name in root.command.list_commands(root):
+        command = root.command.get_command(root, name)
+        if command is not None and not command.hidden:
+            yield from contexts(click.Context(command, info_name=name, parent=root))
+
+
+def root_context(command: click.Command) -> click.Context:
+    """Of the program as people call it, whatever the process was started as."""
+    return click.Context(command, info_name="eeon", **command.context_settings)
+
+
 def _commands(ctx: click.Context) -> list[tuple[str, str]]:
     if not isinstance(ctx.command, click.Group):
         return []
     found = ((name, ctx.command.get_command(ctx, name)) for name in ctx.command.list_commands(ctx))
     return [
-        (name, command.get_short_help_str(limit=WIDTH))
+        (name, command.get_short_help_str(limit=SUMMARY_WIDTH))
         for name, command in found
         if command is not None and not command.hidden
     ]
@@ -154,18 +150,6 @@ def _parts(text: str) -> tuple[list[str], dict[str, list[str]]]:
 def _code(line: str) -> tuple[str, str]:
     code, _, text = line.strip().partition(" ")
     return code, text.strip()
-
-
-def _wrapped(text: str, indent: int, width: int) -> list[str]:
-    pad = " " * indent
-    return textwrap.wrap(
-        text,
-        width,
-        initial_indent=pad,
-        subsequent_indent=pad,
-        break_long_words=False,
-        break_on_hyphens=False,
-    )
 
 
 def _roff(text: str) -> str:

@@ -3,28 +3,27 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection
-from dataclasses import replace
+from collections.abc import Callable
 from datetime import UTC, datetime
-from pathlib import Path
+from typing import Any
 
 import click
 
-from eeon_control import views
 from eeon_control.cli import completions, options
+from eeon_control.cli.help.examples import FABRIC
 from eeon_control.cli.output import counted, errors
 from eeon_control.cli.show import baselines, common
 from eeon_control.cli.show.common import EXIT_CODES
 from eeon_control.cli.show.routes import path, routes
-from eeon_control.cli.show.watch import Kind, ViewData, ViewLoop, ViewOptions
-from eeon_control.fabric.read import Wanted, observe
+from eeon_control.cli.show.watch import ViewOptions, view_loop
+from eeon_control.fabric.read import observe
 from eeon_control.fabric.sync import run
-from eeon_control.topology import PortRole, Topology
-from eeon_control.units import Duration
-from eeon_control.views import Selection, View
+from eeon_control.topology import PortRole
+from eeon_control.views import KINDS
+from eeon_control.views.kind import COUNTERS, Kind
+from eeon_control.views.selection import Selection
 
-_SWITCH_PORT_ROLES = [role.value for role in PortRole if role is not PortRole.HOST]
-_ENERGY_SECONDS = 1.0
+_ROLES = [role.value for role in PortRole if role is not PortRole.HOST]
 
 
 @click.group(epilog=EXIT_CODES)
@@ -49,69 +48,36 @@ def show(ctx: click.Context, /, **common: object) -> None:
     ctx.default_map = dict.fromkeys(show.commands, given)
 
 
-def _view(
-    name: str,
-    kind: Kind,
-    about: str,
-    *,
-    counts: bool = False,
-    nonzero: bool = False,
-    intervals: bool = False,
-) -> None:
-    """Adds a command to `show`. `about`: its help; `counts`: --nonzero and --raw; `nonzero`: --nonzero alone;
-    `intervals`: --rate."""
+def _command(kind: Kind) -> click.Command:
+    """Returns the command of a view, with the options that the view has."""
 
+    # What click has checked becomes the options, whose names are its parameters.
     def command(
-        topology_name: str | None,
-        targets_file: Path | None,
-        target_texts: tuple[str, ...],
-        tick: Duration | None,
-        output: str,
+        fabric: common.Fabric,
         switches: tuple[str, ...],
         ports: tuple[str, ...],
         roles: tuple[str, ...],
-        watch_s: float | None,
-        blocks: int | None,
-        interval_s: float | None = None,
-        nonzero: bool = False,
-        raw: bool = False,
-        zeros: bool = False,
-        only: tuple[str, ...] = (),
-        sort: str | None = None,
-        reverse: bool = False,
+        **asked: Any,  # noqa: ANN401
     ) -> int:
-        whole = options.topology_or_known(topology_name)
-        part = views.select(whole, Selection(switches, ports, tuple(PortRole(role) for role in roles)))
-        targets = options.targets_or_known(whole.name, targets_file, target_texts, tick)
-        if blocks is not None and watch_s is None:
-            raise click.UsageError("--count goes with --watch")
-        if reverse and sort is None:
-            raise click.UsageError("--reverse goes with --sort")
-        view_options = ViewOptions(
-            output, interval_s, watch_s, blocks, nonzero, raw, zeros, only, sort, reverse
-        )
-        loop = ViewLoop(kind, whole, part, targets, view_options)
-        loop.run()
-        return 1 if loop.failed else 0
+        selection = Selection(switches, ports, tuple(PortRole(role) for role in roles))
+        return view_loop(kind, fabric, selection, ViewOptions(**asked))
 
     function: Callable[..., int] = command
-    if intervals:
-        function = _RATE(function)
-    if counts or nonzero:
-        function = _NONZERO(function)
-    if counts:
-        function = _RAW(function)
-    if kind.hides_zeros:
-        function = _ZEROS(function)
-    if kind.filters:
-        function = common.only_option(kind.filters)(function)
-    for option in (_COUNT, _WATCH, *common.ORDER, _ROLE, _PORT, _SWITCH, options.output_option):
+    for option in [
+        *([_RATE] if kind.counts or kind.has_own_interval else []),
+        *([_NONZERO] if kind.counts or kind.nonzero else []),
+        *([_RAW] if kind.counts else []),
+        *([_ZEROS] if kind.hides_zeros else []),
+        *([common.only_option(kind.filters)] if kind.filters else []),
+        *(_COUNT, _WATCH, *common.ORDER, _ROLE, _PORT, common.switch_option()),
+        *(options.output_option, common.fabric_options),
+    ]:
         function = option(function)
-    function = options.topology_option(required=False)(options.target_options(function))
-    show.command(name, help=about, epilog=EXIT_CODES)(function)
+    lines = (f"  eeon show {kind.name} {FABRIC} {more}".rstrip() for more in kind.examples)
+    examples = "\n".join(("\n\b\nEXAMPLES", *lines))
+    return click.command(kind.name, help=kind.about, epilog=EXIT_CODES + examples)(function)
 
 
-_SWITCH = common.switch_option()
 _PORT = click.option(
     "--port",
     "ports",
@@ -124,7 +90,7 @@ _ROLE = click.option(
     "--role",
     "roles",
     multiple=True,
-    type=click.Choice(_SWITCH_PORT_ROLES),
+    type=click.Choice(_ROLES),
     help="only ports of this role; repeatable",
 )
 _WATCH = click.option(
@@ -158,168 +124,8 @@ _RAW = click.option(
 )
 
 
-def _fabric(data: ViewData) -> View:
-    return views.fabric(data.topology, data.targets.switches, data.observed)
-
-
-def _ports(data: ViewData) -> View:
-    return views.ports(data.topology, data.observed)
-
-
-def _queues(data: ViewData) -> View:
-    return views.queues(data.topology, data.observed, data.targets.tick)
-
-
-def _qcn(data: ViewData) -> View:
-    return views.qcn(data.topology, data.observed)
-
-
-def _pfc(data: ViewData) -> View:
-    return views.pfc(data.topology, data.observed)
-
-
-def _ecn(data: ViewData) -> View:
-    return views.ecn(data.observed.counters)
-
-
-def _with_mark_share(topology: Topology, view: View, of_interval: bool) -> View:
-    return views.with_mark_share(view)
-
-
-def _counters(data: ViewData) -> View:
-    return views.counters(data.observed.counters)
-
-
-def _eee(data: ViewData) -> View:
-    return views.eee(data.topology, data.observed, data.targets.tick, data.before)
-
-
-def _energy(data: ViewData) -> View:
-    assert data.before is not None, "it has a default interval"
-    return views.energy(data.topology, data.before, data.observed, data.targets.tick)
-
-
-_COUNTERS = Wanted(counters=True, clock=True)
-_PAUSES = ("pauses_sent", "pauses_received")
-_PORT_FILTERS = {
-    "down": views.only_if("link", "down"),
-    "drops": views.counted("dropped_packets"),
-    "traffic": views.counted("received_packets", "sent_packets"),
-}
-_ECN_FILTERS = {
-    "drops": views.counted("early_dropped", "tail_dropped"),
-    "marks": views.counted("marked"),
-}
-
-
-def _of(counters: Collection[str]) -> views.Filter:
-    is_counted = views.counted("packets")
-    return lambda row: row["counter"] in counters and is_counted(row)
-
-
-_COUNTER_FILTERS = {"drops": _of(views.DROPS), "marks": _of(("marked",))}
-
-_view(
-    "fabric",
-    Kind(Wanted(clock=True), _fabric, filters={"faults": views.other_than("status", "ready")}),
-    """Switches: can they be reached, do they run the program?""",
-)
-_view(
-    "ports",
-    Kind(
-        replace(_COUNTERS, ports=True),
-        _ports,
-        counts=True,
-        finish=views.ports_finished,
-        filters=_PORT_FILTERS,
-    ),
-    """Ports: up or down, traffic, drops and why.
-
-    Of every linked port: role, peer, whether its link is up, speed, packets received, sent and dropped, and
-    the causes of drops.
-    """,
-    counts=True,
-    intervals=True,
-)
-_view(
-    "queues",
-    Kind(
-        Wanted(entries=True, registers=views.QUEUE_REGISTERS),
-        _queues,
-        filters={"queued": views.counted("occupancy_packets")},
-        nonzero=views.counted("occupancy_packets"),
-    ),
-    """Queues: occupancy now, buffer limit, AQM.""",
-    nonzero=True,
-)
-_view(
-    "ecn",
-    Kind(
-        _COUNTERS,
-        _ecn,
-        counts=True,
-        finish=_with_mark_share,
-        hides_zeros=True,
-        filters=_ECN_FILTERS,
-    ),
-    """Marks and drops of queues by packet class.
-
-    By port and packet class: forwarded, marked, dropped early (by the AQM), dropped at a full buffer.
-    """,
-    counts=True,
-    intervals=True,
-)
-_view(
-    "qcn",
-    Kind(Wanted(entries=True, qcn=True), _qcn, filters={"messages": views.counted("cnms_made")}),
-    """QCN: congestion points, their samples and messages.
-
-    By port and priority: set point, weight, bytes between samples, jitter; samples taken and congestion
-    notification messages made since the switch started, and those of neighbours that were not believed.
-    """,
-    nonzero=True,
-)
-_view(
-    "pfc",
-    Kind(Wanted(entries=True, pfc=True), _pfc, filters={"pauses": views.counted(*_PAUSES)}),
-    """PFC: lossless classes, what they hold, pauses sent and received.
-
-    By ingress port and priority: thresholds, bytes held now, whether the neighbour is paused; pause frames
-    and drops since the switch started, and MAC control frames that were not obeyed.
-    """,
-    nonzero=True,
-)
-_view(
-    "eee",
-    Kind(
-        Wanted(entries=True, registers=views.EEE_REGISTERS, clock=True),
-        _eee,
-        has_own_interval=True,
-        nonzero=views.counted("wakes"),
-    ),
-    """EEE as configured, its state, time asleep, wakes.""",
-    nonzero=True,
-    intervals=True,
-)
-_view(
-    "energy",
-    Kind(
-        Wanted(entries=True, registers=views.ENERGY_REGISTERS, clock=True),
-        _energy,
-        has_own_interval=True,
-        default_interval_s=_ENERGY_SECONDS,
-    ),
-    """Watts and joules over an interval (1s, or --rate).""",
-    intervals=True,
-)
-_view(
-    "counters",
-    Kind(_COUNTERS, _counters, counts=True, hides_zeros=True, filters=_COUNTER_FILTERS),
-    """Every counter by port, packet class and verdict.""",
-    counts=True,
-    intervals=True,
-)
-
+for _kind in KINDS:
+    show.add_command(_command(_kind))
 show.add_command(routes)
 show.add_command(path)
 
@@ -330,18 +136,10 @@ def clear() -> None:
 
 
 @clear.command("counters", epilog=EXIT_CODES)
-@options.topology_option(required=False)
-@options.target_options
+@common.fabric_options
 @click.option("--undo", is_flag=True, help="remove the stored values; contacts no switch")
 @options.output_option
-def clear_counters(
-    topology_name: str | None,
-    targets_file: Path | None,
-    target_texts: tuple[str, ...],
-    tick: Duration | None,
-    undo: bool,
-    output: str,
-) -> int:
+def clear_counters(fabric: common.Fabric, undo: bool, output: str) -> int:
     """Store the counters' values; `eeon show ports|ecn|counters` then show the increase since.
 
     The command writes to no switch, and other users see the same counts as before. When a switch restarts,
@@ -354,19 +152,19 @@ def clear_counters(
       eeon show ecn -t leaf-spine-4 -T targets.yaml --raw
       eeon clear counters -t leaf-spine-4 --undo
     """
-    topology = options.topology_or_known(topology_name)
+    topology = fabric.topology
     if undo:
         there = baselines.forget(topology.name)
         said = "counters are shown since the switches started" if there else "there was nothing to undo"
         click.echo(json.dumps({"undone": there}) if output == "json" else said)
         return 0
-    targets = options.targets_or_known(topology.name, targets_file, target_texts, tick)
-    observed = run(observe(topology, targets.switches, _COUNTERS))
+    switches = fabric.targets.switches
+    observed = run(observe(topology, switches, COUNTERS))
     for why in observed.failures.values():
         errors.print(why, style="red", highlight=False, soft_wrap=True)
     if not observed.switches:
         return 1
-    path = baselines.save(topology.name, baselines.Baseline.of(observed, targets.switches, datetime.now(UTC)))
+    path = baselines.save(topology.name, baselines.Baseline.of(observed, switches, datetime.now(UTC)))
     if output == "json":
         value = {"switches": list(observed.switches), "file": str(path), "unreachable": observed.failures}
         click.echo(json.dumps(value, indent=1))

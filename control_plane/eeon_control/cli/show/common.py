@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Collection
-from typing import TypeVar
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TypeVar, cast
 
 import click
 
-from eeon_control.cli import completions
+from eeon_control.cli import completions, options
 from eeon_control.cli.output import console, errors
 from eeon_control.cli.show import printing
 from eeon_control.fabric.read import FabricObservation
-from eeon_control.views import View
+from eeon_control.targets import Targets
+from eeon_control.topology import Topology
+from eeon_control.units import Duration
+from eeon_control.views.table import View
 
 _F = TypeVar("_F", bound=Callable[..., object])
 
@@ -32,6 +39,45 @@ ORDER = (
     ),
 )
 """--sort and --reverse, for click to add in this order."""
+
+
+@dataclass(frozen=True)
+class Fabric:
+    """The fabric that a command line names. Looking up what is not known raises EeonError."""
+
+    name: str | None
+    targets_file: Path | None
+    target_texts: tuple[str, ...]
+    tick: Duration | None
+
+    @cached_property
+    def topology(self) -> Topology:
+        """That of -t, else the known one."""
+        return options.topology_or_known(self.name)
+
+    @cached_property
+    def targets(self) -> Targets:
+        """Those of -T and --target, else where the current revision has its switches."""
+        return options.targets_or_known(self.topology.name, self.targets_file, self.target_texts, self.tick)
+
+
+def fabric_options(function: _F) -> _F:
+    """-t, -T, --target and --tick, which come as one parameter: `fabric`."""
+
+    @functools.wraps(function)
+    def with_fabric(
+        *args: object,
+        topology_name: str | None,
+        targets_file: Path | None,
+        target_texts: tuple[str, ...],
+        tick: Duration | None,
+        **others: object,
+    ) -> object:
+        fabric = Fabric(topology_name, targets_file, target_texts, tick)
+        return function(*args, fabric=fabric, **others)
+
+    # It has the function's type but for the parameters that no caller but click gives.
+    return cast(_F, options.topology_option(required=False)(options.target_options(with_fabric)))
 
 
 def switch_option(name: str = "switches") -> Callable[[_F], _F]:

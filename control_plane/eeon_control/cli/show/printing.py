@@ -11,7 +11,7 @@ from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
-from eeon_control.views import Column, Row, View
+from eeon_control.views.table import Column, Row, View
 
 _GAP = 2  # rich's, between two columns
 _FOLDED_WIDTH = 16  # to which a column of words may shrink: its text goes on in the next line

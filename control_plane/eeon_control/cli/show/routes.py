@@ -5,15 +5,14 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from ipaddress import IPv6Address, ip_address
 from itertools import islice
-from pathlib import Path
+from typing import Any
 
 import click
 
 from eeon_control import config as configs
-from eeon_control import views
 from eeon_control.cli import completions, options
 from eeon_control.cli.show import common
-from eeon_control.cli.show.watch import Kind, ViewData, ViewLoop, ViewOptions
+from eeon_control.cli.show.watch import ViewOptions, view_loop
 from eeon_control.config import FabricConfig
 from eeon_control.errors import EeonError
 from eeon_control.fabric.read import Wanted, observe
@@ -24,18 +23,23 @@ from eeon_control.routing import Flow, LinksDown, Walk
 from eeon_control.state import StateStore, folder_of
 from eeon_control.topology import Host, Topology
 from eeon_control.units import Duration
-from eeon_control.views import PlannedRoutes, Selection, View
+from eeon_control.views.filters import other_than
+from eeon_control.views.kind import Kind, ViewData
+from eeon_control.views.path import path as path_view
+from eeon_control.views.routes import PlannedRoutes
+from eeon_control.views.routes import routes as routes_view
+from eeon_control.views.selection import Selection, select
+from eeon_control.views.table import View
 
 _ROUTES = Wanted(routes=True, ports=True)
 _PATHS = 64
-_FILTERS = {"faults": views.other_than("state", "ok")}
+_FILTERS = {"faults": other_than("state", "ok")}
 
 
 @click.command(epilog=common.EXIT_CODES)
 @click.argument("switches", metavar="[SWITCH]...", nargs=-1, shell_complete=completions.switch_names)
 @common.switch_option("more_switches")
-@options.topology_option(required=False)
-@options.target_options
+@common.fabric_options
 @options.config_options(required=False)
 @common.only_option(_FILTERS)
 @common.ORDER[1]
@@ -44,15 +48,9 @@ _FILTERS = {"faults": views.other_than("state", "ok")}
 def routes(
     switches: tuple[str, ...],
     more_switches: tuple[str, ...],
-    topology_name: str | None,
-    targets_file: Path | None,
-    target_texts: tuple[str, ...],
-    tick: Duration | None,
+    fabric: common.Fabric,
     config_names: tuple[str, ...],
-    only: tuple[str, ...],
-    sort: str | None,
-    reverse: bool,
-    output: str,
+    **asked: Any,  # click has checked it # noqa: ANN401
 ) -> int:
     """Routes, ECMP groups, and why next hops are out.
 
@@ -66,31 +64,26 @@ def routes(
       eeon show routes -t leaf-spine-4 -T targets.yaml
       eeon show routes leaf1 -t leaf-spine-4 -T targets.yaml -c drop_tail
     """
-    whole = options.topology_or_known(topology_name)
-    part = views.select(whole, Selection((*switches, *more_switches)))
-    targets = options.targets_or_known(whole.name, targets_file, target_texts, tick)
-    planned = _planned(whole, config_names, targets.tick)
+    whole, selection = fabric.topology, Selection((*switches, *more_switches))
+    part = select(whole, selection)
+    planned = _planned(whole, config_names, fabric.targets.tick)
 
     def view(data: ViewData) -> View:
         down = data.observed.down
         if len(part.switches) < len(whole.switches):  # a link that is down may be between others
-            rest = run(observe(whole, targets.switches, Wanted(ports=True)))
+            rest = run(observe(whole, fabric.targets.switches, Wanted(ports=True)))
             down = rest.down | down
-        return views.routes(whole, data.observed, planned, down)
+        return routes_view(whole, data.observed, planned, down)
 
-    if reverse and sort is None:
-        raise click.UsageError("--reverse goes with --sort")
-    kind = Kind(_ROUTES, view, filters=_FILTERS)
-    loop = ViewLoop(kind, whole, part, targets, ViewOptions(output, only=only, sort=sort, reverse=reverse))
-    loop.run()
-    return 1 if loop.failed else 0
+    return view_loop(
+        Kind("routes", "", _ROUTES, view, filters=_FILTERS), fabric, selection, ViewOptions(**asked)
+    )
 
 
 @click.command(epilog=common.EXIT_CODES)
 @click.argument("source", metavar="SRC", shell_complete=completions.host_names)
 @click.argument("destination", metavar="DST", shell_complete=completions.host_names)
-@options.topology_option(required=False)
-@options.target_options
+@common.fabric_options
 @click.option(
     "--flow",
     "flow_text",
@@ -106,10 +99,7 @@ def routes(
 def path(
     source: str,
     destination: str,
-    topology_name: str | None,
-    targets_file: Path | None,
-    target_texts: tuple[str, ...],
-    tick: Duration | None,
+    fabric: common.Fabric,
     flow_text: str | None,
     ipv6: bool,
     limit: int,
@@ -128,17 +118,16 @@ def path(
       eeon show path 10.0.1.1 10.0.2.1 -t leaf-spine-4 -T targets.yaml -o json
     """
     flow = None if flow_text is None else Flow.parse(flow_text)
-    topology = options.topology_or_known(topology_name)
+    topology = fabric.topology
     start, end = _host(topology, source), _host(topology, destination)
     if start is end:
         raise EeonError(f"{source} and {destination} are one host; give two")
-    targets = options.targets_or_known(topology.name, targets_file, target_texts, tick)
-    observed = run(observe(topology, targets.switches, _ROUTES))
+    observed = run(observe(topology, fabric.targets.switches, _ROUTES))
     tables = {name: one.routes for name, one in observed.switches.items() if one.routes is not None}
     version = 6 if ipv6 or ":" in source + destination else 4
     walk = Walk(topology, tables, start, end, version, LinksDown(topology, observed.down))
     found = list(islice(walk.all() if flow is None else walk.of_flow(flow), limit + 1))
-    view = views.path(walk, found[:limit], flow, limit if len(found) > limit else None)
+    view = path_view(walk, found[:limit], flow, limit if len(found) > limit else None)
     taken_at = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     common.print_view(view, observed, topology=topology.name, taken_at=taken_at, output=output)
     return 1 if observed.failures or any(one.fault for one in found[:limit]) else 0

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from time import sleep
 
@@ -13,52 +13,24 @@ from rich.console import Group
 from rich.live import Live
 from rich.text import Text
 
-from eeon_control import views
 from eeon_control.cli.output import console, counted
 from eeon_control.cli.show import baselines, common, printing
 from eeon_control.errors import EeonError
-from eeon_control.fabric.read import FabricObservation, Wanted, observe
+from eeon_control.fabric.read import FabricObservation, observe
 from eeon_control.fabric.sync import run
 from eeon_control.targets import Targets
 from eeon_control.topology import Topology
-from eeon_control.views import View
+from eeon_control.views.change import elapsed_ps, nonzero, rates, restarted, since
+from eeon_control.views.filters import only, ordered
+from eeon_control.views.kind import Kind, ViewData
+from eeon_control.views.selection import Selection, select
+from eeon_control.views.table import View
 
 _NO_TIME = (
     "these switches have a virtual clock (`clock: virtual` in the targets file), which stands still between "
     "requests and is not told over P4Runtime: rates, power and energy have no interval to refer to. "
     "`eeon replay` and `eeon demo` run a twin's clock and tell its energy"
 )
-
-
-@dataclass(frozen=True)
-class ViewData:
-    """What a view is made of: `before` is an earlier observation, where an interval was asked for."""
-
-    topology: Topology
-    targets: Targets
-    observed: FabricObservation
-    before: FabricObservation | None = None
-
-
-@dataclass(frozen=True)
-class Kind:
-    """One kind of view. `has_own_interval`: it makes sense of `before` itself; otherwise counts become rates.
-
-    `default_interval_s`: it always looks twice. `counts`: it is subject to `eeon clear counters`. `finish`:
-    what is worked out of counts, or of rates (then True), once they are known. `hides_zeros`: a table has
-    only rows in which something was counted, unless all are asked for. `filters`: what `--only` takes.
-    `nonzero`: the rows of `--nonzero`, where they are not those in which something was counted.
-    """
-
-    wanted: Wanted
-    make: Callable[[ViewData], View]
-    has_own_interval: bool = False
-    default_interval_s: float | None = None
-    counts: bool = False
-    finish: Callable[[Topology, View, bool], View] | None = None
-    hides_zeros: bool = False
-    filters: Mapping[str, views.Filter] = field(default_factory=dict)
-    nonzero: views.Filter | None = None
 
 
 @dataclass(frozen=True)
@@ -75,6 +47,19 @@ class ViewOptions:
     only: tuple[str, ...] = ()
     sort: str | None = None
     reverse: bool = False
+
+
+def view_loop(kind: Kind, fabric: common.Fabric, selection: Selection, options: ViewOptions) -> int:
+    """Shows a view of a part of a fabric as the command line asks. Returns the exit code."""
+    part = select(fabric.topology, selection)
+    targets = fabric.targets
+    if options.blocks is not None and options.watch_s is None:
+        raise click.UsageError("--count goes with --watch")
+    if options.reverse and options.sort is None:
+        raise click.UsageError("--reverse goes with --sort")
+    loop = ViewLoop(kind, fabric.topology, part, targets, options)
+    loop.run()
+    return 1 if loop.failed else 0
 
 
 class ViewLoop:
@@ -155,9 +140,9 @@ class ViewLoop:
         kind, before = self._kind, self._before
         view = kind.make(ViewData(self._part, self._targets, observed, before))
         if self._interval_s is not None and before is not None and not kind.has_own_interval:
-            gone = views.restarted(before, observed)
+            gone = restarted(before, observed)
             earlier = kind.make(ViewData(self._part, self._targets, before))
-            view = views.rates(view, earlier, views.elapsed_ps(before, observed), ignored=gone)
+            view = rates(view, earlier, elapsed_ps(before, observed), ignored=gone)
             view.notes += [f"{name} has restarted; no rate yet" for name in gone]
         elif self._baseline is not None:
             view = self._since_baseline(view, observed, self._baseline)
@@ -165,9 +150,9 @@ class ViewLoop:
             view = kind.finish(self._part, view, self._interval_s is not None and before is not None)
         view = self._without_zeros(view)
         if self._options.only:
-            view = views.only(view, [kind.filters[name] for name in self._options.only])
+            view = only(view, [kind.filters[name] for name in self._options.only])
         if self._options.sort is not None:
-            view = views.ordered(view, self._options.sort, reverse=self._options.reverse)
+            view = ordered(view, self._options.sort, reverse=self._options.reverse)
         return view
 
     def _without_zeros(self, view: View) -> View:
@@ -176,7 +161,7 @@ class ViewLoop:
         if not options.nonzero and not hides:
             return view
         own = self._kind.nonzero
-        shown = views.nonzero(view) if own is None else replace(view, rows=list(filter(own, view.rows)))
+        shown = nonzero(view) if isinstance(own, bool) else replace(view, rows=list(filter(own, view.rows)))
         hidden = len(view.rows) - len(shown.rows)
         if hides and hidden:
             rows = counted(hidden, "row")
@@ -186,7 +171,7 @@ class ViewLoop:
     def _since_baseline(self, view: View, observed: FabricObservation, baseline: baselines.Baseline) -> View:
         earlier = baseline.observation(self._targets.switches)
         wall_us = round((datetime.now(UTC) - baseline.taken_at).total_seconds() * 1e6)
-        gone = views.restarted(earlier, observed, wall_us=wall_us)
+        gone = restarted(earlier, observed, wall_us=wall_us)
         if not any(
             one.counters.received or one.counters.verdicts
             for name, one in earlier.switches.items()
@@ -194,7 +179,7 @@ class ViewLoop:
         ):
             return view  # nothing is taken away: all have restarted, are elsewhere, or had counted nothing
         old = self._kind.make(ViewData(self._part, self._targets, earlier))
-        view = views.since(view, old, ignored=gone)
+        view = since(view, old, ignored=gone)
         at = baseline.taken_at.astimezone().strftime("%Y-%m-%d %H:%M:%S")
         view.notes = [*view.notes, f"since `eeon clear counters` at {at}; --raw shows all"]
         if gone:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 _CSS = """
 :root { color-scheme: light dark; --ink: #222; --soft: #555; --paper: #fff; --ground: #fafafa;
@@ -87,7 +87,12 @@ tr.go:hover { background: var(--code); }
 }
 """
 
-Cell = str | tuple[str, str]
+
+class Markup(str):
+    """Text that is HTML already."""
+
+
+Cell = str | Markup | tuple[str, str]
 """Text of a table cell, or text and the cell's CSS class."""
 
 
@@ -101,9 +106,31 @@ def page(title: str, body: Iterable[str]) -> str:
     )
 
 
-def heading(text: str) -> str:
+def heading(text: str, level: int = 2, anchor: str = "") -> str:
     """Returns a section's heading."""
-    return f"<h2>{html.escape(text)}</h2>"
+    name = f' id="{html.escape(anchor)}"' if anchor else ""
+    return f"<h{level}{name}>{inline(text)}</h{level}>"
+
+
+def link(text: str, place: str) -> Markup:
+    """Returns a link to a place of the page, or to another file."""
+    return Markup(f'<a href="{html.escape(place)}">{inline(text)}</a>')
+
+
+def code(text: str) -> str:
+    """Returns lines as they are."""
+    return f"<pre>{html.escape(text)}</pre>"
+
+
+def fold(title: str, inside: Iterable[str]) -> str:
+    """Returns parts, HTML already, that are shown when one asks for them."""
+    return "\n".join((f"<details><summary>{html.escape(title)}</summary>", *inside, "</details>"))
+
+
+def facts(title: str, pairs: Iterable[tuple[str, str]], css_class: str, anchor: str) -> str:
+    """Returns a box with a title, and facts with their names."""
+    lines = "".join(f"<p><strong>{html.escape(name)}:</strong> {inline(text)}</p>" for name, text in pairs)
+    return f'<div class="{css_class}" id="{html.escape(anchor)}"><h4>{html.escape(title)}</h4>{lines}</div>'
 
 
 def paragraph(text: str, css_class: str = "") -> str:
@@ -134,19 +161,23 @@ def figure(svg: str, caption: str) -> str:
     return f"<figure>{svg}<figcaption>{inline(caption)}</figcaption></figure>"
 
 
-def table(head: Sequence[str], rows: Iterable[Sequence[Cell]], group_size: int = 0) -> str:
-    """Returns a table of text; a line is drawn before every `group_size` rows."""
-    lines = ["<tr>" + "".join(f"<th>{html.escape(text)}</th>" for text in head) + "</tr>"]
+def table(
+    head: Iterable[str], rows: Iterable[Iterable[Cell]], group_size: int = 0, css_class: str = ""
+) -> str:
+    """Returns a table; a line is drawn before every `group_size` rows."""
+    lines = ["<tr>" + "".join(f"<th>{inline(text)}</th>" for text in head) + "</tr>"]
     for number, row in enumerate(rows):
         starts_group = group_size and number and number % group_size == 0
-        cells = "".join(_cell(cell) for cell in row)
-        opening = '<tr class="group">' if starts_group else "<tr>"
-        lines.append(f"{opening}{cells}</tr>")
-    return '<div class="scroll"><table>' + "\n".join(lines) + "</table></div>"
+        cells = "".join(map(_cell, row))
+        lines.append(f'<tr class="group">{cells}</tr>' if starts_group else f"<tr>{cells}</tr>")
+    name = f' class="{css_class}"' if css_class else ""
+    return f'<div class="scroll"><table{name}>' + "\n".join(lines) + "</table></div>"
 
 
 def _cell(cell: Cell) -> str:
+    if isinstance(cell, Markup):
+        return f"<td>{cell}</td>"
     if isinstance(cell, str):
-        return f"<td>{html.escape(cell)}</td>"
+        return f"<td>{inline(cell)}</td>"
     text, css_class = cell
     return f'<td class="{css_class}">{html.escape(text)}</td>'
