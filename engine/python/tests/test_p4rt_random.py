@@ -49,25 +49,6 @@ def batches(draw: st.DrawFn, program: str) -> list[tuple[int, p4r.Entity]]:
     return updates
 
 
-def state(client: Client) -> list[bytes]:
-    """Everything that can be read, to the byte."""
-    resources = {"counter_data": p4r.CounterData(), "meter_config": p4r.MeterConfig()}
-    found = client.read(
-        p4r.TableEntry(**resources),
-        p4r.TableEntry(is_default_action=True, **resources),
-        p4r.ActionProfileMember(),
-        p4r.ActionProfileGroup(),
-        p4r.CounterEntry(),
-        p4r.MeterEntry(),
-        p4r.DirectMeterEntry(),
-        p4r.RegisterEntry(),
-        p4r.ValueSetEntry(),
-        p4r.DigestEntry(),
-        p4r.PacketReplicationEngineEntry(),
-    )
-    return [entity.SerializeToString(deterministic=True) for entity in found]
-
-
 @pytest.fixture(scope="module", params=PROGRAMS)
 def served(request: pytest.FixtureRequest) -> Iterator[tuple[str, Switch, Client]]:
     """A switch that goes through all examples of a test, and is never put back by anything but its
@@ -127,11 +108,11 @@ def test_a_random_batch_that_is_taken_back_leaves_the_state_as_it_was_to_the_byt
     program, _, client = served
     updates = data.draw(batches(program))
     atomicity = data.draw(st.sampled_from([1, 2]))
-    before = state(client)
+    before = client.state()
     while True:
         failed = client.refused(*updates, (1, p4r.Entity()), atomicity=atomicity)
         check(failed)
-        assert state(client) == before
+        assert client.state() == before
         (refused,) = (at for at, code in enumerate(codes(failed)) if code != rpc_code.ABORTED)
         if refused == len(updates):
             break
