@@ -1,10 +1,10 @@
-"""Scripts of P4Runtime requests and the code of each, against which any server that runs the test programs can
-be held. For tests only.
+"""Scripts of P4Runtime requests and the code of each, against which any server that runs the test programs
+can be held. For tests only.
 
-A script of `p4rt_scripts/` is a line `[area::situation]`, as docs/develop/conformance.md names tests, and then
-lines of a request each: the code, in parentheses that of BMv2's server where it is another, in quotation marks
-what the message contains, the kind of update or READ, and the entity in Protobuf's text format, in which
-`$name` stands for an id. Each update is a batch of its own.
+A script of `p4rt_scripts/` is a line `[area::situation]`, as docs/develop/conformance.md names tests, and
+then a line for each request: the code, in parentheses that of BMv2's server where it is another, in quotation
+marks what the message contains, the kind of update or READ, and the entity in Protobuf's text format, in
+which `$name` stands for an id. Each update is a batch of its own.
 """
 
 import re
