@@ -147,15 +147,19 @@ class SwitchTest(BaseTest):
 
 
 def cases(
-    base: type[SwitchTest], check: Callable[..., None], rows: Mapping[str, tuple[object, ...]], *groups: str
+    module: str,
+    base: type[SwitchTest],
+    check: Callable[..., None],
+    rows: Mapping[str, tuple[object, ...]],
+    *groups: str,
 ) -> dict[str, type[SwitchTest]]:
     """Returns a case for each row, by its name: `check`, a method of `base`, with what the row holds.
 
-    They are for the `globals()` of a module, where ptf finds them.
+    They are for the `globals()` of that module, where ptf finds them.
     """
 
     def case(name: str, row: tuple[object, ...]) -> type[SwitchTest]:
-        members = {"__module__": base.__module__, "runTest": lambda self: check(self, *row)}
+        members = {"__module__": module, "runTest": lambda self: check(self, *row)}
         made = type(name, (base,), members)
         return group(*groups)(made) if groups else made
 

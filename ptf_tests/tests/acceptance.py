@@ -119,7 +119,7 @@ _ACCURACY = {
         [False] * 52 + [True] * 9,
     ),
 }
-globals().update(cases(MarkingTest, MarkingTest.threshold_marks, _ACCURACY))
+globals().update(cases(__name__, MarkingTest, MarkingTest.threshold_marks, _ACCURACY))
 
 
 class SonicAccuracyOfRedMarksExactlyTheLastTen(MarkingTest):
@@ -248,7 +248,7 @@ _CUT_OFF = {
         [False] * 81,
     ),
 }
-globals().update(cases(MarkingTest, MarkingTest.threshold_marks, _CUT_OFF))
+globals().update(cases(__name__, MarkingTest, MarkingTest.threshold_marks, _CUT_OFF))
 
 
 class OpenConfigCutOffOfRedMarksEverythingAtAndAbove(MarkingTest):

@@ -79,7 +79,7 @@ _TCP = {
     "RstIsFinRst": (PacketClass.FIN_RST, "R"),
     "RstAckIsFinRst": (PacketClass.FIN_RST, "RA"),
 }
-globals().update(cases(_Classified, _Classified.expect_tcp, _TCP))
+globals().update(cases(__name__, _Classified, _Classified.expect_tcp, _TCP))
 
 
 class Ipv4DontFragmentIsNoFragment(_Classified):
@@ -116,7 +116,7 @@ _OTHERS = {
         packets.tcp(2, flags="", ipv6=True),
     ),
 }
-globals().update(cases(_Classified, _Classified.expect, _OTHERS))
+globals().update(cases(__name__, _Classified, _Classified.expect, _OTHERS))
 
 
 _MALFORMED = {
@@ -129,7 +129,7 @@ _MALFORMED = {
         packets.padded(bytes(packets.network(2) / TCP(flags="A", dataofs=15)), 200),
     ),
 }
-globals().update(cases(_Classified, _Classified.expect, _MALFORMED, "malformed"))
+globals().update(cases(__name__, _Classified, _Classified.expect, _MALFORMED, "malformed"))
 
 
 class EachPortCountsItsOwnPackets(FabricTest):

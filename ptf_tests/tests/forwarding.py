@@ -52,7 +52,7 @@ _DROPPED = {
     "Ipv4WithoutRouteIsDroppedAndCounted": (packets.udp(200), Verdict.NO_ROUTE),
     "Ipv6WithoutRouteIsDroppedAndCounted": (packets.udp(200, ipv6=True), Verdict.NO_ROUTE),
 }
-globals().update(cases(_Dropped, _Dropped.expect_dropped, _DROPPED))
+globals().update(cases(__name__, _Dropped, _Dropped.expect_dropped, _DROPPED))
 
 
 class Ipv4LongestPrefixWins(FabricTest):
@@ -154,7 +154,7 @@ _FORWARDED = {
     "Ipv4FullFramePassesWhole": (packets.data(2, size=packets.FULL_FRAME),),
     "Ipv4JumboFramePassesWhole": (packets.data(2, size=9014),),
 }
-globals().update(cases(_Forwarded, _Forwarded.expect_forwarded, _FORWARDED))
+globals().update(cases(__name__, _Forwarded, _Forwarded.expect_forwarded, _FORWARDED))
 
 
 class Ipv4EveryPossibleChecksumCarryIsRight(FabricTest):
@@ -246,7 +246,7 @@ _MALFORMED = {
         Verdict.MALFORMED,
     ),
 }
-globals().update(cases(_Dropped, _Dropped.expect_dropped, _MALFORMED, "malformed"))
+globals().update(cases(__name__, _Dropped, _Dropped.expect_dropped, _MALFORMED, "malformed"))
 
 
 @group("malformed")

@@ -178,7 +178,7 @@ _MARKED = {
         [True] * 2 + [False] * 3,
     ),
 }
-globals().update(cases(MarkingTest, MarkingTest.threshold_marks, _MARKED))
+globals().update(cases(__name__, MarkingTest, MarkingTest.threshold_marks, _MARKED))
 
 
 class OccupancyIsInBytesNotPackets(FabricTest):

@@ -203,7 +203,7 @@ _MARKED = {
         [False] * 40,
     ),
 }
-globals().update(cases(_Red, _Red.red_marks, _MARKED))
+globals().update(cases(__name__, _Red, _Red.red_marks, _MARKED))
 
 
 @virtual_time_only
