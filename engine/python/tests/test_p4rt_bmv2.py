@@ -4,11 +4,7 @@ Both run `everything`. A script is what one client asks, in its order; where a c
 what BMv2's server (PI) answers, and why ours does not.
 """
 
-import contextlib
 import shutil
-import socket
-import subprocess
-import time
 from collections.abc import Iterator
 
 import pytest
@@ -18,8 +14,9 @@ from finsy.proto import p4r, rpc_code
 from p4rt_client import INSERT, Client, Names, exact, p4info, program_json
 from p4rt_requests import Script, scripts
 
+from control_plane.tests.bmv2_process import start_bmv2
+
 SWITCH = shutil.which("simple_switch_grpc")
-CPU_PORT = 510
 
 pytestmark = [
     pytest.mark.system,
@@ -27,29 +24,11 @@ pytestmark = [
 ]
 
 
-def free_port() -> int:
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        return int(listener.getsockname()[1])
-
-
 @pytest.fixture(scope="module")
 def bmv2(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The address of a simple_switch_grpc without a program."""
-    address = f"127.0.0.1:{free_port()}"
-    assert SWITCH is not None
-    log = tmp_path_factory.mktemp("bmv2") / "log"
-    arguments = [SWITCH, "--no-p4", "--device-id", "1", "--log-file", str(log), "--"]
-    arguments += ["--grpc-server-addr", address, "--cpu-port", str(CPU_PORT)]
-    with subprocess.Popen(arguments, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
-        deadline = time.monotonic() + 20
-        while True:
-            with contextlib.suppress(OSError), socket.create_connection(address.split(":"), timeout=1):  # type: ignore[arg-type]
-                break
-            assert process.poll() is None and time.monotonic() < deadline, "simple_switch_grpc did not start"
-            time.sleep(0.05)
-        yield address
-        process.terminate()
+    with start_bmv2(tmp_path_factory.mktemp("bmv2")) as started:
+        yield started.address
 
 
 @pytest.fixture
