@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import pytest
+from eeon_control import topology
 from eeon_control.fabric import sync
+from fake_p4runtime import FakeFabric
 
 _LIMIT_SECONDS = 60.0
 
@@ -41,3 +43,12 @@ def answers_within(monkeypatch) -> Callable[[float], None]:
         monkeypatch.setattr("eeon_control.fabric.session.LOAD_SECONDS", seconds)
 
     return within
+
+
+@pytest.fixture
+def fakes() -> Iterator[FakeFabric]:
+    """Fake switches of leaf-spine-4, on the event loop that the commands use."""
+    found = FakeFabric(topology.load("leaf-spine-4"))
+    sync.run(found.__aenter__())
+    yield found
+    sync.run(found.__aexit__())

@@ -13,7 +13,6 @@ import json
 import multiprocessing
 import os
 import queue
-import random
 import signal
 import socket
 import subprocess
@@ -24,6 +23,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import grpc
+from bmv2_process import free_port
 from eeon_control import config, operations, program, state, topology
 from eeon_control.fabric import Step
 from eeon_control.fabric.sync import run
@@ -79,15 +79,6 @@ def _switch_process(
     with p4runtime.serve(switch, address=f"127.0.0.1:{port}"):
         ready.send(True)
         threading.Event().wait()
-
-
-def free_port() -> int:
-    """A port below those that the kernel gives to connections: nobody takes it while a switch is down."""
-    while True:
-        port = random.SystemRandom().randrange(12_000, 32_000)
-        with contextlib.suppress(OSError), socket.socket() as probe:
-            probe.bind(("127.0.0.1", port))
-            return port
 
 
 ALWAYS = 1 << 30

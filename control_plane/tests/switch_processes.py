@@ -8,7 +8,6 @@ ends when its standard input does.
 from __future__ import annotations
 
 import contextlib
-import random
 import socket
 import subprocess
 import sys
@@ -18,17 +17,9 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+from bmv2_process import free_port
+
 _START_SECONDS = 60.0
-
-
-def free_port() -> int:
-    """Below the range from which Linux gives ports to clients (32768 on), so that no client of another test
-    has it when the switch starts, or starts again."""
-    while True:
-        port = random.randrange(20_000, 32_768)
-        with socket.socket() as taken, contextlib.suppress(OSError):
-            taken.bind(("127.0.0.1", port))
-            return port
 
 
 class SwitchProcess(ABC):

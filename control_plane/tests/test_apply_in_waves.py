@@ -48,13 +48,12 @@ async def applied(fakes, name: str, **options):
     return await fabric.apply(FABRIC4, config.load(name), fakes.targets, TICK_PS, **options)
 
 
-async def test_switches_of_a_later_wave_are_written_when_those_before_are_read_back():
+def test_switches_of_a_later_wave_are_written_when_those_before_are_read_back(fakes):
     told = []
 
-    async with FakeFabric(FABRIC4) as fakes:
-        rollout = Rollout(waves(FABRIC4, "1,rest"), gate=Gate())
-        await applied(fakes, "drop_tail", rollout=rollout, observer=lambda *step: told.append(step))
-        asked = rollout.gate.asked
+    rollout = Rollout(waves(FABRIC4, "1,rest"), gate=Gate())
+    run(applied(fakes, "drop_tail", rollout=rollout, observer=lambda *step: told.append(step)))
+    asked = rollout.gate.asked
     assert asked == [
         (0, 0, ()),
         (1, 4, ("leaf1",)),
@@ -74,111 +73,110 @@ async def test_switches_of_a_later_wave_are_written_when_those_before_are_read_b
 
 
 @pytest.mark.parametrize("closes_behind", [1, 3, 4])
-async def test_gate_that_closes_undoes_all_waves_and_says_which_wave(closes_behind):
-    async with FakeFabric(FABRIC4) as fakes:
-        await applied(fakes, "drop_tail")
-        before, written = fakes.state(), {}
-        rollout = Rollout(waves(FABRIC4, "rest"), gate=Gate(closes_behind))
-        for name, one in fakes.switches.items():
-            one.updates.clear()
-            written[name] = one.updates
-        with pytest.raises(ApplyError) as error:
-            await applied(fakes, "mark_threshold", rollout=rollout)
-        assert fakes.state() == before
-        error, written = error.value, [name for name, updates in written.items() if updates]
+def test_gate_that_closes_undoes_all_waves_and_says_which_wave(closes_behind, fakes):
+    run(applied(fakes, "drop_tail"))
+    before, written = fakes.state(), {}
+    rollout = Rollout(waves(FABRIC4, "rest"), gate=Gate(closes_behind))
+    for name, one in fakes.switches.items():
+        one.updates.clear()
+        written[name] = one.updates
+    with pytest.raises(ApplyError) as error:
+        run(applied(fakes, "mark_threshold", rollout=rollout))
+    assert fakes.state() == before
+    error, written = error.value, [name for name, updates in written.items() if updates]
     assert str(error).startswith(f"wave {closes_behind} of 4: it is raining\nundone on leaf1")
     assert list(error.undone) == written == list(FABRIC4.switches)[:closes_behind]
 
 
-async def test_gate_that_is_closed_before_the_first_wave_leaves_everything_unwritten():
-    async with FakeFabric(FABRIC4) as fakes:
-        with pytest.raises(NothingWritten, match=r"^it is raining$"):
-            await applied(fakes, "drop_tail", rollout=Rollout(waves(FABRIC4, "rest"), gate=Gate(0)))
-        assert [(one.pushes, len(one.updates)) for one in fakes.switches.values()] == [(0, 0)] * 4
+def test_gate_that_is_closed_before_the_first_wave_leaves_everything_unwritten(fakes):
+    with pytest.raises(NothingWritten, match=r"^it is raining$"):
+        run(applied(fakes, "drop_tail", rollout=Rollout(waves(FABRIC4, "rest"), gate=Gate(0))))
+    assert [(one.pushes, len(one.updates)) for one in fakes.switches.values()] == [(0, 0)] * 4
 
 
-async def test_new_program_goes_through_the_fabric_in_waves_and_all_have_the_old_one_when_a_gate_closes():
-    async with FakeFabric(FABRIC4) as fakes:
-        await applied(fakes, "drop_tail")
-        targets = {name: Target.parse(address) for name, address in fakes.targets.items()}
-        for one in fakes.switches.values():
-            one.config = another(one.config, 7)
-            one.entries.popitem()
-        before, seen = fakes.state(), []
+def test_new_program_goes_through_the_fabric_in_waves_and_all_have_the_old_one_when_a_gate_closes(fakes):
+    run(applied(fakes, "drop_tail"))
+    targets = {name: Target.parse(address) for name, address in fakes.targets.items()}
+    for one in fakes.switches.values():
+        one.config = another(one.config, 7)
+        one.entries.popitem()
+    before, seen = fakes.state(), []
 
-        class Watching(Gate):
-            async def after(self, number, waves, changed) -> None:
-                await counters.after(number, waves, changed)
-                seen.append([one.config.cookie.cookie == 7 for one in fakes.switches.values()])
-                await super().after(number, waves, changed)
+    class Watching(Gate):
+        async def after(self, number, waves, changed) -> None:
+            await counters.after(number, waves, changed)
+            seen.append([one.config.cookie.cookie == 7 for one in fakes.switches.values()])
+            await super().after(number, waves, changed)
 
-        # Counters of switches that run another program are not read before their wave.
-        counters = CounterGate(FABRIC4, targets, [Rule.parse("drops")])
-        await counters.before()
-        with pytest.raises(ApplyError, match="wave 3 of 4: it is raining"):
-            await applied(
+    # Counters of switches that run another program are not read before their wave.
+    counters = CounterGate(FABRIC4, targets, [Rule.parse("drops")])
+    run(counters.before())
+    with pytest.raises(ApplyError, match="wave 3 of 4: it is raining"):
+        run(
+            applied(
                 fakes,
                 "drop_tail",
                 rollout=Rollout(waves(FABRIC4, "rest"), gate=Watching(closes_behind=3)),
             )
-        cookies = [one.config.cookie.cookie for one in fakes.switches.values()]
-        as_before = fakes.state() == before
+        )
+    cookies = [one.config.cookie.cookie for one in fakes.switches.values()]
+    as_before = fakes.state() == before
     assert seen == [[False, True, True, True], [False, False, True, True], [False, False, False, True]]
     assert cookies == [7] * 4 and as_before
 
 
-async def test_switch_that_refuses_in_a_later_wave_undoes_the_earlier_ones_too():
-    async with FakeFabric(FABRIC4) as fakes:
-        await applied(fakes, "drop_tail")
-        before = fakes.state()
-        fakes.switches["spine1"].fault = lambda update: (rpc_code.INTERNAL, "no")
-        with pytest.raises(ApplyError) as error:
-            await applied(fakes, "mark_threshold", rollout=Rollout(waves(FABRIC4, "rest")))
-        assert fakes.state() == before
-        assert set(error.value.undone) == {"leaf1", "leaf2", "spine1"}
+def test_switch_that_refuses_in_a_later_wave_undoes_the_earlier_ones_too(fakes):
+    run(applied(fakes, "drop_tail"))
+    before = fakes.state()
+    fakes.switches["spine1"].fault = lambda update: (rpc_code.INTERNAL, "no")
+    with pytest.raises(ApplyError) as error:
+        run(applied(fakes, "mark_threshold", rollout=Rollout(waves(FABRIC4, "rest"))))
+    assert fakes.state() == before
+    assert set(error.value.undone) == {"leaf1", "leaf2", "spine1"}
 
 
-async def test_what_others_write_to_an_earlier_wave_is_found_at_the_end_and_all_is_undone():
-    async with FakeFabric(FABRIC4) as fakes:
-        await applied(fakes, "drop_tail")
-        before = fakes.state()
+def test_what_others_write_to_an_earlier_wave_is_found_at_the_end_and_all_is_undone(fakes):
+    run(applied(fakes, "drop_tail"))
+    before = fakes.state()
 
-        class Disturbed(Gate):
-            async def after(self, number, waves, changed) -> None:
-                if number == 2:
-                    fakes.switches["leaf1"].entries.popitem()
+    class Disturbed(Gate):
+        async def after(self, number, waves, changed) -> None:
+            if number == 2:
+                fakes.switches["leaf1"].entries.popitem()
 
-        with pytest.raises(ApplyError, match="leaf1: accepted every write, but 1 entries read back differ"):
-            await applied(fakes, "mark_threshold", rollout=Rollout(waves(FABRIC4, "rest"), gate=Disturbed()))
-        assert fakes.state() == before
+    with pytest.raises(ApplyError, match="leaf1: accepted every write, but 1 entries read back differ"):
+        run(applied(fakes, "mark_threshold", rollout=Rollout(waves(FABRIC4, "rest"), gate=Disturbed())))
+    assert fakes.state() == before
 
 
-async def test_apply_that_is_stopped_in_a_pause_undoes_the_waves_before_it():
-    async with FakeFabric(FABRIC4) as fakes:
-        await applied(fakes, "drop_tail")
-        before = fakes.state()
-        first = asyncio.Event()
-        rollout = Rollout(waves(FABRIC4, "rest"), pause_seconds=3600)
-        work = asyncio.create_task(
-            applied(
-                fakes,
-                "mark_threshold",
-                rollout=rollout,
-                observer=lambda step, _: first.set() if step is Step.VERIFIED else None,
+def test_apply_that_is_stopped_in_a_pause_undoes_the_waves_before_it():
+    async def scenario():
+        async with FakeFabric(FABRIC4) as fakes:
+            await applied(fakes, "drop_tail")
+            before = fakes.state()
+            first = asyncio.Event()
+            rollout = Rollout(waves(FABRIC4, "rest"), pause_seconds=3600)
+            work = asyncio.create_task(
+                applied(
+                    fakes,
+                    "mark_threshold",
+                    rollout=rollout,
+                    observer=lambda step, _: first.set() if step is Step.VERIFIED else None,
+                )
             )
-        )
-        await first.wait()
-        work.cancel()
-        with pytest.raises(ApplyCancelled, match="undone on leaf1: every switch is as it was before"):
-            await work
-        assert fakes.state() == before
+            await first.wait()
+            work.cancel()
+            with pytest.raises(ApplyCancelled, match="undone on leaf1: every switch is as it was before"):
+                await work
+            return fakes.state() == before
+
+    assert run(scenario())
 
 
-async def test_switch_outside_of_the_waves_that_would_have_to_be_written_stops_the_apply():
-    async with FakeFabric(FABRIC4) as fakes:
-        with pytest.raises(NothingWritten, match=r"^leaf2, spine1, spine2: not as in the revision in force"):
-            await applied(fakes, "drop_tail", rollout=Rollout((("leaf1",),)))
-        assert [one.pushes for one in fakes.switches.values()] == [0] * 4
+def test_switch_outside_of_the_waves_that_would_have_to_be_written_stops_the_apply(fakes):
+    with pytest.raises(NothingWritten, match=r"^leaf2, spine1, spine2: not as in the revision in force"):
+        run(applied(fakes, "drop_tail", rollout=Rollout((("leaf1",),))))
+    assert [one.pushes for one in fakes.switches.values()] == [0] * 4
 
 
 # -- gates ----------------------------------------------------------------------------------------------------------

@@ -7,7 +7,6 @@ from eeon_control import config, operations, state, topology
 from eeon_control.errors import ApplyError, FabricError
 from eeon_control.fabric import sync, thrift
 from eeon_control.targets import Targets
-from fake_p4runtime import FakeFabric
 
 pytestmark = pytest.mark.system
 
@@ -37,14 +36,6 @@ def server(monkeypatch):
     server = ThriftServer()
     monkeypatch.setattr(thrift, "set_queues", server.set_queues)
     return server
-
-
-@pytest.fixture
-def fakes():
-    fabric = FakeFabric(FABRIC)
-    sync.run(fabric.__aenter__())
-    yield fabric
-    sync.run(fabric.__aexit__())
 
 
 def targets(fakes, with_thrift=("leaf1", "leaf2")) -> Targets:

@@ -15,13 +15,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from bmv2_process import free_port
 from controller_process import SECONDS, ControllerProcess
 from eeon_control import config, operations, state, topology
 from eeon_control.fabric.sync import run
 from eeon_control.targets import Target, Targets
 from eeon_control.units import Duration
 from ruamel.yaml import YAML
-from switch_processes import free_port, running
+from switch_processes import running
 from test_controller_dashboard import FOLDER, RULES, panels
 
 pytestmark = pytest.mark.system

@@ -42,11 +42,10 @@ def run(work):
     return sync.run(asyncio.wait_for(work, 60))
 
 
-async def test_apply_to_blank_switches_loads_the_program_and_every_intended_entry(fabric4):
-    async with FakeFabric(fabric4) as fakes:
-        report = await fabric.apply(fabric4, red(), fakes.targets, TICK_PS)
-        again = await fabric.plan(fabric4, red(), fakes.targets, TICK_PS)
-        entries = {name: len(one.entries) for name, one in fakes.switches.items()}
+def test_apply_to_blank_switches_loads_the_program_and_every_intended_entry(fabric4, fakes):
+    report = run(fabric.apply(fabric4, red(), fakes.targets, TICK_PS))
+    again = run(fabric.plan(fabric4, red(), fakes.targets, TICK_PS))
+    entries = {name: len(one.entries) for name, one in fakes.switches.items()}
     assert all(plan.push_pipeline for plan in report.plan.switches.values())
     # The program's own defaults do not count as changes; the seed of the hash does.
     modified = [change for change in report.plan.switches["leaf1"].changes if change.kind.value == "modify"]
@@ -56,29 +55,26 @@ async def test_apply_to_blank_switches_loads_the_program_and_every_intended_entr
     assert again.is_empty
 
 
-async def test_second_apply_of_the_same_configuration_writes_nothing(fabric4):
-    async with FakeFabric(fabric4) as fakes:
-        await fabric.apply(fabric4, red(), fakes.targets, TICK_PS)
-        written = sum(len(one.updates) for one in fakes.switches.values())
-        report = await fabric.apply(fabric4, red(), fakes.targets, TICK_PS)
-        before, after = written, sum(len(one.updates) for one in fakes.switches.values())
+def test_second_apply_of_the_same_configuration_writes_nothing(fabric4, fakes):
+    run(fabric.apply(fabric4, red(), fakes.targets, TICK_PS))
+    written = sum(len(one.updates) for one in fakes.switches.values())
+    report = run(fabric.apply(fabric4, red(), fakes.targets, TICK_PS))
+    before, after = written, sum(len(one.updates) for one in fakes.switches.values())
     assert report.plan.is_empty
     assert after == before
 
 
-async def test_plan_writes_nothing_and_loads_no_program(fabric4):
-    async with FakeFabric(fabric4) as fakes:
-        plan = await fabric.plan(fabric4, red(), fakes.targets, TICK_PS)
-        touched = [(one.pushes, len(one.updates)) for one in fakes.switches.values()]
+def test_plan_writes_nothing_and_loads_no_program(fabric4, fakes):
+    plan = run(fabric.plan(fabric4, red(), fakes.targets, TICK_PS))
+    touched = [(one.pushes, len(one.updates)) for one in fakes.switches.values()]
     assert not plan.is_empty
     assert touched == [(0, 0)] * 4
 
 
-async def test_change_of_aqm_modifies_entries_in_place_and_keeps_the_program(fabric4):
-    async with FakeFabric(fabric4) as fakes:
-        await fabric.apply(fabric4, red(), fakes.targets, TICK_PS)
-        report = await fabric.apply(fabric4, threshold(), fakes.targets, TICK_PS)
-        pushes = [one.pushes for one in fakes.switches.values()]
+def test_change_of_aqm_modifies_entries_in_place_and_keeps_the_program(fabric4, fakes):
+    run(fabric.apply(fabric4, red(), fakes.targets, TICK_PS))
+    report = run(fabric.apply(fabric4, threshold(), fakes.targets, TICK_PS))
+    pushes = [one.pushes for one in fakes.switches.values()]
     assert pushes == [1, 1, 1, 1]
     leaf = report.plan.switches["leaf1"]
     assert {(change.kind.value, change.entry.table) for change in leaf.changes} == {
@@ -88,59 +84,54 @@ async def test_change_of_aqm_modifies_entries_in_place_and_keeps_the_program(fab
     assert len(leaf.changes) == 8
 
 
-async def test_stale_entries_of_our_tables_are_deleted(fabric4):
-    async with FakeFabric(fabric4) as fakes:
-        await fabric.apply(fabric4, red(), fakes.targets, TICK_PS)
-        schema = program.load().schema()
-        table = schema.tables["ipv4_route"]
-        stale = p4r.TableEntry(table_id=table.id)
-        stale.match.add(field_id=1).lpm.CopyFrom(
-            p4r.FieldMatch.LPM(value=bytes([192, 0, 2, 0]), prefix_len=24)
-        )
-        action = stale.action.action_profile_action_set.action_profile_actions.add(weight=1).action
-        action.action_id = schema.actions["to_cpu"].id
-        fakes.switches["leaf2"].entries[b"stale"] = stale
-        plan = await fabric.plan(fabric4, red(), fakes.targets, TICK_PS)
-        fakes.switches["leaf2"].entries[
-            p4r.TableEntry(table_id=table.id, match=stale.match).SerializeToString(deterministic=True)
-        ] = fakes.switches["leaf2"].entries.pop(b"stale")
-        await fabric.apply(fabric4, red(), fakes.targets, TICK_PS)
-        before, after = plan, await fabric.plan(fabric4, red(), fakes.targets, TICK_PS)
+def test_stale_entries_of_our_tables_are_deleted(fabric4, fakes):
+    run(fabric.apply(fabric4, red(), fakes.targets, TICK_PS))
+    schema = program.load().schema()
+    table = schema.tables["ipv4_route"]
+    stale = p4r.TableEntry(table_id=table.id)
+    stale.match.add(field_id=1).lpm.CopyFrom(p4r.FieldMatch.LPM(value=bytes([192, 0, 2, 0]), prefix_len=24))
+    action = stale.action.action_profile_action_set.action_profile_actions.add(weight=1).action
+    action.action_id = schema.actions["to_cpu"].id
+    fakes.switches["leaf2"].entries[b"stale"] = stale
+    plan = run(fabric.plan(fabric4, red(), fakes.targets, TICK_PS))
+    fakes.switches["leaf2"].entries[
+        p4r.TableEntry(table_id=table.id, match=stale.match).SerializeToString(deterministic=True)
+    ] = fakes.switches["leaf2"].entries.pop(b"stale")
+    run(fabric.apply(fabric4, red(), fakes.targets, TICK_PS))
+    before, after = plan, run(fabric.plan(fabric4, red(), fakes.targets, TICK_PS))
     [change] = before.switches["leaf2"].changes
     assert (change.kind.value, change.entry.match_text) == ("delete", "dst=192.0.2.0/24")
     assert change.entry.action_text == "to_cpu()"
     assert after.is_empty
 
 
-async def test_default_action_changed_by_somebody_else_is_found_and_put_back(fabric4):
-    async with FakeFabric(fabric4) as fakes:
-        await fabric.apply(fabric4, red(), fakes.targets, TICK_PS)
-        schema = program.load().schema()
-        table = schema.tables["port_buffer"].id
-        changed = p4r.TableEntry(table_id=table, is_default_action=True)
-        changed.action.action.action_id = schema.actions["set_buffer_limit"].id
-        changed.action.action.params.add(param_id=1, value=b"\x07")
-        fakes.switches["spine1"].defaults[table] = changed
-        report = await fabric.apply(fabric4, red(), fakes.targets, TICK_PS)
-        [change] = report.plan.switches["spine1"].changes
+def test_default_action_changed_by_somebody_else_is_found_and_put_back(fabric4, fakes):
+    run(fabric.apply(fabric4, red(), fakes.targets, TICK_PS))
+    schema = program.load().schema()
+    table = schema.tables["port_buffer"].id
+    changed = p4r.TableEntry(table_id=table, is_default_action=True)
+    changed.action.action.action_id = schema.actions["set_buffer_limit"].id
+    changed.action.action.params.add(param_id=1, value=b"\x07")
+    fakes.switches["spine1"].defaults[table] = changed
+    report = run(fabric.apply(fabric4, red(), fakes.targets, TICK_PS))
+    [change] = report.plan.switches["spine1"].changes
     assert change.before.action_text == "set_buffer_limit(buffer_bytes=7)"
     assert change.after.action_text == "set_buffer_limit(buffer_bytes=4294967295)"
 
 
 @pytest.mark.parametrize("bad", ["leaf1", "spine2"])
-async def test_failure_of_one_switch_undoes_all_of_them(fabric4, bad):
+def test_failure_of_one_switch_undoes_all_of_them(fabric4, bad, fakes):
     def refuse_eee(update):
         eee = program.load().schema().tables["port_eee"].id
         is_change = update.entity.table_entry.table_id == eee
         return (rpc_code.RESOURCE_EXHAUSTED, "table full") if is_change else None
 
-    async with FakeFabric(fabric4) as fakes:
-        await fabric.apply(fabric4, red(), fakes.targets, TICK_PS)
-        before = fakes.state()
-        fakes.switches[bad].fault = refuse_eee
-        with pytest.raises(ApplyError) as error:
-            await fabric.apply(fabric4, threshold(), fakes.targets, TICK_PS)
-        after, error = fakes.state(), error.value
+    run(fabric.apply(fabric4, red(), fakes.targets, TICK_PS))
+    before = fakes.state()
+    fakes.switches[bad].fault = refuse_eee
+    with pytest.raises(ApplyError) as error:
+        run(fabric.apply(fabric4, threshold(), fakes.targets, TICK_PS))
+    after, error = fakes.state(), error.value
     assert after == before
     assert list(error.failures) == [bad]
     assert "port_eee port=1: table full" in str(error)
@@ -149,106 +140,100 @@ async def test_failure_of_one_switch_undoes_all_of_them(fabric4, bad):
     assert "every switch is as it was before" in str(error)
 
 
-async def test_writes_that_are_lost_are_noticed_on_reading_back_and_undone(fabric4):
-    async with FakeFabric(fabric4) as fakes:
-        await fabric.apply(fabric4, red(), fakes.targets, TICK_PS)
-        for one in fakes.switches.values():
-            for key in [key for key, entry in one.entries.items()][:3]:
-                del one.entries[key]
-        before = fakes.state()
-        fakes.switches["leaf2"].lose_inserts = True
-        with pytest.raises(ApplyError) as error:
-            await fabric.apply(fabric4, red(), fakes.targets, TICK_PS)
-        after, message = fakes.state(), str(error.value)
+def test_writes_that_are_lost_are_noticed_on_reading_back_and_undone(fabric4, fakes):
+    run(fabric.apply(fabric4, red(), fakes.targets, TICK_PS))
+    for one in fakes.switches.values():
+        for key in [key for key, entry in one.entries.items()][:3]:
+            del one.entries[key]
+    before = fakes.state()
+    fakes.switches["leaf2"].lose_inserts = True
+    with pytest.raises(ApplyError) as error:
+        run(fabric.apply(fabric4, red(), fakes.targets, TICK_PS))
+    after, message = fakes.state(), str(error.value)
     assert after == before
     assert "leaf2" in message and "3 entries read back differ" in message
 
 
-async def test_switch_that_cannot_be_undone_is_named(fabric4):
-    async with FakeFabric(fabric4) as fakes:
-        await fabric.apply(fabric4, red(), fakes.targets, TICK_PS)
-        wrote = []
+def test_switch_that_cannot_be_undone_is_named(fabric4, fakes):
+    run(fabric.apply(fabric4, red(), fakes.targets, TICK_PS))
+    wrote = []
 
-        def once(update):
-            wrote.append(update)
-            return None if len(wrote) <= 3 else (rpc_code.INTERNAL, "out of order")
+    def once(update):
+        wrote.append(update)
+        return None if len(wrote) <= 3 else (rpc_code.INTERNAL, "out of order")
 
-        fakes.switches["leaf1"].fault = once
-        with pytest.raises(ApplyError) as error:
-            await fabric.apply(fabric4, threshold(), fakes.targets, TICK_PS)
-        error = error.value
+    fakes.switches["leaf1"].fault = once
+    with pytest.raises(ApplyError) as error:
+        run(fabric.apply(fabric4, threshold(), fakes.targets, TICK_PS))
+    error = error.value
     assert list(error.not_undone) == ["leaf1"]
     assert set(error.undone) == {"leaf2", "spine1", "spine2"}
     assert "NOT as before" in str(error)
 
 
-async def test_failure_while_loading_the_program_brings_back_the_one_that_ran_before(fabric4):
-    async with FakeFabric(fabric4) as fakes:
-        schema = program.load().schema()
-        other = another(schema.get_pipeline_config(), 7)
-        for one in fakes.switches.values():
-            one.config = other
-            entry = p4r.TableEntry(table_id=schema.tables["port_buffer"].id)
-            entry.match.add(field_id=1).exact.value = b"\x01"
-            entry.action.action.action_id = schema.actions["set_buffer_limit"].id
-            entry.action.action.params.add(param_id=1, value=b"\x05")
-            key = p4r.TableEntry(table_id=entry.table_id, match=entry.match)
-            one.entries[key.SerializeToString(deterministic=True)] = entry
-        before = {name: one.state()[0] for name, one in fakes.switches.items()}
-        fakes.switches["spine1"].fault = lambda update: (
-            (rpc_code.INTERNAL, "no")
-            if update.entity.table_entry.match and update.entity.table_entry.match[0].exact.value != b"\x01"
-            else None
-        )
-        with pytest.raises(ApplyError) as error:
-            await fabric.apply(fabric4, red(), fakes.targets, TICK_PS)
-        after, cookies, error = (
-            {name: one.state()[0] for name, one in fakes.switches.items()},
-            {one.config.cookie.cookie for one in fakes.switches.values()},
-            error.value,
-        )
+def test_failure_while_loading_the_program_brings_back_the_one_that_ran_before(fabric4, fakes):
+    schema = program.load().schema()
+    other = another(schema.get_pipeline_config(), 7)
+    for one in fakes.switches.values():
+        one.config = other
+        entry = p4r.TableEntry(table_id=schema.tables["port_buffer"].id)
+        entry.match.add(field_id=1).exact.value = b"\x01"
+        entry.action.action.action_id = schema.actions["set_buffer_limit"].id
+        entry.action.action.params.add(param_id=1, value=b"\x05")
+        key = p4r.TableEntry(table_id=entry.table_id, match=entry.match)
+        one.entries[key.SerializeToString(deterministic=True)] = entry
+    before = {name: one.state()[0] for name, one in fakes.switches.items()}
+    fakes.switches["spine1"].fault = lambda update: (
+        (rpc_code.INTERNAL, "no")
+        if update.entity.table_entry.match and update.entity.table_entry.match[0].exact.value != b"\x01"
+        else None
+    )
+    with pytest.raises(ApplyError) as error:
+        run(fabric.apply(fabric4, red(), fakes.targets, TICK_PS))
+    after, cookies, error = (
+        {name: one.state()[0] for name, one in fakes.switches.items()},
+        {one.config.cookie.cookie for one in fakes.switches.values()},
+        error.value,
+    )
     assert cookies == {7}
     assert after == before
     assert not error.not_undone
 
 
-async def test_program_that_only_a_comment_tells_apart_is_not_loaded_again(fabric4):
-    async with FakeFabric(fabric4) as fakes:
-        await fabric.apply(fabric4, red(), fakes.targets, TICK_PS)
-        for one in fakes.switches.values():
-            one.config.p4_device_config = commented(one.config.p4_device_config)
-            one.config.cookie.cookie = 7
-        status = await fabric.read_status(fabric4, fakes.targets)
-        plan = await fabric.plan(fabric4, red(), fakes.targets, TICK_PS)
+def test_program_that_only_a_comment_tells_apart_is_not_loaded_again(fabric4, fakes):
+    run(fabric.apply(fabric4, red(), fakes.targets, TICK_PS))
+    for one in fakes.switches.values():
+        one.config.p4_device_config = commented(one.config.p4_device_config)
+        one.config.cookie.cookie = 7
+    status = run(fabric.read_status(fabric4, fakes.targets))
+    plan = run(fabric.plan(fabric4, red(), fakes.targets, TICK_PS))
     assert plan.is_empty
     assert set(status.values()) == {"ready"}
 
 
 @pytest.mark.parametrize("refuses", [False, True])
-async def test_program_that_only_adds_a_table_keeps_the_entries_where_the_switch_can(fabric4, refuses):
-    async with FakeFabric(fabric4) as fakes:
-        await fabric.apply(fabric4, red(), fakes.targets, TICK_PS)
-        before = fakes.state()
-        for one in fakes.switches.values():
-            one.config = without_table(one.config, "port_pfc")
-            one.defaults.pop(program.load().schema().tables["port_pfc"].id)
-            one.refuses_to_reconcile = refuses
-            one.updates.clear()
-        plan = await fabric.plan(fabric4, red(), fakes.targets, TICK_PS)
-        await fabric.apply(fabric4, red(), fakes.targets, TICK_PS)
-        assert fakes.state() == before
-        updates = [len(one.updates) for one in fakes.switches.values()]
+def test_program_that_only_adds_a_table_keeps_the_entries_where_the_switch_can(fabric4, refuses, fakes):
+    run(fabric.apply(fabric4, red(), fakes.targets, TICK_PS))
+    before = fakes.state()
+    for one in fakes.switches.values():
+        one.config = without_table(one.config, "port_pfc")
+        one.defaults.pop(program.load().schema().tables["port_pfc"].id)
+        one.refuses_to_reconcile = refuses
+        one.updates.clear()
+    plan = run(fabric.plan(fabric4, red(), fakes.targets, TICK_PS))
+    run(fabric.apply(fabric4, red(), fakes.targets, TICK_PS))
+    assert fakes.state() == before
+    updates = [len(one.updates) for one in fakes.switches.values()]
     assert all(one.push_pipeline and one.keep_entries for one in plan.switches.values())
     assert not any(one.changes for one in plan.switches.values())
     assert all(updates) if refuses else not any(updates)
 
 
-async def test_unreachable_switch_stops_the_apply_before_anything_is_written(fabric4):
-    async with FakeFabric(fabric4) as fakes:
-        await fakes.switches["spine2"].stop()
-        with pytest.raises(FabricError) as error:
-            await fabric.apply(fabric4, red(), fakes.targets, TICK_PS)
-        message, pushes = str(error.value), sum(one.pushes for one in fakes.switches.values())
+def test_unreachable_switch_stops_the_apply_before_anything_is_written(fabric4, fakes):
+    run(fakes.switches["spine2"].stop())
+    with pytest.raises(FabricError) as error:
+        run(fabric.apply(fabric4, red(), fakes.targets, TICK_PS))
+    message, pushes = str(error.value), sum(one.pushes for one in fakes.switches.values())
     assert message.startswith("spine2 (127.0.0.1:") and "UNAVAILABLE" in message
     assert pushes == 0
 
@@ -274,59 +259,68 @@ def test_apply_while_another_controller_is_primary_is_refused_and_says_what_to_d
         assert not plan.is_empty  # reading needs no primacy
 
 
-async def test_larger_election_id_takes_over(fabric4):
+def test_larger_election_id_takes_over(fabric4):
     from eeon_control.fabric.session import P4RuntimeSession
     from eeon_control.targets import Target
 
-    async with FakeFabric(fabric4) as fakes:
-        leaf = fakes.switches["leaf1"]
-        async with P4RuntimeSession(
-            "leaf1", Target(leaf.address, 1), program.load().schema(), election_id=99
-        ):
-            report = await fabric.apply(fabric4, red(), fakes.targets, TICK_PS, election_id=100)
-        # 99 is the largest id now seen without a stream; the default one still becomes primary
-        again = await fabric.apply(fabric4, threshold(), fakes.targets, TICK_PS)
+    async def scenario():
+        async with FakeFabric(fabric4) as fakes:
+            leaf = fakes.switches["leaf1"]
+            async with P4RuntimeSession(
+                "leaf1", Target(leaf.address, 1), program.load().schema(), election_id=99
+            ):
+                report = await fabric.apply(fabric4, red(), fakes.targets, TICK_PS, election_id=100)
+            # 99 is the largest id now seen without a stream; the default one still becomes primary
+            again = await fabric.apply(fabric4, threshold(), fakes.targets, TICK_PS)
+            return report, again
+
+    report, again = run(scenario())
     assert not report.plan.is_empty and not again.plan.is_empty
 
 
-async def test_apply_bids_again_when_a_controller_of_its_folder_bid_before_it_saw_the_command(
+def test_apply_bids_again_when_a_controller_of_its_folder_bid_before_it_saw_the_command(
     fabric4, tmp_path, monkeypatch
 ):
     store = state.StateStore.open(tmp_path / "state")
     bids = iter([10, 12])
     monkeypatch.setattr(state.StateStore, "highest_bid", lambda self: next(bids))
 
-    async with FakeFabric(fabric4) as fakes:
-        targets = Targets.from_value({"tick": "1ns", "switches": fakes.targets}, "test")
-        target = Target(fakes.targets["leaf1"], fabric4.switches["leaf1"].device_id)
-        controller = P4RuntimeSession("leaf1", target, program.load().schema(), election_id=12)
-        async with controller:
-            with store.lock("eeon config apply") as lock:
-                meant = state.Intended(fabric4, red(), targets)
-                assert (await operations.apply(operations.Work(store, lock), meant)).revision.number == 1
+    async def scenario():
+        async with FakeFabric(fabric4) as fakes:
+            targets = Targets.from_value({"tick": "1ns", "switches": fakes.targets}, "test")
+            target = Target(fakes.targets["leaf1"], fabric4.switches["leaf1"].device_id)
+            controller = P4RuntimeSession("leaf1", target, program.load().schema(), election_id=12)
+            async with controller:
+                with store.lock("eeon config apply") as lock:
+                    meant = state.Intended(fabric4, red(), targets)
+                    return await operations.apply(operations.Work(store, lock), meant)
+
+    assert run(scenario()).revision.number == 1
 
 
-async def test_cancelled_apply_undoes_what_it_wrote(fabric4):
-    async with FakeFabric(fabric4) as fakes:
-        await fabric.apply(fabric4, red(), fakes.targets, TICK_PS)
-        before = fakes.state()
-        fakes.switches["spine2"].write_seconds = 0.5
-        task = asyncio.create_task(fabric.apply(fabric4, threshold(), fakes.targets, TICK_PS))
-        while fakes.state() == before:
-            assert not task.done()
-            await asyncio.sleep(0.001)
-        task.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await task
-        after = fakes.state()
+def test_cancelled_apply_undoes_what_it_wrote(fabric4):
+    async def scenario():
+        async with FakeFabric(fabric4) as fakes:
+            await fabric.apply(fabric4, red(), fakes.targets, TICK_PS)
+            before = fakes.state()
+            fakes.switches["spine2"].write_seconds = 0.5
+            task = asyncio.create_task(fabric.apply(fabric4, threshold(), fakes.targets, TICK_PS))
+            while fakes.state() == before:
+                assert not task.done()
+                await asyncio.sleep(0.001)
+            task.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await task
+            return before, fakes.state()
+
+    before, after = run(scenario())
     assert after == before
 
 
-async def test_wrong_device_id_is_reported_by_name(fabric4):
-    async with FakeFabric(fabric4) as fakes:
-        targets = {**fakes.targets, "leaf1": fakes.targets["leaf1"] + "?device_id=77"}
-        with pytest.raises(FabricError, match=r"leaf1 .*device id 77.*unknown device 77"):
-            await fabric.plan(fabric4, red(), targets, TICK_PS)
+def test_wrong_device_id_is_reported_by_name(fabric4, fakes):
+    targets = {**fakes.targets, "leaf1": fakes.targets["leaf1"] + "?device_id=77"}
+    with pytest.raises(FabricError, match=r"leaf1 .*device id 77.*unknown device 77"):
+        run(fabric.plan(fabric4, red(), targets, TICK_PS))
 
 
 def test_targets_must_name_every_switch_and_no_other(fabric4):
@@ -336,27 +330,28 @@ def test_targets_must_name_every_switch_and_no_other(fabric4):
         fabric.plan_sync(fabric4, red(), dict.fromkeys(fabric4.switches, "nowhere"), TICK_PS)
 
 
-async def test_long_writes_go_in_parts_so_that_each_meets_the_deadline():
+def test_long_writes_go_in_parts_so_that_each_meets_the_deadline():
     big = topology.load("leaf-spine-160")
 
-    async with FakeFabric(big) as fakes:
-        await fabric.apply(big, red(), fakes.targets, TICK_PS)
-        largest, entries = (
-            max(one.largest_write for one in fakes.switches.values()),
-            len(fakes.switches["leaf1"].entries),
-        )
+    async def scenario():
+        async with FakeFabric(big) as fakes:
+            await fabric.apply(big, red(), fakes.targets, TICK_PS)
+            return max(one.largest_write for one in fakes.switches.values()), len(
+                fakes.switches["leaf1"].entries
+            )
+
+    largest, entries = run(scenario())
     assert entries == (40 + 3) * 2 + 42 * 4
     assert largest <= 256
 
 
-async def test_counters_are_read_by_port_class_and_verdict(fabric4):
-    async with FakeFabric(fabric4) as fakes:
-        await fabric.apply(fabric4, red(), fakes.targets, TICK_PS)
-        schema = program.load().schema()
-        leaf = fakes.switches["leaf1"]
-        leaf.counters[schema.counters["verdicts"].id, 3 << 7 | 0 << 4 | 1] = (5, 7500)  # data, marked
-        leaf.counters[schema.counters["received"].id, 2 << 3 | 4] = (1, 60)  # syn_ack
-        counters = await fabric.read_counters(fabric4, fakes.targets)
+def test_counters_are_read_by_port_class_and_verdict(fabric4, fakes):
+    run(fabric.apply(fabric4, red(), fakes.targets, TICK_PS))
+    schema = program.load().schema()
+    leaf = fakes.switches["leaf1"]
+    leaf.counters[schema.counters["verdicts"].id, 3 << 7 | 0 << 4 | 1] = (5, 7500)  # data, marked
+    leaf.counters[schema.counters["received"].id, 2 << 3 | 4] = (1, 60)  # syn_ack
+    counters = run(fabric.read_counters(fabric4, fakes.targets))
     assert [one for one in counters.verdicts if one.packets] == [
         fabric.VerdictCount("leaf1", 3, "data", "marked", 5, 7500)
     ]
@@ -366,25 +361,23 @@ async def test_counters_are_read_by_port_class_and_verdict(fabric4):
     assert len(counters.verdicts) == 12 * 8 * len(VERDICTS)  # 12 linked ports
 
 
-async def test_registers_are_read_by_name_and_a_target_without_them_is_named(fabric4):
-    async with FakeFabric(fabric4) as fakes:
-        await fabric.apply(fabric4, red(), fakes.targets, TICK_PS)
-        schema = program.load().schema()
-        fakes.switches["spine2"].registers[schema.registers["lpi_ticks"].id, 1] = 1 << 40
-        values = await fabric.read_registers(fabric4, fakes.targets, ["lpi_ticks", "wakes"])
-        with pytest.raises(FabricError, match="no register nonsense"):
-            await fabric.read_registers(fabric4, fakes.targets, ["nonsense"])
-        fakes.switches["spine2"].refuse_registers = True
-        with pytest.raises(FabricError, match="spine2: this target has no registers over P4Runtime"):
-            await fabric.read_registers(fabric4, fakes.targets, ["wakes"])
+def test_registers_are_read_by_name_and_a_target_without_them_is_named(fabric4, fakes):
+    run(fabric.apply(fabric4, red(), fakes.targets, TICK_PS))
+    schema = program.load().schema()
+    fakes.switches["spine2"].registers[schema.registers["lpi_ticks"].id, 1] = 1 << 40
+    values = run(fabric.read_registers(fabric4, fakes.targets, ["lpi_ticks", "wakes"]))
+    with pytest.raises(FabricError, match="no register nonsense"):
+        run(fabric.read_registers(fabric4, fakes.targets, ["nonsense"]))
+    fakes.switches["spine2"].refuse_registers = True
+    with pytest.raises(FabricError, match="spine2: this target has no registers over P4Runtime"):
+        run(fabric.read_registers(fabric4, fakes.targets, ["wakes"]))
     assert values["spine2", 1] == {"lpi_ticks": 1 << 40, "wakes": 0}
     assert len(values) == 12
 
 
-async def test_reading_counters_of_a_switch_without_the_program_says_so(fabric4):
-    async with FakeFabric(fabric4) as fakes:
-        with pytest.raises(FabricError, match="leaf1: does not run this program"):
-            await fabric.read_counters(fabric4, fakes.targets)
+def test_reading_counters_of_a_switch_without_the_program_says_so(fabric4, fakes):
+    with pytest.raises(FabricError, match="leaf1: does not run this program"):
+        run(fabric.read_counters(fabric4, fakes.targets))
 
 
 def test_ctrl_c_waits_until_an_apply_has_been_undone(fabric4):
@@ -407,19 +400,18 @@ def test_ctrl_c_waits_until_an_apply_has_been_undone(fabric4):
     assert after == before
 
 
-async def test_next_hops_of_a_group_watch_their_ports_and_one_that_does_not_is_mended(fabric4):
-    async with FakeFabric(fabric4) as fakes:
-        await fabric.apply(fabric4, red(), fakes.targets, TICK_PS)
-        groups = [
-            entry.action.action_profile_action_set.action_profile_actions
-            for entry in fakes.switches["leaf1"].entries.values()
-            if entry.action.HasField("action_profile_action_set")
-        ]
-        watched = sorted([one.watch_port for one in group] for group in groups)
-        next(group for group in groups if len(group) == 2)[0].watch_port = b""
-        drifted = await fabric.plan(fabric4, red(), fakes.targets, TICK_PS)
-        await fabric.apply(fabric4, red(), fakes.targets, TICK_PS)
-        mended = await fabric.plan(fabric4, red(), fakes.targets, TICK_PS)
+def test_next_hops_of_a_group_watch_their_ports_and_one_that_does_not_is_mended(fabric4, fakes):
+    run(fabric.apply(fabric4, red(), fakes.targets, TICK_PS))
+    groups = [
+        entry.action.action_profile_action_set.action_profile_actions
+        for entry in fakes.switches["leaf1"].entries.values()
+        if entry.action.HasField("action_profile_action_set")
+    ]
+    watched = sorted([one.watch_port for one in group] for group in groups)
+    next(group for group in groups if len(group) == 2)[0].watch_port = b""
+    drifted = run(fabric.plan(fabric4, red(), fakes.targets, TICK_PS))
+    run(fabric.apply(fabric4, red(), fakes.targets, TICK_PS))
+    mended = run(fabric.plan(fabric4, red(), fakes.targets, TICK_PS))
     # Where there is one next hop only, nothing would be won by passing it over.
     assert watched == [[b""]] * 4 + [[b"\x03", b"\x04"]] * 2
     (change,) = drifted.switches["leaf1"].changes

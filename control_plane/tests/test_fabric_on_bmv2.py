@@ -7,12 +7,10 @@ from __future__ import annotations
 
 import contextlib
 import shutil
-import socket
-import subprocess
-import time
 
 import config_verbs
 import pytest
+from bmv2_process import start_bmv2
 from eeon_control import config, fabric, operations, state, topology
 from eeon_control.constants import VERDICTS
 from eeon_control.errors import ApplyError, NoRegisters
@@ -31,12 +29,6 @@ pytestmark = [
 ]
 
 
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
-
-
 @pytest.fixture(scope="module")
 def fabric4():
     return topology.load("leaf-spine-4")
@@ -45,49 +37,12 @@ def fabric4():
 @pytest.fixture(scope="module")
 def targets(fabric4, tmp_path_factory):
     """One simple_switch_grpc process for every switch, without ports and without a program."""
-    found, processes = {}, []
     with contextlib.ExitStack() as stack:
-        for switch in fabric4.switches.values():
-            port = free_port()
-            log = stack.enter_context((tmp_path_factory.mktemp("bmv2") / f"{switch.name}.log").open("w"))
-            processes.append(
-                subprocess.Popen(
-                    [
-                        BMV2,
-                        "--no-p4",
-                        "--device-id",
-                        str(switch.device_id),
-                        "--thrift-port",
-                        str(free_port()),
-                        "--",
-                        "--grpc-server-addr",
-                        f"127.0.0.1:{port}",
-                        "--cpu-port",
-                        "510",
-                    ],
-                    stdout=log,
-                    stderr=subprocess.STDOUT,
-                )
-            )
-            found[switch.name] = f"127.0.0.1:{port}"
-        try:
-            for name, address in found.items():
-                wait_for(name, int(address.rpartition(":")[2]))
-            yield found
-        finally:
-            for process in processes:
-                process.terminate()
-            for process in processes:
-                process.wait(10)
-
-
-def wait_for(name: str, port: int) -> None:
-    deadline = time.monotonic() + 20
-    while time.monotonic() < deadline:
-        with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), 1):
-            return
-        time.sleep(0.05)
-    raise TimeoutError(f"{name}: simple_switch_grpc does not listen on port {port}")
+        folder = tmp_path_factory.mktemp("bmv2")
+        yield {
+            name: stack.enter_context(start_bmv2(folder, device_id=switch.device_id)).address
+            for name, switch in fabric4.switches.items()
+        }
 
 
 RED = ("red_ack_syn",)

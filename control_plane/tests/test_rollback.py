@@ -11,19 +11,10 @@ from eeon_control.cli import main
 from eeon_control.errors import StateError
 from eeon_control.fabric import sync
 from eeon_control.targets import Targets
-from fake_p4runtime import FakeFabric
 
 pytestmark = pytest.mark.system
 
 FABRIC = topology.load("leaf-spine-4")
-
-
-@pytest.fixture
-def fakes():
-    fabric = FakeFabric(FABRIC)
-    sync.run(fabric.__aenter__())
-    yield fabric
-    sync.run(fabric.__aexit__())
 
 
 @pytest.fixture

@@ -10,20 +10,8 @@ from eeon_control import config, topology
 from eeon_control.cli import main
 from eeon_control.config.partial import on_switches
 from eeon_control.errors import InputError
-from eeon_control.fabric import sync
-from fake_p4runtime import FakeFabric
 
 FABRIC4 = topology.load("leaf-spine-4")
-
-
-@pytest.fixture
-def fakes():
-    async def start():
-        return await FakeFabric(FABRIC4).__aenter__()
-
-    found = sync.run(start())
-    yield found
-    sync.run(found.__aexit__())
 
 
 class Command:

@@ -14,16 +14,16 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv6Address
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import ptf
 from finsy.proto import p4r
 from ptf.base_tests import BaseTest
-from ptf.testutils import send_packet, test_param_get
+from ptf.testutils import group, send_packet, test_param_get
 
 from ptf_tests.lib import packets
 from ptf_tests.lib.p4rt import Match, P4RuntimeClient
-from ptf_tests.lib.packets import PacketClass, Verdict, received_cell, verdict_cell
+from ptf_tests.lib.packets import Ecn, PacketClass, Verdict, received_cell, verdict_cell
 from ptf_tests.lib.ports import COPY_PORT, CPU_PORT, DATA_PORTS, NUMBERS, PRIORITIES
 from ptf_tests.lib.targets import base as targets
 from ptf_tests.lib.targets.base import SwitchOptions
@@ -144,6 +144,26 @@ class SwitchTest(BaseTest):
         """Nothing has left these ports (default: any port) since last asked."""
         for port in ports or DATA_PORTS:
             self.assertEqual(self.departures(port), [], f"port {port}")
+
+
+def cases(
+    module: str,
+    base: type[SwitchTest],
+    check: Callable[..., None],
+    rows: Mapping[str, tuple[object, ...]],
+    *groups: str,
+) -> dict[str, type[SwitchTest]]:
+    """Returns a case for each row, by its name: `check`, a method of `base`, with what the row holds.
+
+    They are for the `globals()` of that module, where ptf finds them.
+    """
+
+    def case(name: str, row: tuple[object, ...]) -> type[SwitchTest]:
+        members = {"__module__": module, "runTest": lambda self: check(self, *row)}
+        made = type(name, (base,), members)
+        return group(*groups)(made) if groups else made
+
+    return {name: case(name, row) for name, row in rows.items()}
 
 
 class FabricTest(SwitchTest):
@@ -424,3 +444,31 @@ class FabricTest(SwitchTest):
         for (_, packet_class, _), count in self._all_verdicts().items():
             decided[packet_class] = decided.get(packet_class, 0) + count
         self.assertEqual(decided, received, "verdicts and received packets by class, over all ports")
+
+
+class MarkingTest(FabricTest):
+    """Bursts to port 2, and which of them leave marked."""
+
+    def marks(self, frames: Sequence[bytes]) -> list[bool]:
+        """Returns which of a burst left with CE. Everything must arrive, in order and otherwise unchanged."""
+        left = self.burst(2, frames)
+        marked = [departure.ecn == Ecn.CE for departure in left]
+        self.assertEqual(len(left), len(frames), "every packet must be received")
+        expected = [
+            packets.forwarded(frame, 2, ecn=Ecn.CE if mark else None)
+            for frame, mark in zip(frames, marked, strict=True)
+        ]
+        self.assert_frames(left, expected)
+        return marked
+
+    def threshold_marks(
+        self, settings: Mapping[str, Any], frames: Sequence[bytes], marked: Sequence[bool]
+    ) -> None:
+        """Sets `mark_threshold` at port 2 and expects a burst to be marked so."""
+        self.mark_threshold(2, **settings)
+        self.assertEqual(self.marks(frames), marked)
+
+    def red_marks(self, settings: Mapping[str, Any], frames: Sequence[bytes], marked: Sequence[bool]) -> None:
+        """Sets RED at port 2 and expects a burst to be marked so."""
+        self.red(2, **settings)
+        self.assertEqual(self.marks(frames), marked)

@@ -133,6 +133,30 @@ class EeeTest(FabricTest):
         self.at(asleep + 1_000_000)
         return asleep
 
+    def asleep_leaves(self, settings: Eee, arrivals: Sequence[int], gate: int) -> None:
+        """Frames that come at `arrivals`, counted from a time at which the port has slept for long, leave in
+        order and back to back from `gate` on."""
+        self.eee(settings)
+        self.asleep_since_long()
+        self._comes_and_leaves(self.switch.now_ns, arrivals, gate)
+
+    def idle_leaves(self, settings: Eee, arrivals: Sequence[int], gate: int) -> None:
+        """The same, counted from the time at which the wire went idle."""
+        self.eee(settings)
+        self._comes_and_leaves(self.prime(), arrivals, gate)
+
+    def _comes_and_leaves(self, base: int, arrivals: Sequence[int], gate: int) -> None:
+        size = 500
+        frames = [packets.data(2, size=size, seq=n) for n in range(len(arrivals))]
+        for after, frame in zip(arrivals, frames, strict=True):
+            self.at(base + after)
+            self.send(1, frame)
+        self.drain()
+        left = self.departures(2)
+        wanted = [base + gate + n * self.wire_ns(size) for n in range(len(frames))]
+        self.assert_leaves(left, wanted, base)
+        self.assert_frames(left, [packets.forwarded(frame, 2) for frame in frames])
+
     def assert_leaves(self, found: Sequence[Departure], wanted: Sequence[int], base: int = 0) -> None:
         """The departures are at `wanted`, exactly, or as late as the target may be; times in messages count
         from `base`."""

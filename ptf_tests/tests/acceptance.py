@@ -26,7 +26,7 @@ from dataclasses import dataclass
 from math import sqrt
 
 from ptf_tests.lib import packets
-from ptf_tests.lib.base_test import WIRE_OVERHEAD_BYTES, FabricTest, virtual_time_only
+from ptf_tests.lib.base_test import WIRE_OVERHEAD_BYTES, FabricTest, MarkingTest, cases, virtual_time_only
 from ptf_tests.lib.packets import Ecn, PacketClass, Verdict
 from ptf_tests.lib.ports import DATA_PORTS
 from ptf_tests.lib.targets.base import SwitchOptions
@@ -58,53 +58,32 @@ def at_or_above(limit_bytes: int) -> int:
     return limit_bytes - 1
 
 
-class _Burst(FabricTest):
-    """Bursts of distinguishable frames to a port whose transmitter is busy: a queue known to the byte."""
-
-    def frames(
-        self,
-        count: int,
-        size: int = KB,
-        to: int = 2,
-        *,
-        ecn: int = Ecn.ECT0,
-        dscp: int = 0,
-        ipv6: bool = False,
-    ) -> list[bytes]:
-        return [packets.data(to, size=size, seq=n, ecn=ecn, dscp=dscp, ipv6=ipv6) for n in range(count)]
-
-    def marks(self, frames: Sequence[bytes]) -> list[bool]:
-        """Which of a burst to port 2 left with CE; all must leave, in order, otherwise unchanged."""
-        left = self.burst(2, frames)
-        marked = [departure.ecn == Ecn.CE for departure in left]
-        self.assertEqual(len(left), len(frames), "every packet must be received")
-        expected = [
-            packets.forwarded(frame, 2, ecn=Ecn.CE if mark else None)
-            for frame, mark in zip(frames, marked, strict=True)
-        ]
-        self.assert_frames(left, expected)
-        return marked
+def ect(
+    count: int, size: int = KB, to: int = 2, *, ecn: int = Ecn.ECT0, dscp: int = 0, ipv6: bool = False
+) -> list[bytes]:
+    """Distinguishable frames, ECT(0) unless `ecn` says otherwise, for a queue known to the byte."""
+    return [packets.data(to, size=size, seq=n, ecn=ecn, dscp=dscp, ipv6=ipv6) for n in range(count)]
 
 
 # --- SONiC: ECN marking at egress --------------------------------------------------------------------------
 
 
-class SonicDequeueMarksTheFirstOfTwiceKmaxAndNotTheLast(_Burst):
+class SonicDequeueMarksTheFirstOfTwiceKmaxAndNotTheLast(MarkingTest):
     """2 x Kmax packets into a paused port, then release it. All arrive; the first leaves 2 x Kmax - 1 behind
     and must carry CE, the last leaves nothing and must not. This is how the plan tells marking at egress."""
 
     def runTest(self) -> None:
         self.mark_threshold(2, at_or_above(KMAX * KB), dequeue=True)
-        marks = self.marks(self.frames(2 * KMAX))
+        marks = self.marks(ect(2 * KMAX))
         self.assertEqual((marks[0], marks[-1]), (True, False))
 
 
-class SonicEnqueueMarksTheLastOfTwiceKmaxAndNotTheFirst(_Burst):
+class SonicEnqueueMarksTheLastOfTwiceKmaxAndNotTheFirst(MarkingTest):
     """The mirror image: the first finds nothing ahead of it, the last 2 x Kmax - 1."""
 
     def runTest(self) -> None:
         self.mark_threshold(2, at_or_above(KMAX * KB))
-        marks = self.marks(self.frames(2 * KMAX))
+        marks = self.marks(ect(2 * KMAX))
         self.assertEqual((marks[0], marks[-1]), (False, True))
 
 
@@ -115,45 +94,44 @@ class SonicEnqueueMarksTheLastOfTwiceKmaxAndNotTheFirst(_Burst):
 # i - 1 kB ahead of it: less than Kmax for i = 1 .. Kmax, Kmax or more for the last ten.
 
 
-class SonicAccuracyAtDequeueMarksExactlyTheFirstTen(_Burst):
-    def runTest(self) -> None:
-        self.mark_threshold(2, at_or_above(KMAX * KB), dequeue=True)
-        self.assertEqual(self.marks(self.frames(KMAX + BEYOND)), [True] * 10 + [False] * 51)
+_ACCURACY = {
+    "SonicAccuracyAtDequeueMarksExactlyTheFirstTen": (
+        {"threshold": at_or_above(KMAX * KB), "dequeue": True},
+        ect(KMAX + BEYOND),
+        [True] * 10 + [False] * 51,
+    ),
+    "SonicAccuracyAtEnqueueMarksExactlyTheLastTen": (
+        {"threshold": at_or_above(KMAX * KB)},
+        ect(KMAX + BEYOND),
+        [False] * 51 + [True] * 10,
+    ),
+    # Packet 10 leaves exactly Kmax behind: SONiC's q >= Kmax marks it, RFC 8257's "greater than" does
+    # not. Nothing else differs.
+    "SonicAccuracyAtDequeueMarksNineWithKmaxAsItIs": (
+        {"threshold": KMAX * KB, "dequeue": True},
+        ect(KMAX + BEYOND),
+        [True] * 9 + [False] * 52,
+    ),
+    # Packet Kmax + 1 finds exactly Kmax: the same one packet, at the other end.
+    "SonicAccuracyAtEnqueueMarksNineWithKmaxAsItIs": (
+        {"threshold": KMAX * KB},
+        ect(KMAX + BEYOND),
+        [False] * 52 + [True] * 9,
+    ),
+}
+globals().update(cases(__name__, MarkingTest, MarkingTest.threshold_marks, _ACCURACY))
 
 
-class SonicAccuracyAtEnqueueMarksExactlyTheLastTen(_Burst):
-    def runTest(self) -> None:
-        self.mark_threshold(2, at_or_above(KMAX * KB))
-        self.assertEqual(self.marks(self.frames(KMAX + BEYOND)), [False] * 51 + [True] * 10)
-
-
-class SonicAccuracyAtDequeueMarksNineWithKmaxAsItIs(_Burst):
-    """Packet 10 leaves exactly Kmax behind: SONiC's q >= Kmax marks it, RFC 8257's "greater than" does not.
-    Nothing else differs."""
-
-    def runTest(self) -> None:
-        self.mark_threshold(2, KMAX * KB, dequeue=True)
-        self.assertEqual(self.marks(self.frames(KMAX + BEYOND)), [True] * 9 + [False] * 52)
-
-
-class SonicAccuracyAtEnqueueMarksNineWithKmaxAsItIs(_Burst):
-    """Packet Kmax + 1 finds exactly Kmax: the same one packet, at the other end."""
-
-    def runTest(self) -> None:
-        self.mark_threshold(2, KMAX * KB)
-        self.assertEqual(self.marks(self.frames(KMAX + BEYOND)), [False] * 52 + [True] * 9)
-
-
-class SonicAccuracyOfRedMarksExactlyTheLastTen(_Burst):
+class SonicAccuracyOfRedMarksExactlyTheLastTen(MarkingTest):
     """The example profile as `red`, numbers unchanged: at Kmin the probability is 0, at Kmax 1, and no frame
     of 1 kB meets a queue between the two. `red` decides at enqueue: the expectation is the mirrored one."""
 
     def runTest(self) -> None:
         self.red(2, low=KMIN * KB, high=KMAX * KB, probability=PMAX)
-        self.assertEqual(self.marks(self.frames(KMAX + BEYOND)), [False] * 51 + [True] * 10)
+        self.assertEqual(self.marks(ect(KMAX + BEYOND)), [False] * 51 + [True] * 10)
 
 
-class _SonicRepeated(_Burst):
+class _SonicRepeated(MarkingTest):
     """Counts the marks of each packet over the plan's repetitions of the accuracy test."""
 
     def counts(self, frames: list[bytes]) -> list[int]:
@@ -171,14 +149,14 @@ class _SonicRepeated(_Burst):
 class SonicAccuracyAtDequeueIsTheSameEveryTime(_SonicRepeated):
     def runTest(self) -> None:
         self.mark_threshold(2, at_or_above(KMAX * KB), dequeue=True)
-        self.assertEqual(self.counts(self.frames(KMAX + BEYOND)), [REPETITIONS] * 10 + [0] * 51)
+        self.assertEqual(self.counts(ect(KMAX + BEYOND)), [REPETITIONS] * 10 + [0] * 51)
 
 
 @virtual_time_only
 class SonicAccuracyAtEnqueueIsTheSameEveryTime(_SonicRepeated):
     def runTest(self) -> None:
         self.mark_threshold(2, at_or_above(KMAX * KB))
-        self.assertEqual(self.counts(self.frames(KMAX + BEYOND)), [0] * 51 + [REPETITIONS] * 10)
+        self.assertEqual(self.counts(ect(KMAX + BEYOND)), [0] * 51 + [REPETITIONS] * 10)
 
 
 @virtual_time_only
@@ -190,7 +168,7 @@ class SonicAccuracyOfRedRisesFromKminTowardsPmax(_SonicRepeated):
     def runTest(self) -> None:
         low, high = 20, 40
         self.red(2, low=low * KB, high=high * KB, probability=PMAX)
-        counts = self.counts(self.frames(high + BEYOND))
+        counts = self.counts(ect(high + BEYOND))
         self.assertEqual(counts[: low + 1], [0] * (low + 1), "up to and at Kmin")
         self.assertEqual(counts[high:], [REPETITIONS] * BEYOND, "from Kmax on")
         probability = {q: (q - low) / (high - low) * PMAX for q in range(low, high)}
@@ -202,7 +180,7 @@ class SonicAccuracyOfRedRisesFromKminTowardsPmax(_SonicRepeated):
 
 
 @virtual_time_only
-class SonicAccuracyHoldsAtEveryPortAtOnce(_Burst):
+class SonicAccuracyHoldsAtEveryPortAtOnce(MarkingTest):
     """The plan wants every port tested and allows for all at the same time. Packets are sent one port after
     the other in turn, so that an account shared between ports would show."""
 
@@ -210,7 +188,7 @@ class SonicAccuracyHoldsAtEveryPortAtOnce(_Burst):
         for port in DATA_PORTS:
             self.mark_threshold(port, at_or_above(KMAX * KB), dequeue=port % 2 == 0)
         self.plug(*DATA_PORTS)
-        bursts = {port: self.frames(KMAX + BEYOND, to=port) for port in DATA_PORTS}
+        bursts = {port: ect(KMAX + BEYOND, to=port) for port in DATA_PORTS}
         for n in range(KMAX + BEYOND):
             for port in DATA_PORTS:
                 self.send(1, bursts[port][n])
@@ -238,67 +216,60 @@ class OpenConfigCutOffIsReadBackAsWritten(FabricTest):
         self.assertEqual(found.table_entry.action, wanted.table_entry.action)
 
 
-class OpenConfigCutOffMarksNothingAByteBelow(_Burst):
-    """The last frame finds 79 x 1000 + 999 bytes."""
-
-    def runTest(self) -> None:
-        self.mark_threshold(2, at_or_above(CUT_OFF_BYTES))
-        burst = self.frames(CUT_OFF - 1) + self.frames(1, size=KB - 1) + self.frames(1)
-        self.assertEqual(self.marks(burst), [False] * 81)
-
-
-class OpenConfigCutOffMarksEverythingAtAndAbove(_Burst):
-    """Frame 81 finds exactly 80 000 bytes; it and all later ones are marked."""
-
-    def runTest(self) -> None:
-        self.mark_threshold(2, at_or_above(CUT_OFF_BYTES))
-        self.assertEqual(self.marks(self.frames(CUT_OFF + 20)), [False] * 80 + [True] * 20)
-
-
-class OpenConfigCutOffMarksOneFewerWithTheThresholdAsItIs(_Burst):
-    """Strictly above 80 000 bytes, as RFC 8257 and DP-1.12 say: frame 81 is the one that differs."""
-
-    def runTest(self) -> None:
-        self.mark_threshold(2, CUT_OFF_BYTES)
-        self.assertEqual(self.marks(self.frames(CUT_OFF + 20)), [False] * 81 + [True] * 19)
-
-
-class OpenConfigCutOffAtDequeueMarksWhatLeavesAsMuchBehind(_Burst):
-    """The plan does not say where a switch marks. Of 100 frames, frame 20 leaves exactly 80 000 bytes."""
-
-    def runTest(self) -> None:
-        self.mark_threshold(2, at_or_above(CUT_OFF_BYTES), dequeue=True)
-        self.assertEqual(self.marks(self.frames(CUT_OFF + 20)), [True] * 20 + [False] * 80)
-
-
-class OpenConfigCutOffAtDequeueMarksNothingThatLeavesAByteLess(_Burst):
-    """The first frame leaves 999 + 79 x 1000 bytes behind."""
-
-    def runTest(self) -> None:
-        self.mark_threshold(2, at_or_above(CUT_OFF_BYTES), dequeue=True)
-        burst = self.frames(1) + self.frames(1, size=KB - 1) + self.frames(CUT_OFF - 1)
-        self.assertEqual(self.marks(burst), [False] * 81)
+_CUT_OFF = {
+    # The last frame finds 79 x 1000 + 999 bytes.
+    "OpenConfigCutOffMarksNothingAByteBelow": (
+        {"threshold": at_or_above(CUT_OFF_BYTES)},
+        ect(CUT_OFF - 1) + ect(1, size=KB - 1) + ect(1),
+        [False] * 81,
+    ),
+    # Frame 81 finds exactly 80 000 bytes; it and all later ones are marked.
+    "OpenConfigCutOffMarksEverythingAtAndAbove": (
+        {"threshold": at_or_above(CUT_OFF_BYTES)},
+        ect(CUT_OFF + 20),
+        [False] * 80 + [True] * 20,
+    ),
+    # Strictly above 80 000 bytes, as RFC 8257 and DP-1.12 say: frame 81 is the one that differs.
+    "OpenConfigCutOffMarksOneFewerWithTheThresholdAsItIs": (
+        {"threshold": CUT_OFF_BYTES},
+        ect(CUT_OFF + 20),
+        [False] * 81 + [True] * 19,
+    ),
+    # The plan does not say where a switch marks. Of 100 frames, frame 20 leaves exactly 80 000 bytes.
+    "OpenConfigCutOffAtDequeueMarksWhatLeavesAsMuchBehind": (
+        {"threshold": at_or_above(CUT_OFF_BYTES), "dequeue": True},
+        ect(CUT_OFF + 20),
+        [True] * 20 + [False] * 80,
+    ),
+    # The first frame leaves 999 + 79 x 1000 bytes behind.
+    "OpenConfigCutOffAtDequeueMarksNothingThatLeavesAByteLess": (
+        {"threshold": at_or_above(CUT_OFF_BYTES), "dequeue": True},
+        ect(1) + ect(1, size=KB - 1) + ect(CUT_OFF - 1),
+        [False] * 81,
+    ),
+}
+globals().update(cases(__name__, MarkingTest, MarkingTest.threshold_marks, _CUT_OFF))
 
 
-class OpenConfigCutOffOfRedMarksEverythingAtAndAbove(_Burst):
+class OpenConfigCutOffOfRedMarksEverythingAtAndAbove(MarkingTest):
     """The profile as it is written down, min = max, in `red`: inclusive, so no byte is taken off."""
 
     def runTest(self) -> None:
         self.red(2, low=CUT_OFF_BYTES, high=CUT_OFF_BYTES)
-        self.assertEqual(self.marks(self.frames(CUT_OFF + 20)), [False] * 80 + [True] * 20)
+        self.assertEqual(self.marks(ect(CUT_OFF + 20)), [False] * 80 + [True] * 20)
 
 
-class OpenConfigCutOffLeavesNotEctAlone(_Burst):
+class OpenConfigCutOffLeavesNotEctAlone(MarkingTest):
     """enable-ecn true, drop false: above the line a Not-ECT packet is neither marked nor dropped."""
 
     def runTest(self) -> None:
         self.mark_threshold(2, at_or_above(CUT_OFF_BYTES))
-        self.assertEqual(self.marks(self.frames(CUT_OFF + 20, ecn=Ecn.NOT_ECT)), [False] * 100)
+        self.assertEqual(self.marks(ect(CUT_OFF + 20, ecn=Ecn.NOT_ECT)), [False] * 100)
         self.assertEqual(self.verdicts(2), {(PacketClass.DATA, Verdict.FORWARDED): 100})
 
 
 @virtual_time_only
-class OpenConfigCutOffHoldsForEveryTrafficClassAndIpVersion(_Burst):
+class OpenConfigCutOffHoldsForEveryTrafficClassAndIpVersion(MarkingTest):
     """OpenConfig repeats its tests for every traffic class, over IPv4 and IPv6. Here all share the port's one
     queue and none may have a line of its own."""
 
@@ -307,7 +278,7 @@ class OpenConfigCutOffHoldsForEveryTrafficClassAndIpVersion(_Burst):
         for name, dscp in TRAFFIC_CLASSES.items():
             for ipv6 in (False, True):
                 with self.subTest(traffic_class=name, ipv6=ipv6):
-                    marks = self.marks(self.frames(CUT_OFF + 5, dscp=dscp, ipv6=ipv6))
+                    marks = self.marks(ect(CUT_OFF + 5, dscp=dscp, ipv6=ipv6))
                     self.assertEqual(marks, [False] * 80 + [True] * 5)
 
 

@@ -3,7 +3,7 @@ and for everybody. A frame on the wire is not in the queue.
 """
 
 from ptf_tests.lib import packets
-from ptf_tests.lib.base_test import PLUG_BYTES, FabricTest, virtual_time_only
+from ptf_tests.lib.base_test import PLUG_BYTES, FabricTest, cases, virtual_time_only
 from ptf_tests.lib.packets import Ecn, PacketClass, Verdict
 
 SIZE = 500
@@ -23,28 +23,21 @@ class _Buffer(FabricTest):
         )
         self.assertEqual(dropped, len(offered) - len(kept))
 
-
-class BufferHoldsExactlyItsLimit(_Buffer):
-    """5 x 500 bytes fit into 2500; the sixth frame does not."""
-
-    def runTest(self) -> None:
-        self.buffer_limit(2, 5 * SIZE)
-        offered = frames(8)
-        self.expect_kept(offered, offered[:5])
+    def limit_keeps(self, kind: str, limit: int, kept: int) -> None:
+        """Under a limit of that kind the first `kept` frames of a burst of eight stay, and no more."""
+        getattr(self, kind)(2, limit)
+        self.expect_kept(offered := frames(8), offered[:kept])
 
 
-class BufferOneByteShortDropsOneMore(_Buffer):
-    def runTest(self) -> None:
-        self.buffer_limit(2, 5 * SIZE - 1)
-        offered = frames(8)
-        self.expect_kept(offered, offered[:4])
-
-
-class BufferOneByteMoreHoldsNoMore(_Buffer):
-    def runTest(self) -> None:
-        self.buffer_limit(2, 5 * SIZE + 1)
-        offered = frames(8)
-        self.expect_kept(offered, offered[:5])
+_KEPT = {
+    # 5 x 500 bytes fit into 2500; the sixth frame does not.
+    "BufferHoldsExactlyItsLimit": ("buffer_limit", 5 * SIZE, 5),
+    "BufferOneByteShortDropsOneMore": ("buffer_limit", 5 * SIZE - 1, 4),
+    "BufferOneByteMoreHoldsNoMore": ("buffer_limit", 5 * SIZE + 1, 5),
+    # Nothing is held, so nothing waits outside: the limit in bytes.
+    "BufferBesideHeldIsTheWholeBufferWhereEeeIsOff": ("buffer_limit_beside_held", 5 * SIZE, 5),
+}
+globals().update(cases(__name__, _Buffer, _Buffer.limit_keeps, _KEPT))
 
 
 class BufferTakesASmallFrameWhereALargeOneDidNotFit(_Buffer):
@@ -103,15 +96,6 @@ class BufferOfNoPacketsDropsEverything(_Buffer):
         self.drain()
         self.assert_silent()
         self.assertEqual(self.verdicts(2), {(PacketClass.DATA, Verdict.TAIL_DROPPED): 3})
-
-
-class BufferBesideHeldIsTheWholeBufferWhereEeeIsOff(_Buffer):
-    """Nothing is held, so nothing waits outside: the limit in bytes."""
-
-    def runTest(self) -> None:
-        self.buffer_limit_beside_held(2, 5 * SIZE)
-        offered = frames(8)
-        self.expect_kept(offered, offered[:5])
 
 
 class BufferAdmitsAgainWhenTheQueueHasDrained(_Buffer):

@@ -5,12 +5,11 @@ the class is also used by AQM protection, which has cases of its own (protection
 """
 
 from ptf.packet import IP, TCP, Ether
-from ptf.testutils import group
 from scapy.layers.inet import IPOption_RR
 from scapy.layers.inet6 import IPv6ExtHdrHopByHop
 
 from ptf_tests.lib import packets
-from ptf_tests.lib.base_test import FabricTest
+from ptf_tests.lib.base_test import FabricTest, cases
 from ptf_tests.lib.packets import PacketClass
 
 _TIMESTAMPS = [("NOP", None), ("NOP", None), ("Timestamp", (1, 2))]
@@ -49,40 +48,6 @@ class _Classified(FabricTest):
         )
 
 
-class DataIsTcpWithPayload(_Classified):
-    def runTest(self) -> None:
-        self.expect_tcp(PacketClass.DATA, flags="A", payload=100)
-
-
-class DataOfOneByteIsData(_Classified):
-    def runTest(self) -> None:
-        self.expect_tcp(PacketClass.DATA, flags="PA", payload=1)
-
-
-class DataWithEceIsDataNotAckEce(_Classified):
-    """A segment that carries payload is data, even when it also echoes congestion."""
-
-    def runTest(self) -> None:
-        self.expect_tcp(PacketClass.DATA, flags="AEC", payload=100)
-
-
-class AckIsPureAckWithoutEce(_Classified):
-    def runTest(self) -> None:
-        self.expect_tcp(PacketClass.ACK, flags="A")
-
-
-class AckWithCwrIsAnAck(_Classified):
-    def runTest(self) -> None:
-        self.expect_tcp(PacketClass.ACK, flags="AC")
-
-
-class AckPaddedToTheEthernetMinimumIsAnAck(_Classified):
-    """54 bytes of ACK in a frame of 60: the six bytes of padding do not count as payload."""
-
-    def runTest(self) -> None:
-        self.expect(PacketClass.ACK, packets.tcp(2, flags="A", pad_to=60))
-
-
 class AckWithSackBlocksIsAnAck(_Classified):
     def runTest(self) -> None:
         sack = [("NOP", None), ("NOP", None), ("SAck", (1, 2, 3, 4, 5, 6))]
@@ -91,91 +56,30 @@ class AckWithSackBlocksIsAnAck(_Classified):
         )
 
 
-class AckEceIsPureAckWithEce(_Classified):
-    def runTest(self) -> None:
-        self.expect_tcp(PacketClass.ACK_ECE, flags="AE")
-
-
-class AckWithEceAndCwrIsAckEce(_Classified):
-    def runTest(self) -> None:
-        self.expect_tcp(PacketClass.ACK_ECE, flags="AEC")
-
-
-class SynIsSyn(_Classified):
-    def runTest(self) -> None:
-        self.expect_tcp(PacketClass.SYN, flags="S")
-
-
-class SynThatNegotiatesEcnIsSyn(_Classified):
-    """RFC 3168, 6.1.1: an ECN-setup SYN has ECE and CWR set."""
-
-    def runTest(self) -> None:
-        self.expect_tcp(PacketClass.SYN, flags="SEC")
-
-
-class SynWithDataIsSyn(_Classified):
-    """RFC 7413: TCP Fast Open puts data on the SYN."""
-
-    def runTest(self) -> None:
-        self.expect_tcp(PacketClass.SYN, flags="S", payload=100)
-
-
-class SynAckIsSynAck(_Classified):
-    def runTest(self) -> None:
-        self.expect_tcp(PacketClass.SYN_ACK, flags="SA")
-
-
-class SynAckThatNegotiatesEcnIsSynAck(_Classified):
-    """RFC 3168, 6.1.1: an ECN-setup SYN-ACK has ECE set and CWR clear."""
-
-    def runTest(self) -> None:
-        self.expect_tcp(PacketClass.SYN_ACK, flags="SAE")
-
-
-class FinIsFinRst(_Classified):
-    def runTest(self) -> None:
-        self.expect_tcp(PacketClass.FIN_RST, flags="FA")
-
-
-class FinWithDataIsFinRst(_Classified):
-    """The last segment of a transfer: a FIN with payload is the connection's end, not just data."""
-
-    def runTest(self) -> None:
-        self.expect_tcp(PacketClass.FIN_RST, flags="FPA", payload=100)
-
-
-class RstIsFinRst(_Classified):
-    def runTest(self) -> None:
-        self.expect_tcp(PacketClass.FIN_RST, flags="R")
-
-
-class RstAckIsFinRst(_Classified):
-    def runTest(self) -> None:
-        self.expect_tcp(PacketClass.FIN_RST, flags="RA")
-
-
-class UdpIsOther(_Classified):
-    def runTest(self) -> None:
-        self.expect(PacketClass.OTHER, packets.udp(2), packets.udp(2, ipv6=True), packets.udp(2, vlan=9))
-
-
-class IcmpIsOther(_Classified):
-    def runTest(self) -> None:
-        self.expect(PacketClass.OTHER, packets.icmp_echo(2), packets.icmp_echo(2, ipv6=True))
-
-
-class FragmentsAreOther(_Classified):
-    """A later fragment holds no TCP header, and the first one's lengths are not the segment's: both are
-    other."""
-
-    def runTest(self) -> None:
-        self.expect(
-            PacketClass.OTHER,
-            packets.tcp_fragment(2, first=True),
-            packets.tcp_fragment(2, first=False),
-            packets.tcp_fragment(2, first=True, ipv6=True),
-            packets.tcp_fragment(2, first=False, ipv6=True),
-        )
+_TCP = {
+    "DataIsTcpWithPayload": (PacketClass.DATA, "A", 100),
+    "DataOfOneByteIsData": (PacketClass.DATA, "PA", 1),
+    # A segment that carries payload is data, even when it also echoes congestion.
+    "DataWithEceIsDataNotAckEce": (PacketClass.DATA, "AEC", 100),
+    "AckIsPureAckWithoutEce": (PacketClass.ACK, "A"),
+    "AckWithCwrIsAnAck": (PacketClass.ACK, "AC"),
+    "AckEceIsPureAckWithEce": (PacketClass.ACK_ECE, "AE"),
+    "AckWithEceAndCwrIsAckEce": (PacketClass.ACK_ECE, "AEC"),
+    "SynIsSyn": (PacketClass.SYN, "S"),
+    # RFC 3168, 6.1.1: an ECN-setup SYN has ECE and CWR set.
+    "SynThatNegotiatesEcnIsSyn": (PacketClass.SYN, "SEC"),
+    # RFC 7413: TCP Fast Open puts data on the SYN.
+    "SynWithDataIsSyn": (PacketClass.SYN, "S", 100),
+    "SynAckIsSynAck": (PacketClass.SYN_ACK, "SA"),
+    # RFC 3168, 6.1.1: an ECN-setup SYN-ACK has ECE set and CWR clear.
+    "SynAckThatNegotiatesEcnIsSynAck": (PacketClass.SYN_ACK, "SAE"),
+    "FinIsFinRst": (PacketClass.FIN_RST, "FA"),
+    # The last segment of a transfer: a FIN with payload is the connection's end, not just data.
+    "FinWithDataIsFinRst": (PacketClass.FIN_RST, "FPA", 100),
+    "RstIsFinRst": (PacketClass.FIN_RST, "R"),
+    "RstAckIsFinRst": (PacketClass.FIN_RST, "RA"),
+}
+globals().update(cases(__name__, _Classified, _Classified.expect_tcp, _TCP))
 
 
 class Ipv4DontFragmentIsNoFragment(_Classified):
@@ -186,38 +90,46 @@ class Ipv4DontFragmentIsNoFragment(_Classified):
         self.expect(PacketClass.ACK, bytes(frame))
 
 
-class TcpBehindIpv6ExtensionHeadersIsOther(_Classified):
-    """Only TCP directly behind the IPv6 header is looked into; what the switch cannot see is other."""
+_OTHERS = {
+    # 54 bytes of ACK in a frame of 60: the six bytes of padding do not count as payload.
+    "AckPaddedToTheEthernetMinimumIsAnAck": (PacketClass.ACK, packets.tcp(2, flags="A", pad_to=60)),
+    "UdpIsOther": (PacketClass.OTHER, packets.udp(2), packets.udp(2, ipv6=True), packets.udp(2, vlan=9)),
+    "IcmpIsOther": (PacketClass.OTHER, packets.icmp_echo(2), packets.icmp_echo(2, ipv6=True)),
+    # A later fragment holds no TCP header, and the first one's lengths are not the segment's: both are
+    # other.
+    "FragmentsAreOther": (
+        PacketClass.OTHER,
+        packets.tcp_fragment(2, first=True),
+        packets.tcp_fragment(2, first=False),
+        packets.tcp_fragment(2, first=True, ipv6=True),
+        packets.tcp_fragment(2, first=False, ipv6=True),
+    ),
+    # Only TCP directly behind the IPv6 header is looked into; what the switch cannot see is other.
+    "TcpBehindIpv6ExtensionHeadersIsOther": (
+        PacketClass.OTHER,
+        bytes(packets.network(2, ipv6=True) / IPv6ExtHdrHopByHop() / TCP(flags="A")),
+    ),
+    # A segment without SYN, FIN, RST, ACK or payload is none of the named classes.
+    "TcpWithoutAnyFlagIsOther": (
+        PacketClass.OTHER,
+        packets.tcp(2, flags=""),
+        packets.tcp(2, flags="", ipv6=True),
+    ),
+}
+globals().update(cases(__name__, _Classified, _Classified.expect, _OTHERS))
 
-    def runTest(self) -> None:
-        frame = packets.network(2, ipv6=True) / IPv6ExtHdrHopByHop() / TCP(flags="A")
-        self.expect(PacketClass.OTHER, bytes(frame))
 
-
-class TcpWithoutAnyFlagIsOther(_Classified):
-    """A segment without SYN, FIN, RST, ACK or payload is none of the named classes."""
-
-    def runTest(self) -> None:
-        self.expect(PacketClass.OTHER, packets.tcp(2, flags=""), packets.tcp(2, flags="", ipv6=True))
-
-
-@group("malformed")
-class TcpHeaderCutShortIsOther(_Classified):
-    """The IP packet ends inside the TCP header: malformed, and nobody's ACK."""
-
-    def runTest(self) -> None:
-        short = packets.network(2, proto=6) / bytes(12)
-        self.expect(PacketClass.OTHER, bytes(short))
-
-
-@group("malformed")
-class TcpHeaderLongerThanItsPacketIsOther(_Classified):
-    """A data offset beyond the IP packet's end gives no payload length; padding must not be taken for
-    options."""
-
-    def runTest(self) -> None:
-        segment = packets.network(2) / TCP(flags="A", dataofs=15)
-        self.expect(PacketClass.OTHER, packets.padded(bytes(segment), 200))
+_MALFORMED = {
+    # The IP packet ends inside the TCP header: malformed, and nobody's ACK.
+    "TcpHeaderCutShortIsOther": (PacketClass.OTHER, bytes(packets.network(2, proto=6) / bytes(12))),
+    # A data offset beyond the IP packet's end gives no payload length; padding must not be taken for
+    # options.
+    "TcpHeaderLongerThanItsPacketIsOther": (
+        PacketClass.OTHER,
+        packets.padded(bytes(packets.network(2) / TCP(flags="A", dataofs=15)), 200),
+    ),
+}
+globals().update(cases(__name__, _Classified, _Classified.expect, _MALFORMED, "malformed"))
 
 
 class EachPortCountsItsOwnPackets(FabricTest):

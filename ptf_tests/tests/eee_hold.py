@@ -9,6 +9,7 @@ us of the papers.
 import random
 
 from ptf_tests.lib import packets
+from ptf_tests.lib.base_test import cases
 from ptf_tests.lib.eee import BYTE_NS, SLEEP_NS, WAKE_NS, Eee, EeeTest, predict
 from ptf_tests.lib.packets import Ecn, PacketClass, Verdict
 from ptf_tests.lib.ports import TICK_VALUES
@@ -34,186 +35,75 @@ class _Holding(EeeTest):
         return frames
 
 
-class HoldByTimerReleasesAfterHoldAndWake(_Holding):
-    def runTest(self) -> None:
-        self.eee(Eee(hold=HOLD))
-        self.asleep_since_long()
-        now = self.switch.now_ns
-        frame = data(0)
-        self.send(1, frame)
-        self.drain()
-        left = self.departures(2)
-        self.assert_leaves(left, [now + HOLD + WAKE_NS], now)
-        self.assert_frames(left, [packets.forwarded(frame, 2)])
+_ASLEEP = {
+    "HoldByTimerReleasesAfterHoldAndWake": (Eee(hold=HOLD), [0], HOLD + WAKE_NS),
+    # All that is held leaves back to back when the gate opens, which the first arrival alone has settled.
+    "HoldTimerIsNotRestartedByLaterArrivals": (
+        Eee(hold=HOLD),
+        [n * 20_000 for n in range(6)],
+        HOLD + WAKE_NS,
+    ),
+    "HoldPacketTriggerWakesAtTheNthPacket": (
+        Eee(hold=HOLD, trigger_packets=4),
+        [n * 5_000 for n in range(4)],
+        15_000 + WAKE_NS,
+    ),
+    "HoldPacketTriggerOneShortWaitsForTheTimer": (
+        Eee(hold=HOLD, trigger_packets=4),
+        [n * 5_000 for n in range(3)],
+        HOLD + WAKE_NS,
+    ),
+    # The third packet comes while the link already wakes: the gate stays where the timer put it.
+    "HoldTriggerAfterTheTimerChangesNothing": (
+        Eee(hold=HOLD, trigger_packets=3),
+        [0, 1_000, HOLD + 5_000],
+        HOLD + WAKE_NS,
+    ),
+    # After the trigger the port wakes; three more packets during the wake do not move the gate again.
+    "HoldTriggerReachedTwiceChangesNothing": (
+        Eee(hold=HOLD, trigger_packets=3),
+        [n * 2_000 for n in range(6)],
+        4_000 + WAKE_NS,
+    ),
+    "HoldWithoutTriggersWaitsForTheTimerHoweverMuchComes": (Eee(hold=HOLD), [0] * 300, HOLD + WAKE_NS),
+    # 1500 bytes: the third frame of 500 brings them up to exactly the trigger.
+    "HoldByteTriggerWakesWhenEnoughBytesAreHeld": (
+        Eee(hold=HOLD, trigger_bytes=3 * SIZE),
+        [n * 5_000 for n in range(5)],
+        10_000 + WAKE_NS,
+    ),
+    "HoldByteTriggerOneByteShortNeedsOneMore": (
+        Eee(hold=HOLD, trigger_bytes=3 * SIZE + 1),
+        [n * 5_000 for n in range(5)],
+        15_000 + WAKE_NS,
+    ),
+    "HoldByteTriggerReachedByTheFirstPacketIsStandardEee": (Eee(hold=HOLD, trigger_bytes=SIZE), [0], WAKE_NS),
+}
+globals().update(cases(__name__, EeeTest, EeeTest.asleep_leaves, _ASLEEP))
 
 
-class HoldTimerIsNotRestartedByLaterArrivals(_Holding):
-    """All that is held leaves back to back when the gate opens, which the first arrival alone has settled."""
-
-    def runTest(self) -> None:
-        self.eee(Eee(hold=HOLD))
-        self.asleep_since_long()
-        now = self.switch.now_ns
-        frames = self.send_at(*(now + n * 20_000 for n in range(6)))
-        self.drain()
-        left = self.departures(2)
-        gate = now + HOLD + WAKE_NS
-        self.assert_leaves(left, [gate + n * _WIRE for n in range(6)], now)
-        self.assert_frames(left, [packets.forwarded(frame, 2) for frame in frames])
-
-
-class HoldTimerRunsDuringTheSleepTransition(_Holding):
-    """Arrival 10 us into the transition: the timer fires at 130 us, the link is asleep at 182 us and wakes at
-    once."""
-
-    def runTest(self) -> None:
-        self.eee(Eee(hold=HOLD))
-        idle = self.prime()
-        self.send_at(idle + 10_000)
-        self.drain()
-        self.assert_leaves(self.departures(2), [idle + SLEEP_NS + WAKE_NS], idle)
-
-
-class HoldTimerThatOutlastsTheSleepTransitionDecides(_Holding):
-    """Arrival 100 us into the transition: the timer fires at 220 us, 38 us after the link fell asleep."""
-
-    def runTest(self) -> None:
-        self.eee(Eee(hold=HOLD))
-        idle = self.prime()
-        self.send_at(idle + 100_000)
-        self.drain()
-        self.assert_leaves(self.departures(2), [idle + 100_000 + HOLD + WAKE_NS], idle)
-
-
-class HoldWithinTheStallIsNoHold(_Holding):
-    def runTest(self) -> None:
-        self.eee(Eee(hold=HOLD, stall=30_000))
-        idle = self.prime()
-        self.send_at(idle + 29_999)
-        self.drain()
-        self.assert_leaves(self.departures(2), [idle + 29_999], idle)
-
-
-class HoldBeginsWhenTheStallIsOver(_Holding):
-    def runTest(self) -> None:
-        self.eee(Eee(hold=300_000, stall=30_000))
-        idle = self.prime()
-        self.send_at(idle + 30_000)
-        self.drain()
-        self.assert_leaves(self.departures(2), [idle + 330_000 + WAKE_NS], idle)
-
-
-class HoldPacketTriggerWakesAtTheNthPacket(_Holding):
-    def runTest(self) -> None:
-        self.eee(Eee(hold=HOLD, trigger_packets=4))
-        self.asleep_since_long()
-        now = self.switch.now_ns
-        frames = self.send_at(*(now + n * 5_000 for n in range(4)))
-        self.drain()
-        left = self.departures(2)
-        gate = now + 15_000 + WAKE_NS
-        self.assert_leaves(left, [gate + n * _WIRE for n in range(4)], now)
-        self.assert_frames(left, [packets.forwarded(frame, 2) for frame in frames])
-
-
-class HoldPacketTriggerOneShortWaitsForTheTimer(_Holding):
-    def runTest(self) -> None:
-        self.eee(Eee(hold=HOLD, trigger_packets=4))
-        self.asleep_since_long()
-        now = self.switch.now_ns
-        self.send_at(*(now + n * 5_000 for n in range(3)))
-        self.drain()
-        gate = now + HOLD + WAKE_NS
-        self.assert_leaves(self.departures(2), [gate + n * _WIRE for n in range(3)], now)
-
-
-class HoldTriggerInTheSleepTransitionWaitsForItsEnd(_Holding):
-    """Three packets within the transition reach the trigger; the link cannot wake before it is asleep."""
-
-    def runTest(self) -> None:
-        self.eee(Eee(hold=HOLD, trigger_packets=3))
-        idle = self.prime()
-        self.send_at(idle + 100_000, idle + 110_000, idle + 120_000)
-        self.drain()
-        gate = idle + SLEEP_NS + WAKE_NS
-        self.assert_leaves(self.departures(2), [gate + n * _WIRE for n in range(3)], idle)
-
-
-class HoldTriggerAfterTheTimerChangesNothing(_Holding):
-    """The third packet comes while the link already wakes: the gate stays where the timer put it."""
-
-    def runTest(self) -> None:
-        self.eee(Eee(hold=HOLD, trigger_packets=3))
-        self.asleep_since_long()
-        now = self.switch.now_ns
-        self.send_at(now, now + 1_000, now + HOLD + 5_000)
-        self.drain()
-        gate = now + HOLD + WAKE_NS
-        self.assert_leaves(self.departures(2), [gate + n * _WIRE for n in range(3)], now)
-
-
-class HoldTriggerReachedTwiceChangesNothing(_Holding):
-    """After the trigger the port wakes; three more packets during the wake do not move the gate again."""
-
-    def runTest(self) -> None:
-        self.eee(Eee(hold=HOLD, trigger_packets=3))
-        self.asleep_since_long()
-        now = self.switch.now_ns
-        self.send_at(*(now + n * 2_000 for n in range(6)))
-        self.drain()
-        gate = now + 4_000 + WAKE_NS
-        self.assert_leaves(self.departures(2), [gate + n * _WIRE for n in range(6)], now)
+_IDLE = {
+    # Arrival 10 us into the transition: the timer fires at 130 us, the link is asleep at 182 us and wakes
+    # at once.
+    "HoldTimerRunsDuringTheSleepTransition": (Eee(hold=HOLD), [10_000], SLEEP_NS + WAKE_NS),
+    # Arrival 100 us into the transition: the timer fires at 220 us, 38 us after the link fell asleep.
+    "HoldTimerThatOutlastsTheSleepTransitionDecides": (Eee(hold=HOLD), [100_000], 100_000 + HOLD + WAKE_NS),
+    "HoldWithinTheStallIsNoHold": (Eee(hold=HOLD, stall=30_000), [29_999], 29_999),
+    "HoldBeginsWhenTheStallIsOver": (Eee(hold=300_000, stall=30_000), [30_000], 330_000 + WAKE_NS),
+    # Three packets within the transition reach the trigger; the link cannot wake before it is asleep.
+    "HoldTriggerInTheSleepTransitionWaitsForItsEnd": (
+        Eee(hold=HOLD, trigger_packets=3),
+        [100_000, 110_000, 120_000],
+        SLEEP_NS + WAKE_NS,
+    ),
+}
+globals().update(cases(__name__, EeeTest, EeeTest.idle_leaves, _IDLE))
 
 
 class HoldTriggerOfOnePacketIsStandardEee(_Holding):
     def runTest(self) -> None:
         self.eee(Eee(hold=HOLD, trigger_packets=1))
         self.settings = Eee()  # what priming the port must reckon with: no hold
-        self.asleep_since_long()
-        now = self.switch.now_ns
-        self.send_at(now)
-        self.drain()
-        self.assert_leaves(self.departures(2), [now + WAKE_NS], now)
-
-
-class HoldWithoutTriggersWaitsForTheTimerHoweverMuchComes(_Holding):
-    def runTest(self) -> None:
-        self.eee(Eee(hold=HOLD))
-        self.asleep_since_long()
-        now = self.switch.now_ns
-        self.send(1, *(data(n) for n in range(300)))
-        self.drain()
-        gate = now + HOLD + WAKE_NS
-        self.assert_leaves(self.departures(2), [gate + n * _WIRE for n in range(300)], now)
-
-
-class HoldByteTriggerWakesWhenEnoughBytesAreHeld(_Holding):
-    """1500 bytes: the third frame of 500 brings them up to exactly the trigger."""
-
-    def runTest(self) -> None:
-        self.eee(Eee(hold=HOLD, trigger_bytes=3 * SIZE))
-        self.asleep_since_long()
-        now = self.switch.now_ns
-        self.send_at(*(now + n * 5_000 for n in range(5)))
-        self.drain()
-        gate = now + 10_000 + WAKE_NS
-        self.assert_leaves(self.departures(2), [gate + n * _WIRE for n in range(5)], now)
-
-
-class HoldByteTriggerOneByteShortNeedsOneMore(_Holding):
-    def runTest(self) -> None:
-        self.eee(Eee(hold=HOLD, trigger_bytes=3 * SIZE + 1))
-        self.asleep_since_long()
-        now = self.switch.now_ns
-        self.send_at(*(now + n * 5_000 for n in range(5)))
-        self.drain()
-        gate = now + 15_000 + WAKE_NS
-        self.assert_leaves(self.departures(2), [gate + n * _WIRE for n in range(5)], now)
-
-
-class HoldByteTriggerReachedByTheFirstPacketIsStandardEee(_Holding):
-    def runTest(self) -> None:
-        self.eee(Eee(hold=HOLD, trigger_bytes=SIZE))
         self.asleep_since_long()
         now = self.switch.now_ns
         self.send_at(now)

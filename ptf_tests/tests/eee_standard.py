@@ -7,6 +7,7 @@ Ts    the sleep transition, 182 us     Tw     waking, 16.5 us
 """
 
 from ptf_tests.lib import packets
+from ptf_tests.lib.base_test import cases
 from ptf_tests.lib.eee import BYTE_NS, SLEEP_NS, WAKE_NS, Eee, EeeTest
 from ptf_tests.lib.targets.base import SwitchOptions
 
@@ -38,14 +39,11 @@ class EeeOffBurstLeavesAtLinkRate(EeeTest):
         self.assert_leaves(self.departures(2), [now + n * 1024 * BYTE_NS for n in range(5)])
 
 
-class StandardEeeSleepingPortTakesTwToWake(EeeTest):
-    def runTest(self) -> None:
-        self.eee(Eee())
-        self.asleep_since_long()
-        now = self.switch.now_ns
-        self.send(1, packets.udp(2))
-        self.drain()
-        self.assert_leaves(self.departures(2), [now + WAKE_NS])
+_ASLEEP = {
+    "StandardEeeSleepingPortTakesTwToWake": (Eee(), [0], WAKE_NS),
+    "StandardEeeArrivalsDuringTheWakeLeaveBehindTheFirst": (Eee(), [n * 1_000 for n in range(4)], WAKE_NS),
+}
+globals().update(cases(__name__, EeeTest, EeeTest.asleep_leaves, _ASLEEP))
 
 
 class StandardEeePortIsAsleepSinceTheSwitchStarted(EeeTest):
@@ -88,38 +86,18 @@ class StandardEeeArrivalInTheSleepTransitionWaitsForItsEnd(EeeTest):
                 self.assert_leaves(self.departures(2), [idle + SLEEP_NS + WAKE_NS], idle)
 
 
-class StandardEeeArrivalAsTheTransitionEndsWakesAtOnce(EeeTest):
-    def runTest(self) -> None:
-        self.eee(Eee())
-        idle = self.prime()
-        self.at(idle + SLEEP_NS)
-        self.send(1, packets.udp(2))
-        self.drain()
-        self.assert_leaves(self.departures(2), [idle + SLEEP_NS + WAKE_NS], idle)
-
-
-class StandardEeeArrivalWithinTheStallLeavesAtOnce(EeeTest):
-    """One tick before the stall is over the port is still awake."""
-
-    def runTest(self) -> None:
-        self.eee(Eee(stall=_STALL))
-        idle = self.prime()
-        self.at(idle + _STALL - 1)
-        self.send(1, packets.udp(2))
-        self.drain()
-        self.assert_leaves(self.departures(2), [idle + _STALL - 1], idle)
-
-
-class StandardEeeArrivalAsTheStallEndsFindsSleepBegun(EeeTest):
-    """A packet that finds the port idle for exactly the stall is one tick too late."""
-
-    def runTest(self) -> None:
-        self.eee(Eee(stall=_STALL))
-        idle = self.prime()
-        self.at(idle + _STALL)
-        self.send(1, packets.udp(2))
-        self.drain()
-        self.assert_leaves(self.departures(2), [idle + _STALL + SLEEP_NS + WAKE_NS], idle)
+_IDLE = {
+    "StandardEeeArrivalAsTheTransitionEndsWakesAtOnce": (Eee(), [SLEEP_NS], SLEEP_NS + WAKE_NS),
+    # One tick before the stall is over the port is still awake.
+    "StandardEeeArrivalWithinTheStallLeavesAtOnce": (Eee(stall=_STALL), [_STALL - 1], _STALL - 1),
+    # A packet that finds the port idle for exactly the stall is one tick too late.
+    "StandardEeeArrivalAsTheStallEndsFindsSleepBegun": (
+        Eee(stall=_STALL),
+        [_STALL],
+        _STALL + SLEEP_NS + WAKE_NS,
+    ),
+}
+globals().update(cases(__name__, EeeTest, EeeTest.idle_leaves, _IDLE))
 
 
 class StandardEeeWithoutStallSleepsAsTheWireGoesIdle(EeeTest):
@@ -157,19 +135,6 @@ class StandardEeeStallCountsFromTheLastDeparture(EeeTest):
         self.drain()
         self.assert_leaves(self.departures(2), arrivals, arrivals[0])
         self.assertEqual(self.register("wakes", 2), wakes)
-
-
-class StandardEeeArrivalsDuringTheWakeLeaveBehindTheFirst(EeeTest):
-    def runTest(self) -> None:
-        self.eee(Eee())
-        self.asleep_since_long()
-        now = self.switch.now_ns
-        for n in range(4):
-            self.at(now + n * 1_000)
-            self.send(1, packets.data(2, size=1000, seq=n))
-        self.drain()
-        gate = now + WAKE_NS
-        self.assert_leaves(self.departures(2), [gate + n * 1024 * BYTE_NS for n in range(4)], now)
 
 
 class StandardEeeArrivalAfterTheGateOpenedIsNotDelayed(EeeTest):

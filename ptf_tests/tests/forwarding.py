@@ -11,7 +11,7 @@ from scapy.layers.inet import IPOption_RR, IPOption_Timestamp
 from scapy.layers.inet6 import IPv6ExtHdrDestOpt, IPv6ExtHdrHopByHop
 
 from ptf_tests.lib import packets
-from ptf_tests.lib.base_test import FabricTest
+from ptf_tests.lib.base_test import FabricTest, cases
 from ptf_tests.lib.packets import Ecn, PacketClass, Verdict, received_cell, verdict_cell
 
 
@@ -36,16 +36,6 @@ class _Dropped(FabricTest):
         self.assertEqual(found, {verdict: 1}, "verdicts at the ingress port")
 
 
-class Ipv4PacketLeavesWithNewMacsAndTtlLessOne(_Forwarded):
-    def runTest(self) -> None:
-        self.expect_forwarded(packets.udp(2))
-
-
-class Ipv6PacketLeavesWithNewMacsAndHopLimitLessOne(_Forwarded):
-    def runTest(self) -> None:
-        self.expect_forwarded(packets.udp(2, ipv6=True))
-
-
 class Ipv4PacketReturnsThroughItsIngressPortWhenTheRouteSaysSo(FabricTest):
     def runTest(self) -> None:
         frame = packets.udp(1, frm=1)
@@ -54,41 +44,15 @@ class Ipv4PacketReturnsThroughItsIngressPortWhenTheRouteSaysSo(FabricTest):
         self.assert_frames(self.departures(1), [packets.forwarded(frame, 1)])
 
 
-class Ipv4TtlTwoIsForwardedAsOne(_Forwarded):
-    def runTest(self) -> None:
-        self.expect_forwarded(packets.udp(2, ttl=2))
-
-
-class Ipv4TtlOneExpiresAndIsCounted(_Dropped):
-    def runTest(self) -> None:
-        self.expect_dropped(packets.udp(2, ttl=1), Verdict.TTL_EXPIRED)
-
-
-class Ipv4TtlZeroExpiresAndIsCounted(_Dropped):
-    """RFC 1812, 5.3.1: a router must not forward a packet whose TTL is zero."""
-
-    def runTest(self) -> None:
-        self.expect_dropped(packets.udp(2, ttl=0), Verdict.TTL_EXPIRED)
-
-
-class Ipv6HopLimitTwoIsForwardedAsOne(_Forwarded):
-    def runTest(self) -> None:
-        self.expect_forwarded(packets.udp(2, ipv6=True, ttl=2))
-
-
-class Ipv6HopLimitOneExpiresAndIsCounted(_Dropped):
-    def runTest(self) -> None:
-        self.expect_dropped(packets.udp(2, ipv6=True, ttl=1), Verdict.TTL_EXPIRED)
-
-
-class Ipv4WithoutRouteIsDroppedAndCounted(_Dropped):
-    def runTest(self) -> None:
-        self.expect_dropped(packets.udp(200), Verdict.NO_ROUTE)
-
-
-class Ipv6WithoutRouteIsDroppedAndCounted(_Dropped):
-    def runTest(self) -> None:
-        self.expect_dropped(packets.udp(200, ipv6=True), Verdict.NO_ROUTE)
+_DROPPED = {
+    "Ipv4TtlOneExpiresAndIsCounted": (packets.udp(2, ttl=1), Verdict.TTL_EXPIRED),
+    # RFC 1812, 5.3.1: a router must not forward a packet whose TTL is zero.
+    "Ipv4TtlZeroExpiresAndIsCounted": (packets.udp(2, ttl=0), Verdict.TTL_EXPIRED),
+    "Ipv6HopLimitOneExpiresAndIsCounted": (packets.udp(2, ipv6=True, ttl=1), Verdict.TTL_EXPIRED),
+    "Ipv4WithoutRouteIsDroppedAndCounted": (packets.udp(200), Verdict.NO_ROUTE),
+    "Ipv6WithoutRouteIsDroppedAndCounted": (packets.udp(200, ipv6=True), Verdict.NO_ROUTE),
+}
+globals().update(cases(__name__, _Dropped, _Dropped.expect_dropped, _DROPPED))
 
 
 class Ipv4LongestPrefixWins(FabricTest):
@@ -145,43 +109,12 @@ class MacControlFrameEndsAtTheSwitchAndIsCounted(FabricTest):
         self.assertEqual(self.verdicts(1), {(PacketClass.CONTROL, Verdict.CONSUMED): 1})
 
 
-class Ipv4OptionsAreKeptAndTheChecksumIsRight(_Forwarded):
-    """The checksum covers the options: a 40-byte record-route option, the longest header there is."""
-
-    def runTest(self) -> None:
-        option = IPOption_RR(routers=["0.0.0.0"] * 9)
-        self.expect_forwarded(packets.tcp(2, payload=40, ip_options=[option]))
-
-
-class Ipv4ShortOptionIsKeptAndTheChecksumIsRight(_Forwarded):
-    def runTest(self) -> None:
-        option = IPOption_Timestamp(internet_address="0.0.0.0", flg=0, length=8)
-        self.expect_forwarded(packets.udp(2, ip_options=[option]))
-
-
-class Ipv4PacketWithVlanTagKeepsItsTag(_Forwarded):
-    def runTest(self) -> None:
-        self.expect_forwarded(packets.tcp(2, payload=40, vlan=100))
-
-
-class Ipv6PacketWithVlanTagKeepsItsTag(_Forwarded):
-    def runTest(self) -> None:
-        self.expect_forwarded(packets.tcp(2, payload=40, vlan=100, ipv6=True))
-
-
 class Ipv4PacketWithTwoVlanTagsKeepsThem(_Forwarded):
     """IEEE 802.1ad: a service tag in front of a customer tag."""
 
     def runTest(self) -> None:
         frame = packets.tcp(2, payload=40, vlan=100)
         self.expect_forwarded(frame[:12] + bytes.fromhex("88a80007") + frame[12:])
-
-
-class Ipv4PaddingIsForwardedUntouched(_Forwarded):
-    """A 54-byte ACK padded to the 60-byte Ethernet minimum stays 60 bytes long."""
-
-    def runTest(self) -> None:
-        self.expect_forwarded(packets.tcp(2, flags="A", pad_to=60))
 
 
 class Ipv4DscpAndEcnPassUnchangedThroughAnEmptyQueue(FabricTest):
@@ -196,25 +129,32 @@ class Ipv4DscpAndEcnPassUnchangedThroughAnEmptyQueue(FabricTest):
         self.assert_frames(self.departures(2), [packets.forwarded(frame, 2) for frame in frames])
 
 
-class Ipv6FlowLabelAndTrafficClassPassUnchanged(_Forwarded):
-    def runTest(self) -> None:
-        self.expect_forwarded(packets.tcp(2, ipv6=True, payload=9, fl=0xABCDE, dscp=46, ecn=Ecn.ECT0))
-
-
-class Ipv6ExtensionHeadersPassUnchanged(_Forwarded):
-    def runTest(self) -> None:
-        base = packets.network(2, ipv6=True)
-        self.expect_forwarded(bytes(base / IPv6ExtHdrHopByHop() / IPv6ExtHdrDestOpt() / bytes(30)))
-
-
-class Ipv4FullFramePassesWhole(_Forwarded):
-    def runTest(self) -> None:
-        self.expect_forwarded(packets.data(2, size=packets.FULL_FRAME))
-
-
-class Ipv4JumboFramePassesWhole(_Forwarded):
-    def runTest(self) -> None:
-        self.expect_forwarded(packets.data(2, size=9014))
+_FORWARDED = {
+    "Ipv4PacketLeavesWithNewMacsAndTtlLessOne": (packets.udp(2),),
+    "Ipv6PacketLeavesWithNewMacsAndHopLimitLessOne": (packets.udp(2, ipv6=True),),
+    "Ipv4TtlTwoIsForwardedAsOne": (packets.udp(2, ttl=2),),
+    "Ipv6HopLimitTwoIsForwardedAsOne": (packets.udp(2, ipv6=True, ttl=2),),
+    # The checksum covers the options: a 40-byte record-route option, the longest header there is.
+    "Ipv4OptionsAreKeptAndTheChecksumIsRight": (
+        packets.tcp(2, payload=40, ip_options=[IPOption_RR(routers=["0.0.0.0"] * 9)]),
+    ),
+    "Ipv4ShortOptionIsKeptAndTheChecksumIsRight": (
+        packets.udp(2, ip_options=[IPOption_Timestamp(internet_address="0.0.0.0", flg=0, length=8)]),
+    ),
+    "Ipv4PacketWithVlanTagKeepsItsTag": (packets.tcp(2, payload=40, vlan=100),),
+    "Ipv6PacketWithVlanTagKeepsItsTag": (packets.tcp(2, payload=40, vlan=100, ipv6=True),),
+    # A 54-byte ACK padded to the 60-byte Ethernet minimum stays 60 bytes long.
+    "Ipv4PaddingIsForwardedUntouched": (packets.tcp(2, flags="A", pad_to=60),),
+    "Ipv6FlowLabelAndTrafficClassPassUnchanged": (
+        packets.tcp(2, ipv6=True, payload=9, fl=0xABCDE, dscp=46, ecn=Ecn.ECT0),
+    ),
+    "Ipv6ExtensionHeadersPassUnchanged": (
+        bytes(packets.network(2, ipv6=True) / IPv6ExtHdrHopByHop() / IPv6ExtHdrDestOpt() / bytes(30)),
+    ),
+    "Ipv4FullFramePassesWhole": (packets.data(2, size=packets.FULL_FRAME),),
+    "Ipv4JumboFramePassesWhole": (packets.data(2, size=9014),),
+}
+globals().update(cases(__name__, _Forwarded, _Forwarded.expect_forwarded, _FORWARDED))
 
 
 class Ipv4EveryPossibleChecksumCarryIsRight(FabricTest):
@@ -246,14 +186,6 @@ def _damaged(frame: bytes, offset: int, value: int) -> bytes:
 
 
 @group("malformed")
-class Ipv4HeaderLengthBelowFiveIsMalformed(_Dropped):
-    """RFC 1812, 5.2.2 (4): the header length field must be at least 5."""
-
-    def runTest(self) -> None:
-        self.expect_dropped(_damaged(packets.udp(2), 0, 0x44), Verdict.MALFORMED)
-
-
-@group("malformed")
 class Ipv4WrongVersionIsMalformed(_Dropped):
     """RFC 1812, 5.2.2 (3): the version number must be 4."""
 
@@ -271,33 +203,6 @@ class Ipv4WrongChecksumIsMalformed(_Dropped):
         frame = bytearray(packets.udp(2))
         frame[24] ^= 0x10
         self.expect_dropped(bytes(frame), Verdict.MALFORMED)
-
-
-@group("malformed")
-class Ipv4TotalLengthShorterThanItsHeaderIsMalformed(_Dropped):
-    """RFC 1812, 5.2.2 (5): the total length must hold the header."""
-
-    def runTest(self) -> None:
-        self.expect_dropped(_damaged(packets.udp(2), 3, 19), Verdict.MALFORMED)
-
-
-@group("malformed")
-class Ipv4HeaderCutShortIsMalformed(_Dropped):
-    def runTest(self) -> None:
-        self.expect_dropped(packets.udp(2)[: 14 + 12], Verdict.MALFORMED)
-
-
-@group("malformed")
-class Ipv4OptionsCutShortAreMalformed(_Dropped):
-    def runTest(self) -> None:
-        frame = packets.udp(2, ip_options=[IPOption_RR(routers=["0.0.0.0"] * 9)])
-        self.expect_dropped(frame[: 14 + 30], Verdict.MALFORMED)
-
-
-@group("malformed")
-class Ipv6HeaderCutShortIsMalformed(_Dropped):
-    def runTest(self) -> None:
-        self.expect_dropped(packets.udp(2, ipv6=True)[: 14 + 39], Verdict.MALFORMED)
 
 
 @group("malformed")
@@ -324,12 +229,24 @@ class Ipv6PayloadLengthBeyondTheFrameIsMalformed(_Dropped):
         self.expect_dropped(_damaged(frame, 5, len(frame) - 54 + 1), Verdict.MALFORMED)
 
 
-@group("malformed")
-class TcpHeaderBeyondItsPacketIsMalformed(_Dropped):
-    """An unfragmented packet that says TCP and has no room for its header."""
-
-    def runTest(self) -> None:
-        self.expect_dropped(bytes(packets.network(2, proto=6) / bytes(12)), Verdict.MALFORMED)
+_MALFORMED = {
+    # RFC 1812, 5.2.2 (4): the header length field must be at least 5.
+    "Ipv4HeaderLengthBelowFiveIsMalformed": (_damaged(packets.udp(2), 0, 0x44), Verdict.MALFORMED),
+    # RFC 1812, 5.2.2 (5): the total length must hold the header.
+    "Ipv4TotalLengthShorterThanItsHeaderIsMalformed": (_damaged(packets.udp(2), 3, 19), Verdict.MALFORMED),
+    "Ipv4HeaderCutShortIsMalformed": (packets.udp(2)[: 14 + 12], Verdict.MALFORMED),
+    "Ipv4OptionsCutShortAreMalformed": (
+        packets.udp(2, ip_options=[IPOption_RR(routers=["0.0.0.0"] * 9)])[: 14 + 30],
+        Verdict.MALFORMED,
+    ),
+    "Ipv6HeaderCutShortIsMalformed": (packets.udp(2, ipv6=True)[: 14 + 39], Verdict.MALFORMED),
+    # An unfragmented packet that says TCP and has no room for its header.
+    "TcpHeaderBeyondItsPacketIsMalformed": (
+        bytes(packets.network(2, proto=6) / bytes(12)),
+        Verdict.MALFORMED,
+    ),
+}
+globals().update(cases(__name__, _Dropped, _Dropped.expect_dropped, _MALFORMED, "malformed"))
 
 
 @group("malformed")

@@ -7,86 +7,36 @@ greater than K, so a packet that finds exactly K is not marked.
 """
 
 from ptf_tests.lib import packets
-from ptf_tests.lib.base_test import FabricTest
+from ptf_tests.lib.base_test import FabricTest, MarkingTest, cases
 from ptf_tests.lib.packets import Ecn, PacketClass, Verdict
 
 SIZE = 500
 """Length of the frames in these cases; thresholds are multiples of it, give or take a byte."""
 
 
-class _Marking(FabricTest):
-    """Bursts of equal frames to port 2; reports which of them left marked."""
-
-    def frames(
-        self, count: int, ecn: int = Ecn.ECT0, *, ipv6: bool = False, vlan: int | None = None
-    ) -> list[bytes]:
-        """Frames that differ by their TCP sequence number."""
-        return [packets.data(2, size=SIZE, ecn=ecn, seq=n, ipv6=ipv6, vlan=vlan) for n in range(count)]
-
-    def marks(self, frames: list[bytes]) -> list[bool]:
-        """Which of a burst left with CE. Everything must arrive, in order and otherwise unchanged."""
-        left = self.burst(2, frames)
-        marked = [departure.ecn == Ecn.CE for departure in left]
-        expected = [
-            packets.forwarded(frame, 2, ecn=Ecn.CE if mark else None)
-            for frame, mark in zip(frames, marked, strict=True)
-        ]
-        self.assert_frames(left, expected)
-        return marked
+def ect(count: int, ecn: int = Ecn.ECT0, *, ipv6: bool = False, vlan: int | None = None) -> list[bytes]:
+    """Frames that differ by their TCP sequence number, ECT(0) unless `ecn` says otherwise."""
+    return [packets.data(2, size=SIZE, ecn=ecn, seq=n, ipv6=ipv6, vlan=vlan) for n in range(count)]
 
 
-class MarkThresholdNeverMarksBelow(_Marking):
+class MarkThresholdNeverMarksBelow(MarkingTest):
     """Ten frames, threshold ten frames: the last one finds nine."""
 
     def runTest(self) -> None:
         self.mark_threshold(2, 10 * SIZE)
-        self.assertEqual(self.marks(self.frames(10)), [False] * 10)
+        self.assertEqual(self.marks(ect(10)), [False] * 10)
         self.assertEqual(self.verdicts(2), {(PacketClass.DATA, Verdict.FORWARDED): 10})
 
 
-class MarkThresholdDoesNotMarkAtExactlyTheThreshold(_Marking):
-    """RFC 8257, 3.1: "greater than". The frame that finds exactly K bytes is the last one unmarked."""
-
-    def runTest(self) -> None:
-        self.mark_threshold(2, 4 * SIZE)
-        self.assertEqual(self.marks(self.frames(8)), [False] * 5 + [True] * 3)
-
-
-class MarkThresholdMarksOneByteAbove(_Marking):
-    """The same burst, threshold one byte lower: the frame that found exactly four frames is marked now."""
-
-    def runTest(self) -> None:
-        self.mark_threshold(2, 4 * SIZE - 1)
-        self.assertEqual(self.marks(self.frames(8)), [False] * 4 + [True] * 4)
-
-
-class MarkThresholdAlwaysMarksAbove(_Marking):
+class MarkThresholdAlwaysMarksAbove(MarkingTest):
     def runTest(self) -> None:
         self.mark_threshold(2, 2 * SIZE)
-        self.assertEqual(self.marks(self.frames(60)), [False] * 3 + [True] * 57)
+        self.assertEqual(self.marks(ect(60)), [False] * 3 + [True] * 57)
         counted = {
             (PacketClass.DATA, Verdict.FORWARDED): 3,
             (PacketClass.DATA, Verdict.MARKED): 57,
         }
         self.assertEqual(self.verdicts(2), counted)
-
-
-class MarkThresholdZeroMarksWhateverFindsAQueue(_Marking):
-    def runTest(self) -> None:
-        self.mark_threshold(2, 0)
-        self.assertEqual(self.marks(self.frames(3)), [False, True, True])
-
-
-class MarkThresholdMarksIpv6(_Marking):
-    def runTest(self) -> None:
-        self.mark_threshold(2, 2 * SIZE)
-        self.assertEqual(self.marks(self.frames(6, ipv6=True)), [False] * 3 + [True] * 3)
-
-
-class MarkThresholdMarksBehindAVlanTag(_Marking):
-    def runTest(self) -> None:
-        self.mark_threshold(2, 2 * SIZE)
-        self.assertEqual(self.marks(self.frames(6, vlan=5)), [False] * 3 + [True] * 3)
 
 
 class MarkThresholdMarksUdp(FabricTest):
@@ -98,13 +48,13 @@ class MarkThresholdMarksUdp(FabricTest):
         self.assertEqual([departure.ecn for departure in left], [Ecn.ECT0, Ecn.CE, Ecn.CE])
 
 
-class MarkChangesOnlyEcnAndChecksum(_Marking):
+class MarkChangesOnlyEcnAndChecksum(MarkingTest):
     """DSCP, options, payload, padding, flow label: all as before. The IPv4 checksum is right for the new
     byte."""
 
     def runTest(self) -> None:
         self.mark_threshold(2, 0)
-        first = self.frames(1)
+        first = ect(1)
         varied = [
             packets.data(2, size=SIZE, ecn=Ecn.ECT0, dscp=dscp, ipv6=ipv6)
             for dscp in (0, 10, 46, 63)
@@ -118,12 +68,12 @@ class MarkChangesOnlyEcnAndChecksum(_Marking):
         self.assertEqual(self.marks(first + varied), [False] + [True] * len(varied))
 
 
-class MarkThresholdNeverMarksNotEct(_Marking):
+class MarkThresholdNeverMarksNotEct(MarkingTest):
     """RFC 3168, section 5: only ECT may become CE. And in this mode nothing is dropped instead."""
 
     def runTest(self) -> None:
         self.mark_threshold(2, 2 * SIZE)
-        self.assertEqual(self.marks(self.frames(40, ecn=Ecn.NOT_ECT)), [False] * 40)
+        self.assertEqual(self.marks(ect(40, ecn=Ecn.NOT_ECT)), [False] * 40)
         self.assertEqual(self.verdicts(2), {(PacketClass.DATA, Verdict.FORWARDED): 40})
 
 
@@ -148,7 +98,7 @@ class CeStaysCeBelowAndAboveTheThreshold(FabricTest):
         self.assert_frames(self.burst(2, frames), [packets.forwarded(frame, 2) for frame in frames])
 
 
-class Ect1HasAThresholdOfItsOwn(_Marking):
+class Ect1HasAThresholdOfItsOwn(MarkingTest):
     """L4S (RFC 9331) marks ECT(1) at a shallower depth; ECT(0) in the same queue keeps its own threshold."""
 
     def runTest(self) -> None:
@@ -161,28 +111,13 @@ class Ect1HasAThresholdOfItsOwn(_Marking):
         self.assertEqual(ect1, [False, True, True, True, True, True], "ECT(1) finds 1, 3, 5, 7, 9, 11 frames")
 
 
-class Ect1CanHaveTheDeeperThreshold(_Marking):
-    def runTest(self) -> None:
-        self.mark_threshold(2, 1 * SIZE, l4s=3 * SIZE)
-        self.assertEqual(self.marks(self.frames(6, ecn=Ecn.ECT1)), [False] * 4 + [True] * 2)
-
-
-class MarkAtDequeueMarksWhatLeavesABacklog(_Marking):
-    """At departure the queue left behind decides. Of eight equal frames the Nth leaves 7 - N behind it: more
-    than three for the first four."""
-
-    def runTest(self) -> None:
-        self.mark_threshold(2, 3 * SIZE, dequeue=True)
-        self.assertEqual(self.marks(self.frames(8)), [True] * 4 + [False] * 4)
-
-
-class EnqueueAndDequeueMarkOppositeEndsOfABurst(_Marking):
+class EnqueueAndDequeueMarkOppositeEndsOfABurst(MarkingTest):
     """SONiC's ECN test plan tells the two by exactly this: marking at dequeue marks the first packet of a
     burst and not its last, marking at enqueue the last and not the first."""
 
     def runTest(self) -> None:
         self.mark_threshold(2, 10 * SIZE, dequeue=True)
-        at_dequeue = self.marks(self.frames(22))
+        at_dequeue = self.marks(ect(22))
         self.assertEqual((at_dequeue[0], at_dequeue[-1]), (True, False))
         entity = self.client.table_entry(
             "port_aqm",
@@ -191,34 +126,59 @@ class EnqueueAndDequeueMarkOppositeEndsOfABurst(_Marking):
             {"threshold_bytes": 10 * SIZE, "l4s_threshold_bytes": 10 * SIZE, "at_dequeue": 0},
         )
         self.client.write(self.client.update("MODIFY", entity))
-        at_enqueue = self.marks(self.frames(22))
+        at_enqueue = self.marks(ect(22))
         self.assertEqual((at_enqueue[0], at_enqueue[-1]), (False, True))
 
 
-class MarkAtDequeueNeverMarksNotEct(_Marking):
-    def runTest(self) -> None:
-        self.mark_threshold(2, 0, dequeue=True)
-        self.assertEqual(self.marks(self.frames(20, ecn=Ecn.NOT_ECT)), [False] * 20)
-
-
-class MarkAtDequeueUsesTheEct1Threshold(_Marking):
-    def runTest(self) -> None:
-        self.mark_threshold(2, 100 * SIZE, l4s=1 * SIZE, dequeue=True)
-        self.assertEqual(self.marks(self.frames(5, ecn=Ecn.ECT1)), [True] * 3 + [False] * 2)
-
-
-class MarkAtDequeueIsCounted(_Marking):
+class MarkAtDequeueIsCounted(MarkingTest):
     def runTest(self) -> None:
         self.mark_threshold(2, 3 * SIZE, dequeue=True)
-        self.marks(self.frames(8))
+        self.marks(ect(8))
         counted = {(PacketClass.DATA, Verdict.MARKED): 4, (PacketClass.DATA, Verdict.FORWARDED): 4}
         self.assertEqual(self.verdicts(2), counted)
 
 
-class MarkAtDequeueKeepsIpv6Right(_Marking):
-    def runTest(self) -> None:
-        self.mark_threshold(2, 2 * SIZE, dequeue=True)
-        self.assertEqual(self.marks(self.frames(5, ipv6=True)), [True] * 2 + [False] * 3)
+_MARKED = {
+    # RFC 8257, 3.1: "greater than". The frame that finds exactly K bytes is the last one unmarked.
+    "MarkThresholdDoesNotMarkAtExactlyTheThreshold": (
+        {"threshold": 4 * SIZE},
+        ect(8),
+        [False] * 5 + [True] * 3,
+    ),
+    # The same burst, threshold one byte lower: the frame that found exactly four frames is marked now.
+    "MarkThresholdMarksOneByteAbove": ({"threshold": 4 * SIZE - 1}, ect(8), [False] * 4 + [True] * 4),
+    "MarkThresholdZeroMarksWhateverFindsAQueue": ({"threshold": 0}, ect(3), [False, True, True]),
+    "MarkThresholdMarksIpv6": ({"threshold": 2 * SIZE}, ect(6, ipv6=True), [False] * 3 + [True] * 3),
+    "MarkThresholdMarksBehindAVlanTag": ({"threshold": 2 * SIZE}, ect(6, vlan=5), [False] * 3 + [True] * 3),
+    "Ect1CanHaveTheDeeperThreshold": (
+        {"threshold": 1 * SIZE, "l4s": 3 * SIZE},
+        ect(6, ecn=Ecn.ECT1),
+        [False] * 4 + [True] * 2,
+    ),
+    # At departure the queue left behind decides. Of eight equal frames the Nth leaves 7 - N behind it:
+    # more than three for the first four.
+    "MarkAtDequeueMarksWhatLeavesABacklog": (
+        {"threshold": 3 * SIZE, "dequeue": True},
+        ect(8),
+        [True] * 4 + [False] * 4,
+    ),
+    "MarkAtDequeueNeverMarksNotEct": (
+        {"threshold": 0, "dequeue": True},
+        ect(20, ecn=Ecn.NOT_ECT),
+        [False] * 20,
+    ),
+    "MarkAtDequeueUsesTheEct1Threshold": (
+        {"threshold": 100 * SIZE, "l4s": 1 * SIZE, "dequeue": True},
+        ect(5, ecn=Ecn.ECT1),
+        [True] * 3 + [False] * 2,
+    ),
+    "MarkAtDequeueKeepsIpv6Right": (
+        {"threshold": 2 * SIZE, "dequeue": True},
+        ect(5, ipv6=True),
+        [True] * 2 + [False] * 3,
+    ),
+}
+globals().update(cases(__name__, MarkingTest, MarkingTest.threshold_marks, _MARKED))
 
 
 class OccupancyIsInBytesNotPackets(FabricTest):
@@ -247,14 +207,14 @@ class ThresholdsOfPortsAreTheirOwn(FabricTest):
         self.assertEqual([d.ecn for d in self.departures(3)], [Ecn.ECT0] * 10)
 
 
-class DropTailNeverMarks(_Marking):
+class DropTailNeverMarks(MarkingTest):
     """The default mode: a deep queue of ECT packets leaves as it came."""
 
     def runTest(self) -> None:
-        self.assertEqual(self.marks(self.frames(60)), [False] * 60)
+        self.assertEqual(self.marks(ect(60)), [False] * 60)
 
 
-class DropTailByNameNeverMarks(_Marking):
+class DropTailByNameNeverMarks(MarkingTest):
     def runTest(self) -> None:
         self.table_add("port_aqm", {"port": 2}, "drop_tail")
-        self.assertEqual(self.marks(self.frames(50)), [False] * 50)
+        self.assertEqual(self.marks(ect(50)), [False] * 50)

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from finsy.proto import p4r
 
 from ptf_tests.lib import packets
-from ptf_tests.lib.base_test import PLUG_BYTES, FabricTest, virtual_time_only
+from ptf_tests.lib.base_test import PLUG_BYTES, FabricTest, cases, virtual_time_only
 from ptf_tests.lib.packets import PacketClass, Verdict, mac_int
 from ptf_tests.lib.ports import COPY_PORT, DATA_PORTS, NUMBERS, PRIORITIES
 
@@ -304,31 +304,15 @@ class _Carried(_Qcn):
         self.assert_cnms([cnm_of(frame, *sample)])
 
 
-class Ipv6IsCarried(_Carried):
-    def runTest(self) -> None:
-        self.sampled(packets.data(PORT, ipv6=True))
-
-
-class TagIsCarriedWithTheFrame(_Carried):
-    def runTest(self) -> None:
-        self.sampled(packets.data(PORT, vlan=5))
-
-
-class ShortFrameIsCarriedWhole(_Carried):
-    """60 bytes less two addresses are 48."""
-
-    def runTest(self) -> None:
-        self.sampled(packets.tcp(PORT, pad_to=60))
-
-
-class FragmentIsCarried(_Carried):
-    def runTest(self) -> None:
-        self.sampled(packets.tcp_fragment(PORT, first=False))
-
-
-class UdpIsCarried(_Carried):
-    def runTest(self) -> None:
-        self.sampled(packets.udp(PORT, payload=200))
+_CARRIED = {
+    "Ipv6IsCarried": (packets.data(PORT, ipv6=True),),
+    "TagIsCarriedWithTheFrame": (packets.data(PORT, vlan=5),),
+    # 60 bytes less two addresses are 48.
+    "ShortFrameIsCarriedWhole": (packets.tcp(PORT, pad_to=60),),
+    "FragmentIsCarried": (packets.tcp_fragment(PORT, first=False),),
+    "UdpIsCarried": (packets.udp(PORT, payload=200),),
+}
+globals().update(cases(__name__, _Carried, _Carried.sampled, _CARRIED))
 
 
 class CnmOfAnotherSwitchGoesToTheSource(_Qcn):

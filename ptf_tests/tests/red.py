@@ -11,7 +11,7 @@ import random
 from math import sqrt
 
 from ptf_tests.lib import packets
-from ptf_tests.lib.base_test import PLUG_BYTES, FabricTest, virtual_time_only
+from ptf_tests.lib.base_test import PLUG_BYTES, MarkingTest, cases, virtual_time_only
 from ptf_tests.lib.packets import Ecn, PacketClass, Verdict
 from ptf_tests.lib.ports import NUMBERS
 
@@ -31,20 +31,8 @@ def not_ect(count: int, size: int = SIZE) -> list[bytes]:
     return [packets.data(2, size=size, ecn=Ecn.NOT_ECT, seq=n) for n in range(count)]
 
 
-class _Red(FabricTest):
-    def marks(self, frames: list[bytes]) -> list[bool]:
-        """Which frames of a burst to port 2 left marked; all must leave."""
-        left = self.burst(2, frames)
-        self.assertEqual(len(left), len(frames), "no ECT packet may be dropped")
-        return [departure.ecn == Ecn.CE for departure in left]
-
-
-class RedBelowMinNeverMarks(_Red):
-    """The last of ten frames finds nine, one byte less than `min`."""
-
-    def runTest(self) -> None:
-        self.red(2, low=9 * SIZE + 1, high=20 * SIZE)
-        self.assertEqual(self.marks(ect(10)), [False] * 10)
+class _Red(MarkingTest):
+    """RED at port 2."""
 
 
 class RedBelowMinNeverDrops(_Red):
@@ -52,29 +40,6 @@ class RedBelowMinNeverDrops(_Red):
         self.red(2, low=9 * SIZE + 1, high=20 * SIZE)
         frames = not_ect(10)
         self.assert_frames(self.burst(2, frames), [packets.forwarded(frame, 2) for frame in frames])
-
-
-class RedAtMaxAlwaysMarks(_Red):
-    """`max` is inclusive: the frame that finds exactly `max` bytes is marked. With min = max it has no
-    slope."""
-
-    def runTest(self) -> None:
-        self.red(2, low=5 * SIZE, high=5 * SIZE)
-        self.assertEqual(self.marks(ect(10)), [False] * 5 + [True] * 5)
-
-
-class RedOneByteBelowMaxIsNotAlwaysMarked(_Red):
-    def runTest(self) -> None:
-        self.red(2, low=5 * SIZE + 1, high=5 * SIZE + 1)
-        self.assertEqual(self.marks(ect(10)), [False] * 6 + [True] * 4)
-
-
-class RedAboveMaxMarksEvenWithATinyProbability(_Red):
-    """Between the thresholds next to nothing is marked (one in a million), above them everything is."""
-
-    def runTest(self) -> None:
-        self.red(2, low=0, high=10 * SIZE, probability=1e-6)
-        self.assertEqual(self.marks(ect(40)), [False] * 10 + [True] * 30)
 
 
 class RedAboveMaxDropsNotEct(_Red):
@@ -116,13 +81,6 @@ class RedKeepsCe(_Red):
         self.red(2, low=SIZE, high=SIZE)
         frames = [packets.data(2, size=SIZE, ecn=Ecn.CE, seq=n) for n in range(10)]
         self.assert_frames(self.burst(2, frames), [packets.forwarded(frame, 2) for frame in frames])
-
-
-class RedMarksEct1AsEct0(_Red):
-    def runTest(self) -> None:
-        self.red(2, low=2 * SIZE, high=2 * SIZE)
-        frames = [packets.data(2, size=SIZE, ecn=Ecn.ECT1, seq=n) for n in range(5)]
-        self.assertEqual(self.marks(frames), [False] * 2 + [True] * 3)
 
 
 class RedWithEcnOffDropsEctToo(_Red):
@@ -188,15 +146,6 @@ class RedInPacketsCountsPackets(_Red):
         self.assertEqual(self.marks(ect(10, size=1500)), [False] * 5 + [True] * 5)
 
 
-class RedInBytesCountsBytes(_Red):
-    """Thresholds of 2500 bytes: five 500-byte frames, or 46 of 54 bytes and part of one more."""
-
-    def runTest(self) -> None:
-        self.red(2, low=2500, high=2500)
-        small = [packets.tcp(2, flags="A", ecn=Ecn.ECT0, seq=n) for n in range(60)]
-        self.assertEqual(self.marks(small), [False] * 47 + [True] * 13)
-
-
 @virtual_time_only
 class RedInPacketsProbabilityRisesOnAStraightLine(_Red):
     def runTest(self) -> None:
@@ -217,13 +166,44 @@ class RedInstantaneousForgetsAnOldBurst(_Red):
         self.assertEqual(self.marks(ect(5)), [False] * 5)
 
 
-class RedAveragedToleratesABurst(_Red):
-    """Weight 1/512: a burst of 40 frames moves the average by less than two frames, so a `max` of five frames
-    that the instantaneous queue passes eightfold marks nothing (Floyd and Jacobson 1993, section 4)."""
-
-    def runTest(self) -> None:
-        self.red(2, low=5 * SIZE, high=5 * SIZE, average_shift=9)
-        self.assertEqual(self.marks(ect(40)), [False] * 40)
+_MARKED = {
+    # The last of ten frames finds nine, one byte less than `min`.
+    "RedBelowMinNeverMarks": ({"low": 9 * SIZE + 1, "high": 20 * SIZE}, ect(10), [False] * 10),
+    # `max` is inclusive: the frame that finds exactly `max` bytes is marked. With min = max it has no
+    # slope.
+    "RedAtMaxAlwaysMarks": ({"low": 5 * SIZE, "high": 5 * SIZE}, ect(10), [False] * 5 + [True] * 5),
+    "RedOneByteBelowMaxIsNotAlwaysMarked": (
+        {"low": 5 * SIZE + 1, "high": 5 * SIZE + 1},
+        ect(10),
+        [False] * 6 + [True] * 4,
+    ),
+    # Between the thresholds next to nothing is marked (one in a million), above them everything is.
+    "RedAboveMaxMarksEvenWithATinyProbability": (
+        {"low": 0, "high": 10 * SIZE, "probability": 1e-6},
+        ect(40),
+        [False] * 10 + [True] * 30,
+    ),
+    "RedMarksEct1AsEct0": (
+        {"low": 2 * SIZE, "high": 2 * SIZE},
+        [packets.data(2, size=SIZE, ecn=Ecn.ECT1, seq=n) for n in range(5)],
+        [False] * 2 + [True] * 3,
+    ),
+    # Thresholds of 2500 bytes: five 500-byte frames, or 46 of 54 bytes and part of one more.
+    "RedInBytesCountsBytes": (
+        {"low": 2500, "high": 2500},
+        [packets.tcp(2, flags="A", ecn=Ecn.ECT0, seq=n) for n in range(60)],
+        [False] * 47 + [True] * 13,
+    ),
+    # Weight 1/512: a burst of 40 frames moves the average by less than two frames, so a `max` of five
+    # frames that the instantaneous queue passes eightfold marks nothing (Floyd and Jacobson 1993, section
+    # 4).
+    "RedAveragedToleratesABurst": (
+        {"low": 5 * SIZE, "high": 5 * SIZE, "average_shift": 9},
+        ect(40),
+        [False] * 40,
+    ),
+}
+globals().update(cases(__name__, _Red, _Red.red_marks, _MARKED))
 
 
 @virtual_time_only

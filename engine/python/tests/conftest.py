@@ -6,9 +6,11 @@ from pathlib import Path
 import pytest
 from eeon_engine import Program, Switch
 from eeon_engine.p4runtime import Server, serve
+from eeon_engine.thrift import serve as serve_thrift
 from finsy.proto import p4i
 from google.protobuf import text_format
 from p4rt_client import Client, Names, p4info, program_json
+from thrift_client import ThriftClient
 from veth import links as links
 
 COMPILED = Path(__file__).parents[3] / "p4src" / "compiled"
@@ -78,6 +80,20 @@ def resources(resource_server: Server) -> Iterator[Client]:
     client.arbitrate()
     yield client
     client.close()
+
+
+@pytest.fixture
+def thrift(switch: Switch) -> Iterator[ThriftClient]:
+    """A Thrift client of the first switch."""
+    with serve_thrift(switch, "127.0.0.1:0") as server, ThriftClient(server.address) as client:
+        yield client
+
+
+@pytest.fixture
+def resource_thrift(resource_switch: Switch) -> Iterator[ThriftClient]:
+    """A Thrift client of the second."""
+    with serve_thrift(resource_switch, "127.0.0.1:0") as server, ThriftClient(server.address) as client:
+        yield client
 
 
 @pytest.fixture(scope="module")

@@ -259,6 +259,23 @@ class Client:
             return found, Failed(error)
         return found, None
 
+    def state(self) -> list[Any]:
+        """Everything that can be read."""
+        resources = {"counter_data": p4r.CounterData(), "meter_config": p4r.MeterConfig()}
+        return self.read(
+            p4r.TableEntry(**resources),
+            p4r.TableEntry(is_default_action=True, **resources),
+            p4r.ActionProfileMember(),
+            p4r.ActionProfileGroup(),
+            p4r.CounterEntry(),
+            p4r.MeterEntry(),
+            p4r.DirectMeterEntry(),
+            p4r.RegisterEntry(),
+            p4r.ValueSetEntry(),
+            p4r.DigestEntry(),
+            p4r.PacketReplicationEngineEntry(),
+        )
+
     def read_refused(self, *entities: Any) -> Failed:
         """The failure of a Read that must fail."""
         failed = self.read_some(*entities)[1]

@@ -110,69 +110,6 @@ def test_members_and_groups_are_read_by_id_profile_or_all(client: Client, names:
     assert client.read(two) == [group(names, 2, (1, 1), (2, 1))]
 
 
-def test_what_is_in_use_cannot_go(client: Client, names: Names) -> None:
-    client.write((INSERT, member(names, 1, 1)))
-    client.write((INSERT, group(names, 1, (1, 1))))
-    assert codes(client.refused((DELETE, member(names, 1, 1)))) == [rpc_code.FAILED_PRECONDITION]
-    entry = names.entry("lpm_table", action=to_group(1))
-    client.write((INSERT, entry))
-    assert codes(client.refused((DELETE, group(names, 1)))) == [rpc_code.FAILED_PRECONDITION]
-    client.write((DELETE, entry), (DELETE, group(names, 1)), (DELETE, member(names, 1, 1)))
-    assert client.read(p4r.ActionProfileMember(), p4r.ActionProfileGroup()) == []
-
-
-def test_a_member_that_an_entry_points_at_cannot_go(client: Client, names: Names) -> None:
-    client.write((INSERT, member(names, 1, 1, "plain_profile")))
-    client.write((INSERT, names.entry("member_table", exact(1, 9), action=to_member(1))))
-    failed = client.refused((DELETE, member(names, 1, 1, "plain_profile")))
-    assert codes(failed) == [rpc_code.FAILED_PRECONDITION]
-
-
-@pytest.mark.parametrize(
-    ("kind", "make", "code"),
-    [
-        (INSERT, lambda n: member(n, 1, 1), rpc_code.ALREADY_EXISTS),
-        (INSERT, lambda n: member(n, 0, 1), rpc_code.INVALID_ARGUMENT),
-        (MODIFY, lambda n: member(n, 9, 1), rpc_code.NOT_FOUND),
-        (DELETE, lambda n: member(n, 9, 1), rpc_code.NOT_FOUND),
-        (MODIFY, lambda n: p4r.ActionProfileMember(action_profile_id=n["selector"], member_id=1), 3),
-        (
-            INSERT,
-            lambda n: p4r.ActionProfileMember(action_profile_id=1, member_id=1),
-            rpc_code.INVALID_ARGUMENT,
-        ),
-        (INSERT, lambda n: group(n, 1, (1, 1)), rpc_code.ALREADY_EXISTS),
-        (INSERT, lambda n: group(n, 0, (1, 1)), rpc_code.INVALID_ARGUMENT),
-        (INSERT, lambda n: group(n, 2, (9, 1)), rpc_code.NOT_FOUND),
-        (INSERT, lambda n: group(n, 2, (1, 0)), rpc_code.INVALID_ARGUMENT),
-        (INSERT, lambda n: group(n, 2, (1, -5)), rpc_code.INVALID_ARGUMENT),
-        (INSERT, lambda n: group(n, 2, (1, 17)), rpc_code.INVALID_ARGUMENT),
-        (INSERT, lambda n: group(n, 2, (1, 3), max_size=2), rpc_code.INVALID_ARGUMENT),
-        (INSERT, lambda n: group(n, 2, (1, 2**31 - 1), max_size=0), rpc_code.INVALID_ARGUMENT),
-        (INSERT, lambda n: group(n, 2, (1, 1), (1, 1)), rpc_code.INVALID_ARGUMENT),
-        (INSERT, lambda n: group(n, 2, (1, 1), max_size=17), rpc_code.INVALID_ARGUMENT),
-        (MODIFY, lambda n: group(n, 1, (1, 1), max_size=8), rpc_code.INVALID_ARGUMENT),
-        (MODIFY, lambda n: group(n, 9, (1, 1)), rpc_code.NOT_FOUND),
-        (INSERT, lambda n: n.entry("lpm_table", lpm(1, 0, 1), action=to_group(9)), rpc_code.NOT_FOUND),
-        (INSERT, lambda n: n.entry("lpm_table", lpm(1, 0, 1), action=to_member(9)), rpc_code.NOT_FOUND),
-        (
-            INSERT,
-            lambda n: n.entry("member_table", exact(1, 1), action=to_group(1)),
-            rpc_code.INVALID_ARGUMENT,
-        ),
-    ],
-)
-def test_what_the_specification_forbids_is_refused_and_changes_nothing(
-    client: Client, names: Names, kind: int, make: object, code: int
-) -> None:
-    client.write((INSERT, member(names, 1, 1)))
-    client.write((INSERT, group(names, 1, (1, 1))))
-    everything = (p4r.ActionProfileMember(), p4r.ActionProfileGroup(), p4r.TableEntry())
-    before = client.read(*everything)
-    assert codes(client.refused((kind, make(names)))) == [code]  # type: ignore[operator]
-    assert client.read(*everything) == before
-
-
 # ---- one-shots
 
 
@@ -227,22 +164,6 @@ def test_a_one_shot_is_replaced_by_another(client: Client, switch: Switch, names
     assert set(spread(switch)) == {19, 20}
 
 
-def test_one_shots_and_members_are_not_mixed(client: Client, names: Names) -> None:
-    shot = names.entry("lpm_table", lpm(1, 0, 8), action=one_shot((names.action("drop"), 1)))
-    client.write((INSERT, shot))
-    assert codes(client.refused((INSERT, member(names, 1, 1)))) == [rpc_code.INVALID_ARGUMENT]
-    client.write((DELETE, shot), (INSERT, member(names, 1, 1)))
-    assert codes(client.refused((INSERT, shot))) == [rpc_code.INVALID_ARGUMENT]
-
-
-@pytest.mark.parametrize("weights", [[], [0], [-1], [17], [8, 9], [2**31 - 1]])
-def test_one_shots_of_impossible_size_are_invalid(client: Client, names: Names, weights: list[int]) -> None:
-    action = one_shot(*((names.action("forward", port), weight) for port, weight in enumerate(weights)))
-    failed = client.refused((INSERT, names.entry("lpm_table", lpm(1, 0, 8), action=action)))
-    assert codes(failed) == [rpc_code.INVALID_ARGUMENT]
-    assert client.read(p4r.TableEntry(table_id=names["lpm_table"])) == []
-
-
 def test_a_selector_that_is_full_is_exhausted_and_nothing_is_left_behind(
     client: Client, switch: Switch, names: Names
 ) -> None:
@@ -268,22 +189,6 @@ def test_one_shots_may_name_the_modes_that_the_selector_has_and_keep_them(
     entry = names.entry("lpm_table", lpm(1, 0x0A000000, 8), action=action)
     client.write((INSERT, entry))
     assert client.read(p4r.TableEntry(table_id=names["lpm_table"])) == [entry]
-
-
-@pytest.mark.parametrize(
-    ("field", "value"),
-    [
-        ("action_selection_mode", p4r.ActionProfileActionSet.RANDOM),
-        ("size_semantics", p4r.ActionProfileActionSet.SUM_OF_MEMBERS),
-    ],
-)
-def test_modes_of_a_single_group_are_unimplemented(
-    client: Client, names: Names, field: str, value: int
-) -> None:
-    action = one_shot((names.action("forward", 1), 1))
-    setattr(action.action_profile_action_set, field, value)
-    entry = names.entry("lpm_table", lpm(1, 0x0A000000, 8), action=action)
-    assert codes(client.refused((INSERT, entry))) == [rpc_code.UNIMPLEMENTED]
 
 
 @pytest.fixture

@@ -29,18 +29,6 @@ def entry(names: Names, key: int, port: int = 1) -> p4r.TableEntry:
     return names.entry("exact_table", exact(1, key), action=names.action("forward", port))
 
 
-def everything(client: Client) -> list[object]:
-    return client.read(
-        p4r.TableEntry(counter_data=p4r.CounterData()),
-        p4r.TableEntry(is_default_action=True),
-        p4r.ActionProfileMember(),
-        p4r.ActionProfileGroup(),
-        p4r.CounterEntry(),
-        p4r.RegisterEntry(),
-        p4r.PacketReplicationEngineEntry(),
-    )
-
-
 def test_a_batch_goes_on_after_an_error_and_reports_each_update(client: Client, names: Names) -> None:
     failed = client.refused(
         (INSERT, entry(names, 1)),
@@ -84,7 +72,7 @@ def test_an_atomic_batch_is_taken_back_whole(
     )
     switch.inject(1, frame(1))
     switch.advance_to(1000)
-    before = everything(client)
+    before = client.state()
 
     other = p4r.ActionProfileMember(action_profile_id=plain, member_id=2, action=forward[2])
     to_member = p4r.TableAction(action_profile_member_id=2)
@@ -107,7 +95,7 @@ def test_an_atomic_batch_is_taken_back_whole(
     ]
     failed = client.refused(*batch, atomicity=atomicity)
     assert codes(failed) == [rpc_code.ABORTED] * 14 + [rpc_code.ALREADY_EXISTS]
-    assert sorted(map(str, everything(client))) == sorted(map(str, before))
+    assert sorted(map(str, client.state())) == sorted(map(str, before))
     # What the server knows is right too: the same batch without its last update works, and can be undone.
     client.write(*batch[:-1], atomicity=atomicity)
     switch.inject(1, frame(2))
@@ -136,10 +124,10 @@ def test_groups_and_their_members_are_taken_back_too(client: Client, switch: Swi
         [(DELETE, entry_), (DELETE, group), (DELETE, members[0])],
         [(MODIFY, other), (DELETE, members[0])],
     ):
-        before = everything(client)
+        before = client.state()
         failed = client.refused(*batch, (INSERT, members[1]), atomicity=ROLLBACK)
         assert codes(failed)[-1] == rpc_code.ALREADY_EXISTS, failed.updates
-        assert everything(client) == before
+        assert client.state() == before
         switch.inject(1, frame(0x0A000001))
         assert ports(switch.advance_to(switch.now_ps + 1000)) == [1]
 
@@ -158,22 +146,6 @@ def test_the_device_is_checked_before_the_client(client: Client) -> None:
     with pytest.raises(Failed) as caught:
         client.read(p4r.TableEntry())
     assert caught.value.code == rpc_code.NOT_FOUND
-
-
-def test_an_update_without_a_kind_is_invalid(client: Client, names: Names) -> None:
-    assert codes(client.refused((0, entry(names, 1)))) == [rpc_code.INVALID_ARGUMENT]
-
-
-def test_extern_entries_are_unimplemented_by_name(client: Client) -> None:
-    extern = p4r.Entity(extern_entry=p4r.ExternEntry())
-    for failed in (client.refused((INSERT, extern)), client.read_refused(extern)):
-        assert codes(failed) == [rpc_code.UNIMPLEMENTED]
-        assert "extern_entry" in failed.updates[0][1]
-
-
-def test_an_empty_entity_is_invalid(client: Client) -> None:
-    assert codes(client.refused((INSERT, p4r.Entity()))) == [rpc_code.INVALID_ARGUMENT]
-    assert codes(client.read_refused(p4r.Entity())) == [rpc_code.INVALID_ARGUMENT]
 
 
 def test_a_read_answers_what_is_valid_and_reports_each_request(client: Client, names: Names) -> None:

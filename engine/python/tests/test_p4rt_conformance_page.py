@@ -4,13 +4,17 @@ import ast
 import re
 from pathlib import Path
 
+from p4rt_requests import ALL
+
 HERE = Path(__file__).parent
 PAGE = HERE.parents[2] / "docs" / "develop" / "conformance.md"
 
 
 def names_in(area: str) -> set[str]:
+    """Tests of an area, and scripts."""
     tree = ast.parse((HERE / f"test_p4rt_{area}.py").read_text())
-    return {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
+    tests = {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
+    return tests | {script.name.replace(f"{area}::", "test_") for script in ALL}
 
 
 def test_every_test_that_the_page_names_exists() -> None:

@@ -107,13 +107,6 @@ def test_configurations_are_inserted_modified_read_and_deleted(
     assert resources.read(p4r.DigestEntry()) == []
 
 
-@pytest.mark.parametrize("field", ["max_timeout_ns", "max_list_size", "ack_timeout_ns"])
-def test_negative_settings_are_invalid(resources: Client, resource_names: Names, field: str) -> None:
-    failed = resources.refused((INSERT, config(resource_names, **{field: -1})))
-    assert codes(failed) == [rpc_code.INVALID_ARGUMENT]
-    assert f"{field} -1 is negative" in failed.updates[0][1]
-
-
 def test_an_unknown_digest_is_invalid_in_an_entry_and_in_an_acknowledgement(resources: Client) -> None:
     assert codes(resources.refused((INSERT, p4r.DigestEntry(digest_id=1)))) == [rpc_code.INVALID_ARGUMENT]
     assert codes(resources.read_refused(p4r.DigestEntry(digest_id=1))) == [rpc_code.INVALID_ARGUMENT]

@@ -80,40 +80,6 @@ def test_a_direct_meter_is_set_read_and_reset_by_itself(resources: Client, resou
     assert resources.read(p4r.DirectMeterEntry(table_entry=key)) == [p4r.DirectMeterEntry(table_entry=key)]
 
 
-@pytest.mark.parametrize("kind", [INSERT, DELETE])
-@pytest.mark.parametrize("make", [p4r.DirectMeterEntry, p4r.DirectCounterEntry])
-def test_direct_resources_come_and_go_with_their_entry(
-    resources: Client, resource_names: Names, kind: int, make: type
-) -> None:
-    insert(resources, resource_names)
-    update = make(table_entry=entry(resource_names))
-    assert codes(resources.refused((kind, update))) == [rpc_code.INVALID_ARGUMENT]
-
-
-@pytest.mark.parametrize("make", [p4r.DirectMeterEntry, p4r.DirectCounterEntry])
-def test_a_direct_resource_needs_its_entry_and_its_table(
-    resources: Client, resource_names: Names, make: type
-) -> None:
-    missing = make(table_entry=entry(resource_names))
-    other = make(table_entry=resource_names.entry("ageing_table", exact(1, 1)))
-    assert codes(resources.refused((MODIFY, missing), (MODIFY, other))) == [
-        rpc_code.NOT_FOUND,
-        rpc_code.INVALID_ARGUMENT,
-    ]
-    assert codes(resources.read_refused(missing, other)) == [
-        rpc_code.NOT_FOUND,
-        rpc_code.INVALID_ARGUMENT,
-    ]
-
-
-def test_counts_by_colour_are_unimplemented(resources: Client, resource_names: Names) -> None:
-    insert(resources, resource_names)
-    meter = p4r.DirectMeterEntry(table_entry=entry(resource_names), counter_data=p4r.MeterCounterData())
-    counted = entry(resource_names, meter_counter_data=p4r.MeterCounterData())
-    assert codes(resources.refused((MODIFY, meter), (MODIFY, counted))) == [rpc_code.UNIMPLEMENTED] * 2
-    assert codes(resources.read_refused(meter, counted)) == [rpc_code.UNIMPLEMENTED] * 2
-
-
 def test_a_deleted_and_inserted_entry_starts_afresh(
     resources: Client, resource_switch: Switch, resource_names: Names
 ) -> None:

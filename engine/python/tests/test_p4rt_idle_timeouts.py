@@ -80,35 +80,6 @@ def test_time_outs_are_modified_read_and_taken_away(
     assert told.match[0] == exact(1, 2)
 
 
-def test_a_time_out_needs_a_table_whose_entries_age(resources: Client, resource_names: Names) -> None:
-    other = resource_names.entry(
-        "metered_table", exact(1, 1), action=resource_names.action("drop"), idle_timeout_ns=5
-    )
-    failed = resources.refused((INSERT, other))
-    assert codes(failed) == [rpc_code.INVALID_ARGUMENT]
-    assert "support_timeout" in failed.updates[0][1]
-    asked = p4r.TableEntry(table_id=other.table_id, time_since_last_hit=p4r.TableEntry.IdleTimeout())
-    assert codes(resources.read_refused(asked)) == [rpc_code.INVALID_ARGUMENT]
-
-
-@pytest.mark.parametrize("kind", [INSERT, MODIFY])
-def test_the_time_since_the_last_hit_is_not_written(
-    resources: Client, resource_names: Names, kind: int
-) -> None:
-    written = entry(resource_names, time_since_last_hit=p4r.TableEntry.IdleTimeout())
-    assert codes(resources.refused((kind, written))) == [rpc_code.INVALID_ARGUMENT]
-
-
-def test_a_negative_time_out_and_one_of_the_default_entry_are_invalid(
-    resources: Client, resource_names: Names
-) -> None:
-    default = resource_names.entry(
-        "ageing_table", action=resource_names.action("drop"), is_default_action=True, idle_timeout_ns=1
-    )
-    negative = entry(resource_names, timeout_ns=-1)
-    assert codes(resources.refused((MODIFY, default), (INSERT, negative))) == [rpc_code.INVALID_ARGUMENT] * 2
-
-
 def test_a_batch_that_is_taken_back_leaves_time_outs_as_they_were(
     resources: Client, resource_switch: Switch, resource_names: Names
 ) -> None:

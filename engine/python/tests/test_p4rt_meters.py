@@ -7,7 +7,7 @@ from eeon_engine.p4runtime.errors import StatusError
 from eeon_engine.p4runtime.program.schema import Meter, MeterType
 from finsy.proto import p4r, rpc_code
 from made_frames import frame
-from p4rt_client import DELETE, INSERT, MODIFY, Client, Names, codes, lpm, ports
+from p4rt_client import INSERT, MODIFY, Client, Names, lpm, ports
 
 pytestmark = pytest.mark.system
 
@@ -55,24 +55,6 @@ def test_a_meter_that_is_set_colours_packets(
     resources.write((MODIFY, meter(resource_names, 1)))
     resource_switch.inject(1, frame(9))
     assert ports(resource_switch.advance_to(2000)) == [4]
-
-
-@pytest.mark.parametrize("kind", [INSERT, DELETE])
-def test_meter_cells_are_always_there(resources: Client, resource_names: Names, kind: int) -> None:
-    assert codes(resources.refused((kind, meter(resource_names, 1, CONFIG)))) == [rpc_code.INVALID_ARGUMENT]
-
-
-@pytest.mark.parametrize(("index", "code"), [(-1, rpc_code.INVALID_ARGUMENT), (4, rpc_code.OUT_OF_RANGE)])
-def test_an_index_must_exist(resources: Client, resource_names: Names, index: int, code: int) -> None:
-    assert codes(resources.refused((MODIFY, meter(resource_names, index, CONFIG)))) == [code]
-    assert codes(resources.read_refused(meter(resource_names, index))) == [code]
-
-
-def test_counts_by_colour_are_unimplemented(resources: Client, resource_names: Names) -> None:
-    entry = meter(resource_names, 1, CONFIG)
-    entry.counter_data.SetInParent()
-    assert codes(resources.refused((MODIFY, entry))) == [rpc_code.UNIMPLEMENTED]
-    assert codes(resources.read_refused(entry)) == [rpc_code.UNIMPLEMENTED]
 
 
 TWO_RATES, THREE, TWO = (

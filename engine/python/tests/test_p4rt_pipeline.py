@@ -164,21 +164,9 @@ def test_reconcile_keeps_entries_counters_and_registers(client: Client, bare: Sw
     )
     bare.inject(1, frame(9))
     bare.advance_to(1000)
-    before = client.read(
-        p4r.TableEntry(counter_data=p4r.CounterData()),
-        p4r.TableEntry(is_default_action=True),
-        p4r.CounterEntry(),
-        p4r.RegisterEntry(),
-        p4r.PacketReplicationEngineEntry(),
-    )
+    before = client.state()
     client.push(Action.RECONCILE_AND_COMMIT, config(cookie=8))
-    after = client.read(
-        p4r.TableEntry(counter_data=p4r.CounterData()),
-        p4r.TableEntry(is_default_action=True),
-        p4r.CounterEntry(),
-        p4r.RegisterEntry(),
-        p4r.PacketReplicationEngineEntry(),
-    )
+    after = client.state()
     assert after == before
     assert client.pipeline().cookie.cookie == 8
     bare.inject(1, frame(9))
@@ -203,21 +191,6 @@ def test_reconcile_refuses_a_program_that_the_entries_do_not_fit(client: Client,
 def resource_config() -> p4r.ForwardingPipelineConfig:
     return p4r.ForwardingPipelineConfig(
         p4info=p4info("resources"), p4_device_config=program_json("resources")
-    )
-
-
-def state(client: Client) -> list[object]:
-    """Everything that a client can read."""
-    resources = {"counter_data": p4r.CounterData(), "meter_config": p4r.MeterConfig()}
-    return client.read(
-        p4r.TableEntry(**resources),
-        p4r.TableEntry(is_default_action=True, **resources),
-        p4r.MeterEntry(),
-        p4r.ValueSetEntry(),
-        p4r.DigestEntry(),
-        p4r.CounterEntry(),
-        p4r.RegisterEntry(),
-        p4r.PacketReplicationEngineEntry(),
     )
 
 
@@ -252,9 +225,9 @@ def test_meters_value_sets_digests_time_outs_and_default_resources_are_kept(
     first = Action.VERIFY_AND_COMMIT if action == Action.RECONCILE_AND_COMMIT else Action.VERIFY_AND_SAVE
     client.push(first, resource_config())
     write_resources(client, resource_names)
-    before = state(client)
+    before = client.state()
     client.push(action, resource_config() if action == Action.RECONCILE_AND_COMMIT else None)
-    assert state(client) == before
+    assert client.state() == before
     assert any(getattr(entry, "idle_timeout_ns", 0) == 10**12 for entry in before)
 
 
@@ -263,14 +236,14 @@ def test_reconcile_says_everything_that_cannot_be_kept_and_touches_nothing(
 ) -> None:
     client.push(Action.VERIFY_AND_COMMIT, resource_config())
     write_resources(client, resource_names)
-    before = state(client)
+    before = client.state()
     with pytest.raises(Failed) as caught:
         client.push(Action.RECONCILE_AND_COMMIT, config())
     assert caught.value.code == rpc_code.INVALID_ARGUMENT
     # Six: the count of the default entry is not forwarding state.
     assert "6 of 7 parts of the switch's state do not fit the new program" in caught.value.message
     assert "and 3 more" in caught.value.message
-    assert state(client) == before
+    assert client.state() == before
 
 
 def cloning(class_of_service: int) -> p4r.CloneSessionEntry:

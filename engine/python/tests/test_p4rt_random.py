@@ -1,12 +1,9 @@
 """Random requests over valid P4Infos, by hypothesis: no bug shows, and what is taken back leaves no trace.
 
-Entities are made from the P4Info by the fuzzer's `Maker`, so that most of them are accepted or nearly so;
 `test_p4rt_hostile` throws messages that mean nothing.
 """
 
-import sys
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from eeon_engine import Program, Switch
@@ -17,55 +14,12 @@ from p4rt_client import Client, Failed, codes, p4info, program_json
 pytest.importorskip("hypothesis", reason="hypothesis is not installed")
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "fuzz"))
-
-from server_fuzz.draws import Draws
-from server_fuzz.entities import Maker
+from random_requests import batches, entities
 
 PROGRAMS = ("everything", "resources")
 
 # What a bug looks like from outside: UNKNOWN without details, or one of these.
 _BUGS = {rpc_code.INTERNAL, rpc_code.UNKNOWN}
-
-_ENTITY = st.binary(min_size=64, max_size=64)
-"""What an entity is made of. Most entities take fewer choices."""
-
-
-def entity(draw: st.DrawFn, program: str) -> p4r.Entity:
-    """Makes an entity as the fuzzer of the server does, of bytes that hypothesis chooses."""
-    made: p4r.Entity = Maker(p4info(program), Draws(draw(_ENTITY))).entity()
-    return made
-
-
-@st.composite
-def batches(draw: st.DrawFn, program: str) -> list[tuple[int, p4r.Entity]]:
-    """Makes updates over a P4Info; an entity often comes again, as what it would modify or delete."""
-    updates: list[tuple[int, p4r.Entity]] = []
-    for _ in range(draw(st.integers(1, 12))):
-        again = updates and draw(st.integers(0, 2)) == 0
-        one = draw(st.sampled_from(updates))[1] if again else entity(draw, program)
-        updates.append((draw(st.sampled_from([1, 1, 2, 2, 3])), one))
-    return updates
-
-
-def state(client: Client) -> list[bytes]:
-    """Everything that can be read, to the byte."""
-    resources = {"counter_data": p4r.CounterData(), "meter_config": p4r.MeterConfig()}
-    found = client.read(
-        p4r.TableEntry(**resources),
-        p4r.TableEntry(is_default_action=True, **resources),
-        p4r.ActionProfileMember(),
-        p4r.ActionProfileGroup(),
-        p4r.CounterEntry(),
-        p4r.MeterEntry(),
-        p4r.DirectMeterEntry(),
-        p4r.RegisterEntry(),
-        p4r.ValueSetEntry(),
-        p4r.DigestEntry(),
-        p4r.PacketReplicationEngineEntry(),
-    )
-    return [entity.SerializeToString(deterministic=True) for entity in found]
 
 
 @pytest.fixture(scope="module", params=PROGRAMS)
@@ -106,7 +60,7 @@ def test_random_batches_are_accepted_or_refused_update_by_update(
     served: tuple[str, Switch, Client], data: st.DataObject
 ) -> None:
     program, switch, client = served
-    updates = data.draw(batches(program))
+    updates = data.draw(batches(p4info(program)))
     try:
         client.write(*updates)
     except Failed as failed:
@@ -125,13 +79,13 @@ def test_a_random_batch_that_is_taken_back_leaves_the_state_as_it_was_to_the_byt
     """What is refused is taken out, until only the last update, which nobody can accept, takes all others
     back."""
     program, _, client = served
-    updates = data.draw(batches(program))
+    updates = data.draw(batches(p4info(program)))
     atomicity = data.draw(st.sampled_from([1, 2]))
-    before = state(client)
+    before = client.state()
     while True:
         failed = client.refused(*updates, (1, p4r.Entity()), atomicity=atomicity)
         check(failed)
-        assert state(client) == before
+        assert client.state() == before
         (refused,) = (at for at, code in enumerate(codes(failed)) if code != rpc_code.ABORTED)
         if refused == len(updates):
             break
@@ -146,7 +100,7 @@ def test_random_reads_are_answered_or_refused(
     served: tuple[str, Switch, Client], data: st.DataObject
 ) -> None:
     program, _, client = served
-    requests = [data.draw(st.composite(entity)(program)) for _ in range(data.draw(st.integers(1, 4)))]
+    requests = [data.draw(entities(p4info(program))) for _ in range(data.draw(st.integers(1, 4)))]
     failed = client.read_some(*requests)[1]
     if failed is not None:
         check(failed)

@@ -66,26 +66,6 @@ def test_replication_is_read_by_id_or_all(client: Client) -> None:
     assert len(client.read(p4r.PacketReplicationEngineEntry())) == 3
 
 
-@pytest.mark.parametrize("make", [group, session])
-def test_replication_entries_follow_the_rules_of_all_entries(client: Client, make: object) -> None:
-    client.write((INSERT, make(1, (1, 0))))  # type: ignore[operator]
-    for kind, entry, code in [
-        (INSERT, make(1, (1, 0)), rpc_code.ALREADY_EXISTS),  # type: ignore[operator]
-        (MODIFY, make(2, (1, 0)), rpc_code.NOT_FOUND),  # type: ignore[operator]
-        (DELETE, make(2), rpc_code.NOT_FOUND),  # type: ignore[operator]
-        (INSERT, make(0), rpc_code.INVALID_ARGUMENT),  # type: ignore[operator]
-        (INSERT, make(32768), rpc_code.INVALID_ARGUMENT),  # type: ignore[operator]
-        (INSERT, make(2, (1, 0), (1, 0)), rpc_code.INVALID_ARGUMENT),  # type: ignore[operator]
-        (INSERT, make(2, (1, 65536)), rpc_code.INVALID_ARGUMENT),  # type: ignore[operator]
-    ]:
-        assert codes(client.refused((kind, entry))) == [code]
-    for replica in (p4r.Replica(), p4r.Replica(port=b"\x02\x00"), p4r.Replica(egress_port=512)):
-        entry = make(2)  # type: ignore[operator]
-        entry.replicas.append(replica)
-        assert codes(client.refused((INSERT, entry))) == [rpc_code.INVALID_ARGUMENT]
-    assert len(client.read(p4r.PacketReplicationEngineEntry())) == 1
-
-
 def mirrored(names: Names, session_id: int = 1) -> p4r.TableEntry:
     return names.entry("exact_table", exact(1, 9), action=names.action("mirror", 4, session_id))
 
@@ -126,11 +106,6 @@ def test_a_refused_session_leaves_no_group_behind(client: Client, switch: Switch
     assert sorted(ports(switch.advance_to(1000))) == [2, 4]
 
 
-def test_negative_lengths_are_invalid(client: Client) -> None:
-    failed = client.refused((INSERT, session(1, (2, 0), packet_length_bytes=-1)))
-    assert codes(failed) == [rpc_code.INVALID_ARGUMENT]
-
-
 def test_ports_are_read_in_their_shortest_form(client: Client) -> None:
     written = p4r.MulticastGroupEntry(
         multicast_group_id=1, replicas=[p4r.Replica(port=bytes(7) + b"\x05")], metadata=b"m"
@@ -145,12 +120,6 @@ def test_a_port_of_megabytes_is_refused_in_a_short_sentence(client: Client) -> N
     failed = client.refused((INSERT, huge))
     assert codes(failed) == [rpc_code.INVALID_ARGUMENT]
     assert len(failed.updates[0][1]) < 200
-
-
-def test_backup_replicas_are_unimplemented(client: Client) -> None:
-    replica = p4r.Replica(port=b"\x01", backup_replicas=[p4r.BackupReplica(port=b"\x02")])
-    failed = client.refused((INSERT, p4r.MulticastGroupEntry(multicast_group_id=1, replicas=[replica])))
-    assert codes(failed) == [rpc_code.UNIMPLEMENTED]
 
 
 # ---- packets

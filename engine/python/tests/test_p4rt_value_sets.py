@@ -2,9 +2,9 @@
 
 import pytest
 from eeon_engine import Switch
-from finsy.proto import p4r, rpc_code
+from finsy.proto import p4r
 from made_frames import frame
-from p4rt_client import DELETE, INSERT, MODIFY, Client, Names, codes, exact, number_bytes, ports, ternary
+from p4rt_client import MODIFY, Client, Names, exact, number_bytes, ports
 
 pytestmark = pytest.mark.system
 
@@ -51,47 +51,6 @@ def test_a_member_of_several_fields_comes_back_as_it_was_written(
     resources.write((MODIFY, written))
     assert resources.read(pairs(resource_names)) == [written]
     assert len(resources.read(p4r.ValueSetEntry())) == 2
-
-
-@pytest.mark.parametrize("kind", [INSERT, DELETE])
-def test_value_sets_are_always_there(resources: Client, resource_names: Names, kind: int) -> None:
-    assert codes(resources.refused((kind, types(resource_names, 1)))) == [rpc_code.INVALID_ARGUMENT]
-
-
-def test_more_members_than_there_is_room_for_are_refused(resources: Client, resource_names: Names) -> None:
-    failed = resources.refused((MODIFY, types(resource_names, 1, 2, 3, 4, 5)))
-    assert codes(failed) == [rpc_code.RESOURCE_EXHAUSTED]
-    assert "it has room for 4" in failed.updates[0][1]
-
-
-def test_a_member_twice_is_refused_and_changes_nothing(resources: Client, resource_names: Names) -> None:
-    resources.write((MODIFY, types(resource_names, 7)))
-    assert codes(resources.refused((MODIFY, types(resource_names, 1, 1)))) == [rpc_code.ALREADY_EXISTS]
-    assert resources.read(types(resource_names)) == [types(resource_names, 7)]
-
-
-@pytest.mark.parametrize(
-    ("match", "code"),
-    [
-        ([], rpc_code.INVALID_ARGUMENT),
-        ([exact(1, 1), exact(1, 2)], rpc_code.INVALID_ARGUMENT),
-        ([exact(9, 1)], rpc_code.INVALID_ARGUMENT),
-        ([ternary(1, 1, 1)], rpc_code.INVALID_ARGUMENT),
-        ([exact(1, 1 << 16)], rpc_code.INVALID_ARGUMENT),
-        ([p4r.FieldMatch(field_id=1)], rpc_code.INVALID_ARGUMENT),
-    ],
-)
-def test_members_must_fit_the_set(
-    resources: Client, resource_names: Names, match: list[p4r.FieldMatch], code: int
-) -> None:
-    entry = p4r.ValueSetEntry(value_set_id=resource_names["types"], members=[p4r.ValueSetMember(match=match)])
-    assert codes(resources.refused((MODIFY, entry))) == [code]
-
-
-def test_an_unknown_value_set_is_invalid(resources: Client) -> None:
-    entry = p4r.ValueSetEntry(value_set_id=5)
-    assert codes(resources.refused((MODIFY, entry))) == [rpc_code.INVALID_ARGUMENT]
-    assert codes(resources.read_refused(entry)) == [rpc_code.INVALID_ARGUMENT]
 
 
 def test_leading_zeros_are_taken_off(resources: Client, resource_names: Names) -> None:

@@ -2,8 +2,8 @@
 
 import pytest
 from eeon_engine import ConfigError, Program, Switch
-from finsy.proto import p4r, rpc_code
-from p4rt_client import DELETE, INSERT, MODIFY, Client, Names, codes, lpm, p4info, program_json
+from finsy.proto import p4r
+from p4rt_client import DELETE, INSERT, MODIFY, Client, Names, lpm, p4info, program_json
 from test_p4rt_action_profiles import member, spread, to_group
 
 pytestmark = pytest.mark.system
@@ -152,16 +152,6 @@ def test_a_watched_port_is_read_in_its_shortest_form(client: Client, names: Name
     client.write((INSERT, entry))
     actions[0].watch_port = b"\x01"
     assert client.read(p4r.TableEntry(table_id=names["lpm_table"])) == [entry]
-
-
-def test_a_watched_port_that_cannot_be_is_refused(client: Client, names: Names) -> None:
-    entry = one_shot(names, (1, 1, None))
-    entry.action.action_profile_action_set.action_profile_actions[0].watch_port = b"\x02\0"
-    assert codes(client.refused((INSERT, entry))) == [rpc_code.INVALID_ARGUMENT]
-    members(client, names)
-    wide = group(names, (1, 1, None))
-    wide.members[0].watch_port = b"\x02\0"
-    assert codes(client.refused((INSERT, wide))) == [rpc_code.INVALID_ARGUMENT]
 
 
 def test_a_link_of_a_port_that_is_not_there_cannot_be_set(switch: Switch) -> None:

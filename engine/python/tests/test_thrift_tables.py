@@ -1,14 +1,13 @@
 """Tables and action profiles over Thrift: entries, keys, handles, codes, and that packets obey them."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 from eeon_engine import Switch
-from eeon_engine.thrift import serve
 from made_frames import frame
 from p4rt_client import ports
-from thrift_client import ThriftClient, exact, lpm, standard, ternary
+from thrift_client import ThriftClient, code_of, exact, lpm, standard, ternary
 
 pytestmark = pytest.mark.system
 
@@ -22,12 +21,6 @@ FORWARD = "EverythingIngress.forward"
 NO_OPTIONS = standard.BmAddEntryOptions()
 
 
-@pytest.fixture
-def client(switch: Switch) -> Iterator[ThriftClient]:
-    with serve(switch, "127.0.0.1:0") as server, ThriftClient(server.address) as client:
-        yield client
-
-
 def key(value: int) -> bytes:
     return value.to_bytes(4, "big")
 
@@ -37,10 +30,7 @@ def options(priority: int) -> Any:
 
 
 def refusal(call: Callable[..., Any], *arguments: Any) -> int:
-    """The code of a refused call."""
-    with pytest.raises(standard.InvalidTableOperation) as refused:
-        call(*arguments)
-    return int(refused.value.code)
+    return code_of(standard.InvalidTableOperation, call, *arguments)
 
 
 def out(switch: Switch, value: int) -> list[int]:
@@ -50,9 +40,9 @@ def out(switch: Switch, value: int) -> list[int]:
 
 
 def test_an_entry_added_over_thrift_forwards_and_is_read_back_as_it_was_given(
-    switch: Switch, client: ThriftClient
+    switch: Switch, thrift: ThriftClient
 ) -> None:
-    call = client.standard
+    call = thrift.standard
     handle = call.bm_mt_add_entry(0, EXACT, [exact(key(5))], FORWARD, [b"\0\x03"], NO_OPTIONS)
     assert out(switch, 5) == [3]
     entry = call.bm_mt_get_entry(0, EXACT, handle)
@@ -65,8 +55,8 @@ def test_an_entry_added_over_thrift_forwards_and_is_read_back_as_it_was_given(
     assert (out(switch, 5), call.bm_mt_get_num_entries(0, EXACT)) == ([], 0)
 
 
-def test_the_low_priority_number_wins_and_is_part_of_the_key(switch: Switch, client: ThriftClient) -> None:
-    call = client.standard
+def test_the_low_priority_number_wins_and_is_part_of_the_key(switch: Switch, thrift: ThriftClient) -> None:
+    call = thrift.standard
     match = [ternary(key(0), key(0)), exact(b"\x12\x34")]
     call.bm_mt_add_entry(0, TERNARY, match, FORWARD, [b"\x02"], options(20))
     call.bm_mt_add_entry(0, TERNARY, match, FORWARD, [b"\x03"], options(10))
@@ -76,19 +66,19 @@ def test_the_low_priority_number_wins_and_is_part_of_the_key(switch: Switch, cli
     assert refusal(call.bm_mt_get_entry_from_key, 0, TERNARY, match, options(21)) == Codes.BAD_MATCH_KEY
 
 
-def test_a_range_is_given_as_its_two_ends(switch: Switch, client: ThriftClient) -> None:
+def test_a_range_is_given_as_its_two_ends(switch: Switch, thrift: ThriftClient) -> None:
     bounds = standard.BmMatchParamRange(start=key(3), end_=key(9))
     match = [
         standard.BmMatchParam(type=standard.BmMatchParamType.RANGE, range=bounds),
         ternary(b"\0\0", b"\0\0"),
     ]
-    client.standard.bm_mt_add_entry(0, RANGE, match, FORWARD, [b"\x06"], options(1))
+    thrift.standard.bm_mt_add_entry(0, RANGE, match, FORWARD, [b"\x06"], options(1))
     assert [out(switch, value) for value in (2, 3, 9, 10)] == [[], [6], [6], []]
-    assert client.standard.bm_mt_get_entries(0, RANGE)[0].match_key == match
+    assert thrift.standard.bm_mt_get_entries(0, RANGE)[0].match_key == match
 
 
-def test_refusals_carry_bmv2s_codes(client: ThriftClient) -> None:
-    call = client.standard
+def test_refusals_carry_bmv2s_codes(thrift: ThriftClient) -> None:
+    call = thrift.standard
     add = call.bm_mt_add_entry
     call.bm_mt_add_entry(0, EXACT, [exact(key(1))], FORWARD, [b"\x01"], NO_OPTIONS)
     cases = [
@@ -116,8 +106,8 @@ def test_refusals_carry_bmv2s_codes(client: ThriftClient) -> None:
     assert [refusal(call, *args) for _, call, args in cases] == [code for code, _, _ in cases]
 
 
-def test_a_deleted_entrys_handle_has_expired_once_its_place_is_taken(client: ThriftClient) -> None:
-    call = client.standard
+def test_a_deleted_entrys_handle_has_expired_once_its_place_is_taken(thrift: ThriftClient) -> None:
+    call = thrift.standard
     for value in (1, 2):
         call.bm_mt_add_entry(0, EXACT, [exact(key(value))], FORWARD, [b"\x01"], NO_OPTIONS)
     call.bm_mt_delete_entry(0, EXACT, 0)
@@ -127,8 +117,8 @@ def test_a_deleted_entrys_handle_has_expired_once_its_place_is_taken(client: Thr
     assert [entry.entry_handle for entry in call.bm_mt_get_entries(0, EXACT)] == [1 << 24, 1]
 
 
-def test_handles_beyond_an_i32_travel_as_negative_numbers(client: ThriftClient) -> None:
-    call = client.standard
+def test_handles_beyond_an_i32_travel_as_negative_numbers(thrift: ThriftClient) -> None:
+    call = thrift.standard
     handle = 0
     for _ in range(200):
         handle = call.bm_mt_add_entry(0, EXACT, [exact(key(1))], FORWARD, [b"\x01"], NO_OPTIONS)
@@ -136,8 +126,8 @@ def test_handles_beyond_an_i32_travel_as_negative_numbers(client: ThriftClient) 
     assert handle == (199 << 24) - (1 << 32)
 
 
-def test_default_entries_are_set_read_and_reset(switch: Switch, client: ThriftClient) -> None:
-    call = client.standard
+def test_default_entries_are_set_read_and_reset(switch: Switch, thrift: ThriftClient) -> None:
+    call = thrift.standard
     call.bm_mt_set_default_action(0, EXACT, FORWARD, [b"\x08"])
     assert call.bm_mt_get_entry_from_key(0, EXACT, [], NO_OPTIONS).action_entry.action_name == FORWARD
     call.bm_mt_clear_entries(0, EXACT, True)
@@ -146,9 +136,9 @@ def test_default_entries_are_set_read_and_reset(switch: Switch, client: ThriftCl
 
 
 def test_members_and_groups_serve_entries_and_cannot_go_while_used(
-    switch: Switch, client: ThriftClient
+    switch: Switch, thrift: ThriftClient
 ) -> None:
-    call, selector = client.standard, "EverythingIngress.selector"
+    call, selector = thrift.standard, "EverythingIngress.selector"
     first = call.bm_mt_act_prof_add_member(0, selector, FORWARD, [b"\x02"])
     second = call.bm_mt_act_prof_add_member(0, selector, FORWARD, [b"\x03"])
     group = call.bm_mt_act_prof_create_group(0, selector)
@@ -181,6 +171,6 @@ def test_members_and_groups_serve_entries_and_cannot_go_while_used(
     assert refusal(call.bm_mt_act_prof_get_members, 0, "none") == Codes.INVALID_ACTION_PROFILE_NAME
 
 
-def test_a_context_other_than_0_is_refused_by_name(client: ThriftClient) -> None:
+def test_a_context_other_than_0_is_refused_by_name(thrift: ThriftClient) -> None:
     with pytest.raises(Exception, match="context 1; the switch has context 0 only"):
-        client.standard.bm_mt_get_num_entries(1, EXACT)
+        thrift.standard.bm_mt_get_num_entries(1, EXACT)

@@ -1,12 +1,10 @@
 """What is written over P4Runtime is read over Thrift at once, and the other way round: there is one home for
 both."""
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from eeon_engine import Switch
-from eeon_engine.thrift import serve
 from finsy.proto import p4r, rpc_code
 from made_frames import frame
 from p4rt_client import DELETE, INSERT, MODIFY, Client, Names, bits, codes, number_bytes, one_shot, ports
@@ -22,18 +20,6 @@ NO_OPTIONS = standard.BmAddEntryOptions()
 ROLLBACK = p4r.WriteRequest.ROLLBACK_ON_ERROR
 MADE_UP = 2**32 - 1
 """The id of what has handle 0."""
-
-
-@pytest.fixture
-def thrift(switch: Switch) -> Iterator[ThriftClient]:
-    with serve(switch, "127.0.0.1:0") as server, ThriftClient(server.address) as client:
-        yield client
-
-
-@pytest.fixture
-def resource_thrift(resource_switch: Switch) -> Iterator[ThriftClient]:
-    with serve(resource_switch, "127.0.0.1:0") as server, ThriftClient(server.address) as client:
-        yield client
 
 
 def key(value: int) -> bytes:

@@ -15,6 +15,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from switch_process import free_port
+
 SCRIPTS = Path(__file__).parent / "thrift_scripts"
 PROMPT = "RuntimeCmd: "
 
@@ -94,12 +96,6 @@ def run(cli: list[str], port: int, script: list[Command]) -> list[str]:
         raise AssertionError(f"the CLI ended at '{reached}':\n{done.stdout[-2000:]}{done.stderr[-2000:]}")
     # Each answer but an empty one ends the line; the prompt may follow without.
     return [answer if answer.endswith("\n") or not answer else answer + "\n" for answer in answers]
-
-
-def free_port() -> int:
-    """A TCP port that was free a moment ago."""
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        return int(listener.getsockname()[1])
 
 
 @contextlib.contextmanager

@@ -1,15 +1,27 @@
 """A plain Thrift client of the server, made with thriftpy2 from the interface files. For tests only."""
 
+from collections.abc import Callable
 from types import TracebackType
 from typing import Any
 
+import pytest
 from eeon_engine.thrift.interface import SERVICES, simple_pre_lag, simple_switch, standard
 from thriftpy2.protocol import TBinaryProtocol
 from thriftpy2.protocol.multiplex import TMultiplexedProtocol
-from thriftpy2.thrift import TClient
+from thriftpy2.thrift import TClient, TException
 from thriftpy2.transport import TBufferedTransport, TSocket
 
-__all__ = ["ThriftClient", "exact", "lpm", "rate", "simple_pre_lag", "simple_switch", "standard", "ternary"]
+__all__ = [
+    "ThriftClient",
+    "code_of",
+    "exact",
+    "lpm",
+    "rate",
+    "simple_pre_lag",
+    "simple_switch",
+    "standard",
+    "ternary",
+]
 
 
 class ThriftClient:
@@ -65,3 +77,10 @@ def ternary(key: bytes, mask: bytes) -> Any:
 def rate(units_per_micros: float, burst_size: int) -> Any:
     """A rate of a meter."""
     return standard.BmMeterRateConfig(units_per_micros=units_per_micros, burst_size=burst_size)
+
+
+def code_of(kind: type[TException], call: Callable[..., Any], *arguments: Any) -> int:
+    """The code of a call that must be refused with that exception."""
+    with pytest.raises(kind) as refused:
+        call(*arguments)
+    return int(refused.value.code)  # type: ignore[attr-defined]

@@ -1,0 +1,77 @@
+"""Scripts of P4Runtime requests and the code of each, against which any server that runs the test programs
+can be held. For tests only.
+
+A script of `p4rt_scripts/` is a line `[area::situation]`, as docs/develop/conformance.md names tests, and
+then a line for each request: the code, in parentheses that of BMv2's server where it is another, in quotation
+marks what the message contains, the kind of update or READ, and the entity in Protobuf's text format, in
+which `$name` stands for an id. Each update is a batch of its own.
+"""
+
+import re
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from finsy.proto import p4r, rpc_code
+from google.protobuf import text_format
+from p4rt_client import Client, Failed, Names, p4info
+
+SCRIPTS = Path(__file__).parent / "p4rt_scripts"
+PROGRAMS = ("everything", "resources")
+_LINE = re.compile(
+    r'(?P<code>\w+)(?: \((?P<bmv2>\w+)\))?(?: "(?P<said>[^"]*)")? (?P<kind>[A-Z]+) (?P<text>.*)'
+)
+
+
+class Step(NamedTuple):
+    """One request, and its answer."""
+
+    code: str
+    bmv2: str
+    said: str
+    kind: str
+    entity: Any
+
+    def answer(self, client: Client) -> tuple[str, str]:
+        """Code and message of the request, made by a client."""
+        try:
+            if self.kind == "READ":
+                client.read(self.entity)
+            else:
+                client.write((p4r.Update.Type.Value(self.kind), self.entity))
+        except Failed as failed:
+            ((code, message),) = failed.updates or [(failed.code, failed.message)]
+            return rpc_code.Code.Name(code), message
+        return "OK", ""
+
+
+class Script(NamedTuple):
+    """Requests to one switch, in their order."""
+
+    name: str
+    program: str
+    steps: Sequence[Step]
+
+
+@cache
+def scripts(program: str) -> list[Script]:
+    """The scripts for a test program."""
+    names = Names(p4info(program))
+    found: list[Script] = []
+    for line in (SCRIPTS / f"{program}.txt").read_text().splitlines():
+        if line.startswith("["):
+            found.append(Script(line.strip("[]"), program, []))
+        elif line and not line.startswith("#"):
+            match = _LINE.fullmatch(line)
+            assert match is not None, line
+            text = re.sub(r"\$(\w+)", lambda name: str(names[name[1]]), match["text"])
+            entity = text_format.Parse(text, p4r.Entity())
+            step = Step(
+                match["code"], match["bmv2"] or match["code"], match["said"] or "", match["kind"], entity
+            )
+            found[-1].steps.append(step)  # type: ignore[attr-defined]
+    return found
+
+
+ALL = [script for program in PROGRAMS for script in scripts(program)]
