@@ -1,16 +1,16 @@
 //! The switch: what its users call, and the order in which it does what is due.
 //!
-//! A packet's own way is in `arrival`, `ingress`, `copies`, `queues` and `egress`, in this order; `follow` writes it down for who
+//! A packet's own way is in `arrival`, `ingress`, `copies`, `queues` and `egress`, in this order; `watch` writes it down for who
 //! asks. These alone reach into a switch.
 
 mod arrival;
 mod copies;
 mod egress;
-mod follow;
 mod gates;
 mod ingress;
 mod queues;
 mod timers;
+mod watch;
 
 use std::collections::{BTreeSet, VecDeque};
 use std::ops::{Deref, DerefMut};
@@ -25,7 +25,7 @@ use crate::config::{check_port, check_quanta, ConfigError, PortConfig, SwitchCon
 use crate::digest::{Digest, Digests};
 use crate::effects::Effects;
 use crate::frame::{Frame, FramePool};
-use crate::journey::{Watch, What};
+use crate::journey::What;
 use crate::limits::MAX_FRAME_BYTES;
 use crate::mirroring::{MirroringError, MirroringSession, MirroringSessions};
 use crate::packet::{PacketId, PacketStore};
@@ -33,6 +33,7 @@ use crate::pre::{GroupImage, Pre, PreError, Replica};
 use crate::stats::{DropCause, PortStats, SwitchStats};
 use crate::switch::gates::Gates;
 use crate::switch::timers::Timers;
+use crate::switch::watch::Watch;
 use crate::traffic_manager::TrafficManager;
 use crate::v1model::V1Model;
 

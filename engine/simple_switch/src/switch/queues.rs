@@ -64,7 +64,6 @@ impl Switch {
         }
         self.packets.set_queued(id);
         if WATCHED {
-            self.note_queued(id, port, priority, bytes);
             self.note(id, |switch| What::Queued {
                 port,
                 priority,
