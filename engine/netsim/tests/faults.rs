@@ -5,7 +5,7 @@ mod common;
 use common::{finish, random_traffic, send, us, LeafSpine, PLAIN};
 use netsim::spec::FaultSpec;
 use netsim::{Fabric, FlowSpec, Report};
-use simple_switch::hops::{HopFilter, HopKind, LINK_DOWN_CAUSE};
+use simple_switch::hops::{Cause, Hop, HopFilter};
 use units::{Duration, Time};
 use wire::tcp::ACK;
 use wire::Ecn;
@@ -51,11 +51,11 @@ fn frames_on_a_link_while_it_is_down_are_lost_in_both_directions_and_the_others_
     let delivered = |class: &str| report.classes[class].delivered.packets;
     assert_eq!((delivered("data"), delivered("ack"), report.conservation.link_drops), (1, 1, 3));
     let log = fabric.take_hops().unwrap();
-    let told = log.events().iter().filter(|event| event.cause == LINK_DOWN_CAUSE);
-    let told: Vec<_> = told.map(|event| (event.kind, event.packet, event.node, event.port)).collect();
+    let is_lost = |hop: &Hop| matches!(hop, Hop::Dropped { cause: Cause::LinkDown, .. });
+    let told = log.events().iter().filter(|event| is_lost(&event.hop));
+    let told: Vec<_> = told.map(|event| (event.packet, event.node, event.port)).collect();
     // Switches are 0 to 3, hosts 4 to 7. In order of time, each when it would have arrived.
-    let of = |packet, node, port| (HopKind::Dropped, packet, node, port);
-    assert_eq!(told, [of(1, 0, 2), of(4, 5, 0), of(6, 5, 0)]);
+    assert_eq!(told, [(1, 0, 2), (4, 5, 0), (6, 5, 0)]);
 }
 
 /// Both leaves have a link to each spine; what is sent from one to the other takes either.

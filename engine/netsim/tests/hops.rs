@@ -4,8 +4,8 @@ mod common;
 
 use common::{eee_values, finish, random_traffic, send, us, LeafSpine, PortSettings, PLAIN};
 use netsim::{Fabric, FlowSpec, Report};
-use simple_switch::hops::{FlowFilter, HopEvent, HopFilter, HopKind, HopLog};
-use units::Time;
+use simple_switch::hops::{FlowFilter, Hop, HopEvent, HopFilter, HopKind, HopLog, NONE};
+use units::{Duration, Time};
 use wire::tcp::ACK;
 use wire::Ecn;
 
@@ -53,7 +53,7 @@ fn a_packet_has_one_number_on_its_whole_way_and_each_hop_tells_what_it_did() {
     finish(&mut fabric);
     let log = fabric.take_hops().unwrap();
     let way: Vec<_> = log.events().iter().filter(|event| event.packet == 1).collect();
-    let told: Vec<_> = way.iter().map(|event| (event.kind.name(), event.node, event.port)).collect();
+    let told: Vec<_> = way.iter().map(|event| (event.hop.kind().name(), event.node, event.port)).collect();
     // Switches are 0 and 1 (leaves) and 2 (the spine), hosts 3 to 6.
     let hop = |node, from, to| {
         ["arrived", "judged", "queued", "held", "sent"]
@@ -66,19 +66,36 @@ fn a_packet_has_one_number_on_its_whole_way_and_each_hop_tells_what_it_did() {
     wanted.push(("delivered", 5, 0));
     assert_eq!(told, wanted);
     // At 10 Gbit/s: held for 120 us, then 4.48 us to wake.
-    let held = way.iter().find(|event| event.kind == HopKind::Held).unwrap();
-    assert_eq!(held.until_ps - held.at_ps, 124_480_000 - held.at_ps % 1_000);
-    let sent = way.iter().find(|event| event.kind == HopKind::Sent && event.node == 0).unwrap();
-    assert_eq!(sent.at_ps, held.until_ps);
-    assert_eq!(sent.until_ps - sent.at_ps, 1_230_400);
-    let frame = &log.frames()[sent.frame_at as usize..][..usize::from(sent.frame_len)];
+    let held = way.iter().find_map(|event| match event.hop {
+        Hop::Held { until, .. } => Some((event.at, until)),
+        _ => None,
+    });
+    let (held, opens) = held.unwrap();
+    assert_eq!((opens - held).as_ps(), 124_480_000 - held.as_ps() % 1_000);
+    let sent = way.iter().find_map(|event| match event.hop {
+        Hop::Sent { until, frame_at, frame_len, .. } if event.node == 0 => {
+            Some((event.at, until, &log.frames()[frame_at as usize..][..usize::from(frame_len)]))
+        }
+        _ => None,
+    });
+    let (sent, gone, frame) = sent.unwrap();
+    assert_eq!((sent, (gone - sent).as_ps()), (opens, 1_230_400));
     assert_eq!((frame.len(), wire::Network::of(frame).unwrap().ecn()), (64, Some(Ecn::Ect0)));
     // The PHY of that port: asleep from the start, and awake when the first bit leaves.
     let phy: Vec<_> = log.events().iter().filter(|e| e.packet == 0 && (e.node, e.port) == (0, 3)).collect();
-    assert_eq!((phy[0].kind, phy[0].at_ps, phy[0].until_ps), (HopKind::Slept, 0, 2_880_000));
-    assert_eq!((phy[1].kind, phy[1].until_ps - phy[1].at_ps), (HopKind::Woke, 4_480_000));
-    assert_eq!(phy[1].until_ps, sent.at_ps);
-    assert_eq!(phy[2].kind, HopKind::Slept, "it sleeps again when the run ends");
+    assert_eq!((phy[0].at, phy[0].hop), (Time::ZERO, Hop::Slept { until: Time::from_ps(2_880_000) }));
+    assert_eq!((phy[1].at, phy[1].hop), (sent - Duration::from_ps(4_480_000), Hop::Woke { until: sent }));
+    assert_eq!(phy[2].hop.kind(), HopKind::Slept, "it sleeps again when the run ends");
+}
+
+/// Returns a value that an event was recorded with, if it was.
+fn value(log: &HopLog, event: &HopEvent, field: usize) -> Option<u64> {
+    match event.hop {
+        Hop::Judged { values, .. } | Hop::Sent { values, .. } if values != NONE => {
+            Some(log.values()[values as usize + field])
+        }
+        _ => None,
+    }
 }
 
 #[test]
@@ -86,22 +103,22 @@ fn the_numbers_of_a_verdict_are_those_of_the_queue_and_marks_are_as_many_as_are_
     let (report, log) = run(Some(&with_fields()));
     let log = log.unwrap();
     assert_eq!(log.lost(), 0);
-    let value = |event: &HopEvent, field: usize| log.values()[event.values as usize + field];
     let mut marked = 0;
     for (judged, queued) in log.events().iter().zip(&log.events()[1..]) {
-        if judged.kind == HopKind::Judged && queued.kind == HopKind::Queued {
+        if let (Hop::Judged { .. }, Hop::Queued(waiting)) = (judged.hop, queued.hop) {
+            let [verdict, found, port] = [0, 1, 2].map(|field| value(&log, judged, field).unwrap());
             assert_eq!((judged.packet, judged.port), (queued.packet, queued.port));
-            assert_eq!((value(judged, 1), value(judged, 2)), (queued.queue_bytes, u64::from(queued.port)));
-            assert_eq!(value(judged, 0) == MARKED, value(judged, 1) > 3_028 && value(judged, 0) != 0);
-            marked += u64::from(value(judged, 0) == MARKED);
+            assert_eq!((found, port), (waiting.depth.bytes, u64::from(queued.port)));
+            assert_eq!(verdict == MARKED, found > 3_028 && verdict != 0);
+            marked += u64::from(verdict == MARKED);
         }
     }
     let ce: u64 = report.classes.values().map(|class| class.delivered_ce).sum();
     assert!(marked > 20, "{marked}");
     // A packet that came with CE is not marked again.
     assert_eq!(marked, ce);
-    let sent = |event: &&HopEvent| event.kind == HopKind::Sent && event.values != simple_switch::hops::NONE;
-    assert_eq!(log.events().iter().filter(sent).filter(|event| value(event, 0) == MARKED).count() as u64, ce);
+    let sent = log.events().iter().filter(|event| event.hop.kind() == HopKind::Sent);
+    assert_eq!(sent.filter(|event| value(&log, event, 0) == Some(MARKED)).count() as u64, ce);
 }
 
 #[test]
@@ -130,13 +147,13 @@ fn filters_leave_out_what_they_say_and_the_limit_says_how_much() {
     };
     let base = HopFilter::default;
     same(HopFilter { kinds: vec![HopKind::Held, HopKind::Woke], ..base() }, &|event| {
-        matches!(event.kind, HopKind::Held | HopKind::Woke)
+        matches!(event.hop, Hop::Held { .. } | Hop::Woke { .. })
     });
     same(HopFilter { ports: vec![(0, 1), (1, 2)], ..base() }, &|event| {
         matches!((event.node, event.port), (0, 1) | (1, 2))
     });
     let (from, until) = (us(500), us(900));
-    same(HopFilter { from, until, ..base() }, &|event| (from..until).contains(&Time::from_ps(event.at_ps)));
+    same(HopFilter { from, until, ..base() }, &|event| (from..until).contains(&event.at));
     let flow = whole.flows()[3];
     let filter = FlowFilter {
         source: Some(flow.source),
@@ -187,14 +204,16 @@ fn a_sender_that_slows_down_says_from_which_window_to_which_once_a_mark_has_come
     };
     let (report, log) = run(Some(with_fields()));
     let log = log.unwrap();
-    let value = |event: &HopEvent, field: usize| log.values()[event.values as usize + field];
     let mut slowed = 0;
-    for (at, event) in log.events().iter().enumerate().filter(|(_, event)| event.kind == HopKind::Slowed) {
-        assert!(event.queue_bytes < u64::from(event.bytes), "{event:?}");
+    for (at, event) in log.events().iter().enumerate() {
+        let Hop::Slowed { before, after } = event.hop else { continue };
+        assert!(after < before, "{event:?}");
         let host = usize::from(event.node) - SWITCHES;
         assert_eq!(log.flows()[event.flow as usize].source, size.ip(host), "{event:?}");
         let is_mark = |earlier: &&HopEvent| {
-            earlier.kind == HopKind::Judged && earlier.flow == event.flow && value(earlier, 0) == MARKED
+            matches!(earlier.hop, Hop::Judged { .. })
+                && earlier.flow == event.flow
+                && value(&log, earlier, 0) == Some(MARKED)
         };
         assert!(log.events()[..at].iter().any(|earlier| is_mark(&earlier)), "{event:?} without a mark");
         slowed += 1;

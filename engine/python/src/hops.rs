@@ -5,7 +5,9 @@ use std::net::IpAddr;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 use serde::Deserialize;
-use simple_switch::hops::{FlowFilter, HopEvent, HopFilter, HopKind, HopLog};
+use simple_switch::hops::{
+    Cause, Depth, FlowFilter, Hop, HopEvent, HopFilter, HopKind, HopLog, Waiting, NONE,
+};
 use simple_switch::DropCause;
 use units::Time;
 
@@ -74,16 +76,78 @@ pub(crate) fn filter(json: &str, nodes: &[&str]) -> Result<HopFilter, Error> {
     Ok(filter)
 }
 
+/// What an event has in the columns that not every kind fills; zero, or [`NONE`], where its kind has nothing.
+#[derive(Clone, Copy, Default)]
+struct Row {
+    until_ps: u64,
+    queue_bytes: u64,
+    queue_packets: u32,
+    bytes: u32,
+    values: u32,
+    frame_at: u32,
+    frame_len: u16,
+    priority: u8,
+    cause: u8,
+}
+
+impl Row {
+    fn of(hop: &Hop) -> Row {
+        let nothing = Row { values: NONE, ..Row::default() };
+        let queue = |bytes, Depth { bytes: queue_bytes, packets: queue_packets }| Row {
+            bytes,
+            queue_bytes,
+            queue_packets,
+            ..nothing
+        };
+        let waits =
+            |waiting: Waiting| Row { priority: waiting.priority, ..queue(waiting.bytes, waiting.depth) };
+        match *hop {
+            Hop::Offered { bytes } | Hop::Arrived { bytes } | Hop::Delivered { bytes } => {
+                Row { bytes, ..nothing }
+            }
+            Hop::Judged { bytes, values } => Row { bytes, values, ..nothing },
+            Hop::Copied { of } => Row { until_ps: of, ..nothing },
+            Hop::Queued(waiting) => waits(waiting),
+            Hop::Held { waiting, until } | Hop::Paused { waiting, until } => {
+                Row { until_ps: until.as_ps(), ..waits(waiting) }
+            }
+            Hop::Slept { until } | Hop::Woke { until } => Row { until_ps: until.as_ps(), ..nothing },
+            Hop::Recirculated { bytes, depth, until } => {
+                Row { until_ps: until.as_ps(), ..queue(bytes, depth) }
+            }
+            Hop::Sent { bytes, depth, until, values, frame_at, frame_len } => {
+                Row { until_ps: until.as_ps(), values, frame_at, frame_len, ..queue(bytes, depth) }
+            }
+            Hop::Dropped { bytes, depth, cause, values, frame_at, frame_len } => {
+                Row { cause: cause_number(cause), values, frame_at, frame_len, ..queue(bytes, depth) }
+            }
+            Hop::Slowed { before, after } => {
+                let before = u32::try_from(before.get()).unwrap_or(u32::MAX);
+                Row { bytes: before, queue_bytes: after.get(), ..nothing }
+            }
+        }
+    }
+}
+
+/// The number of a cause in its column: a place in [`DropCause::ALL`], or a number of `_OTHER_CAUSES` in Python.
+fn cause_number(cause: Cause) -> u8 {
+    match cause {
+        Cause::Switch(cause) => cause as u8,
+        Cause::LinkDown => 0xFE,
+        Cause::Nic => 0xFF,
+    }
+}
+
 /// A column: its values as little-endian bytes.
 fn column<const N: usize>(
     py: Python<'_>,
     log: &HopLog,
-    of: impl Fn(&HopEvent) -> [u8; N],
+    of: impl Fn(&HopEvent, &Row) -> [u8; N],
 ) -> PyResult<Py<PyBytes>> {
     let events = log.events();
     let bytes = PyBytes::new_with(py, events.len() * N, |bytes| {
         for (place, event) in bytes.chunks_exact_mut(N).zip(events) {
-            place.copy_from_slice(&of(event));
+            place.copy_from_slice(&of(event, &Row::of(&event.hop)));
         }
         Ok(())
     })?;
@@ -93,21 +157,21 @@ fn column<const N: usize>(
 /// Returns what was recorded, for `eeon_engine.hops.Hops`.
 pub(crate) fn columns(py: Python<'_>, log: &HopLog, nodes: &[&str]) -> PyResult<Py<PyDict>> {
     let dict = PyDict::new(py);
-    dict.set_item("at_ps", column(py, log, |event| event.at_ps.to_le_bytes())?)?;
-    dict.set_item("packet", column(py, log, |event| event.packet.to_le_bytes())?)?;
-    dict.set_item("until_ps", column(py, log, |event| event.until_ps.to_le_bytes())?)?;
-    dict.set_item("queue_bytes", column(py, log, |event| event.queue_bytes.to_le_bytes())?)?;
-    dict.set_item("queue_packets", column(py, log, |event| event.queue_packets.to_le_bytes())?)?;
-    dict.set_item("bytes", column(py, log, |event| event.bytes.to_le_bytes())?)?;
-    dict.set_item("flow", column(py, log, |event| event.flow.to_le_bytes())?)?;
-    dict.set_item("values", column(py, log, |event| event.values.to_le_bytes())?)?;
-    dict.set_item("frame_at", column(py, log, |event| event.frame_at.to_le_bytes())?)?;
-    dict.set_item("frame_len", column(py, log, |event| event.frame_len.to_le_bytes())?)?;
-    dict.set_item("node", column(py, log, |event| event.node.to_le_bytes())?)?;
-    dict.set_item("port", column(py, log, |event| event.port.to_le_bytes())?)?;
-    dict.set_item("priority", column(py, log, |event| [event.priority])?)?;
-    dict.set_item("kind", column(py, log, |event| [event.kind as u8])?)?;
-    dict.set_item("cause", column(py, log, |event| [event.cause])?)?;
+    dict.set_item("at_ps", column(py, log, |event, _| event.at.as_ps().to_le_bytes())?)?;
+    dict.set_item("packet", column(py, log, |event, _| event.packet.to_le_bytes())?)?;
+    dict.set_item("until_ps", column(py, log, |_, row| row.until_ps.to_le_bytes())?)?;
+    dict.set_item("queue_bytes", column(py, log, |_, row| row.queue_bytes.to_le_bytes())?)?;
+    dict.set_item("queue_packets", column(py, log, |_, row| row.queue_packets.to_le_bytes())?)?;
+    dict.set_item("bytes", column(py, log, |_, row| row.bytes.to_le_bytes())?)?;
+    dict.set_item("flow", column(py, log, |event, _| event.flow.to_le_bytes())?)?;
+    dict.set_item("values", column(py, log, |_, row| row.values.to_le_bytes())?)?;
+    dict.set_item("frame_at", column(py, log, |_, row| row.frame_at.to_le_bytes())?)?;
+    dict.set_item("frame_len", column(py, log, |_, row| row.frame_len.to_le_bytes())?)?;
+    dict.set_item("node", column(py, log, |event, _| event.node.to_le_bytes())?)?;
+    dict.set_item("port", column(py, log, |event, _| event.port.to_le_bytes())?)?;
+    dict.set_item("priority", column(py, log, |_, row| [row.priority])?)?;
+    dict.set_item("kind", column(py, log, |event, _| [event.hop.kind() as u8])?)?;
+    dict.set_item("cause", column(py, log, |_, row| [row.cause])?)?;
     let values: Vec<u8> = log.values().iter().flat_map(|value| value.to_le_bytes()).collect();
     dict.set_item("field_values", PyBytes::new(py, &values))?;
     dict.set_item("frames", PyBytes::new(py, log.frames()))?;

@@ -165,21 +165,8 @@ pub enum ConfigError {
     #[error("port {0}: given twice")]
     DuplicatePort(u16),
     /// The program has no such register.
-    #[error("gate_register {0:?}: the program has no register of this name; leave it out to hold by recirculation")]
-    NoGateRegister(String),
-    /// The register has a cell per port, or it cannot be a gate.
-    #[error("gate_register {name:?}: has {cells} cells, but port {port} needs one of its own")]
-    GateRegisterTooSmall {
-        /// The register.
-        name: String,
-        /// Its size.
-        cells: usize,
-        /// The highest port.
-        port: u16,
-    },
-    /// The program has no such register.
     #[error("{option} {name:?}: the program has no register of this name; leave it out to {without}")]
-    NoQueueRegister {
+    NoRegister {
         /// What names the register.
         option: &'static str,
         /// The name.
@@ -187,21 +174,17 @@ pub enum ConfigError {
         /// What happens without it.
         without: &'static str,
     },
-    /// The register has a cell for each queue of a port, or it cannot be the queues'.
-    #[error(
-        "{option} {name:?}: has {cells} cells, but the queues of port {port} need {needed}: port << 3 | priority"
-    )]
-    QueueRegisterTooSmall {
+    /// The register has its cells for each port, or it cannot be theirs.
+    #[error("{option} {name:?}: has {cells} cells, but {lack}")]
+    RegisterTooSmall {
         /// What names the register.
         option: &'static str,
         /// The register.
         name: String,
         /// Its size.
         cells: usize,
-        /// The highest port.
-        port: u16,
-        /// The size that it needs.
-        needed: usize,
+        /// Which port needs more.
+        lack: String,
     },
     /// A field that simple_switch cannot work without.
     #[error(

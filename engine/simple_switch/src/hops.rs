@@ -6,14 +6,15 @@
 //! Nothing here changes what happens to a packet.
 //!
 //! What a program decided is known by the values of fields that the filter names. They are read after ingress
-//! ([`HopKind::Judged`]) and after egress ([`HopKind::Sent`], [`HopKind::Dropped`]).
+//! ([`Hop::Judged`]) and after egress ([`Hop::Sent`], [`Hop::Dropped`]).
 
 use std::collections::{BTreeMap, VecDeque};
 
 use bm::{Field, Phv, Program};
-use units::Time;
+use units::{Bytes, Time};
 use wire::FiveTuple;
 
+use crate::frame::Frame;
 use crate::packet::PacketId;
 use crate::stats::DropCause;
 
@@ -35,142 +36,147 @@ pub const NONE: u32 = u32::MAX;
 /// Numbers from here on are of copies, and of packets that nobody has numbered; those below come from [`HopLog::expect`].
 const OWN_NUMBERS: u64 = 1 << 40;
 
-/// What happened.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[repr(u8)]
-pub enum HopKind {
-    /// A host offered the packet to its NIC.
-    Offered,
-    /// It came in by this port.
-    Arrived,
-    /// Ingress ended with these values.
-    Judged,
-    /// A copy of the packet `until_ps` was made, which has this number.
-    Copied,
-    /// It entered the queue of this port; depths are without it.
-    Queued,
-    /// It has to wait in the queue for the port's gate, which opens at `until_ps`: the link sleeps or wakes.
-    Held,
-    /// The port's PHY began to go to sleep; it was asleep at `until_ps`.
-    Slept,
-    /// The port's PHY began to wake; it was awake at `until_ps`.
-    Woke,
-    /// It left the queue and goes round to ingress, where it is at `until_ps`.
-    Recirculated,
-    /// It left the queue, and its last bit the port at `until_ps`; depths are what it left behind.
-    Sent,
-    /// It was lost, for the reason `cause`.
-    Dropped,
-    /// It arrived at the host that it was for.
-    Delivered,
-    /// A TCP sender of the host lowered its congestion window, from `bytes` to `queue_bytes`; the flow is that of its data.
-    Slowed,
-    /// It has to wait in the queue for the gate of its class, which opens at `until_ps`: the queue is paused.
-    Paused,
+/// What waits at a port, without the packet that an event is of.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Depth {
+    /// Bytes.
+    pub bytes: u64,
+    /// Packets.
+    pub packets: u32,
 }
 
-impl HopKind {
-    /// Every kind, in the order of their numbers.
-    pub const ALL: [HopKind; 14] = [
-        HopKind::Offered,
-        HopKind::Arrived,
-        HopKind::Judged,
-        HopKind::Copied,
-        HopKind::Queued,
-        HopKind::Held,
-        HopKind::Slept,
-        HopKind::Woke,
-        HopKind::Recirculated,
-        HopKind::Sent,
-        HopKind::Dropped,
-        HopKind::Delivered,
-        HopKind::Slowed,
-        HopKind::Paused,
-    ];
+/// A packet in a queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Waiting {
+    /// Bytes of the frame, without FCS.
+    pub bytes: u32,
+    /// Queue of the port.
+    pub priority: u8,
+    /// What waits besides.
+    pub depth: Depth,
+}
 
-    /// Returns the name in filters and reports.
-    pub const fn name(self) -> &'static str {
-        match self {
-            HopKind::Offered => "offered",
-            HopKind::Arrived => "arrived",
-            HopKind::Judged => "judged",
-            HopKind::Copied => "copied",
-            HopKind::Queued => "queued",
-            HopKind::Held => "held",
-            HopKind::Slept => "slept",
-            HopKind::Woke => "woke",
-            HopKind::Recirculated => "recirculated",
-            HopKind::Sent => "sent",
-            HopKind::Dropped => "dropped",
-            HopKind::Delivered => "delivered",
-            HopKind::Slowed => "slowed",
-            HopKind::Paused => "paused",
-        }
+/// Why a packet was lost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cause {
+    /// The switch dropped it.
+    Switch(DropCause),
+    /// The link behind the port was down.
+    LinkDown,
+    /// A host's NIC dropped it.
+    Nic,
+}
+
+/// What happened. `bytes` are those of the frame, without FCS; `values` is the index of the first value in [`HopLog::values`], or
+/// [`NONE`]; `frame_at` and `frame_len` say where in [`HopLog::frames`] the frame's beginning is, and how much of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs)] // What several have in common is said above.
+pub enum Hop {
+    /// A host offered the packet to its NIC.
+    Offered { bytes: u32 },
+    /// It came in by this port.
+    Arrived { bytes: u32 },
+    /// Ingress ended with these values.
+    Judged { bytes: u32, values: u32 },
+    /// It was made as a copy of the packet with the number `of`.
+    Copied { of: u64 },
+    /// It entered the queue of this port.
+    Queued(Waiting),
+    /// It has to wait in the queue for the port's gate, which opens at `until`: the link sleeps or wakes.
+    Held { waiting: Waiting, until: Time },
+    /// The port's PHY began to go to sleep; it was asleep at `until`.
+    Slept { until: Time },
+    /// The port's PHY began to wake; it was awake at `until`.
+    Woke { until: Time },
+    /// It left the queue and goes round to ingress, where it is at `until`.
+    Recirculated { bytes: u32, depth: Depth, until: Time },
+    /// It left the queue, and its last bit the port at `until`; `depth` is what it left behind.
+    Sent { bytes: u32, depth: Depth, until: Time, values: u32, frame_at: u32, frame_len: u16 },
+    /// It was lost.
+    Dropped { bytes: u32, depth: Depth, cause: Cause, values: u32, frame_at: u32, frame_len: u16 },
+    /// It arrived at the host that it was for.
+    Delivered { bytes: u32 },
+    /// A TCP sender of the host lowered its congestion window, in bytes; the flow is that of its data.
+    Slowed { before: Bytes, after: Bytes },
+    /// It has to wait in the queue for the gate of its class, which opens at `until`: the queue is paused.
+    Paused { waiting: Waiting, until: Time },
+}
+
+impl Hop {
+    /// Creates a sending, of which the log adds the rest.
+    pub const fn sent(bytes: u32, depth: Depth, until: Time) -> Self {
+        Self::Sent { bytes, depth, until, values: NONE, frame_at: 0, frame_len: 0 }
+    }
+
+    /// Creates a loss, of which the log adds the rest.
+    pub const fn dropped(bytes: u32, depth: Depth, cause: Cause) -> Self {
+        Self::Dropped { bytes, depth, cause, values: NONE, frame_at: 0, frame_len: 0 }
     }
 }
 
-/// One event. What its kind has no use for is zero.
+macro_rules! hop_kinds {
+    ($($kind:ident $name:literal,)*) => {
+        /// The kinds of [`Hop`], for filters and reports.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        #[repr(u8)]
+        #[allow(missing_docs)] // See `Hop`.
+        pub enum HopKind {
+            $($kind,)*
+        }
+
+        impl HopKind {
+            /// Every kind, in the order of their numbers.
+            pub const ALL: [HopKind; [$($name),*].len()] = [$(HopKind::$kind),*];
+
+            /// Returns the name in filters and reports.
+            pub const fn name(self) -> &'static str {
+                [$($name),*][self as usize]
+            }
+        }
+
+        impl Hop {
+            /// Returns the kind.
+            pub const fn kind(&self) -> HopKind {
+                match self {
+                    $(Hop::$kind { .. } => HopKind::$kind,)*
+                }
+            }
+        }
+    };
+}
+
+hop_kinds! {
+    Offered "offered",
+    Arrived "arrived",
+    Judged "judged",
+    Copied "copied",
+    Queued "queued",
+    Held "held",
+    Slept "slept",
+    Woke "woke",
+    Recirculated "recirculated",
+    Sent "sent",
+    Dropped "dropped",
+    Delivered "delivered",
+    Slowed "slowed",
+    Paused "paused",
+}
+
+/// One event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HopEvent {
-    /// When, in picoseconds.
-    pub at_ps: u64,
+    /// When.
+    pub at: Time,
     /// The packet's number; 0 for what happens to a port.
     pub packet: u64,
-    /// A second time, in picoseconds, or the number of the packet that was copied; see [`HopKind`].
-    pub until_ps: u64,
-    /// Bytes waiting at the port, this packet excluded.
-    pub queue_bytes: u64,
-    /// Packets waiting at the port, this one excluded.
-    pub queue_packets: u32,
-    /// Bytes of the frame, without FCS.
-    pub bytes: u32,
     /// Index into [`HopLog::flows`], or [`NONE`].
     pub flow: u32,
-    /// Index of the first value in [`HopLog::values`], or [`NONE`].
-    pub values: u32,
-    /// First byte of the frame's beginning in [`HopLog::frames`].
-    pub frame_at: u32,
-    /// How many bytes of it are there.
-    pub frame_len: u16,
     /// The node: a number that the log's owner gives; a switch alone is 0.
     pub node: u16,
     /// Port.
     pub port: u16,
-    /// Queue of the port.
-    pub priority: u8,
     /// What.
-    pub kind: HopKind,
-    /// Index into [`DropCause::ALL`], or [`OTHER_CAUSE`] or [`LINK_DOWN_CAUSE`].
-    pub cause: u8,
-}
-
-/// A cause of a drop outside [`DropCause`]: a NIC's.
-pub const OTHER_CAUSE: u8 = u8::MAX;
-
-/// Another: the link behind the port was down.
-pub const LINK_DOWN_CAUSE: u8 = OTHER_CAUSE - 1;
-
-impl HopEvent {
-    /// Creates an event of `kind` at a port.
-    pub fn new(at: Time, kind: HopKind, port: u16) -> Self {
-        Self {
-            at_ps: at.as_ps(),
-            packet: 0,
-            until_ps: 0,
-            queue_bytes: 0,
-            queue_packets: 0,
-            bytes: 0,
-            flow: NONE,
-            values: NONE,
-            frame_at: 0,
-            frame_len: 0,
-            node: 0,
-            port,
-            priority: 0,
-            kind,
-            cause: 0,
-        }
-    }
+    pub hop: Hop,
 }
 
 /// A 5-tuple of which any part may be left open.
@@ -364,7 +370,7 @@ impl HopLog {
 
     /// Sorts the events by time; those of one instant stay in order.
     pub fn sort(&mut self) {
-        self.events.sort_by_key(|event| event.at_ps);
+        self.events.sort_by_key(|event| event.at);
     }
 
     /// Says which number the next packet that arrives has.
@@ -391,15 +397,21 @@ impl HopLog {
             if event.flow != NONE {
                 event.flow = self.flow_number(&other.flows[event.flow as usize]);
             }
-            if event.values != NONE {
-                let from = event.values as usize;
-                event.values = self.values.len() as u32;
-                self.values.extend_from_slice(&other.values[from..from + self.filter.fields.len()]);
+            if let Hop::Judged { values, .. } | Hop::Sent { values, .. } | Hop::Dropped { values, .. } =
+                &mut event.hop
+            {
+                if *values != NONE {
+                    let from = std::mem::replace(values, self.values.len() as u32) as usize;
+                    self.values.extend_from_slice(&other.values[from..from + self.filter.fields.len()]);
+                }
             }
-            if event.frame_len > 0 {
-                let from = event.frame_at as usize;
-                event.frame_at = self.frames.len() as u32;
-                self.frames.extend_from_slice(&other.frames[from..from + usize::from(event.frame_len)]);
+            if let Hop::Sent { frame_at, frame_len, .. } | Hop::Dropped { frame_at, frame_len, .. } =
+                &mut event.hop
+            {
+                if *frame_len > 0 {
+                    let from = std::mem::replace(frame_at, self.frames.len() as u32) as usize;
+                    self.frames.extend_from_slice(&other.frames[from..from + usize::from(*frame_len)]);
+                }
             }
             self.events.push(event);
         }
@@ -434,12 +446,11 @@ impl HopLog {
         Some(flow.map_or(NONE, |flow| self.flow_number(flow)))
     }
 
-    /// Keeps an event, and the beginning of its frame if one is given, if the filter admits it and there is room; whether it did.
-    pub fn push(&mut self, mut event: HopEvent, frame: Option<&[u8]>) -> bool {
+    /// Keeps an event if the filter admits it and there is room, with the beginning of the frame if it leaves; whether it did.
+    pub fn push(&mut self, mut event: HopEvent, frame: &[u8]) -> bool {
         let filter = &self.filter;
-        let (from, until) = (filter.from.as_ps(), filter.until.as_ps());
-        let is_wanted = self.kinds & (1 << event.kind as u16) != 0
-            && (from..until).contains(&event.at_ps)
+        let is_wanted = self.kinds & (1 << event.hop.kind() as u16) != 0
+            && (filter.from..filter.until).contains(&event.at)
             && (filter.ports.is_empty() || filter.ports.contains(&(event.node, event.port)));
         if !is_wanted {
             return false;
@@ -448,11 +459,14 @@ impl HopLog {
             self.lost += 1;
             return false;
         }
-        if let Some(frame) = frame.filter(|_| filter.snap_bytes > 0) {
-            let kept = &frame[..frame.len().min(usize::from(filter.snap_bytes))];
-            event.frame_at = self.frames.len() as u32;
-            event.frame_len = kept.len() as u16;
-            self.frames.extend_from_slice(kept);
+        if let Hop::Sent { frame_at, frame_len, .. } | Hop::Dropped { frame_at, frame_len, .. } =
+            &mut event.hop
+        {
+            if filter.snap_bytes > 0 {
+                let kept = &frame[..frame.len().min(usize::from(filter.snap_bytes))];
+                (*frame_at, *frame_len) = (self.frames.len() as u32, kept.len() as u16);
+                self.frames.extend_from_slice(kept);
+            }
         }
         self.events.push(event);
         true
@@ -487,46 +501,35 @@ impl HopLog {
         self.own
     }
 
-    /// Records a frame that has come in, with an id unless it was refused at once.
-    pub(crate) fn arrived(
-        &mut self,
-        id: Option<PacketId>,
-        at: Time,
-        port: u16,
-        frame: &[u8],
-        bytes: usize,
-    ) -> u64 {
+    /// Records a frame that has come in, with an id unless it was refused at once; returns its number.
+    pub(crate) fn arrived(&mut self, id: Option<PacketId>, at: Time, port: u16, frame: &Frame) -> u64 {
         let packet = match self.expected.take() {
             Some(packet) => packet,
             None => self.number(),
         };
         let flow = if packet == UNKNOWN_PACKET { None } else { self.flow_of(frame) };
-        let Some(flow) = flow else {
-            // A slot of the store is used again and again.
-            if let Some(id) = id {
-                self.set(id, STRANGER);
-            }
-            return UNKNOWN_PACKET;
-        };
+        // A slot of the store is used again and again.
+        let known = flow.map(|flow| Known { packet, flow, left_with: NONE, port: None });
         if let Some(id) = id {
-            self.set(id, Known { packet, flow, left_with: NONE, port: None });
+            self.set(id, known.unwrap_or(STRANGER));
         }
-        let event = HopEvent { packet, flow, bytes: bytes as u32, ..self.event(at, HopKind::Arrived, port) };
-        self.push(event, None);
+        let Some(known) = known else { return UNKNOWN_PACKET };
+        self.push_of(known, at, port, Hop::Arrived { bytes: frame.len() as u32 }, &[]);
         packet
     }
 
-    fn event(&self, at: Time, kind: HopKind, port: u16) -> HopEvent {
-        HopEvent { node: self.node, ..HopEvent::new(at, kind, port) }
+    /// Keeps an event of a packet as [`HopLog::push`] does.
+    fn push_of(&mut self, known: Known, at: Time, port: u16, hop: Hop, frame: &[u8]) -> bool {
+        let Known { packet, flow, .. } = known;
+        self.push(HopEvent { at, packet, flow, node: self.node, port, hop }, frame)
     }
 
     /// Records a frame that was refused before it had an id.
-    pub(crate) fn refused(&mut self, at: Time, port: u16, frame: &[u8], bytes: usize, cause: DropCause) {
-        let packet = self.arrived(None, at, port, frame, bytes);
+    pub(crate) fn refused(&mut self, at: Time, port: u16, frame: &Frame, cause: DropCause) {
+        let packet = self.arrived(None, at, port, frame);
         if packet != UNKNOWN_PACKET {
-            let event = self.event(at, HopKind::Dropped, port);
-            let event = HopEvent { packet, bytes: bytes as u32, cause: cause as u8, ..event };
-            self.push(event, Some(frame));
+            let hop = Hop::dropped(frame.len() as u32, Depth::default(), Cause::Switch(cause));
+            self.push_of(Known { packet, ..STRANGER }, at, port, hop, frame);
         }
     }
 
@@ -538,10 +541,9 @@ impl HopLog {
     /// Records that a packet was copied.
     pub(crate) fn copied(&mut self, id: PacketId, copy: PacketId, at: Time, port: u16) {
         let Some(original) = self.known(id) else { return self.set(copy, STRANGER) };
-        let packet = self.number();
-        self.set(copy, Known { packet, flow: original.flow, left_with: NONE, port: None });
-        let event = self.event(at, HopKind::Copied, port);
-        self.push(HopEvent { packet, flow: original.flow, until_ps: original.packet, ..event }, None);
+        let known = Known { packet: self.number(), left_with: NONE, port: None, ..original };
+        self.set(copy, known);
+        self.push_of(known, at, port, Hop::Copied { of: original.packet }, &[]);
     }
 
     /// Ingress or egress has run.
@@ -565,9 +567,7 @@ impl HopLog {
             self.inside[id as usize].left_with = values;
             return;
         }
-        let event = self.event(at, HopKind::Judged, port);
-        let event = HopEvent { packet: known.packet, flow: known.flow, values, bytes: bytes as u32, ..event };
-        if !self.push(event, None) {
+        if !self.push_of(known, at, port, Hop::Judged { bytes: bytes as u32, values }, &[]) {
             self.values.truncate(values as usize);
         }
     }
@@ -578,16 +578,15 @@ impl HopLog {
     }
 
     /// Completes an event of a packet and keeps it.
-    pub(crate) fn note(&mut self, id: PacketId, event: HopEvent, frame: &[u8]) {
+    pub(crate) fn note(&mut self, id: PacketId, at: Time, port: u16, mut hop: Hop, frame: &[u8]) {
         let Some(known) = self.known(id) else { return };
-        let mut event = HopEvent { packet: known.packet, flow: known.flow, node: self.node, ..event };
-        let is_gone = matches!(event.kind, HopKind::Sent | HopKind::Dropped);
-        if is_gone {
-            event.values = known.left_with;
-            self.set(id, STRANGER);
-        }
-        let is_kept = self.push(event, is_gone.then_some(frame));
-        if is_gone && !is_kept && known.left_with != NONE {
+        let (Hop::Sent { values, .. } | Hop::Dropped { values, .. }) = &mut hop else {
+            self.push_of(known, at, port, hop, &[]);
+            return;
+        };
+        *values = known.left_with;
+        self.set(id, STRANGER);
+        if !self.push_of(known, at, port, hop, frame) && known.left_with != NONE {
             self.values.truncate(known.left_with as usize);
         }
     }
@@ -598,28 +597,14 @@ impl HopLog {
             self.sent.push_back(self.known(id).map_or(UNKNOWN_PACKET, |known| known.packet));
         }
     }
+}
 
-    /// Records a packet at a queue: how deep it is without it, when the port's gate opens and when its pause ends.
-    #[allow(clippy::too_many_arguments)] // The queue as it is, and nothing that they would be called together.
-    pub(crate) fn queued(
-        &mut self,
-        id: PacketId,
-        at: Time,
-        port: u16,
-        priority: u8,
-        bytes: u32,
-        queue: (u64, usize),
-        [gate, pause]: [Time; 2],
-    ) {
-        let (queue_bytes, queue_packets) = (queue.0, queue.1 as u32);
-        let event = self.event(at, HopKind::Queued, port);
-        let event = HopEvent { bytes, queue_bytes, queue_packets, priority, ..event };
-        self.note(id, event, &[]);
-        for (kind, opens) in [(HopKind::Held, gate), (HopKind::Paused, pause)] {
-            if opens > at {
-                let until_ps = if opens == Time::MAX { u64::MAX } else { opens.as_ps() };
-                self.note(id, HopEvent { kind, until_ps, ..event }, &[]);
-            }
-        }
+#[cfg(test)]
+mod tests {
+    use super::HopEvent;
+
+    #[test]
+    fn an_event_is_sixty_four_bytes() {
+        assert_eq!(std::mem::size_of::<HopEvent>(), 64);
     }
 }

@@ -8,11 +8,10 @@
 use std::collections::BTreeMap;
 
 use bm::trace::{Event, Lvalue, Trace};
-use bm::{Fault, Phv, Program};
+use bm::{Fault, Program};
 use units::{Duration, Time};
 
 use crate::frame::Frame;
-use crate::hops::HopLog;
 use crate::packet::PacketId;
 use crate::stats::DropCause;
 
@@ -235,52 +234,16 @@ impl Follower {
         }
     }
 
-    /// Adds that the parser has run.
-    #[cold]
-    pub(crate) fn parsed(&mut self, id: PacketId, at: Time, error: u32, checksums_hold: bool) {
+    /// Adds a step made of what has been traced of a packet since the last, if it is followed.
+    pub(crate) fn traced(&mut self, id: PacketId, at: Time, what: impl FnOnce(&mut Trace) -> What) {
         if let Some(&packet) = self.followed.get(&id) {
-            let events = self.trace.take();
-            self.step(packet, at, What::Parsed { events, error, checksums_hold });
+            let what = what(&mut self.trace);
+            self.step(packet, at, what);
         }
     }
 
-    /// Adds that a pipeline has run.
-    #[cold]
-    pub(crate) fn ran(&mut self, id: PacketId, at: Time, egress: bool, phv: &Phv, fault: Option<&Fault>) {
-        if let Some(&packet) = self.followed.get(&id) {
-            let (events, values) = (self.trace.take(), self.trace.values(phv));
-            self.step(packet, at, What::Ran { egress, events, values, fault: fault.cloned() });
-        }
+    /// Returns what is to trace the packet, if it is followed.
+    pub(crate) fn trace(&mut self, id: PacketId) -> Option<&mut Trace> {
+        self.follows(id).then_some(&mut self.trace)
     }
-
-    /// Adds that the headers are written again.
-    #[cold]
-    pub(crate) fn deparsed(&mut self, id: PacketId, at: Time) {
-        if let Some(&packet) = self.followed.get(&id) {
-            let events = self.trace.take();
-            self.step(packet, at, What::Deparsed { events });
-        }
-    }
-}
-
-/// Who wants to know what happens to packets. A switch that nobody watches has none.
-#[derive(Default)]
-pub(crate) struct Watch {
-    /// Follows packets of one tag in all detail.
-    pub(crate) follower: Option<Follower>,
-    /// Records the hops of packets.
-    pub(crate) hops: Option<HopLog>,
-}
-
-/// Returns what is to watch the packet, if it is followed.
-#[inline(always)]
-pub(crate) fn watcher<const WATCHED: bool>(
-    watch: &mut Option<Box<Watch>>,
-    id: PacketId,
-) -> Option<&mut Trace> {
-    if !WATCHED {
-        return None;
-    }
-    let follower = watch.as_deref_mut()?.follower.as_mut()?;
-    follower.follows(id).then_some(&mut follower.trace)
 }

@@ -195,11 +195,12 @@ fn a_gate_is_read_again_after_a_control_write_both_earlier_and_later() {
 fn a_gate_register_that_is_not_there_or_too_small_is_refused_by_name() {
     let with_gate = |name: &str| SwitchConfig { gate_register: Some(name.to_owned()), ..unlimited() };
     let error = Switch::new(probe(), with_gate("no_such")).err().unwrap();
-    assert_eq!(error, ConfigError::NoGateRegister("no_such".to_owned()));
+    let (option, without) = ("gate_register", "hold by recirculation");
+    assert_eq!(error, ConfigError::NoRegister { option, name: "no_such".to_owned(), without });
     let mut config = with_gate("probe_ingress.counts");
     config.ports.push(PortConfig::unlimited(16));
     let error = Switch::new(probe(), config).err().unwrap().to_string();
-    assert!(error.contains("16 cells") && error.contains("port 16"), "{error}");
+    assert!(error.ends_with("has 16 cells, but port 16 needs one of its own"), "{error}");
 }
 
 fn with_timers() -> Switch {

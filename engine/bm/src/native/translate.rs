@@ -1,11 +1,9 @@
 //! Native code for a program's flow, one function from a start to the end. What stands between the branches is in
 //! `straight`.
 //!
-//! An action's code is made once for each node that may follow it, so that its end is a plain jump; an `exit` that
-//! was met is part of the program point too. All values are kept in the slot array, as the interpreter does, which is
-//! what callbacks and later runs read; Cranelift forwards a value from a store to the loads behind it.
-
-use std::collections::HashMap;
+//! An action's code is made once for each node that may follow it, as `program::flow` has it, so that its end is a plain
+//! jump. All values are kept in the slot array, as the interpreter does, which is what callbacks and later runs read;
+//! Cranelift forwards a value from a store to the loads behind it.
 
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{
@@ -14,24 +12,10 @@ use cranelift_codegen::ir::{
 use cranelift_frontend::{FunctionBuilder, Variable};
 
 use super::frame::{offset, status};
-use crate::program::{Op, Pc, Program, Slot};
-
-/// Maximum number of instructions of one parser, pipeline or condition, counted as often as they are compiled. A longer
-/// one is interpreted, so that loading takes bounded time.
-const MAX_OPS: usize = 20_000;
+use crate::program::{flow, FlowNode, Op, Pc, Program, Slot};
 
 /// Longest select whose cases are compared one by one in the code.
 const MAX_CASES: usize = 32;
-
-/// An instruction, and what the code from it on depends on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-struct ProgramPoint {
-    pc: Pc,
-    /// In an action: the node that follows its table.
-    after: Option<Pc>,
-    /// The action has called `exit`.
-    exited: bool,
-}
 
 pub(super) struct Translation<'a> {
     pub(super) program: &'a Program,
@@ -42,11 +26,8 @@ pub(super) struct Translation<'a> {
     callback: SigRef,
     /// Returns [`status::TRAPPED`].
     pub(super) trapped: Block,
-    blocks: HashMap<ProgramPoint, Block>,
-    work: Vec<ProgramPoint>,
-    /// By instruction: whether something jumps there.
-    leaders: Vec<bool>,
-    translated: usize,
+    /// By node: where its code begins; `None` where it stands behind that of the only node that leads to it.
+    blocks: Vec<Option<Block>>,
 }
 
 /// Makes the function that runs from `start`, of (frame, slots, steps). `None` when it would be too long.
@@ -56,6 +37,7 @@ pub(super) fn translate(
     mut b: FunctionBuilder<'_>,
     signature: &Signature,
 ) -> Option<()> {
+    let nodes = flow(program, start)?;
     let entry = b.create_block();
     b.append_block_params_for_function_params(entry);
     b.switch_to_block(entry);
@@ -69,27 +51,14 @@ pub(super) fn translate(
     callback.returns.push(cranelift_codegen::ir::AbiParam::new(types::I64));
     let callback = b.import_signature(callback);
     let trapped = b.create_block();
-    let mut t = Translation {
-        program,
-        frame,
-        slots,
-        steps,
-        callback,
-        trapped,
-        blocks: HashMap::new(),
-        work: Vec::new(),
-        leaders: leaders(program),
-        translated: 0,
-        b,
-    };
-    let first = t.block(ProgramPoint { pc: start, after: None, exited: false });
+    let blocks = blocks(program, &nodes, &mut b);
+    let mut t = Translation { program, frame, slots, steps, callback, trapped, blocks, b };
+    let first = t.block(0);
     t.b.ins().jump(first, &[]);
-    while let Some(point) = t.work.pop() {
-        let block = t.blocks[&point];
-        t.b.switch_to_block(block);
-        t.walk(point)?;
-        if t.translated > MAX_OPS {
-            return None;
+    for at in 0..nodes.len() {
+        if let Some(block) = t.blocks[at] {
+            t.b.switch_to_block(block);
+            t.run_on(&nodes, at);
         }
     }
     t.b.switch_to_block(trapped);
@@ -100,26 +69,16 @@ pub(super) fn translate(
     Some(())
 }
 
-/// Marks every instruction that is jumped to.
-fn leaders(program: &Program) -> Vec<bool> {
-    let mut leaders = vec![false; program.ops().len()];
-    let mut mark = |pc: Pc| leaders[pc as usize] = true;
-    for op in program.ops() {
-        let mut op = *op;
-        if let Some(to) = op.target_mut() {
-            mark(*to);
-        }
+/// Makes the blocks of the first node, of those that several nodes lead to, and of those that are branched to.
+fn blocks(program: &Program, nodes: &[FlowNode], b: &mut FunctionBuilder<'_>) -> Vec<Option<Block>> {
+    let mut ways_in = vec![0; nodes.len()];
+    ways_in[0] = 2;
+    for node in nodes {
+        let op = program.ops()[node.pc as usize];
+        let branches = matches!(op, Op::Apply { .. } | Op::Select { .. }) || node.next.len() > 1;
+        node.next.iter().for_each(|&next| ways_in[next] += if branches { 2 } else { 1 });
     }
-    for table in program.match_tables() {
-        mark(table.next_none);
-        for action in &table.actions {
-            [action.pc, action.next_hit, action.next_miss].into_iter().for_each(&mut mark);
-        }
-    }
-    for select in program.selects() {
-        (0..=select.cases.len()).for_each(|case| mark(select.target(case)));
-    }
-    leaders
+    ways_in.iter().map(|&ways| (ways > 1).then(|| b.create_block())).collect()
 }
 
 /// Memory of the slots.
@@ -183,27 +142,9 @@ impl Translation<'_> {
         self.b.ins().load(ty, frame_flags(), self.frame, offset)
     }
 
-    /// Returns the block of a point, to be filled in its turn.
-    fn block(&mut self, point: ProgramPoint) -> Block {
-        if let Some(&block) = self.blocks.get(&point) {
-            return block;
-        }
-        let block = self.b.create_block();
-        self.blocks.insert(point, block);
-        self.work.push(point);
-        block
-    }
-
-    fn jump(&mut self, point: ProgramPoint) {
-        let block = self.block(point);
-        self.b.ins().jump(block, &[]);
-    }
-
-    /// Goes to `to` if `condition` is not zero, and on at `point` otherwise.
-    fn branch(&mut self, condition: Value, to: Pc, point: ProgramPoint) {
-        let taken = self.block(ProgramPoint { pc: to, ..point });
-        let next = self.block(point);
-        self.b.ins().brif(condition, taken, &[], next, &[]);
+    /// Returns the block of a node that is branched to.
+    fn block(&self, node: usize) -> Block {
+        self.blocks[node].expect("every node that is branched to has a block")
     }
 
     pub(super) fn compare(&mut self, condition: IntCC, a: Slot, b: Slot) -> Value {
@@ -246,108 +187,91 @@ impl Translation<'_> {
         self.b.inst_results(call)[0]
     }
 
-    /// Translates from `point` to the next branch.
-    fn walk(&mut self, mut point: ProgramPoint) -> Option<()> {
+    /// Translates from a node to the next branch, or to the next node that has a block.
+    fn run_on(&mut self, nodes: &[FlowNode], mut at: usize) {
         loop {
-            let at = point.pc;
-            let op = *self.program.ops().get(at as usize)?;
-            point.pc += 1;
-            self.translated += 1;
+            let FlowNode { pc, next } = &nodes[at];
+            let op = self.program.ops()[*pc as usize];
             match op {
-                Op::EndInline if !point.exited => {}
-                Op::Exit => point.exited = true,
-                _ if self.leave(op, point)? => return Some(()),
-                _ => self.straight(op, at),
+                Op::Halt | Op::Ret | Op::EndInline | Op::Exit | Op::Jmp { .. } => {}
+                _ if self.branch(op, next) => return,
+                _ => self.straight(op, *pc),
             }
-            if self.leaders.get(point.pc as usize).is_some_and(|&leader| leader) {
-                self.jump(point);
-                return Some(());
+            let Some(&next) = next.first() else { return self.end(status::DONE) };
+            if let Some(block) = self.blocks[next] {
+                self.b.ins().jump(block, &[]);
+                return;
             }
+            at = next;
         }
     }
 
-    /// Translates an instruction that does not simply go on to the next, `point`; `false` if this is none.
-    fn leave(&mut self, op: Op, point: ProgramPoint) -> Option<bool> {
-        match op {
-            Op::Jmp { to } => self.jump(ProgramPoint { pc: to, ..point }),
-            Op::Jz { a, to } | Op::Jnz { a, to } => {
+    /// Translates an instruction that does not simply go on to the next; `false` if this is none.
+    fn branch(&mut self, op: Op, next: &[usize]) -> bool {
+        let condition = match op {
+            Op::Jz { a, .. } | Op::Jnz { a, .. } => {
                 let a = self.get(a);
                 let equal = if matches!(op, Op::Jz { .. }) { IntCC::Equal } else { IntCC::NotEqual };
-                let condition = self.b.ins().icmp_imm(equal, a, 0);
-                self.branch(condition, to, point);
+                self.b.ins().icmp_imm(equal, a, 0)
             }
-            Op::JEq { a, b, to } => self.compare_and_branch(IntCC::Equal, a, b, to, point),
-            Op::JNe { a, b, to } => self.compare_and_branch(IntCC::NotEqual, a, b, to, point),
-            Op::JLtU { a, b, to } => self.compare_and_branch(IntCC::UnsignedLessThan, a, b, to, point),
-            Op::JGeU { a, b, to } => {
-                self.compare_and_branch(IntCC::UnsignedGreaterThanOrEqual, a, b, to, point)
+            Op::JEq { a, b, .. } => self.compare(IntCC::Equal, a, b),
+            Op::JNe { a, b, .. } => self.compare(IntCC::NotEqual, a, b),
+            Op::JLtU { a, b, .. } => self.compare(IntCC::UnsignedLessThan, a, b),
+            Op::JGeU { a, b, .. } => self.compare(IntCC::UnsignedGreaterThanOrEqual, a, b),
+            Op::JLtS { a, b, .. } => self.compare(IntCC::SignedLessThan, a, b),
+            Op::JGeS { a, b, .. } => self.compare(IntCC::SignedGreaterThanOrEqual, a, b),
+            Op::Apply { table } => {
+                self.apply(table, next);
+                return true;
             }
-            Op::JLtS { a, b, to } => self.compare_and_branch(IntCC::SignedLessThan, a, b, to, point),
-            Op::JGeS { a, b, to } => {
-                self.compare_and_branch(IntCC::SignedGreaterThanOrEqual, a, b, to, point)
+            Op::Select { select } => {
+                self.select(select, next);
+                return true;
             }
-            Op::Halt => self.end(status::DONE),
-            Op::Ret | Op::EndInline if point.exited => self.end(status::DONE),
-            Op::Ret => self.jump(ProgramPoint { pc: point.after?, after: None, exited: false }),
-            Op::Apply { table } => self.apply(table, point),
-            Op::Select { select } => self.select(select, point),
-            _ => return Some(false),
-        }
-        Some(true)
+            _ => return false,
+        };
+        let (next, taken) = (self.block(next[0]), self.block(next[1]));
+        self.b.ins().brif(condition, taken, &[], next, &[]);
+        true
     }
 
-    fn compare_and_branch(&mut self, condition: IntCC, a: Slot, b: Slot, to: Pc, point: ProgramPoint) {
-        let condition = self.compare(condition, a, b);
-        self.branch(condition, to, point);
-    }
-
-    fn apply(&mut self, table: u32, point: ProgramPoint) {
+    fn apply(&mut self, table: u32, next: &[usize]) {
         self.take_step(status::STEP_LIMIT);
         let outcome = self.call(offset::APPLY, table);
-        let table = &self.program.match_table(table);
+        let actions = &self.program.match_table(table).actions;
         // On its way to an action, its parameters are copied in.
-        let mut entrances = Vec::new();
-        for action in &table.actions {
-            for next in [action.next_miss, action.next_hit] {
-                let entrance = self.b.create_block();
-                entrances.push((entrance, action, next));
-            }
-        }
-        let none = self.block(ProgramPoint { pc: table.next_none, after: None, ..point });
-        self.switch(outcome, entrances.iter().map(|(entrance, ..)| *entrance), none);
-        for (entrance, action, next) in entrances {
+        let entrances: Vec<Block> = next[1..].iter().map(|_| self.b.create_block()).collect();
+        self.switch(outcome, &entrances, self.block(next[0]));
+        for (number, (&entrance, &to)) in entrances.iter().zip(&next[1..]).enumerate() {
             self.b.switch_to_block(entrance);
             let data = self.frame_word(types::I64, offset::DATA);
-            for word in 0..action.words {
+            for word in 0..actions[number / 2].words {
                 let value = self.b.ins().load(types::I64, MemFlags::trusted(), data, slot_offset(word));
                 self.set(self.program.param_base() as Slot + word, value);
             }
-            self.jump(ProgramPoint { pc: action.pc, after: Some(next), ..point });
+            let to = self.block(to);
+            self.b.ins().jump(to, &[]);
         }
     }
 
     /// Goes to the block of this number, or to `other` when there are fewer.
-    fn switch(&mut self, number: Value, blocks: impl Iterator<Item = Block>, other: Block) {
-        let call = |block| self.b.func.dfg.block_call(block, &[]);
-        let calls: Vec<_> = blocks.chain([other]).map(call).collect();
-        let (other, calls) = (calls[calls.len() - 1], &calls[..calls.len() - 1]);
-        let table = self.b.create_jump_table(JumpTableData::new(other, calls));
+    fn switch(&mut self, number: Value, blocks: &[Block], other: Block) {
+        let mut call = |&block: &Block| self.b.func.dfg.block_call(block, &[]);
+        let (calls, other): (Vec<_>, _) = (blocks.iter().map(&mut call).collect(), call(&other));
+        let table = self.b.create_jump_table(JumpTableData::new(other, &calls));
         let number = self.b.ins().ireduce(types::I32, number);
         self.b.ins().br_table(number, table);
     }
 
-    fn select(&mut self, id: u32, point: ProgramPoint) {
+    fn select(&mut self, id: u32, next: &[usize]) {
         self.take_step(Self::parser_error(self.program.core_errors().parser_timeout));
         let program = self.program;
         let select = program.select(id);
-        let to: Vec<ProgramPoint> =
-            (0..=select.cases.len()).map(|case| ProgramPoint { pc: select.target(case), ..point }).collect();
-        let (default, cases) = (to[select.cases.len()], &to[..select.cases.len()]);
+        let to: Vec<Block> = next.iter().map(|&node| self.block(node)).collect();
+        let (&default, cases) = to.split_last().expect("a select has a default");
         let Some(narrow) = select.narrow.as_ref().filter(|cases| cases.len() <= MAX_CASES) else {
             let case = self.call(offset::SELECT, id);
-            let blocks: Vec<Block> = cases.iter().map(|&point| self.block(point)).collect();
-            let default = self.block(default);
-            return self.switch(case, blocks.into_iter(), default);
+            return self.switch(case, cases, default);
         };
         let mut key = self.number(0);
         for part in &select.key.parts {
@@ -356,13 +280,13 @@ impl Translation<'_> {
             let value = self.b.ins().ishl_imm(value, i64::from(part.shift));
             key = self.b.ins().bor(key, value);
         }
-        for (&(value, mask), &to) in narrow.iter().zip(cases) {
+        for (&(value, mask), &taken) in narrow.iter().zip(cases) {
             let masked = self.b.ins().band_imm(key, mask as i64);
             let fits = self.b.ins().icmp_imm(IntCC::Equal, masked, value as i64);
-            let (taken, next) = (self.block(to), self.b.create_block());
+            let next = self.b.create_block();
             self.b.ins().brif(fits, taken, &[], next, &[]);
             self.b.switch_to_block(next);
         }
-        self.jump(default);
+        self.b.ins().jump(default, &[]);
     }
 }

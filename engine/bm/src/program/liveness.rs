@@ -11,16 +11,12 @@
 //! only if it is valid now: a header becomes valid by being zeroed, or by a copy of another valid one. Where a program
 //! writes validity itself, this does not hold, and the words of such a header are always kept.
 
-use std::collections::HashMap;
 use std::ops::Range;
 
 use crate::program::{
-    Calculation, Checksum, DeparserId, Field, Header, Input, LogValue, Op, ParserId, Pc, PipelineId, Program,
-    Slot, WideOp,
+    flow, Calculation, Checksum, DeparserId, Field, FlowNode, Header, Input, LogValue, Op, ParserId, Pc,
+    PipelineId, Program, Slot, WideOp,
 };
-
-/// Maximum number of instructions that are analysed, counted as often as they are reached in different ways.
-const MAX_NODES: usize = 20_000;
 
 /// Maximum number of words of all sets together.
 const MAX_SET_WORDS: usize = 1 << 21;
@@ -52,14 +48,6 @@ impl Kept {
 /// Which words of a packet [`crate::Phv::begin`] zeroes, in rising order; of one program.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Zeroed(pub(crate) Vec<Range<usize>>);
-
-/// A point in the program, and what it depends on: see `native::translate`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-struct ProgramPoint {
-    pc: Pc,
-    after: Option<Pc>,
-    exited: bool,
-}
 
 #[derive(Debug, Default)]
 struct Node {
@@ -258,58 +246,15 @@ fn header_words(program: &Program, header: &Header) -> Range<Slot> {
     header.base..header.base + program.header_type(header.type_id).words
 }
 
-/// Returns every point that can be reached from `start`, which comes first.
+/// Returns every instruction that can be reached from `start`, which comes first, with what it reads and writes.
 fn walk(reader: &mut Reader<'_>, start: Pc) -> Option<Vec<Node>> {
     let program = reader.program;
-    let mut numbers: HashMap<ProgramPoint, usize> = HashMap::new();
-    let mut points = vec![ProgramPoint { pc: start, after: None, exited: false }];
-    numbers.insert(points[0], 0);
-    let mut nodes = Vec::new();
-    while nodes.len() < points.len() {
-        if nodes.len() >= MAX_NODES {
-            return None;
-        }
-        let point = points[nodes.len()];
-        let mut op = *program.ops().get(point.pc as usize)?;
-        let mut node = Node::default();
-        reader.operands(op, &mut node);
-        let next = ProgramPoint { pc: point.pc + 1, ..point };
-        let mut after = Vec::new();
-        match op {
-            Op::Halt => {}
-            Op::Ret | Op::EndInline if point.exited => {}
-            Op::Ret => after.push(ProgramPoint { pc: point.after?, after: None, exited: false }),
-            Op::Exit => after.push(ProgramPoint { exited: true, ..next }),
-            Op::Apply { table } => {
-                let table = program.match_table(table);
-                after.push(ProgramPoint { pc: table.next_none, after: None, ..point });
-                for action in &table.actions {
-                    for next in [action.next_hit, action.next_miss] {
-                        after.push(ProgramPoint { pc: action.pc, after: Some(next), ..point });
-                    }
-                }
-            }
-            Op::Jmp { to } => after.push(ProgramPoint { pc: to, ..point }),
-            Op::Select { select } => {
-                let select = program.select(select);
-                let targets = (0..=select.cases.len()).map(|case| select.target(case));
-                after.extend(targets.map(|to| ProgramPoint { pc: to, ..point }));
-            }
-            _ => {
-                after.push(next);
-                after.extend(op.target_mut().map(|to| ProgramPoint { pc: *to, ..point }));
-            }
-        }
-        for point in after {
-            let number = *numbers.entry(point).or_insert_with(|| {
-                points.push(point);
-                points.len() - 1
-            });
-            node.next.push(number);
-        }
-        nodes.push(node);
-    }
-    Some(nodes)
+    let node = |flow: FlowNode| {
+        let mut node = Node { next: flow.next, ..Node::default() };
+        reader.operands(program.ops()[flow.pc as usize], &mut node);
+        node
+    };
+    Some(flow(program, start)?.into_iter().map(node).collect())
 }
 
 impl Reader<'_> {

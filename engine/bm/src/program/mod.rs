@@ -7,6 +7,7 @@ mod algorithm;
 mod calculation;
 mod cold_op;
 mod field;
+mod flow;
 mod header;
 mod info;
 mod key;
@@ -24,6 +25,7 @@ pub(crate) use algorithm::{Algorithm, Crc};
 pub(crate) use calculation::{join_fields, Calculation, Checksum, HashCall, Input};
 pub(crate) use cold_op::{ColdOp, Operation, Wide};
 pub use field::Field;
+pub(crate) use flow::{flow, FlowNode};
 pub(crate) use header::{Header, HeaderType, Stack, Union, UnionStack, UnionType, VlStore};
 pub use info::{
     ActionId, ActionInfo, ActionProfileInfo, CounterInfo, DeparserId, EnumInfo, FieldList, FieldListInfo,
@@ -406,11 +408,6 @@ impl Program {
     #[inline]
     pub(crate) fn select(&self, id: u32) -> &Select {
         &self.code.selects[id as usize]
-    }
-
-    #[inline]
-    pub(crate) fn selects(&self) -> &[Select] {
-        &self.code.selects
     }
 
     #[inline]

@@ -5,9 +5,7 @@
 
 use std::collections::VecDeque;
 
-use simple_switch::hops::{
-    HopError, HopEvent, HopFilter, HopKind, HopLog, LINK_DOWN_CAUSE, OTHER_CAUSE, UNKNOWN_PACKET,
-};
+use simple_switch::hops::{Cause, Depth, Hop, HopError, HopEvent, HopFilter, HopLog, NONE, UNKNOWN_PACKET};
 use simple_switch::Frame;
 use units::{Bytes, Duration, Time};
 use wire::FiveTuple;
@@ -72,44 +70,37 @@ impl Recorder {
     /// Records that a host offers a frame.
     #[cold]
     pub(super) fn offered(&mut self, now: Time, host: usize, frame: &HostFrame) {
-        self.host_event(HopEvent::new(now, HopKind::Offered, 0), host, frame);
+        self.host_event(now, Hop::Offered { bytes: frame.wire_len }, host, frame);
     }
 
-    /// Records that a NIC drops a frame.
+    /// Records that a host's NIC or its link loses a frame.
     #[cold]
-    pub(super) fn nic_dropped(&mut self, now: Time, host: usize, frame: &HostFrame) {
-        let event = HopEvent { cause: OTHER_CAUSE, ..HopEvent::new(now, HopKind::Dropped, 0) };
-        self.host_event(event, host, frame);
-    }
-
-    /// Records that the link of a host loses a frame.
-    #[cold]
-    pub(super) fn uplink_lost(&mut self, now: Time, host: usize, frame: &HostFrame) {
-        let event = HopEvent { cause: LINK_DOWN_CAUSE, ..HopEvent::new(now, HopKind::Dropped, 0) };
-        self.host_event(event, host, frame);
-    }
-
-    /// Records that the wire behind a switch's port loses a packet.
-    #[cold]
-    pub(super) fn wire_lost(&mut self, now: Time, node: u16, port: u16, packet: u64, frame: &Frame) {
-        let Some(flow) = self.log.flow_of(frame).filter(|_| packet != UNKNOWN_PACKET) else { return };
-        let event = HopEvent { cause: LINK_DOWN_CAUSE, ..HopEvent::new(now, HopKind::Dropped, port) };
-        self.log.push(HopEvent { packet, flow, node, bytes: frame.len() as u32, ..event }, Some(frame));
+    pub(super) fn host_dropped(&mut self, now: Time, host: usize, frame: &HostFrame, cause: Cause) {
+        self.host_event(now, Hop::dropped(frame.wire_len, Depth::default(), cause), host, frame);
     }
 
     /// Records that a NIC puts a frame on its link, which its last bit has left at `until`.
     #[cold]
     pub(super) fn nic_sent(&mut self, now: Time, host: usize, frame: &HostFrame, until: Time) {
-        let event = HopEvent { until_ps: until.as_ps(), ..HopEvent::new(now, HopKind::Sent, 0) };
-        self.host_event(event, host, frame);
+        self.host_event(now, Hop::sent(frame.wire_len, Depth::default(), until), host, frame);
     }
 
-    fn host_event(&mut self, event: HopEvent, host: usize, frame: &HostFrame) {
-        let Some(flow) = self.log.flow_of(&frame.captured) else { return };
-        let (packet, bytes, node) = (u64::from(frame.number), frame.wire_len, self.host(host));
-        let with_frame = matches!(event.kind, HopKind::Sent | HopKind::Dropped);
-        let event = HopEvent { packet, flow, bytes, node, ..event };
-        self.log.push(event, with_frame.then_some(&frame.captured[..]));
+    fn host_event(&mut self, at: Time, hop: Hop, host: usize, frame: &HostFrame) {
+        let (packet, node) = (u64::from(frame.number), self.host(host));
+        self.packet_event(at, packet, [node, 0], hop, &frame.captured);
+    }
+
+    /// Records an event of a packet at a port of a node.
+    fn packet_event(&mut self, at: Time, packet: u64, [node, port]: [u16; 2], hop: Hop, frame: &[u8]) {
+        let Some(flow) = self.log.flow_of(frame).filter(|_| packet != UNKNOWN_PACKET) else { return };
+        self.log.push(HopEvent { at, packet, flow, node, port, hop }, frame);
+    }
+
+    /// Records that the wire behind a switch's port loses a packet.
+    #[cold]
+    pub(super) fn wire_lost(&mut self, now: Time, node: u16, port: u16, packet: u64, frame: &Frame) {
+        let hop = Hop::dropped(frame.len() as u32, Depth::default(), Cause::LinkDown);
+        self.packet_event(now, packet, [node, port], hop, frame);
     }
 
     /// Records how the PHY of a host's NIC has slept before it sends.
@@ -123,19 +114,15 @@ impl Recorder {
     pub(super) fn phy_sends(&mut self, node: u16, port: u16, phy: &Phy, start: Time) {
         let Some(wake) = self.slept(node, port, phy, start) else { return };
         let at = Time::from_ps(start.as_ps().saturating_sub(wake.as_ps()));
-        let event = HopEvent { node, until_ps: start.as_ps(), ..HopEvent::new(at, HopKind::Woke, port) };
-        self.log.push(event, None);
+        self.log
+            .push(HopEvent { at, packet: 0, flow: NONE, node, port, hop: Hop::Woke { until: start } }, &[]);
     }
 
     /// If the PHY sleeps at `now`, tells since when, and returns the time that it takes to wake.
     fn slept(&mut self, node: u16, port: u16, phy: &Phy, now: Time) -> Option<Duration> {
         let sleep = phy.sleep_at(now)?;
-        let event = HopEvent {
-            node,
-            until_ps: sleep.asleep.as_ps(),
-            ..HopEvent::new(sleep.since, HopKind::Slept, port)
-        };
-        self.log.push(event, None);
+        let hop = Hop::Slept { until: sleep.asleep };
+        self.log.push(HopEvent { at: sleep.since, packet: 0, flow: NONE, node, port, hop }, &[]);
         Some(sleep.wake)
     }
 
@@ -157,28 +144,16 @@ impl Recorder {
         if packet == UNKNOWN_PACKET {
             return;
         }
-        let Some(flow) = self.log.flow_of(frame) else { return };
-        let node = self.host(host);
-        let event = HopEvent::new(now, HopKind::Delivered, 0);
-        self.log.push(HopEvent { packet, flow, node, bytes: frame.len() as u32, ..event }, None);
+        let hop = Hop::Delivered { bytes: frame.len() as u32 };
+        self.packet_event(now, packet, [self.host(host), 0], hop, frame);
     }
 
     /// Records that a host's TCP sender has lowered its congestion window, given in bytes before and after.
     #[cold]
     pub(super) fn slowed(&mut self, now: Time, host: usize, flow: &FiveTuple, [before, after]: [Bytes; 2]) {
         let Some(flow) = self.log.number_of(Some(flow)) else { return };
-        let node = self.host(host);
-        let event = HopEvent::new(now, HopKind::Slowed, 0);
-        self.log.push(
-            HopEvent {
-                flow,
-                node,
-                bytes: u32::try_from(before.get()).unwrap_or(u32::MAX),
-                queue_bytes: after.get(),
-                ..event
-            },
-            None,
-        );
+        let (node, hop) = (self.host(host), Hop::Slowed { before, after });
+        self.log.push(HopEvent { at: now, packet: 0, flow, node, port: 0, hop }, &[]);
     }
 
     /// Takes over what a switch has recorded.

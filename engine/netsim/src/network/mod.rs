@@ -32,6 +32,7 @@ pub(crate) mod wiring;
 
 use std::num::NonZeroU32;
 
+use simple_switch::hops::Cause;
 use simple_switch::{Frame, Switch, Transmit};
 use units::{Bytes, Time};
 use wire::build::Addresses;
@@ -264,7 +265,7 @@ impl Network {
     /// A NIC has dropped a frame.
     fn drop_in_nic(&mut self, events: &EventQueue, host: usize, dropped: HostFrame) {
         if let Some(hops) = &mut self.hops {
-            hops.nic_dropped(events.now(), host, &dropped);
+            hops.host_dropped(events.now(), host, &dropped, Cause::Nic);
         }
         self.left.extend(LeftNic::of(&dropped));
         self.buffers.give_back(dropped.captured);
@@ -379,7 +380,7 @@ impl Network {
     fn uplink_loses(&mut self, events: &EventQueue, host: usize, frame: HostFrame) {
         self.lose_from_host(host, frame.class());
         if let Some(hops) = &mut self.hops {
-            hops.uplink_lost(events.now(), host, &frame);
+            hops.host_dropped(events.now(), host, &frame, Cause::LinkDown);
         }
         self.buffers.give_back(frame.captured);
     }

@@ -2,9 +2,10 @@
 //!
 //! After the egress pipeline, BMv2's order: clone, drop, deparse, recirculate, transmit.
 
+use super::watch::watcher;
 use super::{Switch, Transmit};
 use crate::effects::CloneRequest;
-use crate::journey::{watcher, What};
+use crate::journey::What;
 use crate::limits::MAX_FRAME_BYTES;
 use crate::packet::PacketId;
 use crate::stats::DropCause;
@@ -114,7 +115,7 @@ impl Switch {
             Some(trace) => self.state.update_checksums_traced(phv, &packet.frame[parsed..], trace),
         }
         if let (true, Some(watch)) = (WATCHED, &mut self.watch) {
-            watch.deparsed(id, self.now);
+            watch.traced(id, self.now, |trace| What::Deparsed { events: trace.take() });
         }
         self.scratch.headers.clear();
         self.state.deparse(self.v1model.deparser, phv, &mut self.scratch.headers);

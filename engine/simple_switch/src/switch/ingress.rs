@@ -2,9 +2,12 @@
 //!
 //! After the ingress pipeline, BMv2's order: clone, digest, resubmit, multicast, drop, unicast.
 
+use bm::trace::Trace;
+
+use super::watch::watcher;
 use super::Switch;
 use crate::digest::Digest;
-use crate::journey::{watcher, What};
+use crate::journey::What;
 use crate::limits::INSTANT_LIMIT;
 use crate::packet::PacketId;
 use crate::stats::DropCause;
@@ -61,7 +64,8 @@ impl Switch {
             phv.set(field, u64::from(!checksums_hold));
         }
         if let (true, Some(watch)) = (WATCHED, &mut self.watch) {
-            watch.parsed(id, self.now, error, checksums_hold);
+            let parsed = |trace: &mut Trace| What::Parsed { events: trace.take(), error, checksums_hold };
+            watch.traced(id, self.now, parsed);
         }
 
         self.effects.start(self.now);

@@ -1,38 +1,39 @@
 //! The switch: what its users call, and the order in which it does what is due.
 //!
-//! A packet's own way is in `arrival`, `ingress`, `copies`, `queues` and `egress`, in this order; `follow` writes it down for who
+//! A packet's own way is in `arrival`, `ingress`, `copies`, `queues` and `egress`, in this order; `watch` writes it down for who
 //! asks. These alone reach into a switch.
 
 mod arrival;
 mod copies;
 mod egress;
-mod follow;
+mod gates;
 mod ingress;
 mod queues;
 mod timers;
+mod watch;
 
 use std::collections::{BTreeSet, VecDeque};
 use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 
-use bm::{Executable, Phv, Program, State};
+use bm::{Executable, Phv, State};
 use units::{Bytes, Duration, Time};
 
 use crate::agenda::Agenda;
 use crate::clock::Clock;
-use crate::config::{
-    check_port, check_quanta, ConfigError, PortConfig, SwitchConfig, MAX_PRIORITIES, PORT_COUNT,
-};
+use crate::config::{check_port, check_quanta, ConfigError, PortConfig, SwitchConfig, PORT_COUNT};
 use crate::digest::{Digest, Digests};
 use crate::effects::Effects;
 use crate::frame::{Frame, FramePool};
-use crate::journey::{Watch, What};
+use crate::journey::What;
 use crate::limits::MAX_FRAME_BYTES;
 use crate::mirroring::{MirroringError, MirroringSession, MirroringSessions};
 use crate::packet::{PacketId, PacketStore};
 use crate::pre::{GroupImage, Pre, PreError, Replica};
 use crate::stats::{DropCause, PortStats, SwitchStats};
+use crate::switch::gates::Gates;
 use crate::switch::timers::Timers;
+use crate::switch::watch::Watch;
 use crate::traffic_manager::TrafficManager;
 use crate::v1model::V1Model;
 
@@ -57,16 +58,6 @@ pub struct Transmit {
     pub frame: Frame,
     /// The tag it came in with.
     pub tag: u64,
-}
-
-/// Values of the class gate register that are further ahead than this are past: the clock has come round since.
-const CLASS_GATE_AHEAD_TICKS: u64 = 1 << 40;
-
-/// A register that tells when ports, or their queues, may send.
-#[derive(Clone, Copy, Debug)]
-struct Gate {
-    register: usize,
-    width: u32,
 }
 
 /// What one step of a packet's way needs and nothing keeps.
@@ -149,8 +140,7 @@ pub struct Switch {
     agenda: Agenda,
     /// A port to be served now, with nothing else on the agenda that is due; `None` outside of calls.
     next_served: Option<u16>,
-    gate: Option<Gate>,
-    class_gate: Option<Gate>,
+    gates: Gates,
     timers: Option<Timers>,
     /// [`Transmit::ready`] of the packet that is being served.
     ready: Time,
@@ -163,8 +153,7 @@ impl Switch {
     pub fn new(program: Arc<Executable>, config: SwitchConfig) -> Result<Self, ConfigError> {
         config.check()?;
         let v1model = V1Model::of(&program)?;
-        let gate = find_gate(&program, &config, &config.ports)?;
-        let class_gate = find_class_gate(&program, &config, &config.ports)?;
+        let gates = Gates::of(&program, &config, &config.ports)?;
         let timers = Timers::of(&program, &config, &config.ports)?;
         let mut tm = TrafficManager::new(config.priorities);
         config.ports.iter().for_each(|port| tm.attach(port));
@@ -192,8 +181,7 @@ impl Switch {
             copied: Copied { at: Time::ZERO, of_copies: 0 },
             agenda: Agenda::new(TIMERS + timers.as_ref().map_or(0, Timers::count)),
             next_served: None,
-            gate,
-            class_gate,
+            gates,
             timers,
             ready: Time::ZERO,
             down: BTreeSet::new(),
@@ -339,8 +327,7 @@ impl Switch {
     pub fn set_port(&mut self, port: PortConfig) -> Result<(), ConfigError> {
         check_port("port", port.port)?;
         check_quanta(&port, self.config.priorities)?;
-        find_gate(&self.program, &self.config, std::slice::from_ref(&port))?;
-        find_class_gate(&self.program, &self.config, std::slice::from_ref(&port))?;
+        Gates::of(&self.program, &self.config, std::slice::from_ref(&port))?;
         Timers::of(&self.program, &self.config, std::slice::from_ref(&port))?;
         let number = port.port;
         self.tm.attach(&port);
@@ -407,8 +394,7 @@ impl Switch {
     /// program runs on.
     pub fn load_program(&mut self, program: Arc<Executable>) -> Result<(), ConfigError> {
         let v1model = V1Model::of(&program)?;
-        let gate = find_gate(&program, &self.config, &self.config.ports)?;
-        let class_gate = find_class_gate(&program, &self.config, &self.config.ports)?;
+        let gates = Gates::of(&program, &self.config, &self.config.ports)?;
         let timers = Timers::of(&program, &self.config, &self.config.ports)?;
         for port in 0..PORT_COUNT as u16 {
             while let Some(dequeued) = self.tm.dequeue(port, Time::MAX, None::<fn(usize) -> Time>) {
@@ -432,8 +418,7 @@ impl Switch {
         // Its notes are in the old program's numbers.
         self.stop_following();
         self.forget_fields();
-        self.gate = gate;
-        self.class_gate = class_gate;
+        self.gates = gates;
         self.timers = timers;
         self.v1model = v1model;
         self.program = program;
@@ -597,7 +582,7 @@ impl Switch {
     fn serve(&mut self, port: u16) {
         if self.gate_opens(port) <= self.now {
             self.ready = self.ready_since(port);
-            let opens = class_gate(self.class_gate, &self.state, self.clock, self.now, port);
+            let opens = self.gates.of_queues(&self.state, self.clock, self.now, port);
             if let Some(dequeued) = self.tm.dequeue(port, self.now, opens) {
                 self.egress(port, dequeued);
             }
@@ -637,14 +622,14 @@ impl Switch {
 
     /// Returns when the pause of a queue is over: now or before when there is none. The port's own gate may be closed longer.
     pub fn pause_ends(&self, port: u16, priority: usize) -> Time {
-        let own = class_gate(self.class_gate, &self.state, self.clock, self.now, port);
+        let own = self.gates.of_queues(&self.state, self.clock, self.now, port);
         own.map_or(Time::ZERO, |opens| opens(priority))
     }
 
     /// A packet that came in at this port is through with ingress and stands in no queue: it may have opened gates of the
     /// port's queues.
     fn reread_class_gates(&mut self, port: u16) {
-        if self.class_gate.is_some() {
+        if self.gates.class.is_some() {
             self.schedule(port);
         }
     }
@@ -652,7 +637,7 @@ impl Switch {
     /// When the port is to be served next; `None` when nothing is to be waited for.
     #[inline]
     fn due(&self, port: u16) -> Option<Time> {
-        let opens = class_gate(self.class_gate, &self.state, self.clock, self.now, port);
+        let opens = self.gates.of_queues(&self.state, self.clock, self.now, port);
         self.tm.due(port, self.now, self.gate_opens(port), opens)
     }
 
@@ -677,108 +662,18 @@ impl Switch {
     /// Since when what waits at a port could have left but for pauses of its queues; now where queues have no gates.
     #[inline]
     fn ready_since(&self, port: u16) -> Time {
-        if self.class_gate.is_none() {
+        if self.gates.class.is_none() {
             return self.now;
         }
-        let opened = self.gate.and_then(|gate| {
-            let ticks =
-                self.state.register_cell(gate.register, usize::from(port)).filter(|ticks| *ticks != 0)?;
-            Some(self.clock.time_since(ticks, gate.width, self.now))
-        });
+        let opened = self.gates.port.map(|gate| gate.open_since(&self.state, self.clock, self.now, port));
         self.tm.ready_since(port).max(opened.unwrap_or(Time::ZERO))
     }
 
     /// When the port's gate opens: [`Time::ZERO`] when it is open, [`Time::MAX`] when it never does.
     #[inline]
     fn gate_opens(&self, port: u16) -> Time {
-        let Some(gate) = self.gate else { return Time::ZERO };
-        match self.state.register_cell(gate.register, usize::from(port)) {
-            None | Some(0) => Time::ZERO,
-            Some(ticks) => self.clock.time_of(ticks, gate.width, self.now),
-        }
+        self.gates.port.map_or(Time::ZERO, |gate| gate.opens(&self.state, self.clock, self.now, port, 0))
     }
-}
-
-/// When each of a port's queues opens: [`Time::ZERO`] when it is open, [`Time::MAX`] when it never does. `None` for a switch
-/// whose queues have no gates.
-#[inline]
-fn class_gate(
-    gate: Option<Gate>,
-    state: &State,
-    clock: Clock,
-    now: Time,
-    port: u16,
-) -> Option<impl Fn(usize) -> Time + '_> {
-    let gate = gate?;
-    Some(move |priority: usize| {
-        let cell = usize::from(port) * MAX_PRIORITIES + priority;
-        let Some(ticks) = state.register_cell(gate.register, cell).filter(|ticks| *ticks != 0) else {
-            return Time::ZERO;
-        };
-        let opens = clock.time_of(ticks, gate.width, now);
-        if opens > now.saturating_add(clock.span_of(CLASS_GATE_AHEAD_TICKS)) {
-            return Time::ZERO;
-        }
-        opens
-    })
-}
-
-/// Finds the register of the queues' gates.
-fn find_class_gate(
-    program: &Program,
-    config: &SwitchConfig,
-    ports: &[PortConfig],
-) -> Result<Option<Gate>, ConfigError> {
-    find_queue_register(
-        program,
-        "class_gate_register",
-        config.class_gate_register.as_ref(),
-        "hold by recirculation",
-        ports,
-    )
-}
-
-/// Finds a register of queues and checks that each of `ports` has a cell for each of its queues.
-fn find_queue_register(
-    program: &Program,
-    option: &'static str,
-    name: Option<&String>,
-    without: &'static str,
-    ports: &[PortConfig],
-) -> Result<Option<Gate>, ConfigError> {
-    let Some(name) = name else { return Ok(None) };
-    let register = program.register_index(name).ok_or_else(|| ConfigError::NoQueueRegister {
-        option,
-        name: name.clone(),
-        without,
-    })?;
-    let info = &program.register_arrays()[register];
-    let needed = |port: u16| (usize::from(port) + 1) * MAX_PRIORITIES;
-    if let Some(port) = ports.iter().map(|port| port.port).find(|port| needed(*port) > info.size) {
-        return Err(ConfigError::QueueRegisterTooSmall {
-            option,
-            name: name.clone(),
-            cells: info.size,
-            port,
-            needed: needed(port),
-        });
-    }
-    Ok(Some(Gate { register, width: info.bitwidth }))
-}
-
-/// Finds the gate register and checks that each of `ports` has a cell.
-fn find_gate(
-    program: &Program,
-    config: &SwitchConfig,
-    ports: &[PortConfig],
-) -> Result<Option<Gate>, ConfigError> {
-    let Some(name) = &config.gate_register else { return Ok(None) };
-    let register = program.register_index(name).ok_or_else(|| ConfigError::NoGateRegister(name.clone()))?;
-    let info = &program.register_arrays()[register];
-    if let Some(port) = ports.iter().map(|port| port.port).find(|port| usize::from(*port) >= info.size) {
-        return Err(ConfigError::GateRegisterTooSmall { name: name.clone(), cells: info.size, port });
-    }
-    Ok(Some(Gate { register, width: info.bitwidth }))
 }
 
 /// Access to a switch's state for writing; when it goes, the port gates and timers are read again.
@@ -804,7 +699,7 @@ impl Drop for StateGuard<'_> {
         if self.switch.timers.is_some() {
             (0..PORT_COUNT as u16).for_each(|port| self.switch.reread_timers(port));
         }
-        if self.switch.gate.is_none() && self.switch.class_gate.is_none() {
+        if self.switch.gates.port.is_none() && self.switch.gates.class.is_none() {
             return;
         }
         for port in 0..PORT_COUNT as u16 {

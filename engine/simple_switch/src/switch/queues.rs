@@ -46,7 +46,7 @@ impl Switch {
         if priority >= self.config.priorities {
             return self.drop_packet(id, port, DropCause::PriorityOutOfRange);
         }
-        let control = if self.class_gate.is_some() { control_queue(&packet.frame) } else { None };
+        let control = if self.gates.class.is_some() { control_queue(&packet.frame) } else { None };
         let queue = control.unwrap_or(priority);
         if let Some(fields) = &self.v1model.queueing {
             phv.set(fields.enq_timestamp, self.clock.ticks(self.now));
@@ -64,7 +64,6 @@ impl Switch {
         }
         self.packets.set_queued(id);
         if WATCHED {
-            self.note_queued(id, port, priority, bytes);
             self.note(id, |switch| What::Queued {
                 port,
                 priority,

@@ -5,7 +5,8 @@
 use bm::Program;
 use units::Time;
 
-use super::{find_queue_register, Gate, Switch, TIMERS};
+use super::gates::TimeRegister;
+use super::{Switch, TIMERS};
 use crate::agenda::Agenda;
 use crate::config::{ConfigError, PortConfig, SwitchConfig, MAX_PRIORITIES, PORT_COUNT};
 use crate::packet::PacketId;
@@ -16,7 +17,7 @@ const NO_FRAME: [u8; 60] = [0; 60];
 
 /// The register of the timers.
 pub(super) struct Timers {
-    register: Gate,
+    register: TimeRegister,
     /// The register's cells as they are on the agenda, or have been.
     seen: Vec<u64>,
 }
@@ -28,8 +29,8 @@ impl Timers {
         config: &SwitchConfig,
         ports: &[PortConfig],
     ) -> Result<Option<Self>, ConfigError> {
-        let name = config.timer_register.as_ref();
-        let register = find_queue_register(program, "timer_register", name, "have no timers", ports)?;
+        let option = ("timer_register", config.timer_register.as_ref());
+        let register = TimeRegister::of(program, option, MAX_PRIORITIES, "have no timers", ports)?;
         Ok(register.map(|register| Self { register, seen: vec![0; PORT_COUNT * MAX_PRIORITIES] }))
     }
 
@@ -56,8 +57,8 @@ impl Switch {
         let Some(timers) = &mut self.timers else { return };
         let first = usize::from(port) * MAX_PRIORITIES;
         let Some(seen) = timers.seen.get_mut(first..first + MAX_PRIORITIES) else { return };
-        for (queue, seen) in (first..).zip(seen) {
-            let ticks = self.state.register_cell(timers.register.register, queue).unwrap_or(0);
+        for (priority, seen) in seen.iter_mut().enumerate() {
+            let ticks = timers.register.ticks(&self.state, port, priority).unwrap_or(0);
             if ticks == *seen {
                 continue;
             }
@@ -65,7 +66,7 @@ impl Switch {
             // Time has to pass before the next run, whatever a program writes.
             let earliest = self.now.saturating_add(self.config.tick);
             let due = self.clock.time_of(ticks, timers.register.width, self.now).max(earliest);
-            self.agenda.set(TIMERS + queue, (ticks != 0 && due < Time::MAX).then_some(due));
+            self.agenda.set(TIMERS + first + priority, (ticks != 0 && due < Time::MAX).then_some(due));
         }
     }
 

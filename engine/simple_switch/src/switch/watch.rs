@@ -1,26 +1,48 @@
 //! Follows packets, and records hops: what the steps of a packet's way write down while somebody wants to know. See `journey` and
 //! `hops`.
 
+use bm::trace::Trace;
 use bm::{Fault, Phv};
 use units::{Duration, Time};
 
 use super::Switch;
 use crate::frame::Frame;
-use crate::hops::{HopError, HopEvent, HopFilter, HopKind, HopLog};
-use crate::journey::{Follower, Journey, Watch, What};
+use crate::hops::{Cause, Depth, Hop, HopError, HopFilter, HopLog, Waiting};
+use crate::journey::{Follower, Journey, What};
 use crate::packet::{Packet, PacketId};
 use crate::stats::DropCause;
 
+/// Who wants to know what happens to packets. A switch that nobody watches has none.
+#[derive(Default)]
+pub(super) struct Watch {
+    /// Follows packets of one tag in all detail.
+    follower: Option<Follower>,
+    /// Records the hops of packets.
+    hops: Option<HopLog>,
+}
+
+/// Returns what is to trace the packet, if it is followed.
+#[inline(always)]
+pub(super) fn watcher<const WATCHED: bool>(
+    watch: &mut Option<Box<Watch>>,
+    id: PacketId,
+) -> Option<&mut Trace> {
+    if !WATCHED {
+        return None;
+    }
+    watch.as_deref_mut()?.follower.as_mut()?.trace(id)
+}
+
 impl Watch {
-    /// Notes that the parser has run.
+    /// Notes what has been traced of a packet since the last step.
     #[cold]
-    pub(super) fn parsed(&mut self, id: PacketId, at: Time, error: u32, checksums_hold: bool) {
+    pub(super) fn traced(&mut self, id: PacketId, at: Time, what: impl FnOnce(&mut Trace) -> What) {
         if let Some(follower) = &mut self.follower {
-            follower.parsed(id, at, error, checksums_hold);
+            follower.traced(id, at, what);
         }
     }
 
-    /// Ingress has run, or the egress of a port.
+    /// Notes that ingress has run, or the egress of a port.
     #[cold]
     pub(super) fn ran(
         &mut self,
@@ -31,20 +53,14 @@ impl Watch {
         phv: &Phv,
         fault: Option<&Fault>,
     ) {
-        if let Some(follower) = &mut self.follower {
-            follower.ran(id, at, egress.is_some(), phv, fault);
-        }
+        let is_egress = egress.is_some();
+        self.traced(id, at, |trace| {
+            let (events, values) = (trace.take(), trace.values(phv));
+            What::Ran { egress: is_egress, events, values, fault: fault.cloned() }
+        });
         if let Some(hops) = &mut self.hops {
             let port = egress.unwrap_or(packet.arrival_port);
-            hops.ran(id, at, port, egress.is_some(), phv, packet.frame.len());
-        }
-    }
-
-    /// Notes that the headers are written again.
-    #[cold]
-    pub(super) fn deparsed(&mut self, id: PacketId, at: Time) {
-        if let Some(follower) = &mut self.follower {
-            follower.deparsed(id, at);
+            hops.ran(id, at, port, is_egress, phv, packet.frame.len());
         }
     }
 }
@@ -145,64 +161,57 @@ impl Switch {
         }
     }
 
-    /// What a step is in the stream of hops. Arrivals, queues and departures have their own calls, which say more.
+    /// Records what a step is in the stream of hops. Arrivals, copies and runs have their own calls.
     fn record(&mut self, id: PacketId, what: &What) {
-        let (kind, port, until_ps, cause) = match what {
+        let packet = self.packets.get(id);
+        let (frame, bytes, now) = (&packet.frame, packet.frame.len() as u32, self.now);
+        let depth = |port| Depth {
+            bytes: self.tm.queue_bytes(port).get(),
+            packets: self.tm.queue_packets(port) as u32,
+        };
+        let Some(hops) = self.watch.as_deref_mut().and_then(|watch| watch.hops.as_mut()) else { return };
+        match *what {
+            What::Queued { port, priority, bytes_ahead, gate_opens, pause_ends, .. } => {
+                let Depth { bytes, packets } = depth(port);
+                let depth = Depth { bytes: bytes_ahead, packets: packets - 1 };
+                let bytes = (bytes - bytes_ahead) as u32;
+                let waiting = Waiting { bytes, priority: priority as u8, depth };
+                hops.note(id, now, port, Hop::Queued(waiting), frame);
+                if gate_opens > now {
+                    hops.note(id, now, port, Hop::Held { waiting, until: gate_opens }, frame);
+                }
+                if pause_ends > now {
+                    hops.note(id, now, port, Hop::Paused { waiting, until: pause_ends }, frame);
+                }
+            }
+            What::Recirculated { back_at: until } => {
+                let port = packet.first_position.map_or(0, |first| first.port);
+                hops.note(id, now, port, Hop::Recirculated { bytes, depth: depth(port), until }, frame);
+            }
+            What::Sent { port, wire_time, .. } => {
+                let until = now.saturating_add(wire_time);
+                hops.note(id, now, port, Hop::sent(bytes, depth(port), until), frame);
+            }
             What::Dropped { port, cause } => {
-                let meant_for = self.hops_mut().and_then(|hops| hops.meant_for(id));
-                let port = meant_for.filter(|_| *cause == DropCause::Ingress).unwrap_or(*port);
-                (HopKind::Dropped, port, 0, *cause as u8)
+                let meant_for = hops.meant_for(id).filter(|_| cause == DropCause::Ingress);
+                let port = meant_for.unwrap_or(port);
+                hops.note(id, now, port, Hop::dropped(bytes, depth(port), Cause::Switch(cause)), frame);
             }
-            What::Recirculated { back_at } => {
-                let port = self.packets.get(id).first_position.map_or(0, |first| first.port);
-                (HopKind::Recirculated, port, back_at.as_ps(), 0)
-            }
-            _ => return,
-        };
-        let event = HopEvent { until_ps, cause, ..HopEvent::new(self.now, kind, port) };
-        self.record_event(id, event);
-    }
-
-    /// Records an event with the packet's length and what waits at the event's port.
-    fn record_event(&mut self, id: PacketId, event: HopEvent) {
-        let frame = &self.packets.get(id).frame;
-        let event = HopEvent {
-            bytes: frame.len() as u32,
-            queue_bytes: self.tm.queue_bytes(event.port).get(),
-            queue_packets: self.tm.queue_packets(event.port) as u32,
-            ..event
-        };
-        if let Some(hops) = self.watch.as_deref_mut().and_then(|watch| watch.hops.as_mut()) {
-            hops.note(id, event, frame);
-        }
-    }
-
-    /// Notes that a packet has entered a queue, which is as deep as it is with the packet.
-    #[cold]
-    pub(super) fn note_queued(&mut self, id: PacketId, port: u16, priority: usize, bytes: u32) {
-        let at = self.now;
-        let gates = [self.gate_opens(port), self.pause_ends(port, priority)];
-        let queue_bytes = self.tm.queue_bytes(port).get() - u64::from(bytes);
-        let queue = (queue_bytes, self.tm.queue_packets(port) - 1);
-        if let Some(hops) = self.hops_mut() {
-            hops.queued(id, at, port, priority as u8, bytes, queue, gates);
+            _ => {}
         }
     }
 
     /// Notes that a packet leaves, and takes this time on the wire.
     #[cold]
     pub(super) fn note_sent(&mut self, id: PacketId, port: u16, wire_time: Duration) {
-        let until_ps = self.now.saturating_add(wire_time).as_ps();
         if let Some(hops) = self.hops_mut() {
             hops.count_sent(id);
         }
-        self.record_event(id, HopEvent { until_ps, ..HopEvent::new(self.now, HopKind::Sent, port) });
-        if self.follows(id) {
-            self.note(id, |switch| {
-                let frame = switch.packets.get(id).frame.to_vec();
-                What::Sent { port, wire_time, frame }
-            });
-        }
+        self.note(id, |switch| {
+            let frame = &switch.packets.get(id).frame;
+            let frame = if switch.follows(id) { frame.to_vec() } else { Vec::new() };
+            What::Sent { port, wire_time, frame }
+        });
     }
 
     /// Notes that a frame has come in and has this id.
@@ -218,7 +227,7 @@ impl Switch {
         let Some(watch) = self.watch.as_deref_mut() else { return };
         if let Some(hops) = &mut watch.hops {
             let frame = &self.packets.get(id).frame;
-            hops.arrived(Some(id), self.now, port, frame, frame.len());
+            hops.arrived(Some(id), self.now, port, frame);
         }
         if let Some(follower) = watch.follower.as_mut().filter(|follower| follower.is_for(tag)) {
             follower.add(id);
@@ -233,7 +242,7 @@ impl Switch {
         let at = self.now;
         let Some(watch) = self.watch.as_deref_mut() else { return };
         if let Some(hops) = &mut watch.hops {
-            hops.refused(at, port, frame, frame.len(), cause);
+            hops.refused(at, port, frame, cause);
         }
         if let Some(follower) = watch.follower.as_mut().filter(|follower| follower.is_for(tag)) {
             follower.refused(at, port, frame, cause);

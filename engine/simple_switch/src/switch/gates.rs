@@ -1,0 +1,123 @@
+//! Gates of ports and of their queues: registers in which the program says when these may send.
+
+use bm::{Program, State};
+use units::Time;
+
+use crate::clock::Clock;
+use crate::config::{ConfigError, PortConfig, SwitchConfig, MAX_PRIORITIES};
+
+/// Values of the class gate register that are further ahead than this are past: the clock has come round since.
+const CLASS_GATE_AHEAD_TICKS: u64 = 1 << 40;
+
+/// A register that holds times, in as many cells for each port.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct TimeRegister {
+    register: usize,
+    pub(super) width: u32,
+    cells_of_port: usize,
+}
+
+impl TimeRegister {
+    /// Finds the register that an option names and checks that each of `ports` has its cells; `None` where it names none.
+    pub(super) fn of(
+        program: &Program,
+        (option, name): (&'static str, Option<&String>),
+        cells_of_port: usize,
+        without: &'static str,
+        ports: &[PortConfig],
+    ) -> Result<Option<Self>, ConfigError> {
+        let Some(name) = name else { return Ok(None) };
+        let missing = || ConfigError::NoRegister { option, name: name.clone(), without };
+        let register = program.register_index(name).ok_or_else(missing)?;
+        let info = &program.register_arrays()[register];
+        let needed = |port: u16| (usize::from(port) + 1) * cells_of_port;
+        if let Some(port) = ports.iter().map(|port| port.port).find(|port| needed(*port) > info.size) {
+            let lack = match cells_of_port {
+                1 => format!("port {port} needs one of its own"),
+                _ => format!("the queues of port {port} need {}: port << 3 | priority", needed(port)),
+            };
+            return Err(ConfigError::RegisterTooSmall { option, name: name.clone(), cells: info.size, lack });
+        }
+        Ok(Some(Self { register, width: info.bitwidth, cells_of_port }))
+    }
+
+    /// Returns the time in one of a port's cells; `None` for zero, which is no time, and for a port without cells.
+    #[inline]
+    pub(super) fn ticks(self, state: &State, port: u16, cell: usize) -> Option<u64> {
+        let cell = usize::from(port) * self.cells_of_port + cell;
+        state.register_cell(self.register, cell).filter(|ticks| *ticks != 0)
+    }
+}
+
+/// A gate of each port, or one of each queue.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Gate {
+    times: TimeRegister,
+    /// Values that are further ahead than this are past.
+    ahead_ticks: u64,
+}
+
+impl Gate {
+    /// Returns when a port's gate of a cell opens: [`Time::ZERO`] when it is open, [`Time::MAX`] when it never does.
+    #[inline]
+    pub(super) fn opens(self, state: &State, clock: Clock, now: Time, port: u16, cell: usize) -> Time {
+        let Some(ticks) = self.times.ticks(state, port, cell) else { return Time::ZERO };
+        let opens = clock.time_of(ticks, self.times.width, now);
+        if opens > now.saturating_add(clock.span_of(self.ahead_ticks)) {
+            return Time::ZERO;
+        }
+        opens
+    }
+
+    /// Returns since when a port's first gate has been open; [`Time::ZERO`] where that is not known.
+    pub(super) fn open_since(self, state: &State, clock: Clock, now: Time, port: u16) -> Time {
+        let ticks = self.times.ticks(state, port, 0);
+        ticks.map_or(Time::ZERO, |ticks| clock.time_since(ticks, self.times.width, now))
+    }
+}
+
+/// The gates of a switch, where it has some.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Gates {
+    /// One of each port.
+    pub(super) port: Option<Gate>,
+    /// One of each queue of a port.
+    pub(super) class: Option<Gate>,
+}
+
+impl Gates {
+    /// Finds the registers and checks that each of `ports` has its cells.
+    pub(super) fn of(
+        program: &Program,
+        config: &SwitchConfig,
+        ports: &[PortConfig],
+    ) -> Result<Self, ConfigError> {
+        let gate = |option, name: &Option<String>, cells_of_port, ahead_ticks| {
+            let option = (option, name.as_ref());
+            let times = TimeRegister::of(program, option, cells_of_port, "hold by recirculation", ports)?;
+            Ok(times.map(|times| Gate { times, ahead_ticks }))
+        };
+        Ok(Self {
+            port: gate("gate_register", &config.gate_register, 1, u64::MAX)?,
+            class: gate(
+                "class_gate_register",
+                &config.class_gate_register,
+                MAX_PRIORITIES,
+                CLASS_GATE_AHEAD_TICKS,
+            )?,
+        })
+    }
+
+    /// Returns when each of a port's queues opens; `None` for a switch whose queues have no gates.
+    #[inline]
+    pub(super) fn of_queues(
+        self,
+        state: &State,
+        clock: Clock,
+        now: Time,
+        port: u16,
+    ) -> Option<impl Fn(usize) -> Time + '_> {
+        let gate = self.class?;
+        Some(move |priority: usize| gate.opens(state, clock, now, port, priority))
+    }
+}
