@@ -600,9 +600,8 @@ impl SwitchHandle {
 
     fn take_journey(&self, py: Python<'_>) -> PyResult<String> {
         self.call(py, |switch| {
-            let journey = switch.take_journey();
             // As a `Value` first: its members are in the order of their names.
-            let named = serde_json::to_value(journey.named(switch.program()));
+            let named = serde_json::to_value(switch.take_journey());
             named.map(|named| named.to_string()).map_err(|error| Error::Value(error.to_string()))
         })
     }

@@ -23,7 +23,7 @@ pub fn document() -> Value {
     let mut reports = SchemaSettings::draft2020_12().for_serialize().into_generator();
     netsim::schema::add_report(&mut reports);
     reports.subschema_for::<traffic::playback::PlaybackReport>();
-    reports.subschema_for::<simple_switch::JourneyReport<'_>>();
+    reports.subschema_for::<simple_switch::Journey>();
     reports.subschema_for::<simple_switch::SwitchStats>();
     reports.subschema_for::<simple_switch::PortStats>();
     reports.subschema_for::<live::LiveCounts>();

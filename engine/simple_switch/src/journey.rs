@@ -6,9 +6,14 @@
 //! changes what happens to a packet.
 
 use std::collections::BTreeMap;
+use std::ops::Deref;
+use std::sync::Arc;
 
+#[cfg(feature = "schema")]
+use bm::trace::NamedEvent;
 use bm::trace::{Event, Lvalue, Trace};
-use bm::{Fault, Program};
+use bm::{Executable, Fault, Phv};
+use serde::{Serialize, Serializer};
 use units::{Duration, Time};
 
 use crate::frame::Frame;
@@ -19,69 +24,103 @@ use crate::stats::DropCause;
 /// it waits makes several steps a round.
 pub const MAX_STEPS: usize = 100_000;
 
-/// The way of the followed packets.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+/// What became of the followed packets since `follow`. Times are picoseconds, frames hexadecimal.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Journey {
-    /// In the order in which they happened.
+    /// In order of time.
     pub steps: Vec<Step>,
-    /// Whether more than [`MAX_STEPS`] happened.
+    /// Whether more steps happened than are kept.
     pub is_cut: bool,
-    /// Followed packets, copies included, that are still inside: queued, or on their way round the loop.
+    /// How many followed packets are still in the switch.
     pub inside: usize,
 }
 
 /// One thing that happened to one packet.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "JourneyStep"))]
 pub struct Step {
-    /// The packet: a number for each frame received and for each copy, from 0.
+    /// The packet: 0 for the first frame, a number more for each further frame and copy.
     pub packet: u32,
     /// When.
+    #[serde(rename = "at_ps", serialize_with = "ps")]
+    #[cfg_attr(feature = "schema", schemars(with = "u64"))]
     pub at: Time,
     /// What.
+    #[serde(flatten)]
     pub what: What,
 }
 
 /// What can happen to a packet.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(tag = "step", rename_all = "snake_case")]
 pub enum What {
-    /// It came in by this port.
+    /// It came in.
+    #[cfg_attr(feature = "schema", schemars(title = "ArrivedStep"))]
     Arrived {
         /// Port.
         port: u16,
         /// The frame.
+        #[serde(serialize_with = "hex")]
+        #[cfg_attr(feature = "schema", schemars(with = "String"))]
         frame: Vec<u8>,
     },
     /// It was parsed and its checksums verified.
+    #[cfg_attr(feature = "schema", schemars(title = "ParsedStep"))]
     Parsed {
         /// What the parser did.
-        events: Vec<Event>,
-        /// The parser's error, a value of the program's errors.
-        error: u32,
+        #[cfg_attr(feature = "schema", schemars(with = "Vec<NamedEvent<'_>>"))]
+        events: Named<Vec<Event>>,
+        /// The parser's error, by the program's name; BMv2's number for one that the program does not list.
+        #[cfg_attr(feature = "schema", schemars(with = "String"))]
+        error: Named<u32>,
         /// Whether every checksum that the program verifies is right.
         checksums_hold: bool,
     },
-    /// It went through a pipeline.
-    Ran {
-        /// Egress; otherwise ingress.
-        egress: bool,
+    /// It went through ingress.
+    #[cfg_attr(feature = "schema", schemars(title = "IngressStep"))]
+    Ingress {
         /// What the pipeline did.
-        events: Vec<Event>,
+        #[cfg_attr(feature = "schema", schemars(with = "Vec<NamedEvent<'_>>"))]
+        events: Named<Vec<Event>>,
         /// Everything that is not zero after it.
-        values: Vec<(Lvalue, u128)>,
+        #[cfg_attr(feature = "schema", schemars(with = "BTreeMap<String, u128>"))]
+        values: Named<Vec<(Lvalue, u128)>>,
         /// Why it stopped, if the program failed.
+        #[serde(serialize_with = "text")]
+        #[cfg_attr(feature = "schema", schemars(with = "Option<String>"))]
         fault: Option<Fault>,
     },
-    /// A copy of it was made, which has this number.
+    /// It went through egress.
+    #[cfg_attr(feature = "schema", schemars(title = "EgressStep"))]
+    Egress {
+        /// What the pipeline did.
+        #[cfg_attr(feature = "schema", schemars(with = "Vec<NamedEvent<'_>>"))]
+        events: Named<Vec<Event>>,
+        /// Everything that is not zero after it.
+        #[cfg_attr(feature = "schema", schemars(with = "BTreeMap<String, u128>"))]
+        values: Named<Vec<(Lvalue, u128)>>,
+        /// Why it stopped, if the program failed.
+        #[serde(serialize_with = "text")]
+        #[cfg_attr(feature = "schema", schemars(with = "Option<String>"))]
+        fault: Option<Fault>,
+    },
+    /// A copy of it was made.
+    #[cfg_attr(feature = "schema", schemars(title = "CopiedStep"))]
     Copied {
         /// The copy.
         to: u32,
     },
     /// No copy could be made.
+    #[cfg_attr(feature = "schema", schemars(title = "NotCopiedStep"))]
     NotCopied {
         /// Why.
+        #[cfg_attr(feature = "schema", schemars(with = "String"))]
         cause: DropCause,
     },
-    /// It is a clone, made in this session, in ingress or egress.
+    /// It is a clone.
+    #[cfg_attr(feature = "schema", schemars(title = "CloneStep"))]
     Clone {
         /// Session.
         session: u16,
@@ -89,11 +128,13 @@ pub enum What {
         egress: bool,
     },
     /// A clone was asked for in a session that does not exist.
+    #[cfg_attr(feature = "schema", schemars(title = "NoCloneSessionStep"))]
     NoCloneSession {
         /// Session.
         session: u16,
     },
     /// It is one of the packets that a multicast group makes.
+    #[cfg_attr(feature = "schema", schemars(title = "ReplicaStep"))]
     Replica {
         /// Group.
         group: u16,
@@ -103,8 +144,10 @@ pub enum What {
         port: u16,
     },
     /// It runs through ingress again at once.
+    #[cfg_attr(feature = "schema", schemars(title = "ResubmittedStep"))]
     Resubmitted,
     /// It entered a queue.
+    #[cfg_attr(feature = "schema", schemars(title = "QueuedStep"))]
     Queued {
         /// Port.
         port: u16,
@@ -114,49 +157,137 @@ pub enum What {
         packets_ahead: usize,
         /// Bytes waiting in all queues of the port, this packet excluded.
         bytes_ahead: u64,
-        /// When the port's gate opens: now or before when it is open, [`Time::MAX`] when it never does.
+        /// When the port's gate opens: now or before when it is open, none when it never does.
+        #[serde(rename = "gate_opens_ps", serialize_with = "ps_or_never")]
+        #[cfg_attr(feature = "schema", schemars(with = "Option<u64>"))]
         gate_opens: Time,
-        /// When the pause of the queue ends: now or before when there is none.
+        /// When the pause of the queue ends (priority flow control): now or before when there is none.
+        #[serde(rename = "pause_ends_ps", serialize_with = "ps")]
+        #[cfg_attr(feature = "schema", schemars(with = "u64"))]
         pause_ends: Time,
         /// When the wire has sent what it is sending.
+        #[serde(rename = "wire_free_ps", serialize_with = "ps")]
+        #[cfg_attr(feature = "schema", schemars(with = "u64"))]
         wire_free: Time,
     },
     /// It left the queue.
+    #[cfg_attr(feature = "schema", schemars(title = "DequeuedStep"))]
     Dequeued {
         /// Port.
         port: u16,
     },
     /// It was put together again; checksums were computed.
+    #[cfg_attr(feature = "schema", schemars(title = "DeparsedStep"))]
     Deparsed {
         /// Fields that changed.
-        events: Vec<Event>,
+        #[cfg_attr(feature = "schema", schemars(with = "Vec<NamedEvent<'_>>"))]
+        events: Named<Vec<Event>>,
     },
     /// It went round to ingress.
+    #[cfg_attr(feature = "schema", schemars(title = "RecirculatedStep"))]
     Recirculated {
         /// When it is there.
+        #[serde(rename = "back_at_ps", serialize_with = "ps")]
+        #[cfg_attr(feature = "schema", schemars(with = "u64"))]
         back_at: Time,
     },
     /// It was lost.
+    #[cfg_attr(feature = "schema", schemars(title = "DroppedStep"))]
     Dropped {
-        /// Port that counts the drop.
+        /// Port that counts it.
         port: u16,
         /// Why.
+        #[cfg_attr(feature = "schema", schemars(with = "String"))]
         cause: DropCause,
     },
     /// It left.
+    #[cfg_attr(feature = "schema", schemars(title = "SentStep"))]
     Sent {
         /// Port.
         port: u16,
         /// How long the wire is busy with it.
+        #[serde(rename = "wire_time_ps", serialize_with = "duration_ps")]
+        #[cfg_attr(feature = "schema", schemars(with = "u64"))]
         wire_time: Duration,
         /// The frame.
+        #[serde(serialize_with = "hex")]
+        #[cfg_attr(feature = "schema", schemars(with = "String"))]
         frame: Vec<u8>,
     },
+}
+
+/// Numbers of a program, which are written under its names.
+#[derive(Clone, Debug)]
+pub struct Named<T> {
+    program: Arc<Executable>,
+    numbers: T,
+}
+
+impl<T> Deref for Named<T> {
+    type Target = T;
+    fn deref(&self) -> &T {
+        &self.numbers
+    }
+}
+
+/// Of one program.
+impl<T: PartialEq> PartialEq for Named<T> {
+    fn eq(&self, other: &Self) -> bool {
+        self.numbers == other.numbers
+    }
+}
+
+impl<T: Eq> Eq for Named<T> {}
+
+impl Serialize for Named<Vec<Event>> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.iter().map(|event| event.named(&self.program)))
+    }
+}
+
+impl Serialize for Named<Vec<(Lvalue, u128)>> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let by_name: BTreeMap<_, _> =
+            self.iter().map(|(lvalue, value)| (lvalue.name(&self.program), value)).collect();
+        by_name.serialize(serializer)
+    }
+}
+
+/// A parser error; one that the program does not list has BMv2's number.
+impl Serialize for Named<u32> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut errors = self.program.errors().entries.iter();
+        match errors.find(|(_, value)| *value == u64::from(self.numbers)) {
+            Some((name, _)) => serializer.serialize_str(name),
+            None => serializer.collect_str(&format_args!("error {}", self.numbers)),
+        }
+    }
+}
+
+fn ps<S: Serializer>(time: &Time, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_u64(time.as_ps())
+}
+
+fn ps_or_never<S: Serializer>(time: &Time, serializer: S) -> Result<S::Ok, S::Error> {
+    (*time != Time::MAX).then(|| time.as_ps()).serialize(serializer)
+}
+
+fn duration_ps<S: Serializer>(time: &Duration, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_u64(time.as_ps())
+}
+
+fn text<S: Serializer>(fault: &Option<Fault>, serializer: S) -> Result<S::Ok, S::Error> {
+    fault.as_ref().map(ToString::to_string).serialize(serializer)
+}
+
+fn hex<S: Serializer>(frame: &[u8], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_str(&frame.iter().map(|byte| format!("{byte:02x}")).collect::<String>())
 }
 
 /// The packets that are followed, and what was written down about them.
 pub(crate) struct Follower {
     tag: u64,
+    program: Arc<Executable>,
     trace: Trace,
     /// Followed packets that are inside, with their numbers.
     followed: BTreeMap<PacketId, u32>,
@@ -166,9 +297,9 @@ pub(crate) struct Follower {
 
 impl Follower {
     /// Follows frames that arrive with this tag.
-    pub(crate) fn new(program: &Program, tag: u64) -> Self {
-        let trace = Trace::new(program);
-        Self { tag, trace, followed: BTreeMap::new(), next: 0, journey: Journey::default() }
+    pub(crate) fn new(program: &Arc<Executable>, tag: u64) -> Self {
+        let (program, trace) = (Arc::clone(program), Trace::new(program));
+        Self { tag, program, trace, followed: BTreeMap::new(), next: 0, journey: Journey::default() }
     }
 
     fn step(&mut self, packet: u32, at: Time, what: What) {
@@ -235,11 +366,27 @@ impl Follower {
     }
 
     /// Adds a step made of what has been traced of a packet since the last, if it is followed.
-    pub(crate) fn traced(&mut self, id: PacketId, at: Time, what: impl FnOnce(&mut Trace) -> What) {
+    pub(crate) fn traced(&mut self, id: PacketId, at: Time, what: impl FnOnce(&mut Self) -> What) {
         if let Some(&packet) = self.followed.get(&id) {
-            let what = what(&mut self.trace);
+            let what = what(self);
             self.step(packet, at, what);
         }
+    }
+
+    /// Takes what has been traced since the last step.
+    pub(crate) fn events(&mut self) -> Named<Vec<Event>> {
+        let events = self.trace.take();
+        self.named(events)
+    }
+
+    /// Returns everything of a packet that is not zero now.
+    pub(crate) fn values(&self, phv: &Phv) -> Named<Vec<(Lvalue, u128)>> {
+        self.named(self.trace.values(phv))
+    }
+
+    /// Returns numbers of the program, to be written under its names.
+    pub(crate) fn named<T>(&self, numbers: T) -> Named<T> {
+        Named { program: Arc::clone(&self.program), numbers }
     }
 
     /// Returns what is to trace the packet, if it is followed.

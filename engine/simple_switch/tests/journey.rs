@@ -16,7 +16,8 @@ fn words(journey: &Journey) -> Vec<(u32, String)> {
     let word = |what: &What| match what {
         What::Arrived { port, .. } => format!("arrived {port}"),
         What::Parsed { .. } => "parsed".into(),
-        What::Ran { egress, .. } => if *egress { "egress" } else { "ingress" }.into(),
+        What::Ingress { .. } => "ingress".into(),
+        What::Egress { .. } => "egress".into(),
         What::Copied { to } => format!("copied {to}"),
         What::NotCopied { cause } => format!("not copied: {}", cause.name()),
         What::Clone { session, egress } => format!("clone {session} {egress}"),

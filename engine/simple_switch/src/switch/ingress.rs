@@ -2,8 +2,6 @@
 //!
 //! After the ingress pipeline, BMv2's order: clone, digest, resubmit, multicast, drop, unicast.
 
-use bm::trace::Trace;
-
 use super::watch::watcher;
 use super::Switch;
 use crate::digest::Digest;
@@ -64,8 +62,11 @@ impl Switch {
             phv.set(field, u64::from(!checksums_hold));
         }
         if let (true, Some(watch)) = (WATCHED, &mut self.watch) {
-            let parsed = |trace: &mut Trace| What::Parsed { events: trace.take(), error, checksums_hold };
-            watch.traced(id, self.now, parsed);
+            watch.traced(id, self.now, |follower| What::Parsed {
+                events: follower.events(),
+                error: follower.named(error),
+                checksums_hold,
+            });
         }
 
         self.effects.start(self.now);

@@ -36,7 +36,7 @@ pub(super) fn watcher<const WATCHED: bool>(
 impl Watch {
     /// Notes what has been traced of a packet since the last step.
     #[cold]
-    pub(super) fn traced(&mut self, id: PacketId, at: Time, what: impl FnOnce(&mut Trace) -> What) {
+    pub(super) fn traced(&mut self, id: PacketId, at: Time, what: impl FnOnce(&mut Follower) -> What) {
         if let Some(follower) = &mut self.follower {
             follower.traced(id, at, what);
         }
@@ -54,9 +54,13 @@ impl Watch {
         fault: Option<&Fault>,
     ) {
         let is_egress = egress.is_some();
-        self.traced(id, at, |trace| {
-            let (events, values) = (trace.take(), trace.values(phv));
-            What::Ran { egress: is_egress, events, values, fault: fault.cloned() }
+        self.traced(id, at, |follower| {
+            let (events, values, fault) = (follower.events(), follower.values(phv), fault.cloned());
+            if is_egress {
+                What::Egress { events, values, fault }
+            } else {
+                What::Ingress { events, values, fault }
+            }
         });
         if let Some(hops) = &mut self.hops {
             let port = egress.unwrap_or(packet.arrival_port);
