@@ -10,14 +10,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from eeon_control import port_settings
+from eeon_control import constants, port_settings
 from eeon_control.config import FabricConfig, PortSettings, check
 from eeon_control.config.classes import PRIORITIES
 from eeon_control.constants import ROUTE_TABLE_SIZE
 from eeon_control.entries import CLONE_SESSIONS, Action, Entry, Exact
 from eeon_control.errors import InputError, PlanError, Severity
 from eeon_control.memory import cyclic_collector_paused
-from eeon_control.plan import classes, copies, pfc, qcn
+from eeon_control.plan import classes, pfc, qcn
 from eeon_control.plan.deadlock import waiting_circle
 from eeon_control.plan.routes import ADMIT, Router, ecmp_seed
 from eeon_control.port_settings import ByQueueSettings, EeeSettings, Settings
@@ -57,7 +57,7 @@ def intended(topology: Topology, config: FabricConfig, tick: Duration | int) -> 
             name: (
                 _switch_config(seeds[name], config),
                 *of_classes,
-                *((copies.session(),) if has_qcn or config.lossless else ()),
+                *((_copies(),) if has_qcn or config.lossless else ()),
                 *(qcn.entries(switch, config) if has_qcn else ()),
                 *pfc.pfc_entries(config, switch, tick),
                 *_switch_entries(switch, router, ports),
@@ -141,3 +141,10 @@ class _PortEntries:
             port_settings.EEE.name: settings.eee.settings_at(port.rate, port.overhead),
         }
         return tuple((table, (meant[table].to_action(self._tick),)) for table in port_settings.TABLES)
+
+
+def _copies() -> Entry:
+    """Returns the clone session by which a switch makes frames of its own, pauses and congestion notification
+    messages: to the port that the program keeps for them, whole and once."""
+    to_itself = Action("clone_to", (("port", constants.COPY_PORT),))
+    return Entry(CLONE_SESSIONS, (Exact("session", constants.COPY_SESSION),), (to_itself,))
