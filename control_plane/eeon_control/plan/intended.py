@@ -20,7 +20,7 @@ from eeon_control.memory import cyclic_collector_paused
 from eeon_control.plan import classes, pfc, qcn
 from eeon_control.plan.deadlock import waiting_circle
 from eeon_control.plan.routes import ADMIT, Router, ecmp_seed
-from eeon_control.port_settings import ByQueueSettings, EeeSettings, Settings
+from eeon_control.port_settings import ByQueueSettings, Settings
 from eeon_control.topology import Port, Switch, Topology
 from eeon_control.units import Bytes, DataRate, Duration
 
@@ -71,15 +71,6 @@ def intended(topology: Topology, config: FabricConfig, tick: Duration | int) -> 
             "and the last for the first; connect leaves by spines alone, or take `pfc` from the classes"
         )
     return entries
-
-
-def host_nics(topology: Topology, config: FabricConfig) -> dict[str, EeeSettings | None]:
-    """Returns the EEE of every host's own NIC (role `host`); None where it is off."""
-    found = {}
-    for name, host in topology.hosts.items():
-        eee = config.eee_of(host.port).settings_at(host.port.rate, host.port.overhead)
-        found[name] = eee if isinstance(eee, EeeSettings) else None
-    return found
 
 
 def _switch_config(seed: int, config: FabricConfig) -> Entry:
