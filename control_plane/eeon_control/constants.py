@@ -31,6 +31,18 @@ _REGISTER_BITS = _ALL["register_bits"]
 
 CLASSES: tuple[str, ...] = _names(_ALL["packet_class_t"])
 VERDICTS: tuple[str, ...] = _names(_ALL["verdict_t"])
+SENT: tuple[str, ...] = ("forwarded", "marked")
+"""Verdicts of packets that a port has sent."""
+DROPS: tuple[str, ...] = (
+    "early_dropped",
+    "tail_dropped",
+    "no_route",
+    "ttl_expired",
+    "malformed",
+    "not_admitted",
+    "martian",
+)
+"""Verdicts of packets that are lost."""
 EEE_STATES: tuple[str, ...] = _names(_ALL["eee_state_t"])
 EEE_ACTIVE: int = _ALL["eee_state_t"]["ACTIVE"]
 PROTECT: dict[str, int] = {name.lower(): number for name, number in _ALL["protect_t"].items()}

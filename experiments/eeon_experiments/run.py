@@ -12,12 +12,16 @@ kept between them.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
+import re
+import resource
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from eeon_control import program as programs
@@ -31,7 +35,7 @@ from eeon_tools.replay.result import ClassPackets, Energy, Latency, total_of
 from eeon_tools.replay.twin import RunningTwin
 from eeon_tools.replay.twin_run import energy_of, latencies
 
-from eeon_experiments import conservation, memory
+from eeon_experiments import conservation
 from eeon_experiments.fabric import spec_of, workload_of
 from eeon_experiments.measure import flow_rows, measured, with_nics, workload_report
 from eeon_experiments.resolve import Run
@@ -47,12 +51,15 @@ if TYPE_CHECKING:
 _REGISTERS = ("occupancy_bytes", "occupancy_packets", "wakes")
 _ERROR_CHARS = 2000
 _LONGEST_LIST = 100
+_CLEAR = Path("/proc/self/clear_refs")
+_STATUS = Path("/proc/self/status")
+_PEAK = re.compile(r"^VmHWM:\s+([0-9]+) kB$", re.MULTILINE)
 
 
 def run_one(run: Run) -> Outcome:
     """Does a run. One that fails gives an outcome that says why; only an interruption is raised."""
     wall, cpu = time.monotonic(), time.process_time()
-    memory.reset_peak()
+    _reset_peak()
     queues: object = None
     flows: list[Mapping[str, object]] = []
     found: dict[str, Value]
@@ -66,7 +73,7 @@ def run_one(run: Run) -> Outcome:
     found["settings_json"] = json.dumps(_shown(run.settings))
     found["wall_seconds"] = time.monotonic() - wall
     found["cpu_seconds"] = time.process_time() - cpu
-    found["peak_rss_bytes"] = memory.peak_bytes()
+    found["peak_rss_bytes"] = _peak_bytes()
     return Outcome(run.id, run.seed, versions(), commit(), found, queues, flows)
 
 
@@ -164,3 +171,21 @@ def _unfinished(settings: RunSettings, report: Report) -> str:
         else f"the time limit of {settings.time_limit} has come"
     )
     return f"{why}, and not finished are: {'; '.join(left)}"
+
+
+def _reset_peak() -> None:
+    """Makes the measure of memory begin anew. What freed memory the allocator keeps still counts."""
+    with contextlib.suppress(OSError):
+        _CLEAR.write_text("5")  # proc(5): reset the peak resident set size
+
+
+def _peak_bytes() -> int:
+    """Returns the largest resident set size since `_reset_peak`, where the system tells (Linux), else since
+    the start of the process."""
+    try:
+        found = _PEAK.search(_STATUS.read_text())
+    except OSError:
+        found = None
+    if found is not None:
+        return int(found[1]) * 1024
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024

@@ -9,7 +9,7 @@ import click
 from eeon_control.cli import options
 from eeon_control.cli.show import common
 from eeon_control.cli.show.watch import ViewOptions, view_loop
-from eeon_control.views.selection import Selection
+from eeon_control.views.filters import Selection
 from eeon_control.views.top import VIEW
 
 

@@ -11,7 +11,6 @@ finishes it. `eeon controller run` uses the same functions.
 """
 
 from eeon_control.operations.apply import Outcome, PlanOutdated, apply
-from eeon_control.operations.confirm import confirm, roll_back_overdue
 from eeon_control.operations.drift import Drift, drift
 from eeon_control.operations.gates import Rule, gate_of
 from eeon_control.operations.owned import owned
@@ -19,7 +18,7 @@ from eeon_control.operations.partial import on_switches
 from eeon_control.operations.recover import Recovered, recover
 from eeon_control.operations.rollback import goes_back_to, meant_by, rollback
 from eeon_control.operations.saved_plan import SavedPlan, load_plan
-from eeon_control.operations.settle import Settled, settle
+from eeon_control.operations.settle import Settled, confirm, roll_back_overdue, settle
 from eeon_control.operations.work import Work
 
 __all__ = [

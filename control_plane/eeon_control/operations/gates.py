@@ -13,12 +13,12 @@ from dataclasses import dataclass, field
 from typing import Literal, Self
 
 from eeon_control import constants
+from eeon_control.constants import DROPS
 from eeon_control.fabric import Gate, GateClosed
 from eeon_control.fabric.read import FabricObservation, Observation, Wanted, observe
 from eeon_control.printable import one_line
 from eeon_control.targets import Target
 from eeon_control.topology import Topology
-from eeon_control.views.counters import DROPS
 
 _RULE = re.compile(r"(?:drops|pauses)(?:=(?P<limit>\d{1,18}))?|links|account", re.ASCII)
 _SAID_BYTES = 64 * 1024

@@ -1,13 +1,35 @@
-"""Finish what earlier commands left: an apply that was killed, a confirmation that never came."""
+"""Keep an apply that was made with a time to confirm; finish what earlier commands left: an apply that was
+killed, a confirmation that never came."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
+from eeon_control.errors import StateError
 from eeon_control.operations.apply import Outcome
-from eeon_control.operations.confirm import roll_back_overdue
 from eeon_control.operations.recover import Recovered, recover
+from eeon_control.operations.rollback import rollback
 from eeon_control.operations.work import Work
+
+
+def confirm(work: Work) -> int:
+    """Keeps the current revision; returns its number. Raises StateError when it waits for nothing."""
+    pending = work.store.pending()
+    if pending is None:
+        number = work.store.current_number()
+        state = f"revision {number} is in force for good" if number else "no revision yet"
+        raise StateError(f"nothing waits to be confirmed: {state}")
+    work.store.confirm(work.lock)
+    return pending.revision
+
+
+async def roll_back_overdue(work: Work) -> Outcome | None:
+    """Goes back when the time to confirm is over; None when nothing waits, or there is time left."""
+    pending = work.store.pending()
+    if pending is None or not pending.is_overdue(work.clock.now()):
+        return None
+    reason = f"revision {pending.revision} was not confirmed within {pending.seconds:g} s"
+    return await rollback(work, pending.back_to, reason=reason)
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from eeon_control.entries import (
     keys_of,
     owned_of,
 )
-from eeon_control.plan.intended import TABLES, host_nics, intended
+from eeon_control.plan.intended import TABLES, intended
 from eeon_control.plan.routes import around, dead_ends, ecmp_seed
 
 __all__ = [
@@ -31,7 +31,6 @@ __all__ = [
     "dead_ends",
     "ecmp_seed",
     "entries_digest",
-    "host_nics",
     "intended",
     "keys_of",
     "owned_of",

@@ -10,17 +10,17 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from eeon_control import port_settings
+from eeon_control import constants, port_settings
 from eeon_control.config import FabricConfig, PortSettings, check
 from eeon_control.config.classes import PRIORITIES
 from eeon_control.constants import ROUTE_TABLE_SIZE
 from eeon_control.entries import CLONE_SESSIONS, Action, Entry, Exact
 from eeon_control.errors import InputError, PlanError, Severity
 from eeon_control.memory import cyclic_collector_paused
-from eeon_control.plan import classes, copies, pfc, qcn
+from eeon_control.plan import classes, pfc, qcn
 from eeon_control.plan.deadlock import waiting_circle
 from eeon_control.plan.routes import ADMIT, Router, ecmp_seed
-from eeon_control.port_settings import ByQueueSettings, EeeSettings, Settings
+from eeon_control.port_settings import ByQueueSettings, Settings
 from eeon_control.topology import Port, Switch, Topology
 from eeon_control.units import Bytes, DataRate, Duration
 
@@ -57,7 +57,7 @@ def intended(topology: Topology, config: FabricConfig, tick: Duration | int) -> 
             name: (
                 _switch_config(seeds[name], config),
                 *of_classes,
-                *((copies.session(),) if has_qcn or config.lossless else ()),
+                *((_copies(),) if has_qcn or config.lossless else ()),
                 *(qcn.entries(switch, config) if has_qcn else ()),
                 *pfc.pfc_entries(config, switch, tick),
                 *_switch_entries(switch, router, ports),
@@ -71,15 +71,6 @@ def intended(topology: Topology, config: FabricConfig, tick: Duration | int) -> 
             "and the last for the first; connect leaves by spines alone, or take `pfc` from the classes"
         )
     return entries
-
-
-def host_nics(topology: Topology, config: FabricConfig) -> dict[str, EeeSettings | None]:
-    """Returns the EEE of every host's own NIC (role `host`); None where it is off."""
-    found = {}
-    for name, host in topology.hosts.items():
-        eee = config.eee_of(host.port).settings_at(host.port.rate, host.port.overhead)
-        found[name] = eee if isinstance(eee, EeeSettings) else None
-    return found
 
 
 def _switch_config(seed: int, config: FabricConfig) -> Entry:
@@ -141,3 +132,10 @@ class _PortEntries:
             port_settings.EEE.name: settings.eee.settings_at(port.rate, port.overhead),
         }
         return tuple((table, (meant[table].to_action(self._tick),)) for table in port_settings.TABLES)
+
+
+def _copies() -> Entry:
+    """Returns the clone session by which a switch makes frames of its own, pauses and congestion notification
+    messages: to the port that the program keeps for them, whole and once."""
+    to_itself = Action("clone_to", (("port", constants.COPY_PORT),))
+    return Entry(CLONE_SESSIONS, (Exact("session", constants.COPY_SESSION),), (to_itself,))

@@ -16,78 +16,54 @@ UNLIMITED = Bytes(BYTE_COUNT_MAX)
 
 
 @dataclass(frozen=True)
-class BufferLimit(Settings):
-    """What does not fit into `limit` is dropped."""
+class _Limit(Settings):
+    """What does not fit into `limit` is dropped. Exact for every limit of 32 bits."""
 
-    limit: Bytes
+    limit: Bytes | Packets
+
+    unit: ClassVar[type[Bytes | Packets]] = Bytes
+    param: ClassVar[str] = "buffer_bytes"
+    beside: ClassVar[str] = ""
+
+    def to_action(self, tick: Duration) -> Action:
+        """The limit in its unit."""
+        return Action(self.action, ((self.param, int(self.limit)),))
+
+    @classmethod
+    def from_action(cls, params: Mapping[str, int], tick: Duration) -> Self:
+        """The limit in its unit."""
+        return cls(cls.unit(params[cls.param]))
+
+    def describe(self) -> str:
+        """`300 KB`, `200 pkt`, `300 KB beside held packets`."""
+        is_unlimited = self.limit == UNLIMITED and not self.beside and self.unit is Bytes
+        return (
+            "unlimited"
+            if is_unlimited
+            else size_text(self.limit) + (self.beside and f"{self.beside} packets")
+        )
+
+    def summary(self) -> str:
+        """`300KB`, `200pkt`, `300KB beside held`."""
+        return f"{self.limit}{self.beside}"
+
+
+class BufferLimit(_Limit):
+    """The limit counts bytes."""
 
     action: ClassVar[str] = "set_buffer_limit"
 
-    def to_action(self, tick: Duration) -> Action:
-        """Exact for every limit of 32 bits."""
-        return Action(self.action, (("buffer_bytes", int(self.limit)),))
 
-    @classmethod
-    def from_action(cls, params: Mapping[str, int], tick: Duration) -> Self:
-        """Exact."""
-        return cls(Bytes(params["buffer_bytes"]))
-
-    def describe(self) -> str:
-        """`300 KB`."""
-        return "unlimited" if self.limit == UNLIMITED else size_text(self.limit)
-
-    def summary(self) -> str:
-        """`300KB`."""
-        return str(self.limit)
-
-
-@dataclass(frozen=True)
-class BufferLimitInPackets(Settings):
-    """What comes when `limit` packets wait is dropped, however long they are."""
-
-    limit: Packets
+class BufferLimitInPackets(_Limit):
+    """The limit counts packets, however long they are."""
 
     action: ClassVar[str] = "set_buffer_limit_in_packets"
-
-    def to_action(self, tick: Duration) -> Action:
-        """Exact for every limit of 32 bits."""
-        return Action(self.action, (("buffer_packets", int(self.limit)),))
-
-    @classmethod
-    def from_action(cls, params: Mapping[str, int], tick: Duration) -> Self:
-        """Exact."""
-        return cls(Packets(params["buffer_packets"]))
-
-    def describe(self) -> str:
-        """`200 pkt`."""
-        return size_text(self.limit)
-
-    def summary(self) -> str:
-        """`200pkt`."""
-        return str(self.limit)
+    unit: ClassVar[type[Bytes | Packets]] = Packets
+    param: ClassVar[str] = "buffer_packets"
 
 
-@dataclass(frozen=True)
-class BufferLimitBesideHeld(Settings):
-    """What does not fit into `limit` is dropped; what came while the link was not awake does not count."""
-
-    limit: Bytes
+class BufferLimitBesideHeld(_Limit):
+    """The limit counts bytes, but not those that came while the link was not awake."""
 
     action: ClassVar[str] = "set_buffer_limit_beside_held"
-
-    def to_action(self, tick: Duration) -> Action:
-        """Exact for every limit of 32 bits."""
-        return Action(self.action, (("buffer_bytes", int(self.limit)),))
-
-    @classmethod
-    def from_action(cls, params: Mapping[str, int], tick: Duration) -> Self:
-        """Exact."""
-        return cls(Bytes(params["buffer_bytes"]))
-
-    def describe(self) -> str:
-        """`300 KB beside held packets`."""
-        return f"{size_text(self.limit)} beside held packets"
-
-    def summary(self) -> str:
-        """`300KB beside held`."""
-        return f"{self.limit} beside held"
+    beside: ClassVar[str] = " beside held"

@@ -6,6 +6,8 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
 from eeon_control.sonic.database import (
+    MAPPED,
+    UNMAPPED,
     Database,
     Problems,
     Row,
@@ -15,7 +17,6 @@ from eeon_control.sonic.database import (
     places,
     reference,
 )
-from eeon_control.sonic.tables import MAPPED, UNMAPPED
 from eeon_control.topology.model import Switch
 
 COLOURS = ("green", "yellow", "red")

@@ -13,15 +13,11 @@ eeon_control.operations.
 """
 
 from eeon_control.state.clock import Clock, Moment, SystemClock
-from eeon_control.state.fabric_kind import FabricKind
 from eeon_control.state.files import Disk
 from eeon_control.state.folder import folder_of, is_folder_given, known_fabrics
-from eeon_control.state.intent import Intended, Intent
-from eeon_control.state.journal import Journal
+from eeon_control.state.intent import FabricKind, Intended, Intent
 from eeon_control.state.lock import Holder, Lock, LockHeld
-from eeon_control.state.pending import Pending
-from eeon_control.state.revision import Draft, Revision
-from eeon_control.state.stopped import Stopped
+from eeon_control.state.records import Draft, Journal, Pending, Revision, Stopped
 from eeon_control.state.store import StateError, StateStore
 
 __all__ = [

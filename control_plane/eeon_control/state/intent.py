@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Self
+from typing import Literal, Self
 
 from pydantic import BaseModel, ConfigDict
 
@@ -14,9 +14,32 @@ from eeon_control import topology as topologies
 from eeon_control.config import FabricConfig
 from eeon_control.errors import ProgramPinned
 from eeon_control.plan import Entry, entries_digest, intended
-from eeon_control.state.fabric_kind import FabricKind
 from eeon_control.targets import Targets
 from eeon_control.topology import Topology
+
+
+@dataclass(frozen=True)
+class FabricKind:
+    """A twin, a live fabric and real switches may share a topology's name and a state folder. Ticks and, in a
+    live fabric, rates differ, and with them what a configuration means: thresholds, times, routes' ports.
+
+    Two fabrics of one kind and tick are not told apart: a twin that is started again has other addresses.
+    """
+
+    name: Literal["twin", "live fabric", "switches"]
+    tick: str
+
+    @classmethod
+    def of(cls, targets: Targets) -> Self:
+        """Of where the switches are."""
+        if targets.clock == "virtual":
+            return cls("twin", str(targets.tick))
+        return cls("switches" if targets.topology is None else "live fabric", str(targets.tick))
+
+    def __str__(self) -> str:
+        """In words, for the history."""
+        return f"{self.name}, tick {self.tick}"
+
 
 APPLY_LOADS_IT = "`eeon config plan` shows what the new program changes, `eeon config apply` loads it"
 

@@ -14,11 +14,8 @@ from eeon_control.state import bids
 from eeon_control.state import folder as folders
 from eeon_control.state.files import Disk
 from eeon_control.state.intent import Intended
-from eeon_control.state.journal import Journal
 from eeon_control.state.lock import Holder, Lock, is_locked, read_holder
-from eeon_control.state.pending import Pending
-from eeon_control.state.revision import Draft, Revision
-from eeon_control.state.stopped import Stopped, StoppedApplies
+from eeon_control.state.records import Draft, Journal, Pending, Revision, Stopped, StoppedApplies
 
 __all__ = ["StateError", "StateStore"]
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
+from eeon_control.constants import DROPS
 from eeon_control.fabric.read import FabricCounters
 from eeon_control.views.filters import Filter, counted
 from eeon_control.views.kind import COUNTERS, Kind
 from eeon_control.views.table import PORT, Cell, Column, Row, Style, View, count_bytes, packets
-
-DROPS = ("early_dropped", "tail_dropped", "no_route", "ttl_expired", "malformed", "not_admitted", "martian")
 
 
 def _of(*counters: str) -> Filter:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import replace
 
+from eeon_control.constants import DROPS, SENT
 from eeon_control.fabric.read import FabricObservation
 from eeon_control.routing import LinksDown
 from eeon_control.topology import Port, Topology
-from eeon_control.views.counters import DROPS as _DROPPED
 from eeon_control.views.filters import counted, only_if
 from eeon_control.views.kind import COUNTERS, Kind
 from eeon_control.views.scale import per_second, rate_exact, time_exact
@@ -45,9 +45,7 @@ VIEW = Kind(
     },
 )
 
-# Verdicts that are counted at the egress port when a packet is sent, and those that lose it.
-_SENT = ("forwarded", "marked")
-_LAST = len(_DROPPED) + 2  # columns of what was dropped
+_LAST = len(DROPS) + 2  # columns of what was dropped
 _WHERE = (
     "dropped: at this port as egress (early: by the AQM; tail: its buffer was full), or on arrival here (no "
     "route, TTL, malformed, not addressed to the switch, martian address)"
@@ -59,7 +57,7 @@ def finished(topology: Topology, view: View, of_interval: bool) -> View:
     utilisation."""
     suffix = "_per_s" if of_interval else ""
     for row in view.rows:
-        lost = {cause: row[f"{cause}_packets{suffix}"] for cause in _DROPPED}
+        lost = {cause: row[f"{cause}_packets{suffix}"] for cause in DROPS}
         row["drop_causes"] = _causes(lost, of_interval)
     if of_interval:
         view = _with_utilisation(topology, view)
@@ -116,10 +114,10 @@ def ports(topology: Topology, observed: FabricObservation) -> View:
     causes: Counter[tuple[str, int, str]] = Counter()
     for verdict in counters.verdicts:
         key = verdict.switch, verdict.port
-        if verdict.verdict in _SENT:
+        if verdict.verdict in SENT:
             sent[key] += verdict.packets
             sent_bytes[key] += verdict.bytes
-        elif verdict.verdict in _DROPPED:
+        elif verdict.verdict in DROPS:
             dropped[key] += verdict.packets
             causes[(*key, verdict.verdict)] += verdict.packets
     rows: list[Row] = []
@@ -140,7 +138,7 @@ def ports(topology: Topology, observed: FabricObservation) -> View:
                 "sent_packets": sent[key],
                 "sent_bytes": sent_bytes[key],
                 "dropped_packets": dropped[key],
-                **{f"{cause}_packets": causes[(*key, cause)] for cause in _DROPPED},
+                **{f"{cause}_packets": causes[(*key, cause)] for cause in DROPS},
                 "drop_causes": "",
             }
         )
@@ -156,7 +154,7 @@ def ports(topology: Topology, observed: FabricObservation) -> View:
         packets("sent_packets", "sent"),
         count_bytes("sent_bytes"),
         packets("dropped_packets", "dropped", alarm=Style.BAD, worth=9),
-        *(replace(packets(f"{cause}_packets", cause.replace("_", " ")), shown=False) for cause in _DROPPED),
+        *(replace(packets(f"{cause}_packets", cause.replace("_", " ")), shown=False) for cause in DROPS),
         Column("drop_causes", "why", right=False, worth=8),
     ]
     notes = [_WHERE]

@@ -99,7 +99,8 @@ def _print(results: Results, found: Sequence[Finding]) -> None:
 
     out = console()
     out.print()
-    tables.show(out, comparison(list(results.values()), list(results), group_size=len(EEES)), named=2)
+    table = comparison(list(results.values()), results, len(EEES))
+    tables.show(out, table.in_terminal(), table.named)
     out.print()
     for finding in found:
         sign = Text("seen    ", style="green") if finding.holds else Text("not seen", style="bold red")

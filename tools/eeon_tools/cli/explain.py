@@ -11,8 +11,11 @@ from typing import TYPE_CHECKING
 
 import click
 from eeon_control.cli.options import QuantityType, text_output_option
+from eeon_control.cli.terminal import Terminal
 from eeon_control.constants import PORT_MAX
 from eeon_control.units import Duration
+from rich.text import Text
+from rich.tree import Tree
 
 from eeon_tools.cli.support import NumberRange, reports_errors, send_options
 from eeon_tools.errors import InputError, TraceError
@@ -21,6 +24,7 @@ from eeon_tools.trace import manifest as manifests
 if TYPE_CHECKING:
     from eeon_tools.explain import Journey, Scene
     from eeon_tools.explain.scene import RegisterValue
+    from eeon_tools.explain.story import Node
     from eeon_tools.replay.feed import SendRules
 
 _HEX = re.compile(r"(0[xX])?[0-9a-fA-F]+")
@@ -138,7 +142,6 @@ def explain(
     from eeon_tools.explain.finding import find_packet
     from eeon_tools.explain.journeys import follow_way
     from eeon_tools.explain.scene import RegisterValue
-    from eeon_tools.explain.terminal import show
 
     capture = _capture(packet)
     if program is not None and (topology or config or switch):
@@ -173,7 +176,7 @@ def explain(
         if output == "json":
             click.echo(json.dumps(way_document(scene, way), indent=2))
         else:
-            show(tell_way(scene, way, chosen or Amount.REASONS))
+            _show(tell_way(scene, way, chosen or Amount.REASONS))
         return
     if capture is None:
         journey = _one_frame(scene, _bytes(packet), number, after, port, at, cells)
@@ -182,7 +185,7 @@ def explain(
     if output == "json":
         click.echo(json.dumps(document(scene, journey), indent=2))
     else:
-        show(tell(scene, journey, chosen or Amount.STEPS))
+        _show(tell(scene, journey, chosen or Amount.STEPS))
 
 
 def _capture(packet: str) -> Path | None:
@@ -286,3 +289,39 @@ def _check_capture(capture: Path, number: int | None, at: Duration | None, port:
         raise InputError(
             "--port", str(port), "is not needed: packets of a capture come from the fabric's hosts"
         )
+
+
+_STYLES = {
+    "title": "bold",
+    "stage": "bold cyan",
+    "state": "cyan",
+    "table": "magenta",
+    "action": "yellow",
+    "if": "blue",
+    "read": "green",
+    "write": "green",
+    "queue": "bold",
+    "copy": "bold cyan",
+    "statement": "dim",
+    "note": "dim",
+    "drop": "bold red",
+    "sent": "bold",
+    "why": "bold cyan",
+    "ending": "bold",
+}
+
+
+def _show(root: Node) -> None:
+    """Prints the tree. The plain text is the same whatever the locale and the version of rich."""
+    if sys.stdout.isatty():
+        Terminal().print(_tree(root))
+        return
+    for line in root.lines():
+        click.echo(line)
+
+
+def _tree(node: Node) -> Tree:
+    tree = Tree(Text(node.text, style=_STYLES.get(node.kind, "")))
+    for child in node.children:
+        tree.children.append(_tree(child))
+    return tree

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from eeon_tools import html
-from eeon_tools.demo.findings import Finding, Results, early_control_drops
+from eeon_tools.demo.findings import Finding, Results
 from eeon_tools.demo.runs import AQMS, EEES, JOB, RUNS, TCP, acts_from_bytes
 from eeon_tools.replay import plots
-from eeon_tools.replay.result import QueueDepth, RunResult
-from eeon_tools.replay.table import microseconds
+from eeon_tools.replay.result import QueueDepth
+from eeon_tools.replay.table import comparison
 from eeon_tools.trace.manifest import Manifest
 
 AQM_TITLES: Mapping[str, str] = {
@@ -28,7 +28,8 @@ EEE_TITLES: Mapping[str, str] = {
 def demo_page(results: Results, found: list[Finding], manifest: Manifest, tool: str = "") -> str:
     """Returns the whole page. `tool`: the part to look into some of the runs."""
     runs = [results[run.aqm, run.eee] for run in RUNS]
-    labels = [f"{AQM_TITLES[run.aqm]}, {EEE_TITLES[run.eee]}" for run in RUNS]
+    titles = [(AQM_TITLES[run.aqm], EEE_TITLES[run.eee]) for run in RUNS]
+    labels = [f"{aqm}, {eee}" for aqm, eee in titles]
     awake = [results[aqm, "off"] for aqm in AQMS]
     awake_labels = [AQM_TITLES[aqm] for aqm in AQMS]
     total = sum(manifest.packets.values())
@@ -43,7 +44,7 @@ def demo_page(results: Results, found: list[Finding], manifest: Manifest, tool: 
         html.heading("What the papers say, and what came out"),
         *(_finding(finding) for finding in found),
         html.heading("All twelve runs"),
-        comparison_table(runs),
+        comparison(runs, titles, len(EEES)).on_page(),
         *([html.heading("Look into a run"), _how_to_look(), tool] if tool else []),
         html.heading("Who gets dropped"),
         html.paragraph(
@@ -114,49 +115,6 @@ def _finding(finding: Finding) -> str:
         else f"{finding.claim}. {word}: {finding.measured}.",
         finding.holds,
     )
-
-
-def comparison_table(runs: list[RunResult]) -> str:
-    """One row a run, grouped by AQM."""
-    rows: list[list[html.Cell]] = []
-    for run, result in zip(RUNS, runs, strict=True):
-        control = early_control_drops(result)
-        total = result.total()
-        deepest = result.deepest_queue()
-        share = 100 * result.energy_joules.used / result.energy_joules.legacy
-        rows.append(
-            [
-                AQM_TITLES[run.aqm],
-                EEE_TITLES[run.eee],
-                f"{total.marked:,}",
-                (f"{control:,}", "bad" if control else "good"),
-                f"{result.packets['data'].early_dropped:,}",
-                f"{total.tail_dropped:,}",
-                microseconds(result.latency_us["data"].p50),
-                microseconds(result.latency_us["data"].p99),
-                microseconds(result.latency_us["ack"].p99),
-                f"{deepest.highest / 1000:,.0f}" if deepest else "0",
-                f"{1000 * result.energy_joules.used:,.0f}",
-                f"{share:.1f} %",
-                f"{result.wakes:,}",
-            ]
-        )
-    head = (
-        "AQM",
-        "EEE",
-        "marked",
-        "ACK, SYN early drop",
-        "data early drop",
-        "tail drop",
-        "data p50 us",
-        "data p99 us",
-        "ack p99 us",
-        "deepest queue KB",
-        "energy mJ",
-        "of never asleep",
-        "wakes",
-    )
-    return html.table(head, rows, group_size=len(EEES))
 
 
 def _queue_rows(results: Results) -> list[tuple[str, QueueDepth, float | None]]:

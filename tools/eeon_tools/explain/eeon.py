@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from eeon_control.constants import CLASSES, ECN, EEE_STATES, TICK_VALUES, VERDICTS
+from eeon_control.constants import CLASSES, ECN, EEE_STATES, SENT, TICK_VALUES, VERDICTS
 from eeon_control.entries import Action
 from eeon_control.port_settings import (
     AQM,
@@ -179,7 +179,7 @@ def reasons(scene: Scene, steps: list[JourneyStep]) -> tuple[str | None, list[st
     number = egress.get(_META + "verdict", facts.meta("verdict")) if left else facts.meta("verdict")
     verdict = VERDICTS[number] if number < len(VERDICTS) else str(number)
     found = [_verdict(facts, verdict)]
-    if verdict in ("forwarded", "marked"):
+    if verdict in SENT:
         found += _waiting(scene, facts, steps)
     return verdict, found
 

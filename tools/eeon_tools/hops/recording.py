@@ -13,7 +13,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from eeon_control.config import PRIORITIES, FabricConfig
-from eeon_control.constants import CLASSES, VERDICTS
+from eeon_control.constants import CLASSES, DROPS, VERDICTS
 from eeon_control.port_settings import CodelSettings, MarkThresholdSettings, RedSettings, Settings
 from eeon_control.topology import Port, PortRole, Topology
 from eeon_control.units import Bytes, Packets
@@ -345,10 +345,7 @@ class Recording:
 
 _COPIES = 0x100_0000_0000
 """Numbers of copies start here (`eeon_engine.hops.Hop`)."""
-_DROPS = (
-    *("malformed", "not_admitted", "martian", "no_route", "ttl_expired", "to_cpu"),
-    *("tail_dropped", "early_dropped"),
-)
+_DROPS = (*DROPS, "to_cpu")
 
 
 def _verdict(values: tuple[int, ...]) -> str:

@@ -1,7 +1,6 @@
 """A lab: any v1model program on the switches of a small network, in virtual time.
 
 topology    the network, from the P4 tutorials' `topology.json` or one of this project's topologies
-spec        the same as the fabric that the engine builds
 packets     headers that hosts read and write
 host        what a host does with what arrives: ARP, echo; no clock, no sockets
 tasks       what hosts are told to do: ping, a UDP stream, a TCP flow, a capture

@@ -18,19 +18,24 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, NamedTuple, Self
 
+from eeon_control.constants import DROP_PORT
+
 from eeon_tools.engine import load_engine
 from eeon_tools.errors import InputError, ReplayError, UnavailableError
 from eeon_tools.lab.host import Host
-from eeon_tools.lab.spec import QUEUE_LIMIT_PACKETS, fabric_spec
 from eeon_tools.lab.tasks import SendFrames, Task
 from eeon_tools.lab.topology import LabSwitch, LabTopology, not_there, places, read_topology
 from eeon_tools.trace.capture_writer import CaptureWriter, open_writer
 
 if TYPE_CHECKING:
     from eeon_engine import Program, SwitchHandle
-    from eeon_engine.json_types import FlowReport, Report
+    from eeon_engine.json_types import EndSpec, FabricSpec, FlowReport, Report
     from finsy.proto import p4i, p4r
 
+TICK_PS = 1_000_000
+"""Timestamps count microseconds, as on BMv2."""
+QUEUE_LIMIT_PACKETS = 64
+"""Packets that wait at a port of BMv2's `simple_switch` at most."""
 _MAX_ARRIVALS = 65_536
 _MAX_PROGRAM_BYTES = 64 << 20
 
@@ -77,7 +82,7 @@ class Lab:
     ) -> None:
         self.topology = read_topology(topology) if isinstance(topology, str) else topology
         self._default = (Path(program) if program else None, Path(p4info) if p4info else None)
-        self._spec = fabric_spec(self.topology, seed, queue_limit_packets)
+        self._spec = _fabric_spec(self.topology, seed, queue_limit_packets)
         self._pcap = pcap
         self._hosts = {name: Host(host) for name, host in self.topology.hosts.items()}
         self._addresses = {host.address: name for name, host in self._hosts.items()}
@@ -352,3 +357,29 @@ def _load(path: Path) -> Program:
     except engine.EngineError as error:
         raise InputError(path, "", f"the engine cannot run it: {error}") from error
     return program
+
+
+def _fabric_spec(topology: LabTopology, seed: int, queue_limit_packets: int) -> FabricSpec:
+    """Switches as BMv2's are: timestamps of 1 us, a limit in packets at each port, no gate."""
+    return {
+        "seed": seed,
+        "tick_ps": TICK_PS,
+        "cpu_port": topology.cpu_port,
+        "drop_port": DROP_PORT,
+        "queue_limit_packets": queue_limit_packets,
+        "switches": [
+            {"name": switch.name, "device_id": switch.device_id} for switch in topology.switches.values()
+        ],
+        "hosts": [
+            {"name": host.name, "mac": host.mac, "ipv4": str(host.ipv4.ip)}
+            for host in topology.hosts.values()
+        ],
+        "links": [
+            {"a": _end(link.a), "b": _end(link.b), "rate_bps": int(link.rate), "delay_ps": int(link.delay)}
+            for link in topology.links
+        ],
+    }
+
+
+def _end(end: tuple[str, int]) -> EndSpec:
+    return {"node": end[0], "port": end[1]}

@@ -21,7 +21,7 @@ from eeon_control import config as configs
 from eeon_control import fabric
 from eeon_control import program as programs
 from eeon_control import topology as topologies
-from eeon_control.constants import ETHERTYPES_VLAN
+from eeon_control.constants import ETHERTYPES_VLAN, SENT
 from eeon_control.errors import FabricError
 from eeon_control.fabric import FabricCounters, ReceivedCount, VerdictCount
 from eeon_control.fabric.read import Wanted, observe
@@ -251,7 +251,7 @@ def losses(topology: Topology, counted: FabricCounters, packets: Mapping[str, Li
     left = sum(
         count.packets
         for count in counted.verdicts
-        if count.verdict in packet_counts.LEFT and (count.switch, count.port) in to_hosts
+        if count.verdict in SENT and (count.switch, count.port) in to_hosts
     )
     before = sum(packets[name].sent for name in CLASS_NAMES) - entered
     after = left - sum(packets[name].delivered for name in CLASS_NAMES)

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Literal
 
+from eeon_control.constants import SENT, VERDICTS
 from eeon_control.fabric import FabricCounters
 from eeon_control.topology import PortRole, Topology
 
@@ -21,11 +22,8 @@ from eeon_tools.replay.result import CLASS_NAMES, ClassPackets
 if TYPE_CHECKING:
     from eeon_engine.json_types import Report, TrafficReport
 
-_DROPS = {"early_dropped": "early_dropped", "tail_dropped": "tail_dropped"}
 _LOST: tuple[Literal["misdelivered", "nic_drops", "queued"], ...] = ("misdelivered", "nic_drops", "queued")
 _OTHER_VERDICTS = ("no_route", "ttl_expired", "to_cpu", "malformed", "consumed", "not_admitted", "martian")
-LEFT = ("forwarded", "marked")
-"""Verdicts of packets that a port has sent."""
 _CONTROL = "control"
 _SHOWN = 12
 
@@ -46,7 +44,7 @@ def class_packets(
     for name, packets in lost_by_class(report).items():
         if name != _CONTROL or with_control:
             lost[_of_hosts(name)] += packets
-    verdicts = {name: dict.fromkeys((*LEFT, *_DROPS, *_OTHER_VERDICTS), 0) for name in CLASS_NAMES}
+    verdicts = {name: dict.fromkeys(VERDICTS, 0) for name in CLASS_NAMES}
     for count in counters.verdicts:
         if count.packet_class == _CONTROL and not with_control:
             continue
@@ -124,7 +122,7 @@ def _control(report: Report, counters: FabricCounters) -> Iterable[str]:
     ended = sum(
         count.packets
         for count in counters.verdicts
-        if count.packet_class == _CONTROL and count.verdict not in LEFT
+        if count.packet_class == _CONTROL and count.verdict not in SENT
     ) + lost_by_class(report).get(_CONTROL, 0)
     if made(report) != ended:
         yield (
@@ -167,7 +165,7 @@ def deliveries(
     for count in counters.verdicts:
         # Frames that a switch makes end at NICs, which count them apart.
         made_here = count.packet_class == _CONTROL
-        if count.verdict in LEFT and (count.switch, count.port) in to_hosts and not made_here:
+        if count.verdict in SENT and (count.switch, count.port) in to_hosts and not made_here:
             left[count.packet_class] += count.packets
     for link in report.get("faults", ()):
         if link["peer"] in topology.hosts:

@@ -32,22 +32,39 @@ def microseconds(value: float | None) -> str:
 
 @dataclass(frozen=True)
 class Rows:
-    """A table before it is drawn, in a terminal or on a page. `alarms`: columns in which only 0 is good."""
+    """A table before it is drawn, in a terminal or on a page.
+
+    `alarms`: columns in which only 0 is good. `named`: how many columns name a row. `group_size`: of how many
+    rows a group is, where there are groups.
+    """
 
     head: tuple[str, ...]
     rows: Sequence[Sequence[str]]
     alarms: range = range(0)
+    group_size: int = 0
+    named: int = 1
 
     def in_terminal(self) -> Table:
-        """Returns it without lines, numbers to the right."""
-        table = plain(*self.head)
-        for row in self.rows:
-            table.add_row(*row)
+        """Returns it without lines, or with those between groups; numbers to the right."""
+        if not self.group_size:
+            table = plain(*self.head)
+        else:
+            table = Table(*self.head, box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
+        for column, made in enumerate(table.columns):
+            made.justify = "left" if column < self.named else "right"
+            made.no_wrap = bool(self.group_size) and column < self.named
+        for number, row in enumerate(self.rows, 1):
+            cells = (self._text(column, text) for column, text in enumerate(row))
+            table.add_row(*cells, end_section=bool(self.group_size) and number % self.group_size == 0)
         return table
 
     def on_page(self) -> str:
         """Returns it as HTML."""
-        return html.table(self.head, [self._cells(row) for row in self.rows])
+        return html.table(self.head, map(self._cells, self.rows), self.group_size)
+
+    def _text(self, column: int, text: str) -> Text:
+        is_alarm = bool(self.group_size) and column in self.alarms and text != "0"
+        return Text(text, style="bold red" if is_alarm else "")
 
     def _cells(self, row: Sequence[str]) -> list[html.Cell]:
         return [
@@ -154,41 +171,30 @@ def by_layer(run: RunResult) -> Rows:
     return Rows(head, rows)
 
 
-def comparison(runs: Sequence[RunResult], labels: Sequence[tuple[str, str]], group_size: int) -> Table:
-    """Many replays of one trace, one a row; `labels` are (AQM, EEE). A line after every `group_size` rows."""
-    table = Table(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
-    for heading in ("AQM", "EEE"):
-        table.add_column(heading, no_wrap=True)
-    for heading in (
-        "marked", "ACK early drop", "SYN early drop", "data early drop", "tail drop", "data us p50",
-        "data us p99", "ACK us p99", "queue KB", "energy mJ", "% of legacy", "wakes",
-    ):  # fmt: skip
-        table.add_column(heading, justify="right")
-    for number, (run, (aqm, eee)) in enumerate(zip(runs, labels, strict=True), start=1):
-        found = run.packets
-        acks = found["ack"].early_dropped + found["ack_ece"].early_dropped
-        syns = found["syn"].early_dropped + found["syn_ack"].early_dropped
-        deepest = run.deepest_queue()
-        energy = run.energy_joules
-        table.add_row(
-            aqm,
-            eee,
-            f"{run.total().marked:,}",
-            _alarm(acks),
-            _alarm(syns),
-            _alarm(found["data"].early_dropped),
-            f"{run.total().tail_dropped:,}",
-            microseconds(run.latency_us["data"].p50),
-            microseconds(run.latency_us["data"].p99),
-            microseconds(run.latency_us["ack"].p99),
-            f"{deepest.highest / 1000:,.0f}" if deepest else "-",
-            f"{1000 * energy.used:,.0f}",
-            f"{100 * energy.used / energy.legacy:.1f}" if energy.legacy else "-",
-            f"{run.wakes:,}",
-            end_section=number % group_size == 0,
+def comparison(runs: Sequence[RunResult], labels: Iterable[tuple[str, str]], group_size: int) -> Rows:
+    """Many replays of one trace, one a row; `labels` are (AQM, EEE). A line between `group_size` rows."""
+    head = (
+        "AQM", "EEE", "marked", "ACK early drop", "SYN early drop", "data early drop", "tail drop",
+        "data us p50", "data us p99", "ACK us p99", "queue KB", "energy mJ", "% of legacy", "wakes",
+    )  # fmt: skip
+    rows = []
+    for run, label in zip(runs, labels, strict=True):
+        early = {name: found.early_dropped for name, found in run.packets.items()}
+        deepest, energy = run.deepest_queue(), run.energy_joules
+        times = (run.latency_us["data"].p50, run.latency_us["data"].p99, run.latency_us["ack"].p99)
+        rows.append(
+            (
+                *label,
+                f"{run.total().marked:,}",
+                f"{early['ack'] + early['ack_ece']:,}",
+                f"{early['syn'] + early['syn_ack']:,}",
+                f"{early['data']:,}",
+                f"{run.total().tail_dropped:,}",
+                *map(microseconds, times),
+                f"{deepest.highest / 1000:,.0f}" if deepest else "-",
+                f"{1000 * energy.used:,.0f}",
+                f"{100 * energy.used / energy.legacy:.1f}" if energy.legacy else "-",
+                f"{run.wakes:,}",
+            )
         )
-    return table
-
-
-def _alarm(count: int) -> Text:
-    return Text(f"{count:,}", style="bold red" if count else "")
+    return Rows(head, rows, range(3, 6), group_size, named=2)

@@ -13,10 +13,9 @@ from eeon_control import fabric, state
 from eeon_control import topology as topologies
 from eeon_control.cli import completions, options
 from eeon_control.cli import output as printing
-from eeon_control.cli.config.progress import Progress
 from eeon_control.config import FabricConfig
 from eeon_control.errors import DataNotFound, EeonError, InputError, Place, Problem, Severity
-from eeon_control.fabric import FabricPlan
+from eeon_control.fabric import FabricPlan, Step
 from eeon_control.fabric.sync import run
 from eeon_control.operations import Work, owned, settle
 from eeon_control.state import Intended, StateStore
@@ -150,3 +149,33 @@ def changing(
 def tell(text: str) -> None:
     """One message for people, on stderr."""
     printing.errors.print(text, highlight=False, soft_wrap=True)
+
+
+_WORDS = {
+    Step.WAVE: "begins",
+    Step.PASSED: "its gate is open",
+    Step.LOADED: "program loaded",
+    Step.WRITTEN: "written",
+    Step.UNDOING: "undoing",
+    Step.UNDONE: "as before, read back",
+}
+
+
+class Progress:
+    """Prints a line for every switch that was written or undone. Switches that stay as they are have none."""
+
+    def __init__(self, quiet: bool = False) -> None:
+        self._quiet = quiet
+        self._written: set[str] = set()
+
+    def __call__(self, step: Step, switch: str) -> None:
+        """An Observer (fabric.progress)."""
+        if self._quiet:
+            return
+        words = _WORDS.get(step)
+        if step is Step.WRITTEN:
+            self._written.add(switch)
+        elif step is Step.VERIFIED and switch in self._written:
+            words = "read back as intended"
+        if words is not None:
+            printing.errors.print(f"{switch}: {words}", highlight=False, style="dim")

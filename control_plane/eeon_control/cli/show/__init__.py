@@ -20,8 +20,8 @@ from eeon_control.fabric.read import observe
 from eeon_control.fabric.sync import run
 from eeon_control.topology import PortRole
 from eeon_control.views import KINDS
+from eeon_control.views.filters import Selection
 from eeon_control.views.kind import COUNTERS, Kind
-from eeon_control.views.selection import Selection
 
 _ROLES = [role.value for role in PortRole if role is not PortRole.HOST]
 

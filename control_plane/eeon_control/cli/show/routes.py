@@ -23,12 +23,11 @@ from eeon_control.routing import Flow, LinksDown, Walk
 from eeon_control.state import StateStore, folder_of
 from eeon_control.topology import Host, Topology
 from eeon_control.units import Duration
-from eeon_control.views.filters import other_than
+from eeon_control.views.filters import Selection, other_than, select
 from eeon_control.views.kind import Kind, ViewData
 from eeon_control.views.path import path as path_view
 from eeon_control.views.routes import PlannedRoutes
 from eeon_control.views.routes import routes as routes_view
-from eeon_control.views.selection import Selection, select
 from eeon_control.views.table import View
 
 _ROUTES = Wanted(routes=True, ports=True)

@@ -21,9 +21,8 @@ from eeon_control.fabric.sync import run
 from eeon_control.targets import Targets
 from eeon_control.topology import Topology
 from eeon_control.views.change import elapsed_ps, nonzero, rates, restarted, since
-from eeon_control.views.filters import only, ordered
+from eeon_control.views.filters import Selection, only, ordered, select
 from eeon_control.views.kind import Kind, ViewData
-from eeon_control.views.selection import Selection, select
 from eeon_control.views.table import View
 
 _NO_TIME = (

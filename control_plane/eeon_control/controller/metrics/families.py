@@ -11,22 +11,12 @@ from prometheus_client.core import (
     Metric,
 )
 
-from eeon_control.constants import PRIORITY_BITS
+from eeon_control.constants import DROPS, PRIORITY_BITS, SENT
 from eeon_control.controller.counts import RESTORE_BUCKETS
 from eeon_control.controller.metrics.catalog import CATALOG, Family, Kind
 from eeon_control.controller.metrics.sample import FabricSample, PortAccount, SwitchSample
 
 _PS_PER_S = 10**12
-_SENT = ("forwarded", "marked")
-_DROPPED = (
-    "early_dropped",
-    "tail_dropped",
-    "no_route",
-    "ttl_expired",
-    "malformed",
-    "not_admitted",
-    "martian",
-)
 _CAUSES = ("program", "drift", "entries")
 _HOLD = 1  # eee_state_t.HOLD: only then does the register tell of packets that are held now
 
@@ -131,13 +121,13 @@ def _counters(made: _Families, one: SwitchSample, zeros: bool) -> None:
         if not (count.packets or zeros):
             continue
         labels = name, str(count.port), count.packet_class
-        if count.verdict in _SENT:
+        if count.verdict in SENT:
             packets, size = sent.get(labels, (0, 0))
             sent[labels] = packets + count.packets, size + count.bytes
         if count.verdict == "marked":
             made.add("port_marked_packets_total", count.packets, *labels)
             made.add("port_marked_bytes_total", count.bytes, *labels)
-        elif count.verdict in _DROPPED:
+        elif count.verdict in DROPS:
             made.add("port_dropped_packets_total", count.packets, *labels, count.verdict)
             made.add("port_dropped_bytes_total", count.bytes, *labels, count.verdict)
     for labels, (packets, size) in sent.items():
