@@ -1,4 +1,4 @@
-"""Certificates and keys made at run time, as PEM files. For tests only."""
+"""Certificates and keys made at run time. For tests only."""
 
 from __future__ import annotations
 
@@ -12,22 +12,39 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
+# Certificates are for the tests' own minutes; the dates only have to lie around them.
 _BEGIN = datetime.datetime(2020, 1, 1, tzinfo=datetime.UTC)
 _END = datetime.datetime(2120, 1, 1, tzinfo=datetime.UTC)
 
 
 @dataclass(frozen=True)
 class Identity:
-    """A certificate and its key; `certificate` and `key` are files, the key's of mode 0600."""
+    """A certificate and its key."""
 
     own: x509.Certificate
     private: ec.EllipticCurvePrivateKey
+
+    @property
+    def certificate_pem(self) -> bytes:
+        return self.own.public_bytes(serialization.Encoding.PEM)
+
+    @property
+    def key_pem(self) -> bytes:
+        return self.private.private_bytes(
+            serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+        )
+
+
+@dataclass(frozen=True)
+class FiledIdentity(Identity):
+    """The same, in files; the key's has mode 0600."""
+
     certificate: Path
     key: Path
 
 
-def identity(
-    folder: Path, name: str, issuer: Identity | None = None, *, end: datetime.datetime = _END, **names: str
+def made(
+    name: str, issuer: Identity | None = None, *, end: datetime.datetime = _END, **names: str
 ) -> Identity:
     """Signed by `issuer`, or an authority of its own. `ip`, `dns`: what the certificate is made for."""
     private = ec.generate_private_key(ec.SECP256R1())
@@ -47,12 +64,16 @@ def identity(
         .add_extension(x509.SubjectAlternativeName(alternative), critical=False)
         .sign(issuer.private if issuer else private, hashes.SHA256())
     )
+    return Identity(own, private)
+
+
+def identity(
+    folder: Path, name: str, issuer: Identity | None = None, *, end: datetime.datetime = _END, **names: str
+) -> FiledIdentity:
+    """One that is `made`, with its files in a folder."""
+    one = made(name, issuer, end=end, **names)
     certificate, key = folder / f"{name}.pem", folder / f"{name}.key"
-    certificate.write_bytes(own.public_bytes(serialization.Encoding.PEM))
+    certificate.write_bytes(one.certificate_pem)
     key.touch(mode=0o600)
-    key.write_bytes(
-        private.private_bytes(
-            serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
-        )
-    )
-    return Identity(own, private, certificate, key)
+    key.write_bytes(one.key_pem)
+    return FiledIdentity(one.own, one.private, certificate, key)

@@ -37,6 +37,21 @@ def session(topology, targets, name: str) -> P4RuntimeSession:
     return P4RuntimeSession(name, target, program.load().schema(), election_id=10)
 
 
+def breaks_once(name: str, monkeypatch) -> None:
+    """The first write to that switch ends in the middle."""
+    send = P4RuntimeSession.write_changes
+    failed = []
+
+    async def broken(self, changes):
+        if self.name == name and not failed:
+            failed.append(self.name)
+            await send(self, changes[: len(changes) // 2])
+            raise self._error("refused a write: the test says so")
+        await send(self, changes)
+
+    monkeypatch.setattr(P4RuntimeSession, "write_changes", broken)
+
+
 async def run_another_program(topology, targets) -> None:
     other = another(program.load().schema().get_pipeline_config(), OTHER_COOKIE)
     for name in topology.switches:

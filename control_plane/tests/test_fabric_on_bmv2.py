@@ -15,11 +15,10 @@ from eeon_control import config, fabric, operations, state, topology
 from eeon_control.constants import VERDICTS
 from eeon_control.errors import ApplyError, NoRegisters
 from eeon_control.fabric import sync
-from eeon_control.fabric.session import P4RuntimeSession
 from eeon_control.fabric.undo import Snapshot
 from eeon_control.state.saved_snapshot import SavedSnapshot
 from eeon_control.targets import Targets
-from other_program import check_failed_apply_brings_the_other_program_back
+from other_program import breaks_once, check_failed_apply_brings_the_other_program_back
 
 BMV2 = shutil.which("simple_switch_grpc")
 TICK_PS = 1_000_000
@@ -85,17 +84,7 @@ def test_change_is_made_in_place_and_back(fabric4, targets):
 
 def test_failure_of_one_switch_leaves_all_as_they_were(fabric4, targets, monkeypatch):
     fabric.apply_sync(fabric4, config.load(*RED), targets, TICK_PS)
-    send = P4RuntimeSession.write_changes
-    failed = []
-
-    async def break_once(self, changes):
-        if self.name == "spine1" and not failed:
-            failed.append(self.name)
-            await send(self, changes[: len(changes) // 2])
-            raise self._error("refused a write: the test says so")
-        await send(self, changes)
-
-    monkeypatch.setattr(P4RuntimeSession, "write_changes", break_once)
+    breaks_once("spine1", monkeypatch)
     with pytest.raises(ApplyError) as error:
         fabric.apply_sync(fabric4, config.load(*THRESHOLD), targets, TICK_PS)
     assert list(error.value.failures) == ["spine1"] and not error.value.not_undone

@@ -5,6 +5,7 @@ from __future__ import annotations
 import config_verbs
 import other_program
 import pytest
+from carried_frames import checksum
 from eeon_control import config, fabric, plan, program, topology
 from eeon_control.errors import ApplyError
 from eeon_control.fabric import difference, sync
@@ -26,17 +27,10 @@ def with_checksums(frame: bytes) -> bytes:
     """The same frame with its IPv4 and TCP checksums filled in (RFC 1071)."""
     raw = bytearray(frame)
     ip, tcp = slice(14, 34), slice(34, None)
-    raw[24:26] = _ones_complement(bytes(raw[ip])).to_bytes(2, "big")
+    raw[24:26] = checksum(bytes(raw[ip]))
     pseudo = bytes(raw[26:34]) + bytes([0, 6]) + (len(raw) - 34).to_bytes(2, "big")
-    raw[50:52] = _ones_complement(pseudo + bytes(raw[tcp])).to_bytes(2, "big")
+    raw[50:52] = checksum(pseudo + bytes(raw[tcp]))
     return bytes(raw)
-
-
-def _ones_complement(data: bytes) -> int:
-    total = sum(int.from_bytes(data[index : index + 2], "big") for index in range(0, len(data), 2))
-    while total >> 16:
-        total = (total & 0xFFFF) + (total >> 16)
-    return total ^ 0xFFFF
 
 
 @pytest.fixture
@@ -77,21 +71,9 @@ def test_change_without_ecmp_shrinks_the_groups_and_back(fabric4, targets):
 
 
 def test_failure_of_one_switch_leaves_all_as_they_were(fabric4, targets, monkeypatch):
-    from eeon_control.fabric.session import P4RuntimeSession
-
     before = config.load("red_ack_syn")
     fabric.apply_sync(fabric4, before, targets, TICK_PS)
-    send = P4RuntimeSession.write_changes
-    failed = []
-
-    async def break_once(self, changes):
-        if self.name == "leaf2" and not failed:
-            failed.append(self.name)
-            await send(self, changes[: len(changes) // 2])
-            raise self._error("refused a write: the test says so")
-        await send(self, changes)
-
-    monkeypatch.setattr(P4RuntimeSession, "write_changes", break_once)
+    other_program.breaks_once("leaf2", monkeypatch)
     with pytest.raises(ApplyError) as error:
         fabric.apply_sync(fabric4, config.load("mark_threshold", "eee_standard"), targets, TICK_PS)
     assert not error.value.not_undone

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import pytest
 from eeon_tools.errors import UnavailableError
 from eeon_tools.live import network, state
 
@@ -44,6 +48,14 @@ def why_not() -> str | None:
         subprocess.run(("ip", "netns", "delete", probe), check=True)
         return None
     return f"no network namespace can be made: {made.stderr.strip()}"
+
+
+_why_not = why_not()
+NEEDS_FABRIC = [
+    pytest.mark.system,
+    pytest.mark.skipif(_why_not is not None, reason=f"a live fabric: {_why_not}"),
+]
+"""The marks of a test that brings one up."""
 
 
 @dataclass
@@ -117,3 +129,18 @@ def remains(name: str) -> list[str]:
     """Namespaces and interfaces whose names are a fabric's."""
     found = [path.name for path in Path("/run/netns").glob(f"{name}-*")]
     return found + [path.name for path in Path("/sys/class/net").glob(f"{name}[0-9]*p*")]
+
+
+@contextlib.contextmanager
+def brought_up(folder: Path, name: str, *options: str, **settings: Any) -> Iterator[Fabric]:
+    """A fabric until the block ends; it must then end well, and leave nothing behind."""
+    up = bring_up(folder, name, *options, **settings)
+    try:
+        yield up
+    finally:
+        up.process.send_signal(signal.SIGTERM)
+        status = up.process.wait(SECS)
+        left = remains(up.name)
+        up.eeon("fabric", "down", "--name", up.name, check=False)
+    assert status == 0
+    assert left == []

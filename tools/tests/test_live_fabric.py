@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 from eeon_tools.live import state
-from live_fabrics import EEON, HAS_BMV2, MARKING, SECS, Fabric, bring_up, remains, why_not
+from live_fabrics import EEON, HAS_BMV2, MARKING, NEEDS_FABRIC, SECS, Fabric, bring_up, brought_up, remains
 
 pytest.importorskip("eeon_engine")
 
@@ -29,26 +29,14 @@ roles:
   spine: {eee: held}
 """
 
-_why_not = why_not()
-pytestmark = [
-    pytest.mark.system,
-    pytest.mark.skipif(_why_not is not None, reason=f"a live fabric: {_why_not}"),
-]
+pytestmark = NEEDS_FABRIC
 
 
 @pytest.fixture(scope="module")
 def fabric(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Fabric]:
     """leaf-spine-4 at a tenth of its rates: hosts at 100 Mbit/s."""
-    up = bring_up(tmp_path_factory.mktemp("fabric"), f"a{os.getpid() % 1000:03d}")
-    try:
+    with brought_up(tmp_path_factory.mktemp("fabric"), f"a{os.getpid() % 1000:03d}") as up:
         yield up
-    finally:
-        up.process.send_signal(signal.SIGTERM)
-        status = up.process.wait(SECS)
-        left = remains(up.name)
-        up.eeon("fabric", "down", "--name", up.name, check=False)
-    assert status == 0
-    assert left == []
 
 
 @pytest.fixture

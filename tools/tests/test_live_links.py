@@ -15,15 +15,11 @@ from collections.abc import Iterator
 
 import pytest
 from eeon_tools.live import state
-from live_fabrics import EEON, SECS, Fabric, bring_up, why_not
+from live_fabrics import EEON, NEEDS_FABRIC, SECS, Fabric, bring_up
 
 pytest.importorskip("eeon_engine")
 
-_why_not = why_not()
-pytestmark = [
-    pytest.mark.system,
-    pytest.mark.skipif(_why_not is not None, reason=f"a live fabric: {_why_not}"),
-]
+pytestmark = NEEDS_FABRIC
 
 FLOWS = 16  # that all of them choose one spine has a chance of 2^-15, and the hash is the same in every run
 SERVER = """

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import signal
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,15 +13,11 @@ import pytest
 from eeon_tools.replay.live import LiveSettings
 from eeon_tools.replay.live import replay as live_replay
 from eeon_tools.trace import manifest as manifests
-from live_fabrics import HAS_BMV2, MARKING, SECS, Fabric, bring_up, remains, why_not
+from live_fabrics import HAS_BMV2, MARKING, NEEDS_FABRIC, Fabric, brought_up
 
 pytest.importorskip("eeon_engine")
 
-_why_not = why_not()
-pytestmark = [
-    pytest.mark.system,
-    pytest.mark.skipif(_why_not is not None, reason=f"a live fabric: {_why_not}"),
-]
+pytestmark = NEEDS_FABRIC
 DEEP = """
 profiles:
   queue: {deep: {buffer: 8MB, aqm: {mode: drop_tail}}}
@@ -43,16 +38,10 @@ roles:
 def fabric(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Fabric]:
     """leaf-spine-4 at a hundredth of its rates: hosts at 10 Mbit/s."""
     name = f"{request.param[0]}{os.getpid() % 1000:03d}"
-    up = bring_up(tmp_path_factory.mktemp("fabric"), name, "--rate-scale", "1/100", target=request.param)
-    try:
+    with brought_up(
+        tmp_path_factory.mktemp("fabric"), name, "--rate-scale", "1/100", target=request.param
+    ) as up:
         yield up
-    finally:
-        up.process.send_signal(signal.SIGTERM)
-        status = up.process.wait(SECS)
-        left = remains(up.name)
-        up.eeon("fabric", "down", "--name", up.name, check=False)
-    assert status == 0
-    assert left == []
 
 
 def replay(fabric: Fabric, trace: Path, *options: str) -> dict[str, Any]:

@@ -11,16 +11,11 @@ from pathlib import Path
 
 import pytest
 from eeon_tools.live import state
-from live_fabrics import MARKING, SECS, Fabric, bring_up, remains, why_not
+from live_fabrics import MARKING, NEEDS_FABRIC, SECS, Fabric, bring_up, remains
 
 pytest.importorskip("eeon_engine")
 
-_why_not = why_not()
-pytestmark = [
-    pytest.mark.system,
-    pytest.mark.slow,
-    pytest.mark.skipif(_why_not is not None, reason=f"a live fabric: {_why_not}"),
-]
+pytestmark = [*NEEDS_FABRIC, pytest.mark.slow]
 
 
 @pytest.fixture

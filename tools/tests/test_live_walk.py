@@ -11,17 +11,13 @@ import pytest
 from eeon_tools.live import state
 from guide_document import blocks
 from guide_reader import Reader
-from live_fabrics import remains, why_not
+from live_fabrics import NEEDS_FABRIC, remains
 
 pytest.importorskip("eeon_engine")
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "run" / "live-fabric.md"
 
-_why_not = why_not()
-pytestmark = [
-    pytest.mark.system,
-    pytest.mark.skipif(_why_not is not None, reason=f"a live fabric: {_why_not}"),
-]
+pytestmark = NEEDS_FABRIC
 
 
 def test_the_commands_of_the_page_work_as_they_are_typed(tmp_path: Path) -> None:

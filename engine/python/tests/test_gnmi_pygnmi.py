@@ -23,7 +23,7 @@ SESSION = Path(__file__).parent / "pygnmi_session.py"
 def test_pygnmi_reads_ports_and_hears_of_a_link_that_goes_down(
     program: Program, tmp_path: Path, is_encrypted: bool
 ) -> None:
-    from test_p4rt_tls import identity
+    from control_plane.tests.certificates import made as identity
 
     switch = Switch(program, ports=[Port(1), Port(2)])
     authority = identity("authority")

@@ -274,7 +274,7 @@ def test_a_switch_with_tls_goes_on_whatever_strangers_do(
     tmp_path: Path, seconds: float, is_long: bool
 ) -> None:
     pytest.importorskip("cryptography", reason="cryptography is not installed; no certificates can be made")
-    from test_p4rt_tls import identity
+    from control_plane.tests.certificates import made as identity
 
     authority = identity("authority")
     own, controller = identity("switch", authority), identity("controller", authority)

@@ -16,7 +16,8 @@ from other_user import as_nobody
 from p4rt_client import INSERT, Client, Failed, Names, exact, lpm, p4info, program_json
 
 pytest.importorskip("cryptography", reason="cryptography is not installed; no certificates can be made")
-from test_p4rt_tls import Identity, identity
+from control_plane.tests.certificates import Identity
+from control_plane.tests.certificates import made as identity
 
 pytestmark = pytest.mark.system
 

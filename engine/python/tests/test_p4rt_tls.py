@@ -1,10 +1,7 @@
 """TLS and mutual TLS (P4Runtime 1.5 §3.1.1): who holds no certificate gets nothing."""
 
-import datetime
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
-from ipaddress import ip_address
 from pathlib import Path
 
 import grpc
@@ -15,54 +12,10 @@ from finsy.proto import p4r, p4r_grpc
 from p4rt_client import p4info
 
 pytest.importorskip("cryptography", reason="cryptography is not installed; no certificates can be made")
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.x509.oid import NameOID
+from control_plane.tests.certificates import Identity
+from control_plane.tests.certificates import made as identity
 
 pytestmark = pytest.mark.system
-
-# Certificates are for the tests' own minutes; the dates only have to lie around them.
-_BEGIN = datetime.datetime(2020, 1, 1, tzinfo=datetime.UTC)
-_END = datetime.datetime(2120, 1, 1, tzinfo=datetime.UTC)
-
-
-@dataclass(frozen=True)
-class Identity:
-    """A certificate and its key, in PEM and as objects."""
-
-    certificate: x509.Certificate
-    key: ec.EllipticCurvePrivateKey
-
-    @property
-    def certificate_pem(self) -> bytes:
-        return self.certificate.public_bytes(serialization.Encoding.PEM)
-
-    @property
-    def key_pem(self) -> bytes:
-        return self.key.private_bytes(
-            serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
-        )
-
-
-def identity(name: str, issuer: Identity | None = None) -> Identity:
-    """Signed by `issuer`, or an authority of its own."""
-    key = ec.generate_private_key(ec.SECP256R1())
-    subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
-    alternatives = x509.SubjectAlternativeName([x509.IPAddress(ip_address("127.0.0.1"))])
-    certificate = (
-        x509.CertificateBuilder()
-        .subject_name(subject)
-        .issuer_name(issuer.certificate.subject if issuer else subject)
-        .public_key(key.public_key())
-        .serial_number(x509.random_serial_number())
-        .not_valid_before(_BEGIN)
-        .not_valid_after(_END)
-        .add_extension(x509.BasicConstraints(ca=issuer is None, path_length=None), critical=True)
-        .add_extension(alternatives, critical=False)
-        .sign(issuer.key if issuer else key, hashes.SHA256())
-    )
-    return Identity(certificate, key)
 
 
 @pytest.fixture(scope="module")

@@ -78,7 +78,7 @@ def lines() -> list[dict[str, str]]:
 def folder() -> Iterator[Path]:
     """Certificates and rights, in a folder that any user may look into."""
     pytest.importorskip("cryptography", reason="cryptography is not installed; no certificates can be made")
-    from test_p4rt_tls import identity
+    from control_plane.tests.certificates import made as identity
 
     made = Path(tempfile.mkdtemp(dir="/tmp"))
     made.chmod(0o755)
