@@ -20,21 +20,10 @@ from eeon_tools.hops.recording import Recording, Visit, recording_filter
 from eeon_tools.replay.comparing import overridden
 from eeon_tools.replay.result import RunResult
 from eeon_tools.replay.twin_run import ReplaySettings, replay
-from eeon_tools.trace.generate import generate
-from eeon_tools.trace.hosts import TraceHost
-from eeon_tools.trace.segments import TcpModel
-from test_replay_twin import Incast
 
 pytestmark = [pytest.mark.slow, pytest.mark.system]
 
 CONFIG = ("mark_threshold", "eee_120us100")
-
-
-@pytest.fixture(scope="module")
-def incast(tmp_path_factory: pytest.TempPathFactory, hosts: list[TraceHost]) -> Path:
-    path = tmp_path_factory.mktemp("incast") / "incast.pcap"
-    generate(path, "leaf-spine-4", hosts, Incast(), TcpModel(), 1)
-    return path
 
 
 @pytest.fixture(scope="module")

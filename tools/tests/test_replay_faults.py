@@ -15,11 +15,8 @@ from eeon_tools.hops.recording import Recording
 from eeon_tools.replay.faults import Fault
 from eeon_tools.replay.result import RunResult
 from eeon_tools.replay.twin_run import ReplaySettings, replay
-from eeon_tools.trace.generate import generate
-from eeon_tools.trace.hosts import TraceHost
-from eeon_tools.trace.segments import TcpModel
 from test_pfc_reasons import small_groups
-from test_replay_twin import Incast, comparable
+from test_replay_twin import comparable
 
 MS = 10**9
 
@@ -50,13 +47,6 @@ def test_an_impossible_fault_is_refused_in_words(text: str, said: str) -> None:
     with pytest.raises(ValueError) as refused:
         Fault.parse(text).check(topologies.load("leaf-spine-4"))
     assert said in str(refused.value)
-
-
-@pytest.fixture(scope="module")
-def incast(tmp_path_factory: pytest.TempPathFactory, hosts: list[TraceHost]) -> Path:
-    path = tmp_path_factory.mktemp("incast") / "incast.pcap"
-    generate(path, "leaf-spine-4", hosts, Incast(), TcpModel(), 1)
-    return path
 
 
 def run(trace: Path, *faults: str, config: str = "mark_threshold") -> tuple[RunResult, Recording]:
