@@ -11,7 +11,7 @@ from eeon_tools.trace.generate import generate
 from eeon_tools.trace.hosts import TraceHost
 from eeon_tools.trace.mapreduce import Shuffle
 from eeon_tools.trace.segments import TcpModel
-from made_jobs import small_job
+from made_jobs import Incast, small_job
 
 
 @pytest.fixture(scope="session")
@@ -25,4 +25,12 @@ def small_trace(tmp_path: Path, hosts: list[TraceHost]) -> Path:
     """A trace of a few hundred packets with its manifest."""
     path = tmp_path / "small.pcap"
     generate(path, "leaf-spine-4", hosts, Shuffle(small_job(), len(hosts), 7), TcpModel(), 7)
+    return path
+
+
+@pytest.fixture(scope="session")
+def incast(tmp_path_factory: pytest.TempPathFactory, hosts: list[TraceHost]) -> Path:
+    """A trace that congests the link of one host."""
+    path = tmp_path_factory.mktemp("incast") / "incast.pcap"
+    generate(path, "leaf-spine-4", hosts, Incast(), TcpModel(), 1)
     return path

@@ -25,7 +25,7 @@ from eeon_tools.trace.capture_writer import open_writer
 from eeon_tools.trace.generate import generate
 from eeon_tools.trace.hosts import TraceHost
 from eeon_tools.trace.segments import TcpModel
-from test_replay_twin import Incast
+from made_jobs import Incast
 
 SCHEMA = json.loads((resources.files("eeon_tools") / "data/explain.schema.json").read_text())
 PROBE = Path(__file__).parents[2] / "engine/simple_switch/tests/p4/probe.json"

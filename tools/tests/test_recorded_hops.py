@@ -20,7 +20,6 @@ from eeon_tools.hops.recording import Recording, Visit, recording_filter
 from eeon_tools.replay.comparing import overridden
 from eeon_tools.replay.result import RunResult
 from eeon_tools.replay.twin_run import ReplaySettings, replay
-from test_replay_twin import incast as incast
 
 pytestmark = [pytest.mark.slow, pytest.mark.system]
 

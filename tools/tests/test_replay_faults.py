@@ -17,7 +17,6 @@ from eeon_tools.replay.result import RunResult
 from eeon_tools.replay.twin_run import ReplaySettings, replay
 from test_pfc_reasons import small_groups
 from test_replay_twin import comparable
-from test_replay_twin import incast as incast
 
 MS = 10**9
 

@@ -23,34 +23,9 @@ from eeon_tools.trace import manifest as manifests
 from eeon_tools.trace.generate import generate
 from eeon_tools.trace.hosts import TraceHost
 from eeon_tools.trace.mapreduce import Shuffle
-from eeon_tools.trace.segments import Fetch, SegmentModel, TcpModel
+from eeon_tools.trace.segments import TcpModel
 
 pytestmark = pytest.mark.system
-
-
-class Incast:
-    """Every other host answers host 0 at once, while host 0 itself sends to all of them."""
-
-    kind = "incast"
-
-    def settings(self) -> dict[str, object]:
-        return {}
-
-    def start(self, model: SegmentModel) -> None:
-        def begin(_: int) -> None:
-            for other in (1, 2, 3):
-                for _ in range(3):
-                    model.fetch(Fetch(0, other, 150_000))
-                    model.fetch(Fetch(other, 0, 50_000))
-
-        model.at(0, begin)
-
-
-@pytest.fixture(scope="module")
-def incast(tmp_path_factory: pytest.TempPathFactory, hosts: list[TraceHost]) -> Path:
-    path = tmp_path_factory.mktemp("incast") / "incast.pcap"
-    generate(path, "leaf-spine-4", hosts, Incast(), TcpModel(), 1)
-    return path
 
 
 def run(trace: Path, *config: str, **options: object) -> RunResult:

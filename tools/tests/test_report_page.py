@@ -18,7 +18,7 @@ from eeon_tools.cli.replay import replay as replay_command
 from eeon_tools.trace.generate import generate
 from eeon_tools.trace.hosts import TraceHost
 from eeon_tools.trace.segments import TcpModel
-from test_replay_twin import Incast
+from made_jobs import Incast
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
