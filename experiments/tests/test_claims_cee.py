@@ -98,11 +98,6 @@ def test_rows_as_the_paper_has_them_reproduce_its_claim(name: str) -> None:
     assert found.outcome == "reproduced", found.measured
 
 
-@pytest.mark.parametrize("name", CLAIMS)
-def test_without_rows_a_claim_is_not_measured(name: str) -> None:
-    assert outcome(name, []) == "not measured"
-
-
 def slower(tcp: str, queue: str, pfc: str, factor: float) -> Callable[[str, str, str], float]:
     def of(one: str, other: str, third: str) -> float:
         return query_us(one, other, third) * (factor if (one, other, third) == (tcp, queue, pfc) else 1)

@@ -190,13 +190,6 @@ def test_a_number_outside_its_band_differs(experiment: str, name: str, bend: Ben
 
 
 @pytest.mark.parametrize(("experiment", "name"), ALL)
-def test_without_rows_a_claim_is_not_measured(experiment: str, name: str) -> None:
-    judgment = claim_of(experiment, name).judge(Results([]))
-    assert judgment.outcome == "not measured"
-    assert "measured: " in judgment.measured
-
-
-@pytest.mark.parametrize(("experiment", "name"), ALL)
 def test_rows_without_their_columns_are_not_measured(experiment: str, name: str) -> None:
     judgment = claim_of(experiment, name).judge(results(experiment, lambda axes, values: {}))
     assert judgment.outcome == "not measured"

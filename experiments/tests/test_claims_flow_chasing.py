@@ -51,11 +51,6 @@ def test_rows_as_the_paper_has_them_reproduce_its_claim(name: str) -> None:
     assert outcome(name, jobs("200GB", WITH) + examples()) == "reproduced"
 
 
-@pytest.mark.parametrize("name", CLAIMS)
-def test_without_rows_a_claim_is_not_measured(name: str) -> None:
-    assert outcome(name, []) == "not measured"
-
-
 @pytest.mark.parametrize(
     ("name", "column", "seconds"),
     [

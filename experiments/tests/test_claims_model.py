@@ -101,3 +101,12 @@ def test_every_experiment_with_claims_has_ids_of_its_own() -> None:
 def test_the_claims_that_a_file_lists_are_those_that_its_folder_judges() -> None:
     for name in shipped.names():
         assert files.load(name).file.claims == [one.id for one in claims_of(name)]
+
+
+@pytest.mark.parametrize(
+    "judged", [one for name in shipped.names() for one in claims_of(name)], ids=lambda judged: judged.id
+)
+def test_without_rows_a_claim_is_not_measured(judged: claims.Claim) -> None:
+    judgment = judged.judge(Results([]))
+    assert judgment.outcome == "not measured"
+    assert "measured: " in judgment.measured

@@ -101,17 +101,12 @@ def test_ranks_go_on_when_everything_has_arrived(tmp_path: Path) -> None:
     assert found["cnms"] is None
 
 
-CONGESTED = """\
-name: congested
-title: two senders and one queue under QCN
+TWO_SENDERS = """\
+name: two
+title: two senders and one queue
 base:
   topology: leaf-spine-4
-  config:
-    - drop_tail
-    - classes: {default: {priority: 3}}
-      profiles: {queue: {fabric: {buffer: 1MB, qcn: {set_point: 20KB, sample: 15KB}}}}
-      roles: {host_facing: {queue: fabric}, uplink: {queue: fabric}, spine: {queue: fabric}}
-  nic: {qcn: {min_rate: 1Mbps}}
+{settings}
   workload:
     applications:
       - name: two
@@ -119,15 +114,26 @@ base:
         coflows:
           - name: two
             transfers:
-              - {source: h1, destination: h2, size: 5MB}
-              - {source: h3, destination: h2, size: 5MB}
+              - {{source: h1, destination: h2, size: 5MB}}
+              - {{source: h3, destination: h2, size: 5MB}}
   time_limit: 10s
 axes:
   hosts:
-    obey: {}
-    ignore: {nic: {qcn: "off"}}
+    obey: {{}}
+    ignore: {{nic: {{{limit}: "off"}}}}
 seeds: [1]
 """
+CONGESTED = """\
+  config:
+    - drop_tail
+    - classes: {default: {priority: 3}}
+      profiles: {queue: {fabric: {buffer: 1MB, qcn: {set_point: 20KB, sample: 15KB}}}}
+      roles: {host_facing: {queue: fabric}, uplink: {queue: fabric}, spine: {queue: fabric}}
+  nic: {qcn: {min_rate: 1Mbps}}"""
+NOTIFIED = """\
+  config: [mark_threshold, {classes: {notifications: {priority: 6, dscp: [48]}}}]
+  nic: {dcqcn: {active_increase: 2Mbps, hyper_increase: 20Mbps, min_rate: 1Mbps}}
+  tcp: {algorithm: newreno}"""
 
 
 def test_users_units_become_the_engines() -> None:
@@ -169,7 +175,8 @@ def test_what_no_reaction_point_can_have_is_refused(key: str, value: object) -> 
 
 @pytest.mark.system
 def test_hosts_obey_congestion_messages_only_where_told(tmp_path: Path) -> None:
-    obeying, ignoring = points(tmp_path, CONGESTED, versions=versions())
+    text = TWO_SENDERS.format(settings=CONGESTED, limit="qcn")
+    obeying, ignoring = points(tmp_path, text, versions=versions())
     nics = [one["nic"] for one in spec_of(*obeying.run.parts(), seed=1)["hosts"]]
     assert all(nic["qcn"]["min_bps"] == 1_000_000 for nic in nics)
     assert all("qcn" not in host["nic"] for host in spec_of(*ignoring.run.parts(), seed=1)["hosts"])
@@ -178,32 +185,6 @@ def test_hosts_obey_congestion_messages_only_where_told(tmp_path: Path) -> None:
     assert limited["cnms"] > 10 and limited["limiters_max"] >= 1
     assert free["cnms"] is None
     assert limited["queue_max_bytes_host_facing"] < free["queue_max_bytes_host_facing"]
-
-
-NOTIFIED = """\
-name: notified
-title: two senders and one queue under DCQCN
-base:
-  topology: leaf-spine-4
-  config: [mark_threshold, {classes: {notifications: {priority: 6, dscp: [48]}}}]
-  nic: {dcqcn: {active_increase: 2Mbps, hyper_increase: 20Mbps, min_rate: 1Mbps}}
-  tcp: {algorithm: newreno}
-  workload:
-    applications:
-      - name: two
-        kind: coflows
-        coflows:
-          - name: two
-            transfers:
-              - {source: h1, destination: h2, size: 5MB}
-              - {source: h3, destination: h2, size: 5MB}
-  time_limit: 10s
-axes:
-  hosts:
-    obey: {}
-    ignore: {nic: {dcqcn: "off"}}
-seeds: [1]
-"""
 
 
 def test_users_units_of_dcqcn_become_the_engines() -> None:
@@ -242,7 +223,8 @@ def test_a_flow_has_one_reaction_point() -> None:
 
 @pytest.mark.system
 def test_hosts_notify_senders_only_where_told(tmp_path: Path) -> None:
-    obeying, ignoring = points(tmp_path, NOTIFIED, versions=versions())
+    text = TWO_SENDERS.format(settings=NOTIFIED, limit="dcqcn")
+    obeying, ignoring = points(tmp_path, text, versions=versions())
     assert all("dcqcn" not in host["nic"] for host in spec_of(*ignoring.run.parts(), seed=1)["hosts"])
     limited, free = (run_one(point.run).measured for point in (obeying, ignoring))
     assert limited["status"] == free["status"] == "finished"

@@ -7,7 +7,7 @@ test's.
 from collections.abc import Sequence
 
 from ptf_tests.lib import packets
-from ptf_tests.lib.base_test import FabricTest, virtual_time_only
+from ptf_tests.lib.base_test import FabricTest, cases, virtual_time_only
 from ptf_tests.lib.packets import PacketClass, Verdict
 from ptf_tests.lib.ports import PRIORITIES
 from ptf_tests.lib.targets.base import SwitchOptions
@@ -60,21 +60,18 @@ def _tagged(pcp: int, dscp: int = 0) -> bytes:
 
 
 @virtual_time_only
-class DscpChoosesTheQueueOfAnIpv4Packet(_Priorities):
-    def runTest(self) -> None:
-        self.expect_queue(packets.udp(PORT, dscp=AF31), 3)
+class _Exact(_Priorities):
+    """A queue that is known while a frame is on the wire."""
 
 
-@virtual_time_only
-class DscpChoosesTheQueueOfAnIpv6Packet(_Priorities):
-    def runTest(self) -> None:
-        self.expect_queue(packets.udp(PORT, dscp=EF, ipv6=True), 5)
-
-
-@virtual_time_only
-class DscpWithoutEntryIsOfTheLowestQueue(_Priorities):
-    def runTest(self) -> None:
-        self.expect_queue(packets.udp(PORT, dscp=EF + 1), 0)
+_QUEUES = {
+    "DscpChoosesTheQueueOfAnIpv4Packet": (packets.udp(PORT, dscp=AF31), 3),
+    "DscpChoosesTheQueueOfAnIpv6Packet": (packets.udp(PORT, dscp=EF, ipv6=True), 5),
+    "DscpWithoutEntryIsOfTheLowestQueue": (packets.udp(PORT, dscp=EF + 1), 0),
+    # A router goes by the IP header.
+    "DscpGoesBeforePcp": (_tagged(6, dscp=AF31), 3),
+}
+globals().update(cases(__name__, _Exact, _Exact.expect_queue, _QUEUES))
 
 
 @virtual_time_only
@@ -93,14 +90,6 @@ class PcpChoosesTheQueueWhereTheDscpSaysNothing(_Priorities):
     def runTest(self) -> None:
         self.expect_queue(_tagged(6), 6)
         self.expect_queue(_tagged(5), 0)
-
-
-@virtual_time_only
-class DscpGoesBeforePcp(_Priorities):
-    """A router goes by the IP header."""
-
-    def runTest(self) -> None:
-        self.expect_queue(_tagged(6, dscp=AF31), 3)
 
 
 @virtual_time_only

@@ -9,7 +9,7 @@ from eeon_engine.p4runtime import Server, serve
 from eeon_engine.thrift import serve as serve_thrift
 from finsy.proto import p4i
 from google.protobuf import text_format
-from p4rt_client import Client, Names, p4info, program_json
+from p4rt_client import Client, Names, p4info, primary, program_json
 from thrift_client import ThriftClient
 from veth import links as links
 
@@ -50,10 +50,8 @@ def server(switch: Switch) -> Iterator[Server]:
 @pytest.fixture
 def client(server: Server) -> Iterator[Client]:
     """The primary client."""
-    client = Client(server.address)
-    client.arbitrate()
-    yield client
-    client.close()
+    with primary(server.address) as client:
+        yield client
 
 
 @pytest.fixture(scope="session")
@@ -76,10 +74,8 @@ def resource_server(resource_switch: Switch) -> Iterator[Server]:
 @pytest.fixture
 def resources(resource_server: Server) -> Iterator[Client]:
     """The primary client of that switch."""
-    client = Client(resource_server.address)
-    client.arbitrate()
-    yield client
-    client.close()
+    with primary(resource_server.address) as client:
+        yield client
 
 
 @pytest.fixture

@@ -3,12 +3,14 @@
 Independent of the server: of `finsy` it uses the message classes, and names are found by scanning the P4Info.
 """
 
+import contextlib
 import queue
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
 import grpc
+import pytest
 from finsy.proto import U128, p4d, p4i, p4r, p4r_grpc, rpc_code, rpc_status
 from google.protobuf import text_format
 
@@ -289,6 +291,23 @@ class Client:
         except Failed as failed:
             return failed
         raise AssertionError("the write was accepted")
+
+
+@contextlib.contextmanager
+def primary(address: str) -> Iterator[Client]:
+    """A client that is primary, until the block ends."""
+    client = Client(address)
+    client.arbitrate()
+    yield client
+    client.close()
+
+
+def failure(code: int, match: str, call: Callable[..., object], *arguments: Any, **fields: Any) -> Failed:
+    """How a call fails, which it must do with that code and words like these."""
+    with pytest.raises(Failed, match=match or None) as caught:
+        call(*arguments, **fields)
+    assert caught.value.code == code, caught.value
+    return caught.value
 
 
 _FIELDS = {

@@ -13,7 +13,7 @@ from eeon_engine import ConfigError, Switch
 from eeon_engine.p4runtime import Access, Server, Tls, serve
 from finsy.proto import p4r, p4r_grpc, rpc_code
 from other_user import as_nobody
-from p4rt_client import INSERT, Client, Failed, Names, exact, lpm, p4info, program_json
+from p4rt_client import INSERT, Client, Failed, Names, exact, failure, lpm, p4info, program_json
 
 pytest.importorskip("cryptography", reason="cryptography is not installed; no certificates can be made")
 from control_plane.tests.certificates import Identity
@@ -124,9 +124,13 @@ def test_a_client_has_the_roles_that_the_file_gives_and_no_other(
     route = resource_names.entry("routes", lpm(1, 0x0A000000, 8), action=resource_names.action("forward", 1))
     daemon.write((INSERT, route))
     assert route in daemon.read(p4r.TableEntry(), role="routing")
-    with pytest.raises(Failed, match="may not act as role 'filter'; its roles are 'routing'") as caught:
-        daemon.read(p4r.TableEntry(), role="filter")
-    assert caught.value.code == DENIED
+    failure(
+        DENIED,
+        "may not act as role 'filter'; its roles are 'routing'",
+        daemon.read,
+        p4r.TableEntry(),
+        role="filter",
+    )
     assert code(connect("routing-daemon", role="filter").arbitrate) == DENIED
 
 
@@ -141,17 +145,18 @@ def test_the_election_id_of_another_client_is_no_right_to_write(
 ) -> None:
     connect("controller", election_id=7).arbitrate()
     thief = connect("operator", election_id=7)
-    with pytest.raises(Failed, match="is that of client 'controller', not of 'operator'") as caught:
-        thief.write((INSERT, unclaimed(resource_names, 1)))
-    assert caught.value.code == DENIED
+    failure(
+        DENIED,
+        "is that of client 'controller', not of 'operator'",
+        thief.write,
+        (INSERT, unclaimed(resource_names, 1)),
+    )
 
 
 def test_the_primary_of_a_role_may_not_replace_everybodys_pipeline(resource_server: Server) -> None:
     client = Client(resource_server.address, role="routing")
     client.arbitrate()
-    with pytest.raises(Failed, match="the pipeline belongs to the default role") as caught:
-        pushed(client)
-    assert caught.value.code == DENIED
+    failure(DENIED, "the pipeline belongs to the default role", pushed, client)
     client.close()
 
 

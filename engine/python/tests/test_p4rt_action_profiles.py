@@ -19,6 +19,7 @@ from p4rt_client import (
     one_shot,
     p4info,
     ports,
+    primary,
     program_json,
 )
 
@@ -197,11 +198,8 @@ def unweighted() -> Iterator[Client]:
     info = p4info()
     selector = next(p for p in info.action_profiles if p.preamble.alias == "selector")
     selector.weights_disallowed = True
-    with serve(Switch(Program(program_json())), p4info=info) as server:
-        client = Client(server.address)
-        client.arbitrate()
+    with serve(Switch(Program(program_json())), p4info=info) as server, primary(server.address) as client:
         yield client
-        client.close()
 
 
 def test_where_weights_are_disallowed_none_is_the_only_one(unweighted: Client, names: Names) -> None:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 import pytest
 from eeon_engine.p4runtime import Server
 from finsy.proto import U128, p4r, rpc_code
-from p4rt_client import INSERT, Client, Failed, Names, exact
+from p4rt_client import INSERT, Client, Names, exact, failure
 
 pytestmark = pytest.mark.system
 
@@ -55,9 +55,7 @@ def test_a_higher_election_id_takes_over_and_the_old_primary_is_told(connect: Co
     assert told.status.code == rpc_code.ALREADY_EXISTS
     assert U128.decode(told.election_id) == 6
     entry = names.entry("exact_table", exact(1, 1), action=names.action("drop"))
-    with pytest.raises(Failed, match="election id 5 is not the primary") as caught:
-        old.write((INSERT, entry))
-    assert caught.value.code == rpc_code.PERMISSION_DENIED
+    failure(rpc_code.PERMISSION_DENIED, "election id 5 is not the primary", old.write, (INSERT, entry))
     new.write((INSERT, entry))
 
 
@@ -69,9 +67,7 @@ def test_all_128_bits_of_an_election_id_count(connect: Connect) -> None:
 
 def test_an_election_id_in_use_ends_the_stream(connect: Connect) -> None:
     connect().arbitrate(election_id=5)
-    with pytest.raises(Failed, match="lection id 5 is used") as caught:
-        connect().arbitrate(election_id=5)
-    assert caught.value.code == rpc_code.INVALID_ARGUMENT
+    failure(rpc_code.INVALID_ARGUMENT, "lection id 5 is used", connect().arbitrate, election_id=5)
 
 
 def test_when_the_primary_leaves_the_backups_are_told_and_one_may_take_over(connect: Connect) -> None:
@@ -94,9 +90,7 @@ def test_a_primary_may_step_down(connect: Connect) -> None:
 
 
 def test_another_device_is_not_found(connect: Connect) -> None:
-    with pytest.raises(Failed, match="this is device 1") as caught:
-        connect(device_id=2).arbitrate()
-    assert caught.value.code == rpc_code.NOT_FOUND
+    failure(rpc_code.NOT_FOUND, "this is device 1", connect(device_id=2).arbitrate)
 
 
 def test_a_stream_stays_with_its_device_and_role(connect: Connect) -> None:
@@ -105,9 +99,7 @@ def test_a_stream_stays_with_its_device_and_role(connect: Connect) -> None:
         client.arbitrate(election_id=1)
         for name, value in change.items():
             setattr(client, name, value)
-        with pytest.raises(Failed) as caught:
-            client.arbitrate(election_id=1)
-        assert caught.value.code == rpc_code.FAILED_PRECONDITION
+        failure(rpc_code.FAILED_PRECONDITION, "", client.arbitrate, election_id=1)
 
 
 def test_every_role_has_a_primary_of_its_own(connect: Connect, names: Names) -> None:
@@ -121,22 +113,21 @@ def test_every_role_has_a_primary_of_its_own(connect: Connect, names: Names) -> 
 
 def test_an_unknown_role_is_not_found(client: Client) -> None:
     client.role = "nobody"
-    with pytest.raises(Failed, match="no role 'nobody'") as caught:
-        client.write()
-    assert caught.value.code == rpc_code.NOT_FOUND
+    failure(rpc_code.NOT_FOUND, "no role 'nobody'", client.write)
 
 
 def test_a_stream_must_begin_with_arbitration(connect: Connect) -> None:
     client = connect()
     client.send(packet=p4r.PacketOut(payload=b"x"))
-    with pytest.raises(Failed, match="first message") as caught:
-        client.receive()
-    assert caught.value.code == rpc_code.FAILED_PRECONDITION
+    failure(rpc_code.FAILED_PRECONDITION, "first message", client.receive)
 
 
 def test_writes_without_arbitration_are_denied_and_reads_are_not(connect: Connect, names: Names) -> None:
     client = connect()
-    with pytest.raises(Failed) as caught:
-        client.write((INSERT, names.entry("exact_table", exact(1, 1), action=names.action("drop"))))
-    assert caught.value.code == rpc_code.PERMISSION_DENIED
+    failure(
+        rpc_code.PERMISSION_DENIED,
+        "",
+        client.write,
+        (INSERT, names.entry("exact_table", exact(1, 1), action=names.action("drop"))),
+    )
     assert len(client.read(p4r.TableEntry())) == 2  # The const entries.

@@ -9,11 +9,11 @@ from p4rt_client import (
     INSERT,
     MODIFY,
     Client,
-    Failed,
     Names,
     bits,
     codes,
     exact,
+    failure,
     lpm,
     one_shot,
     ports,
@@ -133,19 +133,13 @@ def test_groups_and_their_members_are_taken_back_too(client: Client, switch: Swi
 
 
 def test_an_unknown_atomicity_is_invalid(client: Client) -> None:
-    with pytest.raises(Failed, match="atomicity 9") as caught:
-        client.write(atomicity=9)
-    assert caught.value.code == rpc_code.INVALID_ARGUMENT
+    failure(rpc_code.INVALID_ARGUMENT, "atomicity 9", client.write, atomicity=9)
 
 
 def test_the_device_is_checked_before_the_client(client: Client) -> None:
     client.device_id, client.election_id = 2, 99
-    with pytest.raises(Failed) as caught:
-        client.write()
-    assert caught.value.code == rpc_code.NOT_FOUND
-    with pytest.raises(Failed) as caught:
-        client.read(p4r.TableEntry())
-    assert caught.value.code == rpc_code.NOT_FOUND
+    failure(rpc_code.NOT_FOUND, "", client.write)
+    failure(rpc_code.NOT_FOUND, "", client.read, p4r.TableEntry())
 
 
 def test_a_read_answers_what_is_valid_and_reports_each_request(client: Client, names: Names) -> None:

@@ -15,7 +15,7 @@ from eeon_engine.p4runtime import Server, serve
 from eeon_engine.p4runtime.server.rooms import Room
 from finsy.proto import p4r, p4r_grpc, rpc_code
 from made_frames import frame
-from p4rt_client import INSERT, Client, Failed, Names, codes, entity_of, exact, p4info
+from p4rt_client import INSERT, Client, Failed, Names, codes, entity_of, exact, failure, p4info, primary
 from random_requests import anything, changed
 from test_p4rt_read_limits import Served
 
@@ -114,9 +114,7 @@ def test_where_all_streams_are_taken_a_backup_makes_way_for_a_primary(server: Se
         clients[-1].arbitrate()
     primary = Client(server.address, election_id=65)
     assert primary.arbitrate().status.code == rpc_code.OK
-    with pytest.raises(Failed, match="makes way for a primary") as caught:
-        clients[-1].receive()
-    assert caught.value.code == rpc_code.RESOURCE_EXHAUSTED
+    failure(rpc_code.RESOURCE_EXHAUSTED, "makes way for a primary", clients[-1].receive)
     # A primary makes way for nobody, whatever role a stranger makes up for itself.
     for number in range(40):
         stranger = Client(server.address, role=f"made up {number}")
@@ -147,9 +145,7 @@ def test_streams_that_never_speak_keep_nobody_out(server: Server, names: Names) 
     silent = [Client(server.address) for _ in range(100)]
     for stranger in silent[:-20]:
         # The last of them show that all have come in: each has made way for a later one.
-        with pytest.raises(Failed, match="has sent no MasterArbitrationUpdate") as caught:
-            stranger.receive()
-        assert caught.value.code == rpc_code.DEADLINE_EXCEEDED
+        failure(rpc_code.DEADLINE_EXCEEDED, "has sent no MasterArbitrationUpdate", stranger.receive)
     primary = Client(server.address)
     assert primary.arbitrate().status.code == rpc_code.OK
     entry = names.entry("exact_table", exact(1, 1), action=names.action("drop"))
@@ -165,9 +161,7 @@ def test_a_stream_that_never_speaks_is_ended_when_its_time_is_over(
     monkeypatch.setattr("eeon_engine.p4runtime.server.calls.FIRST_MESSAGE_SECONDS", 0.2)
     with serve(switch, p4info=p4info()) as quick:
         silent = Client(quick.address)
-        with pytest.raises(Failed) as caught:
-            silent.receive()
-        assert caught.value.code == rpc_code.DEADLINE_EXCEEDED
+        failure(rpc_code.DEADLINE_EXCEEDED, "", silent.receive)
         silent.close()
 
 
@@ -262,9 +256,12 @@ def test_clients_that_do_not_take_their_answers_keep_nobody_out(
 
 
 def test_a_request_beyond_what_its_kind_needs_is_refused(client: Client) -> None:
-    with pytest.raises(Failed, match="the limit is 1048576") as caught:
-        client.read(*[p4r.TableEntry(metadata=bytes(200_000))] * 6)
-    assert caught.value.code == rpc_code.RESOURCE_EXHAUSTED
+    failure(
+        rpc_code.RESOURCE_EXHAUSTED,
+        "the limit is 1048576",
+        client.read,
+        *[p4r.TableEntry(metadata=bytes(200_000))] * 6,
+    )
 
 
 def test_a_client_that_does_not_read_its_stream_holds_nobody_up(
@@ -314,15 +311,13 @@ def test_concurrent_writers_of_one_primary_are_serial(server: Server, client: Cl
 def test_a_message_beyond_the_servers_limit_is_exhausted_and_the_next_is_served(
     program: Program, names: Names
 ) -> None:
-    with serve(Switch(program), p4info=p4info(), max_message_bytes=1 << 20) as small:
-        client = Client(small.address)
-        client.arbitrate()
+    with (
+        serve(Switch(program), p4info=p4info(), max_message_bytes=1 << 20) as small,
+        primary(small.address) as client,
+    ):
         entry = names.entry("exact_table", exact(1, 9), action=names.action("drop"), metadata=bytes(1 << 20))
-        with pytest.raises(Failed) as caught:
-            client.write((INSERT, entry))
-        assert caught.value.code == rpc_code.RESOURCE_EXHAUSTED
+        failure(rpc_code.RESOURCE_EXHAUSTED, "", client.write, (INSERT, entry))
         assert client.read(p4r.TableEntry())
-        client.close()
 
 
 def test_values_of_megabytes_are_refused_in_short_sentences(client: Client, names: Names) -> None:

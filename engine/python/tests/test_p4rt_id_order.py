@@ -8,7 +8,7 @@ from eeon_engine import Switch
 from eeon_engine.p4runtime import serve
 from finsy.proto import p4r
 from made_frames import frame
-from p4rt_client import INSERT, MODIFY, Client, Names, exact, number_bytes, p4info, ports, ternary
+from p4rt_client import INSERT, MODIFY, Client, Names, exact, number_bytes, p4info, ports, primary, ternary
 
 
 def renumbered(name: str) -> Any:
@@ -26,11 +26,8 @@ def renumbered(name: str) -> Any:
 
 @pytest.fixture
 def renumbered_client(switch: Switch) -> Iterator[Client]:
-    with serve(switch, p4info=renumbered("everything")) as server:
-        client = Client(server.address)
-        client.arbitrate()
+    with serve(switch, p4info=renumbered("everything")) as server, primary(server.address) as client:
         yield client
-        client.close()
 
 
 def forward_as(names: Names, port: int, src: int) -> p4r.Action:
@@ -95,10 +92,7 @@ def test_metadata_of_a_packet_in_is_that_of_its_ids(
 def test_fields_of_a_value_set_are_those_of_their_ids(resource_switch: Switch, resource_names: Names) -> None:
     member = p4r.ValueSetMember(match=[exact(2, 0x0806), exact(1, 0xAB)])
     entry = p4r.ValueSetEntry(value_set_id=resource_names["pairs"], members=[member])
-    with serve(resource_switch, p4info=renumbered("resources")) as server:
-        client = Client(server.address)
-        client.arbitrate()
+    with serve(resource_switch, p4info=renumbered("resources")) as server, primary(server.address) as client:
         client.write((MODIFY, entry))
-        client.close()
     resource_switch.inject(1, frame(0xAB000001, ether_type=0x0806))
     assert ports(resource_switch.advance_to(1000)) == [3]

@@ -10,7 +10,20 @@ from eeon_engine.p4runtime import serve
 from eeon_engine.p4runtime.program.pipeline import Pipeline, config_from_files
 from finsy.proto import p4r, rpc_code
 from made_frames import frame
-from p4rt_client import INSERT, MODIFY, Client, Failed, Names, bits, exact, p4info, ports, program_json
+from p4rt_client import (
+    INSERT,
+    MODIFY,
+    Client,
+    Failed,
+    Names,
+    bits,
+    exact,
+    failure,
+    p4info,
+    ports,
+    primary,
+    program_json,
+)
 
 pytestmark = pytest.mark.system
 
@@ -32,11 +45,8 @@ def bare() -> Switch:
 
 @pytest.fixture
 def client(bare: Switch) -> Iterator[Client]:
-    with serve(bare) as server:
-        client = Client(server.address)
-        client.arbitrate()
+    with serve(bare) as server, primary(server.address) as client:
         yield client
-        client.close()
 
 
 def drop_entry(names: Names, key: int = 1) -> p4r.TableEntry:
@@ -49,9 +59,7 @@ def test_before_a_pipeline_everything_else_fails_as_a_precondition(client: Clien
         lambda: client.read(p4r.TableEntry()),
         lambda: client.pipeline(),
     ):
-        with pytest.raises(Failed, match="No forwarding pipeline config") as caught:
-            call()
-        assert caught.value.code == rpc_code.FAILED_PRECONDITION
+        failure(rpc_code.FAILED_PRECONDITION, "No forwarding pipeline config", call)
 
 
 def test_a_committed_pipeline_runs_and_is_read_back(client: Client, bare: Switch, names: Names) -> None:
@@ -97,9 +105,7 @@ def test_what_is_neither_a_program_nor_an_old_message_around_one_is_refused(
 ) -> None:
     wrong = config()
     wrong.p4_device_config = device_config
-    with pytest.raises(Failed, match="p4_device_config") as caught:
-        client.push(Action.VERIFY_AND_COMMIT, wrong)
-    assert caught.value.code == rpc_code.INVALID_ARGUMENT
+    failure(rpc_code.INVALID_ARGUMENT, "p4_device_config", client.push, Action.VERIFY_AND_COMMIT, wrong)
 
 
 def test_switches_that_get_the_same_program_share_its_check() -> None:
@@ -146,12 +152,8 @@ def test_a_saved_pipeline_takes_writes_and_is_realized_by_commit(
 
 
 def test_a_commit_needs_a_saved_config_and_takes_none(client: Client) -> None:
-    with pytest.raises(Failed, match="no saved config") as caught:
-        client.push(Action.COMMIT)
-    assert caught.value.code == rpc_code.NOT_FOUND
-    with pytest.raises(Failed, match="without one") as caught:
-        client.push(Action.COMMIT, config())
-    assert caught.value.code == rpc_code.INVALID_ARGUMENT
+    failure(rpc_code.NOT_FOUND, "no saved config", client.push, Action.COMMIT)
+    failure(rpc_code.INVALID_ARGUMENT, "without one", client.push, Action.COMMIT, config())
 
 
 def test_reconcile_keeps_entries_counters_and_registers(client: Client, bare: Switch, names: Names) -> None:
@@ -237,12 +239,10 @@ def test_reconcile_says_everything_that_cannot_be_kept_and_touches_nothing(
     client.push(Action.VERIFY_AND_COMMIT, resource_config())
     write_resources(client, resource_names)
     before = client.state()
-    with pytest.raises(Failed) as caught:
-        client.push(Action.RECONCILE_AND_COMMIT, config())
-    assert caught.value.code == rpc_code.INVALID_ARGUMENT
+    failed = failure(rpc_code.INVALID_ARGUMENT, "", client.push, Action.RECONCILE_AND_COMMIT, config())
     # Six: the count of the default entry is not forwarding state.
-    assert "6 of 7 parts of the switch's state do not fit the new program" in caught.value.message
-    assert "and 3 more" in caught.value.message
+    assert "6 of 7 parts of the switch's state do not fit the new program" in failed.message
+    assert "and 3 more" in failed.message
     assert client.state() == before
 
 
@@ -252,14 +252,11 @@ def cloning(class_of_service: int) -> p4r.CloneSessionEntry:
 
 
 def test_reconcile_keeps_a_class_of_service(program: Program, names: Names) -> None:
-    with serve(Switch(program, priorities=4), p4info=p4info()) as server:
-        client = Client(server.address)
-        client.arbitrate()
+    with serve(Switch(program, priorities=4), p4info=p4info()) as server, primary(server.address) as client:
         client.write((INSERT, cloning(3)))
         client.push(Action.RECONCILE_AND_COMMIT, config())
         (found,) = client.read(p4r.CloneSessionEntry())
         assert found.clone_session_entry == cloning(3)
-        client.close()
 
 
 def test_a_saved_write_that_the_switch_refuses_is_named_by_commit_and_the_rest_is_committed(
@@ -268,9 +265,12 @@ def test_a_saved_write_that_the_switch_refuses_is_named_by_commit_and_the_rest_i
     """The switch has one queue a port, which shows only when the session gets to it."""
     client.push(Action.VERIFY_AND_SAVE, config(cookie=4))
     client.write((INSERT, cloning(3)), (INSERT, drop_entry(names)))
-    with pytest.raises(Failed, match=r"refuses 1 of the 2 writes .* class of service 3") as caught:
-        client.push(Action.COMMIT)
-    assert caught.value.code == rpc_code.INVALID_ARGUMENT
+    failure(
+        rpc_code.INVALID_ARGUMENT,
+        r"refuses 1 of the 2 writes .* class of service 3",
+        client.push,
+        Action.COMMIT,
+    )
     assert client.pipeline().cookie.cookie == 4
     assert client.read(p4r.TableEntry(table_id=names["exact_table"])) == [drop_entry(names)]
     assert client.read(p4r.CloneSessionEntry()) == []
@@ -328,23 +328,17 @@ def test_configs_that_cannot_be_realized_are_invalid_and_change_nothing(
         Action.VERIFY_AND_COMMIT,
         Action.RECONCILE_AND_COMMIT,
     ):
-        with pytest.raises(Failed, match=reason) as caught:
-            client.push(action, bad)
-        assert caught.value.code == rpc_code.INVALID_ARGUMENT
+        failure(rpc_code.INVALID_ARGUMENT, reason, client.push, action, bad)
     assert client.pipeline().cookie.cookie == 1
 
 
 def test_the_action_must_be_named(client: Client) -> None:
-    with pytest.raises(Failed, match="pipeline action 0") as caught:
-        client.push(Action.UNSPECIFIED, config())
-    assert caught.value.code == rpc_code.INVALID_ARGUMENT
+    failure(rpc_code.INVALID_ARGUMENT, "pipeline action 0", client.push, Action.UNSPECIFIED, config())
 
 
 def test_only_the_primary_may_push(client: Client) -> None:
     client.election_id += 1
-    with pytest.raises(Failed, match="not the primary") as caught:
-        client.push(Action.VERIFY_AND_COMMIT, config())
-    assert caught.value.code == rpc_code.PERMISSION_DENIED
+    failure(rpc_code.PERMISSION_DENIED, "not the primary", client.push, Action.VERIFY_AND_COMMIT, config())
 
 
 def test_the_version_of_the_api_is_told(client: Client) -> None:

@@ -5,7 +5,7 @@ from eeon_engine import Program, Switch
 from eeon_engine.p4runtime import serve
 from finsy.proto import p4r, rpc_code
 from made_frames import frame
-from p4rt_client import DELETE, INSERT, MODIFY, Client, Names, codes, exact, p4info, ports
+from p4rt_client import DELETE, INSERT, MODIFY, Client, Names, codes, exact, p4info, ports, primary
 
 pytestmark = pytest.mark.system
 
@@ -80,16 +80,13 @@ def test_a_session_cuts_its_copies(client: Client, switch: Switch, names: Names)
 
 
 def test_a_class_of_service_needs_its_queue(names: Names, program: Program) -> None:
-    with serve(Switch(program, priorities=4), p4info=p4info()) as server:
-        client = Client(server.address)
-        client.arbitrate()
+    with serve(Switch(program, priorities=4), p4info=p4info()) as server, primary(server.address) as client:
         client.write((INSERT, session(1, (2, 0), class_of_service=3)))
         for number in (4, 8):
             failed = client.refused((MODIFY, session(1, (3, 0), class_of_service=number)))
             assert codes(failed) == [rpc_code.INVALID_ARGUMENT]
         (found,) = pre(client.read(p4r.CloneSessionEntry()), "clone_session_entry")
         assert found == session(1, (2, 0), class_of_service=3)
-        client.close()
 
 
 def test_a_refused_session_leaves_no_group_behind(client: Client, switch: Switch, names: Names) -> None:

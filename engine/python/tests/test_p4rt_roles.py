@@ -12,7 +12,7 @@ from eeon_engine import Switch
 from eeon_engine.p4runtime import Server
 from finsy.proto import U128, p4r, rpc_code
 from made_frames import frame
-from p4rt_client import INSERT, MODIFY, Client, Failed, Names, codes, exact, lpm, ternary
+from p4rt_client import INSERT, MODIFY, Client, Failed, Names, codes, exact, failure, lpm, ternary
 
 pytestmark = pytest.mark.system
 
@@ -114,18 +114,16 @@ def test_a_role_has_an_arbitration_of_its_own_by_name_and_by_number(resource_ser
     assert answer.status.code == rpc_code.OK
     assert (answer.role.name, answer.role.id) == ("", 7)
     by_number.write(role_id=7)
-    with pytest.raises(Failed, match="no role 8") as caught:
-        by_number.write(role_id=8)
-    assert caught.value.code == rpc_code.NOT_FOUND
+    failure(rpc_code.NOT_FOUND, "no role 8", by_number.write, role_id=8)
     by_name.close()
     by_number.close()
 
 
 def test_a_role_by_name_and_number_at_once_is_invalid(resource_server: Server) -> None:
     client = Client(resource_server.address)
-    with pytest.raises(Failed, match="use the name alone") as caught:
-        client.arbitrate(role=p4r.Role(name="routing", id=7))
-    assert caught.value.code == rpc_code.INVALID_ARGUMENT
+    failure(
+        rpc_code.INVALID_ARGUMENT, "use the name alone", client.arbitrate, role=p4r.Role(name="routing", id=7)
+    )
     client.close()
 
 
@@ -143,9 +141,9 @@ def test_a_role_configuration_of_no_agreed_scheme_is_invalid(resource_server: Se
     role = p4r.Role(name="narrow")
     role.config.Pack(U128.encode(1))
     client = Client(resource_server.address)
-    with pytest.raises(Failed, match=r"no scheme of this server.*@p4runtime_role") as caught:
-        client.arbitrate(role=role)
-    assert caught.value.code == rpc_code.INVALID_ARGUMENT
+    failure(
+        rpc_code.INVALID_ARGUMENT, r"no scheme of this server.*@p4runtime_role", client.arbitrate, role=role
+    )
     client.close()
 
 

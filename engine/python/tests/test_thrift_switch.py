@@ -4,16 +4,14 @@ import array
 import hashlib
 import itertools
 import json
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 from eeon_engine import Port, Program, Switch, Twin
 from eeon_engine.thrift import serve
 from made_frames import frame
 from p4rt_client import ports, program_json
-from thrift_client import ThriftClient, code_of, exact, simple_pre_lag, simple_switch, standard
+from thrift_client import ThriftClient, code_of, exact, simple_switch, standard
 from thriftpy2.thrift import TApplicationException
 
 pytestmark = pytest.mark.system
@@ -26,10 +24,6 @@ def add(thrift: ThriftClient, value: int, action: str, *data: bytes) -> None:
     """An entry of the exact table."""
     key = [exact(value.to_bytes(4, "big"))]
     thrift.standard.bm_mt_add_entry(0, EXACT, key, f"EverythingIngress.{action}", list(data), NO_OPTIONS)
-
-
-def mc_code(call: Callable[..., Any], *arguments: object) -> int:
-    return code_of(simple_pre_lag.InvalidMcOperation, call, *arguments)
 
 
 def test_a_group_copies_to_the_ports_of_its_nodes_and_to_one_port_of_each_lag(
@@ -54,24 +48,10 @@ def test_a_group_copies_to_the_ports_of_its_nodes_and_to_one_port_of_each_lag(
     assert ports(switch.advance_to(2_000_000)) == [1]
 
 
-def test_what_multicast_cannot_do_is_refused_with_bmv2s_codes(thrift: ThriftClient) -> None:
-    pre, codes = thrift.pre, simple_pre_lag.McOperationErrorCode
-    pre.bm_mc_mgrp_create(0, 7)
-    pre.bm_mc_mgrp_create(0, 7)
-    node = pre.bm_mc_node_create(0, 1, "1", "")
-    assert mc_code(pre.bm_mc_mgrp_create, 0, 0) == codes.INVALID_MGID
-    assert mc_code(pre.bm_mc_mgrp_create, 0, 1 << 16) == codes.INVALID_MGID
-    assert mc_code(pre.bm_mc_node_associate, 0, 8, node) == codes.INVALID_MGRP_HANDLE
-    assert mc_code(pre.bm_mc_node_associate, 0, 8, -1) == codes.INVALID_L1_HANDLE
-    assert mc_code(pre.bm_mc_node_dissociate, 0, 7, node) == codes.ERROR
-    assert mc_code(pre.bm_mc_node_create, 0, 1, "12", "") == codes.ERROR
-    assert mc_code(pre.bm_mc_node_create, 0, -1, "1", "") == codes.ERROR
-    assert mc_code(pre.bm_mc_set_lag_membership, 0, -1, "1") == codes.ERROR
-    pre.bm_mc_mgrp_destroy(0, 7)
-    pre.bm_mc_mgrp_destroy(0, 7)
-    # Of a set that is too long the first 512 characters count.
-    pre.bm_mc_node_update(0, node, "1" * 600, "")
-    assert json.loads(pre.bm_mc_get_entries(0))["l2_handles"][0]["ports"] == list(range(512))
+def test_of_a_set_of_ports_that_is_too_long_the_first_512_characters_count(thrift: ThriftClient) -> None:
+    node = thrift.pre.bm_mc_node_create(0, 1, "1", "")
+    thrift.pre.bm_mc_node_update(0, node, "1" * 600, "")
+    assert json.loads(thrift.pre.bm_mc_get_entries(0))["l2_handles"][0]["ports"] == list(range(512))
 
 
 def test_a_clone_session_is_added_read_and_deleted(switch: Switch, thrift: ThriftClient) -> None:
