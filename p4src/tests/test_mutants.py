@@ -59,7 +59,8 @@ def test_each_test_that_catches_mutants_is_there() -> None:
         if target == mutants.PTF:
             file, _, case = test.partition(".")
             cases = (mutants.REPOSITORY / "ptf_tests" / "tests" / f"{file}.py").read_text(encoding="utf-8")
-            assert re.search(rf"^class {case}\(", cases, re.MULTILINE), (
+            # A class, or a row of a table of cases.
+            assert re.search(rf'^class {case}\(|^    "{case}": ', cases, re.MULTILINE), (
                 f"{mutant.name}: no case {mutant.test}"
             )
             continue

@@ -4,7 +4,7 @@
     confirm_on_bmv2.py              every script here
     confirm_on_bmv2.py a b          a.script and b.script
 
-Needs `simple_switch` and `simple_switch_CLI` on PATH. Not part of the tests: what BMv2 1.15.5 did is in the
+Needs `simple_switch` on PATH, and `simple_switch_CLI` beside this Python or on PATH. Not part of the tests: what BMv2 1.15.5 did is in the
 scripts. The language of scripts is described in README.md. Lines after `# engine only` are left out here, and
 a script that begins with that line is skipped.
 """
@@ -15,15 +15,18 @@ import argparse
 import contextlib
 import os
 import re
+import shutil
 import socket
 import struct
 import subprocess
+import sys
 import tempfile
 import time
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 ENGINE_ONLY = "# engine only"
+CLI = shutil.which("simple_switch_CLI", path=str(Path(sys.executable).parent)) or "simple_switch_CLI"
 THRIFT_PORT = 29390
 START_TIMEOUT_SECONDS = 20
 SETTLE_SECONDS = 0.3
@@ -102,7 +105,7 @@ class Bench:
     def command(self, line: str) -> str:
         """What the CLI answers; an error that it prints is a mismatch."""
         run = subprocess.run(
-            ["simple_switch_CLI", "--thrift-port", str(THRIFT_PORT)],
+            [CLI, "--thrift-port", str(THRIFT_PORT)],
             input=line + "\n",
             capture_output=True,
             text=True,
