@@ -4,8 +4,8 @@
     confirm_on_bmv2.py              every script here
     confirm_on_bmv2.py a b          a.script and b.script
 
-Needs `simple_switch` on PATH, and `simple_switch_CLI` beside this Python or on PATH. Not part of the tests: what BMv2 1.15.5 did is in the
-scripts. The language of scripts is described in README.md. Lines after `# engine only` are left out here, and
+Needs `simple_switch` on PATH, and `simple_switch_CLI` beside this Python or on PATH. Not part of the tests:
+what BMv2 1.15.5 did is in the scripts. The language of scripts is described in README.md. Lines after `# engine only` are left out here, and
 a script that begins with that line is skipped.
 """
 
