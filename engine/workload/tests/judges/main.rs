@@ -10,6 +10,7 @@ mod flows;
 mod incast;
 mod oracle;
 mod phases;
+mod properties;
 mod rpc;
 mod scatter_gather;
 mod stats;
