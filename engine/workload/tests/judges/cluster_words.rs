@@ -51,11 +51,8 @@ fn a_reducer_writes_what_it_kept_in_memory_and_reads_all() {
 #[test]
 fn each_cost_is_spent_once_where_the_page_has_it() {
     let (input, shuffle, output) = (1_000_000, 100_000, 10_000);
-    for (place, [map, fetch, reduce]) in
-        [[1, 1, 0], [input, 0, 0], [shuffle, 0, 0], [1, 0, 0], [0, 0, 1], [0, 0, 1], [0, 0, shuffle]]
-            .into_iter()
-            .enumerate()
-    {
+    let spent = [[1, 0], [input, 0], [shuffle, 0], [1, 0], [0, 1], [0, 1], [0, shuffle]];
+    for (place, [map, reduce]) in spent.into_iter().enumerate() {
         let times = |cycles: u64| {
             let mut cost = [0; 7];
             cost[place] = cycles;
@@ -71,7 +68,6 @@ fn each_cost_is_spent_once_where_the_page_has_it() {
         assert_eq!(with[1], without[1], "cost {place} of the fetches");
         assert_eq!(without[1], 10 * SECOND);
         assert_eq!(with[2] - without[2], reduce * 50 * 400, "cost {place} of the reducer");
-        assert!(fetch <= 1);
     }
 }
 
