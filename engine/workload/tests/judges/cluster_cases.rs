@@ -1,0 +1,160 @@
+//! The crate's cluster against the oracle's, over networks without and with failures.
+
+use proptest::prelude::*;
+use serde_json::Value;
+use units::{Duration, Histogram};
+use workload::report::Distribution;
+use workload::{Outcome, Transfer};
+
+use super::cluster::{clusters, Cluster};
+use super::driver::{hash, run, Run};
+use super::oracle::{Foretold, Network, Oracle};
+
+/// Runs a cluster in the crate.
+fn carry(cluster: &Cluster, network: Network<'_>) -> Run {
+    let outcome =
+        |at: u64, one: &Transfer| network(at, one.from, one.to, one.request_bytes + one.response_bytes);
+    run(&cluster.json(), cluster.hosts, outcome)
+}
+
+/// Compares what the crate has done with what the oracle foretells; times may differ by `tolerance`.
+fn judge(cluster: &Cluster, network: Network<'_>, tolerance: u64) -> Result<Vec<Foretold>, String> {
+    let run = carry(cluster, network);
+    let mut oracle = Oracle::new(cluster, network, &run, tolerance);
+    oracle.run()?;
+    let is_near = |one: u64, other: u64| one.abs_diff(other) <= tolerance;
+
+    let mut sent: Vec<_> = run
+        .transfers
+        .iter()
+        .map(|one| {
+            (
+                (one.transfer.from, one.transfer.to, one.transfer.request_bytes, one.transfer.response_bytes),
+                one.at,
+            )
+        })
+        .collect();
+    let mut foretold: Vec<_> = oracle.sent.iter().map(|(at, one)| (*one, *at)).collect();
+    sent.sort_unstable();
+    foretold.sort_unstable();
+    let differs = |(one, other): &(&(_, u64), &(_, u64))| one.0 != other.0 || !is_near(one.1, other.1);
+    if let Some((crate_, oracle)) = sent.iter().zip(&foretold).find(differs) {
+        return Err(format!("the crate sends {crate_:?}, the oracle {oracle:?}"));
+    }
+    if sent.len() != foretold.len() {
+        return Err(format!("{} transfers, foretold {}", sent.len(), foretold.len()));
+    }
+
+    let near = |times: &std::collections::BTreeSet<u64>, at: u64| {
+        times.range(at.saturating_sub(tolerance)..=at + tolerance).next().is_some()
+    };
+    if let Some(at) = oracle.due.iter().find(|at| !near(&run.timers, **at)) {
+        return Err(format!("something ends at {at}, and the crate has no timer then"));
+    }
+    if let Some(at) = run.timers.iter().find(|at| !near(&oracle.possible, **at)) {
+        return Err(format!("the crate has a timer at {at}, when nothing is due"));
+    }
+
+    let report = run.report(0);
+    let all: Vec<_> = (0..cluster.jobs.len()).map(|number| oracle.foretold(number)).collect();
+    for (number, foretold) in all.iter().enumerate() {
+        let arrival = cluster.jobs[number].arrival;
+        compare(&report["jobs"][number], foretold, arrival, tolerance)
+            .map_err(|error| format!("job {number}: {error}"))?;
+    }
+    let end = all.iter().zip(&cluster.jobs).map(|(foretold, job)| job.arrival + foretold.runtime).max();
+    if !is_near(end.unwrap(), run.finished_at()) {
+        return Err(format!("finished at {}, foretold {end:?}", run.finished_at()));
+    }
+    if run.under_way() + run.open_groups() > 0 {
+        return Err(format!("{} transfers and {} groups are left", run.under_way(), run.open_groups()));
+    }
+    Ok(all)
+}
+
+/// Compares the report of a job with what is foretold.
+fn compare(report: &Value, foretold: &Foretold, arrival: u64, tolerance: u64) -> Result<(), String> {
+    let one = tolerance * 100;
+    for (field, at, within) in [
+        ("runtime_ps", Some(foretold.runtime), tolerance),
+        ("first_map_start_ps", Some(foretold.first_map_start), 0),
+        ("last_map_end_ps", Some(foretold.last_map_end), tolerance),
+        ("first_fetch_start_ps", foretold.first_fetch_start, tolerance),
+        ("last_fetch_end_ps", Some(foretold.last_fetch_end), tolerance),
+        ("map_task_ps", Some(foretold.map_task), one),
+        ("fetch_task_ps", Some(foretold.fetch_task), one),
+        ("reduce_task_ps", Some(foretold.reduce_task), one),
+        ("local_maps", Some(foretold.local_maps as u64), 0),
+        ("shuffle_network_bytes", Some(foretold.network_bytes), 0),
+        ("refetches", Some(foretold.refetches), 0),
+    ] {
+        let is_same = match (report[field].as_u64(), at) {
+            (Some(one), Some(other)) => one.abs_diff(other) <= within,
+            (one, other) => one == other,
+        };
+        if !is_same {
+            return Err(format!("{field}: {} for {at:?}", report[field]));
+        }
+    }
+    let mut histogram = Histogram::default();
+    foretold.shuffles.iter().for_each(|time| histogram.record(Duration::from_ps(*time)));
+    let shuffles = serde_json::to_value(Distribution::of(&histogram)).unwrap();
+    if tolerance == 0 && report["reducer_shuffle_ps"] != shuffles {
+        return Err(format!("reducer_shuffle_ps: {} for {shuffles}", report["reducer_shuffle_ps"]));
+    }
+    let (maps, all) = (foretold.last_map_end - arrival, foretold.last_fetch_end - arrival);
+    for (field, span) in
+        [("map_share", maps), ("shuffle_share", all - maps), ("reduce_share", foretold.runtime - all)]
+    {
+        let share = report[field].as_f64().unwrap_or(f64::NAN);
+        if (share - span as f64 / foretold.runtime as f64).abs() > 1e-9 {
+            return Err(format!("{field}: {share}"));
+        }
+    }
+    Ok(())
+}
+
+/// A network in which a time is that of the bytes at 8 Gb/s.
+fn by_bytes(_: u64, _: u32, _: u32, bytes: u64) -> (u64, Outcome) {
+    (30_000_001 + bytes * 1_000, Outcome::Finished)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+
+    #[test]
+    fn every_transfer_and_every_task_is_where_and_when_the_oracle_foretells(cluster in clusters()) {
+        if let Err(error) = judge(&cluster, &by_bytes, 0) {
+            prop_assert!(false, "{error}");
+        }
+    }
+
+    #[test]
+    fn so_they_are_over_a_network_whose_times_have_no_pattern_and_that_fails(
+        cluster in clusters(), salt in any::<u64>(), most in prop::sample::select(vec![1_000_000_u64, 3_000_000_000_000]),
+        fails in prop::option::of(3..9_u64),
+    ) {
+        let network = |at: u64, from: u32, to: u32, bytes: u64| {
+            let takes = 1 + hash(&[salt, from.into(), to.into(), bytes]) % most;
+            let is_lost = fails.is_some_and(|one_in| hash(&[salt, at, from.into(), to.into(), bytes]) % one_in == 0);
+            (takes, if is_lost { Outcome::Failed } else { Outcome::Finished })
+        };
+        if let Err(error) = judge(&cluster, &network, 0) {
+            prop_assert!(false, "{error}");
+        }
+    }
+
+    #[test]
+    fn noise_multiplies_the_own_work_of_each_task_and_nothing_else(
+        cluster in clusters(), sigma in 0.01..0.6_f64, salt in any::<u64>(),
+    ) {
+        let cluster = Cluster { sigma, ..cluster };
+        let network = |_: u64, from: u32, to: u32, bytes: u64| {
+            (1 + hash(&[salt, from.into(), to.into(), bytes]) % 900_000_000, Outcome::Finished)
+        };
+        // Each of a handful of roundings on the way to a time may differ by a picosecond.
+        if let Err(error) = judge(&cluster, &network, 8) {
+            prop_assert!(false, "{error}");
+        }
+    }
+}

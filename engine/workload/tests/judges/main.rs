@@ -1,0 +1,16 @@
+//! Judges of the applications that know nothing of their code: an event-by-event model of the cluster, closed forms, and properties
+//! that must hold for any description. All of them drive a `Workload` as `netsim` does, through its public surface.
+
+mod cluster;
+mod cluster_cases;
+mod cluster_words;
+mod coflows;
+mod driver;
+mod flows;
+mod incast;
+mod oracle;
+mod phases;
+mod properties;
+mod rpc;
+mod scatter_gather;
+mod stats;
