@@ -5,8 +5,8 @@
     confirm_on_bmv2.py a b          a.script and b.script
 
 Needs `simple_switch` on PATH, and `simple_switch_CLI` beside this Python or on PATH. Not part of the tests:
-what BMv2 1.15.5 did is in the scripts. The language of scripts is described in README.md. Lines after `# engine only` are left out here, and
-a script that begins with that line is skipped.
+what BMv2 1.15.5 did is in the scripts. The language of scripts is described in README.md. Lines after
+`# engine only` are left out here, and a script that begins with that line is skipped.
 """
 
 from __future__ import annotations

@@ -78,7 +78,7 @@ fn a_heartbeat_gives_as_many_tasks_as_it_may_and_as_slots_are_free() {
         (it.hosts, it.map_slots, it.tasks_per_heartbeat) = (2, slots, per_heartbeat);
         let done = run_evenly(&it.json(), 2, 1);
         let report = job_of(&done);
-        // A map is over long before the next heartbeat: the last begins at the last of so many.
+        // A map is over long before the next heartbeat: the last begins at the last heartbeat of the wave.
         let span = ps(&report["last_map_end_ps"]) - ps(&report["first_map_start_ps"]);
         assert_eq!(span, (heartbeats - 1) * it.heartbeat + 400, "{slots} slots, {per_heartbeat} a heartbeat");
     }

@@ -87,7 +87,7 @@ pub(crate) fn describe(seed: u64, kind: &str, fields: &Value) -> Value {
     json!({"seed": seed, "applications": [application]})
 }
 
-/// Returns the workload of a description over so many hosts.
+/// Returns the workload of a description over `count` hosts.
 pub(crate) fn workload(description: &Value, count: usize) -> Result<Workload, WorkloadError> {
     Workload::from_json(description.to_string().as_bytes(), &hosts(count))
 }

@@ -583,7 +583,7 @@ fn times(work: u64, factor: f64) -> u64 {
     (work as f64 * factor).round() as u64
 }
 
-/// Returns the part of a whole that the one with this number of so many has, where all parts together are the whole.
+/// Returns part `number` of `total`, where the `of` parts together are the total.
 fn part(total: u64, number: usize, of: usize) -> u64 {
     let before = |number: usize| (u128::from(total) * number as u128 / of as u128) as u64;
     before(number + 1) - before(number)

@@ -59,7 +59,7 @@ fn describe_all(seed: u64, applications: &[Value]) -> Value {
     json!({"seed": seed, "applications": all})
 }
 
-/// A network that takes any time for a transfer and fails one in so many.
+/// A network that takes any time for a transfer and fails one in `one_in`.
 fn any_network(salt: u64, one_in: u64) -> impl Fn(u64, &Transfer) -> (u64, Outcome) {
     move |at, one| {
         let place = [salt, at, one.id.token, one.from.into(), one.to.into()];

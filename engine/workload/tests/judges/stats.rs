@@ -51,7 +51,7 @@ pub(crate) fn check_dispersion(times: &[u64], span: u64, spans: usize, expected:
     assert!((index - expected).abs() < DEVIATIONS * error, "{what}: index {index} for {expected}");
 }
 
-/// Checks that every one of so many outcomes is as frequent as the others, by chi squared, whose cube root is nearly normal (Wilson
+/// Checks that all outcomes are equally frequent, by chi squared, whose cube root is nearly normal (Wilson
 /// and Hilferty 1931).
 pub(crate) fn check_even(outcomes: impl IntoIterator<Item = usize>, of: usize, what: &str) {
     let mut counts = vec![0.0; of];
