@@ -290,7 +290,8 @@ impl Job {
         let (maps, reducers) = (self.settings.maps, self.settings.reducers);
         let tasks = self.tasks_mut();
         let number = tasks.reducers.len() as u32;
-        let enough = libm::ceil(cluster.slowstart * f64::from(maps));
+        // A share that is a whole number of maps is one, whatever the last binary digit says: 28 % of 25 are 7.
+        let enough = libm::ceil(cluster.slowstart * f64::from(maps) - 1e-9);
         if number == reducers || (tasks.announced.len() as f64) < enough {
             return None;
         }

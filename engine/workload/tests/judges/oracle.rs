@@ -61,7 +61,7 @@ impl Draws {
         libm::exp(sigma * (radius * libm::cos(2.0 * std::f64::consts::PI * self.unit())))
     }
 
-    /// So many different numbers below a bound: by shuffling when they are more than half, else by drawing again.
+    /// Returns `count` different numbers below a bound: by shuffling when they are more than half, else by drawing again.
     fn choose(&mut self, count: usize, bound: usize) -> Vec<usize> {
         let count = count.min(bound);
         if 2 * count > bound {
