@@ -212,9 +212,14 @@ fn a_run_waits_for_all_in_the_foreground_and_for_none_in_the_background() {
         json!({"kind": "incast", "name": name, "client": "h0", "servers": ["h1"], "bytes_per_server": 1, "rounds": 1,
             "start_ps": start, "background": background})
     };
-    let all = [incast("short", 0, false), incast("long", 500, false), incast("endless", SECOND, true)];
+    let all = [
+        incast("short", 0, false),
+        incast("long", 500, false),
+        incast("late", SECOND, true),
+        incast("early", 0, true),
+    ];
     let mut done = run_evenly(&json!({"seed": 1, "applications": all}), 2, 7);
-    assert_eq!((done.finished_at(), done.transfers.len()), (507, 2));
+    assert_eq!((done.finished_at(), done.transfers.len()), (507, 3));
     assert_eq!((&done.report(0)["finished_ps"], &done.report(2)["finished_ps"]), (&json!(7), &Value::Null));
     run_until(&mut done, 2 * SECOND, |_, _| (7, Outcome::Finished));
     assert_eq!(done.report(2)["finished_ps"], SECOND + 7);
