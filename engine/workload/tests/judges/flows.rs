@@ -1,9 +1,9 @@
 //! Flows: their sizes and gaps against the distributions that are asked for, their load, and what is measured of them.
 
 use serde_json::{json, Value};
-use units::{Bytes, DataRate};
+use units::{Bytes, DataRate, Duration};
 use workload::report::Measures;
-use workload::{HostInfo, Outcome, Transfer, Workload};
+use workload::{slowdown, HostInfo, Outcome, Transfer, Workload};
 
 use super::driver::{describe, hash, hosts, ps, run, run_evenly, workload, Run, LINK_BPS, SECOND};
 use super::stats::{
@@ -280,6 +280,17 @@ fn percentiles_of_slowdowns_are_those_of_all_values_sorted_in_each_class_of_size
         all.extend(slowdowns);
     }
     check_slowdowns(&report["slowdown"], &all);
+
+    // Completion times as well: a rank is the nearest, and a value is within a 512th.
+    let mut times: Vec<_> = it.transfers.iter().map(|one| one.ended.unwrap() - one.at).collect();
+    times.sort_unstable();
+    let completion = &report["completion_ps"];
+    assert_eq!((ps(&completion["min_ps"]), ps(&completion["max_ps"])), (times[0], times[times.len() - 1]));
+    assert_eq!(ps(&completion["mean_ps"]), times.iter().sum::<u64>() / times.len() as u64);
+    for (field, per_mille) in [("p50_ps", 500), ("p99_ps", 990), ("p999_ps", 999)] {
+        let nearest = times[(times.len() * per_mille).div_ceil(1000) - 1];
+        assert!(ps(&completion[field]).abs_diff(nearest) <= nearest / 512 + 1, "{field} for {nearest}");
+    }
 }
 
 /// Checks a row of the report against all values.
@@ -319,4 +330,18 @@ fn a_load_that_a_receivers_link_cannot_carry_is_refused_and_one_that_it_just_can
     assert_eq!(of(0.5), None);
     let refused = of(0.51).expect("it is more than the link carries").to_string();
     assert!(refused.contains("drawn.load") && refused.contains("at most 0.5"), "{refused}");
+}
+
+#[test]
+fn a_slowdown_is_in_the_class_of_its_size_the_upper_end_included_and_never_divides_by_nothing() {
+    let sizes = [0, 10_000, 10_001, 100_000, 100_001, 1_000_000, 1_000_001, 10_000_000, 10_000_001, u64::MAX];
+    assert_eq!(sizes.map(slowdown::class_of), [0, 0, 1, 1, 2, 2, 3, 3, 4, 4]);
+    let mut slowdowns = slowdown::Slowdowns::default();
+    slowdowns.record(5, Duration::from_ps(30), Duration::from_ps(10));
+    slowdowns.record(10_001, Duration::from_ps(7), Duration::ZERO);
+    let (classes, all) = slowdowns.report();
+    assert_eq!((classes[0].count, classes[0].mean, classes[0].p999), (1, Some(3.0), Some(3.0)));
+    assert_eq!((classes[1].count, classes[1].min), (1, Some(7.0)));
+    assert_eq!((classes[4].count, classes[4].up_to_bytes, classes[4].p50), (0, None, None));
+    assert_eq!((all.count, all.mean, all.min), (2, Some(5.0), Some(3.0)));
 }

@@ -254,9 +254,7 @@ impl<'a> Oracle<'a> {
             self.at(self.cluster.jobs[job].arrival, Event::Arrives { job });
         }
         for worker in 0..self.workers.len() {
-            let phase = Draws::new(self.cluster.seed, HEARTBEAT_PHASE, &[worker as u64])
-                .below(self.cluster.heartbeat as usize);
-            self.at(phase as u64, Event::Heartbeat { worker });
+            self.at(heartbeat_phase(self.cluster, worker), Event::Heartbeat { worker });
         }
         while self.jobs.iter().any(|job| !job.is_over()) {
             let first =
@@ -576,6 +574,11 @@ struct MapWork {
     startup: u64,
     read: u64,
     rest: u64,
+}
+
+/// Returns when a worker reports for the first time.
+pub(crate) fn heartbeat_phase(cluster: &Cluster, worker: usize) -> u64 {
+    Draws::new(cluster.seed, HEARTBEAT_PHASE, &[worker as u64]).below(cluster.heartbeat as usize) as u64
 }
 
 /// Returns a time times its noise, to a picosecond.

@@ -5,10 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use proptest::prelude::*;
 use serde_json::{json, Value};
 use units::{Duration, Time};
-use workload::{Outcome, Transfer, TransferId, WorkloadError};
+use workload::{Outcome, Transfer, TransferId, Workload, WorkloadError};
 
 use super::cluster::{clusters, Cluster};
-use super::driver::{hash, names, ps, run, run_evenly, run_until, workload, Run, SECOND};
+use super::driver::{hash, hosts, names, ps, run, run_evenly, run_until, workload, Run, SECOND};
 
 const HOSTS: usize = 7;
 
@@ -212,9 +212,14 @@ fn a_run_waits_for_all_in_the_foreground_and_for_none_in_the_background() {
         json!({"kind": "incast", "name": name, "client": "h0", "servers": ["h1"], "bytes_per_server": 1, "rounds": 1,
             "start_ps": start, "background": background})
     };
-    let all = [incast("short", 0, false), incast("long", 500, false), incast("endless", SECOND, true)];
+    let all = [
+        incast("short", 0, false),
+        incast("long", 500, false),
+        incast("late", SECOND, true),
+        incast("early", 0, true),
+    ];
     let mut done = run_evenly(&json!({"seed": 1, "applications": all}), 2, 7);
-    assert_eq!((done.finished_at(), done.transfers.len()), (507, 2));
+    assert_eq!((done.finished_at(), done.transfers.len()), (507, 3));
     assert_eq!((&done.report(0)["finished_ps"], &done.report(2)["finished_ps"]), (&json!(7), &Value::Null));
     run_until(&mut done, 2 * SECOND, |_, _| (7, Outcome::Finished));
     assert_eq!(done.report(2)["finished_ps"], SECOND + 7);
@@ -291,4 +296,19 @@ fn what_is_wrong_with_a_description_is_said_with_its_place() {
         let error = of(applications);
         assert!(error.contains(place), "{error} for {place}");
     }
+}
+
+#[test]
+fn a_description_that_is_no_json_or_has_a_key_too_many_is_refused_and_long_values_are_cut() {
+    let of = |json: &[u8]| Workload::from_json(json, &hosts(2)).err().expect("it is refused").to_string();
+    assert!(of(b"\xFF").starts_with("workload: invalid utf-8"));
+    assert!(of(b"{").contains("EOF"));
+    assert!(of(br#"{"seed": 1, "applications": [], "hosts": 2}"#).contains("unknown field `hosts`"));
+    assert!(of(br#"{"applications": []}"#).contains("missing field `seed`"));
+    let long = "x".repeat(100);
+    let one = json!({"kind": "incast", "name": "i", "client": long, "servers": ["h1"], "bytes_per_server": 1, "rounds": 1});
+    let error = of(json!({"seed": 1, "applications": [one]}).to_string().as_bytes());
+    let shown =
+        format!("applications[0].client: {}…: no host has this name; the fabric has 2 hosts", "x".repeat(60));
+    assert!(error.ends_with(&shown), "{error}");
 }

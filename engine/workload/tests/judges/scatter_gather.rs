@@ -158,3 +158,14 @@ fn queries_in_the_background_have_no_end() {
     assert!((850..1150).contains(&count), "{count}");
     assert_eq!(it.report(0)["finished_ps"], Value::Null);
 }
+
+#[test]
+fn beyond_65536_queries_that_are_open_further_ones_fail() {
+    // All are asked within 0.1 s, and no question arrives before a second is over.
+    let fields = json!({"queries": 70_000, "mean_interval_ps": 1_000_000});
+    let done = run_evenly(&scatter(1, &fields), 9, SECOND);
+    assert_eq!(questions(&done).len(), 65_536);
+    let report = done.report(0);
+    assert_eq!((ps(&report["failed"]), ps(&report["query_ps"]["count"])), (70_000 - 65_536, 65_536));
+    assert_eq!(ps(&report["query_ps"]["max_ps"]), 3 * SECOND);
+}
