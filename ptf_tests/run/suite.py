@@ -58,7 +58,7 @@ def run(target: str, request: Request, platform: Sequence[str], params: Mapping[
     command = [
         *(sys.executable, ptf, "--allow-user"),
         *("--test-dir", str(PTF_TESTS / "tests"), "--pypath", str(PTF_TESTS.parent)),
-        *("--log-dir", str(output), "--debug", "info"),
+        *("--debug", "info"),
         # Deep queues: PTF throws the oldest frame away when more wait than this.
         *("--qlen", "100000"),
         *("--random-seed", "1"),
@@ -72,16 +72,30 @@ def run(target: str, request: Request, platform: Sequence[str], params: Mapping[
             file=sys.stderr,
         )
         return 1
-    shares = [[*command, *cases] for cases in _shares(request)]
+    shares = _shares(request)
+    # ptf empties its folder of logs when it starts: one of its own for each process, until all have ended.
+    folders = [output / f"worker{number}" for number in range(len(shares))]
     running: list[subprocess.Popen[str]] = []
     with ThreadPoolExecutor(len(shares)) as pool:
         try:
-            outcomes = list(pool.map(lambda words: _run_ptf(words, output, running), shares))
+            outcomes = list(
+                pool.map(
+                    lambda folder, cases: _run_ptf(
+                        [*command, "--log-dir", str(folder), *cases], output, running
+                    ),
+                    folders,
+                    shares,
+                )
+            )
         except BaseException:
             # Interrupted: ptf, which may ignore what interrupted this process, must not run on.
             for process in running:
                 process.kill()
             raise
+    for folder in folders:
+        for log in folder.glob("*"):
+            log.replace(output / log.name)
+        shutil.rmtree(folder, ignore_errors=True)
     ran, skipped = sum(one.ran for one in outcomes), sum(one.skipped for one in outcomes)
     bad = {name: kind for one in outcomes for name, kind in one.bad.items()}
     failed = sum(kind == "FAIL" for kind in bad.values())
