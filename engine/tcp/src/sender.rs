@@ -50,6 +50,16 @@ pub(crate) struct SynAcknowledgement {
     pub(crate) timestamp_rtt: Option<Duration>,
 }
 
+/// How a sender stood before an ACK; with PRR what was delivered and lost as well.
+#[derive(Clone, Copy, Debug)]
+struct Before {
+    una: u64,
+    /// See [`LossRecovery::delivered`].
+    delivered: u64,
+    /// See [`LossRecovery::known_lost`].
+    lost: u64,
+}
+
 /// State of the sending half.
 #[derive(Clone, Debug)]
 pub(crate) struct Sender {
@@ -153,9 +163,11 @@ impl Sender {
     /// Takes in an acceptable ACK.
     #[inline]
     pub(crate) fn acknowledge(&mut self, now: Time, ack: &Acknowledgement<'_>, config: &Config) {
-        let (prior_una, prior_flight) = (self.space.una, self.space.flight());
-        let prior =
-            if self.loss.prr { (self.loss.delivered(prior_una), self.loss.known_lost()) } else { (0, 0) };
+        let prior_flight = self.space.flight();
+        let mut before = Before { una: self.space.una, delivered: 0, lost: 0 };
+        if self.loss.prr {
+            (before.delivered, before.lost) = (self.loss.delivered(before.una), self.loss.known_lost());
+        }
         let same_window = ack.window == self.peer_window.bytes;
         self.take_window(ack.sequence, ack.offset, ack.window);
         let news = self.loss.sack
@@ -175,8 +187,8 @@ impl Sender {
             }
         }
         if self.extended {
-            let duplicate = ack.offset == prior_una && ack.pure && same_window;
-            self.acknowledge_extended(now, ack, (prior_una, prior), news, duplicate, config);
+            let duplicate = ack.offset == before.una && ack.pure && same_window;
+            self.acknowledge_extended(now, ack, before, news, duplicate, config);
         }
     }
 
@@ -186,23 +198,23 @@ impl Sender {
         &mut self,
         now: Time,
         ack: &Acknowledgement<'_>,
-        (prior_una, (prior_delivered, prior_lost)): (u64, (u64, u64)),
+        before: Before,
         news: bool,
         duplicate: bool,
         config: &Config,
     ) {
         if self.doubt.dsack && self.loss.sack && self.reports_duplicate(ack) {
-            self.take_duplicate(self.space.una - prior_una);
+            self.take_duplicate(self.space.una - before.una);
         }
         if self.doubt.frto != Frto::Off {
-            self.judge_timeout(ack, prior_una, news, duplicate);
+            self.judge_timeout(ack, before.una, news, duplicate);
         }
         if self.loss.rack.is_some() {
-            self.find_losses_by_time(now, ack, prior_una, config);
+            self.find_losses_by_time(now, ack, before.una, config);
         }
         if self.loss.prr {
-            let safe = ack.offset > prior_una && !self.loss.has_lost_more(prior_lost, self.space.una);
-            self.reduce_in_proportion(self.loss.delivered(self.space.una) - prior_delivered, safe);
+            let safe = ack.offset > before.una && !self.loss.has_lost_more(before.lost, self.space.una);
+            self.reduce_in_proportion(self.loss.delivered(self.space.una) - before.delivered, safe);
         }
     }
 

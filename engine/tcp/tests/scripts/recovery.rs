@@ -247,3 +247,30 @@ fn with_prr_a_window_that_has_lost_much_is_refilled_by_slow_start() {
     script.ack(10_000);
     assert_eq!(script.cwnd(), 5_000, "ssthresh");
 }
+
+/// RFC 9937, 6: of ACKs that move SND.UNA, one that indicates further loss is no SafeACK, and lets out what it delivers and no more.
+#[test]
+fn with_prr_an_ack_that_indicates_further_loss_lets_no_segment_more_out() {
+    let sent = |rack: bool, held: u32| {
+        let config = Config {
+            prr: true,
+            rack,
+            limited_transmit: false,
+            initial_window_segments: 20,
+            ..config("newreno")
+        };
+        let mut script = Script::established(config, Duration::from_ms(10));
+        script.tcp.send(1 << 30).unwrap();
+        script.sent();
+        script.wait(Duration::from_ms(10));
+        // Segments 0 to 11 are lost.
+        script.sack(0, &[(12_000, 15_000)]);
+        script.sent_data();
+        // Whether segment 15 is, too, depends on what is held beyond it.
+        script.sack(1_000, &[(12_000, 15_000), (16_000, 16_000 + held * 1_000)]);
+        script.sent_data().len()
+    };
+    // The scoreboard takes it for lost with three segments beyond it, RACK with any.
+    assert_eq!([0, 2, 3].map(|held| sent(false, held)), [1 + 1, 3 + 1, 4]);
+    assert_eq!([0, 2, 3].map(|held| sent(true, held)), [1 + 1, 3, 4]);
+}
