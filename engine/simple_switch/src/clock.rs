@@ -21,12 +21,6 @@ impl Clock {
         (time.as_ps() / self.tick.as_ps()).wrapping_add(self.start)
     }
 
-    /// Returns how long `ticks` ticks take; [`Duration::MAX`] if it cannot be represented.
-    #[inline]
-    pub(crate) fn span_of(&self, ticks: u64) -> Duration {
-        ticks.checked_mul(self.tick.as_ps()).map_or(Duration::MAX, Duration::from_ps)
-    }
-
     /// Returns the first instant at which the clock showed `ticks`, a time in a field of `width` bits that has passed at `now`; `now` where
     /// it has not.
     pub(crate) fn time_since(&self, ticks: u64, width: u32, now: Time) -> Time {

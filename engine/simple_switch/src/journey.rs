@@ -80,32 +80,10 @@ pub enum What {
     },
     /// It went through ingress.
     #[cfg_attr(feature = "schema", schemars(title = "IngressStep"))]
-    Ingress {
-        /// What the pipeline did.
-        #[cfg_attr(feature = "schema", schemars(with = "Vec<NamedEvent<'_>>"))]
-        events: Named<Vec<Event>>,
-        /// Everything that is not zero after it.
-        #[cfg_attr(feature = "schema", schemars(with = "BTreeMap<String, u128>"))]
-        values: Named<Vec<(Lvalue, u128)>>,
-        /// Why it stopped, if the program failed.
-        #[serde(serialize_with = "text")]
-        #[cfg_attr(feature = "schema", schemars(with = "Option<String>"))]
-        fault: Option<Fault>,
-    },
+    Ingress(Ran),
     /// It went through egress.
     #[cfg_attr(feature = "schema", schemars(title = "EgressStep"))]
-    Egress {
-        /// What the pipeline did.
-        #[cfg_attr(feature = "schema", schemars(with = "Vec<NamedEvent<'_>>"))]
-        events: Named<Vec<Event>>,
-        /// Everything that is not zero after it.
-        #[cfg_attr(feature = "schema", schemars(with = "BTreeMap<String, u128>"))]
-        values: Named<Vec<(Lvalue, u128)>>,
-        /// Why it stopped, if the program failed.
-        #[serde(serialize_with = "text")]
-        #[cfg_attr(feature = "schema", schemars(with = "Option<String>"))]
-        fault: Option<Fault>,
-    },
+    Egress(Ran),
     /// A copy of it was made.
     #[cfg_attr(feature = "schema", schemars(title = "CopiedStep"))]
     Copied {
@@ -214,6 +192,22 @@ pub enum What {
         #[cfg_attr(feature = "schema", schemars(with = "String"))]
         frame: Vec<u8>,
     },
+}
+
+/// What a pipeline did to a packet.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(inline))]
+pub struct Ran {
+    /// What the pipeline did.
+    #[cfg_attr(feature = "schema", schemars(with = "Vec<NamedEvent<'_>>"))]
+    pub events: Named<Vec<Event>>,
+    /// Everything that is not zero after it.
+    #[cfg_attr(feature = "schema", schemars(with = "BTreeMap<String, u128>"))]
+    pub values: Named<Vec<(Lvalue, u128)>>,
+    /// Why it stopped, if the program failed.
+    #[serde(serialize_with = "text")]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<String>"))]
+    pub fault: Option<Fault>,
 }
 
 /// Numbers of a program, which are written under its names.

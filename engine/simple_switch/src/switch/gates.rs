@@ -1,7 +1,7 @@
 //! Gates of ports and of their queues: registers in which the program says when these may send.
 
 use bm::{Program, State};
-use units::Time;
+use units::{Duration, Time};
 
 use crate::clock::Clock;
 use crate::config::{ConfigError, PortConfig, SwitchConfig, MAX_PRIORITIES};
@@ -54,7 +54,7 @@ impl TimeRegister {
 pub(super) struct Gate {
     times: TimeRegister,
     /// Values that are further ahead than this are past.
-    ahead_ticks: u64,
+    ahead: Duration,
 }
 
 impl Gate {
@@ -63,7 +63,7 @@ impl Gate {
     pub(super) fn opens(self, state: &State, clock: Clock, now: Time, port: u16, cell: usize) -> Time {
         let Some(ticks) = self.times.ticks(state, port, cell) else { return Time::ZERO };
         let opens = clock.time_of(ticks, self.times.width, now);
-        if opens > now.saturating_add(clock.span_of(self.ahead_ticks)) {
+        if opens > now.saturating_add(self.ahead) {
             return Time::ZERO;
         }
         opens
@@ -92,19 +92,15 @@ impl Gates {
         config: &SwitchConfig,
         ports: &[PortConfig],
     ) -> Result<Self, ConfigError> {
-        let gate = |option, name: &Option<String>, cells_of_port, ahead_ticks| {
+        let gate = |option, name: &Option<String>, cells_of_port, ahead| {
             let option = (option, name.as_ref());
             let times = TimeRegister::of(program, option, cells_of_port, "hold by recirculation", ports)?;
-            Ok(times.map(|times| Gate { times, ahead_ticks }))
+            Ok(times.map(|times| Gate { times, ahead }))
         };
+        let class_ahead = config.tick.saturating_mul(CLASS_GATE_AHEAD_TICKS);
         Ok(Self {
-            port: gate("gate_register", &config.gate_register, 1, u64::MAX)?,
-            class: gate(
-                "class_gate_register",
-                &config.class_gate_register,
-                MAX_PRIORITIES,
-                CLASS_GATE_AHEAD_TICKS,
-            )?,
+            port: gate("gate_register", &config.gate_register, 1, Duration::MAX)?,
+            class: gate("class_gate_register", &config.class_gate_register, MAX_PRIORITIES, class_ahead)?,
         })
     }
 

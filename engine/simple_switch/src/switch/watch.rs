@@ -8,7 +8,7 @@ use units::{Duration, Time};
 use super::Switch;
 use crate::frame::Frame;
 use crate::hops::{Cause, Depth, Hop, HopError, HopFilter, HopLog, Waiting};
-use crate::journey::{Follower, Journey, What};
+use crate::journey::{Follower, Journey, Ran, What};
 use crate::packet::{Packet, PacketId};
 use crate::stats::DropCause;
 
@@ -55,11 +55,11 @@ impl Watch {
     ) {
         let is_egress = egress.is_some();
         self.traced(id, at, |follower| {
-            let (events, values, fault) = (follower.events(), follower.values(phv), fault.cloned());
+            let ran = Ran { events: follower.events(), values: follower.values(phv), fault: fault.cloned() };
             if is_egress {
-                What::Egress { events, values, fault }
+                What::Egress(ran)
             } else {
-                What::Ingress { events, values, fault }
+                What::Ingress(ran)
             }
         });
         if let Some(hops) = &mut self.hops {
