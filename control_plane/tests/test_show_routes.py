@@ -154,6 +154,19 @@ def test_a_flow_takes_one_path_and_its_hash_is_shown(fabric):
     assert first["port"] == f"leaf1:{(3, 4)[first['hash'] % 2]}"
 
 
+def test_a_flow_takes_a_share_of_all_paths_where_switches_spread_packets(fabric, tmp_path):
+    (tmp_path / "spread.yaml").write_text("routing: {ecmp: per_packet}\n")
+    spread = ("-c", "drop_tail", "-c", str(tmp_path / "spread.yaml"))
+    applied = eeon("config", "apply", *spread, *fabric.options)
+    assert applied.exit_code == 0, applied.output
+    words = ("path", "h1", "h3", "--flow", "tcp,40000,5000")
+    assert [path["share"] for path in fabric.document(*words)["paths"]] == [0.5, 0.5]
+    # One that is shown of two is no flow's only one.
+    limited = fabric.document(*words, "--limit", "1")
+    assert [(row["share"], row["hash"]) for row in limited["rows"]] == [(0.5, None)] * 3
+    assert "50.0%" in fabric.show(*words, "--limit", "1").stdout
+
+
 @pytest.mark.parametrize(
     ("switch", "prefix", "port", "fault"),
     [

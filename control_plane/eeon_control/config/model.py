@@ -76,7 +76,7 @@ class PortRoles(Strict):
 ECMP_PATHS_LIMIT = 64  # max_group_size of the program's ecmp_selector
 
 
-def _one_of_ecmp(value: object) -> object:
+def _checked_ecmp(value: object) -> object:
     if value is True or value is False or value == "per_packet":
         return value
     raise ValueError("must be true, false or per_packet")
@@ -85,7 +85,7 @@ def _one_of_ecmp(value: object) -> object:
 class Routing(Strict):
     """Shortest paths between the leaves' prefixes, with ECMP."""
 
-    ecmp: Annotated[bool | Literal["per_packet"], BeforeValidator(_one_of_ecmp)] = True
+    ecmp: Annotated[bool | Literal["per_packet"], BeforeValidator(_checked_ecmp)] = True
     """`true`: spread flows over all shortest paths. `per_packet`: spread packets, so that packets of a flow
     overtake each other. `false`: use the first path."""
     max_paths: Annotated[int, *whole(1, ECMP_PATHS_LIMIT, "max_paths")] | None = None

@@ -23,7 +23,6 @@ class _Limit(Settings):
 
     unit: ClassVar[type[Bytes | Packets]] = Bytes
     param: ClassVar[str] = "buffer_bytes"
-    beside: ClassVar[str] = ""
 
     def to_action(self, tick: Duration) -> Action:
         """The limit in its unit."""
@@ -35,23 +34,22 @@ class _Limit(Settings):
         return cls(cls.unit(params[cls.param]))
 
     def describe(self) -> str:
-        """`300 KB`, `200 pkt`, `300 KB beside held packets`."""
-        is_unlimited = self.limit == UNLIMITED and not self.beside and self.unit is Bytes
-        return (
-            "unlimited"
-            if is_unlimited
-            else size_text(self.limit) + (self.beside and f"{self.beside} packets")
-        )
+        """`300 KB`, `200 pkt`."""
+        return size_text(self.limit)
 
     def summary(self) -> str:
-        """`300KB`, `200pkt`, `300KB beside held`."""
-        return f"{self.limit}{self.beside}"
+        """`300KB`, `200pkt`."""
+        return str(self.limit)
 
 
 class BufferLimit(_Limit):
     """The limit counts bytes."""
 
     action: ClassVar[str] = "set_buffer_limit"
+
+    def describe(self) -> str:
+        """`300 KB`, `unlimited`."""
+        return "unlimited" if self.limit == UNLIMITED else super().describe()
 
 
 class BufferLimitInPackets(_Limit):
@@ -66,4 +64,11 @@ class BufferLimitBesideHeld(_Limit):
     """The limit counts bytes, but not those that came while the link was not awake."""
 
     action: ClassVar[str] = "set_buffer_limit_beside_held"
-    beside: ClassVar[str] = " beside held"
+
+    def describe(self) -> str:
+        """`300 KB beside held packets`."""
+        return f"{super().describe()} beside held packets"
+
+    def summary(self) -> str:
+        """`300KB beside held`."""
+        return f"{super().summary()} beside held"

@@ -17,7 +17,7 @@ ORDER_NOTE = (
 def path(walk: Walk, found: Sequence[Path], flow: Flow | None, more_than: int | None = None) -> View:
     """Paths of one flow, or all. `more_than`: the limit, if there are more paths than listed."""
     source, destination = walk.source.name, walk.destination.name
-    chosen = flow is not None and len(found) == 1
+    chosen = flow is not None and len(found) == 1 and more_than is None
     rows: list[Row] = []
     for number, one in enumerate(found, 1):
         for index, hop in enumerate(one.hops, 1):

@@ -63,8 +63,7 @@ class Rows:
         return html.table(self.head, map(self._cells, self.rows), self.group_size)
 
     def _text(self, column: int, text: str) -> Text:
-        is_alarm = bool(self.group_size) and column in self.alarms and text != "0"
-        return Text(text, style="bold red" if is_alarm else "")
+        return Text(text, style="bold red" if column in self.alarms and text != "0" else "")
 
     def _cells(self, row: Sequence[str]) -> list[html.Cell]:
         return [
