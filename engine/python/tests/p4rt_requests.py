@@ -54,24 +54,26 @@ class Script(NamedTuple):
     steps: Sequence[Step]
 
 
+def _step(line: str, names: Names) -> Step:
+    match = _LINE.fullmatch(line)
+    assert match is not None, line
+    text = re.sub(r"\$(\w+)", lambda name: str(names[name[1]]), match["text"])
+    entity = text_format.Parse(text, p4r.Entity())
+    code = match["code"]
+    return Step(code, match["bmv2"] or code, match["said"] or "", match["kind"], entity)
+
+
 @cache
 def scripts(program: str) -> list[Script]:
     """The scripts for a test program."""
     names = Names(p4info(program))
-    found: list[Script] = []
-    for line in (SCRIPTS / f"{program}.txt").read_text().splitlines():
-        if line.startswith("["):
-            found.append(Script(line.strip("[]"), program, []))
-        elif line and not line.startswith("#"):
-            match = _LINE.fullmatch(line)
-            assert match is not None, line
-            text = re.sub(r"\$(\w+)", lambda name: str(names[name[1]]), match["text"])
-            entity = text_format.Parse(text, p4r.Entity())
-            step = Step(
-                match["code"], match["bmv2"] or match["code"], match["said"] or "", match["kind"], entity
-            )
-            found[-1].steps.append(step)  # type: ignore[attr-defined]
-    return found
+    lines = (SCRIPTS / f"{program}.txt").read_text().splitlines()
+    told = "\n".join(line for line in lines if line and not line.startswith("#"))
+    blocks = re.split(r"(?m)^\[(.*)\]\n", told)[1:]
+    return [
+        Script(name, program, [_step(line, names) for line in text.splitlines()])
+        for name, text in zip(blocks[::2], blocks[1::2], strict=True)
+    ]
 
 
 ALL = [script for program in PROGRAMS for script in scripts(program)]
