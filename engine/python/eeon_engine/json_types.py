@@ -2737,7 +2737,7 @@ class MapReduceSpec(TypedDict):
     """Reduce tasks that a worker runs at a time."""
 
     request_bytes: NotRequired[int]
-    """Payload of the request for a partition, a split or a copy of output."""
+    """Payload of the request for a partition or a split; a copy of output has none."""
 
     reserved: NotRequired[int]
     """Number of them, from the first on, that do not work (name node, job tracker)."""

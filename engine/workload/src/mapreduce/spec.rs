@@ -63,7 +63,7 @@ pub(crate) struct MapReduceSpec {
     parallel_fetches: Option<Option<u32>>,
     /// Sigma of the log-normal factor of a task's own work.
     noise_sigma: f64,
-    /// Payload of the request for a partition, a split or a copy of output.
+    /// Payload of the request for a partition or a split; a copy of output has none.
     request_bytes: u64,
     /// Share of a job's maps that must be known to have ended before its reducers start.
     slowstart: f64,
