@@ -4,6 +4,7 @@ mod common;
 
 use common::{finish, us, LeafSpine, PortSettings, PLAIN};
 use netsim::{Fabric, FabricSpec, FlowError, FlowSpec, HostDelaySpec, Report};
+use tcp::congestion::{Ack, Controller, Window};
 use units::{Duration, Time};
 
 fn settings(name: &str) -> tcp::Settings {
@@ -62,6 +63,39 @@ fn a_flow_of_one_segment_takes_the_time_computed_by_hand() {
     // The server's end is over when the last ACK arrives, and no end stays in TIME-WAIT.
     let small = 2 * (60 + 24) * 8_000 + 2 * 500_000;
     assert_eq!(report.elapsed_ps, 3_000_000 + handshake + data + 2 * small);
+}
+
+/// Keeps `segments` in flight, whatever happens.
+#[derive(Clone, Debug)]
+struct Fixed(u64);
+
+impl Controller for Fixed {
+    fn grow(&mut self, window: &mut Window, _: &Ack) {
+        window.cwnd = self.0 * window.mss();
+    }
+
+    fn clone_box(&self) -> Box<dyn Controller> {
+        Box::new(self.clone())
+    }
+}
+
+/// Seven flows with two full frames each under way: no more can ever wait where they meet.
+#[test]
+fn hosts_run_congestion_control_that_a_user_brings() {
+    let config = tcp::Config { initial_window_segments: 2, ..tcp::Config::default() };
+    let settings = config.check().unwrap().with_controller(|_| Box::new(Fixed(2)));
+    let size = LeafSpine { leaves: 2, hosts_per_leaf: 4, ..LeafSpine::default() };
+    let mut fabric = size.fabric(size.spec(), |_| PLAIN);
+    for source in 1..8 {
+        fabric
+            .start_flow(&settings, FlowSpec { source, destination: 0, bytes: 200_000, start: us(0) })
+            .unwrap();
+    }
+    let report = finish(&mut fabric);
+    assert!(report.flows.iter().all(|flow| flow.received_bytes == 200_000));
+    let (own, newreno) = (deepest(&report), deepest(&incast("newreno", 200_000, &PLAIN)));
+    assert!(own <= 14 * 1_514 && own > 7 * 1_514, "{own} bytes wait");
+    assert!(newreno > 5 * own, "with NewReno {newreno} bytes wait");
 }
 
 /// SYN, SYN-ACK and data each wait for the sending host's delay and the receiving one's. A flow's own report is that of the list.

@@ -1,11 +1,14 @@
 //! The settings of an endpoint.
 
+use std::fmt::{self, Debug, Formatter};
 use std::ops::Deref;
 use std::str::FromStr;
 use std::sync::Arc;
 
 use units::{Bytes, Duration};
 use wire::tcp_options::MAX_WINDOW_SCALE;
+
+use crate::congestion::Controller;
 
 /// Largest receive window that the window scale option can express (RFC 7323, 2.2): 1 GiB less 16 KiB.
 pub const MAX_WINDOW: u64 = (u16::MAX as u64) << MAX_WINDOW_SCALE;
@@ -288,7 +291,7 @@ impl Config {
         if self.max_rto < self.min_rto || self.max_rto < self.initial_rto {
             return refuse("max_rto", self.max_rto.to_string(), "at least min_rto and initial_rto");
         }
-        Ok(Settings(Arc::new(self)))
+        Ok(Settings { config: Arc::new(self), controller: None })
     }
 }
 
@@ -297,16 +300,67 @@ const MIN_MSS: u16 = 88;
 /// Largest: 65 535 less the headers of IPv6 and TCP with all options.
 const MAX_MSS: u16 = u16::MAX - 100;
 
+/// Makes the controller of a new connection.
+type MakeController = Arc<dyn Fn(&Config) -> Box<dyn Controller> + Send + Sync>;
+
 /// A checked [`Config`], shared by the connections that use it.
-#[derive(Clone, Debug)]
-pub struct Settings(Arc<Config>);
+#[derive(Clone)]
+pub struct Settings {
+    config: Arc<Config>,
+    controller: Option<MakeController>,
+}
+
+impl Settings {
+    /// Returns the same settings with congestion control of the user's own: `make` is called for each connection. How marks are echoed and
+    /// which packets are ECN-capable stays as [`Config::algorithm`] has it; that of DCTCP reports each mark.
+    ///
+    /// ```
+    /// use tcp::congestion::{Controller, Window};
+    /// use tcp::Config;
+    ///
+    /// /// NewReno that gives up an eighth of its window for a mark.
+    /// #[derive(Clone, Debug)]
+    /// struct Gentle;
+    ///
+    /// impl Controller for Gentle {
+    ///     fn on_mark(&mut self, window: &mut Window) {
+    ///         window.reduce_to(window.cwnd - window.cwnd / 8);
+    ///     }
+    ///
+    ///     fn clone_box(&self) -> Box<dyn Controller> {
+    ///         Box::new(self.clone())
+    ///     }
+    /// }
+    ///
+    /// let settings = "ecn".parse::<Config>()?.check()?.with_controller(|_| Box::new(Gentle));
+    /// # Ok::<(), tcp::ConfigError>(())
+    /// ```
+    pub fn with_controller(
+        self,
+        make: impl Fn(&Config) -> Box<dyn Controller> + Send + Sync + 'static,
+    ) -> Self {
+        Self { controller: Some(Arc::new(make)), ..self }
+    }
+
+    /// Returns a controller of the user's own for a new connection, if there is one.
+    pub(crate) fn new_controller(&self) -> Option<Box<dyn Controller>> {
+        self.controller.as_ref().map(|make| make(&self.config))
+    }
+}
+
+impl Debug for Settings {
+    fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
+        let own = self.controller.is_some();
+        out.debug_struct("Settings").field("config", &self.config).field("own_controller", &own).finish()
+    }
+}
 
 impl Deref for Settings {
     type Target = Config;
 
     #[inline]
     fn deref(&self) -> &Config {
-        &self.0
+        &self.config
     }
 }
 

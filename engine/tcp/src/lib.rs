@@ -39,7 +39,7 @@
 
 mod accecn;
 mod config;
-mod congestion;
+pub mod congestion;
 mod connection;
 mod ecn;
 mod handshake;

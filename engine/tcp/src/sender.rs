@@ -7,7 +7,7 @@ use units::{Duration, Time};
 use wire::tcp::ECE;
 use wire::tcp_options::SackBlock;
 
-use crate::config::Config;
+use crate::config::{Config, Settings};
 use crate::congestion::{Ack, Congestion, Window};
 use crate::ecn::SenderEcn;
 use crate::hystart::{Growth, HyStart};
@@ -83,12 +83,13 @@ pub(crate) struct Sender {
 }
 
 impl Sender {
-    pub(crate) fn new(config: &Config, isn: u32) -> Self {
+    pub(crate) fn new(settings: &Settings, isn: u32) -> Self {
+        let config: &Config = settings;
         Self {
             space: SendSpace::new(isn),
             peer_window: PeerWindow::new(),
             congestion_window: Window::new(config, config.mss.into()),
-            congestion: Congestion::new(config),
+            congestion: Congestion::new(settings),
             loss: LossRecovery::new(config),
             doubt: Doubt::new(config.dsack),
             ecn: SenderEcn::default(),

@@ -4,7 +4,7 @@
 
 use units::Time;
 
-use super::{newreno, Ack, Window};
+use super::{newreno, Ack, Controller, Window};
 
 /// C, in segments per second cubed (RFC 9438, 5.1).
 const C: f64 = 0.4;
@@ -39,8 +39,18 @@ pub(crate) struct Cubic {
 }
 
 impl Cubic {
+    /// RFC 9438, 4.6: the window before a reduction to BETA of it, and 4.7: fast convergence.
+    fn reduce(&mut self, window: &Window) {
+        let cwnd = window.cwnd as f64 / window.mss as f64;
+        self.w_max = if cwnd < self.w_max { cwnd * (1.0 + BETA) / 2.0 } else { cwnd };
+        self.cwnd_prior = cwnd;
+        (self.epoch, self.fraction) = (None, 0.0);
+    }
+}
+
+impl Controller for Cubic {
     #[inline]
-    pub(super) fn grow(&mut self, window: &mut Window, ack: &Ack) {
+    fn grow(&mut self, window: &mut Window, ack: &Ack) {
         if window.in_slow_start() {
             return newreno::grow(window, ack);
         }
@@ -72,33 +82,25 @@ impl Cubic {
         self.fraction = bytes - (bytes as u64) as f64;
     }
 
-    /// RFC 9438, 4.6: the window before a reduction to BETA of it, and 4.7: fast convergence.
-    fn reduce(&mut self, window: &Window) {
-        let cwnd = window.cwnd as f64 / window.mss as f64;
-        self.w_max = if cwnd < self.w_max { cwnd * (1.0 + BETA) / 2.0 } else { cwnd };
-        self.cwnd_prior = cwnd;
-        (self.epoch, self.fraction) = (None, 0.0);
-    }
-
-    pub(super) fn on_mark(&mut self, window: &mut Window) {
+    fn on_mark(&mut self, window: &mut Window) {
         self.reduce(window);
         window.reduce_to((window.cwnd as f64 * BETA) as u64);
     }
 
-    pub(super) fn on_loss(&mut self, window: &mut Window, flight: u64) {
+    fn on_loss(&mut self, window: &mut Window, flight: u64) {
         self.reduce(window);
-        window.ssthresh = window.threshold((flight as f64 * BETA) as u64);
+        window.lose_to((flight as f64 * BETA) as u64);
     }
 
     /// Starts the first congestion avoidance after a timeout with K = 0 and W_max = cwnd (RFC 9438, 4.8).
-    pub(super) fn on_timeout(&mut self) {
+    fn on_timeout(&mut self) {
         self.w_max = 0.0;
         self.after_idle();
     }
 
     /// Leaves out the time in which the application limited the flow, so that its window did not grow (RFC 9438, 4.2 and 5.8).
     #[inline]
-    pub(super) fn unused(&mut self, now: Time) {
+    fn unused(&mut self, now: Time) {
         if let Some(epoch) = &mut self.epoch {
             epoch.start += now.saturating_since(epoch.accounted);
             epoch.accounted = now;
@@ -106,8 +108,12 @@ impl Cubic {
     }
 
     /// Begins a new stage: the window starts again from the initial one.
-    pub(super) fn after_idle(&mut self) {
+    fn after_idle(&mut self) {
         self.epoch = None;
+    }
+
+    fn clone_box(&self) -> Box<dyn Controller> {
+        Box::new(*self)
     }
 }
 

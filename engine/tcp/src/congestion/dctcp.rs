@@ -1,6 +1,6 @@
 //! RFC 8257: the window shrinks in proportion to the fraction of bytes that were marked.
 
-use super::{Ack, Window};
+use super::{Ack, Controller, Window};
 use crate::config::Config;
 
 /// State of RFC 8257, 3.3.
@@ -32,10 +32,12 @@ impl Dctcp {
     pub(super) fn alpha(&self) -> f64 {
         self.alpha
     }
+}
 
+impl Controller for Dctcp {
     /// Updates alpha (RFC 8257, 3.3, steps 1 to 8).
     #[inline]
-    pub(super) fn observe(&mut self, ack: &Ack) {
+    fn observe(&mut self, ack: &Ack) {
         self.acked += ack.acked;
         self.marked += ack.marked;
         if ack.una <= self.window_end {
@@ -47,8 +49,12 @@ impl Dctcp {
     }
 
     /// Reduces the window to cwnd * (1 - alpha / 2), at most once a window of data (RFC 8257, 3.3, step 9).
-    pub(super) fn on_mark(&mut self, window: &mut Window) {
+    fn on_mark(&mut self, window: &mut Window) {
         window.reduce_to((window.cwnd as f64 * (1.0 - self.alpha / 2.0)) as u64);
+    }
+
+    fn clone_box(&self) -> Box<dyn Controller> {
+        Box::new(*self)
     }
 }
 

@@ -1,7 +1,7 @@
 //! Congestion control: how the window answers to ACKs, marks and losses. One file an algorithm.
 //!
 //! When losses are found and what is sent again is decided elsewhere (`repair.rs`), the same for all.
-//! The algorithms are variants of one enum, so that nothing on a segment's way is allocated or called through a table.
+//! The crate's own algorithms are variants of one enum, so that nothing on a segment's way is allocated or called through a table.
 //! Arithmetic on floating point uses only operations whose result IEEE 754 fixes, so that every machine gives the same.
 
 mod cubic;
@@ -9,23 +9,25 @@ mod dctcp;
 mod newreno;
 mod vegas;
 
+use std::fmt::Debug;
+
 use units::{Duration, Time};
 
-use crate::config::{Algorithm, Config};
+use crate::config::{Algorithm, Config, Settings, MAX_WINDOW};
 use cubic::Cubic;
 use dctcp::Dctcp;
+pub use newreno::NewReno;
 use vegas::Vegas;
 
 /// The congestion window and the slow start threshold, in bytes (RFC 5681, 2).
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Window {
-    pub(crate) cwnd: u64,
-    pub(crate) ssthresh: u64,
-    /// SMSS: maximum payload of a segment, in bytes.
+pub struct Window {
+    /// The congestion window.
+    pub cwnd: u64,
+    /// The slow start threshold; `u64::MAX` until the first loss or mark (RFC 5681, 3.1: arbitrarily high).
+    pub ssthresh: u64,
     pub(crate) mss: u64,
-    /// The window that a connection begins with.
     pub(crate) initial: u64,
-    /// An ECN mark leaves at least this.
     pub(crate) min_cwnd: u64,
     /// Acknowledged bytes that have not enlarged the window yet.
     credit: u64,
@@ -36,7 +38,7 @@ impl Window {
         let initial = u64::from(config.initial_window_segments) * mss;
         Self {
             cwnd: initial,
-            ssthresh: u64::MAX, // RFC 5681, 3.1: arbitrarily high.
+            ssthresh: u64::MAX,
             mss,
             initial,
             min_cwnd: u64::from(config.min_window_segments) * mss,
@@ -44,102 +46,174 @@ impl Window {
         }
     }
 
+    /// Returns SMSS: the maximum payload of a segment, in bytes.
     #[inline]
-    pub(crate) fn in_slow_start(&self) -> bool {
+    pub fn mss(&self) -> u64 {
+        self.mss
+    }
+
+    /// Returns the window that the connection began with, in bytes.
+    #[inline]
+    pub fn initial(&self) -> u64 {
+        self.initial
+    }
+
+    /// Returns what an ECN mark leaves at least, in bytes.
+    #[inline]
+    pub fn min_cwnd(&self) -> u64 {
+        self.min_cwnd
+    }
+
+    /// Returns whether the window is below the slow start threshold.
+    #[inline]
+    pub fn in_slow_start(&self) -> bool {
         self.cwnd < self.ssthresh
     }
 
-    /// RFC 5681, equation 4: no threshold is below two segments.
-    fn threshold(&self, bytes: u64) -> u64 {
-        bytes.max(2 * self.mss)
-    }
-
-    /// The window becomes `cwnd`, and growth goes on from there linearly.
-    fn reduce_to(&mut self, cwnd: u64) {
+    /// Makes the window `cwnd` bytes, but no less than [`Window::min_cwnd`]; growth goes on from there linearly.
+    pub fn reduce_to(&mut self, cwnd: u64) {
         self.cwnd = cwnd.max(self.min_cwnd.min(self.cwnd));
         self.ssthresh = self.threshold(self.cwnd);
         self.credit = 0;
     }
+
+    /// Sets the slow start threshold for a loss: `bytes`, but no less than two segments (RFC 5681, equation 4).
+    pub fn lose_to(&mut self, bytes: u64) {
+        self.ssthresh = self.threshold(bytes);
+        self.credit = 0;
+    }
+
+    fn threshold(&self, bytes: u64) -> u64 {
+        bytes.max(2 * self.mss)
+    }
 }
 
-/// What an ACK that moved SND.UNA says.
+/// What an ACK that moved SND.UNA says. Offsets and numbers of bytes count from the start of the stream.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Ack {
-    pub(crate) now: Time,
+#[non_exhaustive]
+pub struct Ack {
+    /// When it came.
+    pub now: Time,
     /// Bytes newly acknowledged.
-    pub(crate) acked: u64,
+    pub acked: u64,
     /// SND.UNA with it.
-    pub(crate) una: u64,
+    pub una: u64,
     /// Highest offset sent.
-    pub(crate) sent: u64,
+    pub sent: u64,
     /// SND.NXT: where sending goes on; behind `sent` after a time-out only.
-    pub(crate) next: u64,
-    /// Of these, bytes that were marked; with classic ECN all or none.
-    pub(crate) marked: u64,
+    pub next: u64,
+    /// Of the bytes acknowledged, those that were marked; with classic ECN all or none.
+    pub marked: u64,
     /// A round-trip time, if this ACK gave one.
-    pub(crate) rtt: Option<Duration>,
-    pub(crate) srtt: Option<Duration>,
+    pub rtt: Option<Duration>,
+    /// The smoothed round-trip time (RFC 6298, 2).
+    pub srtt: Option<Duration>,
     /// Maximum number of segments by which slow start may grow with one ACK (RFC 3465, 2.3).
-    pub(crate) slow_start_limit: u64,
+    pub slow_start_limit: u64,
     /// Slow start grows by this part of what an ACK acknowledges; at least 1 (RFC 9406, 4.2).
-    pub(crate) slow_start_divisor: u64,
+    pub slow_start_divisor: u64,
+}
+
+/// A congestion control algorithm: what it does at each event of a connection. What is not implemented does as NewReno.
+///
+/// A user's own comes to connections by [`Settings::with_controller`].
+pub trait Controller: Debug + Send + Sync {
+    /// Observes every ACK that moves SND.UNA, whatever else it means, before it is answered.
+    #[inline]
+    fn observe(&mut self, _ack: &Ack) {}
+
+    /// Lets the window grow with an ACK: the flow uses its window, is not recovering, and the ACK tells of no mark.
+    #[inline]
+    fn grow(&mut self, window: &mut Window, ack: &Ack) {
+        newreno::grow(window, ack);
+    }
+
+    /// Answers a mark, at most once a window of data. By default as a single lost packet, but nothing is sent again (RFC 3168, 6.1.2).
+    fn on_mark(&mut self, window: &mut Window) {
+        window.reduce_to(window.cwnd / 2);
+    }
+
+    /// Sets the slow start threshold for a loss found by duplicate ACKs or by time, with `flight` bytes under way. The window follows from
+    /// it. By default half of these bytes (RFC 5681, equation 4; RFC 8257, 3.5: DCTCP answers to loss as every TCP does).
+    fn on_loss(&mut self, window: &mut Window, flight: u64) {
+        window.lose_to(flight / 2);
+    }
+
+    /// Notes that the retransmission timer has fired. The window becomes one segment; for the first time-out of a segment
+    /// [`Controller::on_loss`] has been called.
+    fn on_timeout(&mut self) {}
+
+    /// Notes that sending starts again from the initial window, after nothing has been sent for longer than an RTO.
+    fn after_idle(&mut self) {}
+
+    /// Notes that until now the application, and not the window, has limited what was sent: since the last ACK, or since nothing was under
+    /// way.
+    #[inline]
+    fn unused(&mut self, _now: Time) {}
+
+    /// Returns a copy, as a reduction that turns out to have been needless (RFC 4015) asks for: `Box::new(self.clone())`.
+    fn clone_box(&self) -> Box<dyn Controller>;
 }
 
 /// One of the algorithms with its state.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(crate) enum Congestion {
-    NewReno,
+    NewReno(NewReno),
     Dctcp(Dctcp),
     Cubic(Cubic),
     Vegas(Vegas),
+    Own(Box<dyn Controller>),
+}
+
+/// Calls the algorithm that there is.
+macro_rules! each {
+    ($self:ident, $controller:ident => $call:expr) => {
+        match $self {
+            Congestion::NewReno($controller) => $call,
+            Congestion::Dctcp($controller) => $call,
+            Congestion::Cubic($controller) => $call,
+            Congestion::Vegas($controller) => $call,
+            Congestion::Own($controller) => $call,
+        }
+    };
 }
 
 impl Congestion {
-    pub(crate) fn new(config: &Config) -> Self {
-        match config.algorithm {
-            Algorithm::NewReno => Self::NewReno,
-            Algorithm::Dctcp => Self::Dctcp(Dctcp::new(config)),
+    pub(crate) fn new(settings: &Settings) -> Self {
+        if let Some(controller) = settings.new_controller() {
+            return Self::Own(controller);
+        }
+        match settings.algorithm {
+            Algorithm::NewReno => Self::NewReno(NewReno),
+            Algorithm::Dctcp => Self::Dctcp(Dctcp::new(settings)),
             Algorithm::Cubic => Self::Cubic(Cubic::default()),
             Algorithm::Vegas => Self::Vegas(Vegas::default()),
         }
     }
 
-    /// Observes every ACK that moves SND.UNA, whatever else it means.
+    /// See [`Controller::observe`].
     #[inline]
     pub(crate) fn observe(&mut self, ack: &Ack) {
-        match self {
-            Self::Dctcp(dctcp) => dctcp.observe(ack),
-            Self::Vegas(vegas) => vegas.observe(ack),
-            Self::NewReno | Self::Cubic(_) => {}
-        }
+        each!(self, controller => controller.observe(ack));
     }
 
-    /// Lets the window grow with an ACK: the flow uses its window, is not recovering, and the ACK tells of no mark.
+    /// See [`Controller::grow`].
     #[inline]
     pub(crate) fn grow(&mut self, window: &mut Window, ack: &Ack) {
-        match self {
-            Self::NewReno | Self::Dctcp(_) => newreno::grow(window, ack),
-            Self::Cubic(cubic) => cubic.grow(window, ack),
-            Self::Vegas(vegas) => vegas.grow(window, ack),
-        }
+        each!(self, controller => controller.grow(window, ack));
+        self.bound(window);
     }
 
-    /// Answers a mark, at most once a window of data.
+    /// See [`Controller::on_mark`].
     pub(crate) fn on_mark(&mut self, window: &mut Window) {
-        match self {
-            Self::NewReno | Self::Vegas(_) => newreno::on_mark(window),
-            Self::Dctcp(dctcp) => dctcp.on_mark(window),
-            Self::Cubic(cubic) => cubic.on_mark(window),
-        }
+        each!(self, controller => controller.on_mark(window));
+        self.bound(window);
     }
 
-    /// Sets the threshold for a loss found by duplicate ACKs, with `flight` bytes under way. The window follows from it.
+    /// See [`Controller::on_loss`].
     pub(crate) fn on_loss(&mut self, window: &mut Window, flight: u64) {
-        match self {
-            // RFC 8257, 3.5: DCTCP answers to loss as every TCP does.
-            Self::NewReno | Self::Dctcp(_) | Self::Vegas(_) => newreno::on_loss(window, flight),
-            Self::Cubic(cubic) => cubic.on_loss(window, flight),
-        }
+        each!(self, controller => controller.on_loss(window, flight));
+        self.bound(window);
     }
 
     /// Makes the window one segment because the retransmission timer has fired (RFC 5681, 3.1). The threshold is set when this is the first
@@ -148,29 +222,20 @@ impl Congestion {
         if first {
             self.on_loss(window, flight);
         }
-        match self {
-            Self::Cubic(cubic) => cubic.on_timeout(),
-            Self::Vegas(vegas) => vegas.on_timeout(),
-            Self::NewReno | Self::Dctcp(_) => {}
-        }
+        each!(self, controller => controller.on_timeout());
         window.cwnd = window.mss;
         window.credit = 0;
     }
 
-    /// Starts again after nothing has been sent for longer than an RTO.
+    /// See [`Controller::after_idle`].
     pub(crate) fn after_idle(&mut self) {
-        if let Self::Cubic(cubic) = self {
-            cubic.after_idle();
-        }
+        each!(self, controller => controller.after_idle());
     }
 
-    /// Notes that until now the application, and not the window, has limited what was sent: since the last ACK, or since nothing was under
-    /// way.
+    /// See [`Controller::unused`].
     #[inline]
     pub(crate) fn unused(&mut self, now: Time) {
-        if let Self::Cubic(cubic) = self {
-            cubic.unused(now);
-        }
+        each!(self, controller => controller.unused(now));
     }
 
     /// Returns DCTCP's estimate of the fraction of marked bytes.
@@ -178,6 +243,27 @@ impl Congestion {
         match self {
             Self::Dctcp(dctcp) => Some(dctcp.alpha()),
             _ => None,
+        }
+    }
+
+    /// Keeps a window that a user's algorithm has set between one segment and what TCP can announce, and the threshold above two segments.
+    #[inline]
+    fn bound(&self, window: &mut Window) {
+        if let Self::Own(_) = self {
+            window.cwnd = window.cwnd.clamp(window.mss, MAX_WINDOW.max(window.mss));
+            window.ssthresh = window.threshold(window.ssthresh);
+        }
+    }
+}
+
+impl Clone for Congestion {
+    fn clone(&self) -> Self {
+        match self {
+            Self::NewReno(newreno) => Self::NewReno(*newreno),
+            Self::Dctcp(dctcp) => Self::Dctcp(*dctcp),
+            Self::Cubic(cubic) => Self::Cubic(*cubic),
+            Self::Vegas(vegas) => Self::Vegas(*vegas),
+            Self::Own(controller) => Self::Own(controller.clone_box()),
         }
     }
 }

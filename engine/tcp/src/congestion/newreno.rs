@@ -1,6 +1,16 @@
 //! RFC 5681: slow start, congestion avoidance, halving; RFC 3465 for the counting.
 
-use super::{Ack, Window};
+use super::{Ack, Controller, Window};
+
+/// NewReno: every event's default. A user's own controller that changes only some of them may call the others on it.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct NewReno;
+
+impl Controller for NewReno {
+    fn clone_box(&self) -> Box<dyn Controller> {
+        Box::new(*self)
+    }
+}
 
 /// Grows the window after RFC 5681, 3.1, in bytes as RFC 3465, 2.1 and 2.3 count them: in slow start by what is acknowledged, at most L
 /// segments an ACK; then one segment for each window of acknowledged bytes.
@@ -23,17 +33,6 @@ pub(super) fn grow(window: &mut Window, ack: &Ack) {
         // An ACK for several windows' worth enlarges the window once.
         window.credit = window.credit.min(window.cwnd);
     }
-}
-
-/// Answers a mark as a single lost packet, but nothing is sent again (RFC 3168, 6.1.2).
-pub(super) fn on_mark(window: &mut Window) {
-    window.reduce_to(window.cwnd / 2);
-}
-
-/// Sets the threshold for a loss (RFC 5681, equation 4).
-pub(super) fn on_loss(window: &mut Window, flight: u64) {
-    window.ssthresh = window.threshold(flight / 2);
-    window.credit = 0;
 }
 
 #[cfg(test)]
@@ -78,10 +77,10 @@ mod tests {
         for (min_window_segments, floor) in [(2, 2 * MSS), (1, MSS)] {
             let config = Config { min_window_segments, ..Config::default() };
             let mut window = window(5, &config);
-            on_mark(&mut window);
+            NewReno.on_mark(&mut window);
             assert_eq!((window.cwnd, window.ssthresh), (2_500, 2_500));
-            on_mark(&mut window);
-            on_mark(&mut window);
+            NewReno.on_mark(&mut window);
+            NewReno.on_mark(&mut window);
             assert_eq!((window.cwnd, window.ssthresh), (floor, 2 * MSS));
         }
     }
@@ -90,9 +89,9 @@ mod tests {
     #[test]
     fn a_loss_sets_the_threshold_to_half_of_what_is_under_way_at_least_two_segments() {
         let mut window = window(10, &Config::default());
-        on_loss(&mut window, 8 * MSS);
+        NewReno.on_loss(&mut window, 8 * MSS);
         assert_eq!(window.ssthresh, 4 * MSS);
-        on_loss(&mut window, MSS);
+        NewReno.on_loss(&mut window, MSS);
         assert_eq!(window.ssthresh, 2 * MSS);
     }
 }

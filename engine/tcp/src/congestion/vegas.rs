@@ -3,7 +3,7 @@
 
 use units::Duration;
 
-use super::{newreno, Ack, Window};
+use super::{newreno, Ack, Controller, Window};
 
 /// Fewer segments waiting than this: one more (JSAC, section V: alpha = 2).
 const ALPHA: f64 = 2.0;
@@ -29,7 +29,16 @@ pub(crate) struct Vegas {
 
 impl Vegas {
     #[inline]
-    pub(super) fn observe(&mut self, ack: &Ack) {
+    fn double(&self, window: &mut Window, ack: &Ack) {
+        if window.in_slow_start() && self.doubling {
+            newreno::grow(window, ack);
+        }
+    }
+}
+
+impl Controller for Vegas {
+    #[inline]
+    fn observe(&mut self, ack: &Ack) {
         if let Some(rtt) = ack.rtt {
             self.base_rtt = Some(self.base_rtt.map_or(rtt, |base| base.min(rtt)));
             self.rtt = Some(self.rtt.map_or(rtt, |least| least.min(rtt)));
@@ -43,7 +52,7 @@ impl Vegas {
     }
 
     #[inline]
-    pub(super) fn grow(&mut self, window: &mut Window, ack: &Ack) {
+    fn grow(&mut self, window: &mut Window, ack: &Ack) {
         let (Some(rtt), Some(base)) = (self.ended.take(), self.base_rtt) else {
             self.double(window, ack);
             return;
@@ -69,15 +78,12 @@ impl Vegas {
     }
 
     /// Forgets what was measured before the timer fired, which says nothing of the rounds to come; the next ACK begins one that doubles.
-    pub(super) fn on_timeout(&mut self) {
+    fn on_timeout(&mut self) {
         *self = Self { base_rtt: self.base_rtt, ..Self::default() };
     }
 
-    #[inline]
-    fn double(&self, window: &mut Window, ack: &Ack) {
-        if window.in_slow_start() && self.doubling {
-            newreno::grow(window, ack);
-        }
+    fn clone_box(&self) -> Box<dyn Controller> {
+        Box::new(*self)
     }
 }
 
