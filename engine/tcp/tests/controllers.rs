@@ -39,7 +39,7 @@ fn config(frto: bool) -> Config {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(60))]
+    #![proptest_config(ProptestConfig::with_cases(100))]
 
     /// The crate's own way to the algorithm and a user's are one: every count and the end are the same.
     #[test]
@@ -61,10 +61,12 @@ proptest! {
     fn no_number_that_a_controller_writes_stops_a_connection(
         windows in prop::collection::vec(prop_oneof![Just(0), Just(u64::MAX), any::<u64>(), 0..100_000_u64], 1..20),
         lost in prop_oneof![Just(0), 20..200_u32],
+        rack in any::<bool>(),
         seed in any::<u64>(),
     ) {
         let wild = Wild { windows: windows.into(), next: 0 };
-        let settings = config(true).check().unwrap().with_controller(move |_| Box::new(wild.clone()));
+        let config = Config { rack, prr: rack, ..config(true) };
+        let settings = config.check().unwrap().with_controller(move |_| Box::new(wild.clone()));
         transfer(&settings, 200_000, (lost, 20, seed));
     }
 }

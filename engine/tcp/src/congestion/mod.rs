@@ -201,19 +201,20 @@ impl Congestion {
     #[inline]
     pub(crate) fn grow(&mut self, window: &mut Window, ack: &Ack) {
         each!(self, controller => controller.grow(window, ack));
-        self.bound(window);
+        self.bound(window, u64::MAX);
     }
 
     /// See [`Controller::on_mark`].
     pub(crate) fn on_mark(&mut self, window: &mut Window) {
         each!(self, controller => controller.on_mark(window));
-        self.bound(window);
+        self.bound(window, u64::MAX);
     }
 
     /// See [`Controller::on_loss`].
     pub(crate) fn on_loss(&mut self, window: &mut Window, flight: u64) {
         each!(self, controller => controller.on_loss(window, flight));
-        self.bound(window);
+        // The window becomes the threshold.
+        self.bound(window, MAX_WINDOW);
     }
 
     /// Makes the window one segment because the retransmission timer has fired (RFC 5681, 3.1). The threshold is set when this is the first
@@ -246,12 +247,13 @@ impl Congestion {
         }
     }
 
-    /// Keeps a window that a user's algorithm has set between one segment and what TCP can announce, and the threshold above two segments.
+    /// Keeps what a user's algorithm has set within what the sender counts with: the window between a segment and the largest that a peer can
+    /// announce, the threshold between two segments and `most`.
     #[inline]
-    fn bound(&self, window: &mut Window) {
+    fn bound(&self, window: &mut Window, most: u64) {
         if let Self::Own(_) = self {
-            window.cwnd = window.cwnd.clamp(window.mss, MAX_WINDOW.max(window.mss));
-            window.ssthresh = window.threshold(window.ssthresh);
+            window.cwnd = window.cwnd.clamp(window.mss, MAX_WINDOW);
+            window.ssthresh = window.threshold(window.ssthresh.min(most));
         }
     }
 }
