@@ -62,11 +62,11 @@ picture: demo ## draw the picture of docs/run/install.md again from the demo's r
 	cp out/demo/picture.svg docs/images/demo.svg
 
 check: style ## what to run while you work: formats, lints, types, and the tests that need no process, network or root
-	@$(MAKE) --no-print-directory --jobs 2 --output-sync=target test-rust check-python
+	@PROPTEST_CASES=40 $(MAKE) --no-print-directory --jobs 2 --output-sync=target test-rust check-python
 
-# These tests wait for nothing.
+# These tests wait for nothing. `make test` has more cases of properties, in Rust and in Python.
 check-python: setup
-	$(PY) -m pytest -q -n $(JOBS) $(BY_MODULE) --cpu-seconds 2 -m "not system and not slow and not nightly"
+	$(PY) -m pytest -q -n $(JOBS) $(BY_MODULE) --cpu-seconds 2 --hypothesis-profile check -m "not system and not slow and not nightly"
 
 test: test-rust test-python ## set up everything and run every test, the long ones in a short form
 	@$(MAKE) --no-print-directory --jobs 2 --output-sync=target test-ptf test-wheels

@@ -17,6 +17,7 @@ from collections.abc import Callable, Generator, Iterator
 from typing import Any
 
 import grpc
+import hypothesis
 import pytest
 
 _YARDSTICK_SECONDS = 0.1
@@ -53,6 +54,7 @@ class _Watch:
 
 
 _watch = _Watch()
+hypothesis.settings.register_profile("check", max_examples=20)
 _STARTED = pytest.StashKey[float]()
 
 
