@@ -82,7 +82,7 @@ def _cpu_seconds() -> float:
 
 
 def _yardstick() -> float:
-    """Processor time that a piece of work takes here and now, seconds."""
+    """Returns the processor time that a piece of work takes here and now, in seconds."""
     began = time.process_time()
     sum(number * number for number in range(1_700_000))
     return time.process_time() - began

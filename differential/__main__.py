@@ -22,7 +22,7 @@ WORKERS_AT_MOST = 64
 
 
 def main() -> int:
-    """Exit status 1 when something differs, 2 when BMv2 is not there."""
+    """Returns the exit status: 1 when something differs, 2 when BMv2 is not there."""
     parser = argparse.ArgumentParser(prog="differential", description=__doc__)
     parser.add_argument("--cases", type=int, default=100_000, help="packets, all programs together")
     parser.add_argument("--seed", type=int, default=1)

@@ -53,7 +53,8 @@ class Bmv2:
     name = "BMv2"
 
     def __init__(self, program: Path, info: p4i.P4Info | None = None) -> None:
-        """With a P4Info it is simple_switch_grpc: its pipeline is set over P4Runtime, requests go there."""
+        """Starts simple_switch, or with a P4Info simple_switch_grpc, whose pipeline and requests go over
+        P4Runtime."""
         self._folder = tempfile.TemporaryDirectory(prefix="differential-")
         folder = Path(self._folder.name)
         port = _free_port()
@@ -122,7 +123,7 @@ class Bmv2:
         return frames if len(frames) >= expected else frames + self.surplus()
 
     def send(self, port: int, frame: bytes) -> None:
-        """A frame arrives; what leaves is for `receive`."""
+        """Sends a frame that arrives; what leaves is for `receive`."""
         try:
             self._pair.send(port, frame)
         except OSError as error:
@@ -152,7 +153,7 @@ class Bmv2:
         raise self._ended(f"does not come to rest in {REST_TIMEOUT_SECONDS:.0f} s")
 
     def _threads(self) -> list[tuple[str, ...]]:
-        """Of each thread its state and how often it has slept and was interrupted."""
+        """Returns of each thread its state and how often it has slept and was interrupted."""
         found = []
         for thread in sorted(Path(f"/proc/{self._process.pid}/task").glob("*/status")):
             # A thread may end in between, and does so with the process.

@@ -57,7 +57,7 @@ class Calls:
         self._handles = Handles()
 
     def first(self, rng: Random, seen: dict[Field, list[int]], make: Callable[[Call], Answer]) -> None:
-        """The calls after the start of the switches."""
+        """Makes the calls after the start of the switches."""
         for table in self._program.tables:
             if table.name in self._defaults:
                 self._set_default(rng, table, make)
@@ -77,7 +77,7 @@ class Calls:
         self.later(rng, seen, make)
 
     def later(self, rng: Random, seen: dict[Field, list[int]], make: Callable[[Call], Answer]) -> None:
-        """Changes between packets."""
+        """Makes changes between packets."""
         for table in self._program.tables:
             for _ in range(0 if table.name in self._left_out else rng.randint(0, 3)):
                 self._change_table(rng, table, seen, make)

@@ -56,7 +56,7 @@ class Outcome:
     running: set[int] = field(default_factory=set)
 
     def add(self, done: Done) -> None:
-        """A configuration is over."""
+        """Adds a configuration that is over."""
         self.running.discard(done.configuration)
         self.done.add(done.configuration)
         self.counts.add(done.counts)
@@ -173,7 +173,7 @@ def _quiet() -> None:
 
 
 def _configuration(name: str, number: int, packets: int, seed: int, folder: Path) -> Done:
-    """One configuration from its start to its outcome, a difference minimised and written."""
+    """Runs one configuration from its start to its outcome. A difference is minimised and written."""
     done = Done(name, number, Counts())
     for attempt in range(INTERRUPTIONS_AT_MOST + 1):
         is_last = attempt == INTERRUPTIONS_AT_MOST
@@ -222,7 +222,7 @@ def _attempt(done: Done, packets: int, seed: int, folder: Path) -> None:
 
 
 def configuration(bench: Bench, rng: Random, cases: int) -> None:
-    """At most as many cases on one pair of switches. Raises `Difference`."""
+    """Runs at most `cases` cases on one pair of switches. Raises `Difference`."""
     subject = bench.subject
     frames = Frames(
         bench.program, subject.ports, subject.rule, subject.limit, dict(subject.values), subject.least_bytes

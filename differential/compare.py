@@ -113,7 +113,7 @@ class Bench:
         return engine
 
     def packet(self, port: int, frame: bytes) -> None:
-        """A frame arrives. Raises `Difference`."""
+        """Sends a frame to both. Raises `Difference`."""
         try:
             expected = self.engine.packet(port, frame)
         except Faulted:
@@ -138,7 +138,7 @@ class Bench:
         return outputs
 
     def settle(self, rng: Random) -> None:
-        """Nothing more leaves, and registers and counters agree. Raises `Difference`."""
+        """Checks that nothing more leaves, and that registers and counters agree. Raises `Difference`."""
         self._rest()
         try:
             self._compare_arrays(rng)
@@ -146,7 +146,7 @@ class Bench:
             raise Difference(ENDED, "reading arrays", str(ended), None) from ended
 
     def _rest(self) -> None:
-        """BMv2 is done with all frames. Raises `Difference`."""
+        """Waits until BMv2 is done with all frames. Raises `Difference`."""
         if not self.has_sent:
             return
         try:
@@ -198,7 +198,7 @@ class Bench:
 
 
 def _shown(answer: object) -> object:
-    """An answer for people: entities as text."""
+    """Returns an answer for people: entities as text."""
     if isinstance(answer, list):
         return [_shown(one) for one in answer]
     return entity_text(answer) if isinstance(answer, bytes) else answer

@@ -29,7 +29,7 @@ class Engine:
     name = "engine"
 
     def __init__(self, program: bytes, info: p4i.P4Info | None = None) -> None:
-        """With a P4Info its pipeline is set over P4Runtime, and requests go there."""
+        """Starts the switch. With a P4Info its pipeline is set over P4Runtime, and requests go there."""
         self._switch = Switch(Program(program), tick_ps=TICK_PS, cpu_port=None)
         self._switch.advance_to(START_PS)
         self._server = serve(self._switch, "127.0.0.1:0")
@@ -78,6 +78,6 @@ class Engine:
         return [(out, data) for _, out, data in sent]
 
     def counted(self, counter: str) -> list[int]:
-        """Cells of an indirect counter that are not zero."""
+        """Returns the cells of an indirect counter that are not zero."""
         cells = self._switch.read_counters_all(counter)
         return [index for index, cell in enumerate(cells) if tuple(cell) != (0, 0)]

@@ -54,7 +54,7 @@ def run_steps(subject: Subject, steps: list[Step]) -> Difference | None:
 
 
 def minimised(subject: Subject, steps: list[Step], difference: Difference) -> list[Step]:
-    """As few of the steps as lead to such a difference, within a bounded number of runs."""
+    """Returns as few of the steps as lead to such a difference, within a bounded number of runs."""
     runs = 0
 
     def still_differs(tried: list[Step]) -> bool:

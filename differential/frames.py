@@ -57,7 +57,7 @@ class Walk:
     """Bits to be overwritten: offset, width, value."""
 
     def layer(self, name: str) -> Layer | None:
-        """The last header of this name."""
+        """Returns the last header of this name."""
         return next((layer for layer in reversed(self.layers) if layer.name == name), None)
 
     @property
@@ -120,7 +120,7 @@ class Frames:
         self._least_bytes = least_bytes
 
     def frame(self, rng: Random, seen: dict[Field, list[int]]) -> tuple[int, bytes]:
-        """Port and bytes; the fields of what was walked are added to `seen`."""
+        """Returns a port and a frame. The fields of what was walked are added to `seen`."""
         while True:
             port = rng.choice(self._ports)
             walk = self._walk(rng, port)

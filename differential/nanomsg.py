@@ -38,12 +38,12 @@ class Pair:
         self._socket.close()
 
     def send(self, port: int, frame: bytes) -> None:
-        """A frame arrives on a port."""
+        """Sends a frame that arrives on a port."""
         message = HEADER.pack(PACKET_IN, port, len(frame)) + frame
         self._socket.sendall(LENGTH.pack(1, len(message)) + message)
 
     def receive(self, count: int, timeout_seconds: float) -> list[tuple[int, bytes]]:
-        """Frames that left, as (port, frame): all there are, and `count` at least unless the time is over."""
+        """Returns frames that left, as (port, frame): all there are, at least `count` unless time is over."""
         deadline = time.monotonic() + timeout_seconds
         frames = decoded(self._buffer)
         while True:

@@ -55,7 +55,8 @@ class P4RuntimeClient:
         self._channel.close()
 
     def make(self, call: Call) -> object:
-        """The code of each update of a write, a read's entities in bytes; a refusal is ("refused", code).
+        """Returns the code of each update of a write, or a read's entities in bytes; a refusal is ("refused",
+        code).
 
         Raises `grpc.RpcError` when the switch has gone.
         """
@@ -95,7 +96,7 @@ class P4RuntimeClient:
 
 
 def entity_text(content: bytes) -> str:
-    """An entity of an answer, for people."""
+    """Returns an entity of an answer, for people."""
     return text_format.MessageToString(p4r.Entity.FromString(content), as_one_line=True)
 
 
@@ -108,7 +109,7 @@ def _bytes(entity: p4r.Entity) -> bytes:
 
 
 def _codes(error: grpc.RpcError) -> list[str]:
-    """Of each update, from the details of a failed write."""
+    """Returns the code of each update, from the details of a failed write."""
     # Any: grpc's stubs have no type for pairs of names and values.
     metadata: Any = error.trailing_metadata() or ()
     content = dict(metadata).get("grpc-status-details-bin")

@@ -55,7 +55,7 @@ class Campaign:
 
     @staticmethod
     def here(seed: int) -> Campaign:
-        """One of the versions that are installed."""
+        """Returns a campaign of the versions that are installed."""
         return Campaign(seed, bmv2.version(), SOURCE_DIGEST, _tester())
 
 
@@ -107,7 +107,7 @@ class Record:
                 )
 
     def add(self, done: Done) -> None:
-        """A configuration is over."""
+        """Writes a configuration that is over."""
         line = {"program": done.program, "configuration": done.configuration, **asdict(done.counts)}
         self._write({**line, "interrupted": done.interrupted, "files": [str(path) for path in done.files]})
 

@@ -52,7 +52,7 @@ class Held:
 
 
 def _written(program: Program, info: p4i.P4Info) -> list[p4i.Table]:
-    """Tables that take entries. BMv2 does not say which are const, and gives these other priorities."""
+    """Returns the tables that take entries; BMv2 does not say which are const, and gives other priorities."""
     constant = {table.name for table in program.tables if table.has_const_entries}
     return [table for table in info.tables if table.preamble.name not in constant]
 
@@ -81,7 +81,7 @@ def whole_state(program: Program, info: p4i.P4Info) -> list[Call]:
 
 
 def counter_cells(info: p4i.P4Info, name: str, cells: list[int]) -> Call | None:
-    """A read of a counter's cells; None for one that counts either packets or bytes: BMv2 answers both."""
+    """Returns a read of a counter's cells; None for one of packets or bytes alone: BMv2 answers both."""
     counter = next(counter for counter in info.counters if counter.preamble.name == name)
     if counter.spec.unit != p4i.CounterSpec.BOTH:
         return None
@@ -116,7 +116,7 @@ class Requests:
     # ---- writes
 
     def first(self, rng: Random, seen: dict[Field, list[int]], make: Callable[[Call], object]) -> None:
-        """The requests after the start of the switches."""
+        """Makes the requests after the start of the switches."""
         for profile in self._info.action_profiles:
             if profile.with_selector and rng.random() < 0.4:
                 self._held.with_one_shots.add(profile.preamble.id)
@@ -134,7 +134,7 @@ class Requests:
         self.later(rng, seen, make)
 
     def later(self, rng: Random, seen: dict[Field, list[int]], make: Callable[[Call], object]) -> None:
-        """Changes between packets."""
+        """Makes changes between packets."""
         for table in self._tables:
             updates = [self._change(rng, table, seen) for _ in range(rng.randint(0, 4))]
             self._write(rng, updates, make)

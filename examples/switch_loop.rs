@@ -15,7 +15,7 @@ const PROGRAM: &[u8] = include_bytes!(concat!(
     "/../../examples/new_aqm/delay.json"
 ));
 
-/// Twelve frames arrive at one instant; those that have waited longer than 50 us leave with a mark.
+/// Returns what becomes of twelve frames that arrive at one instant: those that have waited longer than 50 us leave with a mark.
 fn departures() -> Result<String, Box<dyn Error>> {
     let program = Executable::new(Program::from_json(PROGRAM)?);
     let mut switch = Switch::new(

@@ -49,27 +49,27 @@ class CompileError(Exception):
 
 
 def sources() -> list[Path]:
-    """Every P4 file of the program, in a fixed order."""
+    """Returns every P4 file of the program, in a fixed order."""
     return sorted(P4SRC.rglob("*.p4"))
 
 
 def digest(data: bytes) -> str:
-    """SHA-256 in hexadecimal."""
+    """Returns the SHA-256 in hexadecimal."""
     return hashlib.sha256(data).hexdigest()
 
 
 def source_digests() -> dict[str, str]:
-    """SHA-256 by path relative to the repository."""
+    """Returns the SHA-256 of each source by its path relative to the repository."""
     return {path.relative_to(REPOSITORY).as_posix(): digest(path.read_bytes()) for path in sources()}
 
 
 def find_compiler() -> str | None:
-    """Path of p4c-bm2-ss, or None where it is not on PATH."""
+    """Returns the path of p4c-bm2-ss, or None where it is not on PATH."""
     return shutil.which(COMPILER)
 
 
 def compiler_version(compiler: str) -> str:
-    """For example `1.2.5.16 (SHA: 34b86e9bac BUILD: Release)`."""
+    """Returns the version, for example `1.2.5.16 (SHA: 34b86e9bac BUILD: Release)`."""
     run = subprocess.run([compiler, "--version"], capture_output=True, text=True, check=True)
     output = run.stdout + run.stderr
     match = re.search(r"Version (.+)", output)
@@ -79,7 +79,7 @@ def compiler_version(compiler: str) -> str:
 
 
 def constants() -> dict[str, dict[str, int]]:
-    """The numbers of the program that others must know.
+    """Returns the numbers of the program that others must know.
 
     From include/types.p4 and include/sizes.p4: `constants` holds every `const`, `type_bits` the width of
     every `typedef bit<N>`, and each `enum bit<N>` is a table of its own under its P4 name. From
@@ -121,12 +121,12 @@ def _without_comments(path: Path) -> str:
 
 
 def as_json(value: object) -> bytes:
-    """Text that is the same on every machine for the same value."""
+    """Returns text that is the same on every machine for the same value."""
     return (json.dumps(value, indent=2) + "\n").encode()
 
 
 def without_machine_paths(program: dict[str, object]) -> dict[str, object]:
-    """Source positions relative to the repository, and p4c's own files under `p4include/`."""
+    """Makes source positions relative to the repository, and puts p4c's own files under `p4include/`."""
 
     def relative(name: str) -> str:
         if "/p4include/" in name:
@@ -150,7 +150,8 @@ def without_machine_paths(program: dict[str, object]) -> dict[str, object]:
 
 
 def build(compiler: str) -> dict[str, bytes]:
-    """All files of compiled/ by name. CompileError has the compiler's words when it refuses or warns."""
+    """Returns all files of compiled/ by name. CompileError has the words of a compiler that refuses or
+    warns."""
     with tempfile.TemporaryDirectory() as scratch:
         json_path, p4info_path = Path(scratch) / JSON_NAME, Path(scratch) / P4INFO_NAME
         command = [compiler, "-o", str(json_path), "--p4runtime-files", str(p4info_path)]
@@ -182,7 +183,7 @@ def build(compiler: str) -> dict[str, bytes]:
 
 
 def compile_program() -> None:
-    """Write compiled/."""
+    """Writes compiled/."""
     compiler = find_compiler()
     if compiler is None:
         raise CompileError(
@@ -195,7 +196,7 @@ def compile_program() -> None:
 
 
 def write_constants() -> None:
-    """Write constants.json and its digest in provenance.json; the compiler has no part in either.
+    """Writes constants.json and its digest in provenance.json; the compiler has no part in either.
 
     Raises CompileError when the sources are not those that the rest of compiled/ was made of.
     """
@@ -210,7 +211,7 @@ def write_constants() -> None:
 
 
 def check() -> list[str]:
-    """What is wrong with compiled/, a sentence each; empty when all is in order. Needs no compiler."""
+    """Returns what is wrong with compiled/, a sentence each; empty if all is in order. Needs no compiler."""
     path = COMPILED / PROVENANCE_NAME
     try:
         provenance = json.loads(path.read_text(encoding="utf-8"))
@@ -243,7 +244,7 @@ def check() -> list[str]:
 
 
 def main() -> int:
-    """Exit status 0: done, or all in order. 1: not, with the reason on stderr."""
+    """Returns the exit status. 0: done, or all in order. 1: not, with the reason on stderr."""
     parser = argparse.ArgumentParser(description="Compile the P4 program, or check what was compiled.")
     parser.add_argument("--check", action="store_true", help="fail unless compiled/ belongs to the sources")
     parser.add_argument("--constants", action="store_true", help="write constants.json alone, without p4c")

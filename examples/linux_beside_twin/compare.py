@@ -89,7 +89,7 @@ class Seen:
     """Of a sender at its end in segments, in the mean; of Linux' alone."""
 
     def cells(self) -> tuple[str, ...]:
-        """As the table has them."""
+        """Returns the cells of the table."""
         counts = (str(self.marked), str(self.dropped), str(self.sent_again))
         return f"{self.seconds:.2f}", *counts, "" if self.window is None else f"{self.window:.1f}"
 
@@ -122,7 +122,7 @@ class Fabric:
         self._up.wait()
 
     def configure(self, settings: dict[str, Any]) -> None:
-        """Give the switches the configuration of the experiment's base under that of a queue."""
+        """Gives the switches the configuration of the experiment's base under that of a queue."""
         path = self.folder / "config.yaml"
         path.write_text(yaml.safe_dump(settings))
         state = str(self.folder / "state")
@@ -131,7 +131,7 @@ class Fabric:
         )
 
     def counts(self) -> tuple[int, int]:
-        """Packets that were marked and dropped since the fabric came up."""
+        """Returns the packets that were marked and dropped since the fabric came up."""
         rows = json.loads(eeon("show", "ecn", "-t", str(TOPOLOGY), "-T", str(self.targets), "-o", "json"))[
             "rows"
         ]
@@ -140,7 +140,7 @@ class Fabric:
         )
 
     def transfers(self, congestion_control: str, flows: int) -> Seen:
-        """All, at once, half of them from each of two hosts."""
+        """Runs all transfers at once, half of them from each of two hosts."""
 
         def inside(host: str, code: str, *words: str) -> list[str]:
             python = (sys.executable, "-c", code, ADDRESS, *words)
@@ -169,7 +169,7 @@ class Fabric:
 
 
 def in_the_twin(folder: Path) -> dict[tuple[str, str, str], Seen]:
-    """By queue, algorithm and number of flows, what came of ours."""
+    """Returns by queue, algorithm and number of flows what came of ours."""
     eeon("experiment", "run", str(EXPERIMENT), "--output", str(folder), "--workers", "1")
     return {
         (str(row.axes["queue"]), str(row.axes["algorithm"]), str(row.axes["flows"])): Seen(

@@ -19,7 +19,7 @@ def frame(ecn: int) -> bytes:
 
 
 def checksum(header: bytes) -> int:
-    """RFC 1071."""
+    """Returns the checksum of RFC 1071."""
     total = sum(int.from_bytes(header[at : at + 2], "big") for at in range(0, 20, 2))
     return 0xFFFF - (total % 0xFFFF or 0xFFFF)
 
@@ -35,7 +35,7 @@ def switch() -> Switch:
 
 
 def burst(switch: Switch, ecn: int) -> list[int]:
-    """ECN of twelve frames that arrived at one instant, in the order in which they leave."""
+    """Returns the ECN of twelve frames that arrived at one instant, in the order in which they leave."""
     for _ in range(12):
         switch.inject(0, frame(ecn))
     left = switch.advance_to(switch.now_ps + 1_000_000_000)

@@ -43,7 +43,7 @@ TestClass = TypeVar("TestClass", bound="SwitchTest")
 
 
 def virtual_time_only(cls: type[TestClass]) -> type[TestClass]:
-    """Mark a test that compares exact times, or that would fill many queues in real time: skipped on targets
+    """Marks a test that compares exact times, or that would fill many queues in real time: skipped on targets
     whose clock is not the test's."""
     cls.needs_virtual_time = True
     return cls
@@ -89,7 +89,7 @@ class SwitchTest(BaseTest):
     # --- control plane -------------------------------------------------------------------------------------
 
     def insert(self, entity: p4r.Entity) -> None:
-        """Insert an entity; it is deleted when the test ends."""
+        """Inserts an entity; it is deleted when the test ends."""
         self.client.write(self.client.update("INSERT", entity))
         self._undo.append(self.client.update("DELETE", entity))
 
@@ -100,19 +100,19 @@ class SwitchTest(BaseTest):
         action: str,
         params: Mapping[str, int] | None = None,
     ) -> None:
-        """Insert a table entry by names; it is deleted when the test ends."""
+        """Inserts a table entry by names; it is deleted when the test ends."""
         self.insert(self.client.table_entry(table, match, action, params))
 
     def set_default(self, table: str, action: str, params: Mapping[str, int]) -> None:
-        """Set a table's default action."""
+        """Sets a table's default action."""
         self.client.write(self.client.update("MODIFY", self.client.default_entry(table, action, params)))
 
     def register(self, name: str, port: int) -> int:
-        """A port's cell of a register."""
+        """Returns a port's cell of a register."""
         return self.switch.register_read(self.client, name, port)
 
     def queue_register(self, name: str, port: int, priority: int = 0) -> int:
-        """The cell that a register has for a port's queue."""
+        """Returns the cell that a register has for a port's queue."""
         return self.register(name, port * PRIORITIES + priority)
 
     def _remove_what_was_written(self) -> None:
@@ -122,12 +122,12 @@ class SwitchTest(BaseTest):
     # --- data plane ----------------------------------------------------------------------------------------
 
     def send(self, port: int, *frames: bytes) -> None:
-        """Send frames into `port`, all at the present instant of the switch's clock."""
+        """Sends frames into `port`, all at the present instant of the switch's clock."""
         for frame in frames:
             send_packet(self, port, frame)
 
     def departures(self, port: int) -> list[Departure]:
-        """What has left `port` since last asked, in order."""
+        """Returns what has left `port` since last asked, in order."""
         found: list[Departure] = []
         while True:
             polled = self.dataplane.poll(port_number=port, timeout=0)
@@ -137,11 +137,11 @@ class SwitchTest(BaseTest):
             found.append(Departure(int(polled.time * 1e9) if at_ns is None else at_ns, bytes(polled.packet)))
 
     def assert_frames(self, found: Sequence[Departure], wanted: Sequence[bytes]) -> None:
-        """The frames that left are exactly `wanted`, in that order."""
+        """Checks that the frames that left are exactly `wanted`, in that order."""
         self.assertEqual([departure.frame.hex() for departure in found], [frame.hex() for frame in wanted])
 
     def assert_silent(self, *ports: int) -> None:
-        """Nothing has left these ports (default: any port) since last asked."""
+        """Checks that nothing has left these ports (default: any port) since last asked."""
         for port in ports or DATA_PORTS:
             self.assertEqual(self.departures(port), [], f"port {port}")
 
@@ -194,13 +194,13 @@ class FabricTest(SwitchTest):
             super().tearDown()
 
     def addresses(self) -> Iterable[p4r.Entity]:
-        """The entries that make the switch take frames for its own address at each port."""
+        """Yields the entries that make the switch take frames for its own address at each port."""
         for port in DATA_PORTS:
             match = {"port": port, "dst_mac": packets.mac_int(packets.switch_mac(port))}
             yield self.client.table_entry("l3_admit", match, "admit_to_l3")
 
     def routes(self) -> Iterable[p4r.Entity]:
-        """The entries that make the hosts reachable; they are not removed one by one when the test ends."""
+        """Yields the entries that make hosts reachable; they are not removed singly when the test ends."""
         for port in DATA_PORTS:
             for table, prefix in (
                 ("ipv4_route", (int(IPv4Address(packets.host_ipv4(port, 0))), 24)),
@@ -211,7 +211,7 @@ class FabricTest(SwitchTest):
                 )
 
     def next_hop(self, port: int) -> dict[str, int]:
-        """Parameters of `forward` to the host behind `port`."""
+        """Returns the parameters of `forward` to the host behind `port`."""
         return {
             "port": port,
             "src_mac": packets.mac_int(packets.switch_mac(port)),
@@ -225,7 +225,7 @@ class FabricTest(SwitchTest):
     # --- time ----------------------------------------------------------------------------------------------
 
     def wire_ns(self, frame_bytes: int) -> int:
-        """How long a frame occupies a port's wire, nanoseconds, overhead included."""
+        """Returns how long a frame occupies a port's wire, nanoseconds, overhead included."""
         return (frame_bytes + WIRE_OVERHEAD_BYTES) * 8 * 1_000_000_000 // self.options.port_rate_bps
 
     def packet_out(self, port: int, frame: bytes) -> None:
@@ -256,15 +256,15 @@ class FabricTest(SwitchTest):
             time.sleep(_SETTLE_POLL_SECS)
 
     def drain(self) -> None:
-        """Let every queue run empty."""
+        """Lets every queue run empty."""
         if not self.switch.virtual_time:
             self.settle()
         self.switch.drain()
 
     def plug(self, *ports: int, counted: bool = True) -> None:
-        """Put one small frame on the wire of each of `ports`, so that what arrives next, at the same instant,
-        queues and finds exactly the bytes of those before it. Counts are forgotten, and the plugs' own are
-        left out; tests that look at no counts leave that away with `counted`."""
+        """Puts one small frame on the wire of each of `ports`, so that what arrives next, at the same
+        instant, queues and finds exactly the bytes of those before it. Counts are forgotten, and the plugs'
+        own are left out; tests that look at no counts leave that away with `counted`."""
         for port in ports:
             self.switch.before_plug(port)
         if counted:
@@ -287,7 +287,7 @@ class FabricTest(SwitchTest):
     def burst(
         self, port: int, frames: Sequence[bytes], ingress: int = 1, *, counted: bool = True
     ) -> list[Departure]:
-        """Send frames to `port` at one instant behind a plug, let the queue empty, and return what left
+        """Sends frames to `port` at one instant behind a plug, lets the queue empty, and returns what left
         without the plug."""
         self.plug(port, counted=counted)
         self.send(ingress, *frames)
@@ -299,7 +299,7 @@ class FabricTest(SwitchTest):
     def set_aqm(
         self, port: int, action: str, params: Mapping[str, int] | None = None, queue: int | None = None
     ) -> None:
-        """Set the AQM of a port, or of one of its queues, which counts once the port's is `by_queue`."""
+        """Sets the AQM of a port, or of one of its queues, which counts once the port's is `by_queue`."""
         if queue is None:
             self.table_add("port_aqm", {"port": port}, action, params)
         else:
@@ -313,7 +313,7 @@ class FabricTest(SwitchTest):
         dequeue: bool = False,
         queue: int | None = None,
     ) -> None:
-        """Mark above `threshold` bytes; ECT(1) above `l4s` bytes (default: the same)."""
+        """Sets marking above `threshold` bytes, of ECT(1) above `l4s` bytes (default: the same)."""
         params = {
             "threshold_bytes": threshold,
             "l4s_threshold_bytes": threshold if l4s is None else l4s,
@@ -337,8 +337,8 @@ class FabricTest(SwitchTest):
         mean_bytes: int = 0,
         queue: int | None = None,
     ) -> None:
-        """RED between `low` and `high` (bytes, or packets), reaching `probability` at `high`: that of a
-        packet of `mean_bytes` where they are given. While the port is idle the average halves in
+        """Sets RED between `low` and `high` (bytes, or packets), reaching `probability` at `high`: that of a
+        packet of `mean_bytes` where they are given. The average of an idle port halves in
         2^(16 + idle_shift) / idle_halvings ticks."""
         slope = round(probability * _PROBABILITY_ONE / (high - low)) if high > low else 0
         params = {
@@ -356,34 +356,34 @@ class FabricTest(SwitchTest):
         self.set_aqm(port, "red", params, queue)
 
     def buffer_limit(self, port: int, limit_bytes: int) -> None:
-        """Limit the bytes queued for `port`."""
+        """Limits the bytes queued for `port`."""
         self.table_add("port_buffer", {"port": port}, "set_buffer_limit", {"buffer_bytes": limit_bytes})
 
     def buffer_limit_in_packets(self, port: int, limit_packets: int) -> None:
-        """Limit the packets queued for `port`."""
+        """Limits the packets queued for `port`."""
         self.table_add(
             "port_buffer", {"port": port}, "set_buffer_limit_in_packets", {"buffer_packets": limit_packets}
         )
 
     def buffer_limit_beside_held(self, port: int, limit_bytes: int) -> None:
-        """Limit the bytes queued for `port`, but for those that came while its link was not awake."""
+        """Limits the bytes queued for `port`, without those that came while its link was not awake."""
         params = {"buffer_bytes": limit_bytes}
         self.table_add("port_buffer", {"port": port}, "set_buffer_limit_beside_held", params)
 
     # --- counts --------------------------------------------------------------------------------------------
 
     def forget_counts(self) -> None:
-        """Count from here: `received` and `verdicts` report what comes after."""
+        """Counts from here: `received` and `verdicts` report what comes after."""
         self._base = {"received": self._all_received(), "verdicts": self._all_verdicts()}
 
     def received(self, port: int) -> dict[PacketClass, int]:
-        """Packets received on `port` by class, without zeros."""
+        """Returns the packets received on `port` by class, without zeros."""
         found = self._since("received", self._all_received)
         return {PacketClass(c): count for (p, c), count in found.items() if p == port}
 
     def verdicts(self, port: int) -> dict[tuple[PacketClass, Verdict], int]:
-        """Packets by class and verdict under `port`, without zeros: the egress port of packets that were
-        forwarded, marked or dropped from its queue, the ingress port of all others."""
+        """Returns the packets by class and verdict under `port`, without zeros: the egress port of packets
+        that were forwarded, marked or dropped from its queue, the ingress port of all others."""
         found = self._since("verdicts", self._all_verdicts)
         return {(PacketClass(c), Verdict(v)): count for (p, c, v), count in found.items() if p == port}
 
@@ -406,7 +406,7 @@ class FabricTest(SwitchTest):
         )
 
     def packets_counted(self, counter: str, cells: Sequence[int]) -> list[int]:
-        """Packets in cells of a counter, read by one request."""
+        """Returns the packets in cells of a counter, read by one request."""
         found = self._cells(counter, {cell: (cell,) for cell in cells})
         return [found.get((cell,), 0) for cell in cells]
 
@@ -422,19 +422,19 @@ class FabricTest(SwitchTest):
         return {keys[cell.index.index]: cell.data.packet_count for cell in cells if cell.data.packet_count}
 
     def frames_made(self) -> int:
-        """Frames that the switch has made itself since it runs."""
+        """Returns the number of frames that the switch has made itself since it runs."""
         return 0
 
     # --- what must always hold -----------------------------------------------------------------------------
 
     def assert_empty(self) -> None:
-        """Both occupancy registers are zero for every port."""
+        """Checks that both occupancy registers are zero for every port."""
         for port in DATA_PORTS:
             for register in ("occupancy_bytes", "occupancy_packets"):
                 self.assertEqual(self.register(register, port), 0, f"{register}[{port}] of an empty port")
 
     def assert_everything_is_accounted_for(self) -> None:
-        """By class, packets received, or made by the switch, and verdicts given are equally many."""
+        """Checks that by class as many verdicts are given as packets are received, or made by the switch."""
         received: dict[int, int] = {}
         if made := self.frames_made():
             received[PacketClass.CONTROL] = made

@@ -50,7 +50,7 @@ class Codel:
     protect: int = 0
 
     def params(self, tick_ns: int = 1) -> dict[str, int]:
-        """Parameters of the action `codel`."""
+        """Returns the parameters of the action `codel`."""
         return {
             "target_ticks": self.target // tick_ns,
             "interval_ticks": self.interval // tick_ns,
@@ -89,7 +89,7 @@ class Port:
         self._mark_is_unscheduled = False
 
     def run(self, arrivals: Sequence[Packet]) -> None:
-        """All arrivals, in the order of their times, until the queue is empty."""
+        """Runs all arrivals, in the order of their times, until the queue is empty."""
         for packet in arrivals:
             self._serve(packet.at)
             self.queue.append(packet)
@@ -109,8 +109,8 @@ class Port:
                 self.wire_free = now + (packet.size + WIRE_OVERHEAD_BYTES) * BYTE_NS
 
     def _take(self, now: int) -> tuple[Packet | None, bool]:
-        """The next packet, and whether the delay has been above the target for an interval (the RFC's
-        dodequeue)."""
+        """Takes the next packet. Returns it, and whether the delay has been above the target for an interval
+        (the RFC's dodequeue)."""
         if not self.queue:
             self.first_above = None
             return None, False
@@ -165,7 +165,7 @@ class Port:
         self.drop_next = since + round(self.settings.interval / sqrt(self.count))
 
     def _signal(self, packet: Packet, now: int) -> bool:
-        """Give the packet a signal; whether it is still there."""
+        """Gives the packet a signal. Returns whether it is still there."""
         self.signals.append(now)
         if packet.takes is Takes.MARK:
             self.fates[packet.number] = Fate.MARKED

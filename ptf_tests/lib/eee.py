@@ -34,7 +34,7 @@ class Eee:
     trigger_bytes: int = 0
 
     def params(self, tick_ns: int = 1) -> dict[str, int]:
-        """Parameters of the action `eee` on a port of 1 Gbit/s, for a switch with ticks of `tick_ns`."""
+        """Returns the parameters of the action `eee` on a port of 1 Gbit/s, in ticks of `tick_ns`."""
         return {
             "sleep_ticks": self.sleep // tick_ns,
             "wake_ticks": self.wake // tick_ns,
@@ -57,7 +57,7 @@ class Outcome:
 
 
 def predict(settings: Eee, arrivals: Sequence[tuple[int, int]], idle_since: int) -> Outcome:
-    """When each arrival (time, frame bytes) leaves a port that has been idle since `idle_since`.
+    """Predicts when each arrival (time, frame bytes) leaves a port that has been idle since `idle_since`.
 
     Arrivals are in order. A sleep period is opened by the first arrival that finds the port idle for `stall`;
     every arrival until the gate opens belongs to it.
@@ -107,18 +107,18 @@ class EeeTest(FabricTest):
     """The case compares with a model that knows no recirculation."""
 
     def eee(self, settings: Eee, port: int = 2) -> None:
-        """Switch EEE on."""
+        """Switches EEE on."""
         self.settings = settings
         self.table_add("port_eee", {"port": port}, "eee", settings.params())
 
     def at(self, time_ns: int) -> None:
-        """Let time pass until `time_ns`."""
+        """Lets time pass until `time_ns`."""
         self.assertGreaterEqual(time_ns, self.switch.now_ns, "the test asks for a time that has gone by")
         self.switch.advance(ns=time_ns - self.switch.now_ns)
 
     def prime(self, port: int = 2) -> int:
-        """Send one frame through the sleeping port and return when its wire goes idle again, which is still
-        to come: from there the port's idle time counts."""
+        """Sends one frame through the sleeping port. Returns when its wire goes idle again, which is still to
+        come: from there the port's idle time counts."""
         self.send(1, packets.udp(port))
         self.switch.advance(ns=self.settings.hold + self.settings.wake + self.late_ns)
         (departure,) = self.departures(port)
@@ -126,22 +126,21 @@ class EeeTest(FabricTest):
         return departure.at_ns + self.wire_ns(len(departure.frame))
 
     def asleep_since_long(self, port: int = 2) -> int:
-        """Prime the port and wait until it has been asleep for a millisecond; return when that sleep was
-        complete."""
+        """Primes the port, waits until it has slept for a millisecond, and returns when it fell asleep."""
         idle = self.prime(port)
         asleep = idle + self.settings.stall + self.settings.sleep
         self.at(asleep + 1_000_000)
         return asleep
 
     def asleep_leaves(self, settings: Eee, arrivals: Sequence[int], gate: int) -> None:
-        """Frames that come at `arrivals`, counted from a time at which the port has slept for long, leave in
-        order and back to back from `gate` on."""
+        """Checks that frames which come at `arrivals`, counted from a time at which the port has slept for
+        long, leave in order and back to back from `gate` on."""
         self.eee(settings)
         self.asleep_since_long()
         self._comes_and_leaves(self.switch.now_ns, arrivals, gate)
 
     def idle_leaves(self, settings: Eee, arrivals: Sequence[int], gate: int) -> None:
-        """The same, counted from the time at which the wire went idle."""
+        """Checks the same, counted from the time at which the wire went idle."""
         self.eee(settings)
         self._comes_and_leaves(self.prime(), arrivals, gate)
 
@@ -158,8 +157,8 @@ class EeeTest(FabricTest):
         self.assert_frames(left, [packets.forwarded(frame, 2) for frame in frames])
 
     def assert_leaves(self, found: Sequence[Departure], wanted: Sequence[int], base: int = 0) -> None:
-        """The departures are at `wanted`, exactly, or as late as the target may be; times in messages count
-        from `base`."""
+        """Checks that the departures are at `wanted`, exactly, or as late as the target may be; times in
+        messages count from `base`."""
         self.assertEqual(len(found), len(wanted), "packets that left")
         if not self.late_ns:
             self.assertEqual([d.at_ns - base for d in found], [at - base for at in wanted])
@@ -172,7 +171,7 @@ class EeeTest(FabricTest):
             )
 
     def assert_account(self, register: str, port: int, wanted: int, slack: int) -> None:
-        """A time in a register is `wanted`, give or take `slack` on targets that recirculate."""
+        """Checks that a time in a register is `wanted`, give or take `slack` on targets that recirculate."""
         found = self.register(register, port)
         if self.late_ns:
             self.assertAlmostEqual(found, wanted, delta=slack, msg=register)

@@ -65,7 +65,7 @@ class PacketIn:
 
 
 def canonical(value: int) -> bytes:
-    """The shortest big-endian string of a value, at least one byte (P4RT 8.4, "canonical" byte strings)."""
+    """Returns the shortest big-endian string of a value, at least one byte ("canonical" in P4RT 8.4)."""
     if value < 0:
         raise ValueError(f"{value}: P4Runtime values are unsigned")
     return value.to_bytes(max(1, (value.bit_length() + 7) // 8), "big")
@@ -80,31 +80,31 @@ class P4InfoIndex:
     @classmethod
     @cache
     def from_text(cls, text: str) -> P4InfoIndex:
-        """Read a text-format P4Info. Each test asks for the same one, and nothing changes it."""
+        """Reads a text-format P4Info. Each test asks for the same one, and nothing changes it."""
         return cls(text_format.Parse(text, p4i.P4Info()))
 
     def table(self, name: str) -> p4i.Table:
-        """The table called `name`."""
+        """Returns the table called `name`."""
         return self._find("table", self.p4info.tables, name)
 
     def action(self, name: str) -> p4i.Action:
-        """The action called `name`."""
+        """Returns the action called `name`."""
         return self._find("action", self.p4info.actions, name)
 
     def counter(self, name: str) -> p4i.Counter:
-        """The indirect counter called `name`."""
+        """Returns the indirect counter called `name`."""
         return self._find("counter", self.p4info.counters, name)
 
     def register(self, name: str) -> p4i.Register:
-        """The register called `name`."""
+        """Returns the register called `name`."""
         return self._find("register", self.p4info.registers, name)
 
     def action_profile(self, name: str) -> p4i.ActionProfile:
-        """The action profile (or selector) called `name`."""
+        """Returns the action profile (or selector) called `name`."""
         return self._find("action profile", self.p4info.action_profiles, name)
 
     def packet_metadata(self, name: str) -> p4i.ControllerPacketMetadata:
-        """The header `packet_in` or `packet_out`."""
+        """Returns the header `packet_in` or `packet_out`."""
         return self._find("packet metadata", self.p4info.controller_packet_metadata, name)
 
     @staticmethod
@@ -149,14 +149,14 @@ class P4RuntimeClient:
         self.close()
 
     def close(self) -> None:
-        """End the stream and the channel; idempotent."""
+        """Ends the stream and the channel; idempotent."""
         self._requests.put(None)
         self._stream.cancel()
         self._channel.close()
         self._reader.join(timeout=_RPC_TIMEOUT_SECS)
 
     def become_primary(self) -> None:
-        """Open with arbitration (P4RT 5) and insist on being primary."""
+        """Opens with arbitration (P4RT 5) and insists on being primary."""
         request = p4r.StreamMessageRequest()
         request.arbitration.device_id = self.device_id
         request.arbitration.election_id.CopyFrom(self.election_id)
@@ -171,7 +171,7 @@ class P4RuntimeClient:
             raise P4RuntimeError(f"not primary: {reply.status.message}", reply.status.code)
 
     def set_pipeline(self, device_config: bytes) -> None:
-        """Load and start a program: VERIFY_AND_COMMIT (P4RT 7), which also empties tables and registers."""
+        """Loads and starts a program: VERIFY_AND_COMMIT (P4RT 7), which also empties tables and registers."""
         request = p4r.SetForwardingPipelineConfigRequest(
             device_id=self.device_id,
             election_id=self.election_id,
@@ -184,13 +184,13 @@ class P4RuntimeClient:
     # --- writing -------------------------------------------------------------------------------------------
 
     def write(self, *updates: p4r.Update) -> None:
-        """Send updates in one batch, in order; raise P4RuntimeError when any is refused."""
+        """Sends updates in one batch, in order. Raises P4RuntimeError when any is refused."""
         request = p4r.WriteRequest(device_id=self.device_id, election_id=self.election_id)
         request.updates.extend(updates)
         self._call(self._stub.Write, request)
 
     def update(self, kind: str, entity: p4r.Entity) -> p4r.Update:
-        """An update of kind "INSERT", "MODIFY" or "DELETE"."""
+        """Returns an update of kind "INSERT", "MODIFY" or "DELETE"."""
         return p4r.Update(type=p4r.Update.Type.Value(kind), entity=entity)
 
     def table_entry(
@@ -201,8 +201,9 @@ class P4RuntimeClient:
         params: Mapping[str, int] | None = None,
         priority: int = 0,
     ) -> p4r.Entity:
-        """A table entry by names. `match` maps a key to a value (exact), to (value, prefix length) for LPM
-        or to (value, mask) for ternary keys. Without `action` it only names the entry (to delete it)."""
+        """Returns a table entry by names. `match` maps a key to a value (exact), to (value, prefix length)
+        for LPM or to (value, mask) for ternary keys. Without `action` it only names the entry (to delete
+        it)."""
         info = self.index.table(table)
         entry = p4r.TableEntry(table_id=info.preamble.id, priority=priority)
         fields = {field.name: field for field in info.match_fields}
@@ -227,7 +228,7 @@ class P4RuntimeClient:
         return p4r.Entity(table_entry=entry)
 
     def action(self, name: str, params: Mapping[str, int]) -> p4r.Action:
-        """An action with every parameter given by name."""
+        """Returns an action with every parameter given by name."""
         info = self.index.action(name)
         wanted = {param.name: param.id for param in info.params}
         if set(wanted) != set(params):
@@ -238,7 +239,7 @@ class P4RuntimeClient:
         return action
 
     def default_entry(self, table: str, action: str, params: Mapping[str, int]) -> p4r.Entity:
-        """The default action of a table, to be written with MODIFY (P4RT 9.1.2)."""
+        """Returns the default action of a table, to be written with MODIFY (P4RT 9.1.2)."""
         entity = self.table_entry(table, {}, action, params)
         entity.table_entry.is_default_action = True
         return entity
@@ -249,7 +250,7 @@ class P4RuntimeClient:
         match: Mapping[str, Match],
         actions: Sequence[tuple[str, Mapping[str, int], int]],
     ) -> p4r.Entity:
-        """An entry that carries its whole group, as (action, params, weight) (P4RT 9.2.3)."""
+        """Returns an entry that carries its whole group, as (action, params, weight) (P4RT 9.2.3)."""
         entity = self.table_entry(table, match)
         chosen = entity.table_entry.action.action_profile_action_set
         for name, params, weight in actions:
@@ -258,7 +259,7 @@ class P4RuntimeClient:
         return entity
 
     def member(self, profile: str, member_id: int, action: str, params: Mapping[str, int]) -> p4r.Entity:
-        """A member of an action profile."""
+        """Returns a member of an action profile."""
         entity = p4r.Entity()
         entity.action_profile_member.action_profile_id = self.index.action_profile(profile).preamble.id
         entity.action_profile_member.member_id = member_id
@@ -266,7 +267,7 @@ class P4RuntimeClient:
         return entity
 
     def group(self, profile: str, group_id: int, members: Mapping[int, int], max_size: int = 0) -> p4r.Entity:
-        """A group of an action profile: member id -> weight."""
+        """Returns a group of an action profile: member id -> weight."""
         entity = p4r.Entity()
         group = entity.action_profile_group
         group.action_profile_id = self.index.action_profile(profile).preamble.id
@@ -276,13 +277,13 @@ class P4RuntimeClient:
         return entity
 
     def group_entry(self, table: str, match: Mapping[str, Match], group_id: int) -> p4r.Entity:
-        """A table entry that points to a group."""
+        """Returns a table entry that points to a group."""
         entity = self.table_entry(table, match)
         entity.table_entry.action.action_profile_group_id = group_id
         return entity
 
     def clone_session(self, session: int, port: int) -> p4r.Entity:
-        """A clone session with one replica."""
+        """Returns a clone session with one replica."""
         entity = p4r.Entity()
         entity.packet_replication_engine_entry.clone_session_entry.session_id = session
         replica = entity.packet_replication_engine_entry.clone_session_entry.replicas.add()
@@ -292,7 +293,7 @@ class P4RuntimeClient:
     # --- reading -------------------------------------------------------------------------------------------
 
     def read(self, *entities: p4r.Entity) -> Iterator[p4r.Entity]:
-        """Every entity that matches the (possibly wildcard) entities asked for."""
+        """Yields every entity that matches the (possibly wildcard) entities asked for."""
         request = p4r.ReadRequest(device_id=self.device_id)
         request.entities.extend(entities)
         try:
@@ -302,14 +303,14 @@ class P4RuntimeClient:
             raise _refusal(error) from error
 
     def register_read(self, name: str, index: int) -> int:
-        """One cell of a register."""
+        """Returns one cell of a register."""
         replies = list(self.read(self._register(name, index)))
         if len(replies) != 1:
             raise AssertionError(f"register {name}[{index}]: one cell asked for, {len(replies)} returned")
         return int.from_bytes(replies[0].register_entry.data.bitstring, "big")
 
     def counter_read(self, name: str, index: int) -> tuple[int, int]:
-        """One cell of an indirect counter: (packets, bytes)."""
+        """Returns one cell of an indirect counter: (packets, bytes)."""
         request = p4r.Entity()
         request.counter_entry.counter_id = self.index.counter(name).preamble.id
         request.counter_entry.index.index = index
@@ -328,7 +329,7 @@ class P4RuntimeClient:
     # --- packets -------------------------------------------------------------------------------------------
 
     def packet_out(self, payload: bytes, metadata: Mapping[str, int]) -> None:
-        """Hand the switch a packet; every field of the packet_out header is given by name."""
+        """Hands the switch a packet; every field of the packet_out header is given by name."""
         request = p4r.StreamMessageRequest()
         request.packet.payload = payload
         for field in self.index.packet_metadata("packet_out").metadata:
@@ -336,7 +337,7 @@ class P4RuntimeClient:
         self._requests.put(request)
 
     def packet_in(self, timeout: float) -> PacketIn | None:
-        """The oldest packet the switch sent up, or None when none comes within `timeout` seconds."""
+        """Returns the oldest packet the switch sent up, or None when none comes within `timeout` seconds."""
         try:
             message = self._packets.get(timeout=timeout)
         except queue.Empty:
@@ -367,7 +368,7 @@ class P4RuntimeClient:
 
 
 def _refusal(error: grpc.RpcError) -> P4RuntimeError:
-    """The switch's error, with the per-update errors of a batched write (P4RT 12.3)."""
+    """Returns the switch's error, with the per-update errors of a batched write (P4RT 12.3)."""
     message, code, codes = f"{error.code().name}: {error.details()}", error.code().value[0], []
     for item in error.trailing_metadata() or ():
         if item.key != "grpc-status-details-bin":

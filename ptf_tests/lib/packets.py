@@ -70,42 +70,42 @@ _VERDICTS = _SIZES["VERDICT_CELLS"] // _SIZES["RECEIVED_CELLS"]
 
 
 def received_cell(port: int, packet_class: int) -> int:
-    """The cell of the counter `received` for what a port has received of a class."""
+    """Returns the cell of the counter `received` for what a port has received of a class."""
     return port * _CLASSES + packet_class
 
 
 def verdict_cell(port: int, packet_class: int, verdict: int) -> int:
-    """The cell of the counter `verdicts`."""
+    """Returns the cell of the counter `verdicts`."""
     return received_cell(port, packet_class) * _VERDICTS + verdict
 
 
 def host_ipv4(port: int, host: int = 1) -> str:
-    """The IPv4 address of a host behind `port`."""
+    """Returns the IPv4 address of a host behind `port`."""
     return f"10.0.{port}.{host}"
 
 
 def host_ipv6(port: int, host: int = 1) -> str:
-    """The IPv6 address of a host behind `port`."""
+    """Returns the IPv6 address of a host behind `port`."""
     return f"fd00:0:0:{port:x}::{host:x}"
 
 
 def host_mac(port: int) -> str:
-    """The MAC address of the host behind `port`."""
+    """Returns the MAC address of the host behind `port`."""
     return f"02:00:00:00:00:{port:02x}"
 
 
 def switch_mac(port: int) -> str:
-    """The MAC address the switch uses on `port`."""
+    """Returns the MAC address the switch uses on `port`."""
     return f"02:01:00:00:00:{port:02x}"
 
 
 def mac_int(mac: str) -> int:
-    """A MAC address as the integer that P4Runtime carries."""
+    """Returns a MAC address as the integer that P4Runtime carries."""
     return int(mac.replace(":", ""), 16)
 
 
 def arriving(frame: bytes, port: int) -> bytes:
-    """The frame as the neighbour at `port` sends it to the switch."""
+    """Returns the frame as the neighbour at `port` sends it to the switch."""
     return mac_int(switch_mac(port)).to_bytes(6, "big") + frame[6:]
 
 
@@ -156,7 +156,7 @@ def network(
     ip_options: Sequence[IPOption] = (),
     **ip_fields: Any,  # any field of scapy's header # noqa: ANN401
 ) -> Packet:
-    """The headers below the transport, from the host behind `frm` to host `host` behind `to`."""
+    """Returns the headers below the transport, from the host behind `frm` to host `host` behind `to`."""
     frame: Packet = Ether(src=host_mac(frm), dst=switch_mac(frm))
     if vlan is not None:
         frame /= Dot1Q(vlan=vlan, prio=3)
@@ -176,7 +176,7 @@ def network(
 
 
 def padded(frame: bytes, size: int | None) -> bytes:
-    """`frame` with Ethernet padding (zeros behind the IP packet) up to `size` bytes."""
+    """Returns `frame` with Ethernet padding (zeros behind the IP packet) up to `size` bytes."""
     if size is None:
         return frame
     if len(frame) > size:
@@ -196,7 +196,7 @@ def tcp(
     pad_to: int | None = None,
     **below: Unpack[Network],
 ) -> bytes:
-    """A TCP segment with `payload` bytes of data; `below` goes to `network`."""
+    """Returns a TCP segment with `payload` bytes of data; `below` goes to `network`."""
     # scapy takes a millisecond a frame, and bursts are of equal ones. Its IP options cannot be hashed.
     build = _tcp.__wrapped__ if below.get("ip_options") else _tcp
     return padded(build(to, flags, payload, sport, dport, seq, tuple(tcp_options), **below), pad_to)
@@ -226,19 +226,19 @@ def udp(
     pad_to: int | None = None,
     **below: Unpack[Network],
 ) -> bytes:
-    """A UDP datagram with `payload` bytes."""
+    """Returns a UDP datagram with `payload` bytes."""
     return padded(bytes(network(to, **below) / UDP(sport=sport, dport=dport) / bytes(payload)), pad_to)
 
 
 def mac_control(to: int) -> bytes:
-    """A pause frame of IEEE 802.3 annex 31B, with an IP packet for host `to` behind it."""
+    """Returns a pause frame of IEEE 802.3 annex 31B, with an IP packet for host `to` behind it."""
     head = Ether(dst="01:80:c2:00:00:01", src=host_mac(1), type=NUMBERS["constants"]["ETHERTYPE_MAC_CONTROL"])
     return bytes(head / bytes([0, 1, 0xFF, 0xFF])) + udp(to)[14:]
 
 
 def pfc(times: Mapping[int, int], *, enabled: int | None = None, dst: str = "01:80:c2:00:00:01") -> bytes:
-    """A frame of priority flow control (IEEE 802.3 annex 31D) without FCS: `times` in quanta, by priority;
-    `enabled` is the class-enable vector where it is not that of `times`."""
+    """Returns a frame of priority flow control (IEEE 802.3 annex 31D) without FCS: `times` in quanta, by
+    priority; `enabled` is the class-enable vector where it is not that of `times`."""
     vector = sum(1 << priority for priority in times) if enabled is None else enabled
     values = [times.get(priority, 0) for priority in range(8)]
     head = Ether(dst=dst, src=host_mac(1), type=NUMBERS["constants"]["ETHERTYPE_MAC_CONTROL"])
@@ -246,7 +246,7 @@ def pfc(times: Mapping[int, int], *, enabled: int | None = None, dst: str = "01:
 
 
 def icmp_echo(to: int, *, ipv6: bool = False, **below: Unpack[Below]) -> bytes:
-    """An ICMP or ICMPv6 echo request."""
+    """Returns an ICMP or ICMPv6 echo request."""
     message = ICMPv6EchoRequest(data=bytes(32)) if ipv6 else ICMP() / bytes(32)
     return bytes(network(to, ipv6=ipv6, **below) / message)
 
@@ -254,7 +254,7 @@ def icmp_echo(to: int, *, ipv6: bool = False, **below: Unpack[Below]) -> bytes:
 def tcp_fragment(
     to: int, *, first: bool, ipv6: bool = False, payload: int = 64, **below: Unpack[Below]
 ) -> bytes:
-    """A fragment of a TCP segment: the first one (which holds the TCP header) or a later one."""
+    """Returns a fragment of a TCP segment: the first one (which holds the TCP header) or a later one."""
     if ipv6:
         header = IPv6ExtHdrFragment(nh=6, offset=0 if first else 185, m=1 if first else 0, id=77)
         frame = network(to, ipv6=True, **below) / header
@@ -267,7 +267,8 @@ def tcp_fragment(
 
 
 def data(to: int, *, size: int | None = None, **fields: Unpack[Segment]) -> bytes:
-    """A TCP segment with payload; `size` is the length of the whole frame (default: 100 bytes of payload)."""
+    """Returns a TCP segment with payload; `size` is that of the whole frame (default: 100 bytes of
+    payload)."""
     if size is None:
         return tcp(to, payload=100, **fields)
     without_data: Segment = {**fields, "seq": 0}
@@ -290,12 +291,12 @@ BUILDERS: dict[PacketClass, Callable[..., bytes]] = {
 
 
 def of_class(packet_class: PacketClass, to: int, **fields: Unpack[Network]) -> bytes:
-    """The plainest frame of a class, to the host behind port `to`."""
+    """Returns the plainest frame of a class, to the host behind port `to`."""
     return BUILDERS[packet_class](to, **fields)
 
 
 def l3_offset(frame: bytes) -> int:
-    """Where the IP header starts: behind the Ethernet header and any VLAN tags."""
+    """Returns where the IP header starts: behind the Ethernet header and any VLAN tags."""
     offset = 12
     while frame[offset : offset + 2] in (b"\x81\x00", b"\x88\xa8"):
         offset += VLAN_BYTES
@@ -303,7 +304,7 @@ def l3_offset(frame: bytes) -> int:
 
 
 def ipv4_checksum(header: bytes) -> int:
-    """The checksum of an IPv4 header whose checksum field is zero (RFC 791, section 3.1)."""
+    """Returns the checksum of an IPv4 header whose checksum field is zero (RFC 791, section 3.1)."""
     total: int = sum(struct.unpack(f"!{len(header) // 2}H", header))
     while total >> 16:
         total = (total & 0xFFFF) + (total >> 16)
@@ -311,7 +312,7 @@ def ipv4_checksum(header: bytes) -> int:
 
 
 def ecn_of(frame: bytes) -> int:
-    """The ECN field of an IPv4 or IPv6 frame."""
+    """Returns the ECN field of an IPv4 or IPv6 frame."""
     at = l3_offset(frame)
     if frame[at] >> 4 == 4:
         return frame[at + 1] & 3
@@ -326,8 +327,8 @@ def forwarded(
     src_mac: str | None = None,
     dst_mac: str | None = None,
 ) -> bytes:
-    """What must leave port `to` when `frame` came in: new MACs, TTL or hop limit one less, `ecn` if it was
-    marked, and an IPv4 header checksum computed afresh. Nothing else differs."""
+    """Returns what must leave port `to` when `frame` came in: new MACs, TTL or hop limit one less, `ecn` if
+    it was marked, and an IPv4 header checksum computed afresh. Nothing else differs."""
     out = bytearray(frame)
     out[0:6] = bytes.fromhex((dst_mac or host_mac(to)).replace(":", ""))
     out[6:12] = bytes.fromhex((src_mac or switch_mac(to)).replace(":", ""))

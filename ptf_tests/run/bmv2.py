@@ -54,8 +54,8 @@ class _Refused(Exception):
 
 
 def _deepen_queues(cli: str, thrift_port: int) -> None:
-    """The program keeps its own limits; a target's queue that overflows (BMv2: 64 packets) would do so
-    silently. Raises _Refused."""
+    """Deepens the target's queues. The program keeps its own limits; a target's queue that overflows (BMv2:
+    64 packets) would do so silently. Raises _Refused."""
     command = (cli, "--thrift-port", str(thrift_port))
     done = subprocess.run(command, input="set_queue_depth 100000\n", capture_output=True, text=True)
     if done.returncode:

@@ -21,7 +21,7 @@ class DidNotStart(Exception):
 
 @contextmanager
 def running(command: Sequence[str], grpc_port: int, output: Path) -> Iterator[None]:
-    """The switch, from when it listens on `grpc_port`; it prints into `output`. Raises DidNotStart."""
+    """Runs the switch, from when it listens on `grpc_port`; it prints into `output`. Raises DidNotStart."""
     with output.open("wb") as file:
         process = subprocess.Popen(command, stdout=file, stderr=subprocess.STDOUT)
     try:
@@ -44,7 +44,7 @@ def found(name: str) -> str | None:
 
 
 def free_ports(count: int) -> list[int]:
-    """TCP ports that are free now."""
+    """Returns TCP ports that are free now."""
     sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
     ports = [one.getsockname()[1] for one in sockets]
     for one in sockets:

@@ -41,7 +41,7 @@ def why_impossible() -> str | None:
 
 @contextmanager
 def pairs(ports: Sequence[int]) -> Iterator[dict[int, tuple[str, str]]]:
-    """A pair for each port: the switch's end and ptf's. Raises Refused and OSError."""
+    """Makes a pair for each port: the switch's end and ptf's. Raises Refused and OSError."""
     ends = {port: (f"ep{os.getpid()}n{2 * port}", f"ep{os.getpid()}n{2 * port + 1}") for port in ports}
     made = []
     try:

@@ -97,12 +97,12 @@ _HTML_ANCHOR = re.compile(r'<a (?:id|name)="([^"]+)"')
 
 
 def documents() -> list[str]:
-    """Paths of all pages, from the root, in the order of the sections."""
+    """Returns the paths of all pages, from the root, in the order of the sections."""
     return [page for _, pages in SECTIONS.values() for page in pages]
 
 
 def lay_out(source: Path) -> None:
-    """Write every page, the sections' pages and the pictures below `source`."""
+    """Writes every page, the sections' pages and the pictures below `source`."""
     for page in documents():
         to = source / page
         to.parent.mkdir(parents=True, exist_ok=True)
@@ -122,7 +122,7 @@ def lay_out(source: Path) -> None:
 
 
 def _of_site(page: str, text: str, source: Path) -> str:
-    """The text with links that lead to pages, pictures or outside; others are their text."""
+    """Returns the text with links that lead to pages, pictures or outside; others are their text."""
     parts, last = [], 0
     for fence in _FENCED.finditer(text):
         parts += [_links(page, text[last : fence.start()], text, source), fence[0]]
@@ -188,7 +188,7 @@ class _Page(HTMLParser):
 
 
 def faults(site: Path) -> Iterator[str]:
-    """Links of built pages that lead nowhere, and what a page would fetch from outside."""
+    """Yields the links of built pages that lead nowhere, and what a page would fetch from outside."""
     pages: dict[Path, _Page] = {}
     for path in sorted(site.rglob("*.html")):
         pages[path] = _Page()
@@ -214,7 +214,7 @@ def faults(site: Path) -> Iterator[str]:
 
 
 def main() -> int:
-    """Build the site into the folder that is named; the exit status."""
+    """Builds the site into the folder that is named. Returns the exit status."""
     output = Path(sys.argv[1]).resolve()
     source, site = output / "source", output / "html"
     shutil.rmtree(output, ignore_errors=True)

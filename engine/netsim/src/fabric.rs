@@ -340,7 +340,7 @@ impl Fabric {
         self.network.conservation()
     }
 
-    /// No event is due until `time`.
+    /// Moves the time on to `time`. No event is due until then.
     fn pass_time(&mut self, time: Time) {
         if time > self.now() {
             self.events.advance(time);
@@ -400,7 +400,7 @@ impl Fabric {
         }
     }
 
-    /// A host offers the next frame fed to its NIC.
+    /// Offers to a host's NIC the next frame that was fed to it.
     fn send_pending(&mut self) {
         if let Some((_, host, frame)) = self.pending.pop_front() {
             self.network.offer(&mut self.events, host as usize, frame);
@@ -438,7 +438,7 @@ impl Fabric {
         }
     }
 
-    /// Connections may have ended transfers, and their next timer has changed.
+    /// Handles what the transport has done: connections may have ended transfers, and their next timer has changed.
     fn after_transport(&mut self) {
         match &mut self.driver {
             Some(driver) if self.transport.has_ended() => {

@@ -24,7 +24,7 @@ const ETHERNET: [u8; 14] = [2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 2, 8, 0];
 const OUR_PORT: u16 = 40_000;
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// As Linux sets a connection.
+/// Returns the settings that Linux uses for a connection.
 fn linux(algorithm: &str, ecn: bool) -> Config {
     Config {
         ecn,
@@ -60,7 +60,7 @@ struct Path {
 }
 
 impl Path {
-    /// A segment of the sender enters the path, and may be marked there; whether it is lost.
+    /// Takes a segment of the sender into the path, marks it if it is one of those to mark, and returns whether it is lost.
     fn enters(&mut self, now: Time, segment: &mut Segment, rtt: Duration) -> bool {
         if segment.payload_len == 0 {
             return false;
@@ -86,7 +86,7 @@ impl Path {
         self.lost.contains(&self.segments)
     }
 
-    /// An acknowledgement reaches the sender.
+    /// Notes an acknowledgement that reaches the sender.
     fn acknowledges(&mut self, now: Time, segment: &Segment) {
         let Some(first) = self.first else { return };
         // The FIN's offset is not data.

@@ -47,7 +47,8 @@ _DEADLINE_SECONDS = 60
 
 
 def open_tun() -> int:
-    """A TUN device between Linux and us."""
+    """Opens a TUN device between Linux and us, sets Linux' address and settings, and returns its
+    descriptor."""
     device = os.open("/dev/net/tun", os.O_RDWR)
     fcntl.ioctl(device, _TUNSETIFF, struct.pack("16sH", b"judge", _IFF_TUN | _IFF_NO_PI))
     for command in (
@@ -61,7 +62,8 @@ def open_tun() -> int:
 
 
 def serve(listener: socket.socket, sends: int) -> None:
-    """Linux' application: takes everything of one connection, or sends a number of bytes."""
+    """Serves one connection as Linux' application: sends `sends` bytes, if any, and takes everything that
+    comes."""
     connection, _ = listener.accept()
     with connection:
         if sends:
@@ -74,7 +76,7 @@ def serve(listener: socket.socket, sends: int) -> None:
 def transfer(
     edge: str, device: int, sender: str, algorithm: str, segments: int, lost: str, marked: str
 ) -> dict[str, object]:
-    """One transfer: what the path saw of it."""
+    """Runs one transfer, and returns what the path saw of it."""
     port = next(PORTS)
     Path("/proc/sys/net/ipv4/tcp_ecn").write_text("1" if marked else "0")
     with socket.create_server((LINUX, port)) as listener:

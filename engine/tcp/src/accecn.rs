@@ -97,7 +97,7 @@ mod tests {
         assert_eq!([5, 7, 0, 6].map(|ace| feedback.take(ace, 2)), [0, 2, 1, 6]);
     }
 
-    /// Appendix A.2.1: of 12 packets 10 may be marked when the field is 2 on.
+    /// Checks RFC 9768, appendix A.2.1: when the field has advanced by 2, 10 of 12 packets may have been marked.
     #[test]
     fn only_where_acks_are_thin_the_counter_is_taken_to_have_gone_round() {
         let mut feedback = Feedback::new(0);

@@ -71,7 +71,7 @@ const CHALLENGE_GAP: Duration = Duration::from_ms(500);
 /// Timestamps that lie further back are not compared any more (RFC 7323, 5.5).
 const TIMESTAMP_LIFE: Duration = Duration::from_secs(24 * 24 * 3600);
 
-/// A reset that is to be sent: its sequence number, and its acknowledgement number if it has one.
+/// A reset that must be sent: its sequence number, and its acknowledgement number if it has one.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Reset {
     pub(crate) sequence: u32,
@@ -89,7 +89,7 @@ pub struct Connection {
     pub(crate) passive: bool,
     /// The application has closed.
     pub(crate) closing: bool,
-    /// SYN or SYN-ACK is to be sent.
+    /// SYN or SYN-ACK must be sent.
     pub(crate) syn_due: bool,
     pub(crate) reset: Option<Reset>,
     /// What tells the codepoint of the peer's SYN or SYN-ACK (RFC 9768, 3.1.1), and whether the next ACK without data is to carry it.
@@ -200,7 +200,7 @@ impl Connection {
         self.settings.fin
     }
 
-    /// Closed without a FIN, a connection is over when the peer has all that was written.
+    /// Ends a connection that was closed without a FIN, once the peer has all that was written.
     fn end_without_fin(&mut self) {
         let is_open = matches!(self.state, State::Established | State::CloseWait);
         if is_open && self.sender.space.unacknowledged() == 0 {
@@ -226,7 +226,7 @@ impl Connection {
         self.sender.left_nic(payload_bytes)
     }
 
-    /// Returns whether [`Connection::left_nic`] is to be called.
+    /// Returns whether [`Connection::left_nic`] must be called.
     #[inline]
     pub fn is_told_of_nic(&self) -> bool {
         self.settings.tsq.is_some()
@@ -247,7 +247,7 @@ impl Connection {
         }
     }
 
-    /// RFC 9293, 3.10.7.4, with the checks of RFC 5961 and RFC 7323.
+    /// Handles a segment in the states from SYN-RECEIVED on (RFC 9293, 3.10.7.4), with the checks of RFC 5961 and RFC 7323.
     fn handle_synchronized(&mut self, now: Time, segment: &Segment) {
         let start = self.receiver.offset(segment.sequence);
         if !self.timestamp_is_fresh(now, segment) {
@@ -284,7 +284,7 @@ impl Connection {
         }
     }
 
-    /// What lies outside the window: an ACK says where this end is, unless the peer has reset.
+    /// Handles a segment that lies outside the window: an ACK says where this end is, unless the peer has reset.
     fn handle_unacceptable(&mut self, now: Time, start: i64, segment: &Segment) {
         if segment.has(RST) {
             return;
@@ -341,7 +341,7 @@ impl Connection {
         }
     }
 
-    /// Whether the segment is to be looked at further.
+    /// Handles the ACK field. Returns whether the rest of the segment counts.
     #[inline]
     fn handle_acknowledgement(&mut self, now: Time, start: i64, segment: &Segment) -> bool {
         let offset = self.sender.space.offset(segment.acknowledgement);
@@ -420,7 +420,8 @@ impl Connection {
         }
     }
 
-    /// RFC 7323, 5.3 R1: not older than TS.Recent. Without timestamps everything is.
+    /// Returns whether a segment's timestamp is not older than TS.Recent (RFC 7323, 5.3 R1). Without timestamps every segment is
+    /// fresh.
     #[inline]
     fn timestamp_is_fresh(&self, now: Time, segment: &Segment) -> bool {
         if !self.timestamps || segment.has(RST) {
@@ -436,7 +437,7 @@ impl Connection {
         }
     }
 
-    /// RFC 7323, 4.3.
+    /// Sets TS.Recent from a segment's timestamp (RFC 7323, 4.3).
     #[inline]
     fn note_timestamp(&mut self, now: Time, start: i64, segment: &Segment) {
         if let (true, Some(timestamps)) = (self.timestamps, segment.options.timestamps) {
@@ -473,7 +474,7 @@ impl Connection {
         self.receiver.stop();
     }
 
-    /// Returns when [`Connection::handle_timeout`] is to be called, if nothing happens before. Any call may move it.
+    /// Returns when [`Connection::handle_timeout`] must be called, if nothing happens before. Any call may move it.
     #[inline]
     pub fn next_timeout(&self) -> Option<Time> {
         let due = self.sender.next_timeout().min(self.receiver.next_timeout()).min(self.linger_until);

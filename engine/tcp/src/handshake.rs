@@ -89,7 +89,7 @@ impl Connection {
         }
     }
 
-    /// The peer's SYN: its sequence number and options. An option counts when both offer it.
+    /// Takes sequence number and options from the peer's SYN. An option counts when both offer it.
     fn take_syn(&mut self, now: Time, segment: &Segment) {
         self.receiver.synchronize(segment.sequence);
         let options = &segment.options;
@@ -104,7 +104,7 @@ impl Connection {
         }
     }
 
-    /// What a SYN asks for, as far as this end has it. The answer tells the SYN's codepoint.
+    /// Returns the ECN mode that a SYN asks for, as far as this end has it. The answer tells the SYN's codepoint.
     fn asked(&mut self, segment: &Segment) -> Mode {
         self.handshake_ace = accecn::of_handshake(segment.ecn);
         match (self.settings.accecn, segment.has(ECE) && segment.has(CWR)) {
@@ -139,8 +139,8 @@ impl Connection {
         }
     }
 
-    /// RFC 9768, 3.2.2.1: the ACK of a SYN-ACK without data tells with which codepoint that came. Zeros say that something on the path
-    /// clears the field: nothing is sent ECN-capable.
+    /// Takes from the ACK of a SYN-ACK, if it has no data, with which codepoint the SYN-ACK came (RFC 9768, 3.2.2.1). Zeros say
+    /// that something on the path clears the field: nothing is sent ECN-capable.
     fn take_handshake_ace(&mut self, segment: &Segment) {
         if self.receiver.marks_counted().is_some() && self.sender.ecn.on && segment.is_pure_ack() {
             if segment.ace() == 0 {

@@ -114,7 +114,7 @@ impl HyStart {
         Growth::Divided(if self.conservative.is_some() { GROWTH_DIVISOR } else { 1 })
     }
 
-    /// When the last of the timed segments left that are acknowledged now.
+    /// Returns when the last of the timed segments that are acknowledged now was sent.
     fn take_timed(&mut self, una: u64) -> Option<Time> {
         let mut sent = None;
         while self.timed_from < self.timed_to && self.timed[self.timed_from % TIMED].0 <= una {
@@ -124,7 +124,8 @@ impl HyStart {
         sent
     }
 
-    /// Enough samples of this round: is there a queue?
+    /// Decides from this round's samples, which are enough, whether there is a queue: conservative slow start begins, or ends
+    /// again.
     fn judge(&mut self) {
         let Some(current) = self.current else { return };
         match (self.conservative, self.last) {
@@ -152,7 +153,7 @@ mod tests {
         HyStart::new(Thresholds::default())
     }
 
-    /// A round of `segments`, each acknowledged alone after `rtt_us`; what the last ACK says.
+    /// Runs a round of `segments`, each acknowledged alone after `rtt_us`. Returns what each ACK says.
     fn round(hystart: &mut HyStart, start: &mut u64, segments: u64, rtt_us: u64) -> Vec<Growth> {
         let sent = Time::ZERO + Duration::from_ms(*start);
         let end = *start + segments * MSS;
@@ -168,7 +169,7 @@ mod tests {
         acks
     }
 
-    /// RFC 9406, 4.2 and 4.3: RttThresh is an eighth of the last round's smallest, between 4 and 16 ms.
+    /// Checks RFC 9406, 4.2 and 4.3: RttThresh is an eighth of the last round's smallest, between 4 and 16 ms.
     #[test]
     fn a_rise_of_an_eighth_between_4_and_16_ms_ends_slow_start() {
         for (base_ms, stays_us, ends_us) in
@@ -182,7 +183,7 @@ mod tests {
         }
     }
 
-    /// N_RTT_SAMPLE: seven round-trip times of a round do not end slow start, the eighth does.
+    /// Checks N_RTT_SAMPLE: seven round-trip times of a round do not end slow start, the eighth does.
     #[test]
     fn the_eighth_sample_of_a_round_counts() {
         let (mut hystart, mut start) = (hystart(), 0);
@@ -194,7 +195,7 @@ mod tests {
         assert_eq!(round(&mut hystart, &mut start, 7, 30_000)[6], Growth::Divided(1));
     }
 
-    /// CSS_ROUNDS: the round in which it began counts.
+    /// Checks CSS_ROUNDS: the round in which it began counts.
     #[test]
     fn five_conservative_rounds_end_slow_start() {
         let (mut hystart, mut start) = (hystart(), 0);
@@ -205,7 +206,7 @@ mod tests {
         }
     }
 
-    /// RFC 9406, 4.2: "cssBaselineMinRtt = infinity; resume slow start including HyStart++".
+    /// Checks RFC 9406, 4.2: "cssBaselineMinRtt = infinity; resume slow start including HyStart++".
     #[test]
     fn a_round_trip_time_below_the_baseline_resumes_slow_start() {
         let (mut hystart, mut start) = (hystart(), 0);
@@ -218,7 +219,7 @@ mod tests {
         assert_eq!(round(&mut hystart, &mut start, 10, 40_000)[9], Growth::Divided(4));
     }
 
-    /// Karn: a round in which something was sent again gives fewer samples.
+    /// Checks Karn's algorithm: a round in which something was sent again gives fewer samples.
     #[test]
     fn what_was_sent_again_does_not_measure() {
         let (mut hystart, mut start) = (hystart(), 0);

@@ -20,7 +20,7 @@ enum Kind {
 }
 
 impl Connection {
-    /// Returns the next segment to be sent now, if there is one. To be called until there is none.
+    /// Returns the next segment to send now, if there is one. The caller repeats this until there is none.
     pub fn poll_transmit(&mut self, now: Time) -> Option<Segment> {
         let segment = self.poll_segment(now)?;
         self.sender.stats.segments += 1;
@@ -70,13 +70,13 @@ impl Connection {
         })
     }
 
-    /// The option that every segment carries once timestamps have been agreed on.
+    /// Returns the option that every segment carries once timestamps have been agreed on.
     #[inline]
     fn timestamps_now(&self, now: Time) -> Option<Timestamps> {
         self.timestamps.then(|| Timestamps { value: self.timestamp(now), echo_reply: self.ts_recent })
     }
 
-    /// SYN, or SYN-ACK once the peer's SYN has come. ECN-setup flags: RFC 3168, 6.1.1.
+    /// Returns a SYN, or a SYN-ACK once the peer's SYN has come, with the ECN-setup flags of RFC 3168, 6.1.1.
     fn syn(&mut self, now: Time) -> Segment {
         self.syn_due = false;
         self.sender.syn_sent(now, &self.settings);
@@ -150,7 +150,7 @@ impl Connection {
         segment
     }
 
-    /// A segment at an offset of our stream, with what is the same for all.
+    /// Returns a segment at an offset of our stream, with the fields that all segments have.
     #[inline]
     fn segment(&mut self, now: Time, offset: u64, flags: u8, kind: Kind) -> Segment {
         let echo = kind != Kind::Syn && self.receiver.echoes();
@@ -171,7 +171,8 @@ impl Connection {
         segment
     }
 
-    /// What is ECN-capable: new data only (RFC 3168, 6.1.1 and 6.1.4 to 6.1.6), or all data, or what DCTCP is set to.
+    /// Returns a segment's ECN codepoint. New data only is ECN-capable (RFC 3168, 6.1.1 and 6.1.4 to 6.1.6), or all data, or what
+    /// DCTCP is set to.
     #[inline]
     fn codepoint(&self, kind: Kind) -> Ecn {
         let data_only = self.sender.ecn.on && kind == Kind::NewData;

@@ -61,7 +61,7 @@ fn bytes_in(window: &Window, srtt: Option<Duration>, time: Duration) -> u64 {
     u64::try_from(bytes).unwrap_or(u64::MAX)
 }
 
-/// The gain as a fraction: 2 while the window is below half of the slow start threshold, 1.2 otherwise.
+/// Returns the gain as a fraction: 2 while the window is below half of the slow start threshold, 1.2 otherwise.
 fn gain(window: &Window) -> (u32, u32) {
     if window.cwnd < window.ssthresh / 2 {
         (2, 1)

@@ -93,7 +93,7 @@ impl PeerWindow {
         self.probes = 0;
     }
 
-    /// Stops the timer: data can be sent, or nothing is to be.
+    /// Stops the timer: data can be sent, or there is nothing to send.
     #[inline]
     pub(crate) fn stop_probing(&mut self) {
         (self.probe_at, self.probe_due) = (Time::MAX, false);

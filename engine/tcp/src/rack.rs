@@ -71,9 +71,9 @@ pub(crate) struct Rack {
     duplicate_round: u64,
     /// When the reordering window of something ends; `Time::MAX` when nothing waits for that.
     pub(crate) reorder_at: Time,
-    /// PTO: when a probe is due; `Time::MAX` when none is to be.
+    /// PTO: when a probe is due; `Time::MAX` when none is.
     pub(crate) probe_at: Time,
-    /// A probe is to be sent now.
+    /// A probe must be sent now.
     pub(crate) probe_due: bool,
     pub(crate) probe: Option<TailProbe>,
 }
@@ -171,7 +171,7 @@ impl Rack {
         }
     }
 
-    /// RFC 8985, 6.2 steps 1 to 3, for one segment.
+    /// Notes that the peer has got one segment (RFC 8985, 6.2 steps 1 to 3).
     #[inline]
     fn deliver(&mut self, now: Time, sent: &Sent) {
         let rtt = now.saturating_since(sent.at);
@@ -208,7 +208,7 @@ impl Rack {
         }
     }
 
-    /// RACK.reo_wnd (RFC 8985, 6.2 step 4).
+    /// Returns RACK.reo_wnd (RFC 8985, 6.2 step 4).
     fn reordering_window(&self, recovering: bool, srtt: Option<Duration>) -> Duration {
         if !self.reordering_seen && (recovering || self.held_segments >= DUPLICATE_THRESHOLD) {
             return Duration::ZERO;

@@ -70,7 +70,7 @@ pub(crate) struct Receiver {
     held: Ranges,
     /// Places in `held`, the one that changed last first (RFC 2018, 4).
     recent: [u64; SackBlocks::MAX],
-    /// What has come twice and is to be reported in the next ACK (RFC 2883, 4).
+    /// What has come twice and must be reported in the next ACK (RFC 2883, 4).
     duplicate: Option<(u64, u64)>,
     /// Where the peer's FIN is, when it has arrived.
     fin: Option<u64>,
@@ -178,7 +178,7 @@ impl Receiver {
         taken
     }
 
-    /// Whether the right edge can move by at least a segment or half the buffer (RFC 9293, 3.8.6.2.2, with Fr = 1/2).
+    /// Returns whether the right edge can move by at least a segment or half the buffer (RFC 9293, 3.8.6.2.2, with Fr = 1/2).
     fn window_grows_by(&self, mss: u64) -> bool {
         let possible = (self.read + self.buffer).saturating_sub(self.edge);
         possible >= mss.min((self.buffer / 2).max(1))
@@ -264,7 +264,7 @@ impl Receiver {
         }
     }
 
-    /// The first part of `[start, end)` that had come before, beyond RCV.NXT.
+    /// Notes the first part of `[start, end)` that had come before, beyond RCV.NXT.
     fn note_duplicate_among_held(&mut self, start: u64, end: u64) {
         let start = match self.held.containing(start) {
             Some(_) => Some(start),
@@ -279,7 +279,7 @@ impl Receiver {
         self.quick = config.quick_acks;
     }
 
-    /// The echo of CE, by data packets only.
+    /// Updates the echo of CE with an arrival of data or a FIN.
     #[inline]
     fn note_mark(&mut self, arrival: &Arrival) {
         let ce = arrival.ecn == Ecn::Ce;
@@ -324,7 +324,7 @@ impl Receiver {
         }
     }
 
-    /// The range that holds `place` has changed last.
+    /// Notes that the range which holds `place` has changed last.
     fn remember(&mut self, place: u64) {
         let held = &self.held;
         let range = held.containing(place);

@@ -27,7 +27,7 @@ pub(crate) enum Recovery {
 /// State of fast recovery.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FastRecovery {
-    /// SND.UNA is to be sent again, whatever the window says: RFC 5681, 3.2 step 2; RFC 6675, 5 step 4.3; RFC 6582, 3.2
+    /// SND.UNA must be sent again, whatever the window says: RFC 5681, 3.2 step 2; RFC 6675, 5 step 4.3; RFC 6582, 3.2
     /// step 3 for a partial ACK.
     pub(crate) first_due: bool,
     /// HighRxt: everything below that the peer does not hold has been sent again.
@@ -159,7 +159,7 @@ impl LossRecovery {
         news
     }
 
-    /// Counts a duplicate ACK. Returns whether fast recovery is to begin.
+    /// Counts a duplicate ACK. Returns whether fast recovery must begin.
     pub(crate) fn count_duplicate(&mut self, una: u64, mss: u64) -> bool {
         self.duplicates = self.duplicates.saturating_add(1);
         if let Recovery::Fast(fast) = &mut self.state {
@@ -205,8 +205,9 @@ impl LossRecovery {
         }
     }
 
-    /// RFC 6675, 4 "IsLost": what lies below three blocks that the peer holds, or below more than two segments' worth of
-    /// them, is lost. If an offset is, then everything below it is, too: the highest such bound.
+    /// Returns the highest offset below which everything is lost that the peer does not hold (RFC 6675, 4 "IsLost"): what lies
+    /// below three blocks that the peer holds, or below more than two segments' worth of them. If an offset is lost, then
+    /// everything below it is, too.
     fn lost_below(&self, una: u64, mss: u64) -> u64 {
         let enough = u64::from(DUPLICATE_THRESHOLD - 1) * mss;
         let mut held = 0;
@@ -238,7 +239,7 @@ impl LossRecovery {
         }
     }
 
-    /// The pipe in fast recovery: what is neither held nor lost, and what has been sent again.
+    /// Returns the pipe in fast recovery: what is neither held nor lost, and what has been sent again.
     fn pipe_in_recovery(&self, fast: &FastRecovery, space: &SendSpace) -> u64 {
         if !self.sack {
             return space.flight().saturating_sub(fast.inflation);
@@ -265,7 +266,7 @@ impl LossRecovery {
         (start < end).then(|| (start.max(end.saturating_sub(mss)), end))
     }
 
-    /// Notes, in recovery, a chunk that leaves. Everything below `max` has left before.
+    /// Notes a chunk that leaves in recovery. Everything below `max` has left before.
     #[inline]
     pub(crate) fn note_sent(&mut self, chunk: &Chunk, max: u64) {
         let (recover, held, is_new) = (self.recover, self.sacked.end(), chunk.start >= max);

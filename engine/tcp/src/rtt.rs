@@ -159,7 +159,7 @@ impl RetransmissionTimer {
         }
     }
 
-    /// Measures nothing of what is under way.
+    /// Forgets the measurement that is under way.
     pub(crate) fn forget_measurement(&mut self) {
         self.timed = None;
     }
@@ -211,7 +211,7 @@ mod tests {
         Config { min_rto: Duration::from_us(1), ..Config::default() }
     }
 
-    /// RFC 6298, 2.1 to 2.3, worked by hand: R = 100 ms, then 180 ms.
+    /// Checks RFC 6298, 2.1 to 2.3, worked by hand: R = 100 ms, then 180 ms.
     #[test]
     fn the_first_and_the_second_measurement_give_what_the_rfc_says() {
         let config = config();
@@ -239,7 +239,7 @@ mod tests {
         assert_eq!(rtt.rto(&config), Duration::from_secs(60));
     }
 
-    /// FreeBSD's `TCPT_RANGESET` adds it to what is backed off, and bounds the sum.
+    /// Checks what FreeBSD's `TCPT_RANGESET` does: it adds the slop to what is backed off, and bounds the sum.
     #[test]
     fn slop_is_added_once_after_the_back_off_and_never_beyond_the_largest_rto() {
         let config = Config { rto_slop: Duration::from_ms(20), ..Config::default() };
@@ -255,7 +255,7 @@ mod tests {
         assert_eq!(rtt.rto(&config), Duration::from_secs(60));
     }
 
-    /// RFC 6298, 5.5 and the note at the end of section 5.
+    /// Checks RFC 6298, 5.5 and the note at the end of section 5.
     #[test]
     fn the_back_off_doubles_and_ends_with_a_measurement() {
         let config = Config::default();

@@ -193,7 +193,7 @@ impl Sender {
         }
     }
 
-    /// What the options that [`Sender::extended`] stands for make of an ACK.
+    /// Handles an ACK for the options that [`Sender::extended`] stands for.
     #[inline(never)]
     fn acknowledge_extended(
         &mut self,
@@ -219,7 +219,7 @@ impl Sender {
         }
     }
 
-    /// SND.UNA moves.
+    /// Handles an ACK that moves SND.UNA.
     #[inline]
     fn progress(&mut self, now: Time, ack: &Acknowledgement<'_>, prior_flight: u64, config: &Config) {
         let acked = self.space.acknowledge(ack.offset);
@@ -269,7 +269,7 @@ impl Sender {
         }
     }
 
-    /// An ACK has moved SND.UNA: what RACK notes of it, and how fast the first slow start goes on (RFC 9406, 4.2).
+    /// Tells RACK of an ACK that has moved SND.UNA. Returns by how much the first slow start's growth is divided (RFC 9406, 4.2).
     #[inline(never)]
     fn progress_extended(&mut self, now: Time, timestamp_rtt: Option<Duration>) -> u64 {
         if let Some(rack) = &mut self.loss.rack {
@@ -287,7 +287,7 @@ impl Sender {
         1
     }
 
-    /// Whether the window limited what was sent (RFC 9438, 5.8; RFC 2861's aim): only then it may grow.
+    /// Returns whether the window limited what was sent (RFC 9438, 5.8; RFC 2861's aim). Only then may it grow.
     fn uses_window(&self, prior_flight: u64) -> bool {
         let window = &self.congestion_window;
         if window.in_slow_start() {
@@ -297,7 +297,7 @@ impl Sender {
         }
     }
 
-    /// RFC 3168, 6.1.2 and RFC 8257, 3.3: at most one reduction for each window of data.
+    /// Answers a mark, with at most one reduction for each window of data (RFC 3168, 6.1.2 and RFC 8257, 3.3).
     fn answer_mark(&mut self, now: Time, config: &Config) {
         if !self.ecn.on || self.ecn.has_answered(self.space.una) || !self.loss.is_open() {
             return;
@@ -311,7 +311,7 @@ impl Sender {
         self.stats.mark_reductions += 1;
     }
 
-    /// Returns what is to be sent now, if anything.
+    /// Returns what must be sent now, if anything.
     #[inline]
     pub(crate) fn poll(&mut self, now: Time, config: &Config) -> Option<Chunk> {
         if self.extended && self.nic.holds_back(&self.congestion_window, self.timer.srtt()) {
@@ -356,7 +356,7 @@ impl Sender {
         self.nic.leave(payload_bytes, &self.congestion_window, self.timer.srtt())
     }
 
-    /// What is to be sent before anything in order: a probe, or what is lost.
+    /// Returns what must be sent before anything in order: a probe, or what is lost.
     #[inline(never)]
     fn poll_repair(&mut self) -> Option<Chunk> {
         if self.loss.rack.as_ref().is_some_and(|rack| rack.probe_due) {
@@ -381,7 +381,8 @@ impl Sender {
         self.space.next < self.space.stream_end() && self.allowance().is_some()
     }
 
-    /// RFC 8985, 7.3: the next new segment, whatever the congestion window says, or else the last one again.
+    /// Returns a tail loss probe (RFC 8985, 7.3): the next new segment, whatever the congestion window says, or else the last one
+    /// again.
     fn tail_probe(&mut self) -> Option<Chunk> {
         let is_open = self.loss.is_open();
         let rack = self.loss.rack.as_mut()?;
@@ -400,8 +401,8 @@ impl Sender {
         Some(self.space.chunk(start, end))
     }
 
-    /// RFC 8985, 7.2: a probe is due two round-trip times after the last progress, and later where the peer may delay the ACK of a
-    /// single segment, but never after the retransmission timer.
+    /// Schedules a tail loss probe (RFC 8985, 7.2). It is due two round-trip times after the last progress, and later where the
+    /// peer may delay the ACK of a single segment, but never after the retransmission timer.
     #[inline(never)]
     fn schedule_tail_probe(&mut self, now: Time, config: &Config) {
         if self.loss.rack.is_none() {
@@ -422,7 +423,7 @@ impl Sender {
         rack.probe_at = now.saturating_add(wait).min(self.timer.due);
     }
 
-    /// RFC 8985, 6.2 and 7.4: what an ACK says of losses by time, and of a probe.
+    /// Finds from an ACK what is lost by time, and whether a probe has repaired a loss (RFC 8985, 6.2 and 7.4).
     #[inline(never)]
     fn find_losses_by_time(&mut self, now: Time, ack: &Acknowledgement<'_>, prior_una: u64, config: &Config) {
         let is_open = self.loss.is_open();
@@ -464,8 +465,8 @@ impl Sender {
         }
     }
 
-    /// RFC 9293, 3.8.6.1: nothing is under way and the peer's window keeps data from being sent, so a timer asks. The probe is one
-    /// byte, or as much as there is room for, or the FIN.
+    /// Returns a window probe when it is due (RFC 9293, 3.8.6.1): nothing is under way, and the peer's window keeps data from
+    /// being sent. The probe is one byte, or as much as there is room for, or the FIN.
     #[inline(never)]
     fn poll_probe(&mut self, now: Time, config: &Config) -> Option<Chunk> {
         // The timer of retransmissions must not count what cannot be sent.
@@ -475,7 +476,7 @@ impl Sender {
         Some(Chunk { probe: true, ..self.space.chunk(self.space.una, end) })
     }
 
-    /// Offsets from `next` that peer's window, congestion window and segment size allow.
+    /// Returns the number of offsets from `next` that the peer's window, the congestion window and the segment size allow.
     #[inline]
     fn allowance(&self) -> Option<u64> {
         let mss = self.mss();
@@ -502,7 +503,7 @@ impl Sender {
         self.loss.pipe(&self.space, self.mss())
     }
 
-    /// RFC 5681, 4.1.
+    /// Reduces the window to the initial one after an idle time (RFC 5681, 4.1), or tells congestion control that it went unused.
     fn restart_after_idle(&mut self, now: Time, config: &Config) {
         if config.restart_after_idle && now.saturating_since(self.last_sent) > self.timer.rto(config) {
             let window = &mut self.congestion_window;
@@ -577,7 +578,7 @@ impl Sender {
         now < self.timer.due || self.time_out(now, config)
     }
 
-    /// The retransmission timer has fired (RFC 6298, 5.4 to 5.6).
+    /// Handles the expiry of the retransmission timer (RFC 6298, 5.4 to 5.6). Returns whether the connection goes on.
     fn time_out(&mut self, now: Time, config: &Config) -> bool {
         self.stats.timeouts += 1;
         let limit = if self.space.una == 0 { config.syn_retries } else { config.retries };

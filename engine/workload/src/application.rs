@@ -1,4 +1,4 @@
-//! What every model is, and where it puts what is to be done.
+//! What every model is, and where it puts what it asks for.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -13,23 +13,23 @@ pub(crate) trait Application: Send {
     /// Sets the first timers.
     fn start(&mut self, out: &mut Out<'_>);
 
-    /// A timer that it has set.
+    /// Handles a timer that the application has set.
     fn handle_timer(&mut self, token: u64, out: &mut Out<'_>);
 
-    /// A transfer that it has begun takes at least this time on its path.
+    /// Notes that a transfer which the application has begun takes at least this time on its path.
     fn note_ideal(&mut self, _token: u64, _ideal: Duration) {}
 
-    /// What has become of a transfer that it has begun.
+    /// Handles what has become of a transfer that the application has begun.
     fn handle_transfer(&mut self, token: u64, outcome: Outcome, out: &mut Out<'_>);
 
-    /// When it finished, if it has.
+    /// Returns when the application finished, if it has.
     fn finished_at(&self) -> Option<Time>;
 
-    /// What it has measured.
+    /// Returns what the application has measured.
     fn report(&self) -> Measures;
 }
 
-/// Where an application puts what is to be done.
+/// Where an application puts what it asks for.
 pub(crate) struct Out<'a> {
     /// The time.
     pub(crate) now: Time,

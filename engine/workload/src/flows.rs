@@ -127,7 +127,8 @@ enum Gaps {
 }
 
 impl Gaps {
-    /// From any moment to the first flow: the rest of the gap that this moment falls into, so that the load is the same from the start.
+    /// Returns the time from any moment to the first flow: the rest of the gap that this moment falls into, so that the load is
+    /// the same from the start.
     fn first(self, stream: &mut Stream, mean: Duration) -> Duration {
         match self {
             Gaps::Poisson => stream.exponential(mean),
@@ -142,7 +143,7 @@ impl Gaps {
         }
     }
 
-    /// From one flow to the next.
+    /// Returns the time from one flow to the next.
     fn next(self, stream: &mut Stream, mean: Duration) -> Duration {
         match self {
             Gaps::Poisson => stream.exponential(mean),
@@ -222,7 +223,7 @@ impl FlowsSpec<'_> {
     }
 }
 
-/// Flows of a list, and when the last begins.
+/// Returns the flows of a list, and when the last begins.
 fn listed(
     list: &[ListedFlow<'_>],
     at: &FieldPath<'_>,
@@ -244,7 +245,7 @@ fn listed(
 }
 
 impl DrawnSpec {
-    /// Flows, and when the time is over in which they begin.
+    /// Draws flows. Returns them, and the end of the time in which they begin.
     fn draw(&self, at: &FieldPath<'_>, context: &Context<'_>) -> Result<(Vec<Flow>, Time), WorkloadError> {
         let at = &FieldPath(&at.of("drawn"));
         let mean = self.sizes.check(at)?;
@@ -301,7 +302,7 @@ impl DrawnSpec {
         Ok((flows, end))
     }
 
-    /// All hosts, rack by rack, and the places of those that send, each with those that it sends to.
+    /// Returns all hosts, rack by rack, and the places of those that send, each with those that it sends to.
     fn senders(
         &self,
         at: &FieldPath<'_>,
@@ -352,7 +353,7 @@ impl Places {
         self.all.len() - self.but.len()
     }
 
-    /// The place of a number below `count`.
+    /// Returns the place of a number below `count`.
     fn place(&self, number: usize) -> usize {
         let place = self.all.start + number;
         place + if place < self.but.start { 0 } else { self.but.len() }

@@ -22,7 +22,7 @@ impl Jitter {
         (below_ps > 0).then_some(Self { seed, application, below_ps })
     }
 
-    /// Of a transfer; `nth` of those that its application began at the same instant.
+    /// Returns the delay of a transfer, which is the `nth` of those that its application began at the same instant.
     fn of(&self, transfer: &Transfer, nth: u64) -> Duration {
         let place = [self.application, transfer.id.token, transfer.group.unwrap_or(u64::MAX), nth];
         Duration::from_ps(Stream::new(self.seed, Purpose::StartJitter, &place).below(self.below_ps))
@@ -107,7 +107,7 @@ mod tests {
         )
     }
 
-    /// When which host is asked, in order; each answers at once.
+    /// Runs a workload whose hosts answer at once, and returns when which host is asked, in order.
     fn begun(mut workload: Workload) -> Vec<(u64, u32)> {
         let mut found = Vec::new();
         workload.start(Time::ZERO);

@@ -6,7 +6,7 @@
 //! * [`Workload::start`] begins, once;
 //! * [`Workload::next_timeout`] and [`Workload::handle_timeout`] are the timers;
 //! * [`Workload::handle_transfer`] says what has become of a transfer;
-//! * [`Workload::poll_action`] gives what is to be done, after each of the above, until there is nothing.
+//! * [`Workload::poll_action`] gives what must be done, after each of the above, until there is nothing.
 //!
 //! This crate has no clock, no network, and no random source but streams seeded by the description: the same description and
 //! the same happenings give the same actions. Who drives it carries the transfers (`netsim` does, over TCP) and answers for each
@@ -112,7 +112,7 @@ impl Workload {
         self.applications[application].dscp
     }
 
-    /// Returns when [`Workload::handle_timeout`] is to be called next.
+    /// Returns when [`Workload::handle_timeout`] must be called next.
     pub fn next_timeout(&self) -> Option<Time> {
         match (self.timers.next(), self.delayed.next()) {
             (Some(timer), Some(delayed)) => Some(timer.min(delayed)),
@@ -132,7 +132,7 @@ impl Workload {
         }
     }
 
-    /// Notes that a transfer takes at least this time on its path, alone and with any window. It is to be said before the transfer ends.
+    /// Notes that a transfer takes at least this time on its path, alone and with any window. Called before the transfer ends.
     pub fn note_ideal(&mut self, id: TransferId, ideal: Duration) {
         if let Some(entry) = self.applications.get_mut(id.application as usize) {
             entry.application.note_ideal(id.token, ideal);
@@ -166,7 +166,7 @@ impl Workload {
         }
     }
 
-    /// Returns what is to be done next.
+    /// Returns what must be done next.
     pub fn poll_action(&mut self) -> Option<Action> {
         self.actions.pop_front()
     }

@@ -188,12 +188,12 @@ impl PhasesSpec {
 }
 
 impl Phases {
-    /// The step under way.
+    /// Returns the step under way.
     fn step(&self) -> &Step {
         &self.steps[((self.begun - 1) % self.steps.len() as u64) as usize]
     }
 
-    /// All ranks begin to compute.
+    /// Starts the computation of every rank.
     fn begin(&mut self, out: &mut Out<'_>) {
         self.begun += 1;
         (self.began, self.computing, self.under_way) = (out.now, self.ranks.len(), 0);
@@ -212,7 +212,7 @@ impl Phases {
         out.exchange(index as u64, Some(self.begun), hosts, [message.bytes, 0], connection);
     }
 
-    /// The step ends when all have computed and everything has arrived.
+    /// Ends the step when all have computed and everything has arrived.
     fn end_if_done(&mut self, out: &mut Out<'_>) {
         if self.computing > 0 || self.under_way > 0 {
             return;

@@ -159,7 +159,7 @@ fn random_pairs(
 }
 
 impl Rpc {
-    /// The pair's next call, one gap after `since`, if there is one.
+    /// Schedules the pair's next call, one gap after `since`, if there is one.
     fn schedule(&mut self, number: usize, since: Time, out: &mut Out<'_>) {
         let gap = self.pairs[number].gaps.exponential(self.mean_interval);
         let next = since.saturating_add(gap);

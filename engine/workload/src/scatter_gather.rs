@@ -169,7 +169,7 @@ impl ScatterGatherSpec {
     }
 }
 
-/// Racks of at least `least` hosts each, no host in two of them.
+/// Returns the racks of at least `least` hosts each, no host in two of them.
 pub(crate) fn racks(
     named: &[Vec<String>],
     least: u64,
@@ -214,7 +214,7 @@ fn part(token: u64) -> (u32, Part) {
 }
 
 impl ScatterGather {
-    /// The client's next query, one gap from now, if there is one.
+    /// Schedules the client's next query, one gap from now, if there is one.
     fn schedule(&mut self, number: usize, out: &mut Out<'_>) {
         let client = &mut self.clients[number];
         if client.left == Some(0) {
@@ -266,7 +266,7 @@ impl ScatterGather {
         }
     }
 
-    /// A query is over; `None` in place of when it was asked, if it has failed.
+    /// Ends a query. `asked` is `None` if it has failed, and else when it was asked.
     fn end(&mut self, slot: u32, asked: Option<Time>, now: Time) {
         match asked {
             Some(asked) => self.times.record(now.saturating_since(asked)),

@@ -27,7 +27,7 @@ pub(crate) fn application(kind: &'static str) -> impl FnMut(&mut Schema) {
     }
 }
 
-/// Says which kind a report is of; the report of every application has its kind beside what the kind measures.
+/// Adds to a report's schema which kind it is of. The report of every application has its kind beside what the kind measures.
 pub(crate) fn kind(name: &'static str) -> impl FnMut(&mut Schema) {
     move |schema| {
         if let Some(Value::Object(own)) = schema.get_mut("properties") {

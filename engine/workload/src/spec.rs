@@ -57,7 +57,7 @@ pub(crate) struct Top<'a> {
     applications: Vec<&'a RawValue>,
 }
 
-/// Adds a workload's description and all that it consists of, but for `TcpSpec`, which belongs to the crate that runs TCP.
+/// Adds a workload's description and all that it consists of, except `TcpSpec`, which belongs to the crate that runs TCP.
 #[cfg(feature = "schema")]
 pub fn add_to_schema(generator: &mut schemars::SchemaGenerator) {
     generator.subschema_for::<Top<'_>>();

@@ -14,7 +14,7 @@ from ptf_tests.lib.targets.engine import EnginePort, EngineTarget
 
 
 def platform_config_update(config: dict[str, object]) -> None:
-    """Tell ptf which ports there are and of what class."""
+    """Tells ptf which ports there are and of what class."""
     target = base.current()
     if not isinstance(target, EngineTarget):
         raise RuntimeError(f"platform eeon serves target engine, not {target.name}")

@@ -34,6 +34,6 @@ class _Config(TypedDict):
 
 
 def platform_config_update(config: _Config) -> None:
-    """Tell ptf which ports there are and of what class."""
+    """Tells ptf which ports there are and of what class."""
     config["dataplane"] = {"portclass": BufferedPort}
     config["port_map"] = {(device, port): interface for device, port, interface in config["interfaces"]}

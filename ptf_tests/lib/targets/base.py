@@ -52,15 +52,15 @@ class Target(ABC):
 
     @abstractmethod
     def start(self, options: SwitchOptions) -> str:
-        """Make ready a switch without history; return the address of its P4Runtime server."""
+        """Makes ready a switch without history. Returns the address of its P4Runtime server."""
 
     @abstractmethod
     def stop(self) -> None:
-        """Give up the switch of the current test; idempotent."""
+        """Gives up the switch of the current test; idempotent."""
 
     @abstractmethod
     def advance(self, *, ns: int = 0, us: int = 0, ms: int = 0) -> None:
-        """Let time pass. Everything that leaves meanwhile is at PTF's ports when this returns."""
+        """Lets time pass. Everything that leaves meanwhile is at PTF's ports when this returns."""
 
     @property
     @abstractmethod
@@ -68,15 +68,14 @@ class Target(ABC):
         """The time now, nanoseconds, on the clock that stamps departures."""
 
     def drain(self) -> None:
-        """Let time pass until every queue is empty and nothing is on its way to PTF."""
+        """Lets time pass until every queue is empty and nothing is on its way to PTF."""
         self.advance(ms=DRAIN_MS)
 
     def before_plug(self, port: int) -> None:  # noqa: B027 - most targets have nothing to do
-        """A test is about to fill the queue of `port`: make its link slow, where it has no rate of its
-        own."""
+        """Makes the link of `port` slow, where it has no rate: a test is about to fill its queue."""
 
     def register_read(self, client: P4RuntimeClient, name: str, index: int) -> int:
-        """One cell of a register."""
+        """Returns one cell of a register."""
         return client.register_read(name, index)
 
 
@@ -84,7 +83,8 @@ _installed: Target | None = None
 
 
 def current() -> Target:
-    """The switch of this PTF run: made on first use, by the module that the test parameter `target` names."""
+    """Returns the switch of this PTF run. It is made on first use, by the module that the test parameter
+    `target` names."""
     global _installed
     if _installed is None:
         name = test_param_get("target")

@@ -19,12 +19,12 @@ class Bmv2Target(RealTimeTarget):
     tick_ns = 1_000
 
     def register_read(self, client: P4RuntimeClient, name: str, index: int) -> int:
-        """Through Thrift: BMv2 answers register reads over P4Runtime with UNIMPLEMENTED."""
+        """Reads through Thrift: BMv2 answers register reads over P4Runtime with UNIMPLEMENTED."""
         return self.register_over_thrift(name, index)
 
 
 def make() -> Bmv2Target:
-    """The target that the test parameters describe."""
+    """Returns the target that the test parameters describe."""
     return Bmv2Target(
         test_param_get("grpc_address"), int(test_param_get("thrift_port")), test_param_get("cli")
     )

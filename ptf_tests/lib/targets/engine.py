@@ -53,11 +53,11 @@ class EngineSource(DataPlanePacketSourceIface):
         self._fd = os.eventfd(0, os.EFD_SEMAPHORE | os.EFD_NONBLOCK)
 
     def fileno(self) -> int:
-        """For select()."""
+        """Returns the file descriptor for select()."""
         return self._fd
 
     def recv(self) -> tuple[int, int, bytes, DepartureTime]:
-        """The oldest frame: (device, port, frame, time). Called by PTF's thread when `fileno` is readable."""
+        """Returns the oldest frame: (device, port, frame, time). PTF calls it when `fileno` is readable."""
         os.eventfd_read(self._fd)
         with self._taken:
             frame = self._waiting.popleft()
@@ -66,7 +66,7 @@ class EngineSource(DataPlanePacketSourceIface):
         return frame
 
     def put(self, frames: Sequence[tuple[int, int, bytes]]) -> None:
-        """Hand over frames, as (time in ns, port, bytes), and wait until PTF's thread has taken them."""
+        """Hands over frames, as (time in ns, port, bytes), and waits until PTF's thread has taken them."""
         if not frames:
             return
         with self._taken:
@@ -93,7 +93,7 @@ class EngineTarget(Target):
         self._clock_start_ns = 0
 
     def start(self, options: SwitchOptions) -> str:
-        """A new switch without a program, and its server."""
+        """Starts a new switch without a program, and its server."""
         self.stop()
         self._clock_start_ns = options.clock_start_ns
         self._switch = Switch(
@@ -115,14 +115,14 @@ class EngineTarget(Target):
         return self._server.address
 
     def stop(self) -> None:
-        """Stop the server. It takes its time to look up from waiting for packets, so not in the test's; but
+        """Stops the server. It takes its time to look up from waiting for packets, so not in the test's; but
         the process must not end before it has."""
         if self._server is not None:
             threading.Thread(target=self._server.stop, args=(0,)).start()
         self._server = self._switch = None
 
     def advance(self, *, ns: int = 0, us: int = 0, ms: int = 0) -> None:
-        """Let the switch run, up to and including the new time."""
+        """Lets the switch run, up to and including the new time."""
         switch = self._running()
         left = switch.advance_to(switch.now_ps + (ns + us * 1_000 + ms * 1_000_000) * 1_000)
         self.source.put(
@@ -139,7 +139,7 @@ class EngineTarget(Target):
         return self._clock_start_ns + self._running().now_ps // 1_000
 
     def inject(self, port: int, frame: bytes) -> None:
-        """A frame arrives on a port, now."""
+        """Sends a frame that arrives on a port, now."""
         self._running().inject(port, frame)
         self.advance()
 
@@ -159,15 +159,15 @@ class EnginePort(DataPlanePortIface):
         self._target = target
 
     def get_packet_source(self) -> EngineSource:
-        """The source that all ports share."""
+        """Returns the source that all ports share."""
         return self._target.source
 
     def send(self, packet: bytes) -> int:
-        """A frame enters the switch; returns its length, as a socket would."""
+        """Sends a frame into the switch. Returns its length, as a socket would."""
         self._target.inject(self._port, packet)
         return len(packet)
 
 
 def make() -> EngineTarget:
-    """The target; it needs no parameters."""
+    """Returns the target; it needs no parameters."""
     return EngineTarget()

@@ -21,7 +21,7 @@ class EngineVethTarget(RealTimeTarget):
 
 
 def make() -> EngineVethTarget:
-    """The target that the test parameters describe."""
+    """Returns the target that the test parameters describe."""
     return EngineVethTarget(
         test_param_get("grpc_address"), int(test_param_get("thrift_port")), test_param_get("cli")
     )

@@ -39,11 +39,11 @@ class RealTimeTarget(Target):
         self._plugged: set[int] = set()
 
     def start(self, options: SwitchOptions) -> str:
-        """The one switch there is. The gate, the rate, the clock and the seed are not its to choose."""
+        """Returns the address of the one switch. Gate, rate, clock and seed are not its to choose."""
         return self._address
 
     def stop(self) -> None:
-        """Give plugged ports their speed back."""
+        """Gives plugged ports their speed back, and ends the CLI."""
         for port in self._plugged:
             self._command(f"set_queue_rate {_FAST_PPS} {port}")
         self._plugged.clear()
@@ -53,11 +53,11 @@ class RealTimeTarget(Target):
             self._cli = None
 
     def advance(self, *, ns: int = 0, us: int = 0, ms: int = 0) -> None:
-        """Sleep at least that long."""
+        """Sleeps at least that long."""
         time.sleep(ns / 1e9 + us / 1e6 + ms / 1e3)
 
     def drain(self) -> None:
-        """Wait until the program's own account says that all queues are empty."""
+        """Waits until the program's own account says that all queues are empty."""
         deadline = time.monotonic() + _DRAIN_TIMEOUT_SECS
         time.sleep(_QUIET_SECS)
         while any(self.register_over_thrift("occupancy_packets", port) for port in DATA_PORTS):
@@ -72,20 +72,20 @@ class RealTimeTarget(Target):
         return time.time_ns()
 
     def before_plug(self, port: int) -> None:
-        """Slow the port down, so that a burst queues."""
+        """Slows the port down, so that a burst queues."""
         self._plugged.add(port)
         self._command(f"set_queue_rate {_SLOW_PPS} {port}")
 
     def register_over_thrift(self, name: str, index: int) -> int:
-        """One cell of a register, by simple_switch_CLI."""
+        """Returns one cell of a register, by simple_switch_CLI."""
         answer = self._command(f"register_read {name} {index}")
         if "=" not in answer:
             raise AssertionError(f"simple_switch_CLI: register {name}[{index}]: {answer.strip()}")
         return int(answer.rpartition("=")[2])
 
     def _command(self, line: str) -> str:
-        """One command of simple_switch_CLI, and its answer. The CLI reads the program when it starts, so it
-        is started after the pipeline has been pushed."""
+        """Sends one command to simple_switch_CLI, and returns its answer. The CLI reads the program when it
+        starts, so it is started after the pipeline has been pushed."""
         if self._cli is None:
             pipe = subprocess.PIPE
             self._cli = subprocess.Popen(self._cli_command, stdin=pipe, stdout=pipe, stderr=subprocess.STDOUT)

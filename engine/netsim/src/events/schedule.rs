@@ -28,7 +28,7 @@ struct Siblings {
 }
 
 impl Siblings {
-    /// The first of the four.
+    /// Returns the place of the first of the four.
     #[inline(always)]
     fn first(&self) -> usize {
         let [a, b, c, d] = self.times;

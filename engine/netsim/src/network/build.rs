@@ -73,7 +73,7 @@ impl Network {
     }
 }
 
-/// The PHY of a transmitter. What controls it counts in ticks, and so is off by at most two of them.
+/// Returns the PHY of a transmitter. What controls it counts in ticks, and so is off by at most two of them.
 fn phy(direction: &Direction, tick: Duration) -> Phy {
     Phy::new(direction.phy.unwrap_or(PhyType::NONE), direction.stall, tick * 2)
 }

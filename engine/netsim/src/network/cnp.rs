@@ -200,7 +200,8 @@ mod tests {
     }
 
     proptest! {
-        /// One at once, and never two of a flow within the interval; a marked packet has one that is no older than the interval.
+        /// Checks that a flow's first mark has a notification at once, that two of a flow are never within the interval, and that
+        /// a marked packet has one that is no older than the interval.
         #[test]
         fn each_flow_gets_one_notification_an_interval_at_most_and_no_mark_is_left_out(
             marks in prop::collection::vec((0..60_u64, 0..3_u16), 1..200),

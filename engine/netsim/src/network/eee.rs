@@ -47,7 +47,7 @@ impl EeeParams {
         ((bytes * u128::from(self.ticks_per_byte_q24)) >> 24) as u64
     }
 
-    /// Whether this much ends a hold.
+    /// Returns whether this much ends a hold.
     #[inline]
     fn is_triggered(&self, packets: u32, bytes: u32) -> bool {
         let enough = |held: u32, trigger: u32| trigger != 0 && held >= trigger;
@@ -105,7 +105,7 @@ impl Eee {
         }
     }
 
-    /// The PHY has gone to sleep and this packet has to wake it, or may be collected.
+    /// Handles a packet that finds the PHY asleep, or on its way to sleep: it wakes the PHY, or begins a hold.
     fn start(&mut self, t: u64, frame_bytes: u32) {
         let EeeParams { sleep_ticks, wake_ticks, stall_ticks, hold_ticks, .. } = self.params;
         self.asleep_at = self.busy_until + stall_ticks + sleep_ticks;
@@ -219,7 +219,7 @@ mod tests {
     };
     const COALESCE: EeeParams = EeeParams { hold_ticks: 12_000, trigger_packets: 3, ..STANDARD };
 
-    /// A machine whose wire went idle at tick 100.
+    /// Returns a machine whose wire went idle at tick 100.
     fn idle_since_100(params: EeeParams) -> Eee {
         let mut eee = Eee::new(params);
         eee.busy_until = 100;

@@ -32,7 +32,7 @@ impl HostFrame {
         Self { captured, wire_len: wire_len as u32, number: 0, tag, owner: None, limiter: None }
     }
 
-    /// Creates the same for an owner that is to be told when the frame has left the NIC.
+    /// Creates the same for an owner that is told when the frame has left the NIC.
     pub(crate) fn owned(self, owner: Option<NonZeroU32>) -> Self {
         Self { owner, ..self }
     }

@@ -118,7 +118,7 @@ impl Recorder {
             .push(HopEvent { at, packet: 0, flow: NONE, node, port, hop: Hop::Woke { until: start } }, &[]);
     }
 
-    /// If the PHY sleeps at `now`, tells since when, and returns the time that it takes to wake.
+    /// Records since when the PHY has slept, if it sleeps at `now`, and returns the time that it takes to wake.
     fn slept(&mut self, node: u16, port: u16, phy: &Phy, now: Time) -> Option<Duration> {
         let sleep = phy.sleep_at(now)?;
         let hop = Hop::Slept { until: sleep.asleep };

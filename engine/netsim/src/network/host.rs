@@ -152,8 +152,8 @@ impl Host {
         reactions::is_message(frame) && frame.starts_with(&self.mac.0)
     }
 
-    /// Whether the frame is for this host. Switches on the way write the next hop's MAC address, so for an IP
-    /// packet the IP address must fit, too.
+    /// Returns whether the frame is for this host. Switches on the way write the next hop's MAC address, so for an IP packet the
+    /// IP address must match, too.
     fn is_addressed(&self, frame: &[u8], network: Option<&Network<'_>>) -> bool {
         let Ok(ethernet) = ethernet::Frame::new_checked(frame) else { return false };
         let destination = ethernet.destination();

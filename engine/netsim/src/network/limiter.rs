@@ -36,7 +36,7 @@ struct Limiter {
 }
 
 impl Limiter {
-    /// When the first frame may leave; `None` without a rate.
+    /// Returns when the first frame may leave; `None` without a rate.
     fn due(&self) -> Option<Time> {
         if self.debt == 0 {
             return (self.rate_bps > 0).then_some(self.since);

@@ -78,7 +78,7 @@ pub(crate) struct Network {
     pauses: Option<Pauses>,
 }
 
-/// A frame is no longer in its host's NIC.
+/// A frame that has left its host's NIC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct LeftNic {
     pub(crate) owner: NonZeroU32,
@@ -86,7 +86,7 @@ pub(crate) struct LeftNic {
 }
 
 impl LeftNic {
-    /// Of a frame that has an owner.
+    /// Creates it for a frame that has an owner; `None` for any other.
     #[inline]
     fn of(frame: &HostFrame) -> Option<Self> {
         frame.owner.map(|owner| Self { owner, payload_bytes: frame.uncaptured_len() })
@@ -121,12 +121,12 @@ impl Network {
         self.directions.iter()
     }
 
-    /// Addresses of a frame from one host to another.
+    /// Returns the addresses of a frame from one host to another.
     pub(crate) fn addresses(&self, from: usize, to: usize) -> Option<Addresses> {
         self.hosts[from].addresses_to(&self.hosts[to])
     }
 
-    /// Addresses of frames between two hosts, as the first and as the second sends them.
+    /// Returns the addresses of frames between two hosts, as the first and as the second sends them.
     pub(crate) fn addresses_with(&self, one: usize, other: usize) -> Option<[Addresses; 2]> {
         self.hosts[one].addresses_with(&self.hosts[other])
     }
@@ -216,7 +216,7 @@ impl Network {
         }
     }
 
-    /// DCQCN at a host: a notification changes a flow's rate, and a packet with CE is answered with one.
+    /// Handles DCQCN at a host: a notification changes a flow's rate, and a packet with CE is answered with one.
     fn dcqcn(&mut self, events: &mut EventQueue, host: usize, frame: &[u8], ecn: Option<Ecn>) {
         let now = events.now();
         if self.hosts[host].nic.handle_notification(now, frame) {
@@ -262,7 +262,7 @@ impl Network {
         self.schedule_nic(events, host);
     }
 
-    /// A NIC has dropped a frame.
+    /// Handles a frame that a NIC has dropped.
     fn drop_in_nic(&mut self, events: &EventQueue, host: usize, dropped: HostFrame) {
         if let Some(hops) = &mut self.hops {
             hops.host_dropped(events.now(), host, &dropped, Cause::Nic);
@@ -316,7 +316,7 @@ impl Network {
         self.send_from_switch(events, switch);
     }
 
-    /// Handles [`Event::WireDelivers`]. A frame that has arrived at the host that it was for is to be given back with [`Network::recycle`].
+    /// Handles [`Event::WireDelivers`]. A frame that has arrived at its host must be given back with [`Network::recycle`].
     #[inline]
     pub(crate) fn wire_delivers(&mut self, events: &mut EventQueue, index: usize) -> Option<Arrival> {
         let wire = &mut self.wires[index];
@@ -375,7 +375,7 @@ impl Network {
         }
     }
 
-    /// A link that is down has lost a host's frame.
+    /// Handles a host's frame that a link has lost because it is down.
     #[cold]
     fn uplink_loses(&mut self, events: &EventQueue, host: usize, frame: HostFrame) {
         self.lose_from_host(host, frame.class());
@@ -385,7 +385,7 @@ impl Network {
         self.buffers.give_back(frame.captured);
     }
 
-    /// A link that is down has lost a switch's frame.
+    /// Handles a switch's frame that a link has lost because it is down.
     #[cold]
     fn wire_loses(
         &mut self,
@@ -403,7 +403,7 @@ impl Network {
         self.switches[from].switch.recycle(frame);
     }
 
-    /// A frame of MAC control ends at the NIC.
+    /// Delivers a frame of MAC control, which ends at the NIC.
     #[cold]
     fn control_arrives(&mut self, events: &mut EventQueue, arrival: Arrival, packet: Option<u64>) {
         let (host, bytes) = (arrival.host, arrival.frame.len());
@@ -430,12 +430,12 @@ impl Network {
         !self.left.is_empty()
     }
 
-    /// Returns a frame that is no longer in its NIC.
+    /// Returns a frame that has left its NIC.
     pub(crate) fn pop_left(&mut self) -> Option<LeftNic> {
         self.left.pop()
     }
 
-    /// If hops are recorded: the next packet that comes to a switch has this number.
+    /// Tells a switch the number of the packet that comes to it next, if hops are recorded.
     #[inline]
     fn expect(&mut self, switch: usize, packet: u64) {
         if self.hops.is_some() {
@@ -451,7 +451,7 @@ impl Network {
         self.hops.is_some()
     }
 
-    /// Records, where hops are recorded, that a host's TCP sender has lowered its congestion window, given in bytes before and after.
+    /// Records that a host's TCP sender has lowered its congestion window, given in bytes before and after, if hops are recorded.
     pub(crate) fn slowed(&mut self, now: Time, host: usize, flow: &FiveTuple, window: [Bytes; 2]) {
         if let Some(hops) = &mut self.hops {
             hops.slowed(now, host, flow, window);
@@ -486,7 +486,7 @@ impl Network {
         self.switches[index].poll_packet_in()
     }
 
-    /// Puts on the wires what a switch sends, and notes how deep its queues are and when it is to be woken.
+    /// Puts on the wires what a switch sends, and notes how deep its queues are and when it must be woken.
     #[inline]
     fn send_from_switch(&mut self, events: &mut EventQueue, index: usize) {
         let node = &mut self.switches[index];

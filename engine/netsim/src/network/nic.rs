@@ -266,7 +266,7 @@ impl Nic {
         Ok(())
     }
 
-    /// Whether a frame that comes now finds nothing waiting, which the transmitter is told.
+    /// Returns whether a frame that comes now finds nothing waiting. The transmitter is told if so.
     #[inline]
     fn finds_nothing_waiting(&mut self, now: Time) -> bool {
         let is_empty = self.queues.frames() == 0;
@@ -276,7 +276,7 @@ impl Nic {
         is_empty
     }
 
-    /// A frame is let in, with which `bytes` wait.
+    /// Admits a frame, with which `bytes` wait.
     #[inline]
     fn admit(&mut self, now: Time, wire_len: u32, is_first: bool, bytes: u64) {
         self.transmitter.admit(now, wire_len, is_first);
@@ -348,7 +348,7 @@ impl Nic {
         (frame, wire_time)
     }
 
-    /// A frame has left its limiter: its reaction point counts the bytes.
+    /// Tells a frame's reaction point of the bytes that have left its limiter.
     #[inline]
     fn leaves_limiter(&mut self, now: Time, limiter: Option<NonZeroU32>, wire_len: u32) {
         if let (Some(reactions), Some(limiter)) = (&mut self.reactions, limiter) {
@@ -457,7 +457,7 @@ mod tests {
         }
     }
 
-    /// Sleeps at once, wakes in no time, holds for 500 us or for `trigger_packets`.
+    /// Returns a NIC that sleeps at once, wakes in no time, and holds for 500 us or for `trigger_packets`.
     fn holding(limit: u64, trigger_packets: u32) -> Nic {
         let hold = Duration::from_us(500);
         let eee = NicEee { hold, trigger_packets, ..NicEee::default() };
@@ -486,7 +486,8 @@ mod tests {
     }
 
     proptest::proptest! {
-        /// However frames come: what counts in the buffer never exceeds it, and nothing is left outside at the end.
+        /// Checks that what counts in the buffer never exceeds it, however frames come, and that nothing is left outside at the
+        /// end.
         #[test]
         fn the_account_of_what_is_held_outside_comes_to_nothing(
             frames in proptest::collection::vec((0_u64..900, 60_u32..1_514), 1..80),
@@ -531,7 +532,7 @@ mod tests {
         HostFrame { limiter: Some(limiter), ..frame(wire_len) }
     }
 
-    /// Departures until nothing is left, in microseconds with the frames' lengths.
+    /// Returns the departures until nothing is left, in microseconds with the frames' lengths.
     fn departures(nic: &mut Nic) -> Vec<(u64, u32)> {
         let mut all = Vec::new();
         while let Some(at) = nic.next_departure() {
@@ -613,7 +614,7 @@ mod tests {
         assert_eq!((nic.queue_packets(), nic.add_limiter(us(0), 1)), (0, Some(limiter)));
     }
 
-    /// A UDP datagram of which the addresses and ports are there.
+    /// Returns a UDP datagram of which the addresses and ports are there.
     fn of_flow(source_port: u16, wire_len: u32) -> HostFrame {
         let mut captured = vec![0; 12];
         captured.extend([8, 0, 0x45, 0, 5, 0xDC, 0, 0, 0, 0, 64, 17, 0, 0, 10, 0, 0, 1, 10, 0, 0, 2]);
@@ -646,7 +647,7 @@ mod tests {
         message
     }
 
-    /// What the receiver of a frame says when it comes marked.
+    /// Returns the notification that the receiver of a frame sends when the frame comes marked.
     fn notification(about: &HostFrame) -> Vec<u8> {
         let settings = cnp::Notifications { interval: Duration::from_us(50), dscp: 48 };
         cnp::NotificationPoint::new(settings).marked(us(0), &about.captured).unwrap()

@@ -133,7 +133,8 @@ impl Aqm {
     }
 }
 
-/// The average after an idle time, as the program's action `red` computes it: whole halvings by a shift, the rest by a parabola.
+/// Returns the average after an idle time, as the program's action `red` computes it: whole halvings by a shift, the rest by a
+/// parabola.
 fn aged(average: u64, idle: Duration, half_life_ps: NonZeroU64) -> u64 {
     let halvings = (u128::from(idle.as_ps()) << 16) / u128::from(half_life_ps.get());
     let Some(left) = u32::try_from(halvings >> 16).ok().and_then(|whole| average.checked_shr(whole)) else {
@@ -145,7 +146,7 @@ fn aged(average: u64, idle: Duration, half_life_ps: NonZeroU64) -> u64 {
 }
 
 impl Codel {
-    /// The table of docs/models/codel.md. Whether the packet that leaves gets a signal.
+    /// Moves on in the table of docs/models/codel.md, and returns whether the packet that leaves gets a signal.
     fn judge(&mut self, now: Time, interval_ps: u64, late: bool, spared: bool) -> bool {
         let mut state = self.state;
         if !late || state == CodelState::Below {
@@ -181,7 +182,7 @@ impl Codel {
     }
 }
 
-/// interval / sqrt(count).
+/// Returns interval / sqrt(count).
 fn step(interval_ps: u64, count: u32) -> Duration {
     Duration::from_ps((interval_ps as f64 / f64::from(count).sqrt()).round() as u64)
 }
@@ -207,7 +208,7 @@ fn decision(signal: &Signal) -> Decision {
     }
 }
 
-/// The action `choose_signal`.
+/// Returns the signal that the program's action `choose_signal` gives a frame.
 fn signal(frame: &HostFrame, ecn: bool, protect: Protect) -> Signal {
     match wire::ecn(&frame.captured) {
         Some(Ecn::Ce) if ecn => return Signal::Carried,

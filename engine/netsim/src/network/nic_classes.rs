@@ -119,7 +119,7 @@ impl Lanes {
         Some(frame)
     }
 
-    /// Obeys a frame of MAC control, if it is a pause of a queue that may be paused; whether it was one.
+    /// Obeys a frame of MAC control, if it is a pause of a queue that may be paused. Returns whether it was one.
     pub(super) fn obey(&mut self, now: Time, rate: DataRate, frame: &[u8]) -> bool {
         if !is_pause(frame) {
             return false;
@@ -166,7 +166,7 @@ mod tests {
 
     const GIGABIT: DataRate = DataRate::from_bps(1_000_000_000);
 
-    /// DSCP 26 is priority 3, which may be paused; DSCP 46 priority 5, which may not.
+    /// Returns classes in which DSCP 26 is priority 3, which may be paused, and DSCP 46 is priority 5, which may not.
     fn classes() -> NicClasses {
         let mut priority = [0; 64];
         (priority[26], priority[46]) = (3, 5);
@@ -177,7 +177,7 @@ mod tests {
         Nic::new(GIGABIT, Bytes::new(24), None, None).with_classes(Some(classes()))
     }
 
-    /// A frame that takes 12 us on the wire, of IPv4 or IPv6.
+    /// Returns a frame of IPv4 or IPv6 that takes 12 us on the wire.
     fn frame(dscp: u8, is_ipv6: bool) -> HostFrame {
         let mut captured = vec![0; 54];
         if is_ipv6 {
@@ -315,8 +315,8 @@ mod tests {
     }
 
     proptest::proptest! {
-        /// Whatever pauses, and whatever leaves beside it: a limited flow is never ahead of its rate by more than the one frame that had
-        /// to wait for the wire, and with nothing beside it by none.
+        /// Checks that a limited flow is never ahead of its rate by more than the one frame that had to wait for the wire, and
+        /// with nothing beside it by none, whatever pauses and whatever leaves beside it.
         #[test]
         fn frames_of_a_limited_flow_are_as_far_apart_as_its_rate_whatever_pauses(
             offered in proptest::collection::vec((0_u64..400, 60_u32..1_514), 2..60),
@@ -377,7 +377,7 @@ mod tests {
             }
         }
 
-        /// Queues that nobody pauses, with one class in use, are the one FIFO.
+        /// Checks that queues which nobody pauses, with one class in use, are the one FIFO.
         #[test]
         fn one_class_without_pauses_changes_no_departure(
             frames in proptest::collection::vec((0_u64..100, 60_u32..1_514, 0..3_u8), 1..60),

@@ -135,7 +135,7 @@ impl Fair {
 mod tests {
     use super::*;
 
-    /// The beginning of a datagram from this port; without one a frame that is not IP.
+    /// Returns the beginning of a datagram from this port, or without a port a frame that is not IP.
     fn frame(port: Option<u16>, wire_len: u32, number: u32) -> HostFrame {
         let mut captured = vec![0; 12];
         if let Some(port) = port {
@@ -201,7 +201,8 @@ mod tests {
     }
 
     proptest::proptest! {
-        /// The bound of Shreedhar and Varghese: of two flows that wait all the time, neither gets more than a turn and a frame ahead.
+        /// Checks the bound of Shreedhar and Varghese: of two flows that wait all the time, neither gets more than a turn and a
+        /// frame ahead.
         #[test]
         fn flows_that_wait_all_the_time_have_equal_bytes_whatever_their_frames_are(
             lengths in proptest::collection::vec((60_u32..1_515, 60_u32..1_515, 60_u32..1_515), 20..60),

@@ -48,7 +48,7 @@ impl Buffer {
         }
     }
 
-    /// Whether what comes now is held: the link is not awake, or the first frame after a hold leaves at this very time.
+    /// Returns whether what comes now is held: the link is not awake, or the first frame after a hold leaves at this very time.
     fn is_held(&self, now: Time, transmitter: &Transmitter) -> bool {
         !transmitter.is_awake() || self.awake_since == Some(now)
     }

@@ -51,7 +51,7 @@ impl Queues {
         self.lanes.is_some()
     }
 
-    /// Obeys a frame of MAC control, if it is a pause of a queue that may be paused; whether it was one.
+    /// Obeys a frame of MAC control, if it is a pause of a queue that may be paused. Returns whether it was one.
     pub(super) fn obey(&mut self, now: Time, rate: DataRate, frame: &[u8]) -> bool {
         self.lanes.as_mut().is_some_and(|lanes| lanes.obey(now, rate, frame))
     }
@@ -106,7 +106,7 @@ impl Queues {
         }
     }
 
-    /// When a frame of a priority may leave a limiter.
+    /// Returns when a frame of a priority may leave a limiter.
     #[inline]
     fn next_limited(&self, priority: usize) -> Option<Time> {
         self.limiters.as_ref().and_then(|limiters| limiters.next(priority))

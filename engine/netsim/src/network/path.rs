@@ -69,7 +69,7 @@ impl Paths {
 }
 
 impl Copy {
-    /// Where the copy sends a frame, and as what; `None` when it drops it. Nothing is left in it afterwards.
+    /// Returns where the copy sends a frame, and as what; `None` when it drops it. Nothing is left in the copy afterwards.
     fn forward(&mut self, port: u16, frame: &[u8]) -> Option<(u16, Vec<u8>)> {
         self.switch.handle_packet(self.now, port, frame, 0);
         let mut sent = None;

@@ -19,7 +19,7 @@ struct Queue {
 }
 
 impl Queue {
-    /// The queue opens at `opens`, as was decided at `now`.
+    /// Notes that the queue opens at `opens`, as was decided at `now`.
     fn set(&mut self, now: Time, opens: Time) {
         match self.now {
             Some((since, until)) if until >= now => {
@@ -55,7 +55,7 @@ impl Pauses {
 }
 
 impl Network {
-    /// Returns the priorities that a frame pauses, bit by bit; `None` when it is no pause, or when no queue has gates.
+    /// Returns the priorities that a frame pauses, bit by bit; `None` when it is not a pause, or when no queue has gates.
     #[inline]
     pub(super) fn pause_of(&self, frame: &[u8]) -> Option<u8> {
         if self.pauses.is_none() || !is_mac_control(frame) {
@@ -64,7 +64,7 @@ impl Network {
         asked(frame)
     }
 
-    /// A pause has come to a node, which has obeyed it or not.
+    /// Notes a pause that has come to a node, which has obeyed it or not.
     #[cold]
     pub(super) fn pause_came(&mut self, now: Time, (node, port): (Node, u16), priorities: u8) {
         let direction = match node {

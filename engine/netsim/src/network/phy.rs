@@ -145,7 +145,7 @@ impl Phy {
         self.idle_since = until;
     }
 
-    /// Files an idle time that a transmission has ended.
+    /// Accounts for an idle time that a transmission has ended.
     fn end_idle(&mut self, gap: Duration) {
         let times = &mut self.until_idle;
         let Some(stall) = self.stall.filter(|stall| gap >= *stall + self.tolerance) else {
@@ -222,7 +222,8 @@ impl Phy {
         self.wakes
     }
 
-    /// Transmissions that started before the PHY could be awake. What controls the PHY is wrong if this is not 0.
+    /// Returns the number of transmissions that started before the PHY could be awake. What controls the PHY is wrong if this is
+    /// not 0.
     pub fn violations(&self) -> u64 {
         self.violations
     }

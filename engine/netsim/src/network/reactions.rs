@@ -107,7 +107,7 @@ impl Point {
         }
     }
 
-    /// When the rate may change by itself.
+    /// Returns when the rate may change by itself.
     fn next_timeout(&self) -> Time {
         let due = match self {
             Self::Qcn(point) => point.next_timeout(),
@@ -290,7 +290,7 @@ impl Reactions {
 mod tests {
     use super::*;
 
-    /// Of a UDP datagram 10.0.0.1:7 -> 10.0.0.2:9, of which the first 30 bytes are carried.
+    /// Returns a notification about a UDP datagram 10.0.0.1:7 -> 10.0.0.2:9, of which the first 30 bytes are carried.
     fn frame() -> Vec<u8> {
         let mut frame = vec![0; 14];
         frame[12..].copy_from_slice(&[0x22, 0xE7]);

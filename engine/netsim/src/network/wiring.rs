@@ -104,7 +104,7 @@ pub(crate) struct Wiring {
     pub(crate) faults: Vec<LinkFault>,
 }
 
-/// The classes of the NICs, as they look a frame's queue up.
+/// Returns the classes of the NICs, as they look a frame's queue up.
 fn classes(spec: &NicClassesSpec) -> Result<NicClasses, SpecError> {
     let priority = |place: String, of: u8| {
         let reason = "is not a priority; there are 0 to 7";
@@ -191,7 +191,7 @@ impl Wiring {
     }
 }
 
-/// The links that fail, one by one.
+/// Returns the links that fail, one by one.
 fn faults(
     spec: &FabricSpec,
     nodes: &BTreeMap<&str, Node>,
@@ -232,7 +232,7 @@ fn faults(
     Ok(found)
 }
 
-/// Reaction points of a NIC, and how its host notifies senders.
+/// Returns the reaction points of a NIC, and how its host notifies senders.
 fn reactions(
     place: &str,
     nic: &NicSpec,
@@ -388,7 +388,7 @@ fn phys(spec: &FabricSpec) -> Result<BTreeMap<u64, PhyType>, SpecError> {
     Ok(phys)
 }
 
-/// By switch, whether it has hosts. Ends that name no node are found out later.
+/// Returns by switch whether it has hosts. Ends that name no node are found out later.
 fn leaves(spec: &FabricSpec, nodes: &BTreeMap<&str, Node>) -> Vec<bool> {
     let mut is_leaf = vec![false; spec.switches.len()];
     for link in &spec.links {
@@ -482,7 +482,7 @@ fn no_timings(place: &str, rate_bps: u64) -> SpecError {
     wrong(place, rate_bps, "EEE is on at a rate that `phy` says no timings for; add an entry or turn it off")
 }
 
-/// As the controller's configuration is checked: nothing overflows.
+/// Checks the AQM of a NIC as the controller's configuration is checked: nothing overflows.
 fn check_aqm(place: &str, nic: &NicSpec) -> Result<(), SpecError> {
     match nic.aqm {
         Some(NicAqm::Red { min_threshold, max_threshold, probability_slope, average_shift, .. }) => {

@@ -128,7 +128,7 @@ impl Dcqcn {
         }
     }
 
-    /// What the estimate loses when its timer expires. 0 in the end: it keeps less than 2^-16.
+    /// Returns what the estimate loses when its timer expires. In the end this is 0: the estimate keeps less than 2^-16.
     fn decay(&self) -> u64 {
         self.alpha >> self.settings.gain_shift
     }

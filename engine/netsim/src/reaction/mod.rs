@@ -46,7 +46,7 @@ fn within(
     Err(SettingsError { name, value, reason })
 }
 
-/// The settings that both kinds have.
+/// Checks the settings that both kinds have.
 fn check_recovery(rules: &recovery::Rules, min_bps: u64) -> Result<(), SettingsError> {
     within("cycle_bytes", rules.cycle_bytes, 1_000..=u64::MAX >> 1, "must be at least 1000")?;
     within("timer_ps", rules.cycle.as_ps(), MIN_PERIOD_PS..=MAX_PERIOD_PS, "must be from 1 us to 1000 s")?;

@@ -198,7 +198,7 @@ mod tests {
         Qcn::new(settings, DataRate::from_bps(LINE))
     }
 
-    /// Cut by 63/128, rates as they are after each cycle of bytes.
+    /// Returns a flow's target and rate after each cycle of bytes.
     fn after_cycles(flow: &mut Qcn, cycles: usize) -> Vec<(u64, u64)> {
         let cycle = |_| {
             flow.sent(at(0), CYCLE);

@@ -27,7 +27,7 @@ struct Series {
 }
 
 impl QueueDepth {
-    /// Series for `queues` queues of at most `max_samples` finished samples, at first of `period` each.
+    /// Creates the series of `queues` queues with at most `max_samples` finished samples, at first of `period` each.
     ///
     /// # Panics
     /// When the period has no length, or the number of samples is odd or zero.
@@ -43,7 +43,7 @@ impl QueueDepth {
         }
     }
 
-    /// Finishes the periods before `now`. To be called before the depths change at `now`.
+    /// Finishes the periods before `now`. Callers do this before the depths change at `now`.
     #[inline]
     pub fn advance(&mut self, now: Time) {
         while now >= self.period_end {
@@ -94,8 +94,8 @@ impl QueueDepth {
         self.period
     }
 
-    /// Peaks of a queue from the start of the run on, in bytes; the last is that of the period not finished
-    /// yet. Zeros at the end are left out.
+    /// Returns the peaks of a queue from the start of the run on, in bytes. The last is that of the period not finished yet.
+    /// Zeros at the end are left out.
     pub fn samples(&self, queue: usize) -> Vec<u64> {
         let series = &self.queues[queue];
         let mut samples = series.peaks.clone();
@@ -119,7 +119,7 @@ mod tests {
         QueueDepth::new(1, Duration::from_ns(10), 4)
     }
 
-    /// The depth is `depth` from `at` on.
+    /// Makes the depth `depth` from `at` on.
     fn change(series: &mut QueueDepth, at: u64, depth: u64) {
         series.advance(ns(at));
         series.observe(0, depth);

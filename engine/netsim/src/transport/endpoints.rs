@@ -73,7 +73,7 @@ struct Exchange {
 struct Session {
     number: Number,
     owner: Owner,
-    /// When it is to be opened; `None` once it is.
+    /// When it opens; `None` once it is open.
     opens_at: Option<Time>,
     /// It stays open, and applications know it by this name.
     persistent: Option<(u32, u32)>,
@@ -322,7 +322,7 @@ impl Endpoints {
         counts
     }
 
-    /// When the next timer of an end expires.
+    /// Returns when the next timer of an end expires.
     fn due(&self, end: usize) -> Option<Time> {
         let session = &self.sessions[end / 2];
         if session.is_free {
@@ -401,7 +401,7 @@ impl Endpoints {
         Some(end)
     }
 
-    /// Something has arrived at an end: requests are answered, exchanges finish, and the side that has received a FIN closes.
+    /// Handles what has arrived at an end: requests are answered, exchanges finish, and the side that has received a FIN closes.
     fn progress(&mut self, now: Time, end: usize) {
         let slot = end / 2;
         let session = &mut self.sessions[slot];
@@ -460,7 +460,7 @@ impl Endpoints {
         (*host as usize, flow, connection.cwnd())
     }
 
-    /// Notes that a frame of a connection is no longer in its host's NIC. Returns the end that may send more now, if that lets it.
+    /// Notes that a frame of a connection has left its host's NIC. Returns the end that may send more now, if that lets it.
     pub(super) fn left_nic(&mut self, left: LeftNic) -> Option<usize> {
         let (number, side) = Number::of_owner(left.owner);
         let session = self.sessions.get(number.slot())?;
@@ -494,7 +494,7 @@ impl Endpoints {
         Some(Outgoing { host: this.host as usize, len, owner, limiter: this.limiter })
     }
 
-    /// An end has nothing more to send now.
+    /// Sets the timer of an end that has nothing more to send now, or releases its connection when that is over.
     fn all_is_sent(&mut self, end: usize) {
         let (slot, other) = (end / 2, end ^ 1);
         let states = [end, other].map(|end| self.ends[end].connection.state());
@@ -519,7 +519,7 @@ impl Endpoints {
         }
     }
 
-    /// A connection is over, or one side has given it up, and then the other drops it, too.
+    /// Releases a connection that is over, or that one side has given up; then the other drops it, too.
     fn release(&mut self, slot: usize) {
         for end in [2 * slot + CLIENT, 2 * slot + SERVER] {
             self.past.add(&self.ends[end].connection);

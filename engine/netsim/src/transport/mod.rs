@@ -74,7 +74,7 @@ impl Transport {
         Ok(number)
     }
 
-    /// Handles [`Event::TransportTimer`]. The next one is to be scheduled with [`Transport::schedule_timer`].
+    /// Handles [`Event::TransportTimer`]. The caller schedules the next one with [`Transport::schedule_timer`].
     pub(crate) fn handle_timer(&mut self, events: &mut EventQueue, network: &mut Network) {
         while self.coming_in.front().is_some_and(|(due, _)| *due <= events.now()) {
             let Some((_, arrival)) = self.coming_in.pop_front() else { break };
@@ -92,7 +92,7 @@ impl Transport {
         }
     }
 
-    /// Says when the next timer expires.
+    /// Schedules the next timer.
     pub(crate) fn schedule_timer(&mut self, events: &mut EventQueue) {
         let coming_in = self.coming_in.front().map(|(due, _)| *due);
         let going_out = self.going_out.front().map(|waiting| waiting.due);
@@ -101,7 +101,7 @@ impl Transport {
     }
 
     /// Handles a frame that has arrived at the host that it was for. Returns whether it belonged to a connection, or may; then the next
-    /// timer is to be scheduled.
+    /// timer must be scheduled.
     pub(crate) fn receive(
         &mut self,
         events: &mut EventQueue,
@@ -120,7 +120,7 @@ impl Transport {
         self.take_in(events, network, arrival)
     }
 
-    /// A connection takes in what has arrived for it. Whether there is one.
+    /// Hands an arrival to its connection, and returns whether there is one.
     #[inline]
     fn take_in(&mut self, events: &mut EventQueue, network: &mut Network, arrival: Arrival) -> bool {
         let end = self.endpoints.receive(events.now(), arrival.host, &arrival.frame);
@@ -134,7 +134,7 @@ impl Transport {
         end.is_some()
     }
 
-    /// A segment goes to its host's NIC.
+    /// Offers a segment to its host's NIC.
     #[inline]
     fn offer(events: &mut EventQueue, network: &mut Network, captured: Vec<u8>, outgoing: &Outgoing) {
         let frame = HostFrame::new(events.now(), captured, outgoing.len);
@@ -157,7 +157,7 @@ impl Transport {
         self.windows[end] = Some((flow, window));
     }
 
-    /// Everything that one end of a connection sends now goes to its host's NIC.
+    /// Offers everything that one end of a connection sends now to its host's NIC, after the delay that a host has for it.
     fn transmit(&mut self, events: &mut EventQueue, network: &mut Network, end: usize) {
         let mut captured = network.buffer();
         while let Some(outgoing) = self.endpoints.poll_transmit(events.now(), end, &mut captured) {
@@ -172,7 +172,7 @@ impl Transport {
         network.return_buffer(captured);
     }
 
-    /// Lets connections go on whose bound of data in NICs let nothing out before frames left. The next timer is to be scheduled.
+    /// Lets connections go on whose bound of data in NICs let nothing out before frames left. The caller sets the next timer.
     pub(crate) fn frames_left(&mut self, events: &mut EventQueue, network: &mut Network) {
         while let Some(left) = network.pop_left() {
             if let Some(end) = self.endpoints.left_nic(left) {
@@ -197,7 +197,7 @@ impl Transport {
         self.transmit(events, network, 2 * slot + CLIENT);
     }
 
-    /// Sends a request from the side that opened a connection, which is to be answered.
+    /// Sends a request, which asks for an answer, from the side that opened a connection.
     pub(crate) fn request(
         &mut self,
         events: &mut EventQueue,

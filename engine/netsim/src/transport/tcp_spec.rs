@@ -128,7 +128,7 @@ struct HyStartSpec {
     max_rtt_thresh_ps: u64,
 }
 
-/// A value that is there, `null` included, told from one that is not.
+/// Reads a value that is there, `null` included, told from one that is not.
 fn given<'de, D: Deserializer<'de>, T: Deserialize<'de>>(from: D) -> Result<Option<Option<T>>, D::Error> {
     Option::deserialize(from).map(Some)
 }
@@ -207,7 +207,7 @@ pub(crate) fn settings(place: &str, json: Option<&str>) -> Result<Settings, Work
 mod tests {
     use super::*;
 
-    /// Every key of [`TcpSpec`] that crosses unchanged, with a value that is not its default.
+    /// Checks every key of [`TcpSpec`] that crosses unchanged, with a value that is not its default.
     #[test]
     fn what_is_given_is_what_is_set() {
         let given = settings(

@@ -14,7 +14,7 @@ use crate::transport::Transport;
 /// Bytes of the shortest Ethernet frame, without FCS.
 const MIN_FRAME: u64 = 60;
 
-/// Returns the time of an exchange of `bytes` over a connection that is to be opened; `None` where the switches have no path for it.
+/// Returns the time of an exchange of `bytes` over a connection that must be opened; `None` where no path exists.
 pub(super) fn time(
     paths: &mut Paths,
     network: &Network,
@@ -53,8 +53,8 @@ pub(super) fn time(
     Some(sum)
 }
 
-/// From the first bit of the first frame until the last one has arrived, of frames with `payload` bytes each and one with the rest, or of
-/// one frame without any.
+/// Returns the time from the first bit of the first frame until the last one has arrived, of frames with `payload` bytes each and
+/// one with the rest, or of one frame without any.
 fn train(path: &[&Direction], headers: u64, payload: u64, bytes: u64) -> Duration {
     let (full, rest) = (bytes / payload, bytes % payload);
     let wire_time = |link: &Direction, payload: u64| {

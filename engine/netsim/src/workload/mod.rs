@@ -217,7 +217,7 @@ impl Driver {
         }
     }
 
-    /// The slot of a connection that transfers share, opened if it is not.
+    /// Returns the slot of a connection that transfers share, and opens it if it is not open.
     fn shared(
         &mut self,
         network: &Network,
@@ -271,7 +271,7 @@ impl Driver {
     }
 }
 
-/// A host sends a UDP frame whose payload is zeros.
+/// Sends a UDP frame whose payload is zeros from one host to another.
 fn send_udp(
     events: &mut EventQueue,
     network: &mut Network,

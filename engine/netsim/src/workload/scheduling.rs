@@ -238,8 +238,8 @@ impl Scheduling {
         self.schedule_timer(events);
     }
 
-    /// A flow that should have ended and has not lags behind its rate: it counts as having a part of its volume left, or else it would get no rate and
-    /// never end.
+    /// Keeps flows that should have ended and have not, because they lag behind their rates. Each counts as having a part of its
+    /// volume left, or else it would get no rate and never end.
     fn keep_late_flows(&mut self, now: Time) {
         let late: Vec<(FlowId, u64)> = self
             .schedule
@@ -254,7 +254,7 @@ impl Scheduling {
         }
     }
 
-    /// Says when the next timer expires.
+    /// Schedules the next timer.
     pub(super) fn schedule_timer(&self, events: &mut EventQueue) {
         let due = self.next_timeout().map(|due| due.max(events.now()));
         events.set(Event::SchedulerTimer, due);

@@ -64,7 +64,7 @@ impl Transfers {
         self.busy.saturating_add(since)
     }
 
-    /// Completions of the size classes of at most [`SMALL_BYTES`].
+    /// Returns the completions of the size classes of at most [`SMALL_BYTES`].
     fn small(&self) -> Histogram {
         let mut small = Histogram::default();
         for (class, _) in self.by_size.iter().zip(SIZES).filter(|(_, size)| *size <= SMALL_BYTES) {

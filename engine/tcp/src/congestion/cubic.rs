@@ -39,7 +39,7 @@ pub(crate) struct Cubic {
 }
 
 impl Cubic {
-    /// RFC 9438, 4.6: the window before a reduction to BETA of it, and 4.7: fast convergence.
+    /// Notes the window before a reduction to BETA of it (RFC 9438, 4.6), with fast convergence (4.7), and ends the epoch.
     fn reduce(&mut self, window: &Window) {
         let cwnd = window.cwnd as f64 / window.mss as f64;
         self.w_max = if cwnd < self.w_max { cwnd * (1.0 + BETA) / 2.0 } else { cwnd };
@@ -117,7 +117,7 @@ impl Controller for Cubic {
     }
 }
 
-/// The cube root of a number that is not negative, by Newton's method, to the last bits.
+/// Returns the cube root of a number that is not negative, to the last bits, by Newton's method.
 fn cube_root(x: f64) -> f64 {
     if x <= 0.0 {
         return 0.0;
@@ -146,7 +146,7 @@ mod tests {
         assert_eq!(cube_root(0.0), 0.0);
     }
 
-    /// RFC 9438, 4.6 and 4.7.
+    /// Checks RFC 9438, 4.6 and 4.7.
     #[test]
     fn a_loss_leaves_seven_tenths_and_a_second_one_before_the_plateau_gives_way() {
         let mut window = window(100, &Config::default());
@@ -158,8 +158,8 @@ mod tests {
         assert_eq!((window.ssthresh, cubic.w_max), (56 * MSS, 80.0 * 0.85));
     }
 
-    /// RFC 9438, 4.2, equations 1 and 2: from 70 of 100 segments it takes K = (30 / 0.4)^(1/3) = 4.217 s to be back, with a
-    /// round-trip time long enough that Reno is slower.
+    /// Checks RFC 9438, 4.2, equations 1 and 2: from 70 of 100 segments it takes K = (30 / 0.4)^(1/3) = 4.217 s to be back, with
+    /// a round-trip time long enough that Reno is slower.
     #[test]
     fn the_window_is_back_at_its_maximum_after_k_seconds_and_flat_there() {
         let config = Config::default();
@@ -186,7 +186,8 @@ mod tests {
         assert!((at(8.4) / expected - 1.0).abs() < 0.05, "far beyond K: {} of {expected}", at(8.4));
     }
 
-    /// RFC 9438, 4.3: at short round-trip times it grows as Reno with its own decrease would: ALPHA a round-trip time.
+    /// Checks RFC 9438, 4.3: at short round-trip times the window grows as Reno's would with CUBIC's decrease, by ALPHA a
+    /// round-trip time.
     #[test]
     fn at_short_round_trip_times_it_is_as_fast_as_reno() {
         let mut window = window(100, &Config::default());

@@ -67,7 +67,7 @@ mod tests {
         Dctcp::new(&Config { dctcp_initial_alpha: alpha, ..Config::default() })
     }
 
-    /// RFC 8257, 3.3: alpha = alpha (1 - g) + g M, with M in bytes over one window.
+    /// Checks RFC 8257, 3.3: alpha = alpha (1 - g) + g M, with M in bytes over one window.
     #[test]
     fn alpha_follows_the_fraction_of_marked_bytes_once_a_window() {
         let mut dctcp = dctcp(0.5);

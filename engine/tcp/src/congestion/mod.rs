@@ -191,26 +191,26 @@ impl Congestion {
         }
     }
 
-    /// See [`Controller::observe`].
+    /// Calls [`Controller::observe`].
     #[inline]
     pub(crate) fn observe(&mut self, ack: &Ack) {
         each!(self, controller => controller.observe(ack));
     }
 
-    /// See [`Controller::grow`].
+    /// Calls [`Controller::grow`], and bounds what a user's algorithm sets.
     #[inline]
     pub(crate) fn grow(&mut self, window: &mut Window, ack: &Ack) {
         each!(self, controller => controller.grow(window, ack));
         self.bound(window, u64::MAX);
     }
 
-    /// See [`Controller::on_mark`].
+    /// Calls [`Controller::on_mark`], and bounds what a user's algorithm sets.
     pub(crate) fn on_mark(&mut self, window: &mut Window) {
         each!(self, controller => controller.on_mark(window));
         self.bound(window, u64::MAX);
     }
 
-    /// See [`Controller::on_loss`].
+    /// Calls [`Controller::on_loss`], and bounds what a user's algorithm sets.
     pub(crate) fn on_loss(&mut self, window: &mut Window, flight: u64) {
         each!(self, controller => controller.on_loss(window, flight));
         // The window becomes the threshold.
@@ -228,12 +228,12 @@ impl Congestion {
         window.credit = 0;
     }
 
-    /// See [`Controller::after_idle`].
+    /// Calls [`Controller::after_idle`].
     pub(crate) fn after_idle(&mut self) {
         each!(self, controller => controller.after_idle());
     }
 
-    /// See [`Controller::unused`].
+    /// Calls [`Controller::unused`].
     #[inline]
     pub(crate) fn unused(&mut self, now: Time) {
         each!(self, controller => controller.unused(now));

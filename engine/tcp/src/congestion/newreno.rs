@@ -41,7 +41,7 @@ mod tests {
     use super::*;
     use crate::config::Config;
 
-    /// RFC 3465, 2.3: with L = 2 an ACK of a stretch of four segments counts for two.
+    /// Checks RFC 3465, 2.3: with L = 2 an ACK of a stretch of four segments counts for two.
     #[test]
     fn slow_start_grows_by_what_is_acknowledged_at_most_two_segments_an_ack() {
         let mut window = Window { ssthresh: u64::MAX, ..window(10, &Config::default()) };
@@ -53,7 +53,7 @@ mod tests {
         assert_eq!(window.cwnd, 16 * MSS, "after a time-out L is 1");
     }
 
-    /// RFC 5681, 3.1: one SMSS per round-trip time.
+    /// Checks RFC 5681, 3.1: one SMSS per round-trip time.
     #[test]
     fn congestion_avoidance_grows_by_a_segment_a_window() {
         let mut window = window(10, &Config::default());
@@ -85,7 +85,7 @@ mod tests {
         }
     }
 
-    /// RFC 5681, equation 4.
+    /// Checks RFC 5681, equation 4.
     #[test]
     fn a_loss_sets_the_threshold_to_half_of_what_is_under_way_at_least_two_segments() {
         let mut window = window(10, &Config::default());

@@ -93,7 +93,7 @@ mod tests {
     use super::*;
     use crate::config::Config;
 
-    /// One round of `window` segments with the round-trip time `rtt_us`.
+    /// Runs one round of `window` segments with the round-trip time `rtt_us`.
     fn round(vegas: &mut Vegas, window: &mut Window, rtt_us: u64) {
         let rtt = Some(Duration::from_us(rtt_us));
         let ack = Ack { rtt, ..ack(vegas.round_end + 1, 2 * MSS, window.cwnd) };
@@ -101,7 +101,8 @@ mod tests {
         vegas.grow(window, &ack);
     }
 
-    /// 20 segments; 100 us without queue. Waiting: 20 (1 - 100/rtt): 105 us: 0.95, 118 us: 3.05, 130 us: 4.6.
+    /// Starts each round with 20 segments, and 100 us without a queue. Then 20 (1 - 100/rtt) segments wait: 0.95 at 105 us, 3.05
+    /// at 118 us, 4.6 at 130 us.
     #[test]
     fn the_window_is_held_between_two_and_four_waiting_segments() {
         let mut vegas = Vegas { base_rtt: Some(Duration::from_us(100)), ..Vegas::default() };

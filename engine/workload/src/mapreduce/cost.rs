@@ -70,8 +70,8 @@ impl Machine {
     }
 }
 
-/// Cycles, bytes read and bytes written by a map after its input. Output that did not fit the buffer is merged: read and written
-/// once more.
+/// Returns the cycles, bytes read and bytes written by a map after its input. Output that did not fit the buffer is merged: read
+/// and written once more.
 fn map_after_input(cost: &Cost, input: u64, output: u64) -> (f64, u64, u64) {
     let merged = if output > SORT_BUFFER_BYTES { output } else { 0 };
     let cycles = cost.map_cycles_per_byte * input as f64

@@ -6,7 +6,7 @@ use super::cost::Cost;
 use crate::random::{Purpose, Stream};
 use crate::report::{Distribution, JobReport};
 
-/// A cluster as it was described and checked, but for its jobs and machine.
+/// A cluster as it was described and checked, without its jobs and machine.
 pub(super) struct Settings {
     pub(super) seed: u64,
     pub(super) application: u64,
@@ -140,7 +140,7 @@ pub(super) struct Fetched {
     pub(super) noise: f64,
 }
 
-/// The part of `total` that is the `index`th of `count` that differ by at most one byte.
+/// Returns the part of `total` that is the `index`th of `count` that differ by at most one byte.
 fn part(total: u64, index: u64, count: u64) -> u64 {
     let until = |index: u64| u128::from(total) * u128::from(index) / u128::from(count);
     (until(index + 1) - until(index)) as u64
@@ -469,13 +469,13 @@ impl Job {
         self.tasks().reducers[reducer as usize].input_bytes
     }
 
-    /// Reducers on a worker that have not ended.
+    /// Returns the number of reducers on a worker that have not ended.
     pub(super) fn running_reducers(&self, worker: u32) -> u32 {
         let reducers = self.tasks.iter().flat_map(|tasks| &tasks.reducers);
         reducers.filter(|reducer| reducer.worker == worker && !reducer.has_ended()).count() as u32
     }
 
-    /// Maps that have started, and all.
+    /// Returns the numbers of maps that have started, and of all.
     pub(super) fn started_maps(&self) -> (u32, u32) {
         (self.tasks().started_maps, self.settings.maps)
     }
@@ -489,7 +489,7 @@ impl Reducer {
 }
 
 impl Tasks {
-    /// A map that has not started, and whether the worker has its split.
+    /// Returns a map that has not started, and whether the worker has its split.
     fn next_map(&mut self, worker: u32) -> (u32, bool) {
         let waits = |maps: &[MapTask], map: u32| maps[map as usize].started.is_none();
         while let Some(map) = self.local[worker as usize].pop() {

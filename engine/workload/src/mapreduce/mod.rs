@@ -134,7 +134,7 @@ pub(crate) struct MapReduce {
 }
 
 impl MapReduce {
-    /// Of checked settings. `jobs` are in the order of the description.
+    /// Creates the application from checked settings. `jobs` are in the order of the description.
     fn new(settings: Settings, machine: Machine, jobs: Vec<Job>) -> Self {
         let worker = |host: &u32| Worker {
             host: *host,
@@ -153,7 +153,7 @@ impl MapReduce {
         }
     }
 
-    /// A worker reports what has ended, and is given tasks for its free slots.
+    /// Handles a worker's heartbeat: the worker reports what has ended, and is given tasks for its free slots.
     fn heartbeat(&mut self, worker: u32, out: &mut Out<'_>) {
         for (job, map) in std::mem::take(&mut self.workers[worker as usize].ended) {
             self.announce(job, map, out);
@@ -173,7 +173,7 @@ impl MapReduce {
         }
     }
 
-    /// Gives the worker a map of the first job that has one, one whose split is there if it has such; whether it did.
+    /// Gives the worker a map of the first job that has one, one whose split is there if it has such. Returns whether it did.
     fn start_map(&mut self, worker: u32, out: &mut Out<'_>) -> bool {
         let place = &mut self.workers[worker as usize];
         if place.free_map_slots == 0 {
@@ -196,7 +196,7 @@ impl MapReduce {
         false
     }
 
-    /// A map asks a host that has its split for it.
+    /// Requests a map's split from a host that has it.
     fn read_input(&mut self, job: u32, map: u32, out: &mut Out<'_>) {
         let token = Token::ReadInput { job, map }.pack();
         let job = &mut self.jobs[job as usize];
@@ -219,7 +219,7 @@ impl MapReduce {
         worker.ended.push((job, map));
     }
 
-    /// The job tracker knows that a map has ended: every reducer that runs may fetch from it.
+    /// Tells the job tracker that a map has ended: every reducer that runs may fetch from it.
     fn announce(&mut self, number: u32, map: u32, out: &mut Out<'_>) {
         self.jobs[number as usize].announce(map);
         for reducer in 0..self.jobs[number as usize].started_reducers() {
@@ -227,7 +227,7 @@ impl MapReduce {
         }
     }
 
-    /// Gives the worker a reducer of the first job that has one to start; whether it did.
+    /// Gives the worker a reducer of the first job that has one to start. Returns whether it did.
     fn start_reducer(&mut self, worker: u32, out: &mut Out<'_>) -> bool {
         let place = &mut self.workers[worker as usize];
         if place.free_reduce_slots == 0 {
@@ -244,7 +244,7 @@ impl MapReduce {
         false
     }
 
-    /// A reducer fetches what it may; with nothing left to fetch it goes on to reduce.
+    /// Begins what a reducer may fetch. With nothing left to fetch the reducer goes on to reduce.
     fn fetch_more(&mut self, number: u32, reducer: u32, out: &mut Out<'_>) {
         let job = &mut self.jobs[number as usize];
         while let Some(fetch) = job.next_fetch(reducer, &self.settings) {
@@ -266,7 +266,7 @@ impl MapReduce {
         }
     }
 
-    /// A reducer writes its output to its own disk, and over the network as HDFS does: to a second host, from there to a third, all
+    /// Writes a reducer's output to its own disk, and over the network as HDFS does: to a second host, from there to a third, all
     /// at the same time.
     fn output_begins(&mut self, number: u32, reducer: u32, out: &mut Out<'_>) {
         let job = &mut self.jobs[number as usize];
@@ -287,7 +287,7 @@ impl MapReduce {
         out.transfer(token, None, hosts, [job.output(reducer), 0]);
     }
 
-    /// One copy of a reducer's output is complete; with the last one its task ends, and with the last task the job.
+    /// Completes one copy of a reducer's output; with the last one its task ends, and with the last task the job.
     fn output_done(&mut self, number: u32, reducer: u32, out: &mut Out<'_>) {
         let job = &mut self.jobs[number as usize];
         let Some(worker) = job.output_done(reducer, out.now) else { return };
@@ -302,7 +302,7 @@ impl MapReduce {
     }
 }
 
-/// What a reducer fetches is waited for as a whole.
+/// Returns the group of what a reducer fetches, which is waited for as a whole.
 fn group_of(job: u32, reducer: u32) -> u64 {
     u64::from(job) << 32 | u64::from(reducer)
 }

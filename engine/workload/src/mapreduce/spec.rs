@@ -238,7 +238,7 @@ impl MapReduceSpec {
 }
 
 impl LocalitySpec {
-    /// By worker: the number of its rack.
+    /// Returns the number of each worker's rack; `None` without one.
     fn racks(
         &self,
         workers: &[u32],
@@ -256,7 +256,7 @@ impl LocalitySpec {
     }
 }
 
-/// The hosts that work: those named, or all, but for the first that are reserved.
+/// Returns the hosts that work: those named, or all, without the first that are reserved.
 fn workers(
     named: Option<&[String]>,
     reserved: u32,
