@@ -126,7 +126,7 @@ impl State {
         })
     }
 
-    /// `watch` hears each checksum that the program verifies, what was computed, and which field it is of.
+    /// Verifies checksums, and calls `watch` for each with what was computed and the field that it is of.
     #[inline]
     fn verify_checksums_watched(
         &mut self,
@@ -199,7 +199,8 @@ impl State {
         self.update_checksums_watched(phv, payload, |_, _, _, _| {});
     }
 
-    /// `watch` hears each checksum that the program updates, what was computed, and which field it is of, before that changes.
+    /// Updates checksums, and calls `watch` for each with what was computed and the field that it is of, before the field
+    /// changes.
     #[inline]
     fn update_checksums_watched(
         &mut self,

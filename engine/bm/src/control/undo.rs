@@ -80,7 +80,7 @@ impl State {
         });
     }
 
-    /// One more or one less entry of a table points there.
+    /// Increments or decrements the number of a table's entries that point at `outcome`.
     pub(super) fn count_outcome(&mut self, table: usize, outcome: Outcome, more: bool) {
         let Some(profile) = self.program.match_table(table as u32).profile else { return };
         let profile = &mut self.cells.profiles[profile as usize];

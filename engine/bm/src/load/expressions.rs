@@ -346,7 +346,7 @@ impl Loader<'_> {
         }
     }
 
-    /// Operations on headers, unions and stacks. Apart from [`Loader::operation`], whose frames pile up.
+    /// Returns an operation on headers, unions or stacks. It stands apart from [`Loader::operation`], whose stack frames pile up.
     #[inline(never)]
     fn structure_operation(
         &self,

@@ -147,7 +147,7 @@ impl Maker {
         })
     }
 
-    /// Code that writes parts one after the other, with the maximum number of bytes that it writes.
+    /// Compiles a function that writes parts one after the other. Returns it with the maximum number of bytes that it writes.
     fn writer(&mut self, program: &Program, parts: &[Part]) -> Option<(FuncId, usize)> {
         let bytes = parts.iter().map(Part::bytes).sum();
         let config = self.module.target_config();

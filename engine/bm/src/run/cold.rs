@@ -199,7 +199,7 @@ pub(crate) fn execute_cold<T: Externs>(
     Ok(())
 }
 
-/// 128-bit arithmetic.
+/// Runs an operation of 128-bit arithmetic.
 fn wide(phv: &mut Phv, op: WideOp, w: u8, d: Slot, a: Slot, b: Slot) -> Result<(), Fault> {
     let single = |slot: Slot| phv.slots[slot as usize];
     let pair = |slot: Slot| phv.pair(slot);
