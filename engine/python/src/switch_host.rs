@@ -47,17 +47,17 @@ pub(crate) trait SwitchHost: Send + Sync {
     fn check_program(&self, program: Arc<bm::Executable>) -> Result<(), Error>;
     /// Returns the program that runs.
     fn program(&self) -> Option<Arc<bm::Executable>>;
-    /// See [`LoopLock::pause`].
+    /// Pauses as [`LoopLock::pause`] does.
     fn pause(&self);
-    /// See [`LoopLock::resume`].
+    /// Resumes as [`LoopLock::resume`] does.
     fn resume(&self);
-    /// See [`LoopLock::take_turn`].
+    /// Takes the turn as [`LoopLock::take_turn`] does.
     fn take_turn(&self);
-    /// See [`LoopLock::end_turn`].
+    /// Ends the turn as [`LoopLock::end_turn`] does.
     fn end_turn(&self);
     /// Returns the time of the switch's clock, which begins at zero.
     fn now(&self) -> Time;
-    /// Microseconds since the epoch of the computer's clock; `None` where time is virtual and has no other epoch.
+    /// Returns the microseconds since the epoch of the computer's clock; `None` where time is virtual and has no other epoch.
     fn time_since_epoch_us(&self) -> Option<u64> {
         None
     }

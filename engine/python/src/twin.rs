@@ -343,7 +343,7 @@ impl Twin {
 }
 
 impl Twin {
-    /// Names of switches and hosts, by the node numbers of hops.
+    /// Returns the names of switches and hosts, by the node numbers of hops.
     fn nodes(&self) -> Vec<&str> {
         let hosts = self.spec.hosts.iter().map(|host| host.name.as_str());
         self.spec.switches.iter().map(|switch| switch.name.as_str()).chain(hosts).collect()

@@ -255,7 +255,7 @@ class Device:
     # ---- entities
 
     def write(self, request: p4r.WriteRequest, caller: Caller = ANYBODY) -> list[StatusError | None]:
-        """Writes; returns the error of each update, None where it worked."""
+        """Writes the updates, and returns the error of each, None where it worked."""
         with self._lock:
             role = self._arbitration.check_request(request, caller)
             control, forwarding = self._current()
@@ -264,7 +264,7 @@ class Device:
             return results
 
     def read(self, request: p4r.ReadRequest, caller: Caller = ANYBODY) -> Reading:
-        """Reads; returns an answer that is made while it is sent."""
+        """Returns the answer to a read, which is made while it is sent."""
         with self._lock:
             self._arbitration.check_device(request.device_id)
             role = roles.of(request.role, 0)

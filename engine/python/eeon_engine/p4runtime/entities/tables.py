@@ -190,7 +190,7 @@ class Tables:
                 yield [_entry(table, entry) for entry in page]
 
     def _read_pages(self, table: Table, request: p4r.TableEntry, wanted: Wanted) -> Iterator[_Page]:
-        """Pages, with what is wanted of each entry. One that goes in between is left out."""
+        """Yields pages of entries with what is wanted of each. Entries deleted meanwhile are left out."""
         for entries in self._pages(table, request):
             page = {}
             for entry in entries:

@@ -61,7 +61,7 @@ class Service(p4r_grpc.P4RuntimeServicer):
     def SetForwardingPipelineConfig(
         self, request: p4r.SetForwardingPipelineConfigRequest, context: ServicerContext
     ) -> p4r.SetForwardingPipelineConfigResponse:
-        """Checks, saves or commits a program."""
+        """Sets the forwarding pipeline: verifies, saves or commits a program."""
         # Rare, and what an operator looks for when a switch does nothing.
         caller = self._caller(context)
         guard(context, lambda: self._device.set_pipeline(request, caller), logging.WARNING)
