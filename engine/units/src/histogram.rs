@@ -103,7 +103,7 @@ fn bucket(value: u64) -> usize {
     ((shift as usize + 1) << SUB_BITS) + sub as usize
 }
 
-/// Smallest value of a bucket, and how many values fall into it.
+/// Returns the smallest value of a bucket, and how many values fall into it.
 fn range(bucket: usize) -> (u64, u64) {
     let (group, sub) = (bucket >> SUB_BITS, (bucket as u64) & (SUB_BUCKETS - 1));
     match group.checked_sub(1) {
