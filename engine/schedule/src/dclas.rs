@@ -27,7 +27,7 @@ impl Dclas {
         Self { first_limit: u128::from(first_limit_bits.max(1)) * BIT }
     }
 
-    /// Queue of a transfer that has sent this much.
+    /// Returns the queue of a transfer that has sent this much.
     pub(crate) fn queue(&self, sent: u128) -> u32 {
         let mut limit = self.first_limit;
         for queue in 0..QUEUES - 1 {

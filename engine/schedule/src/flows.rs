@@ -137,7 +137,7 @@ impl Flows {
         self.slots[slot as usize].as_mut().expect("slots of transfers have flows")
     }
 
-    /// What was sent until `now` is taken from the remaining volumes.
+    /// Subtracts what was sent until `now` from the remaining volumes.
     pub(crate) fn advance(&mut self, now: Time) {
         let span = u128::from(now.saturating_since(self.now).as_ps());
         self.now = now;

@@ -544,7 +544,7 @@ impl Stock {
     }
 }
 
-/// By how much two ways to the same time may differ: rates are whole bits per second.
+/// Returns by how much two ways to the same time may differ: rates are whole bits per second.
 pub(super) fn rounding(span: u128) -> u128 {
     (span >> 20).max(1)
 }
