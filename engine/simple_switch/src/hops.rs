@@ -348,7 +348,7 @@ impl HopLog {
         &self.values
     }
 
-    /// Beginnings of frames.
+    /// Returns the beginnings of frames.
     pub fn frames(&self) -> &[u8] {
         &self.frames
     }
@@ -546,7 +546,7 @@ impl HopLog {
         self.push_of(known, at, port, Hop::Copied { of: original.packet }, &[]);
     }
 
-    /// Ingress or egress has run.
+    /// Records that ingress or egress has run.
     pub(crate) fn ran(&mut self, id: PacketId, at: Time, port: u16, egress: bool, phv: &Phv, bytes: usize) {
         let Some(known) = self.known(id) else { return };
         let port = match self.filter.port_field {
