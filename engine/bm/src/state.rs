@@ -254,7 +254,7 @@ fn native(program: &Executable, wanted: bool) -> Option<&Native> {
     }
 }
 
-/// Returns a checksum's condition; one that cannot be computed does not hold.
+/// Returns whether a checksum's condition holds; one that cannot be computed does not.
 fn condition_holds(
     program: &Program,
     cells: &mut Cells,

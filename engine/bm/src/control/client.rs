@@ -545,7 +545,7 @@ impl State {
         Ok(())
     }
 
-    /// Makes `members` those of a group, which has been written down.
+    /// Makes `members` those of a group, which has been recorded.
     fn set_shares(&mut self, profile: usize, group: u32, members: &[Share]) -> Result<()> {
         let mut wanted: Vec<(MemberCopy, Option<u16>)> = Vec::new();
         for share in members {

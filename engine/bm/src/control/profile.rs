@@ -88,7 +88,7 @@ impl State {
         self.cells.profiles[profile].put_group(handle, image);
     }
 
-    /// Writes a group down that is about to change.
+    /// Records a group that is about to change.
     pub(super) fn remember_group(&mut self, profile: usize, handle: u32) {
         self.remember(|state| Change::Group {
             profile,

@@ -167,7 +167,7 @@ impl Loader<'_> {
         }
     }
 
-    /// Returns what refers to something without computing. Apart from [`Loader::operand`], whose frames pile up.
+    /// Returns what refers to something without computing. It stands apart from [`Loader::operand`], whose stack frames pile up.
     #[inline(never)]
     fn leaf(&self, json: &Json<'_>, ty: &str, value: &Json<'_>, params: Params<'_>) -> Result<Operand> {
         match ty {

@@ -94,19 +94,19 @@ impl Native {
         self.entries[pc as usize].as_ref()
     }
 
-    /// Writes a deparser's headers.
+    /// Returns the code that writes a deparser's headers.
     #[inline]
     pub(crate) fn deparser(&self, id: u32) -> Option<&Writer> {
         self.deparsers[id as usize].as_ref()
     }
 
-    /// Writes what a calculation covers, without the payload.
+    /// Returns the code that writes what a calculation covers, without the payload.
     #[inline]
     pub(crate) fn calculation(&self, id: u32) -> Option<&Writer> {
         self.calculations[id as usize].as_ref()
     }
 
-    /// Writes what the selector of an action profile covers.
+    /// Returns the code that writes what the selector of an action profile covers.
     #[inline]
     pub(crate) fn selector(&self, profile: usize) -> Option<&Writer> {
         self.selectors[profile].as_ref()

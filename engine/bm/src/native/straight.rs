@@ -146,7 +146,7 @@ impl Translation<'_> {
         self.set_cut(d, value, w);
     }
 
-    /// Returns a shift of which counts of 64 and more give 0.
+    /// Translates a shift of which counts of 64 and more give 0.
     fn shift(
         &mut self,
         w: u8,

@@ -146,8 +146,8 @@ fn kept(
     Some(Kept { always, if_valid })
 }
 
-/// Returns a header that is valid has been written whole, by the parser too. So words that are read only where their header is valid
-/// need no zeros.
+/// Returns what must be zero when the parser begins. A header that is valid has been written whole, by the parser too. So words
+/// that are read only where their header is valid need no zeros.
 fn zeroed(
     program: &Program,
     parser: ParserId,

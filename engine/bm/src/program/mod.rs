@@ -395,7 +395,7 @@ impl Program {
         &self.code.ops
     }
 
-    /// Returns whether it was loaded for tracing.
+    /// Returns whether the program was loaded for tracing.
     pub(crate) fn is_marked(&self) -> bool {
         self.code.marks.is_some()
     }

@@ -46,7 +46,7 @@ impl Group {
         &self.active
     }
 
-    /// Adds a member that is not there yet; whether it was not.
+    /// Adds a member unless it is there already; returns whether it was added.
     pub(crate) fn add(&mut self, member: u32, watch: Option<u16>, up: &BTreeSet<u16>) -> bool {
         let Err(at) = self.members.binary_search(&member) else { return false };
         self.members.insert(at, member);
@@ -426,7 +426,7 @@ impl ActionProfile {
         count(&mut self.group_entries[group as usize], more);
     }
 
-    /// Works out anew which members of a group a packet may get.
+    /// Recomputes which members of a group a packet may get.
     pub(crate) fn refresh(&mut self, group: u32, up: &BTreeSet<u16>) {
         if let Some(group) = self.groups[group as usize].as_mut() {
             group.refresh(up);
