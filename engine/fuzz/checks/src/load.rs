@@ -51,14 +51,14 @@ fn loads(json: &[u8]) -> Option<Arc<Executable>> {
     }
 }
 
-/// Calls and packets for a program that has loaded, run as native code and by the interpreter.
+/// Runs calls and packets for a program that has loaded, as native code and by the interpreter, which must agree.
 fn exercise(program: &Arc<Executable>, input: &[u8]) {
     let [native, interpreted] =
         [false, true].map(|interpreted| run(program, &mut Input::new(input), interpreted));
     assert_eq!(native, interpreted, "native code and the interpreter differ");
 }
 
-/// Runs the program in a switch if it suits one, else by itself; a digest of what came out.
+/// Runs the program in a switch if it suits one, else by itself; returns a digest of the output.
 fn run(program: &Arc<Executable>, input: &mut Input<'_>, interpreted: bool) -> u64 {
     let config = SwitchConfig {
         recirculation_limit: 8,
@@ -115,7 +115,7 @@ impl Externs for Nowhere {
     }
 }
 
-/// Runs the parser, pipelines and deparser that exist on one packet.
+/// Runs the parser, pipelines and deparser that exist on one packet; returns a digest of the output.
 fn run_alone(program: &Arc<Executable>, input: &mut Input<'_>, interpreted: bool) -> u64 {
     let mut state = State::new(program);
     if interpreted {

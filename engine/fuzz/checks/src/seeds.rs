@@ -149,7 +149,7 @@ fn frame_seeds() -> Vec<Vec<u8>> {
     seeds
 }
 
-/// Calls at random: what they name is mostly there.
+/// Returns random calls: what they name mostly exists.
 fn runtime_api_seeds() -> Vec<Vec<u8>> {
     let mut draws = Draws::new(0xca11);
     let mut seed = |program: u8| {

@@ -65,7 +65,7 @@ impl Traffic {
         self.switch.p4_passes() > MAX_PASSES
     }
 
-    /// Lets the switch do all that it has to do; whether it came to an end.
+    /// Lets the switch do all that it has to do; returns whether it came to an end.
     pub(crate) fn drain(&mut self) -> bool {
         let done = self.wake_until(FOREVER);
         self.collect();
