@@ -86,8 +86,8 @@ impl Engine {
         }
     }
 
-    /// Lets the switch do what has become due; the time up to which it has. When it cannot do it in time, its clock is held
-    /// back, as BMv2's packets wait for its threads: a program that recirculates for ever would otherwise fall behind more
+    /// Lets the switch do what has become due; returns the time up to which it has. When it cannot do it in time, its clock is
+    /// held back, as BMv2's packets wait for its threads: a program that recirculates for ever would otherwise fall behind more
     /// with each round.
     pub(crate) fn catch_up(&mut self) -> Time {
         self.catch_up_within(CATCH_UP_LIMIT)

@@ -156,7 +156,7 @@ impl LiveSwitch {
         Ok(())
     }
 
-    /// Ends the loop; what is to be written to files is written. May be called again.
+    /// Ends the loop, and writes pending output to files. May be called again.
     pub fn stop(&self) {
         self.shared.stopping.store(true, Ordering::Release);
         self.shared.wake();
@@ -180,7 +180,7 @@ impl LiveSwitch {
         result
     }
 
-    /// Calls [`LiveSwitch::with`], if nobody has to be waited for; otherwise `call` is not called.
+    /// Calls [`LiveSwitch::with`] if it need not wait; otherwise `call` is not called.
     pub fn try_with<R>(&self, call: impl FnOnce(&mut Switch) -> R) -> Option<Result<R, LiveError>> {
         let result = self.shared.engine.try_lock()?.switch.as_mut().map(call).ok_or(LiveError::NoProgram);
         self.shared.wake();
