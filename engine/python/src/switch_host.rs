@@ -35,11 +35,11 @@ pub(crate) fn set_link(switch: &mut Switch, port: u16, up: bool) -> Result<(), E
 pub(crate) trait SwitchHost: Send + Sync {
     /// Runs `call` on the switch; `NoProgram` when there is none yet.
     fn with(&self, call: &mut dyn FnMut(&mut Switch)) -> Result<(), Error>;
-    /// Calls `with` if nobody has to be waited for; returns `None` without having called `call` otherwise.
+    /// Calls `with` if it need not wait; otherwise returns `None` without having called `call`.
     fn try_with(&self, call: &mut dyn FnMut(&mut Switch)) -> Option<Result<(), Error>>;
     /// Replaces the program and all state. On an error the switch goes on as it was.
     fn load_program(&self, program: Arc<bm::Executable>) -> Result<(), Error>;
-    /// Returns whether programs are to be loaded for tracing.
+    /// Returns whether programs must be loaded for tracing.
     fn traces(&self) -> bool {
         false
     }

@@ -32,7 +32,7 @@ class Device:
         """Set while `notify` may have something to send."""
         self.primary_peers: frozenset[str] = frozenset()
         """Connections of the primaries of the default role and of those that the program names. Replaced
-        whole, for who does not hold the lock."""
+        whole, for readers that do not hold the lock."""
         self._arbitration = Arbitration(control.device_id)
         self._pipeline = pipeline
         self._forwarding = Forwarding(control, pipeline.schema) if pipeline else None

@@ -49,7 +49,7 @@ def run(data: bytes) -> None:
 
 
 def forwards(session: Session, world: World) -> None:
-    """Takes the program anew, and a packet-out leaves by its port."""
+    """Requires that the switch takes the program again, and that a packet-out leaves by its port."""
     switch = session.switch
     request = p4r.SetForwardingPipelineConfigRequest(
         action=p4r.SetForwardingPipelineConfigRequest.VERIFY_AND_COMMIT, config=world.pipeline.config

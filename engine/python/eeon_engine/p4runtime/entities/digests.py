@@ -145,7 +145,7 @@ class Digests:
         return dict(self._lists)
 
     def restore(self, checkpoint: "dict[int, DigestLists]") -> None:
-        """Configures again what was."""
+        """Restores what `checkpoint` has returned."""
         self._lists = checkpoint
 
     @property

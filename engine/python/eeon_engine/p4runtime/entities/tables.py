@@ -278,7 +278,7 @@ class Tables:
         return p4r.Entity(table_entry=answer)
 
     def is_default_set(self, table_id: int) -> bool:
-        """Returns whether somebody has set the default entry of a table."""
+        """Returns whether a client has set the default entry of a table."""
         _, _, is_set = self._control.client_default(self._schema.tables[table_id].name)
         return is_set
 
