@@ -22,7 +22,7 @@ pub struct Flow {
 }
 
 impl Flow {
-    /// Returns its name.
+    /// Returns its id.
     pub fn id(&self) -> FlowId {
         self.id
     }
@@ -124,7 +124,7 @@ impl Flows {
         self.by_id.len()
     }
 
-    /// Returns whether none is.
+    /// Returns whether no flow is under way.
     pub fn is_empty(&self) -> bool {
         self.by_id.is_empty()
     }

@@ -191,7 +191,7 @@ impl Schedule {
         Ok(&self.changes)
     }
 
-    /// Returns when [`Schedule::allocate`] is to be called again, if no flow arrives or ends before.
+    /// Returns when [`Schedule::allocate`] must be called again, if no flow arrives or ends before.
     pub fn next_change(&self) -> Option<Time> {
         self.scheduler.next_change(&self.flows)
     }

@@ -128,7 +128,7 @@ pub(super) struct Stock {
 }
 
 impl Stock {
-    /// Returns all flows that will arrive, in order of (transfer, flow).
+    /// Creates the stock of all flows that will arrive, in order of (transfer, flow).
     pub fn new(capacity: &[u64], arrivals: &[&Arrival], serving: Serving) -> Self {
         let mut stock = Self {
             now: 0,
