@@ -301,8 +301,8 @@ impl TrafficManager {
         Ok(())
     }
 
-    /// Returns when the port is to be served next, given when its gate opens: not before `now`, nor before the wire is free, nor before a
-    /// queue's pace lets its first packet leave. `None` when nothing waits or the gate never opens.
+    /// Returns when the port must be served next, given when its gate opens: not before `now`, nor before the wire is free, nor
+    /// before a queue's pace lets its first packet leave. `None` when nothing waits or the gate never opens.
     ///
     /// `class_gate` says when the gate of a queue opens; `None`: queues have none.
     #[inline]

@@ -318,7 +318,7 @@ impl Switch {
         stats
     }
 
-    /// Runs of parser and ingress so far: one per received, resubmitted or recirculated packet.
+    /// Returns the number of runs of parser and ingress so far: one per received, resubmitted or recirculated packet.
     pub fn p4_passes(&self) -> u64 {
         self.counts.p4_passes
     }
