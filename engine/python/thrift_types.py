@@ -36,12 +36,12 @@ _SCALARS = {
 
 
 def stub_path(name: str) -> Path:
-    """Where the stub of a .thrift file is."""
+    """Returns the path of the stub of a .thrift file."""
     return FOLDER / f"{name}_types.pyi"
 
 
 def stub(name: str) -> str:
-    """The stub of the .thrift file of this name."""
+    """Returns the stub of the .thrift file of this name."""
     module = thriftpy2.load(str(FOLDER / f"{name}.thrift"), module_name=f"eeon_{name}_stub_thrift")
     meta = module.__thrift_meta__
     bases = ("TException" if meta["exceptions"] else "", "TPayload" if meta["structs"] else "")
@@ -74,7 +74,8 @@ def _struct(kind: type[TPayload], base: str) -> str:
 
 
 def _type(kind: int, spec: object) -> str:
-    """The Python type of a field: `spec` is what thriftpy2 keeps of a struct, a list's element or a map."""
+    """Returns the Python type of a field: `spec` is what thriftpy2 keeps of a struct, a list's element or
+    a map."""
     if kind in _SCALARS:
         return _SCALARS[kind]
     if kind == TType.STRUCT and isinstance(spec, type):
@@ -87,7 +88,8 @@ def _type(kind: int, spec: object) -> str:
 
 
 def _element(spec: object) -> str:
-    """thriftpy2 writes an element's type as a number, or with what it needs to know beside it."""
+    """Returns the Python type of an element. thriftpy2 writes it as a number, or with what it needs to
+    know beside it."""
     kind, inner = spec if isinstance(spec, tuple) else (spec, None)
     return _type(kind, inner)
 

@@ -32,7 +32,7 @@ Made by `make reference` of the Rust types: do not edit. ARCHITECTURE.md says ho
 
 
 def python_types() -> str:
-    """The module's source."""
+    """Returns the module's source."""
     schema = json.loads(SCHEMA.read_text(encoding="utf-8"))
     with warnings.catch_warnings():
         # "uint64" and its like are no formats that JSON Schema knows; to Python all of them are int.
@@ -63,7 +63,7 @@ def python_types() -> str:
 
 
 def _in_order(node: Any) -> Any:  # noqa: ANN401
-    """The schema with members in the order in which they are declared, as far as `required` tells it."""
+    """Returns the schema with members in the order of their declaration, as far as `required` tells it."""
     if isinstance(node, list):
         return [_in_order(item) for item in node]
     if not isinstance(node, dict):

@@ -6,7 +6,7 @@ use crate::error::clip;
 /// Longest hexadecimal constant, in digits. p4c's widest type has 2048 bits.
 const MAX_DIGITS: usize = 4096;
 
-/// Words that a value of `width` bits takes.
+/// Returns the number of words that a value of `width` bits takes.
 pub(crate) const fn words(width: u32) -> u32 {
     if width <= 64 {
         1
@@ -29,7 +29,7 @@ pub(crate) fn ones(width: u32) -> Vec<u64> {
     (0..words(width) as usize).map(|at| word_mask(width, at)).collect()
 }
 
-/// Cut to `width` bits, and with as many words as these take.
+/// Returns the value cut to `width` bits, in as many words as these take.
 pub(crate) fn cut(mut value: Vec<u64>, width: u32) -> Vec<u64> {
     value.resize(words(width) as usize, 0);
     for (at, word) in value.iter_mut().enumerate() {
@@ -54,13 +54,13 @@ pub(crate) fn prefix_mask(width: u32, length: u32) -> Vec<u64> {
     ones(width).iter().zip(cut(ones(width - length), width)).map(|(all, rest)| all & !rest).collect()
 }
 
-/// Bits up to the highest that is set.
+/// Returns the number of bits up to the highest that is set.
 pub(crate) fn bits(value: &[u64]) -> u32 {
     let top = value.iter().rposition(|&word| word != 0);
     top.map_or(0, |at| 64 * at as u32 + 64 - value[at].leading_zeros())
 }
 
-/// Two's complement negation.
+/// Returns the two's complement negation.
 pub(crate) fn negated(value: &[u64]) -> Vec<u64> {
     let mut carry = true;
     let negate = |&word: &u64| {
@@ -87,7 +87,7 @@ pub(crate) fn from_bytes(bytes: &[u8]) -> Vec<u64> {
     }
 }
 
-/// Big-endian bytes, as many as `width` bits need.
+/// Returns the value as big-endian bytes, as many as `width` bits need.
 pub(crate) fn to_bytes(value: &[u64], width: u32) -> Vec<u8> {
     let count = width.div_ceil(8) as usize;
     let byte = |at: usize| (value.get(at / 8).copied().unwrap_or(0) >> (8 * (at % 8))) as u8;
@@ -118,7 +118,7 @@ pub(crate) fn parse_hex(text: &str) -> Result<(bool, Vec<u64>), String> {
     Ok((negative, magnitude))
 }
 
-/// As [`parse_hex`], cut to `width` bits; a value that is not negative must fit them.
+/// Parses as [`parse_hex`] does, and cuts the value to `width` bits. A value that is not negative must fit into them.
 pub(crate) fn parse_cut(text: &str, width: u32) -> Result<Vec<u64>, String> {
     let (negative, magnitude) = parse_hex(text)?;
     if !negative {

@@ -126,7 +126,7 @@ impl State {
         })
     }
 
-    /// `watch` hears each checksum that the program verifies, what was computed, and which field it is of.
+    /// Verifies checksums, and calls `watch` for each with what was computed and the field that it is of.
     #[inline]
     fn verify_checksums_watched(
         &mut self,
@@ -199,7 +199,8 @@ impl State {
         self.update_checksums_watched(phv, payload, |_, _, _, _| {});
     }
 
-    /// `watch` hears each checksum that the program updates, what was computed, and which field it is of, before that changes.
+    /// Updates checksums, and calls `watch` for each with what was computed and the field that it is of, before the field
+    /// changes.
     #[inline]
     fn update_checksums_watched(
         &mut self,
@@ -253,7 +254,7 @@ fn native(program: &Executable, wanted: bool) -> Option<&Native> {
     }
 }
 
-/// Returns a checksum's condition; one that cannot be computed does not hold.
+/// Returns whether a checksum's condition holds; one that cannot be computed does not.
 fn condition_holds(
     program: &Program,
     cells: &mut Cells,

@@ -30,13 +30,13 @@ impl Clock {
         StdDuration::from_nanos(ahead_ps.div_ceil(1_000))
     }
 
-    /// From now, `instant`, it shows `time`, which it has shown already.
+    /// Holds the clock back: now, at `instant`, it shows `time`, which it has shown already.
     pub(crate) fn hold_back_to(&mut self, time: Time, instant: Instant) {
         let ahead = self.at(instant).saturating_since(time);
         self.held_back += StdDuration::from_nanos(ahead.as_ps() / 1_000);
     }
 
-    /// By how much it was held back so far.
+    /// Returns by how much the clock was held back so far.
     pub(crate) fn held_back(&self) -> StdDuration {
         self.held_back
     }

@@ -36,7 +36,8 @@ pub(crate) struct Engine {
 const STEPS_LIMIT: usize = simple_switch::MAX_STEPS / 4;
 
 impl Engine {
-    /// Every link is up until [`Engine::set_links`] says otherwise. `config` is also that of a switch that is still to be made.
+    /// Creates the engine. Every link is up until [`Engine::set_links`] says otherwise. A switch that is made later gets `config`
+    /// too.
     pub(crate) fn new(
         config: SwitchConfig,
         switch: Option<Switch>,
@@ -69,7 +70,7 @@ impl Engine {
         self.switch.as_ref().is_some_and(|switch| switch.journey_steps() > STEPS_LIMIT)
     }
 
-    /// Links change: those of these ports are as they say.
+    /// Sets which links are up: those of these ports as they say, others as `unlisted_are_up` says.
     pub(crate) fn set_links(&mut self, ports: &[PortInfo]) {
         let listed: BTreeMap<u16, bool> = ports.iter().map(|info| (info.port, info.is_up)).collect();
         let is_up = |port: &u16| listed.get(port).copied().unwrap_or(self.unlisted_are_up);
@@ -85,8 +86,8 @@ impl Engine {
         }
     }
 
-    /// Lets the switch do what has become due; the time up to which it has. When it cannot do it in time, its clock is held
-    /// back, as BMv2's packets wait for its threads: a program that recirculates for ever would otherwise fall behind more
+    /// Lets the switch do what has become due; returns the time up to which it has. When it cannot do it in time, its clock is
+    /// held back, as BMv2's packets wait for its threads: a program that recirculates for ever would otherwise fall behind more
     /// with each round.
     pub(crate) fn catch_up(&mut self) -> Time {
         self.catch_up_within(CATCH_UP_LIMIT)
@@ -108,7 +109,7 @@ impl Engine {
         target
     }
 
-    /// A frame arrives. `now` is what the clock shows, and the switch has caught up with it.
+    /// Hands an arriving frame to the switch. `now` is what the clock shows, and the switch has caught up with it.
     pub(crate) fn arrive(&mut self, now: Time, port: u16, frame: &[u8]) {
         match &mut self.switch {
             Some(switch) => switch.handle_packet(now, port, frame, TAG),

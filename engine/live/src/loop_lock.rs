@@ -45,7 +45,7 @@ impl<E> LoopLock<E> {
         }
     }
 
-    /// Locks as [`LoopLock::lock`] does, if nobody has to be waited for.
+    /// Locks as [`LoopLock::lock`] does, if it need not wait.
     pub fn try_lock(&self) -> Option<MutexGuard<'_, E>> {
         let engine = self.engine.try_lock()?;
         let is_free = self.turn.lock().is_none_or(|(owner, _)| owner == thread::current().id());

@@ -37,7 +37,8 @@ pub(crate) struct Shared {
 }
 
 impl Shared {
-    /// `events` are the first messages. `ports` are as they are now, and `waker` ends a wait of the loop.
+    /// Creates the shared state. `events` are the first messages, `ports` are as they are now, and `waker` ends a wait of the
+    /// loop.
     pub(crate) fn new(engine: Engine, ports: Vec<PortInfo>, events: VecDeque<String>, waker: Waker) -> Self {
         Self {
             engine: LoopLock::new(engine),
@@ -76,7 +77,7 @@ impl Shared {
         events.0.drain(..).collect()
     }
 
-    /// Messages lost so far.
+    /// Returns the number of messages lost so far.
     pub(crate) fn events_lost(&self) -> u64 {
         self.events.lock().1
     }

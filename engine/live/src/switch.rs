@@ -156,7 +156,7 @@ impl LiveSwitch {
         Ok(())
     }
 
-    /// Ends the loop; what is to be written to files is written. May be called again.
+    /// Ends the loop, and writes pending output to files. May be called again.
     pub fn stop(&self) {
         self.shared.stopping.store(true, Ordering::Release);
         self.shared.wake();
@@ -180,7 +180,7 @@ impl LiveSwitch {
         result
     }
 
-    /// Calls [`LiveSwitch::with`], if nobody has to be waited for; otherwise `call` is not called.
+    /// Calls [`LiveSwitch::with`] if it need not wait; otherwise `call` is not called.
     pub fn try_with<R>(&self, call: impl FnOnce(&mut Switch) -> R) -> Option<Result<R, LiveError>> {
         let result = self.shared.engine.try_lock()?.switch.as_mut().map(call).ok_or(LiveError::NoProgram);
         self.shared.wake();
@@ -201,7 +201,7 @@ impl LiveSwitch {
         Ok(())
     }
 
-    /// Returns whether `load_program` would accept it.
+    /// Checks that `load_program` would accept the program.
     pub fn check_program(&self, program: Arc<Executable>) -> Result<(), LiveError> {
         let config = self.shared.engine.lock().config.clone();
         Switch::new(program, config)?;
@@ -213,7 +213,7 @@ impl LiveSwitch {
         self.shared.engine.lock().switch.as_ref().map(|switch| Arc::clone(switch.program()))
     }
 
-    /// Returns when no packet is being processed; none is until `resume`. Frames wait at the ports.
+    /// Stops packet processing until `resume`, and returns once no packet is being processed. Frames wait at the ports.
     pub fn pause(&self) {
         self.shared.engine.pause();
     }
@@ -238,7 +238,7 @@ impl LiveSwitch {
         self.shared.engine.lock().clock.at(Instant::now())
     }
 
-    /// Returns a packet enters on the CPU port.
+    /// Sends a packet into the switch on the CPU port.
     pub fn packet_out(&self, packet: &[u8]) -> Result<(), LiveError> {
         let port = self.cpu_port.ok_or(LiveError::NoCpuPort)?;
         {

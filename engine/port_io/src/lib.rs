@@ -71,7 +71,7 @@ pub struct PortInfo {
 
 /// A way in and out for the frames of one switch. No call blocks, but [`Poller::wait`].
 pub trait PortIo: Send {
-    /// Registers what is to be waited for.
+    /// Registers what the poller must wait for.
     fn register(&mut self, poller: &Poller) -> Result<(), IoError>;
 
     /// Takes what has arrived, up to one batch, oldest first on each port. `ready` are the keys that [`Poller::wait`] gave out
@@ -86,7 +86,7 @@ pub trait PortIo: Send {
     /// Sends frames in the given order; what cannot be sent is counted, never waited for.
     fn send(&mut self, frames: &mut dyn Iterator<Item = (u16, &[u8])>);
 
-    /// Writes out what is kept back to be written in one piece. Called before the loop waits.
+    /// Writes out what is kept back in order to be written in one piece. Called before the loop waits.
     fn flush(&mut self) {}
 
     /// Follows what changes without a frame: links that come and go, output still to be written. `event` takes messages

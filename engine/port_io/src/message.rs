@@ -47,7 +47,7 @@ pub enum MessageError {
     Type(i32),
 }
 
-/// Understands a message.
+/// Parses a message.
 pub fn parse(message: &[u8]) -> Result<Request<'_>, MessageError> {
     if message.len() < HEADER_BYTES {
         return Err(MessageError::Short(message.len()));

@@ -193,7 +193,7 @@ fn put(frame: &mut [u8], place: usize, value: u16) {
     frame[place..place + 2].copy_from_slice(&value.to_be_bytes());
 }
 
-/// Sum of the 16-bit words (RFC 1071), the last byte filled up with zero.
+/// Returns the sum of the 16-bit words (RFC 1071), the last byte padded with zero.
 fn sum_of(bytes: &[u8]) -> u64 {
     let words = bytes.chunks_exact(2);
     let odd = words.remainder().first().map_or(0, |byte| u64::from(*byte) << 8);

@@ -175,7 +175,7 @@ impl PacketIn {
         }
     }
 
-    /// Handles the messages at hand; why the peer must go, if it must.
+    /// Handles the messages at hand; an error says why the peer must go.
     fn handle_messages(&mut self, deliver: &mut dyn FnMut(u16, &[u8])) -> Result<(), String> {
         let Some(peer) = &mut self.peer else { return Ok(()) };
         loop {
@@ -339,7 +339,7 @@ mod tests {
         (path, address)
     }
 
-    /// Lets the socket work until `done`; the frames that came.
+    /// Lets the socket work until `done`; returns the frames that came.
     fn work(
         socket: &mut PacketIn,
         poller: &mut Poller,

@@ -119,7 +119,7 @@ impl Reader {
         }
     }
 
-    /// Time and lengths of the next record.
+    /// Returns the time and the lengths of the next record.
     fn header(&mut self) -> Result<Option<(u64, usize, u32)>, PcapError> {
         let Some(format) = self.format()? else { return Ok(None) };
         let rest = &self.buffer[self.start..];

@@ -41,7 +41,7 @@ impl Output {
         Ok(Self { port, path, file, pending: Vec::new(), lost: 0, error: None })
     }
 
-    /// Adds a frame. False when it is lost because what is to be written has not been taken.
+    /// Adds a frame. Returns false when it is lost because earlier output has not been taken.
     pub fn append(&mut self, frame: &[u8]) -> bool {
         if self.error.is_some() || self.pending.len() + frame.len() > PENDING_LIMIT {
             self.lost += 1;

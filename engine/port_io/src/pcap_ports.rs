@@ -61,7 +61,7 @@ impl Input {
         self.reader.fill(READ_BYTES, |room| file.read(room))
     }
 
-    /// Tries to have a whole record at hand; its time.
+    /// Tries to have a whole record at hand; returns its time.
     fn next_time(&mut self, messages: &mut VecDeque<String>) -> Option<u64> {
         while !self.ended {
             match self.reader.peek() {

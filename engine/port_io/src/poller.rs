@@ -71,7 +71,7 @@ impl Poller {
         epoll::add(&self.epoll, fd, EventData::new_u64(key), flags).map_err(IoError::system("epoll_ctl"))
     }
 
-    /// Waits for it no longer.
+    /// Stops waiting for a file descriptor.
     pub fn remove(&self, fd: impl AsFd) {
         // It may be gone already.
         let _ = epoll::delete(&self.epoll, fd);

@@ -147,7 +147,7 @@ pub(crate) fn take_error(fd: &OwnedFd) -> Option<io::Error> {
     (result == 0 && error != 0).then(|| io::Error::from_raw_os_error(error))
 }
 
-/// Frames that the kernel dropped on this socket since the last call.
+/// Returns the number of frames that the kernel dropped on this socket since the last call.
 pub(crate) fn drops(fd: &OwnedFd) -> u64 {
     let mut stats = libc::tpacket_stats { tp_packets: 0, tp_drops: 0 };
     let mut length = size_of::<libc::tpacket_stats>() as libc::socklen_t;
@@ -219,7 +219,7 @@ pub(crate) struct ReceiveBatch {
 }
 
 impl ReceiveBatch {
-    /// Room for `count` frames of `length` bytes. Memory is touched as far as frames are long.
+    /// Allocates room for `count` frames of `length` bytes. Memory is touched only as far as frames are long.
     pub(crate) fn new(count: usize, length: usize) -> Self {
         Self {
             buffers: (0..count).map(|_| vec![0; length].into_boxed_slice()).collect(),

@@ -143,7 +143,7 @@ class SwitchHandle:
     def check_program(self, program: Program) -> None:
         """Raises what `load_program` would raise, and changes nothing."""
     def pause(self) -> None:
-        """Returns when no packet is being processed; run loops then wait until `resume`. Calls nest."""
+        """Makes run loops wait until `resume`, and returns once no packet is being processed. Calls nest."""
     def resume(self) -> None:
         """Takes one `pause` back."""
     def mt_add_entry(
@@ -266,9 +266,9 @@ class SwitchHandle:
     def mt_set_entry_ttl(self, table: str, handle: int, ttl_ns: int) -> None:
         """Sets the idle time-out of an entry, by the switch's clock; 0 means never."""
     def mt_get_entry_idle(self, table: str, handle: int) -> int:
-        """Nanoseconds since an entry was last hit, or since its time-out was first set."""
+        """Returns the nanoseconds since an entry was last hit, or since its time-out was first set."""
     def mt_sweep_entries(self, table: str) -> list[int]:
-        """Handles of entries without a hit during their timeout. Each is reported again after another one."""
+        """Returns handles of entries without a hit during their time-out; each again after another."""
     def take_digests(self) -> list[tuple[str, bytes]]:
         """Returns what `digest()` has sent since the last call: name of the learn list, and its fields.
 
@@ -517,7 +517,7 @@ class Switch(SwitchHandle):
         Raises `ClockError` for the past.
         """
     def advance_to(self, at_ps: int) -> list[tuple[int, int, bytes]]:
-        """Lets everything happen up to and including `at_ps`: what left, as (time, port, frame).
+        """Lets everything happen up to and including `at_ps`; returns what left, as (time, port, frame).
 
         The time is that of the first bit. What leaves on the CPU port is listed too, and waits in
         `take_packets_in`.
@@ -571,7 +571,7 @@ class LiveSwitch(SwitchHandle):
     def start(self) -> None:
         """Begins to take frames. Once."""
     def stop(self) -> None:
-        """Ends its thread; what is to be written to files is written. May be called again."""
+        """Ends its thread, and writes pending output to files. May be called again."""
     @property
     def has_ended(self) -> bool:
         """Whether its thread has ended, by `stop` or by itself."""

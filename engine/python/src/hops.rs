@@ -129,7 +129,7 @@ impl Row {
     }
 }
 
-/// The number of a cause in its column: a place in [`DropCause::ALL`], or a number of `_OTHER_CAUSES` in Python.
+/// Returns the number of a cause in its column: a place in [`DropCause::ALL`], or a number of `_OTHER_CAUSES` in Python.
 fn cause_number(cause: Cause) -> u8 {
     match cause {
         Cause::Switch(cause) => cause as u8,
@@ -138,7 +138,7 @@ fn cause_number(cause: Cause) -> u8 {
     }
 }
 
-/// A column: its values as little-endian bytes.
+/// Returns a column: its values as little-endian bytes.
 fn column<const N: usize>(
     py: Python<'_>,
     log: &HopLog,

@@ -26,7 +26,7 @@ mod traffic;
 mod twin;
 mod workload;
 
-/// The extension module.
+/// Provides the engine to Python.
 #[pymodule]
 fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     error::check_classes(module.py())?;

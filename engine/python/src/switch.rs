@@ -51,7 +51,7 @@ impl Standalone {
         Ok(())
     }
 
-    /// Handles at most one slice of what is due up to `end`; whether that was all.
+    /// Handles at most one slice of what is due up to `end`; returns whether that was all.
     fn advance(&mut self, end: Time, packet_ins: &PacketIns) -> bool {
         let Some(switch) = &mut self.switch else {
             self.now = end;

@@ -35,11 +35,11 @@ pub(crate) fn set_link(switch: &mut Switch, port: u16, up: bool) -> Result<(), E
 pub(crate) trait SwitchHost: Send + Sync {
     /// Runs `call` on the switch; `NoProgram` when there is none yet.
     fn with(&self, call: &mut dyn FnMut(&mut Switch)) -> Result<(), Error>;
-    /// Calls `with` if nobody has to be waited for; returns `None` without having called `call` otherwise.
+    /// Calls `with` if it need not wait; otherwise returns `None` without having called `call`.
     fn try_with(&self, call: &mut dyn FnMut(&mut Switch)) -> Option<Result<(), Error>>;
     /// Replaces the program and all state. On an error the switch goes on as it was.
     fn load_program(&self, program: Arc<bm::Executable>) -> Result<(), Error>;
-    /// Returns whether programs are to be loaded for tracing.
+    /// Returns whether programs must be loaded for tracing.
     fn traces(&self) -> bool {
         false
     }
@@ -47,17 +47,17 @@ pub(crate) trait SwitchHost: Send + Sync {
     fn check_program(&self, program: Arc<bm::Executable>) -> Result<(), Error>;
     /// Returns the program that runs.
     fn program(&self) -> Option<Arc<bm::Executable>>;
-    /// See [`LoopLock::pause`].
+    /// Pauses as [`LoopLock::pause`] does.
     fn pause(&self);
-    /// See [`LoopLock::resume`].
+    /// Resumes as [`LoopLock::resume`] does.
     fn resume(&self);
-    /// See [`LoopLock::take_turn`].
+    /// Takes the turn as [`LoopLock::take_turn`] does.
     fn take_turn(&self);
-    /// See [`LoopLock::end_turn`].
+    /// Ends the turn as [`LoopLock::end_turn`] does.
     fn end_turn(&self);
     /// Returns the time of the switch's clock, which begins at zero.
     fn now(&self) -> Time;
-    /// Microseconds since the epoch of the computer's clock; `None` where time is virtual and has no other epoch.
+    /// Returns the microseconds since the epoch of the computer's clock; `None` where time is virtual and has no other epoch.
     fn time_since_epoch_us(&self) -> Option<u64> {
         None
     }

@@ -343,7 +343,7 @@ impl Twin {
 }
 
 impl Twin {
-    /// Names of switches and hosts, by the node numbers of hops.
+    /// Returns the names of switches and hosts, by the node numbers of hops.
     fn nodes(&self) -> Vec<&str> {
         let hosts = self.spec.hosts.iter().map(|host| host.name.as_str());
         self.spec.switches.iter().map(|switch| switch.name.as_str()).chain(hosts).collect()
@@ -358,7 +358,7 @@ impl Twin {
         })
     }
 
-    /// Calls `step` with later and later ends until it answers true or has been given `end_ps`; its last answer.
+    /// Calls `step` with later and later ends until it answers true or has been given `end_ps`; returns its last answer.
     fn run(
         &self,
         py: Python<'_>,
@@ -406,7 +406,7 @@ struct Batch {
 }
 
 impl Batch {
-    /// Feeds frames until all are taken or no more can wait; how many were taken.
+    /// Feeds frames until all are taken or no more can wait; returns how many were taken.
     fn feed(&self, fabric: &mut Fabric) -> Result<usize, Error> {
         let count = self.times_ps.len();
         let fits = |name: &str, length: usize, wanted: usize| {

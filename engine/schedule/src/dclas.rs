@@ -22,12 +22,12 @@ const QUEUES: u32 = 10;
 const FACTOR: u128 = 10;
 
 impl Dclas {
-    /// Returns the first queue's limit in bits; a limit of 0 counts as 1 bit.
+    /// Creates a scheduler with the first queue's limit in bits; a limit of 0 counts as 1 bit.
     pub fn new(first_limit_bits: u64) -> Self {
         Self { first_limit: u128::from(first_limit_bits.max(1)) * BIT }
     }
 
-    /// Queue of a transfer that has sent this much.
+    /// Returns the queue of a transfer that has sent this much.
     pub(crate) fn queue(&self, sent: u128) -> u32 {
         let mut limit = self.first_limit;
         for queue in 0..QUEUES - 1 {

@@ -67,7 +67,7 @@ impl Fca {
         Self { options, preempting, demand: Demand::default(), shrunk_at: None, residual: Vec::new() }
     }
 
-    /// Every flow is slowed down to end with the last one of its transfer (paper, algorithm 1, lines 1 to 6).
+    /// Slows every flow down to end with the last one of its transfer (paper, algorithm 1, lines 1 to 6).
     fn shrink(flows: &mut Flows) {
         let Flows { transfers, slots, .. } = flows;
         for transfer in transfers.values() {
@@ -96,7 +96,7 @@ impl Fca {
         order
     }
 
-    /// Step one: a transfer ends as early as its rates and what is left let it, if that is earlier than now.
+    /// Speeds a transfer up (step one): it ends as early as its rates and what is left let it, if that is earlier than before.
     fn speed_up(&mut self, flows: &mut Flows, number: u64, residual: &mut [u64]) {
         let slots = std::mem::take(&mut transfer_mut(flows, number).flows);
         let before = slots.iter().try_fold(0, |longest, slot| {
@@ -141,7 +141,7 @@ impl Fca {
         transfer_mut(flows, number).flows = slots;
     }
 
-    /// Step two: the flows of a transfer take what is left on their paths, the smallest first.
+    /// Gives the flows of a transfer what is left on their paths, the smallest first (step two).
     fn fill(&self, flows: &mut Flows, number: u64, residual: &mut [u64]) {
         let mut order: Vec<(u128, u32)> = flows.transfers[&number]
             .flows

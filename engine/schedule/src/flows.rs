@@ -22,7 +22,7 @@ pub struct Flow {
 }
 
 impl Flow {
-    /// Returns its name.
+    /// Returns its id.
     pub fn id(&self) -> FlowId {
         self.id
     }
@@ -124,7 +124,7 @@ impl Flows {
         self.by_id.len()
     }
 
-    /// Returns whether none is.
+    /// Returns whether no flow is under way.
     pub fn is_empty(&self) -> bool {
         self.by_id.is_empty()
     }
@@ -137,7 +137,7 @@ impl Flows {
         self.slots[slot as usize].as_mut().expect("slots of transfers have flows")
     }
 
-    /// What was sent until `now` is taken from the remaining volumes.
+    /// Subtracts what was sent until `now` from the remaining volumes.
     pub(crate) fn advance(&mut self, now: Time) {
         let span = u128::from(now.saturating_since(self.now).as_ps());
         self.now = now;

@@ -105,12 +105,12 @@ pub enum FluidError {
 
 /// Decides the rates of flows.
 trait Rates {
-    /// A flow has arrived; its rate is 0.
+    /// Handles the arrival of a flow; its rate is 0.
     fn arrive(&mut self, stock: &mut Stock, flow: u32) {
         let _ = (stock, flow);
     }
 
-    /// A flow has ended.
+    /// Handles the end of a flow.
     fn end(&mut self, stock: &Stock, flow: u32) {
         let _ = (stock, flow);
     }
@@ -118,7 +118,7 @@ trait Rates {
     /// Gives every flow its rate.
     fn allocate(&mut self, stock: &mut Stock);
 
-    /// When rates are to be decided again although no flow has arrived or ended.
+    /// Returns when rates must be decided again although no flow has arrived or ended.
     fn next_change(&self, stock: &Stock) -> Option<u64> {
         let _ = stock;
         None

@@ -7,7 +7,7 @@ use crate::{FlowId, Links, ScheduleError, BIT, MAX_FLOWS, MAX_PATH, MAX_TRANSFER
 
 /// Decides the rates of flows. Events of one instant are handed over one by one, and rates asked for once after them.
 pub trait Scheduler: Send {
-    /// A flow has arrived; its rate is 0.
+    /// Handles the arrival of a flow; its rate is 0.
     fn arrive(&mut self, flows: &mut Flows, id: FlowId) {
         let _ = (flows, id);
     }
@@ -15,7 +15,7 @@ pub trait Scheduler: Send {
     /// Gives every flow its rate.
     fn allocate(&mut self, flows: &mut Flows);
 
-    /// When rates are to be decided again although no flow has arrived or ended.
+    /// Returns when rates must be decided again although no flow has arrived or ended.
     fn next_change(&self, flows: &Flows) -> Option<Time> {
         let _ = flows;
         None
@@ -191,7 +191,7 @@ impl Schedule {
         Ok(&self.changes)
     }
 
-    /// Returns when [`Schedule::allocate`] is to be called again, if no flow arrives or ends before.
+    /// Returns when [`Schedule::allocate`] must be called again, if no flow arrives or ends before.
     pub fn next_change(&self) -> Option<Time> {
         self.scheduler.next_change(&self.flows)
     }
@@ -216,7 +216,7 @@ impl Schedule {
         }
     }
 
-    /// Where a flow stands or would stand among those of its transfer.
+    /// Returns where a flow stands or would stand among those of its transfer.
     fn place_in_transfer(&self, id: FlowId) -> usize {
         let Some(transfer) = self.flows.transfers.get(&id.transfer) else { return 0 };
         transfer.flows.partition_point(|slot| self.flows.get(*slot).id.flow < id.flow)

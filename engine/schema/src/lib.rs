@@ -43,7 +43,7 @@ fn taken(generator: &mut SchemaGenerator) -> Map<String, Value> {
     generator.take_definitions(true)
 }
 
-/// [`document`] as it stands in the file.
+/// Returns [`document`] as it stands in the file.
 pub fn text() -> String {
     format!("{:#}\n", document())
 }

@@ -58,7 +58,7 @@ pub struct SwitchConfig {
 }
 
 impl Default for SwitchConfig {
-    /// One microsecond ticks and one queue per port as BMv2, no ports, no gate.
+    /// Returns a configuration with ticks of one microsecond and one queue per port as in BMv2, no ports, and no gate.
     fn default() -> Self {
         Self {
             device_id: 0,

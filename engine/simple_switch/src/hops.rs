@@ -338,7 +338,7 @@ impl HopLog {
         })
     }
 
-    /// Returns the events in the order in which they were recorded; a fabric's are to be sorted by time.
+    /// Returns the events in the order in which they were recorded; a fabric's must be sorted by time.
     pub fn events(&self) -> &[HopEvent] {
         &self.events
     }
@@ -348,7 +348,7 @@ impl HopLog {
         &self.values
     }
 
-    /// Beginnings of frames.
+    /// Returns the beginnings of frames.
     pub fn frames(&self) -> &[u8] {
         &self.frames
     }
@@ -363,7 +363,7 @@ impl HopLog {
         self.lost
     }
 
-    /// Returns what is kept.
+    /// Returns the filter, which says what is kept.
     pub fn filter(&self) -> &HopFilter {
         &self.filter
     }
@@ -446,7 +446,8 @@ impl HopLog {
         Some(flow.map_or(NONE, |flow| self.flow_number(flow)))
     }
 
-    /// Keeps an event if the filter admits it and there is room, with the beginning of the frame if it leaves; whether it did.
+    /// Keeps an event if the filter admits it and there is room, with the beginning of the frame if it leaves; returns
+    /// whether it was kept.
     pub fn push(&mut self, mut event: HopEvent, frame: &[u8]) -> bool {
         let filter = &self.filter;
         let is_wanted = self.kinds & (1 << event.hop.kind() as u16) != 0
@@ -546,7 +547,7 @@ impl HopLog {
         self.push_of(known, at, port, Hop::Copied { of: original.packet }, &[]);
     }
 
-    /// Ingress or egress has run.
+    /// Records that ingress or egress has run.
     pub(crate) fn ran(&mut self, id: PacketId, at: Time, port: u16, egress: bool, phv: &Phv, bytes: usize) {
         let Some(known) = self.known(id) else { return };
         let port = match self.filter.port_field {

@@ -311,12 +311,12 @@ impl Pre {
         self.groups.get(&mgid).map(|group| group.replicas.as_slice())
     }
 
-    /// Ids of all groups, ascending.
+    /// Returns the ids of all groups, ascending.
     pub fn groups(&self) -> impl Iterator<Item = u16> + '_ {
         self.groups.keys().copied()
     }
 
-    /// Nodes of a group in the order in which they were associated; `None` when it does not exist.
+    /// Returns the nodes of a group in the order in which they were associated; `None` when the group does not exist.
     pub fn group_nodes(&self, mgid: u16) -> Option<&[NodeHandle]> {
         self.groups.get(&mgid).map(|group| group.nodes.as_slice())
     }

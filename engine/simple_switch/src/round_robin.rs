@@ -96,7 +96,7 @@ impl RoundRobin {
 mod tests {
     use super::*;
 
-    /// What leaves queues of these frames, each as (priority, bytes).
+    /// Returns what leaves queues of these frames, in order, each as (priority, bytes).
     fn order(quanta: &[(usize, u32)], frames: &[(usize, &[u32])]) -> Vec<(usize, u32)> {
         let mut all = [None; MAX_PRIORITIES];
         quanta.iter().for_each(|(priority, bytes)| all[*priority] = NonZeroU32::new(*bytes));
@@ -114,7 +114,7 @@ mod tests {
         left
     }
 
-    /// The queues of the paper's figures 2 and 3, each with a quantum of 500.
+    /// Checks the queues of the paper's figures 2 and 3, each with a quantum of 500.
     #[test]
     fn what_is_left_of_a_quantum_is_kept_for_the_next_turn() {
         let quanta = [(3, 500), (2, 500), (1, 500), (0, 500)];

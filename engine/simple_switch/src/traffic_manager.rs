@@ -92,13 +92,13 @@ impl Default for Queue {
 }
 
 impl Port {
-    /// All queues, or the one of a priority.
+    /// Returns all queues, or the one of a priority.
     fn chosen(&mut self, priority: Option<usize>) -> impl Iterator<Item = &mut Queue> {
         let chosen = move |at: usize| priority.is_none_or(|priority| priority == at);
         self.queues.iter_mut().enumerate().filter(move |(at, _)| chosen(*at)).map(|(_, queue)| queue)
     }
 
-    /// The queue of a priority, of messages or of MAC control.
+    /// Returns the queue of a priority, of messages or of MAC control.
     #[inline]
     fn queue(&self, priority: usize) -> &Queue {
         match priority.checked_sub(MESSAGES) {
@@ -107,7 +107,7 @@ impl Port {
         }
     }
 
-    /// As [`Port::queue`], to change.
+    /// Returns [`Port::queue`] for changes.
     #[inline]
     fn queue_mut(&mut self, priority: usize) -> &mut Queue {
         match priority.checked_sub(MESSAGES) {
@@ -301,8 +301,8 @@ impl TrafficManager {
         Ok(())
     }
 
-    /// Returns when the port is to be served next, given when its gate opens: not before `now`, nor before the wire is free, nor before a
-    /// queue's pace lets its first packet leave. `None` when nothing waits or the gate never opens.
+    /// Returns when the port must be served next, given when its gate opens: not before `now`, nor before the wire is free, nor
+    /// before a queue's pace lets its first packet leave. `None` when nothing waits or the gate never opens.
     ///
     /// `class_gate` says when the gate of a queue opens; `None`: queues have none.
     #[inline]
@@ -597,8 +597,8 @@ mod tests {
         assert_eq!(tm.stats(1).reordered, 1);
     }
 
-    /// Arrivals: time since the last (ps), bytes. Departures by the definition of a link: each starts when it has
-    /// arrived and the one before has left.
+    /// Returns the departures for arrivals as (time since the last in ps, bytes), by the definition of a link: each packet starts
+    /// when it has arrived and the one before has left.
     fn departures_of_a_fifo_link(arrivals: &[(u64, u64)], bps: u64, overhead: u64) -> Vec<u64> {
         let (mut now, mut free) = (0u128, 0u128);
         arrivals
@@ -648,7 +648,7 @@ mod tests {
             prop_assert_eq!(sent, departures_of_a_fifo_link(&arrivals, bps, 24));
         }
     }
-    /// A manager of 8 queues a port, some of which have a quantum.
+    /// Returns a manager of 8 queues a port, some of which have a quantum.
     fn with_quanta(of: &[(usize, u32)], port: PortConfig) -> TrafficManager {
         let mut quanta = Quanta::default();
         of.iter().for_each(|(priority, bytes)| quanta[*priority] = NonZeroU32::new(*bytes));
@@ -694,7 +694,7 @@ mod tests {
     const LONGEST: u64 = 1_514;
 
     proptest! {
-        /// Shreedhar and Varghese's lemma 2 and theorem 3, from the beginning to any time.
+        /// Checks Shreedhar and Varghese's lemma 2 and theorem 3, from the beginning to any time.
         #[test]
         fn bytes_of_queues_that_always_wait_are_in_the_ratio_of_their_quanta(
             of in quanta(),
@@ -724,7 +724,8 @@ mod tests {
             }
         }
 
-        /// A packet leaves whenever one may, the first of its queue, and a strict queue above all turns goes first.
+        /// Checks that a packet leaves whenever one may, the first of its queue, and that a strict queue above all turns goes
+        /// first.
         #[test]
         fn with_turns_a_port_is_never_idle_and_each_queue_keeps_its_order(
             of in quanta(),
@@ -753,7 +754,7 @@ mod tests {
             }
         }
 
-        /// One class alone: every packet leaves when it would on a port whose queues are strict.
+        /// Checks one class alone: every packet leaves when it would on a port whose queues are strict.
         #[test]
         fn a_class_alone_gets_the_whole_link_whatever_its_quantum(
             arrivals in prop::collection::vec((0..20_000_000_u64, 0..3_000_u32), 1..60),

@@ -55,7 +55,7 @@ impl Observation {
     }
 }
 
-/// Bytes of the packet itself, without the link's padding.
+/// Copies the bytes of the packet itself, without the link's padding, and returns their number.
 fn copy(to: &mut [u8; IDENTITY_BYTES], from: &[u8], length: usize) -> usize {
     let used = from.len().min(length).min(to.len());
     to[..used].copy_from_slice(&from[..used]);

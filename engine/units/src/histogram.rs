@@ -60,23 +60,23 @@ impl Histogram {
         self.count
     }
 
-    /// Returns the mean, rounded down to a picosecond; `None` of nothing.
+    /// Returns the mean, rounded down to a picosecond; `None` without values.
     pub fn mean(&self) -> Option<Duration> {
         let mean = self.sum_ps.checked_div(u128::from(self.count))?;
         Some(Duration::from_ps(u64::try_from(mean).expect("a mean lies between its values")))
     }
 
-    /// Returns the smallest value; `None` of nothing.
+    /// Returns the smallest value; `None` without values.
     pub fn min(&self) -> Option<Duration> {
         (self.count > 0).then_some(self.min)
     }
 
-    /// Returns the largest value; `None` of nothing.
+    /// Returns the largest value; `None` without values.
     pub fn max(&self) -> Option<Duration> {
         (self.count > 0).then_some(self.max)
     }
 
-    /// Returns the value that `per_mille` thousandths of the values do not exceed (nearest rank); `None` of nothing.
+    /// Returns the value that `per_mille` thousandths of the values do not exceed (nearest rank); `None` without values.
     pub fn quantile(&self, per_mille: u32) -> Option<Duration> {
         let rank = (u128::from(self.count) * u128::from(per_mille)).div_ceil(1000).max(1);
         let mut seen = 0_u128;
@@ -103,7 +103,7 @@ fn bucket(value: u64) -> usize {
     ((shift as usize + 1) << SUB_BITS) + sub as usize
 }
 
-/// Smallest value of a bucket, and how many values fall into it.
+/// Returns the smallest value of a bucket, and how many values fall into it.
 fn range(bucket: usize) -> (u64, u64) {
     let (group, sub) = (bucket >> SUB_BITS, (bucket as u64) & (SUB_BUCKETS - 1));
     match group.checked_sub(1) {

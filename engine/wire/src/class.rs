@@ -60,7 +60,7 @@ pub fn classify_snapped(captured: &[u8], wire_len: usize) -> PacketClass {
     class_of_tcp(captured, wire_len).unwrap_or(PacketClass::Other)
 }
 
-/// `None` when this is not an intact TCP segment.
+/// Returns the class of a TCP segment, or `None` when this is not an intact one.
 #[inline]
 fn class_of_tcp(captured: &[u8], wire_len: usize) -> Option<PacketClass> {
     // Bytes from the start of the IP header to the end of the frame.

@@ -28,7 +28,7 @@ pub enum Error {
     },
 }
 
-/// `Ok` when `data` has at least `need` bytes.
+/// Returns `Ok` when `data` has at least `need` bytes.
 #[inline]
 pub(crate) fn need(header: &'static str, data: &[u8], need: usize) -> Result<(), Error> {
     if data.len() < need {

@@ -33,13 +33,13 @@ pub use flow::FiveTuple;
 pub use mark::{mark_ce, set_dscp, set_ect0};
 pub use network::{ecn, Ecn, Network};
 
-/// Two bytes of `data` at `at` in network order; the caller has checked the length.
+/// Returns two bytes of `data` at `at` in network order; the caller has checked the length.
 #[inline]
 fn be16(data: &[u8], at: usize) -> u16 {
     u16::from_be_bytes([data[at], data[at + 1]])
 }
 
-/// Four bytes of `data` at `at` in network order; the caller has checked the length.
+/// Returns four bytes of `data` at `at` in network order; the caller has checked the length.
 #[inline]
 fn be32(data: &[u8], at: usize) -> u32 {
     u32::from_be_bytes([data[at], data[at + 1], data[at + 2], data[at + 3]])

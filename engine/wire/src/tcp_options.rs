@@ -133,7 +133,7 @@ impl Options {
             }
     }
 
-    /// Blocks for which there is room beside the other options.
+    /// Returns the number of blocks for which there is room beside the other options.
     fn sack_that_fits(&self) -> usize {
         let others = Self { sack: SackBlocks::default(), ..*self };
         let room = if self.sack.is_empty() { 0 } else { MAX_LEN - others.header_len() };

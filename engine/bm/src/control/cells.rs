@@ -10,7 +10,7 @@ use crate::program::CrcParameters;
 use crate::state::State;
 use crate::tables::{Change, CounterValue, Meter, MeterRate};
 
-/// Returns the rates of a meter, checked: as many as it has, lowest first.
+/// Checks the rates for a meter: none, or as many as it has, the lowest first.
 pub(super) fn check_rates(object: String, count: usize, rates: &[MeterRate]) -> Result<()> {
     let fail = |reason: String| RuntimeError::BadValue { object: object.clone(), reason };
     if rates.is_empty() {

@@ -299,7 +299,7 @@ impl State {
         shares
     }
 
-    /// Where an entry with this action leads, and its data. Makes the group of a one-shot that is not there yet.
+    /// Returns where an entry with this action leads, and the action's data. Creates a one-shot's group that does not exist yet.
     fn outcome_of(&mut self, table: usize, action: &ClientAction) -> Result<(Outcome, Vec<u64>)> {
         let wrong = |reason: &str| RuntimeError::WrongType {
             object: table_name(self.program.table(table as u32)),
@@ -381,7 +381,7 @@ impl State {
         Ok(handle)
     }
 
-    /// The last entry that pointed at a group is gone: a one-shot goes with it, and what only it used.
+    /// Deletes a one-shot's group when no entry points at it any more, and the shared members that nothing else uses.
     pub(super) fn release(&mut self, profile: usize, group: u32) {
         let found = &self.cells.profiles[profile];
         let note = &found.group_notes[group as usize];
@@ -545,7 +545,7 @@ impl State {
         Ok(())
     }
 
-    /// Makes `members` those of a group, which has been written down.
+    /// Makes `members` those of a group, which has been recorded.
     fn set_shares(&mut self, profile: usize, group: u32, members: &[Share]) -> Result<()> {
         let mut wanted: Vec<(MemberCopy, Option<u16>)> = Vec::new();
         for share in members {

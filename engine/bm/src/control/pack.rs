@@ -29,7 +29,7 @@ fn hex(bytes: &[u8]) -> String {
     }
 }
 
-/// Action data as slots.
+/// Packs action data into slots.
 pub(super) fn pack_data(action: &ActionInfo, data: &[Vec<u8>]) -> Result<Vec<u64>> {
     let fail = |reason: String| RuntimeError::BadActionData { action: action.name.clone(), reason };
     if data.len() != action.params.len() {

@@ -88,7 +88,7 @@ impl State {
         self.cells.profiles[profile].put_group(handle, image);
     }
 
-    /// Writes a group down that is about to change.
+    /// Records a group that is about to change.
     pub(super) fn remember_group(&mut self, profile: usize, handle: u32) {
         self.remember(|state| Change::Group {
             profile,
@@ -121,7 +121,7 @@ impl State {
         Ok(handle)
     }
 
-    /// Somebody works by handle with what was only an action of one-shots: it is a member like others from now on.
+    /// Makes a member that only one-shots have used an ordinary member, because a client refers to it by handle.
     pub(super) fn adopt(&mut self, profile: usize, member: u32) {
         if matches!(self.cells.profiles[profile].member_notes[member as usize].kind, MemberKind::Shared(_)) {
             let id = self.cells.profiles[profile].made_up_member_id(member);
@@ -131,7 +131,7 @@ impl State {
         }
     }
 
-    /// Somebody changes a group by handle: if it is a one-shot's, later equal ones do not share it.
+    /// Prepares a group for a change by handle. If the group is a one-shot's, later equal one-shots do not share it.
     fn change_by_handle(&mut self, profile: usize, group: u32, member: u32) {
         self.adopt(profile, member);
         self.remember_group(profile, group);

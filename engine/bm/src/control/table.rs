@@ -60,7 +60,7 @@ impl State {
         Ok(())
     }
 
-    /// One of a table's actions by name, with its data.
+    /// Returns one of a table's actions by name, with its data as slots.
     pub(super) fn action_of_table(
         &self,
         id: usize,
@@ -164,7 +164,7 @@ impl State {
         }
     }
 
-    /// An entry that pointed there does so no more.
+    /// Counts one entry less at `outcome`, and deletes a one-shot's group with its last entry.
     fn leave(&mut self, id: usize, outcome: Outcome) {
         self.count_outcome(id, outcome, false);
         if let (Outcome::Group(group), Some(profile)) = (outcome, self.program.match_table(id as u32).profile)

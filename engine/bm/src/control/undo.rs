@@ -11,12 +11,12 @@ use crate::state::State;
 use crate::tables::{Change, Outcome};
 
 impl State {
-    /// Writes changes down from now on, until [`State::end_batch`].
+    /// Records changes from now on, until [`State::end_batch`].
     pub fn begin_batch(&mut self) {
         self.undo = Some(Vec::new());
     }
 
-    /// Keeps what has been written down.
+    /// Ends the batch and keeps its changes.
     pub fn end_batch(&mut self) {
         self.undo = None;
     }
@@ -36,7 +36,7 @@ impl State {
         self.undo = Some(changes);
     }
 
-    /// Returns a call of several steps: what it has done is taken back when one of them is refused.
+    /// Makes a call of several steps, and takes back what it has done when one of them is refused.
     pub(super) fn whole<R>(&mut self, call: impl FnOnce(&mut State) -> Result<R>) -> Result<R> {
         let alone = self.undo.is_none();
         if alone {
@@ -53,7 +53,7 @@ impl State {
         result
     }
 
-    /// Writes a change down if a batch is open.
+    /// Records a change if a batch is open.
     pub(super) fn remember(&mut self, change: impl FnOnce(&State) -> Change) {
         if self.undo.is_none() {
             return;
@@ -64,7 +64,7 @@ impl State {
         }
     }
 
-    /// Writes a row down that is about to change.
+    /// Records a row that is about to change.
     pub(super) fn remember_row(&mut self, table: usize, at: u32) {
         self.remember(|state| {
             let row = state.cells.tables[table].row_image(state.program.match_table(table as u32), at);
@@ -72,7 +72,7 @@ impl State {
         });
     }
 
-    /// Writes a default entry down that is about to change.
+    /// Records a default entry that is about to change.
     pub(super) fn remember_default(&mut self, table: usize) {
         self.remember(|state| {
             let before = Box::new(state.cells.tables[table].default_image());
@@ -80,7 +80,7 @@ impl State {
         });
     }
 
-    /// One more or one less entry of a table points there.
+    /// Increments or decrements the number of a table's entries that point at `outcome`.
     pub(super) fn count_outcome(&mut self, table: usize, outcome: Outcome, more: bool) {
         let Some(profile) = self.program.match_table(table as u32).profile else { return };
         let profile = &mut self.cells.profiles[profile as usize];

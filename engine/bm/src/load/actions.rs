@@ -153,7 +153,7 @@ impl Loader<'_> {
         Ok(())
     }
 
-    /// Returns a primitive in a parse state.
+    /// Compiles a primitive of a parse state.
     pub(super) fn parser_primitive(&mut self, json: &Json<'_>) -> Result<()> {
         let op = json.get("op")?.str()?;
         if !PARSER_PRIMITIVES.contains(&op) {
@@ -659,7 +659,7 @@ impl Loader<'_> {
         self.emit(header, Op::MarkToDrop { w, egress_spec, mcast_grp })
     }
 
-    /// Drops by the names that a target knows: the multicast group is cleared where the program has one by that name.
+    /// Emits a drop, with the field names that a target knows. It clears the multicast group if the program has one by that name.
     fn drop(&mut self, json: &Json<'_>) -> Result<()> {
         let named = |header, field| self.named_field(header, field).filter(|f| (1..=64).contains(&f.width));
         let egress_spec = named("standard_metadata", "egress_spec")

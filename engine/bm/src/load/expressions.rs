@@ -167,7 +167,7 @@ impl Loader<'_> {
         }
     }
 
-    /// Returns what refers to something without computing. Apart from [`Loader::operand`], whose frames pile up.
+    /// Returns what refers to something without computing. It stands apart from [`Loader::operand`], whose stack frames pile up.
     #[inline(never)]
     fn leaf(&self, json: &Json<'_>, ty: &str, value: &Json<'_>, params: Params<'_>) -> Result<Operand> {
         match ty {
@@ -346,7 +346,7 @@ impl Loader<'_> {
         }
     }
 
-    /// Operations on headers, unions and stacks. Apart from [`Loader::operation`], whose frames pile up.
+    /// Returns an operation on headers, unions or stacks. It stands apart from [`Loader::operation`], whose stack frames pile up.
     #[inline(never)]
     fn structure_operation(
         &self,

@@ -221,7 +221,7 @@ impl<'a> Loader<'a> {
         })
     }
 
-    /// Names that a target expects for fields that the program calls otherwise.
+    /// Loads the names that a target expects for fields that have other names in the program.
     pub(super) fn load_aliases(&mut self, root: &Json<'_>) -> Result<()> {
         for json in root.list("field_aliases", self.limits.max_objects)? {
             let [alias, target] = json.tuple()?;
@@ -292,8 +292,8 @@ impl<'a> Loader<'a> {
     }
 }
 
-/// Headers whose validity a parser sets as if it were a field, as p4c wrote `setValid` there until 2018. In BMv2 conditions
-/// then see it, and nothing else does: such a header is not deparsed.
+/// Returns the headers whose validity a parser sets as if it were a field, as p4c wrote `setValid` there until 2018. In BMv2,
+/// conditions see that validity and nothing else does: such a header is not deparsed.
 fn set_as_fields<'a>(root: &Json<'a>, limits: &Limits) -> Result<Vec<Json<'a>>> {
     let mut found = Vec::new();
     for parser in root.list("parsers", limits.max_objects)? {

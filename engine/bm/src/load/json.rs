@@ -167,7 +167,7 @@ impl<'a> Json<'a> {
         member.array()
     }
 
-    /// Exactly `N` elements.
+    /// Returns the elements of an array that must have exactly `N`.
     pub(crate) fn tuple<const N: usize>(&self) -> Result<[Json<'a>; N]> {
         let items = self.array()?;
         let count = items.len();

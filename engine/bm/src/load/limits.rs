@@ -26,7 +26,7 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// [`Limits::max_width`], as far as fields can be.
+    /// Returns [`Limits::max_width`], or the maximum width of a field if that is less.
     pub(crate) fn widest(&self) -> u64 {
         u64::from(self.max_width.min(u32::from(u16::MAX)))
     }

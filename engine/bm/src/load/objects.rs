@@ -53,7 +53,7 @@ impl Loader<'_> {
         Ok(json.get("id")?.number(u64::from(u32::MAX))? as u32)
     }
 
-    /// Field lists and learn lists.
+    /// Loads field lists and learn lists.
     pub(super) fn load_lists(&mut self, root: &Json<'_>) -> Result<()> {
         for json in root.list("field_lists", self.limits.max_objects)? {
             let (id, name) = (Self::json_id(&json)?, json.get("name")?.str()?.to_owned());
@@ -86,7 +86,7 @@ impl Loader<'_> {
         Ok(FieldList(self.lists.len() as u32 - 1))
     }
 
-    /// Registers, counters and meters.
+    /// Loads registers, counters and meters.
     pub(super) fn load_arrays(&mut self, root: &Json<'_>) -> Result<()> {
         for json in root.list("register_arrays", self.limits.max_objects)? {
             let name = json.get("name")?.str()?.to_owned();
@@ -195,7 +195,7 @@ impl Loader<'_> {
         Ok(Calculation { algorithm, inputs: join_fields(inputs), payload })
     }
 
-    /// None for a field without bits.
+    /// Returns the input for a field, or `None` for a field without bits.
     fn load_field_input(&self, input: &Json<'_>) -> Result<Option<Input>> {
         let target = input.get("value")?;
         let [header, member] = target.tuple()?;

@@ -166,7 +166,8 @@ impl Loader<'_> {
         }
     }
 
-    /// After the extraction of a member of a union, the others are invalid. An extracted header shows that it is valid.
+    /// Emits how an extraction changes validity. The other members of a union become invalid, and the header shows that it is
+    /// valid.
     fn keep_union(&mut self, json: &Json<'_>, extracted: &Extracted) -> Result<()> {
         if let Extracted::Header(header) = extracted {
             self.show_validity(json, &HeaderRef::Fixed(*header))?;
@@ -230,7 +231,7 @@ impl Loader<'_> {
         self.primitive(json, op, &[])
     }
 
-    /// Bits ahead of the parser, in a temporary.
+    /// Emits a lookahead, and returns the temporary that receives its bits.
     fn lookahead(&mut self, json: &Json<'_>) -> Result<Field> {
         let value = json.get("value")?;
         let [offset, width] = value.tuple()?;
@@ -385,7 +386,7 @@ impl Loader<'_> {
         Ok(Field { slot: d, width: width as u16, signed })
     }
 
-    /// One value per key field, out of a hexstr in which every field is padded to whole bytes.
+    /// Returns one value per key field, from a hexstr in which every field is padded to whole bytes.
     fn padded(&self, json: &Json<'_>, key: &[KeyPart]) -> Result<Vec<Vec<u64>>> {
         let text = json.str()?;
         let digits = text.strip_prefix("0x").unwrap_or(text);

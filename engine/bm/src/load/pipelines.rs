@@ -60,7 +60,7 @@ impl Next {
         }
     }
 
-    /// Without any action to run.
+    /// Returns where the table goes when it has no action to run.
     fn none(&self) -> Option<u32> {
         if self.fixed_miss {
             self.on_miss

@@ -17,7 +17,7 @@ pub(super) struct Unions {
     pub(super) stack_ids: HashMap<String, u32>,
 }
 
-/// Reads them. `header_of` knows headers by their id in the JSON.
+/// Reads the header unions. `header_of` knows headers by their id in the JSON.
 pub(super) fn load(
     root: &Json<'_>,
     limits: &Limits,

@@ -32,7 +32,7 @@ unsafe impl Send for Code {}
 unsafe impl Sync for Code {}
 
 impl Code {
-    /// `module` is finalised.
+    /// Takes a module whose functions are finalised.
     pub(super) fn new(module: JITModule) -> Code {
         Code(Some(module))
     }
@@ -61,7 +61,7 @@ pub(crate) struct Entry {
 }
 
 impl Entry {
-    /// `id` is a function that `translate` made for `program`.
+    /// Creates an entry for the function `id`, which `translate` made for `program`.
     pub(super) fn new(code: &Code, id: FuncId, program: &Program) -> Entry {
         Entry {
             // SAFETY: the function was declared with these parameters and this result, in C's calling convention.
@@ -102,7 +102,7 @@ pub(crate) struct Writer {
 }
 
 impl Writer {
-    /// `id` is a function that `layout` made for `program`; it writes at most `bytes`.
+    /// Creates a writer for the function `id`, which `layout` made for `program` and which writes at most `bytes`.
     pub(super) fn new(code: &Code, id: FuncId, bytes: usize, program: &Program) -> Writer {
         Writer {
             // SAFETY: the function was declared with these parameters and this result, in C's calling convention.

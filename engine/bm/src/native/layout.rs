@@ -27,7 +27,7 @@ enum Content {
 }
 
 impl Part {
-    /// Maximum number of bytes that it takes.
+    /// Returns the maximum number of bytes that the part takes.
     pub(super) fn bytes(&self) -> usize {
         match &self.content {
             Content::Fields { layout, .. } => layout.bytes as usize,
@@ -156,7 +156,7 @@ fn sign_extended(b: &mut FunctionBuilder<'_>, value: Value, p: &Piece) -> Value 
     b.ins().sshr_imm(up, unused)
 }
 
-/// A function of (slots, variable-length fields, place) that writes the parts one after the other and returns the number
+/// Builds a function of (slots, variable-length fields, place) that writes the parts one after the other and returns the number
 /// of bytes.
 pub(super) fn write_parts(
     program: &Program,

@@ -94,19 +94,19 @@ impl Native {
         self.entries[pc as usize].as_ref()
     }
 
-    /// Writes a deparser's headers.
+    /// Returns the code that writes a deparser's headers.
     #[inline]
     pub(crate) fn deparser(&self, id: u32) -> Option<&Writer> {
         self.deparsers[id as usize].as_ref()
     }
 
-    /// Writes what a calculation covers, without the payload.
+    /// Returns the code that writes what a calculation covers, without the payload.
     #[inline]
     pub(crate) fn calculation(&self, id: u32) -> Option<&Writer> {
         self.calculations[id as usize].as_ref()
     }
 
-    /// Writes what the selector of an action profile covers.
+    /// Returns the code that writes what the selector of an action profile covers.
     #[inline]
     pub(crate) fn selector(&self, profile: usize) -> Option<&Writer> {
         self.selectors[profile].as_ref()
@@ -147,7 +147,7 @@ impl Maker {
         })
     }
 
-    /// Code that writes parts one after the other, with the maximum number of bytes that it writes.
+    /// Compiles a function that writes parts one after the other. Returns it with the maximum number of bytes that it writes.
     fn writer(&mut self, program: &Program, parts: &[Part]) -> Option<(FuncId, usize)> {
         let bytes = parts.iter().map(Part::bytes).sum();
         let config = self.module.target_config();

@@ -13,7 +13,7 @@ use super::translate::{frame_flags, Translation};
 use crate::program::{Op, Pc, Slot};
 use crate::tables::CounterValue;
 
-/// Memory of the registers.
+/// Returns the flags for accesses to the registers' memory.
 fn register_flags() -> MemFlags {
     MemFlags::trusted().with_alias_region(Some(AliasRegion::Table))
 }
@@ -26,7 +26,7 @@ struct Cells {
 }
 
 impl Translation<'_> {
-    /// An instruction after which the next one runs.
+    /// Translates an instruction after which the next one runs.
     pub(super) fn straight(&mut self, op: Op, at: Pc) {
         match op {
             Op::Mov { w, d, a } => {
@@ -146,7 +146,7 @@ impl Translation<'_> {
         self.set_cut(d, value, w);
     }
 
-    /// Returns a shift of which counts of 64 and more give 0.
+    /// Translates a shift of which counts of 64 and more give 0.
     fn shift(
         &mut self,
         w: u8,

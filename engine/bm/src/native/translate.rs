@@ -81,12 +81,12 @@ fn blocks(program: &Program, nodes: &[FlowNode], b: &mut FunctionBuilder<'_>) ->
     ways_in.iter().map(|&ways| (ways > 1).then(|| b.create_block())).collect()
 }
 
-/// Memory of the slots.
+/// Returns the flags for accesses to the slots' memory.
 fn slot_flags() -> MemFlags {
     MemFlags::trusted().with_alias_region(Some(AliasRegion::Heap))
 }
 
-/// Memory of the frame.
+/// Returns the flags for accesses to the frame's memory.
 pub(super) fn frame_flags() -> MemFlags {
     MemFlags::trusted().with_alias_region(Some(AliasRegion::Vmctx))
 }

@@ -169,7 +169,7 @@ impl Algorithm {
     }
 }
 
-/// Big-endian 16-bit words; an odd last byte is padded with a zero byte.
+/// Returns the big-endian 16-bit words of `data`; an odd last byte is padded with a zero byte.
 fn words16(data: &[u8]) -> impl Iterator<Item = u16> + '_ {
     data.chunks(2).map(|pair| u16::from(pair[0]) << 8 | u16::from(*pair.get(1).unwrap_or(&0)))
 }
@@ -205,7 +205,7 @@ mod tests {
         assert_eq!(of("crcCCITT", b"123456789"), 0x29b1);
     }
 
-    /// As BMv2 computes it (`crc_custom` in calculations.cpp), a bit at a time and the most significant first.
+    /// Computes a CRC as BMv2 does (`crc_custom` in calculations.cpp), a bit at a time and the most significant first.
     fn bit_by_bit(width: u32, parameters: CrcParameters<u32>, data: &[u8]) -> u32 {
         let all = u32::MAX >> (32 - width);
         let remainder = data.iter().fold(parameters.initial_remainder, |remainder, &byte| {

@@ -23,7 +23,7 @@ pub(crate) struct HeaderType {
 }
 
 impl HeaderType {
-    /// Bytes without the variable-length field.
+    /// Returns the number of bytes without the variable-length field.
     pub(crate) fn fixed_bytes(&self) -> u32 {
         self.before.bytes + self.variable.as_ref().map_or(0, |(_, after)| after.bytes)
     }

@@ -36,7 +36,7 @@ pub(crate) struct KeyPlan {
 }
 
 impl KeyPlan {
-    /// Fields with the mask that the program puts on each, if it does.
+    /// Plans a key of these fields, each with the mask that the program puts on it, if any.
     pub(crate) fn new(fields: &[(Field, Option<Vec<u64>>)]) -> KeyPlan {
         let mut plan = KeyPlan::default();
         let (mut word, mut used) = (0, 0);
@@ -63,7 +63,7 @@ impl KeyPlan {
         plan
     }
 
-    /// Bits used, if the key is one word.
+    /// Returns the number of bits used if the key is one word.
     pub(crate) fn narrow_bits(&self) -> Option<u32> {
         (self.words == 1).then(|| self.fields.iter().map(|f| f.width()).sum())
     }
@@ -82,7 +82,7 @@ impl KeyPlan {
         })
     }
 
-    /// The key of any size, into `out`.
+    /// Writes the key, which may be of any size, to `out`.
     #[inline]
     pub(crate) fn wide(&self, slots: &[u64], out: &mut Vec<u64>) {
         out.clear();
@@ -123,19 +123,19 @@ impl KeyPlan {
         }
     }
 
-    /// One word of a field's value out of packed words.
+    /// Returns one word of a field's value from packed words.
     fn word(&self, packed: &[u64], field: usize, at: usize) -> u64 {
         let f = self.fields[field];
         packed[f.word as usize + at] >> f.shift & word_mask(f.width(), at)
     }
 
-    /// One field's value out of packed words; of a wider one the low 128 bits.
+    /// Returns one field's value from packed words: the low 128 bits if it is wider.
     pub(crate) fn unpack(&self, packed: &[u64], field: usize) -> u128 {
         let high = if self.fields[field].width() > 64 { self.word(packed, field, 1) } else { 0 };
         u128::from(self.word(packed, field, 0)) | u128::from(high) << 64
     }
 
-    /// One field's value out of packed words, low word first.
+    /// Returns one field's value from packed words, low word first.
     pub(crate) fn unpack_words(&self, packed: &[u64], field: usize) -> Vec<u64> {
         (0..words(self.fields[field].width()) as usize).map(|at| self.word(packed, field, at)).collect()
     }

@@ -168,7 +168,7 @@ mod tests {
             .collect()
     }
 
-    /// Bit by bit, most significant first: what the layout must agree with.
+    /// Reads `width` bits one by one, most significant first: what the layout must agree with.
     fn bits_at(data: &[u8], from: u32, width: u32) -> u128 {
         (from..from + width)
             .fold(0, |v, bit| v << 1 | u128::from(data[bit as usize / 8] >> (7 - bit % 8) & 1))

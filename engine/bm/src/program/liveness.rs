@@ -146,8 +146,8 @@ fn kept(
     Some(Kept { always, if_valid })
 }
 
-/// Returns a header that is valid has been written whole, by the parser too. So words that are read only where their header is valid
-/// need no zeros.
+/// Returns what must be zero when the parser begins. A header that is valid has been written whole, by the parser too. So words
+/// that are read only where their header is valid need no zeros.
 fn zeroed(
     program: &Program,
     parser: ParserId,
@@ -303,8 +303,8 @@ impl Reader<'_> {
         reads
     }
 
-    /// What an instruction may read, and what it surely writes. Of an instruction that makes headers valid otherwise than
-    /// by zeroing or copying them whole, it writes their validity.
+    /// Adds to a node what an instruction may read and what it surely writes. If the instruction makes headers valid otherwise
+    /// than by zeroing or copying them whole, it writes their validity.
     fn operands(&mut self, op: Op, node: &mut Node) {
         let program = self.program;
         let reads = &mut node.reads;
@@ -457,7 +457,7 @@ impl Sets {
         vec![0; self.words]
     }
 
-    /// Scratch and constants, which are behind the packet's words, are left out.
+    /// Adds a range to a set, without scratch and constants, which are behind the packet's words.
     fn add(&self, set: &mut [u64], range: Range<Slot>) {
         let (start, end) = (range.start, range.end.min(self.slots));
         if start >= end {

@@ -207,12 +207,12 @@ impl Program {
         self.declared.errors.entries.iter().find(|(n, _)| n == name).map(|&(_, value)| value as u32)
     }
 
-    /// Tables in dense order.
+    /// Returns the tables in dense order.
     pub fn tables(&self) -> &[TableInfo] {
         &self.declared.tables
     }
 
-    /// Actions in dense order.
+    /// Returns the actions in dense order.
     pub fn actions(&self) -> &[ActionInfo] {
         &self.declared.actions
     }
@@ -252,7 +252,7 @@ impl Program {
         &self.declared.learn_lists
     }
 
-    /// Enums.
+    /// Returns the enums.
     pub fn enums(&self) -> &[EnumInfo] {
         &self.declared.enums
     }
@@ -340,7 +340,7 @@ impl Program {
         &self.packet.vl_stores
     }
 
-    /// Bytes of all variable-length fields.
+    /// Returns the number of bytes of all variable-length fields.
     #[inline]
     pub(crate) fn vl_bytes(&self) -> usize {
         self.packet.vl_bytes
@@ -395,7 +395,7 @@ impl Program {
         &self.code.ops
     }
 
-    /// Returns whether it was loaded for tracing.
+    /// Returns whether the program was loaded for tracing.
     pub(crate) fn is_marked(&self) -> bool {
         self.code.marks.is_some()
     }
@@ -475,13 +475,13 @@ impl Program {
         &self.code.core_errors
     }
 
-    /// Maximum number of backward jumps and table applications of one pipeline run.
+    /// Returns the maximum number of backward jumps and table applications of one pipeline run.
     #[inline]
     pub(crate) fn max_steps(&self) -> u32 {
         self.code.max_steps
     }
 
-    /// Maximum number of parse states that one packet enters.
+    /// Returns the maximum number of parse states that one packet enters.
     #[inline]
     pub(crate) fn max_parser_steps(&self) -> u32 {
         self.code.max_parser_steps

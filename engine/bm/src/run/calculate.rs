@@ -158,7 +158,7 @@ mod tests {
     use crate::program::join_fields;
     use proptest::prelude::*;
 
-    /// Bit by bit, most significant first.
+    /// Reads `width` bits one by one, most significant first.
     fn bits_at(data: &[u8], from: u32, width: u32) -> u128 {
         (from..from + width)
             .fold(0, |v, bit| v << 1 | u128::from(data[bit as usize / 8] >> (7 - bit % 8) & 1))

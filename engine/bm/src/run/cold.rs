@@ -12,7 +12,7 @@ use crate::error::Fault;
 use crate::number::{cut_wide, cut_word};
 use crate::program::{ones_128, Op, Slot, WideOp};
 
-/// Runs one of them. None jumps or looks a table up.
+/// Runs a cold instruction. None of them jumps or looks a table up.
 #[inline(never)]
 pub(crate) fn execute_cold<T: Externs>(
     context: &mut Context<'_, T>,
@@ -199,7 +199,7 @@ pub(crate) fn execute_cold<T: Externs>(
     Ok(())
 }
 
-/// 128-bit arithmetic.
+/// Runs an operation of 128-bit arithmetic.
 fn wide(phv: &mut Phv, op: WideOp, w: u8, d: Slot, a: Slot, b: Slot) -> Result<(), Fault> {
     let single = |slot: Slot| phv.slots[slot as usize];
     let pair = |slot: Slot| phv.pair(slot);

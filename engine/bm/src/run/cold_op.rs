@@ -125,8 +125,8 @@ fn assign_union(program: &Program, phv: &mut Phv, to: u64, from: u64) {
     }
 }
 
-/// `push_front` and `pop_front` of a stack of unions. BMv2 moves the elements by swapping them, as for headers, but
-/// leaves those that appear as the swaps left them: it makes no union invalid (`HeaderUnion::mark_invalid`).
+/// Runs `push_front` or `pop_front` of a stack of unions. BMv2 moves the elements by swapping them, as for headers, but leaves
+/// those that appear as the swaps left them: it does not invalidate them (`HeaderUnion::mark_invalid`).
 fn shift_stack(program: &Program, phv: &mut Phv, stack: &UnionStack, by: u64, push: bool) {
     let size = u64::from(stack.size);
     let next = phv.slots[stack.next as usize];

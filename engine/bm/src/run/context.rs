@@ -27,8 +27,8 @@ impl<T> Context<'_, T> {
         Moment { program: self.program, cells: self.cells, phv, pc, cursor: self.cursor }
     }
 
-    /// Returns what it means to ask for the last element of an empty stack: in a parser P4's StackOutOfBounds. BMv2 stops the
-    /// switch in both places.
+    /// Returns the trap for access to the last element of an empty stack: in a parser P4's StackOutOfBounds, elsewhere a fault.
+    /// BMv2 stops the switch in both places.
     pub(crate) fn empty_stack(&self) -> Trap {
         if self.parsing {
             Trap::ParserError(self.program.core_errors().stack_out_of_bounds)

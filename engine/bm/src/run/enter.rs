@@ -18,6 +18,8 @@ struct Calls<'c, 'p, T> {
     trap: Option<Trap>,
 }
 
+/// Returns what the callbacks of a run work on.
+///
 /// # Safety
 /// `frame` is the one that [`enter`] made with this `T`, and no other reference to what its `calls` points to is alive.
 unsafe fn calls<'a, 'c, 'p, T>(frame: *mut Frame) -> &'a mut Calls<'c, 'p, T> {

@@ -50,23 +50,23 @@ impl std::fmt::Display for LogMessage<'_> {
 pub trait Externs {
     /// Returns the port number that means "drop"; `mark_to_drop` writes it to `egress_spec`.
     fn drop_port(&self) -> u64;
-    /// Time in picoseconds since the start of the switch, for meters.
+    /// Returns the time in picoseconds since the start of the switch, for meters.
     fn now_ps(&self) -> u64;
     /// Returns a uniform draw from `lo..=hi`; called only with `lo <= hi`.
     fn random(&mut self, lo: u64, hi: u64) -> u64;
-    /// `clone_ingress_pkt_to_egress`: session id and the field list to keep (0: none).
+    /// Runs `clone_ingress_pkt_to_egress`, with the session id and the field list to keep (0: none).
     fn clone_ingress(&mut self, phv: &Phv, session: u64, field_list: u64);
-    /// `clone_egress_pkt_to_egress`: session id and the field list to keep (0: none).
+    /// Runs `clone_egress_pkt_to_egress`, with the session id and the field list to keep (0: none).
     fn clone_egress(&mut self, phv: &Phv, session: u64, field_list: u64);
-    /// `resubmit`, with the field list to keep.
+    /// Runs `resubmit`, with the field list to keep.
     fn resubmit(&mut self, phv: &Phv, field_list: u64);
-    /// `recirculate`, with the field list to keep.
+    /// Runs `recirculate`, with the field list to keep.
     fn recirculate(&mut self, phv: &Phv, field_list: u64);
-    /// `generate_digest`, with the receiver and the id of the learn list.
+    /// Runs `generate_digest`, with the receiver and the id of the learn list.
     fn generate_digest(&mut self, phv: &Phv, receiver: u64, learn_list: u64);
-    /// `truncate`: keep at most this many bytes of the packet when it is deparsed.
+    /// Runs `truncate`: the packet keeps at most this many bytes when it is deparsed.
     fn truncate(&mut self, phv: &Phv, bytes: u64);
-    /// `log_msg`.
+    /// Runs `log_msg`.
     fn log_msg(&mut self, message: LogMessage<'_>);
 }
 
@@ -96,7 +96,7 @@ impl Externs for Detached {
 mod tests {
     use super::{LogMessage, LogValue};
 
-    /// With values of one word each.
+    /// Returns the text of a message whose values have one word each.
     fn text(format: &str, words: &[i64]) -> String {
         let value = |first| LogValue { first, count: 1, signed: true };
         let values: Vec<_> = (0..words.len()).map(value).collect();

@@ -69,7 +69,7 @@ pub(super) fn next_of_stack<T>(context: &Context<'_, T>, phv: &Phv, stack: u32) 
     Ok(stack.first + next as u32)
 }
 
-/// `width` bits, `bit` bits after the cursor.
+/// Returns the `width` bits that begin `bit` bits after the cursor.
 pub(crate) fn lookahead<T>(context: &Context<'_, T>, bit: u32, width: u32) -> Result<u128, Trap> {
     let data = &context.packet[context.cursor..];
     let (first, end) = (bit as usize / 8, (bit + width).div_ceil(8) as usize);
@@ -134,8 +134,8 @@ pub(crate) fn swap_headers(program: &Program, phv: &mut Phv, a: usize, b: usize)
     }
 }
 
-/// `push_front` and `pop_front` as P4-16 defines them: elements move, those that appear are invalid. They move by swapping, as
-/// in BMv2, so that the fields of an invalid element are what they are there.
+/// Runs `push_front` or `pop_front` as P4_16 defines them: elements move, and those that appear are invalid. Elements are
+/// swapped, as in BMv2, so that an invalid element has the same fields as there.
 pub(super) fn shift_stack(program: &Program, phv: &mut Phv, stack: u32, by: u64, push: bool) {
     let stack = program.stack(stack);
     let size = u64::from(stack.size);

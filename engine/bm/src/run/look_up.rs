@@ -7,7 +7,7 @@ use super::phv::Phv;
 use crate::program::{Case, Select, TableType};
 use crate::tables::{Cells, Group, Outcome};
 
-/// What a table says is to be run.
+/// What a table says to run.
 pub(crate) struct Found<'a> {
     /// Index into the table's actions.
     pub(crate) local: usize,
@@ -92,7 +92,7 @@ pub(crate) fn look_up<'c, T: Externs>(
     Some(Found { local, is_hit: hit.is_some(), data: &data[..words] })
 }
 
-/// Returns the one of a group's active members that a hash selects, of which BMv2 keeps 32 bits; none of none.
+/// Returns the one of a group's active members that a hash selects, of which BMv2 keeps 32 bits; `None` without members.
 #[inline]
 pub(crate) fn member_of_group(members: &[u32], hash: u64) -> Option<u32> {
     let at = (hash as u32 as usize).checked_rem(members.len())?;

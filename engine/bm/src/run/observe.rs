@@ -28,9 +28,9 @@ pub(crate) struct Moment<'a> {
 pub(crate) trait Observer {
     /// Whether there is anything to call. `false` takes the calls out of the loop.
     const WATCHES: bool;
-    /// An instruction is about to run.
+    /// Observes an instruction that is about to run.
     fn before(&mut self, moment: &Moment<'_>);
-    /// The run has ended after the instruction that was last announced.
+    /// Observes the end of the run, after the instruction that was announced last.
     fn end(&mut self, moment: &Moment<'_>);
 }
 

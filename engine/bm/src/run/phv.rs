@@ -168,7 +168,7 @@ impl Phv {
         self.slots[at + 1] = (value >> 64) as u64;
     }
 
-    /// Bytes of a variable-length field.
+    /// Returns the bytes of a variable-length field.
     pub(crate) fn vl_bytes(&self, store: VlStore) -> &[u8] {
         &self.vl[store.start..store.start + self.slots[store.length as usize] as usize]
     }
@@ -198,7 +198,7 @@ impl Phv {
         significant(a) == significant(b)
     }
 
-    /// Bytes of a header as it would be deparsed, its variable-length field included.
+    /// Returns the number of bytes of a header as it would be deparsed, its variable-length field included.
     pub(crate) fn header_bytes(&self, program: &Program, header: u32) -> u64 {
         let h = program.header(header);
         let variable = h.vl.map_or(0, |vl| self.slots[program.vl_store(vl).length as usize]);

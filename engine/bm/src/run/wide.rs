@@ -97,7 +97,7 @@ fn sign(slots: &[u64], at: usize, n: usize) -> u64 {
     (slots[at + n - 1] as i64 >> 63) as u64
 }
 
-/// Whole words and bits of a shift; a longer one than the value shifts all of it out.
+/// Splits a shift into whole words and bits; one that is longer than the value shifts all of it out.
 fn split(count: u64, n: usize) -> (usize, u32) {
     let whole = usize::try_from(count / 64).unwrap_or(usize::MAX).min(n);
     (whole, if whole == n { 0 } else { (count % 64) as u32 })
@@ -134,7 +134,7 @@ fn extend_sign(slots: &mut [u64], n: usize, d: usize, w: u32) {
     }
 }
 
-/// Long division, bit by bit.
+/// Divides by long division, bit by bit.
 fn divide(slots: &mut [u64], n: usize, d: usize, a: usize, b: usize) -> Result<(), Fault> {
     let is_zero = slots[b..b + n].iter().all(|&word| word == 0);
     if is_zero || sign(slots, a, n) != 0 || sign(slots, b, n) != 0 {
@@ -162,7 +162,7 @@ mod tests {
 
     const N: usize = 4;
 
-    /// Values of 128 bits in 256, where an i128 knows every result.
+    /// Computes with values of 128 bits in 256 bits, for cases in which an `i128` holds every result.
     fn compute(operation: Operation, w: u32, a: i128, b: i128) -> Result<i128, Fault> {
         let mut slots = vec![0; 4 * N];
         for (at, value) in [(0, a), (N, b)] {

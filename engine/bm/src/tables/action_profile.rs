@@ -46,7 +46,7 @@ impl Group {
         &self.active
     }
 
-    /// Adds a member that is not there yet; whether it was not.
+    /// Adds a member unless it is there already; returns whether it was added.
     pub(crate) fn add(&mut self, member: u32, watch: Option<u16>, up: &BTreeSet<u16>) -> bool {
         let Err(at) = self.members.binary_search(&member) else { return false };
         self.members.insert(at, member);
@@ -77,7 +77,7 @@ impl Group {
         }
     }
 
-    /// A port went down or came up.
+    /// Updates the active members after a port went down or came up, if a member watches it.
     fn port_changed(&mut self, port: u16, up: &BTreeSet<u16>) {
         if self.watches.values().any(|watched| *watched == port) {
             self.refresh(up);
@@ -165,12 +165,12 @@ impl Ids {
         self.0.get(&id).copied()
     }
 
-    /// Ids in rising order, with their handles.
+    /// Returns the ids in ascending order, with their handles.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (u32, u32)> + '_ {
         self.0.iter().map(|(id, handle)| (*id, *handle))
     }
 
-    /// A free id for what has none: 2^32-1 less the handle, or the next one below that is free.
+    /// Returns a free id for an object without one: 2^32-1 less the handle, or the next one below that is free.
     fn made_up(&self, handle: u32) -> u32 {
         let below = (1..=u32::MAX - handle).rev().chain((1..=u32::MAX).rev());
         below.into_iter().find(|id| !self.0.contains_key(id)).unwrap_or(u32::MAX)
@@ -386,7 +386,8 @@ impl ActionProfile {
         copies.insert(at.unwrap_or(copies.len()), MemberCopy { member, first: at.is_none() });
     }
 
-    /// Where another copy of a member goes: behind those of it that are there.
+    /// Returns the place for another copy of a member, after its last copy. Returns `None` without one, and for one-shots'
+    /// members.
     fn copies_end(&self, group: u32, seen: u32) -> Option<usize> {
         if matches!(self.member_notes[seen as usize].kind, MemberKind::Shared(_)) {
             return None;
@@ -415,24 +416,24 @@ impl ActionProfile {
         }
     }
 
-    /// One more or one less entry points at a member.
+    /// Increments or decrements the number of entries that point at a member.
     pub(crate) fn count_member(&mut self, member: u32, more: bool) {
         count(&mut self.member_entries[member as usize], more);
     }
 
-    /// One more or one less entry points at a group.
+    /// Increments or decrements the number of entries that point at a group.
     pub(crate) fn count_group(&mut self, group: u32, more: bool) {
         count(&mut self.group_entries[group as usize], more);
     }
 
-    /// Works out anew which members of a group a packet may get.
+    /// Recomputes which members of a group a packet may get.
     pub(crate) fn refresh(&mut self, group: u32, up: &BTreeSet<u16>) {
         if let Some(group) = self.groups[group as usize].as_mut() {
             group.refresh(up);
         }
     }
 
-    /// A port went down or came up.
+    /// Updates every group after a port went down or came up.
     pub(crate) fn port_changed(&mut self, port: u16, up: &BTreeSet<u16>) {
         self.groups.iter_mut().flatten().for_each(|group| group.port_changed(port, up));
     }

@@ -162,12 +162,12 @@ impl Entries {
         handle
     }
 
-    /// Number of entries.
+    /// Returns the number of entries.
     pub(crate) fn len(&self) -> usize {
         self.keys.len() - self.free.len()
     }
 
-    /// Rows that hold an entry, ascending.
+    /// Returns the rows that hold an entry, ascending.
     pub(crate) fn rows(&self) -> impl Iterator<Item = u32> + '_ {
         (0..).zip(&self.keys).filter(|(_, key)| key.is_some()).map(|(at, _)| at)
     }

@@ -152,7 +152,7 @@ impl Pick {
 }
 
 impl Pick {
-    /// One of the program's tables, mostly one that is as wished.
+    /// Returns one of the program's tables, mostly one that meets the wish.
     fn table(self, program: &Program, wish: impl Fn(&TableInfo) -> bool) -> Option<&TableInfo> {
         let wished: Vec<&TableInfo> = program.tables().iter().filter(|info| wish(info)).collect();
         match self.0 {
@@ -175,7 +175,7 @@ impl Index {
         }
     }
 
-    /// A cell of an array of some size, or any.
+    /// Returns a cell of an array of some size, or any number.
     fn within(self, size: usize) -> u64 {
         match self.0 {
             index @ 0..200 => u64::from(index) % size.max(1) as u64,
@@ -183,7 +183,7 @@ impl Index {
         }
     }
 
-    /// One of the handles that are there, or any.
+    /// Returns one of the existing handles, or any number.
     fn among(self, handles: impl IntoIterator<Item = u64>) -> u64 {
         let handles: Vec<u64> = handles.into_iter().collect();
         match self.0 {
@@ -194,7 +194,7 @@ impl Index {
 }
 
 impl Number {
-    /// Big-endian bytes, of which those of most shapes fit `width` bits.
+    /// Returns big-endian bytes, which for most shapes fit into `width` bits.
     fn bytes(self, width: u32) -> Vec<u8> {
         let count = width.div_ceil(8).max(1) as usize;
         let mut bytes = vec![0; count];
@@ -218,7 +218,7 @@ impl Number {
         }
     }
 
-    /// All ones in most cases, so that masks and ends of ranges are often right.
+    /// Returns all ones in many cases, so that masks and ends of ranges are often right.
     fn mask(self, width: u32) -> Vec<u8> {
         if self.shape < 80 {
             return Number { shape: 200, value: u64::MAX }.bytes(width);
@@ -257,7 +257,7 @@ impl Key {
     }
 }
 
-/// The name of an action and data for it.
+/// Returns the name of an action and data for it.
 fn action(program: &Program, ids: &[bm::ActionId], pick: Pick, data: &Numbers) -> (String, Vec<Vec<u8>>) {
     match pick.of(ids) {
         Some(id) => {
@@ -292,7 +292,7 @@ fn some<T: Copy>(items: &[T; 3], count: u8) -> Vec<T> {
     items[..usize::from(count) % 4].to_vec()
 }
 
-/// Ports mostly within v1model's.
+/// Returns a port, mostly one of v1model's.
 fn port(port: u16) -> u16 {
     if port < 0xf000 {
         port % 8
@@ -301,7 +301,7 @@ fn port(port: u16) -> u16 {
     }
 }
 
-/// LAGs mostly within BMv2's.
+/// Returns a LAG, mostly one of BMv2's.
 fn lag(lag: u16) -> u16 {
     if lag < 0xf000 {
         lag % 4
@@ -310,13 +310,13 @@ fn lag(lag: u16) -> u16 {
     }
 }
 
-/// LAGs of a node, from the same numbers as its ports.
+/// Returns the LAGs of a node, from the same numbers as its ports.
 fn lags(numbers: &[u16; 3], count: u8) -> Vec<u16> {
     some(numbers, count >> 2).into_iter().map(|number| lag(number >> 3)).collect()
 }
 
 impl Call {
-    /// The next call of an input. Calls that others build on come more often than the rest.
+    /// Returns the next call of an input. Calls that others build on come more often than the rest.
     pub(crate) fn next(input: &mut Input<'_>) -> Option<Call> {
         Some(match input.u8() {
             0..64 => {
@@ -344,7 +344,7 @@ impl Call {
         })
     }
 
-    /// The call by name, as it is made to a switch.
+    /// Returns the call by name, as it is made to a switch.
     pub(crate) fn op(&self, switch: &Switch) -> Op {
         let program: &Program = switch.program();
         let any = |_: &TableInfo| true;

@@ -30,7 +30,7 @@ pub(crate) fn edit(program: &mut Value, input: &mut Input<'_>) {
     }
 }
 
-/// Values in `value`, itself included.
+/// Returns the number of values in `value`, itself included.
 pub(crate) fn count(value: &Value) -> usize {
     1 + match value {
         Value::Array(items) => items.iter().map(count).sum(),
@@ -39,7 +39,7 @@ pub(crate) fn count(value: &Value) -> usize {
     }
 }
 
-/// The `at`-th value in reading order, and the key by which it is a member.
+/// Returns the `at`-th value in reading order, and the key by which it is a member.
 fn find<'a>(value: &'a mut Value, at: &mut usize, key: &str) -> Option<(&'a mut Value, String)> {
     if *at == 0 {
         return Some((value, key.to_owned()));
@@ -145,7 +145,7 @@ fn change_number(program: &mut Value, at: usize, other: u16, choice: u8) {
     };
 }
 
-/// Values that mean something somewhere.
+/// Returns a value that has a meaning somewhere.
 fn special(choice: u8) -> Value {
     const VALUES: [&str; 24] = [
         "null", "true", "false", "[]", "{}", "\"\"", "-1", "1e99", "0.5", "18446744073709551616",

@@ -23,8 +23,8 @@ fn be(value: u64) -> Vec<u8> {
     value.to_be_bytes().to_vec()
 }
 
-/// Routes to 10.0.n.0/24 and fd00:n::/32 behind port n, to 10.0.5.0/24 over all ports, to 10.0.6.0/24 behind the
-/// controller; a different AQM at each port, EEE at ports 3 and 4.
+/// Configures routes to 10.0.n.0/24 and fd00:n::/32 behind port n, to 10.0.5.0/24 over all ports, and to 10.0.6.0/24 behind the
+/// controller. Each port gets another AQM; ports 3 and 4 get EEE.
 pub(crate) fn configure(state: &mut State) {
     let done = "the entries suit the program";
     // All ports take frames for any station, port 1 but for one.
@@ -83,7 +83,7 @@ impl ExpectedCounts {
         Self { by_gate, untouched: true, received: BTreeMap::new() }
     }
 
-    /// A frame is about to arrive.
+    /// Counts a frame that is about to arrive.
     pub(crate) fn packet(&mut self, switch: &Switch, port: u16, frame: &[u8]) {
         let attached = switch.config().ports.iter().any(|p| p.port == port);
         // A packet-out has a header of its own in front, which `wire` does not know.
@@ -92,7 +92,7 @@ impl ExpectedCounts {
         }
     }
 
-    /// A call has been made.
+    /// Notes a call that has been made.
     pub(crate) fn call(&mut self, op: &Op) {
         self.untouched &= !matches!(
             op,
@@ -104,12 +104,12 @@ impl ExpectedCounts {
         );
     }
 
-    /// Another program, or a fresh one, has been loaded.
+    /// Notes that another program, or a fresh one, has been loaded.
     pub(crate) fn reloaded(&mut self) {
         self.untouched = false;
     }
 
-    /// After every event: the program's account of what is queued is the queues'.
+    /// Checks after every event that the program's account of what is queued matches the queues.
     pub(crate) fn check_queues(&self, switch: &Switch) {
         let stats = switch.stats();
         let lost_in_queues = stats.drops.total() - stats.drops.get(DropCause::Ingress);
@@ -123,7 +123,7 @@ impl ExpectedCounts {
         }
     }
 
-    /// When nothing is left to do: each packet was counted in its class, and has a verdict or is queued.
+    /// Checks when nothing is left to do that each packet was counted in its class and has a verdict or is queued.
     pub(crate) fn check_counters(&self, switch: &Switch) {
         if !self.untouched {
             return;
@@ -155,7 +155,8 @@ impl ExpectedCounts {
     }
 }
 
-/// The class that the program must count a frame in. A MAC control frame does not come from a host, and `wire` does not know it.
+/// Returns the class that the program must count a frame in. A MAC control frame does not come from a host, and `wire` does not
+/// know it.
 fn class_of(frame: &[u8]) -> u8 {
     if frame.get(12..14) == Some(&[0x88, 0x08]) {
         CONTROL
@@ -164,7 +165,7 @@ fn class_of(frame: &[u8]) -> u8 {
     }
 }
 
-/// A port's cell of a register.
+/// Returns a port's cell of a register.
 fn cell(switch: &Switch, register: &str, port: u16) -> u64 {
     let bytes = switch.state().register_read(register, port.into()).expect("each port has a cell");
     bytes.iter().fold(0, |sum, byte| sum << 8 | u64::from(*byte))

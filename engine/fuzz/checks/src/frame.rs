@@ -33,7 +33,7 @@ const MAX_EVENTS: usize = 60;
 /// Longest frame of a template; the longest there is may be asked for too.
 const MAX_TEMPLATE_BYTES: usize = 2000;
 
-/// The target: runs the input as native code and by the interpreter, and compares.
+/// Runs the target: the input as native code and by the interpreter, which must agree.
 pub fn frame(bytes: &[u8]) {
     assert_eq!(run(bytes, false), run(bytes, true), "the same input gave another output when interpreted");
 }
@@ -103,7 +103,7 @@ fn config(program: usize, flags: u8, clock: u8) -> SwitchConfig {
     }
 }
 
-/// The port that a byte stands for: mostly one that is there.
+/// Returns the port that a byte stands for: mostly one that exists.
 fn port(byte: u8) -> u16 {
     match byte {
         255 => eeon::CPU_PORT,
@@ -121,7 +121,7 @@ struct Run {
 }
 
 impl Run {
-    /// A fresh state runs native code where there is some.
+    /// Switches a fresh state, which runs native code where there is some, to the interpreter if the run wants it.
     fn choose_interpreter(&mut self) {
         if self.interpreted {
             self.traffic.switch.state_mut().interpret();
@@ -217,8 +217,8 @@ impl Run {
     }
 }
 
-/// Frames that are right: TCP and UDP over IPv4 and IPv6, with and without tags, to a network and with ECN bits that
-/// `which` chooses.
+/// Returns a correct frame: TCP or UDP over IPv4 or IPv6, with or without tags, to the network and with the ECN bits that `which`
+/// chooses.
 pub(crate) fn template(which: u8, length: usize) -> Vec<u8> {
     let (network, ecn) = (1 + (which >> 3) % 8, which >> 6);
     let version6 = which & 1 == 1;

@@ -11,7 +11,7 @@ impl<'a> Input<'a> {
         Self(Unstructured::new(bytes))
     }
 
-    /// What is left, to be read twice.
+    /// Returns what is left without consuming it.
     pub(crate) fn rest(&self) -> &'a [u8] {
         self.0.peek_bytes(self.0.len()).unwrap_or_default()
     }
@@ -32,12 +32,12 @@ impl<'a> Input<'a> {
         self.0.arbitrary().unwrap_or_default()
     }
 
-    /// `count` bytes, or as many as are left.
+    /// Returns `count` bytes, or as many as are left.
     pub(crate) fn bytes(&mut self, count: usize) -> &'a [u8] {
         self.0.bytes(count.min(self.0.len())).unwrap_or_default()
     }
 
-    /// A value; `None` when the input does not hold one.
+    /// Returns a value, or `None` when the input does not hold one.
     pub(crate) fn value<T: Arbitrary<'a>>(&mut self) -> Option<T> {
         self.0.arbitrary().ok()
     }

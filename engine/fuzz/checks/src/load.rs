@@ -18,15 +18,15 @@ use crate::traffic::Traffic;
 const MAX_CALLS: u8 = 16;
 const MAX_PACKETS: usize = 6;
 
-/// The target for any bytes: they are the JSON.
+/// Runs the target for any bytes: they are the JSON.
 pub fn load(bytes: &[u8]) {
     if let Some(program) = loads(bytes) {
         exercise(&program, &bytes[bytes.len() / 2..]);
     }
 }
 
-/// The target for edited programs: 1 byte for the program, the edits (see `edits`), 1 byte for the number of calls, the
-/// calls, and packets: a port, a length and bytes each.
+/// Runs the target for edited programs. The input: 1 byte for the program, the edits (see `edits`), 1 byte for the number of
+/// calls, the calls, and packets: a port, a length and bytes each.
 pub fn edited_program(bytes: &[u8]) {
     static PARSED: OnceLock<Vec<Value>> = OnceLock::new();
     let parse = |json: &[u8]| serde_json::from_slice(json).expect("the committed programs are JSON");
@@ -39,7 +39,7 @@ pub fn edited_program(bytes: &[u8]) {
     }
 }
 
-/// The program, if it loads; otherwise the error must say where and why.
+/// Returns the program if it loads; otherwise the error must say where and why.
 fn loads(json: &[u8]) -> Option<Arc<Executable>> {
     match Program::from_json_with(json, &limits()) {
         Ok(program) => Some(Executable::new(program)),
@@ -51,14 +51,14 @@ fn loads(json: &[u8]) -> Option<Arc<Executable>> {
     }
 }
 
-/// Calls and packets for a program that has loaded, run as native code and by the interpreter.
+/// Runs calls and packets for a program that has loaded, as native code and by the interpreter, which must agree.
 fn exercise(program: &Arc<Executable>, input: &[u8]) {
     let [native, interpreted] =
         [false, true].map(|interpreted| run(program, &mut Input::new(input), interpreted));
     assert_eq!(native, interpreted, "native code and the interpreter differ");
 }
 
-/// Runs the program in a switch if it suits one, else by itself; a digest of what came out.
+/// Runs the program in a switch if it suits one, else by itself; returns a digest of the output.
 fn run(program: &Arc<Executable>, input: &mut Input<'_>, interpreted: bool) -> u64 {
     let config = SwitchConfig {
         recirculation_limit: 8,
@@ -115,7 +115,7 @@ impl Externs for Nowhere {
     }
 }
 
-/// What there is of parser, pipelines and deparser, on one packet.
+/// Runs the parser, pipelines and deparser that exist on one packet; returns a digest of the output.
 fn run_alone(program: &Arc<Executable>, input: &mut Input<'_>, interpreted: bool) -> u64 {
     let mut state = State::new(program);
     if interpreted {

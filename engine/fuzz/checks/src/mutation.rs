@@ -6,7 +6,7 @@
 pub struct Draws(u64);
 
 impl Draws {
-    /// The sequence of `seed`, which must not be 0.
+    /// Creates the sequence of `seed`, which must not be 0.
     pub fn new(seed: u64) -> Self {
         assert_ne!(seed, 0, "xorshift stays at 0");
         Self(seed)
@@ -19,7 +19,7 @@ impl Draws {
         self.0.wrapping_mul(0x2545_f491_4f6c_dd1d)
     }
 
-    /// A number below `limit`, which must not be 0.
+    /// Returns a number below `limit`, which must not be 0.
     pub fn below(&mut self, limit: usize) -> usize {
         ((u128::from(self.next()) * limit as u128) >> 64) as usize
     }

@@ -36,7 +36,7 @@ pub(crate) mod kind {
     pub(crate) const COUNT: u8 = 7;
 }
 
-/// The target: 1 byte of settings, then events.
+/// Runs the target. The input: 1 byte of settings, then events.
 pub fn nic(bytes: &[u8]) {
     let mut input = Input::new(bytes);
     let mut run = Run {
@@ -58,8 +58,8 @@ pub fn nic(bytes: &[u8]) {
     assert_eq!(run.nic.queue_packets(), 0, "no pause and no rate holds a frame for ever");
 }
 
-/// Bits: 1 DCQCN in place of QCN, 2 classes, 4 a limit, 8 an AQM, 16 EEE; 32 a limit in frames, or 64 beside what EEE holds; 128 flows in turn, but
-/// with an AQM.
+/// Returns the NIC of these bits: 1 DCQCN instead of QCN, 2 classes, 4 a limit, 8 an AQM, 16 EEE; 32 a limit in frames, or 64
+/// beside what EEE holds; 128 flows in turn, but with an AQM.
 fn nic_of(flags: u8) -> Nic {
     let rate = DataRate::from_bps(1_000_000_000);
     let limit = (flags & 4 != 0).then(|| match flags >> 5 & 3 {
@@ -96,7 +96,7 @@ fn nic_of(flags: u8) -> Nic {
         .with_reactions(Some(reactions), [Some(IpAddr::from(OWN)), None])
 }
 
-/// The beginning of a datagram of a flow, from its EtherType on. Its DSCP is the number of the flow.
+/// Returns the beginning of a datagram of a flow, from its EtherType on. Its DSCP is the number of the flow.
 fn datagram(flow: u8, [source, destination]: [[u8; 4]; 2]) -> Vec<u8> {
     let mut bytes = vec![8, 0, 0x45, flow << 2, 5, 0xDC, 0, 0, 0, 0, 64, 17, 0, 0];
     bytes.extend([source, destination].concat());
@@ -104,7 +104,7 @@ fn datagram(flow: u8, [source, destination]: [[u8; 4]; 2]) -> Vec<u8> {
     bytes
 }
 
-/// A message of QCN about a flow.
+/// Returns a QCN message about a flow.
 fn message(flow: u8, feedback: u8) -> Vec<u8> {
     let carried = datagram(flow, [OWN, OTHER]);
     let mut frame = vec![0; 12];
@@ -140,7 +140,7 @@ fn message(flow: u8, feedback: u8) -> Vec<u8> {
     frame
 }
 
-/// A notification of DCQCN about a flow.
+/// Returns a DCQCN notification about a flow.
 fn notification(flow: u8) -> Vec<u8> {
     let mut frame = vec![0; 12];
     frame.extend(datagram(48, [OTHER, OWN]));
@@ -158,7 +158,8 @@ fn pause(vector: u8, quanta: u16) -> Vec<u8> {
     frame
 }
 
-/// Three bytes: where, what is there instead, and where the frame ends; none of it where they are 255.
+/// Changes a frame by three bytes of input: the place, the new value, and where the frame ends. A place or an end of 255 changes
+/// nothing.
 fn changed(input: &mut Input<'_>, mut frame: Vec<u8>) -> Vec<u8> {
     let (at, value, end) = (input.u8(), input.u8(), input.u8());
     if let (true, Some(byte)) = (at < u8::MAX, frame.get_mut(usize::from(at))) {
@@ -226,7 +227,7 @@ impl Run {
         HostFrame { captured, wire_len, number: self.number, ..HostFrame::default() }
     }
 
-    /// Time passes, or all of it until the NIC has nothing to do.
+    /// Lets time pass until `until`, or until the NIC has nothing to do.
     fn pass(&mut self, until: Option<Time>) {
         for _ in 0..MAX_STEPS {
             let due = self.nic.next_event().filter(|due| until.is_none_or(|until| *due <= until));

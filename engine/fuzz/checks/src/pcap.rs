@@ -10,7 +10,7 @@ struct Read {
     outcome: Result<(), PcapError>,
 }
 
-/// The target. The first byte is the size of the pieces; the rest is the file.
+/// Runs the target. The first byte of the input is the size of the pieces; the rest is the file.
 pub fn pcap(bytes: &[u8]) {
     let Some((piece, file)) = bytes.split_first() else { return };
     let whole = read(file, file.len().max(1));

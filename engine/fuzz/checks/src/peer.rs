@@ -5,7 +5,7 @@ use port_io::message;
 use port_io::offload::{complete_checksum, segment, VnetHeader, VNET_HEADER_BYTES};
 use port_io::sp::{Decoder, Mapping, SpError, PAIR_GREETING};
 
-/// The target. The first byte says what the rest is: a stream (with its greeting, or after one) or an unfinished frame.
+/// Runs the target. The first byte says what the rest is: a stream (with its greeting, or after one) or an unfinished frame.
 pub fn peer(bytes: &[u8]) {
     let Some((what, rest)) = bytes.split_first() else { return };
     let mapping = if what & 1 == 0 { Mapping::Ipc } else { Mapping::Tcp };
@@ -19,7 +19,7 @@ pub fn peer(bytes: &[u8]) {
     }
 }
 
-/// Cut anywhere, the stream gives the same messages.
+/// Checks that the stream gives the same messages wherever it is cut.
 fn stream(mapping: Mapping, bytes: &[u8]) {
     let whole = messages(mapping, bytes, bytes.len().max(1));
     assert_eq!(whole, messages(mapping, bytes, 1 + bytes.len() % 7));

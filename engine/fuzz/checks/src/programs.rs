@@ -29,7 +29,7 @@ const FIRST: [&str; 7] = [
 /// Whatever was compiled here comes after them, by name.
 const CONSTRUCTS: &str = "engine/simple_switch/tests/constructs";
 
-/// Every program; the first is E-EON's.
+/// Returns every program; the first is E-EON's.
 ///
 /// # Panics
 /// When a program cannot be read: the repository is not whole.
@@ -53,8 +53,8 @@ pub fn sources() -> &'static [Source] {
     })
 }
 
-/// Bounds under which programs are loaded here: the committed ones fit, and what a hostile one may cost in memory and
-/// time stays small enough to run many.
+/// Returns the bounds under which programs are loaded here. The committed ones fit, and a hostile one costs so little memory and
+/// time that many can run.
 pub(crate) fn limits() -> Limits {
     Limits {
         max_json_bytes: 1 << 20,
@@ -67,7 +67,7 @@ pub(crate) fn limits() -> Limits {
     }
 }
 
-/// A program, loaded once.
+/// Returns a program, which is loaded once.
 pub(crate) fn program(index: usize) -> Arc<Executable> {
     static LOADED: OnceLock<Vec<Arc<Executable>>> = OnceLock::new();
     let load = |source: &Source| match Program::from_json_with(&source.json, &limits()) {

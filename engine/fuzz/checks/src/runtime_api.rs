@@ -11,7 +11,7 @@ use crate::programs;
 /// Maximum number of calls of one input.
 const MAX_CALLS: usize = 120;
 
-/// The target: 1 byte for the program, then calls.
+/// Runs the target. The input: 1 byte for the program, then calls.
 pub fn runtime_api(bytes: &[u8]) {
     let mut input = Input::new(bytes);
     let program = programs::program(usize::from(input.u8()));

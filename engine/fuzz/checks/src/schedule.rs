@@ -19,7 +19,7 @@ pub(crate) const ALLOCATE: u8 = 4;
 pub(crate) const NEXT: u8 = 5;
 const KINDS: u8 = 6;
 
-/// The target: 1 byte for the scheduler and its options, 1 for the number of links, 1 for the floor; then events.
+/// Runs the target. The input: 1 byte for the scheduler and its options, 1 for the number of links, 1 for the floor; then events.
 pub fn schedule(bytes: &[u8]) {
     let mut input = Input::new(bytes);
     let which = input.u8();

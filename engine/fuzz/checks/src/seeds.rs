@@ -10,7 +10,7 @@ use crate::programs::sources;
 use crate::schedule;
 use crate::workload::TEMPLATES;
 
-/// Inputs for a target, by its name.
+/// Returns the inputs for a target, by its name.
 pub fn seeds(target: &str) -> Vec<Vec<u8>> {
     match target {
         "frame" => frame_seeds(),
@@ -27,7 +27,7 @@ pub fn seeds(target: &str) -> Vec<Vec<u8>> {
     }
 }
 
-/// Frames of all flows, each kind of message about each, whole and changed, and times of all lengths.
+/// Returns frames of all flows, each kind of message about each, whole and changed, and times of all lengths.
 fn nic_seeds() -> Vec<Vec<u8>> {
     const WHOLE: [u8; 3] = [u8::MAX; 3];
     let mut seeds = Vec::new();
@@ -90,7 +90,7 @@ fn template(which: u8) -> Vec<u8> {
     crate::frame::template(which, 90)
 }
 
-/// A frame on a port after a gap in units of 16 ns, as `frame` reads it.
+/// Returns a frame on a port after a gap in units of 16 ns, as `frame` reads it.
 fn raw(port: u8, gap: u16, frame: &[u8]) -> Vec<u8> {
     let mut event = vec![kind::RAW, port];
     event.extend(gap.to_le_bytes());
@@ -99,7 +99,7 @@ fn raw(port: u8, gap: u16, frame: &[u8]) -> Vec<u8> {
     event
 }
 
-/// As `raw`, with a template of `which`, and copies of it.
+/// Returns an event like that of `raw`, with a template of `which`, and copies of it.
 fn templated(port: u8, gap: u16, which: u8, length: u16, copies: u8) -> Vec<u8> {
     let mut event = vec![kind::TEMPLATE, port];
     event.extend(gap.to_le_bytes());
@@ -149,7 +149,7 @@ fn frame_seeds() -> Vec<Vec<u8>> {
     seeds
 }
 
-/// Calls at random: what they name is mostly there.
+/// Returns random calls: what they name mostly exists.
 fn runtime_api_seeds() -> Vec<Vec<u8>> {
     let mut draws = Draws::new(0xca11);
     let mut seed = |program: u8| {
@@ -160,7 +160,8 @@ fn runtime_api_seeds() -> Vec<Vec<u8>> {
     (0..16 * sources().len()).map(|at| seed((at % sources().len()) as u8)).collect()
 }
 
-/// No edits, and one edit of each sort at places all over the program, each with a few calls and packets.
+/// Returns programs without edits, and with one edit of each sort at places all over the program, each with a few calls and
+/// packets.
 fn edited_program_seeds() -> Vec<Vec<u8>> {
     let mut seeds = Vec::new();
     for program in 1..sources().len() as u8 {
@@ -177,7 +178,7 @@ fn edited_program_seeds() -> Vec<Vec<u8>> {
     seeds
 }
 
-/// Files of three frames with each resolution, fed in pieces of several sizes.
+/// Returns files of three frames with each resolution, fed in pieces of several sizes.
 fn pcap_seeds() -> Vec<Vec<u8>> {
     let seed = |piece: u8| {
         let mut seed = vec![piece];
@@ -190,7 +191,7 @@ fn pcap_seeds() -> Vec<Vec<u8>> {
     [1, 2, 16, 23, 24, 255].into_iter().map(seed).collect()
 }
 
-/// Streams of messages by both mappings, whole and after their greeting; messages; and frames with offloads to finish.
+/// Returns streams of messages by both mappings, whole and after their greeting; messages; and frames with offloads to finish.
 fn peer_seeds() -> Vec<Vec<u8>> {
     let mut seeds = Vec::new();
     for (bit, mapping) in [(0, Mapping::Ipc), (1, Mapping::Tcp)] {
@@ -223,7 +224,7 @@ fn peer_seeds() -> Vec<Vec<u8>> {
     seeds
 }
 
-/// Every template as it is, on small and large fabrics, with one edit of each sort, and as text.
+/// Returns every template as it is, on small and large fabrics, with one edit of each sort, and as text.
 fn workload_seeds() -> Vec<Vec<u8>> {
     let mut seeds = Vec::new();
     for (which, text) in (0..).zip(TEMPLATES) {
@@ -241,7 +242,8 @@ fn workload_seeds() -> Vec<Vec<u8>> {
     seeds
 }
 
-/// Every scheduler with and without a floor: flows of two transfers arrive, report, end in both orders and close.
+/// Returns events for every scheduler with and without a floor: flows of two transfers arrive, report, end in both orders and
+/// close.
 fn schedule_seeds() -> Vec<Vec<u8>> {
     let mut seeds = Vec::new();
     for head in [[3, 0], [3, 7], [0, 1]] {
@@ -263,14 +265,14 @@ fn schedule_seeds() -> Vec<Vec<u8>> {
     seeds
 }
 
-/// A corpus as one file: its inputs in order of length, then bytes, each after its length (4 bytes, big-endian).
+/// Packs a corpus into one file: its inputs in order of length, then bytes, each after its length (4 bytes, big-endian).
 pub fn pack(mut inputs: Vec<Vec<u8>>) -> Vec<u8> {
     inputs.sort_by(|a, b| (a.len(), a).cmp(&(b.len(), b)));
     inputs.dedup();
     inputs.iter().flat_map(|input| [&(input.len() as u32).to_be_bytes()[..], input].concat()).collect()
 }
 
-/// The inputs of a packed corpus; `None` when the file breaks off.
+/// Returns the inputs of a packed corpus, or `None` when the file breaks off.
 pub fn unpack(mut file: &[u8]) -> Option<Vec<Vec<u8>>> {
     let mut inputs = Vec::new();
     while !file.is_empty() {

@@ -43,14 +43,14 @@ impl Traffic {
         })
     }
 
-    /// A frame arrives now.
+    /// Lets a frame arrive now.
     pub(crate) fn packet(&mut self, port: u16, frame: &[u8]) {
         self.received += 1;
         self.switch.handle_packet(self.now, port, frame, self.received);
         self.collect();
     }
 
-    /// Time passes; the switch does what is due, up to a number of things.
+    /// Lets time pass. The switch does what is due, up to a limited number of steps.
     pub(crate) fn advance(&mut self, span: Duration) {
         let until = self.now.saturating_add(span).min(FOREVER);
         if self.wake_until(until) {
@@ -60,12 +60,12 @@ impl Traffic {
         self.collect();
     }
 
-    /// Whether the switch has done as much as one input may ask of it.
+    /// Returns whether the switch has done as much as one input may ask of it.
     pub(crate) fn is_worn_out(&self) -> bool {
         self.switch.p4_passes() > MAX_PASSES
     }
 
-    /// Lets the switch do all that it has to do; whether it came to an end.
+    /// Lets the switch do all that it has to do; returns whether it came to an end.
     pub(crate) fn drain(&mut self) -> bool {
         let done = self.wake_until(FOREVER);
         self.collect();
@@ -120,14 +120,14 @@ impl Traffic {
         }
     }
 
-    /// The packet counts balance. It adds up all ports, so it is asked for now and then.
+    /// Checks that the packet counts balance. It adds up all ports, so it is called only now and then.
     pub(crate) fn check_balance(&self) {
         let stats = self.switch.stats();
         assert!(stats.is_balanced(), "{stats:?}");
         assert_eq!((stats.received, stats.sent), (self.received, self.sent), "{stats:?}");
     }
 
-    /// A number that is the same for two runs in which the same came out and the same is in the registers.
+    /// Returns a number that is the same for two runs with the same output and the same registers.
     pub(crate) fn transcript(&self) -> u64 {
         let mut hasher = self.transcript.clone();
         self.now.hash(&mut hasher);

@@ -3,7 +3,7 @@
 
 use wire::{classify, classify_snapped, ecn, ethernet, tcp, udp, vlan, FiveTuple, Network, PacketClass};
 
-/// The target. Two bytes say how many more bytes the frame had on the wire than were captured; the rest is the frame.
+/// Runs the target. Two bytes say how many more bytes the frame had on the wire than were captured; the rest is the frame.
 pub fn wire(bytes: &[u8]) {
     let (snapped, frame) = bytes.split_at(bytes.len().min(2));
     let snapped = snapped.iter().fold(0, |sum, byte| sum << 8 | usize::from(*byte));

@@ -40,8 +40,8 @@ pub(crate) const TEMPLATES: [&str; 6] = [
          {"name": "a", "maps": 3, "reducers": 2, "input_bytes": 3000, "shuffle_bytes": 3000, "output_bytes": 3000}]}]}"#,
 ];
 
-/// The target: 1 byte for the number of hosts, 1 for how often a transfer fails, 1 for the template; then its edits (see
-/// `edits`), or, beyond the last template, the description itself.
+/// Runs the target. The input: 1 byte for the number of hosts, 1 for how often a transfer fails, 1 for the template; then its
+/// edits (see `edits`), or, beyond the last template, the description itself.
 pub fn workload(bytes: &[u8]) {
     static PARSED: OnceLock<Vec<Value>> = OnceLock::new();
     let parse = |text: &&str| serde_json::from_str(text).expect("the templates are JSON");

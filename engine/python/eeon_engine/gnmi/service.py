@@ -70,7 +70,7 @@ class Service:
         self._reader = reader
 
     def capabilities(self, request: gnmi.CapabilityRequest, caller: Caller) -> gnmi.CapabilityResponse:
-        """Models, encodings and version: nothing that is secret."""
+        """Returns models, encodings and version, none of which is secret."""
         del request, caller
         return gnmi.CapabilityResponse(
             supported_models=[gnmi.ModelData(**one._asdict()) for one in model.MODELS],
@@ -99,7 +99,7 @@ class Service:
         return response
 
     def set(self, request: gnmi.SetRequest, caller: Caller) -> gnmi.SetResponse:
-        """Refuses."""
+        """Refuses every Set: the switch's gNMI is read-only."""
         del request, caller
         raise unimplemented(
             "gNMI is read-only on this switch: tables are written over P4Runtime, on the same address"

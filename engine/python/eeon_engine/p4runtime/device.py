@@ -32,7 +32,7 @@ class Device:
         """Set while `notify` may have something to send."""
         self.primary_peers: frozenset[str] = frozenset()
         """Connections of the primaries of the default role and of those that the program names. Replaced
-        whole, for who does not hold the lock."""
+        whole, for readers that do not hold the lock."""
         self._arbitration = Arbitration(control.device_id)
         self._pipeline = pipeline
         self._forwarding = Forwarding(control, pipeline.schema) if pipeline else None
@@ -255,7 +255,7 @@ class Device:
     # ---- entities
 
     def write(self, request: p4r.WriteRequest, caller: Caller = ANYBODY) -> list[StatusError | None]:
-        """Writes; returns the error of each update, None where it worked."""
+        """Writes the updates, and returns the error of each, None where it worked."""
         with self._lock:
             role = self._arbitration.check_request(request, caller)
             control, forwarding = self._current()
@@ -264,7 +264,7 @@ class Device:
             return results
 
     def read(self, request: p4r.ReadRequest, caller: Caller = ANYBODY) -> Reading:
-        """Reads; returns an answer that is made while it is sent."""
+        """Returns the answer to a read, which is made while it is sent."""
         with self._lock:
             self._arbitration.check_device(request.device_id)
             role = roles.of(request.role, 0)

@@ -39,7 +39,7 @@ def not_found(message: str) -> StatusError:
 
 
 def already_exists(message: str) -> StatusError:
-    """Returns an INSERT of something that is there."""
+    """Makes the error of an INSERT of something that exists."""
     return StatusError(rpc_code.ALREADY_EXISTS, message)
 
 
@@ -49,7 +49,7 @@ def denied(message: str) -> StatusError:
 
 
 def precondition(message: str) -> StatusError:
-    """Makes the error of a request before which something else has to happen."""
+    """Makes the error of a request that something else must precede."""
     return StatusError(rpc_code.FAILED_PRECONDITION, message)
 
 
@@ -59,7 +59,7 @@ def exhausted(message: str) -> StatusError:
 
 
 def out_of_range(message: str) -> StatusError:
-    """Returns a value wider than its field, or an index beyond the end of an array."""
+    """Makes the error of a value wider than its field, or of an index beyond the end of an array."""
     return StatusError(rpc_code.OUT_OF_RANGE, message)
 
 

@@ -11,7 +11,7 @@ from .program.pipeline import Pipeline, config_from_files
 
 
 def write(switch: SwitchHandle, p4info: p4i.P4Info | str | bytes, request: p4r.WriteRequest) -> int:
-    """Applies the updates of a `WriteRequest`, all or none; how many there were.
+    """Applies the updates of a `WriteRequest`, all or none; returns their number.
 
     `p4info` is a `P4Info` message, or its text format; `request` needs neither a device nor an election id.
     Raises `ConfigError` when the P4Info does not belong to the switch's program, or with the first update

@@ -28,7 +28,7 @@ _OPEN_FILES = 4096
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Returns the command; returns its exit status."""
+    """Runs the command; returns its exit status."""
     given = list(sys.argv[1:] if arguments is None else arguments)
     name, given = _name(given)
     if given[:1] == ["--install-names"]:

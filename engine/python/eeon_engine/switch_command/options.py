@@ -323,7 +323,7 @@ def _thrift_port(given: int | str | None, has_tls: bool, with_grpc: bool, notes:
 
 
 def _open_to_others(address: str, *, is_default: bool) -> list[str]:
-    """Returns what somebody should know who did not choose it."""
+    """Returns what a user should know who did not choose this address."""
     if is_default:
         return [
             f"P4Runtime listens on {address}, for this computer only; -- --grpc-server-addr 0.0.0.0:9559 "

@@ -61,7 +61,7 @@ class Dispatcher:
                 self._methods[service, name] = found
 
     def answer(self, reader: Reader) -> bytes | None:
-        """Reads one call and does it; the bytes to send back, none for a oneway call."""
+        """Reads one call and makes it; returns the bytes to send back, None for a oneway call."""
         called, kind, sequence = reader.message_begin()
         service, _, name = called.rpartition(_SEPARATOR)
         method = self._methods.get((service, name))

@@ -148,7 +148,7 @@ def _port(port: int) -> int:
 
 
 def _jsonable(value: object) -> object:
-    """Tuples as lists, bytes as hexadecimal digits."""
+    """Returns the value with tuples as lists and bytes as hexadecimal digits."""
     if isinstance(value, bytes):
         return value.hex()
     if isinstance(value, list | tuple):

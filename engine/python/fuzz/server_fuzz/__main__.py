@@ -17,7 +17,7 @@ _MAX_LENGTH = 1500
 
 
 def main() -> int:
-    """Exit status 0: nothing was found."""
+    """Runs the command, and returns the exit status: 0 when nothing was found."""
     arguments = _parser().parse_args()
     logging.basicConfig(level=logging.CRITICAL)
     return int(arguments.do(arguments))

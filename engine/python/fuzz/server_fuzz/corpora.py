@@ -11,14 +11,14 @@ REGRESSIONS = Path(__file__).resolve().parents[1] / "regressions"
 
 
 def pack(inputs: Iterable[bytes]) -> bytes:
-    """One file of many inputs: each after its length in four bytes, the short ones first."""
+    """Packs inputs into one file: each after its length in four bytes, the short ones first."""
     return b"".join(
         len(item).to_bytes(4, "big") + item for item in sorted(set(inputs), key=lambda i: (len(i), i))
     )
 
 
 def unpack(file: bytes) -> list[bytes]:
-    """The inputs of a packed corpus. Raises `ValueError` when it breaks off."""
+    """Returns the inputs of a packed corpus. Raises `ValueError` when it breaks off."""
     inputs = []
     at = 0
     while at < len(file):
@@ -32,30 +32,30 @@ def unpack(file: bytes) -> list[bytes]:
 
 
 def committed(target: str) -> list[bytes]:
-    """The packed corpus of a target."""
+    """Returns the inputs of a target's packed corpus."""
     return unpack((PACKED / f"{target}.corpus").read_bytes())
 
 
 def regressions(target: str) -> list[bytes]:
-    """Inputs that once showed a fault: files named for their target, TARGET-what."""
+    """Returns inputs that once showed a fault: files named for their target, TARGET-what."""
     return [path.read_bytes() for path in sorted(REGRESSIONS.glob(f"{target}-*"))]
 
 
 def write_folder(folder: Path, inputs: Iterable[bytes]) -> None:
-    """Inputs as libFuzzer reads them: a file each."""
+    """Writes inputs as libFuzzer reads them: a file each."""
     folder.mkdir(parents=True, exist_ok=True)
     for at, item in enumerate(inputs):
         (folder / f"seed-{at:04}").write_bytes(item)
 
 
 def read_folder(folder: Path) -> list[bytes]:
-    """What libFuzzer has left."""
+    """Returns the inputs that libFuzzer has left."""
     return [path.read_bytes() for path in sorted(folder.iterdir())]
 
 
 def changed(item: bytes, other: bytes, rng: random.Random) -> bytes:
-    """An input with one to four changes: bits, bytes, extreme numbers, parts taken out, repeated or exchanged
-    with those of another."""
+    """Returns an input with one to four changes: bits, bytes, extreme numbers, parts taken out, repeated
+    or exchanged with those of another."""
     data = bytearray(item)
     for _ in range(rng.randint(1, 4)):
         at = rng.randint(0, len(data))

@@ -20,27 +20,27 @@ class Draws:
         return self._at >= len(self._data)
 
     def bytes(self, count: int) -> bytes:
-        """The next `count` bytes; fewer where the input ends."""
+        """Returns the next `count` bytes; fewer where the input ends."""
         taken = self._data[self._at : self._at + count]
         self._at += count
         return taken
 
     def rest(self) -> bytes:
-        """Everything that is left."""
+        """Returns everything that is left."""
         return self.bytes(max(0, len(self._data) - self._at))
 
     def number(self, size: int) -> int:
-        """An unsigned number of `size` bytes."""
+        """Returns an unsigned number of `size` bytes."""
         return int.from_bytes(self.bytes(size).ljust(size, b"\0"), "big")
 
     def below(self, limit: int) -> int:
-        """A number from 0 to `limit` - 1."""
+        """Returns a number from 0 to `limit` - 1."""
         return self.number(1 if limit <= 256 else 2 if limit <= 65_536 else 4) % limit
 
     def one_in(self, limit: int) -> bool:
-        """True once in `limit` times; never once the input is over."""
+        """Returns True once in `limit` times; never once the input is over."""
         return self.below(limit) == limit - 1
 
     def pick(self, choices: Sequence[_T]) -> _T:
-        """One of them."""
+        """Returns one of the choices."""
         return choices[self.below(len(choices))]

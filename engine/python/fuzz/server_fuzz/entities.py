@@ -12,7 +12,7 @@ _ARRAYS = ("counters", "meters", "registers", "value_sets", "digests")
 
 
 def number_bytes(value: int) -> bytes:
-    """The canonical bytestring of a number."""
+    """Returns the canonical bytestring of a number."""
     return value.to_bytes(max(1, (value.bit_length() + 7) // 8), "big")
 
 
@@ -29,7 +29,7 @@ class Maker:
             self._makers += [self._member, self._member, self._group]
 
     def entity(self) -> Any:
-        """An `Entity` of any kind."""
+        """Returns an `Entity` of any kind."""
         return self._draws.pick(self._makers)()
 
     # ---- values
@@ -97,7 +97,7 @@ class Maker:
     # ---- entities
 
     def table_entry(self) -> Any:
-        """A `TableEntry` with some of what it may carry."""
+        """Returns a `TableEntry` with some of what it may carry."""
         draws = self._draws
         table = draws.pick(self._info.tables)
         entry = p4r.TableEntry(table_id=table.preamble.id, is_default_action=draws.one_in(8))

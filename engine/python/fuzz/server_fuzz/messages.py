@@ -31,7 +31,7 @@ def change(message: Any, draws: Draws) -> None:
 
 
 def _descend(message: Any, field: Any, draws: Draws) -> Any:
-    """The message in which to go on, or None when the change is made."""
+    """Returns the message in which to go on, or None when the change is made."""
     is_message = field.cpp_type == FieldDescriptor.CPPTYPE_MESSAGE
     if field.is_repeated:
         return _change_list(message, field, draws, is_message)

@@ -28,7 +28,7 @@ _SIGNED = 0x80
 
 
 def run(data: bytes) -> None:
-    """One input."""
+    """Runs one input."""
     draws = Draws(data)
     chosen = world(draws.pick(PROGRAMS))
     with no_bug_is_logged():

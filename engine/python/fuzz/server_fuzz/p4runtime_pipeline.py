@@ -33,7 +33,7 @@ _MAX_ENTITIES = 4
 
 
 def run(data: bytes) -> None:
-    """One input."""
+    """Runs one input."""
     draws = Draws(data)
     first = world(draws.pick(_SMALL))
     with no_bug_is_logged():
@@ -96,7 +96,7 @@ def _document(name: str) -> str:
 
 
 def _edited(name: str, draws: Draws) -> bytes:
-    """The program's JSON with one to three values exchanged, taken out or made extreme."""
+    """Returns the program's JSON with one to three values exchanged, taken out or made extreme."""
     document = json.loads(_document(name))
     for _ in range(1 + draws.below(3)):
         _edit(document, draws)

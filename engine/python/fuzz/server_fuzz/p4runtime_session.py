@@ -101,11 +101,11 @@ class Stream:
         self._answers: Iterator[Any] = service.StreamChannel(self._requests, _Context())
 
     def send(self, message: Any) -> None:
-        """A `StreamMessageRequest`."""
+        """Sends a `StreamMessageRequest`."""
         self._requests.put(message)
 
     def receive(self) -> Any:
-        """The next message."""
+        """Returns the next message."""
         return next(self._answers)
 
     def end(self) -> list[Any]:
@@ -145,7 +145,7 @@ class Session:
         require(status.code == rpc_code.OK, f"the only client is not primary: {status}")
 
     def send(self, message: Any) -> None:
-        """A message on the primary's stream."""
+        """Sends a message on the primary's stream."""
         if self._primary is not None:
             self._primary.send(message)
 
@@ -162,7 +162,8 @@ class Session:
         request.election_id.CopyFrom(U128.encode(ELECTION_ID))
 
     def write(self, request: Any) -> list[int]:
-        """A Write: the code of each update. Raises `Refused` when the whole of it is refused."""
+        """Calls Write, and returns the code of each update. Raises `Refused` when the whole of it is
+        refused."""
         try:
             self.service.Write(request, _Context())
         except Refused as refused:
@@ -173,7 +174,7 @@ class Session:
         return [rpc_code.OK] * len(request.updates)
 
     def read(self, request: Any) -> tuple[list[Any], list[int]]:
-        """A Read: entities, and the code of each thing asked for."""
+        """Calls Read, and returns entities and the code of each thing asked for."""
         found: list[Any] = []
         try:
             for response in self.service.Read(request, _Context()):
@@ -187,20 +188,20 @@ class Session:
         return found, [rpc_code.OK] * len(request.entities)
 
     def read_all(self, *entities: Any) -> list[Any]:
-        """What is there of these, all of which can be asked for."""
+        """Returns what there is of these entities, all of which can be asked for."""
         request = p4r.ReadRequest(device_id=self.switch.device_id, entities=entities)
         found, codes = self.read(request)
         require(not any(codes), f"a plain read is refused: {codes}")
         return found
 
     def set_pipeline(self, request: Any) -> None:
-        """A SetForwardingPipelineConfig. Raises `Refused`."""
+        """Calls SetForwardingPipelineConfig. Raises `Refused`."""
         self.service.SetForwardingPipelineConfig(request, _Context())
 
     def get_pipeline(self, request: Any) -> Any:
-        """A GetForwardingPipelineConfig. Raises `Refused`."""
+        """Calls GetForwardingPipelineConfig. Raises `Refused`."""
         return self.service.GetForwardingPipelineConfig(request, _Context())
 
     def capabilities(self, request: Any) -> Any:
-        """A Capabilities. Raises `Refused`."""
+        """Calls Capabilities. Raises `Refused`."""
         return self.service.Capabilities(request, _Context())

@@ -34,7 +34,7 @@ _PROOF_PAYLOAD = bytes.fromhex("0200000000010200000000029999") + bytes(50)
 
 
 def run(data: bytes) -> None:
-    """One input."""
+    """Runs one input."""
     draws = Draws(data)
     with no_bug_is_logged():
         case = _Case(world(draws.pick(PROGRAMS)), draws)
@@ -49,7 +49,7 @@ def run(data: bytes) -> None:
 
 
 def forwards(session: Session, world: World) -> None:
-    """Takes the program anew, and a packet-out leaves by its port."""
+    """Requires that the switch takes the program again, and that a packet-out leaves by its port."""
     switch = session.switch
     request = p4r.SetForwardingPipelineConfigRequest(
         action=p4r.SetForwardingPipelineConfigRequest.VERIFY_AND_COMMIT, config=world.pipeline.config
@@ -83,7 +83,7 @@ class _Case:
         self.session.arbitrate()
 
     def step(self) -> None:
-        """One thing that happens."""
+        """Takes one step: a read, traffic, a message on a stream, or a write."""
         match self._draws.below(8):
             case 0:
                 self._read()
@@ -137,7 +137,7 @@ class _Case:
         self._check_readback()
 
     def _state(self) -> dict[str, Any]:
-        """Everything that can be read, and what the engine has."""
+        """Returns everything that can be read, and what the engine has."""
         plain = p4r.TableEntry(counter_data=p4r.CounterData(), meter_config=p4r.MeterConfig())
         default = p4r.TableEntry(is_default_action=True)
         default.MergeFrom(plain)
@@ -156,7 +156,8 @@ class _Case:
         return state
 
     def _check_readback(self) -> None:
-        """What was written is what is read, and tables hold as many entries here as in the engine."""
+        """Requires that reads return what was written, and that tables hold as many entries here as in the
+        engine."""
         for key, answer in self._written.expected():
             found = [canonical(entity) for entity in self.session.read_all(key)]
             require(found == ([] if answer is None else [answer]), f"{key} reads {found}, not {answer}")

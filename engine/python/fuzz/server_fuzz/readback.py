@@ -8,7 +8,7 @@ _ANNOTATIONS = frozenset({"metadata", "payload"})
 
 
 def canonical(message: Any) -> Any:
-    """A copy with numbers in their shortest form, and in order what has no order."""
+    """Returns a copy with numbers in their shortest form, and with unordered items sorted."""
     copy = type(message).FromString(message.SerializeToString())
     _shorten(copy)
     return copy
@@ -40,11 +40,11 @@ class WrittenEntities:
         self._written: dict[bytes, tuple[Any, Any]] = {}
 
     def forget(self) -> None:
-        """Something else may have changed what was written."""
+        """Forgets everything, because something else may have changed what was written."""
         self._written.clear()
 
     def note(self, kind: int, entity: Any) -> None:
-        """An update that worked."""
+        """Notes an update that worked."""
         found = self._key_and_answer(canonical(entity))
         if found is None:
             self._forget_array(entity)
@@ -61,7 +61,7 @@ class WrittenEntities:
         self._written[name] = (key, None if kind == p4r.Update.DELETE else answer)
 
     def _forget_array(self, entity: Any) -> None:
-        """A write without an index reaches every cell."""
+        """Forgets all cells of a kind of array, because a write without an index reaches every cell."""
         kind = entity.WhichOneof("entity")
         if kind in ("register_entry", "counter_entry"):
             self._written = {
@@ -69,7 +69,7 @@ class WrittenEntities:
             }
 
     def expected(self) -> list[tuple[Any, Any]]:
-        """What to ask for, and the answer; None where nothing is to be there."""
+        """Returns what to ask for, and the answer; None where nothing must be there."""
         return list(self._written.values())
 
     def _key_and_answer(self, entity: Any) -> tuple[Any, Any] | None:

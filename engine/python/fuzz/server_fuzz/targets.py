@@ -25,13 +25,13 @@ class Target:
 
 
 def _random_seeds() -> list[bytes]:
-    """Choices drawn by lot: for targets that make their calls themselves."""
+    """Returns random choices, for targets that make their calls themselves."""
     rng = random.Random(0)
     return [rng.randbytes(rng.choice((20, 100, 300, 1000))) for _ in range(30)]
 
 
 def _p4runtime_messages() -> list[bytes]:
-    """Requests for each program, and messages of a stream."""
+    """Returns requests for each program, and messages of a stream."""
     seeds = []
     for at, name in enumerate(PROGRAMS):
         maker = Maker(world(name).info, Draws(random.Random(at).randbytes(4000)))
@@ -64,7 +64,7 @@ def _packed(calls: list[tuple[int, object]]) -> bytes:
 
 
 def _thrift_messages() -> list[bytes]:
-    """One call of each method for each program, in the shape that `thrift_calls` makes."""
+    """Returns one call of each method for each program, in the shape that `thrift_calls` makes."""
     seeds = []
     for at, name in enumerate(PROGRAMS):
         draws = Draws(random.Random(at).randbytes(20_000))

@@ -11,7 +11,7 @@ _MAX_PIECES = 8
 
 
 def run(data: bytes) -> None:
-    """One input: a program, where to cut, the bytes."""
+    """Runs one input: a program, where to cut, the bytes."""
     draws = Draws(data)
     chosen = world(draws.pick(PROGRAMS))
     cuts = draws.bytes(draws.below(_MAX_PIECES))

@@ -38,7 +38,7 @@ _FLOATS = (0.0, 0.001, 1.0, 1e300, -1.0, float("inf"), float("nan"), 5e-324)
 
 
 def run(data: bytes) -> None:
-    """One input."""
+    """Runs one input."""
     draws = Draws(data)
     chosen = world(draws.pick(PROGRAMS))
     with no_bug_is_logged():
@@ -56,7 +56,7 @@ def run(data: bytes) -> None:
 
 
 def _goes_on(chosen: World, switch: Switch) -> None:
-    """A new program is taken, over the same switch, and forwards nothing that it should not."""
+    """Checks that the same switch takes a new program and conserves packets."""
     switch.advance_to(switch.now_ps + 10**12)
     check_conservation(switch)
     switch.load_program(chosen.program)
@@ -85,7 +85,7 @@ def _call(chosen: World, switch: Switch, caller: Caller, draws: Draws) -> None:
 
 
 def _read_back(chosen: World, switch: Switch, name: str, given: Any) -> None:
-    """What a call that was accepted has written is there."""
+    """Requires that what an accepted call has written is there."""
     match name:
         case "bm_register_write":
             found = switch.register_read(given.reg or "", given.cell or 0)
@@ -110,12 +110,12 @@ def _read_back(chosen: World, switch: Switch, name: str, given: Any) -> None:
 
 
 def arguments(chosen: World, service: str, name: str, draws: Draws) -> Any:
-    """The arguments of a method."""
+    """Returns the arguments of a method."""
     return _struct(chosen, getattr(SERVICES[service], f"{name}_args"), draws, "")
 
 
 def _struct(chosen: World, kind: Any, draws: Draws, table: str) -> Any:
-    """A struct with most of its fields."""
+    """Returns a struct with most of its fields."""
     made = kind()
     for field in kind.thrift_spec.values():
         if field[1] == "cxt":

@@ -57,14 +57,14 @@ class Caller:
         self._long_calls = threading.Lock()
 
     def exchange(self, pieces: list[bytes]) -> bytes:
-        """What the server sends to a client that sends these pieces and goes."""
+        """Returns what the server sends to a client that sends these pieces and goes."""
         wire = Wire(pieces)
         Connection(wire, "fuzzer", self._dispatcher, self._long_calls, lambda: False).run()  # type: ignore[arg-type]
         require(not self._long_calls.locked(), "the lock of long calls is not released")
         return bytes(wire.sent)
 
     def call(self, service: str, name: str, arguments: Any, pieces: int) -> Any:
-        """One call: its result, or the TApplicationException."""
+        """Makes one call, and returns its result or the TApplicationException."""
         sent = message(f"{service}:{name}", arguments)
         length = max(1, len(sent) // max(1, pieces))
         (answer,) = answers(
@@ -74,7 +74,7 @@ class Caller:
 
 
 def message(name: str, arguments: Any) -> bytes:
-    """A call as a client writes it."""
+    """Returns a call as a client writes it."""
     buffer = TMemoryBuffer()
     protocol = TBinaryProtocol(buffer)
     protocol.write_message_begin(name, TMessageType.CALL, 1)
@@ -84,7 +84,8 @@ def message(name: str, arguments: Any) -> bytes:
 
 
 def answers(sent: bytes, service: str | None = None) -> list[tuple[str, Any]]:
-    """The messages that a server has sent, each with its method's name. A `Finding` if they are none."""
+    """Returns the messages that a server has sent, each with its method's name. Raises `Finding` when the
+    bytes are not messages."""
     found = []
     buffer = TMemoryBuffer(sent)
     protocol = TBinaryProtocol(buffer)

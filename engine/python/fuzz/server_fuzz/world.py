@@ -52,17 +52,17 @@ class World:
         return self.pipeline.config.p4info
 
     def names(self, kind: str) -> list[str]:
-        """Full names of the objects of one kind."""
+        """Returns the full names of the objects of one kind."""
         return [item.preamble.name for item in getattr(self.info, kind)]
 
     def switch(self) -> Switch:
-        """A fresh switch that runs the program."""
+        """Returns a fresh switch that runs the program."""
         return Switch(self.program)
 
 
 @cache
 def world(name: str) -> World:
-    """One of `PROGRAMS`."""
+    """Returns one of `PROGRAMS`."""
     folder, stem = _FILES[name]
     config = config_from_files(
         (folder / f"{stem}.json").read_bytes(), (folder / f"{stem}.p4info.txtpb").read_bytes()
@@ -82,8 +82,8 @@ class _Caught(logging.Handler):
 
 @contextmanager
 def no_bug_is_logged() -> Iterator[None]:
-    """A `Finding` when the servers log an error meanwhile: they answer a bug of theirs with a status, and log
-    its traceback. Warnings are for strangers' mistakes, and dropped."""
+    """Raises `Finding` when the servers log an error meanwhile: they answer a bug of theirs with a status,
+    and log its traceback. Warnings are for strangers' mistakes, and dropped."""
     log = logging.getLogger("eeon_engine")
     caught, propagate = _Caught(), log.propagate
     log.addHandler(caught)
@@ -99,7 +99,7 @@ def no_bug_is_logged() -> Iterator[None]:
 
 
 def frame(draws: Draws) -> bytes:
-    """A frame that the programs understand, more or less."""
+    """Returns a frame that the programs understand, more or less."""
     ethernet = bytes.fromhex("020000000001020000000002")
     match draws.below(4):
         case 0:
@@ -115,14 +115,14 @@ def frame(draws: Draws) -> bytes:
 
 
 def traffic(switch: Switch, draws: Draws) -> None:
-    """One to four frames, and time for them."""
+    """Injects one to four frames, and lets time pass for them."""
     for _ in range(1 + draws.below(4)):
         switch.inject(draws.pick(_PORTS), frame(draws))
         switch.advance_to(switch.now_ps + draws.pick((0, 1, _FAST_PS, 10**12)))
 
 
 def check_conservation(switch: Switch) -> None:
-    """No packet is lost or made out of nothing."""
+    """Requires that no packet is lost or made out of nothing."""
     stats: dict[str, Any] = switch.stats()
     came = stats["received"] + stats["copies"]
     gone = stats["sent"] + sum(stats["drops"].values()) + stats["in_flight"]
@@ -130,7 +130,7 @@ def check_conservation(switch: Switch) -> None:
 
 
 def engine_state(switch: Switch, world: World) -> Any:
-    """What the engine holds, without handles: they differ once a deletion has been taken back."""
+    """Returns what the engine holds, without handles: they differ once a deletion has been taken back."""
     profiles = {}
     for name in world.names("action_profiles"):
         members = {handle: (action, data) for handle, action, data in switch.mt_act_prof_get_members(name)}
@@ -158,7 +158,7 @@ def engine_state(switch: Switch, world: World) -> Any:
 
 
 def _cells(arrays: Any, read_all: Callable[[str], Any], read: Callable[[str, int], Any]) -> Any:
-    """Arrays by name: short ones whole, of long ones the cells that targets write to most."""
+    """Returns arrays by name: short ones whole, of long ones the cells that targets write to most."""
     return {
         array.preamble.name: read_all(array.preamble.name)
         if array.size <= _SHORT

@@ -75,7 +75,7 @@ impl Chasing {
         Self { options, shrunk_at: None, residual: Vec::new(), chased: BTreeMap::new() }
     }
 
-    /// Every flow is slowed down to end with the last one of its transfer (paper, algorithm 1, lines 1 to 6).
+    /// Slows every flow down to end with the last one of its transfer (paper, algorithm 1, lines 1 to 6).
     fn shrink(stock: &mut Stock) {
         for number in stock.open.clone() {
             if stock.transfers[number as usize].without_rate > 0 {
@@ -91,7 +91,7 @@ impl Chasing {
         }
     }
 
-    /// Step one: a transfer ends as early as its rates and what is left let it, if that is earlier than now.
+    /// Speeds a transfer up (step one): it ends as early as its rates and what is left let it, if that is earlier than before.
     fn speed_up(stock: &mut Stock, number: u32, residual: &mut [u64]) {
         let before = last_end(stock, number);
         // Rates are rounded down, and the end is a little later than it might be; where that leaves a flow nothing, rates are rounded
@@ -139,7 +139,7 @@ impl Chasing {
         }
     }
 
-    /// Step two: the flows of a transfer take what is left on their paths, the smallest first.
+    /// Gives the flows of a transfer what is left on their paths, the smallest first (step two).
     fn fill(&self, stock: &mut Stock, number: u32, residual: &mut [u64]) {
         match self.options.order {
             Volume::Total => stock.fill(number, residual, |_| {}),

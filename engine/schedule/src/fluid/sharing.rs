@@ -64,14 +64,14 @@ fn note(changed: &mut [u64], path: u32) {
     changed[path as usize / 64] |= 1 << (path % 64);
 }
 
-/// The part of `list` between two ends.
+/// Returns the part of `list` between two ends.
 fn part<'a>(list: &'a [u32], ends: &[u32], place: usize) -> &'a [u32] {
     let begin = if place == 0 { 0 } else { ends[place - 1] };
     &list[begin as usize..ends[place] as usize]
 }
 
 impl Paths {
-    /// Paths over links with numbers below `links`.
+    /// Creates an allocation for paths over links with numbers below `links`.
     pub fn new<'a>(links: usize, paths: impl Iterator<Item = &'a [u32]>) -> Self {
         let mut new = Self::default();
         let mut crossing: Vec<Vec<u32>> = vec![Vec::new(); links];

@@ -128,7 +128,7 @@ pub(super) struct Stock {
 }
 
 impl Stock {
-    /// Returns all flows that will arrive, in order of (transfer, flow).
+    /// Creates the stock of all flows that will arrive, in order of (transfer, flow).
     pub fn new(capacity: &[u64], arrivals: &[&Arrival], serving: Serving) -> Self {
         let mut stock = Self {
             now: 0,
@@ -544,7 +544,7 @@ impl Stock {
     }
 }
 
-/// By how much two ways to the same time may differ: rates are whole bits per second.
+/// Returns by how much two ways to the same time may differ: rates are whole bits per second.
 pub(super) fn rounding(span: u128) -> u128 {
     (span >> 20).max(1)
 }

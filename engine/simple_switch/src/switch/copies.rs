@@ -106,8 +106,8 @@ impl Switch {
         }
     }
 
-    /// Copies a packet with frame, headers and metadata into a slot of its own, whole even if the packet is to be truncated. `None`, and
-    /// counted, when there can be none.
+    /// Copies a packet with frame, headers and metadata into a slot of its own, whole even if the packet will be truncated.
+    /// `None`, and counted, when there can be none.
     pub(super) fn copy(&mut self, id: PacketId) -> Option<PacketId> {
         self.counts.copies += 1;
         let (original, _) = self.packets.open(id);

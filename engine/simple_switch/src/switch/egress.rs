@@ -91,7 +91,7 @@ impl Switch {
         }
     }
 
-    /// The clone is the packet as egress left it, with no metadata but the field list's.
+    /// Clones the packet as egress left it, with no metadata but the field list's.
     fn clone_egress_to_egress(&mut self, id: PacketId, request: CloneRequest) {
         let Some(session) = self.clone_session(id, request) else { return };
         let Some(copy) = self.copy(id) else { return };

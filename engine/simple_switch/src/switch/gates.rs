@@ -41,7 +41,7 @@ impl TimeRegister {
         Ok(Some(Self { register, width: info.bitwidth, cells_of_port }))
     }
 
-    /// Returns the time in one of a port's cells; `None` for zero, which is no time, and for a port without cells.
+    /// Returns the time in one of a port's cells; `None` for zero, which stands for no time, and for a port without cells.
     #[inline]
     pub(super) fn ticks(self, state: &State, port: u16, cell: usize) -> Option<u64> {
         let cell = usize::from(port) * self.cells_of_port + cell;

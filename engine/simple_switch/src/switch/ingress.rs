@@ -34,7 +34,7 @@ impl Switch {
         while self.ingress_once::<true>(id) {}
     }
 
-    /// One run; returns whether the packet is to run again.
+    /// Runs ingress once, and returns whether the packet must run again.
     fn ingress_once<const WATCHED: bool>(&mut self, id: PacketId) -> bool {
         let v1model = &self.v1model;
         let (packet, phv) = self.packets.open(id);

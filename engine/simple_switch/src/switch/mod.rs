@@ -318,7 +318,7 @@ impl Switch {
         stats
     }
 
-    /// Runs of parser and ingress so far: one per received, resubmitted or recirculated packet.
+    /// Returns the number of runs of parser and ingress so far: one per received, resubmitted or recirculated packet.
     pub fn p4_passes(&self) -> u64 {
         self.counts.p4_passes
     }
@@ -426,12 +426,13 @@ impl Switch {
         Ok(())
     }
 
-    /// Tables, counters, registers and so on, to read.
+    /// Returns tables, counters, registers and so on for reading.
     pub fn state(&self) -> &State {
         &self.state
     }
 
-    /// Tables, counters, registers and so on, to write. When the guard goes, the port gates are read again.
+    /// Returns tables, counters, registers and so on for writing. When the guard is dropped, the port gates and timers are read
+    /// again.
     pub fn state_mut(&mut self) -> StateGuard<'_> {
         StateGuard { switch: self }
     }
@@ -578,7 +579,7 @@ impl Switch {
         self.serve_ready();
     }
 
-    /// A port's turn.
+    /// Serves a port: sends its next packet if its gate is open, and puts its next service on the agenda.
     fn serve(&mut self, port: u16) {
         if self.gate_opens(port) <= self.now {
             self.ready = self.ready_since(port);
@@ -600,8 +601,8 @@ impl Switch {
         }
     }
 
-    /// As [`Switch::schedule`] when a packet has come to the port's queue. Mostly it can leave at once and nothing else is
-    /// to be done now; then the agenda need not be asked whose turn it is.
+    /// Schedules as [`Switch::schedule`] does, after a packet has come to the port's queue. Mostly the packet can leave at once
+    /// and nothing else is due now; then the agenda need not be asked whose turn it is.
     #[inline]
     fn schedule_arrival(&mut self, port: u16) {
         let due = self.due(port);
@@ -626,15 +627,15 @@ impl Switch {
         own.map_or(Time::ZERO, |opens| opens(priority))
     }
 
-    /// A packet that came in at this port is through with ingress and stands in no queue: it may have opened gates of the
-    /// port's queues.
+    /// Reads the gates of a port's queues again. A packet that came in at this port is through with ingress and stands in no
+    /// queue: it may have opened them.
     fn reread_class_gates(&mut self, port: u16) {
         if self.gates.class.is_some() {
             self.schedule(port);
         }
     }
 
-    /// When the port is to be served next; `None` when nothing is to be waited for.
+    /// Returns when the port must be served next; `None` when there is nothing to wait for.
     #[inline]
     fn due(&self, port: u16) -> Option<Time> {
         let opens = self.gates.of_queues(&self.state, self.clock, self.now, port);
@@ -659,7 +660,7 @@ impl Switch {
         self.frames.give(frame);
     }
 
-    /// Since when what waits at a port could have left but for pauses of its queues; now where queues have no gates.
+    /// Returns since when what waits at a port could have left but for pauses of its queues: now where queues have no gates.
     #[inline]
     fn ready_since(&self, port: u16) -> Time {
         if self.gates.class.is_none() {
@@ -669,7 +670,7 @@ impl Switch {
         self.tm.ready_since(port).max(opened.unwrap_or(Time::ZERO))
     }
 
-    /// When the port's gate opens: [`Time::ZERO`] when it is open, [`Time::MAX`] when it never does.
+    /// Returns when the port's gate opens: [`Time::ZERO`] when it is open, [`Time::MAX`] when it never does.
     #[inline]
     fn gate_opens(&self, port: u16) -> Time {
         self.gates.port.map_or(Time::ZERO, |gate| gate.opens(&self.state, self.clock, self.now, port, 0))

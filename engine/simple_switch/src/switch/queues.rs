@@ -14,8 +14,8 @@ use crate::traffic_manager::{MAC_CONTROL, MESSAGES};
 
 const PS_PER_SECOND: u64 = 1_000_000_000_000;
 
-/// The queue of a control frame, if it is one: of MAC control (IEEE 802.3 clause 31), or a congestion notification message (IEEE
-/// 802.1Q-2022 table 30-1).
+/// Returns the queue of a control frame, if it is one: of MAC control (IEEE 802.3 clause 31), or a congestion notification
+/// message (IEEE 802.1Q-2022 table 30-1).
 #[inline]
 fn control_queue(frame: &[u8]) -> Option<usize> {
     match frame.get(12..14)? {

@@ -34,12 +34,12 @@ impl Timers {
         Ok(register.map(|register| Self { register, seen: vec![0; PORT_COUNT * MAX_PRIORITIES] }))
     }
 
-    /// Returns how many there are.
+    /// Returns the number of timers.
     pub(super) fn count(&self) -> usize {
         self.seen.len()
     }
 
-    /// Takes all off the agenda.
+    /// Takes all timers off the agenda.
     pub(super) fn stop(&self, agenda: &mut Agenda) {
         (0..self.count()).for_each(|queue| agenda.set(TIMERS + queue, None));
     }

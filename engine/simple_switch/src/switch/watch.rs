@@ -122,7 +122,7 @@ impl Switch {
         hops
     }
 
-    /// Nobody watches, if nobody does.
+    /// Drops the watch when nothing is followed and no hops are recorded.
     fn look_away(&mut self) {
         if self.watch.as_deref().is_some_and(|watch| watch.follower.is_none() && watch.hops.is_none()) {
             self.watch = None;

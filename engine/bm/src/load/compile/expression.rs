@@ -20,7 +20,7 @@ impl Int {
         Int { negative: false, magnitude: value }
     }
 
-    /// Two's complement in 128 bits.
+    /// Returns the two's complement in 128 bits.
     pub(crate) fn bits(self) -> u128 {
         if self.negative {
             self.magnitude.wrapping_neg()
@@ -66,12 +66,12 @@ impl Range {
         }
     }
 
-    /// Bits of a two's complement number that holds every value of the range.
+    /// Returns the width in bits of a two's complement number that holds every value of the range.
     pub(crate) fn signed_bits(self) -> u32 {
         self.neg.max(self.pos.saturating_add(1))
     }
 
-    /// Bounds of what is in either.
+    /// Returns the bounds of the values that are in either range.
     pub(crate) fn union(self, other: Range) -> Range {
         Range { neg: self.neg.max(other.neg), pos: self.pos.max(other.pos) }
     }
@@ -207,7 +207,7 @@ impl Expr {
         Ok(Expr::WideConst(negated(&magnitude), Range { neg: bits + 1, pos: 0 }))
     }
 
-    /// Bounds of the value.
+    /// Returns the bounds of the expression's value.
     pub(crate) fn range(&self) -> Range {
         match self {
             Expr::Const(value) => Range::of(*value),

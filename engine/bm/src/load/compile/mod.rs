@@ -59,7 +59,7 @@ fn mask(width: u32) -> u64 {
 }
 
 impl Compiler {
-    /// `temp_base` is the first slot after headers and action parameters.
+    /// Creates a compiler. `temp_base` is the first slot after headers and action parameters.
     pub(crate) fn new(temp_base: Slot, max_ops: usize) -> Compiler {
         let const_base = temp_base + TEMP_SLOTS;
         Compiler {
@@ -98,7 +98,7 @@ impl Compiler {
         Ok(())
     }
 
-    /// Returns a construct that has no instruction of its own.
+    /// Emits a construct that has no instruction of its own.
     pub(crate) fn emit_cold(&mut self, op: ColdOp) -> Result<()> {
         let at = self.cold_ops.len() as u32;
         self.emit(Op::Cold { at })?;
@@ -111,7 +111,7 @@ impl Compiler {
         Label(self.labels.len() as u32 - 1)
     }
 
-    /// The label means the next instruction.
+    /// Binds the label to the next instruction.
     pub(crate) fn place(&mut self, label: Label) {
         self.labels[label.0 as usize] = Some(self.pc());
     }
@@ -124,7 +124,7 @@ impl Compiler {
         self.emit(Op::Jmp { to: label.0 })
     }
 
-    /// Temporaries of the previous primitive are free again.
+    /// Frees the temporaries of the previous primitive.
     pub(crate) fn release_temps(&mut self) {
         self.temp_next = 0;
     }
@@ -158,7 +158,7 @@ impl Compiler {
         slot
     }
 
-    /// Constants in consecutive slots.
+    /// Puts constants into consecutive slots, and returns the first of them.
     fn constants_in_a_row(&mut self, words: &[u64]) -> Slot {
         let slot = self.const_base + self.constants.len() as u32;
         self.constants.extend_from_slice(words);
@@ -198,7 +198,7 @@ impl Compiler {
         self.low64_into(expr, n, None)
     }
 
-    /// As `low64`; with a destination the value is put there, cut to exactly `n` bits.
+    /// Compiles as `low64` does. With a destination, the value is put there, cut to exactly `n` bits.
     fn low64_into(&mut self, expr: &Expr, n: u32, dst: Option<Slot>) -> Result<Slot> {
         debug_assert!((1..=64).contains(&n));
         let w = if dst.is_some() { n as u8 } else { 64 };
@@ -288,7 +288,7 @@ impl Compiler {
         }
     }
 
-    /// min(a, limit) for unsigned values.
+    /// Emits min(a, limit) for unsigned values.
     fn saturate_unsigned(&mut self, a: Slot, limit: Slot, w: u8, dst: Option<Slot>) -> Result<Slot> {
         let (d, over) = (self.temp(1)?, self.temp(1)?);
         self.emit(Op::Mov { w: 64, d, a })?;
@@ -556,7 +556,7 @@ impl Compiler {
         Ok(slot)
     }
 
-    /// Faults at run time if the signed value is negative: division by the constant 0 does it.
+    /// Emits a fault for a negative signed value at run time: a division by the constant 0.
     fn refuse_negative(&mut self, value: Slot) -> Result<()> {
         let fine = self.label();
         let zero = self.constant(0);
@@ -804,7 +804,7 @@ fn bits(range: Range) -> String {
     }
 }
 
-/// Words in which every value of a range is in two's complement.
+/// Returns the number of words that hold every value of a range in two's complement.
 fn words_for(range: Range) -> Result<u32> {
     let words = range.signed_bits().div_ceil(64);
     if words > MAX_WORDS {

@@ -23,7 +23,7 @@ impl Compiler {
         self.moved(a, w, dst)
     }
 
-    /// Slots of which the first `n` have the low words of `expr`.
+    /// Returns slots of which the first `n` hold the low words of `expr`.
     pub(super) fn wide_value(&mut self, expr: &Expr, n: u32) -> Result<Slot> {
         match expr.range().representation() {
             Some(repr @ (Representation::U64 | Representation::I64)) => {
@@ -38,7 +38,7 @@ impl Compiler {
         }
     }
 
-    /// As [`Compiler::wide_value`], of an operation that is itself too wide, whether or not its result is.
+    /// Compiles as [`Compiler::wide_value`] does, for an operation that is itself too wide, whether or not its result is.
     pub(super) fn wide_whole(&mut self, expr: &Expr, n: u32) -> Result<Slot> {
         match expr {
             Expr::WideConst(value, range) => {
@@ -132,7 +132,7 @@ impl Compiler {
         self.extended(a, 64 * from, true, n)
     }
 
-    /// In as many words as the left side needs.
+    /// Compiles a right shift in as many words as the left side needs.
     pub(super) fn wide_shift_right_of(&mut self, left: &Expr, right: &Expr) -> Result<Slot> {
         let n = words_for(left.range())?;
         let a = self.wide_value(left, n)?;
@@ -140,7 +140,7 @@ impl Compiler {
         self.wide_operation(Operation::Shr, n, 0, a, b)
     }
 
-    /// Quotient or remainder, in as many words as the sides need.
+    /// Compiles a quotient or a remainder in as many words as the sides need.
     pub(super) fn wide_quotient(&mut self, op: Binary, left: &Expr, right: &Expr) -> Result<Slot> {
         let n = words_for(left.range().union(right.range()))?;
         let (a, b) = (self.wide_value(left, n)?, self.wide_value(right, n)?);

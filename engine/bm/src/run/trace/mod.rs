@@ -254,7 +254,7 @@ impl Trace {
         std::mem::take(&mut self.events)
     }
 
-    /// A checksum was verified or updated.
+    /// Records a checksum that was verified or updated.
     pub(crate) fn checksum(&mut self, checksum: u32, update: bool, computed: Option<u64>, found: u128) {
         self.events.push(Event::Checksum { checksum, update, computed, found });
     }

@@ -121,7 +121,7 @@ impl Trace {
         self.write_changes(phv);
     }
 
-    /// Something of the source begins.
+    /// Records that a construct of the source begins.
     fn begin(&mut self, moment: &Moment<'_>, mark: Mark) {
         let here = moment.pc as Pc;
         match mark {
@@ -150,7 +150,7 @@ impl Trace {
         }
     }
 
-    /// What the instruction about to run will read, and what is to be looked at after it.
+    /// Records what the instruction about to run will read, and notes what to look at after it.
     fn announce(&mut self, moment: &Moment<'_>) {
         let Moment { program, cells, phv, cursor, .. } = *moment;
         let slot = |at: Slot| phv.slots[at as usize];
@@ -224,7 +224,7 @@ impl Trace {
         self.events.push(Event::RegisterWrite { register, index, change });
     }
 
-    /// The same lookup that the instruction is about to do, and what it will find.
+    /// Does the lookup that the instruction is about to do, and records what it finds.
     fn table(&mut self, moment: &Moment<'_>, table: u32) {
         let Moment { program, cells, phv, .. } = *moment;
         let fixed = program.match_table(table);

@@ -77,7 +77,7 @@ impl Arrays {
         Ok(())
     }
 
-    /// An indirect counter and its size.
+    /// Returns an indirect counter and its size.
     fn counter(&self, name: &str) -> Result<(usize, u64), Refused> {
         let at = place(self.program.counter_arrays(), name, |c| &c.name)?;
         let info = &self.program.counter_arrays()[at];
@@ -155,7 +155,7 @@ impl Arrays {
     }
 }
 
-/// None, or as many as the meter has, each finite and not negative, the lowest first.
+/// Refuses rates unless there are none, or as many as the meter has, each finite and not negative, the lowest first.
 pub(super) fn check_rates(rates: &[MeterRate], count: usize) -> Result<(), Refused> {
     let sound = |rate: &MeterRate| rate.info_rate.is_finite() && rate.info_rate >= 0.0;
     let rising = rates.windows(2).all(|pair| pair[0].info_rate <= pair[1].info_rate);

@@ -28,7 +28,7 @@ pub(crate) struct Model {
 }
 
 impl Model {
-    /// As a switch that has just been made.
+    /// Creates the model of a switch that has just been made.
     pub(crate) fn new(switch: &Switch) -> Self {
         let program = Arc::clone(switch.program());
         Self {
@@ -63,12 +63,12 @@ impl Model {
     }
 }
 
-/// Where `name` stands among `items`.
+/// Returns the position of `name` among `items`.
 fn place<T>(items: &[T], name: &str, of: impl Fn(&T) -> &str) -> Result<usize, Refused> {
     items.iter().position(|item| of(item) == name).ok_or(Refused)
 }
 
-/// A big-endian number as whole bytes of its width; refused when it is empty or does not fit.
+/// Returns a big-endian number as whole bytes of its width. Refuses an empty number and one that does not fit.
 fn padded(number: &[u8], width: u32) -> Result<Vec<u8>, Refused> {
     let significant = &number[number.iter().take_while(|byte| **byte == 0).count()..];
     let bits = significant.first().map_or(0, |first| significant.len() as u32 * 8 - first.leading_zeros());
@@ -79,7 +79,7 @@ fn padded(number: &[u8], width: u32) -> Result<Vec<u8>, Refused> {
     Ok([&vec![0; count - significant.len()][..], significant].concat())
 }
 
-/// The bits of both.
+/// Returns the bits that are set in both.
 fn masked(value: &[u8], mask: &[u8]) -> Vec<u8> {
     value.iter().zip(mask).map(|(value, mask)| value & mask).collect()
 }

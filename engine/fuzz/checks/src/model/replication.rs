@@ -91,7 +91,7 @@ impl Replication {
         Ok(())
     }
 
-    /// The lowest free handle is given out first.
+    /// Creates a node with the lowest free handle.
     fn create_node(&mut self, rid: u16, ports: &[u16], lags: &[u16]) -> Result<NodeHandle, Refused> {
         let node = Node { rid, ports: port_set(ports)?, lags: lag_set(lags)? };
         let free = (0..).map(NodeHandle).find(|handle| !self.nodes.contains_key(handle)).ok_or(Refused)?;

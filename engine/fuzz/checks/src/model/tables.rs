@@ -54,7 +54,7 @@ pub(super) struct Tables {
 }
 
 impl Tables {
-    /// What the program itself puts into its tables is read from a fresh state.
+    /// Reads what the program itself puts into its tables from a fresh state.
     pub(super) fn new(program: Arc<Executable>, state: &State) -> Self {
         let initial: Vec<Table> =
             program.tables().iter().map(|info| read(&program, state, &info.name)).collect();
@@ -117,7 +117,7 @@ impl Tables {
         info.action_profile.as_ref().and_then(|name| self.profile(name).ok())
     }
 
-    /// Where an entry of the table is to lead, with padded data.
+    /// Returns where an entry of the table leads, with padded data.
     fn lead(&self, at: usize, to: &To) -> Result<To, Refused> {
         let info = &self.program.tables()[at];
         let profile = self.profile_of(info);
@@ -257,7 +257,7 @@ impl Tables {
         Ok(())
     }
 
-    /// A table with a direct meter that takes these rates.
+    /// Returns a table with a direct meter that takes these rates.
     fn metered(&self, table: &str, rates: &[MeterRate]) -> Result<usize, Refused> {
         let at = self.table(table)?;
         let meter = self.program.tables()[at].direct_meter.as_ref().ok_or(Refused)?;
@@ -266,7 +266,7 @@ impl Tables {
         super::arrays::check_rates(rates, count).map(|()| at)
     }
 
-    /// The data for an action that some table of the profile may call.
+    /// Returns the data for an action that some table of the profile may call.
     fn member(
         &self,
         profile: usize,
@@ -306,7 +306,7 @@ impl Tables {
         Ok(())
     }
 
-    /// Whether an entry or default of the profile's tables leads there.
+    /// Returns whether an entry or default of the profile's tables leads there.
     fn in_use(&self, profile: usize, to: &To) -> bool {
         let tables = self.program.tables().iter().zip(&self.tables);
         let mut of_profile = tables.filter(|(info, _)| self.profile_of(info) == Some(profile));
@@ -395,7 +395,7 @@ fn lowest_free<T>(used: &BTreeMap<u64, T>) -> u64 {
     (0..).find(|handle| !used.contains_key(handle)).unwrap_or(u64::MAX)
 }
 
-/// A table as it is read back.
+/// Returns a table as it is read back.
 fn read(program: &Program, state: &State, name: &str) -> Table {
     let to = |action: MtAction| match action {
         MtAction::Action(id, data) => To::Action(program.actions()[id.index()].name.clone(), data),
@@ -428,7 +428,7 @@ fn read(program: &Program, state: &State, name: &str) -> Table {
     }
 }
 
-/// The key as it is kept: numbers padded, and no bits outside masks and prefixes.
+/// Returns the key as it is kept: numbers padded, and no bits outside masks and prefixes.
 fn key_of(info: &TableInfo, key: &[MatchKeyParam]) -> Result<Vec<MatchKeyParam>, Refused> {
     if key.len() != info.key.len() {
         return Err(Refused);
@@ -458,7 +458,7 @@ fn key_of(info: &TableInfo, key: &[MatchKeyParam]) -> Result<Vec<MatchKeyParam>,
     key.iter().zip(&info.key).map(field).collect()
 }
 
-/// The mask of a prefix, bit by bit: bit 0 is the field's highest.
+/// Returns the mask of a prefix, set bit by bit: bit 0 is the field's highest.
 fn prefix(length: u32, width: u32) -> Vec<u8> {
     let mut mask = vec![0; width.div_ceil(8) as usize];
     let unused = mask.len() as u32 * 8 - width;

@@ -145,7 +145,7 @@ class Digests:
         return dict(self._lists)
 
     def restore(self, checkpoint: "dict[int, DigestLists]") -> None:
-        """Configures again what was."""
+        """Restores what `checkpoint` has returned."""
         self._lists = checkpoint
 
     @property
@@ -154,7 +154,7 @@ class Digests:
         return bool(self._lists)
 
     def read(self, message: p4r.DigestEntry) -> Iterator[Chunk]:
-        """Configurations that a `DigestEntry` asks for; 0 stands for all."""
+        """Yields the configurations that a `DigestEntry` asks for; 0 stands for all."""
         if message.digest_id:
             find(self._schema.digests, "digest", message.digest_id)
         for digest_id in sorted(self._lists):

@@ -124,7 +124,7 @@ class Forwarding:
         return kind.read(body)
 
     def read_whole(self, entity: p4r.Entity) -> Iterator[p4r.Entity]:
-        """Returns the same, for who keeps nobody waiting."""
+        """Returns the same, for a caller that keeps nobody waiting."""
         return chunks.whole(self.read(entity))
 
     def read_cost(self, entity: p4r.Entity, count: Callable[[str], int]) -> int:
@@ -147,7 +147,7 @@ class Forwarding:
         return self._tables.expired()
 
     def digest_lists(self, now_ns: int, epoch_ns: int) -> list[p4r.DigestList]:
-        """Returns the `DigestList`s that are to be sent now."""
+        """Returns the `DigestList`s that must be sent now."""
         samples = self._control.take_digests() if self.digests.is_any_configured else []
         return self.digests.collect(samples, now_ns, epoch_ns)
 

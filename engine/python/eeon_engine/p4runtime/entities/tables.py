@@ -190,7 +190,7 @@ class Tables:
                 yield [_entry(table, entry) for entry in page]
 
     def _read_pages(self, table: Table, request: p4r.TableEntry, wanted: Wanted) -> Iterator[_Page]:
-        """Pages, with what is wanted of each entry. One that goes in between is left out."""
+        """Yields pages of entries with what is wanted of each. Entries deleted meanwhile are left out."""
         for entries in self._pages(table, request):
             page = {}
             for entry in entries:
@@ -278,7 +278,7 @@ class Tables:
         return p4r.Entity(table_entry=answer)
 
     def is_default_set(self, table_id: int) -> bool:
-        """Returns whether somebody has set the default entry of a table."""
+        """Returns whether a client has set the default entry of a table."""
         _, _, is_set = self._control.client_default(self._schema.tables[table_id].name)
         return is_set
 

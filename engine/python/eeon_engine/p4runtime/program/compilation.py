@@ -179,7 +179,7 @@ class _Shapes:
         return width if isinstance(width, int) else None
 
     def named(self, names: Iterable[str]) -> Iterator[tuple[str, int]]:
-        """Ids of actions that only their names tell."""
+        """Returns the ids of actions that only their names identify."""
         ids = {action["name"]: number for number, action in self._actions.items()}
         return ((name, ids[name]) for name in names)
 

@@ -73,7 +73,7 @@ class Caretaker:
         self._thread = threading.Thread(target=self._run, name="p4runtime-deadlines")
 
     def start(self) -> None:
-        """Begins."""
+        """Starts the thread."""
         self._thread.start()
 
     def stop(self) -> None:

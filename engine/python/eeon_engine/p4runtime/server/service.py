@@ -48,8 +48,7 @@ class Service(p4r_grpc.P4RuntimeServicer):
         return p4r.WriteResponse()
 
     def Read(self, request: p4r.ReadRequest, context: ServicerContext) -> Iterator[p4r.ReadResponse]:
-        """Returns the streams the entities asked for; errors of single requests travel in the trailing
-        metadata."""
+        """Yields the entities asked for; errors of single requests travel in the trailing metadata."""
         caller = self._caller(context)
         reading = guard(context, lambda: self._device.read(request, caller))
         responses = reading.responses()
@@ -61,7 +60,7 @@ class Service(p4r_grpc.P4RuntimeServicer):
     def SetForwardingPipelineConfig(
         self, request: p4r.SetForwardingPipelineConfigRequest, context: ServicerContext
     ) -> p4r.SetForwardingPipelineConfigResponse:
-        """Checks, saves or commits a program."""
+        """Sets the forwarding pipeline: verifies, saves or commits a program."""
         # Rare, and what an operator looks for when a switch does nothing.
         caller = self._caller(context)
         guard(context, lambda: self._device.set_pipeline(request, caller), logging.WARNING)
