@@ -47,7 +47,7 @@ _PAPER: dict[str, dict[tuple[str, str], Rule]] = {
 
 
 def drawings(runs: Runs) -> list[Drawing]:
-    """Every figure of the family."""
+    """Returns every figure of the family."""
     queues = runs.values("queue")
     red = by_delay(queues, "red_")
     fixed = [queue for queue in _FIXED if queue in queues]
@@ -91,7 +91,7 @@ def drawings(runs: Runs) -> list[Drawing]:
 
 
 def label(queue: str) -> str:
-    """A queue's setting on an axis."""
+    """Returns a queue's setting as an axis shows it."""
     if queue in _FIXED:
         return queue.removeprefix("red_").replace("_", "/")
     return _CODEL.get(queue) or delay_label(queue)

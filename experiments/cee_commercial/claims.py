@@ -33,12 +33,12 @@ _WORSE = (0.65, 6.22)
 
 
 def at(tcp: str, queue: str, pfc: str) -> Point:
-    """A point with what is assumed of the unknowns."""
+    """Returns a point with what is assumed of the unknowns."""
     return {"tcp": tcp, "queue": queue, "pfc": pfc, "unknown": None}
 
 
 def by_pfc(results: Results, tcp: str, queue: str) -> Spread:
-    """How much PFC changes the mean query. Raises Missing."""
+    """Returns by how much PFC changes the mean query. Raises Missing."""
     return change(results, _QUERY, at(tcp, queue, "headroom"), at(tcp, queue, "off"))
 
 
@@ -55,7 +55,7 @@ def _c2(results: Results) -> Checks:
 
 
 def _mean_over(results: Results, points: list[Point]) -> Spread:
-    """The mean of the mean queries of several points, by seed. Raises Missing."""
+    """Returns the mean of the mean queries of several points, by seed. Raises Missing."""
     found = [by_seed(results, _QUERY, point) for point in points]
     seeds = set.intersection(*(set(one) for one in found))
     return Spread.of([sum(one[seed] for one in found) / len(found) for seed in sorted(seeds)])

@@ -19,7 +19,7 @@ _US_TO_MS = 1e-3
 
 
 def drawings(runs: Runs) -> list[Drawing]:
-    """Every figure of the experiment."""
+    """Returns every figure of the experiment."""
     return [_queries(runs), _unknowns(runs)]
 
 

@@ -16,7 +16,7 @@ _PAYLOAD_BPS = 10e9 * 1460 / 1538
 
 
 def _there(results: Results, cases: tuple[str, ...], **point: str) -> str:
-    """The first case that was run. Raises Missing."""
+    """Returns the first case that was run. Raises Missing."""
     for case in cases:
         if results.select(case=case, **point).finished:
             return case
@@ -55,14 +55,14 @@ def _c1(results: Results) -> Checks:
 
 
 def first_share(row: Mapping[str, Value], case: str) -> float | None:
-    """What the first flow to end has had of the link until then; None where none has ended."""
+    """Returns the share of the link that the first flow to end had until then; None where none has ended."""
     told = row.get("coflow_completions_json")
     ended = [seconds for seconds in json.loads(told).values() if seconds] if isinstance(told, str) else []
     return 8 * _LONG[case] / min(ended) / _PAYLOAD_BPS if ended else None
 
 
 def largest_share(results: Results, case: str, queue: str, pfc: str) -> Spread:
-    """What the first flow to end has had of the link until then, over seeds. Raises Missing."""
+    """Returns the share of the link that the first flow to end had until then, over seeds. Raises Missing."""
     rows = results.select(case=case, tcp="newreno", queue=queue, pfc=pfc, unknown=None).finished
     shares = [one for row in rows if (one := first_share(row, case)) is not None]
     if not shares:

@@ -15,12 +15,12 @@ _SHAPE: tuple[tuple[Metric, str, str, str], ...] = (
 
 
 def drawings(runs: Runs) -> list[Drawing]:
-    """Every figure of the experiment."""
+    """Returns every figure of the experiment."""
     return [_queue(runs), _shares(runs)]
 
 
 def _there(runs: Runs, full: str, quick: str) -> str:
-    """The form of a case that was run."""
+    """Returns the full form of a case if it was run, otherwise the quick form."""
     return full if len(runs.where(case=full)) else quick
 
 

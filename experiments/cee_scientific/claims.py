@@ -12,12 +12,12 @@ _RUNTIME = "runtime_seconds"
 
 
 def benchmarks(results: Results) -> tuple[str, ...]:
-    """All five, or those that the quick form has."""
+    """Returns all five benchmarks, or the three that the quick form has."""
     return BENCHMARKS if results.select(benchmark=list(BENCHMARKS[3:])).rows else BENCHMARKS[:3]
 
 
 def sums(results: Results, queue: str, pfc: str) -> Spread:
-    """The sum of the benchmarks' runtimes in seconds, by seed. Raises Missing."""
+    """Returns the sum of the benchmarks' runtimes in seconds, by seed. Raises Missing."""
     there = benchmarks(results)
     found = [
         by_seed(results, _RUNTIME, {"benchmark": one, "queue": queue, "pfc": pfc, "unknown": None})

@@ -10,7 +10,7 @@ _ONE = Rule("1 = drop tail without PFC", 1.0, "#888888", ":")
 
 
 def drawings(runs: Runs) -> list[Drawing]:
-    """Every figure of the experiment."""
+    """Returns every figure of the experiment."""
     there = [one for one in CEE_BENCHMARKS if one in runs.values("benchmark")]
     panels = []
     for benchmark in there:

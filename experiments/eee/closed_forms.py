@@ -30,12 +30,12 @@ GIGABIT = Phy(1e9, 16.5e-6, 182e-6)
 
 
 def ideal(load: float) -> float:
-    """Share of full power of a link that sleeps whenever it is idle, at no cost; `load` 0 to 1."""
+    """Returns a link's share of full power if it sleeps whenever it is idle, at no cost; `load` 0 to 1."""
     return LPI_POWER + (1 - LPI_POWER) * load
 
 
 def standard(phy: Phy, load: float, frame_bytes: int) -> float:
-    """Share of full power of a link that sleeps at once and wakes for the first frame; 0 < `load` < 1."""
+    """Returns a link's share of full power if it sleeps at once, until the first frame; 0 < `load` < 1."""
     rate = _frames_per_second(phy, load, frame_bytes)
     asleep = math.exp(-rate * phy.sleep_seconds) / rate
     # The idle period: a frame that comes while the link goes to sleep waits for the end of that.
@@ -44,8 +44,8 @@ def standard(phy: Phy, load: float, frame_bytes: int) -> float:
 
 
 def coalescing(phy: Phy, load: float, frame_bytes: int, timer_seconds: float, count: int) -> float:
-    """Share of full power of a link that wakes `timer_seconds` after the first frame or at the `count`-th;
-    0 < `load` < 1.
+    """Returns a link's share of full power if it wakes `timer_seconds` after the first frame or at the
+    `count`-th; 0 < `load` < 1.
 
     Exact but for `count` frames arriving inside one transition to sleep; the timer is not shorter than that.
     """
@@ -68,6 +68,6 @@ def _share(load: float, asleep: float, idle: float) -> float:
 
 
 def _at_least(k: int, mean: float) -> float:
-    """P(Poisson(mean) >= k)."""
+    """Returns P(Poisson(mean) >= k)."""
     below = math.fsum(math.exp(j * math.log(mean) - mean - math.lgamma(j + 1)) for j in range(k))
     return max(0.0, 1 - below)

@@ -59,7 +59,7 @@ _SAVED = {
 
 
 def drawings(runs: Runs) -> list[Drawing]:
-    """Every figure of the family."""
+    """Returns every figure of the family."""
     plain = runs.where(stall=None, delay=None, load=None, rho=None)
     scenarios = [name for name in _SCENARIOS if name in plain.values("scenario")]
     return [
@@ -141,10 +141,10 @@ def _standard(scenario: str, buffer: str, window: str) -> dict[str, str]:
 
 
 def _relative(runs: Runs, metric: str, eee: str, scenario: str, buffer: str, window: str) -> Spread | None:
-    """A number of one setting as a multiple of Standard EEE's at the same place.
+    """Returns a number of one setting as a multiple of Standard EEE's at the same place.
 
-    `off` and `ideal` are what the links of the run with Standard EEE would have used that never sleep, and
-    that sleep and wake in no time: over the same time and with the same packets.
+    `off` and `ideal` are computed from the run with Standard EEE: what its links would have used if they had
+    never slept, or had slept and woken in no time. Time and packets are the same.
     """
     base = _standard(scenario, buffer, window)
     if eee in _COMPUTED:

@@ -30,7 +30,7 @@ _HELD = ("12us10_10g", "120us100_10g", "1ms1000_10g")
 _SETTINGS = ("standard", *_HELD)
 _NEEDED = ("standard", "120us100_10g", "1ms1000_10g")
 _FRAME_BYTES = 1500
-"""Of E10's frames, with preamble, FCS and gap."""
+"""Size of E10's frames, with preamble, FCS and gap."""
 
 
 def _e9(results: Results) -> Checks:
@@ -85,7 +85,7 @@ def _energy_delay(results: Results, at: dict[str, Point], settings: Iterable[str
 
 
 def _present(results: Results, at: dict[str, Point]) -> dict[str, float]:
-    """Of the settings that not every load has."""
+    """Returns the energy-delay product by setting, of the settings that not every load has."""
     try:
         return _energy_delay(results, at, ("12us10_10g",))
     except Missing:
@@ -97,7 +97,7 @@ def _name(eee: str) -> str:
 
 
 def loaded_power(row: Row) -> float | None:
-    """E10: power of the loaded 10GBASE-T transmitter as a share of full power; None without the numbers.
+    """Returns E10's power of the loaded 10GBASE-T transmitter as a share of full power; None without numbers.
 
     The row's two 10GbE transmitters are that one and the sink's, which sends nothing: it sleeps all the time.
     """
@@ -108,7 +108,7 @@ def loaded_power(row: Row) -> float | None:
 
 
 def closed_form(eee: str, load: float) -> float:
-    """What the closed forms say for E10's settings at a load from 0 to 1."""
+    """Returns what the closed forms give for E10's settings at a load from 0 to 1."""
     if eee == "standard":
         return closed_forms.standard(closed_forms.TEN_GIGABIT, load, _FRAME_BYTES)
     timer, count = {"12us10": (12e-6, 10), "120us100": (120e-6, 100)}[eee]

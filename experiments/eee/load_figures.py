@@ -16,12 +16,12 @@ _AT_FULL_POWER = (paper(50, "Standard EEE at 10 %, about 50 %"), paper(70, "at 2
 
 
 def load_drawings(runs: Runs) -> list[Drawing]:
-    """The load sweep and the power curve."""
+    """Returns the drawings of the load sweep and of the power curve."""
     return [*_load_sweep(runs.where(scenario="terasort_24", stall=None, delay=None, rho=None)), _power(runs)]
 
 
 def energy_delay(run: Run) -> float | None:
-    """Energy times runtime, joule seconds."""
+    """Returns energy times runtime in joule seconds."""
     energy, runtime = run.number("energy_10g_used_joules"), run.number(RUNTIME)
     return None if energy is None or runtime is None else energy * runtime
 

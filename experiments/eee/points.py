@@ -13,7 +13,7 @@ _AXES = ("scenario", "buffer", "window", "delay", "eee", "stall", "load", "rho")
 
 
 def point(scenario: str, buffer: str | None = "deep", window: str | None = "tuned", **axes: str) -> Point:
-    """One point; an axis that is not named is one that its sweep does not use."""
+    """Returns one point; an axis that is not named is one that its sweep does not use."""
     given = {"scenario": scenario, "buffer": buffer, "window": window, **axes}
     return {axis: given.get(axis) for axis in _AXES}
 
@@ -25,7 +25,7 @@ def changes(
     buffers: Sequence[str] = ("shallow", "deep"),
     windows: Sequence[str] = ("default", "tuned"),
 ) -> dict[str, Spread]:
-    """The change of a column from Standard EEE to another setting, in every cell that has both."""
+    """Returns the change of a column from Standard EEE to another setting, in every cell that has both."""
     found: dict[str, Spread] = {}
     for scenario in SCENARIOS:
         for buffer in buffers:
@@ -41,10 +41,10 @@ def changes(
 
 
 def left(one: Spread) -> Spread:
-    """From a change to the share that is left."""
+    """Returns the share that is left after a change."""
     return Spread(one.mean + 1, one.low + 1, one.high + 1, one.seeds)
 
 
 def saving(one: Spread) -> Spread:
-    """From a change to what is saved."""
+    """Returns the share that a change saves."""
     return Spread(-one.mean, -one.high, -one.low, one.seeds)

@@ -37,13 +37,13 @@ def _point(buffer: str, control: str, eee: str = "off") -> Point:
 
 
 def _above_ideal(results: Results, buffer: str, control: str, eee: str) -> Spread:
-    """Above the ideal of a run without EEE, which a longer run does not reach either."""
+    """Returns the excess of energy over the ideal of a run without EEE, which a longer run cannot reach."""
     points = _point(buffer, control, eee), _point(buffer, control)
     return compare(results, (_USED, _IDEAL), points, lambda used, ideal: used / ideal - 1)
 
 
 def _above_own_ideal(results: Results, buffer: str, eee: str) -> Spread:
-    """Of TCP over drop tail, above the ideal of the same run."""
+    """Returns the excess of energy over the ideal of the same run, of TCP on drop tail."""
     there = _point(buffer, "tcp", eee)
     return compare(results, (_USED, _IDEAL), (there, there), lambda used, ideal: used / ideal - 1)
 
@@ -127,7 +127,7 @@ def _j4(results: Results) -> Checks:
 
 
 def _added_to_drop_tail(results: Results, buffer: str) -> Spread:
-    """What 1ms1000 adds to the latency of RED with ECN, as a share of drop tail's latency of that depth."""
+    """Returns what 1ms1000 adds to the latency of RED with ECN, as a share of drop tail's at that depth."""
     added = by_seed(results, _LATENCY, _point(buffer, "red_ecn", "1ms1000"))
     before = by_seed(results, _LATENCY, _point(buffer, "red_ecn"))
     whole = by_seed(results, _LATENCY, _point(buffer, "tcp"))

@@ -27,12 +27,12 @@ _SLOWER = (paper(1.25, "500us500, about +25 %"), paper(1.5, "1ms1000, above +50 
 
 
 def ideal(run: Run) -> float | None:
-    """Energy of 10GbE transmitters that would sleep and wake in no time, joules."""
+    """Returns the energy of 10GbE transmitters that would sleep and wake in no time, in joules."""
     return run.number("energy_10g_ideal_joules")
 
 
 def drawings(runs: Runs) -> list[Drawing]:
-    """Every figure of the family."""
+    """Returns every figure of the family."""
     settings = [eee for eee in EEE if eee in runs.values("eee")]
     return [
         _depth(runs),

@@ -19,9 +19,9 @@ _CONNECT_SECONDS = 30
 
 
 def run_all(runs: Iterable[Run], work: Work, address: str) -> Generator[Outcome, None, None]:
-    """Does all runs on the cluster whose scheduler is at `address`, and gives each outcome as it comes.
+    """Executes all runs on the cluster whose scheduler is at `address`, and yields each outcome as it comes.
 
-    Each worker does one run at a time for each of its threads: start them with `--nthreads 1`. Raises
+    Each worker executes one run at a time for each of its threads: start them with `--nthreads 1`. Raises
     UnavailableError without dask.distributed, and InputError when nobody answers, or when a worker has
     another P4 program or engine than this machine.
     """

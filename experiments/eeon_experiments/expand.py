@@ -118,7 +118,7 @@ class _Expansion:
                 self._known(path, axis, values, list(self._file.axes[axis]))
 
     def _overlays(self) -> dict[str, dict[str, list[Document]]]:
-        """By axis and value, what is laid over the base, in order."""
+        """Returns what is laid over the base, in order, by axis and value."""
         found: dict[str, dict[str, list[Document]]] = {}
         restricted = self._file.quick.axes if self._quick and self._file.quick else {}
         for axis, values in self._file.axes.items():

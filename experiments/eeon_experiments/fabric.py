@@ -70,8 +70,8 @@ def spec_of(settings: RunSettings, topology: Topology, config: FabricConfig, see
 
 
 def _check_awake(spec: FabricSpec) -> None:
-    """A scheduler's rates hold for links that are awake: the engine has no account of pauses between paced
-    frames."""
+    """Raises UnavailableError where a NIC sleeps: a scheduler's rates hold only for links that are awake, as
+    the engine has no account of pauses between paced frames."""
     for host in spec["hosts"]:
         nic = host.get("nic")
         if nic is not None and nic.get("eee") is not None:
@@ -94,7 +94,7 @@ def workload_of(settings: RunSettings, topology: Topology, seed: int) -> Workloa
 
 
 def _frame_time(topology: Topology) -> Duration:
-    """Of a full frame on the slowest host's link, in whole picoseconds, rounded up."""
+    """Returns the transmit time of a full frame on the slowest host's link, in picoseconds, rounded up."""
     ports = (host.port for host in topology.hosts.values())
     return Duration(
         max(

@@ -20,7 +20,7 @@ _AXIS = r"^[a-z][a-z0-9_]{0,30}$"
 
 
 def _text(value: object) -> object:
-    """Names of values may look like numbers: `load: {5: ..., 10: ...}`."""
+    """Returns a value as text, because names of values may look like numbers: `load: {5: ..., 10: ...}`."""
     if isinstance(value, bool):
         return str(value).lower()
     return str(value) if isinstance(value, (int, float)) else value
@@ -31,7 +31,7 @@ def _texts(value: object) -> object:
 
 
 def _overlays(value: object) -> object:
-    """An empty overlay is a mapping without keys."""
+    """Replaces an empty overlay with a mapping without keys."""
     if not isinstance(value, dict):
         return value
     return {name: {} if one is None else one for name, one in value.items()}
@@ -119,12 +119,12 @@ class Experiment:
 
     @property
     def name(self) -> str:
-        """Its name."""
+        """The experiment's name."""
         return self.file.name
 
     @property
     def folder(self) -> Path | None:
-        """Its folder, with what else belongs to it; None for a file that stands alone under another name."""
+        """The experiment's folder, with its other files; None for a file under another name, on its own."""
         return self.path.parent if self.path.name == shipped.FILE else None
 
 

@@ -70,8 +70,8 @@ def module(folder: Path, name: str) -> ModuleType | None:
 
 
 def _package(folder: Path) -> str:
-    """The name of a package whose modules are the folder's files: one for each folder of a process, so that
-    two experiments can both have a `claims`."""
+    """Makes a package whose modules are the folder's files, and returns its name. Each folder of a process
+    has its own, so that two experiments can both have a `claims`."""
     digest = hashlib.sha256(str(folder).encode()).hexdigest()[:16]
     name = f"_eeon_experiment_{digest}"
     if name not in sys.modules:

@@ -168,7 +168,7 @@ def _scheduler(workload: WorkloadReport) -> dict[str, Value]:
 
 
 def _workers(settings: RunSettings, topology: Topology) -> int:
-    """Hosts that run tasks; all hosts where nothing does."""
+    """Returns how many hosts run tasks; all hosts where nothing does."""
     workers: set[str] = set()
     for application in settings.workload.applications.values():
         if isinstance(application, Cluster):
@@ -213,7 +213,7 @@ _HALF, _HIGH, _LEVEL = 0.5, 0.75, 0.77
 
 
 def _shape(topology: Topology, report: Report) -> dict[str, Value]:
-    """Step or sawtooth: of the deepest queue of a leaf's ports to hosts."""
+    """Returns the shape, step or sawtooth, of the deepest queue of a leaf's ports to hosts."""
     roles = {(port.node, port.number): port.role for port in topology.ports()}
     host_facing = (
         queue["max_bytes"]
@@ -263,7 +263,7 @@ def _flows(flows: TransfersReport) -> dict[str, Value]:
 
 
 def _slowdowns(workload: WorkloadReport) -> dict[str, Value]:
-    """Of the first application that has flows; without one, of all transfers."""
+    """Returns slowdowns of the first application that has flows; without one, of all transfers."""
     for one in workload["applications"]:
         if one["kind"] == "flows":
             return {
@@ -286,7 +286,7 @@ def _slowdown_columns(whole: SlowdownReport, by_size: list[SlowdownReport]) -> d
 
 
 def _rpc(applications: Iterable[ApplicationReport]) -> dict[str, Value]:
-    """Of the first application that has response times."""
+    """Returns the response times of the first application that has any."""
     found = next(
         (one["response_ps"] for one in applications if one["kind"] == "rpc" and one["response_ps"]), None
     )
@@ -294,7 +294,7 @@ def _rpc(applications: Iterable[ApplicationReport]) -> dict[str, Value]:
 
 
 def _queries(applications: Iterable[ApplicationReport]) -> dict[str, Value]:
-    """Of the first application that has queries."""
+    """Returns the query times of the first application that has queries."""
     first = next((one for one in applications if one["kind"] == "scatter_gather"), None)
     times = _quantiles(first and first["query_ps"], _PS_PER_US)
     failed = first and first["failed"]
@@ -302,7 +302,7 @@ def _queries(applications: Iterable[ApplicationReport]) -> dict[str, Value]:
 
 
 def _steps(applications: Iterable[ApplicationReport]) -> dict[str, Value]:
-    """Of the first application that has phases."""
+    """Returns the step times of the first application that has phases."""
     first = next((one for one in applications if one["kind"] == "phases"), None)
     times = _quantiles(first and first["step_ps"], _PS_PER_US)
     resent = first and first["resent"]
@@ -310,7 +310,7 @@ def _steps(applications: Iterable[ApplicationReport]) -> dict[str, Value]:
 
 
 def _qcn(report: Report) -> dict[str, Value]:
-    """Of all hosts that have reaction points."""
+    """Returns QCN's columns, over all hosts that have reaction points."""
     found = [one for host in report["hosts"] if (one := host.get("qcn")) is not None]
     if not found:
         return dict.fromkeys(("cnms", "cnms_without_effect", "limiters_max"))
@@ -325,7 +325,7 @@ def _qcn(report: Report) -> dict[str, Value]:
 
 
 def _dcqcn(report: Report) -> dict[str, Value]:
-    """Of all hosts that have it."""
+    """Returns DCQCN's columns, over all hosts that have it."""
     found = [one for host in report["hosts"] if (one := host.get("dcqcn")) is not None]
     if not found:
         return dict.fromkeys(("cnps_sent", "cnps", "cnp_limiters_max"))
@@ -377,7 +377,7 @@ def _energy(topology: Topology, spec: FabricSpec, report: Report) -> dict[str, V
 
 
 def _rates(topology: Topology) -> dict[tuple[str, str, int], DataRate]:
-    """By node, peer and port of a transmitter; a host's port is 0 in the engine."""
+    """Returns rates by node, peer and port of a transmitter; a host's port is 0 in the engine."""
     ports = [(port, port.number) for port in topology.ports()]
     ports += [(host.port, 0) for host in topology.hosts.values()]
     return {(port.node, port.peer.node, number): port.rate for port, number in ports}

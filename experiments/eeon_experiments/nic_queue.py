@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 
 def queue_like(config: FabricConfig, leaf: Port) -> NicSpec:
-    """Buffer and `aqm` of a NIC that behaves as a leaf's port does. Raises PlanError for thresholds
-    that the port cannot have either."""
+    """Returns the buffer and `aqm` of a NIC that behaves as a leaf's port does. Raises PlanError for
+    thresholds that the port cannot have either."""
     queue = config.settings_of(leaf).queue
     aqm = _aqm(queue.aqm, leaf.rate)
     if isinstance(queue.buffer, Packets):

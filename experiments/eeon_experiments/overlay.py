@@ -39,7 +39,7 @@ def overlaid(parts: Iterable[Document]) -> Document:
 
 
 def _with_list(document: Document) -> Document:
-    """`config: name` is short for `config: [name]`."""
+    """Returns the document with `config: name`, which is short for `config: [name]`, as a list."""
     config = document.value.get("config")
     if config is None or isinstance(config, list):
         return document
@@ -49,7 +49,7 @@ def _with_list(document: Document) -> Document:
 
 
 def _below(path: KeyPath, prefix: KeyPath, step: str | int) -> KeyPath:
-    """`path`, with `step` put in behind `prefix`."""
+    """Returns `path` with `step` inserted after `prefix`; a path of another prefix stays as it is."""
     length = len(prefix)
     return (*prefix, step, *path[length:]) if path[:length] == prefix else path
 
@@ -111,7 +111,7 @@ def with_value(document: Document, path: KeyPath, new: object) -> Document:
 
 
 def _replaced(value: dict[str, object], path: KeyPath, new: object) -> dict[str, object]:
-    """`value` with `new` at `path`, where there is a value already; every step of it is a mapping's key."""
+    """Returns `value` with `new` at `path`, which has a value; its steps are keys of mappings."""
     key, rest = str(path[0]), path[1:]
     if not rest:
         return {**value, key: new}

@@ -71,7 +71,7 @@ class Qcn(Strict):
     """Of what a host has a reaction point each: of a 5-tuple, of all that it sends to one address, of all."""
 
     def engine(self) -> QcnSettings:
-        """As the engine reads it."""
+        """Returns the settings as the engine reads them."""
         settings: QcnSettings = {
             "cycle_bytes": int(self.byte_limit),
             "timer_ps": int(self.timer),
@@ -115,7 +115,7 @@ class Dcqcn(Strict):
     """DSCP of the notifications, which `classes` may give a queue of their own. 48 is CS6."""
 
     def engine(self) -> NicDcqcnSpec:
-        """As the engine reads it."""
+        """Returns the settings as the engine reads them."""
         return {
             "reaction": {
                 "cycle_bytes": int(self.byte_limit),

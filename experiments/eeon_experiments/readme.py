@@ -55,7 +55,7 @@ def _span(claims: Sequence[str]) -> str:
 
 
 def _commands(experiment: files.Experiment, told: setup.Setup) -> str:
-    """How to run it, with the number of runs of each form and its size."""
+    """Returns the commands that run the experiment, with the number of runs of each form and its size."""
     forms = [(f"eeon experiment run {experiment.name}", count(experiment), told.full)]
     if experiment.file.quick is not None:
         forms.append((f"{forms[0][0]} --quick", count(experiment, quick=True), told.quick))

@@ -25,7 +25,7 @@ _TYPES = {"text": "text", "whole": "whole number", "number": "number", "flag": "
 
 
 def reference() -> str:
-    """Everything that is made from the code, for the page."""
+    """Returns everything on the page that is made from the code."""
     parts = ["### The experiment file", *_TABLES.of(schemas.of_model(ExperimentFile, ""))]
     parts += ["### Settings of a run", *_TABLES.of(schemas.of_model(RunSettings, ""))]
     parts += ["### The tune file", *_TABLES.of(schemas.of_model(TuneFile, ""))]

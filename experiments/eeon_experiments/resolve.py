@@ -69,7 +69,7 @@ class Resolver:
         self._flow_files: dict[Path, object] = {}
 
     def resolve(self, document: Document, seeds: list[int], source: str) -> list[Run]:
-        """One run for each seed. Raises InputError with everything that is wrong."""
+        """Returns one run for each seed. Raises InputError with everything that is wrong."""
         document, problems = overlay.by_name(document)
         document, unread = self._with_flow_files(document)
         document, unread_coflows = self._with_coflow_files(document)
@@ -160,7 +160,7 @@ class Resolver:
     def _fabric(
         self, document: Document, settings: RunSettings, topology: Topology, config: FabricConfig
     ) -> str:
-        """A digest of what the engine and the switches are told, but for seed and workload."""
+        """Returns a digest of what the engine and the switches are told, except seed and workload."""
         nic, host = document.get(("nic",)), document.get(("host",))
         scheduler = settings.scheduler.engine() if settings.scheduler is not None else None
         key = _canonical(

@@ -57,7 +57,7 @@ _PEAK = re.compile(r"^VmHWM:\s+([0-9]+) kB$", re.MULTILINE)
 
 
 def run_one(run: Run) -> Outcome:
-    """Does a run. One that fails gives an outcome that says why; only an interruption is raised."""
+    """Executes a run. One that fails gives an outcome that says why; only an interruption is raised."""
     wall, cpu = time.monotonic(), time.process_time()
     _reset_peak()
     queues: object = None
@@ -78,7 +78,7 @@ def run_one(run: Run) -> Outcome:
 
 
 def _shown(value: object) -> object:
-    """Settings with long lists and mappings as length and digest: a row must not hold a million flows."""
+    """Returns settings with long lists and mappings as length and digest: a row must not hold them all."""
     if not isinstance(value, dict | list):
         return value
     if len(value) <= _LONGEST_LIST:

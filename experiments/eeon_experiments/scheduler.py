@@ -65,7 +65,7 @@ class Scheduler(Strict):
         return self
 
     def engine(self) -> SchedulerSpec:
-        """As the engine reads it."""
+        """Returns the scheduler as the engine reads it."""
         spec: SchedulerSpec = {
             "kind": self.kind,
             "mice_bytes": int(self.mice),
@@ -84,5 +84,5 @@ class Scheduler(Strict):
 
 
 def _ppm(share: float) -> int:
-    """In millionths; a share above zero stays above zero."""
+    """Returns a share in millionths; a share above zero stays above zero."""
     return max(round(share * 1_000_000), 1 if share else 0)

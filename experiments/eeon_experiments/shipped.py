@@ -31,7 +31,7 @@ def published(name: str, quick: bool) -> Path | None:
 
 
 def names() -> list[str]:
-    """Names of the experiments that ship, in alphabetical order."""
+    """Returns the names of the experiments that ship, in alphabetical order."""
     try:
         return sorted(path.parent.name for path in folder().glob(f"*/{FILE}"))
     except DataNotFound:
@@ -39,6 +39,6 @@ def names() -> list[str]:
 
 
 def in_order() -> list[str]:
-    """The same names in the order of pages: those that repeat papers, then what the papers do not have."""
+    """Returns the same names in the order of pages: those that repeat papers, then the others."""
     there = names()
     return [*(name for name in _PAPERS if name in there), *(name for name in there if name not in _PAPERS)]

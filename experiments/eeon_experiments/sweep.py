@@ -97,9 +97,9 @@ class Sweep:
         return found
 
     def estimate(self) -> Estimate | None:
-        """Returns what the runs that are to be made are likely to take; None where nothing tells.
+        """Returns what the runs that are left are likely to take; None where it cannot be estimated.
 
-        Rows of this folder tell, or else the published ones of the same form.
+        It is estimated from the rows of this folder, or else from the published ones of the same form.
         """
         published = shipped.published(self._experiment.name, self._quick)
         for folder in (self.store.folder, *([] if published is None else [published])):

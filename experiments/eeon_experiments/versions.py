@@ -32,7 +32,7 @@ class Commit:
 
 @cache
 def versions() -> Versions:
-    """Those of this installation. Raises UnavailableError without an engine."""
+    """Returns the versions of this installation. Raises UnavailableError without an engine."""
     try:
         from eeon_engine import SOURCE_DIGEST
     except ImportError as error:
@@ -44,7 +44,7 @@ def versions() -> Versions:
 
 @cache
 def commit() -> Commit:
-    """Of the checkout that this code runs from."""
+    """Returns the commit of the checkout that this code runs from."""
     head = _git("rev-parse", "HEAD")
     if head is None:
         return Commit("", False)

@@ -70,9 +70,9 @@ class Pool:
         self._workers: list[_Worker] = []
 
     def run(self, runs: Iterable[Run]) -> Generator[Outcome, None, None]:
-        """Do all runs, as many at a time as there are workers, and give each outcome as it comes.
+        """Executes all runs, as many at a time as there are workers, and yields each outcome as it comes.
 
-        When the caller stops asking, or is interrupted, workers are ended with what they are doing.
+        When the caller stops asking, or is interrupted, workers are ended whatever they are doing.
         """
         waiting = deque(runs)
         is_done = False
@@ -105,14 +105,14 @@ class Pool:
         return worker
 
     def stop(self) -> None:
-        """End all workers, with what they are doing."""
+        """Ends all workers, whatever they are doing."""
         for worker in self._workers:
             worker.stop()
         self._workers.clear()
 
 
 def run_all(runs: Iterable[Run], work: Work, count: int) -> Generator[Outcome, None, None]:
-    """Do all runs, `count` at a time, and give each outcome as it comes, with workers that end with them."""
+    """Executes all runs, `count` at a time, and yields each outcome as it comes. Workers end with them."""
     pool = Pool(work, count)
     try:
         yield from pool.run(runs)
@@ -121,7 +121,7 @@ def run_all(runs: Iterable[Run], work: Work, count: int) -> Generator[Outcome, N
 
 
 def died(run: Run, exit_code: int | None) -> Outcome:
-    """The outcome of a run whose process is gone."""
+    """Returns the outcome of a run whose process died."""
     if exit_code is not None and exit_code < 0:
         why = f"was ended by signal {signal.Signals(-exit_code).name}"
         if -exit_code == signal.SIGKILL:

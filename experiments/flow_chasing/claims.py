@@ -29,12 +29,12 @@ _EXAMPLE_MARGIN = 0.05
 
 
 def job(scheduler: str, size: str) -> Point:
-    """The job with what is assumed of the unknowns."""
+    """Returns the job's point with what is assumed of the unknowns."""
     return {"case": "terasort", "size": size, "scheduler": scheduler, "unknown": None}
 
 
 def largest(results: Results) -> str:
-    """The largest size that was run with and without flow chasing. Raises Missing."""
+    """Returns the largest size that was run with and without flow chasing. Raises Missing."""
     for size in SIZES:
         if all(results.select(**job(scheduler, size)).finished for scheduler in ("none", "fca")):
             return size
@@ -75,7 +75,7 @@ def _f3(results: Results) -> Checks:
 
 
 def _took(results: Results, case: str, scheduler: str) -> dict[str, float]:
-    """Seconds by transfer of the worked example. Raises Missing."""
+    """Returns the seconds by transfer of the worked example. Raises Missing."""
     point = {"case": case, "scheduler": scheduler}
     by_seed(results, _RUNTIME, point)
     told = results.select(**point).finished[0].get("coflow_completions_json")

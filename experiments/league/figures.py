@@ -23,7 +23,7 @@ _ABOVE = "slowdown, of the best found"
 
 
 def drawings(runs: Runs) -> list[Drawing]:
-    """The table over everything, then each kind of traffic."""
+    """Returns the table over everything, then a figure for each kind of traffic."""
     traffics = runs.values("traffic")
     means = {
         name: Spread.over(one.mean for traffic in traffics if (one := _against_best(runs, traffic, queue)))

@@ -52,7 +52,7 @@ _PAPER: dict[tuple[str, Metric, str], list[Rule]] = {
 
 
 def drawings(runs: Runs) -> list[Drawing]:
-    """Every figure of the family."""
+    """Returns every figure of the family."""
     runs, short = runs.where(workload=None), runs.where(workload="short")
     return [
         *drop_drawings(runs),
@@ -90,7 +90,7 @@ def _drop_totals(runs: Runs) -> Drawing:
 def _alternatives(
     runs: Runs, metric: Metric, queues: list[str], base: dict[str, str] | None, buffer: str
 ) -> list[Series]:
-    """The six alternatives of the paper over queue settings, and the marking threshold at the same delays."""
+    """Returns the paper's six alternatives over queue settings, and the marking threshold at those delays."""
     found = []
     for protect, title in PROTECTIONS.items():
         for transport in _ECN:

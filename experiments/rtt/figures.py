@@ -21,7 +21,7 @@ _ONE = Rule("1 = the highest threshold", 1.0, "#888888", ":")
 
 
 def drawings(runs: Runs) -> list[Drawing]:
-    """The one figure of the experiment."""
+    """Returns the one figure of the experiment."""
     panels = []
     for rate, words in _RATES.items():
         for number in _FLOWS:

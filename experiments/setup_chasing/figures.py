@@ -15,7 +15,7 @@ _SET_UPS = {
 
 
 def drawings(runs: Runs) -> list[Drawing]:
-    """Every figure of the experiment."""
+    """Returns every figure of the experiment."""
     there = [one for one in _SET_UPS if one in runs.values("set_up")]
     panels = []
     for column, title, colour in FLOW_CHASING:

@@ -22,7 +22,7 @@ _COLOURS = {
 
 
 def drawings(runs: Runs) -> list[Drawing]:
-    """Every figure of the experiment."""
+    """Returns every figure of the experiment."""
     return [_energy(runs.where(load=None)), _shallow(runs.where(load=None)), _loads(runs)]
 
 

@@ -18,7 +18,7 @@ _PAPER = {"1ms1000": [paper(1.25, "1ms1000, about +25 %")], "10ms1000": []}
 
 
 def drawings(runs: Runs) -> list[Drawing]:
-    """Every figure of the experiment."""
+    """Returns every figure of the experiment."""
     panels = []
     for eee, rules in _PAPER.items():
         own = runs.where(buffer="shallow")

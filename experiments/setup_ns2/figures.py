@@ -39,7 +39,7 @@ _ONE = Rule("1 = DropTail", 1.0, "#888888", ":")
 
 
 def drawings(runs: Runs) -> list[Drawing]:
-    """Every figure of the experiment."""
+    """Returns every figure of the experiment."""
     return [_hosts(runs), _averaged(runs)]
 
 

@@ -17,7 +17,7 @@ _QUEUES = {"red_100us": "RED 100 µs", "codel_4": "CoDel"}
 
 
 def drawings(runs: Runs) -> list[Drawing]:
-    """Every figure of the experiment."""
+    """Returns every figure of the experiment."""
     return [_runtime(runs), _drops(runs)]
 
 

@@ -18,7 +18,7 @@ _ONE = Rule("1 = drop tail without PFC", 1.0, "#888888", ":")
 
 
 def drawings(runs: Runs) -> list[Drawing]:
-    """Every figure of the experiment."""
+    """Returns every figure of the experiment."""
     return [
         Drawing(
             "setup-reaction-queries",

@@ -17,7 +17,7 @@ _SAVED = (paper(0.65, "35 to 75 % saved"), paper(0.25, "35 to 75 % saved"))
 
 
 def drawings(runs: Runs) -> list[Drawing]:
-    """Every figure of the experiment."""
+    """Returns every figure of the experiment."""
     panels = []
     for fetches, title in FETCHES.items():
         own = runs.where(fetches=fetches)

@@ -44,19 +44,19 @@ def _drop_tail(buffer: str) -> dict[str, str | None]:
 
 
 def packets(queue: str) -> int | None:
-    """The threshold of `mark_65` in full frames; None for another queue."""
+    """Returns the threshold of a queue such as `mark_65` in full frames; None for another queue."""
     found = re.fullmatch(r"mark_(\d+)", queue)
     return int(found[1]) if found else None
 
 
 def label(queue: str) -> str:
-    """A queue's setting on an axis."""
+    """Returns a queue's setting as an axis shows it."""
     threshold = packets(queue)
     return _QUEUES.get(queue, queue) if threshold is None else f"threshold {threshold}"
 
 
 def drawings(runs: Runs) -> list[Drawing]:
-    """Every figure of the family."""
+    """Returns every figure of the family."""
     plain = runs.where(eee=None)
     with_eee = runs.where(eee=[eee for eee in EEE if eee in runs.values("eee")])
     return [_sweep(plain), _beside(plain), _ect(plain), _coalescing(with_eee.of_shared_seeds("eee"))]

@@ -53,7 +53,7 @@ Line = tuple[str, str, Sequence[Mapping[str, str]]]
 
 
 def drawings(runs: Runs) -> list[Drawing]:
-    """Slowdown over size, then over the threshold, then what else matters."""
+    """Returns slowdown over size, then over the threshold, then what else matters."""
     found = [
         _by_size(runs),
         *(_by_threshold(runs, sizes, title) for sizes, title in _SIZES.items()),
@@ -167,7 +167,7 @@ def _by_threshold(runs: Runs, sizes: str, title: str) -> Drawing:
 
 
 def _told(runs: Runs, at: dict[str, str], title: str) -> Iterator[str]:
-    """What the threshold does to small and to large flows, and for one distribution what the load does."""
+    """Yields what the threshold does to small and to large flows, and for web search what the load does."""
     for column, what in (_SMALL, _LARGE):
         parts = []
         for delay in _delays(runs):
@@ -269,7 +269,7 @@ def _by_delay(runs: Runs) -> Drawing:
 
 
 def _told_by_delay(runs: Runs) -> Iterator[str]:
-    """The two ends of the axis, and the threshold between them that C x RTT / 7 names."""
+    """Yields what the ends of the axis come to, and the threshold between them that C x RTT / 7 names."""
 
     def means(column: str, delay: str, queues: tuple[str, ...]) -> str:
         return ", ".join(_text(runs, column, queue, _FAIR, host_delay=delay) for queue in queues)
@@ -322,7 +322,7 @@ def _named(queue: str) -> str:
 
 
 def _text(runs: Runs, column: str, queue: str, at: Mapping[str, str], **where: str) -> str:
-    """A mean over seeds, with the lowest and the highest where there are several."""
+    """Returns a mean over seeds as text, with the lowest and the highest where there are several."""
     one = runs.spread(column, **{**at, **where}, queue=queue)
     if one is None:
         return "unknown"

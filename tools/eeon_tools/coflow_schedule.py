@@ -28,7 +28,7 @@ from eeon_tools.trace.coflow import Coflow, read_coflows
 _WAIT_SECONDS = 0.5
 _PS_PER_SECOND = 1_000_000_000_000
 MAX_FLOWS = 1 << 20
-"""As many as a schedule takes."""
+"""The most flows that a schedule takes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,20 +36,20 @@ class World:
     """Units of a trace, and how time passes."""
 
     rate_bps: int
-    """Of each rack's link, in each direction."""
+    """Rate of each rack's link, in each direction."""
     megabyte: int = 1_000_000
-    """Bytes of one."""
+    """Bytes of a megabyte."""
     second_ms: int = 1000
-    """Milliseconds of one."""
+    """Milliseconds of a second."""
     step_ps: int | None = 1_000_000_000
     """Events happen at multiples of this."""
     only_whole_coflows: bool = False
     """Whether rates are decided again only when a coflow arrives or ends."""
     epoch_ps: int | None = None
-    """Coflows that arrive within so much time begin when it does; one at its very end is of it, too."""
+    """Coflows begin at the start of the epoch of this length in which they arrive, its very end included."""
 
     def begins(self, arrival_ps: int) -> int:
-        """When a coflow begins."""
+        """Returns when a coflow begins that arrives at `arrival_ps`."""
         if self.epoch_ps is None:
             return arrival_ps
         return max(-(-arrival_ps // self.epoch_ps) - 1, 0) * self.epoch_ps
@@ -102,7 +102,7 @@ class Completions:
         return self.total / len(self.seconds)
 
     def percentile(self, share: float) -> float:
-        """By rank: the smallest time that at least `share` of the coflows do not exceed."""
+        """Returns the smallest time that at least `share` of the coflows do not exceed."""
         return by_rank(sorted(self.seconds), share)
 
 
@@ -119,7 +119,7 @@ class FluidTrace:
 def read_trace(
     path: Path, first: int, last: int | None, world: World, gap_ms: float = 0.0, seed: int = 1
 ) -> FluidTrace:
-    """Coflows number `first` to `last` of a file (1-based, both included; None = to the end).
+    """Reads coflows number `first` to `last` of a file (1-based, both included; None = to the end).
 
     Mappers of one rack are one flow to each reducer, with its part of the megabytes. With `gap_ms` a
     reducer's flows do not arrive with their coflow but one by one, with exponential gaps of this mean. Raises
@@ -177,7 +177,7 @@ def complete(
 
 
 class _StoppedError(Exception):
-    """Ends a run whose result nobody waits for any more."""
+    """Ends a run whose result is no longer needed."""
 
 
 def complete_all(trace: FluidTrace, progress: Callable[[Variant, int], object]) -> list[Completions]:

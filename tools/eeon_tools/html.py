@@ -145,7 +145,7 @@ def bullets(items: Iterable[str]) -> str:
 
 
 def inline(text: str) -> str:
-    """Escaped text with code between backquotes."""
+    """Returns the text escaped, with what stands between backquotes as code."""
     parts = html.escape(text).split("`")
     return "".join(f"<code>{part}</code>" if index % 2 else part for index, part in enumerate(parts))
 

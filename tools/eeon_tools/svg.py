@@ -150,7 +150,7 @@ def _hundredths(number: re.Match[str]) -> str:
 
 
 def _ungroup(element: ElementTree.Element) -> None:
-    """Puts what groups without attributes hold in their place."""
+    """Puts the children of groups without attributes in the place of the groups."""
     children: list[ElementTree.Element] = []
     for child in element:
         _ungroup(child)

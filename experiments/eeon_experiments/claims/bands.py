@@ -29,23 +29,23 @@ def band(stated: float) -> tuple[float, float]:
 
 
 def cut(stated: float) -> tuple[float, float]:
-    """Where a change of latency may lie that a paper states as `stated`, which is negative."""
+    """Returns where a change of latency may lie that a paper states as `stated`, which is negative."""
     left = 1 + stated
     return max(band(stated)[0], left / 2 - 1), min(band(stated)[1], 2 * left - 1)
 
 
 def states(measured: Spread, stated: float, what: str) -> Check:
-    """That a change is as stated."""
+    """Checks that a change is as stated."""
     return within(measured, *band(stated), what)
 
 
 def cuts(measured: Spread, stated: float, what: str) -> Check:
-    """That a change of latency is as stated."""
+    """Checks that a change of latency is as stated."""
     return within(measured, *cut(stated), what)
 
 
 def mean_change(results: Results, column: str, points: Sequence[Point], base: Point) -> Spread:
-    """The mean of the changes at several points, by seed. Raises Missing for the first that is not there."""
+    """Returns the mean of the changes at several points, by seed. Raises Missing if one is not there."""
     changes = [_changes(results, column, point, base) for point in points]
     seeds = set.intersection(*(set(one) for one in changes))
     if not seeds:
@@ -68,7 +68,7 @@ def extreme(
 
 
 def dropped(results: Results, classes: Sequence[str], point: Point) -> dict[int, float]:
-    """Packets of some classes that were dropped, early or at a full buffer, by seed. Raises Missing."""
+    """Returns the packets of some classes dropped early or at a full buffer, by seed. Raises Missing."""
     return total(results, [f"{why}_dropped_{name}" for name in classes for why in ("early", "tail")], point)
 
 

@@ -56,7 +56,7 @@ class Spread:
 
     @classmethod
     def of(cls, values: Sequence[float]) -> Spread:
-        """Of at least one value."""
+        """Returns the spread of at least one value."""
         return cls(sum(values) / len(values), min(values), max(values), len(values))
 
     def text(self, form: Callable[[float], str]) -> str:
@@ -132,7 +132,7 @@ def compare(
     points: tuple[Point, Point],
     with_: Callable[[float, float], float],
 ) -> Spread:
-    """`with_` of two columns, each at its own point, over the seeds that both have. Raises Missing."""
+    """Returns `with_` of two columns, each at its point, over the seeds that both have. Raises Missing."""
     first, second = (by_seed(results, *one) for one in zip(columns, points, strict=True))
     seeds = sorted(first.keys() & second.keys())
     if not seeds:
@@ -144,7 +144,7 @@ def compare(
 
 
 def change(results: Results, column: str, point: Point, base: Point) -> Spread:
-    """(value - value at `base`) / value at `base`. Raises Missing."""
+    """Returns (value - value at `base`) / value at `base`. Raises Missing."""
     return compare(results, (column, column), (point, base), lambda a, b: a / b - 1)
 
 
@@ -173,7 +173,7 @@ def total(results: Results, columns: Iterable[str], point: Point) -> dict[int, f
 
 
 def percent(value: float) -> str:
-    """A change in percent with its sign."""
+    """Returns a change in percent with its sign."""
     return f"{100 * value:+.1f} %"
 
 
@@ -203,5 +203,5 @@ def words_of(point: Point) -> str:
 def within(
     measured: Spread, low: float, high: float, what: str, form: Callable[[float], str] = percent
 ) -> Check:
-    """That a mean is in a band."""
+    """Checks that a mean is in a band."""
     return Check(f"{what} {measured.text(form)}", low <= measured.mean <= high)

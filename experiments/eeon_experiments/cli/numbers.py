@@ -29,7 +29,7 @@ column_option = click.option(
 
 
 def folder_of(experiment: str, quick: bool, given: Path | None) -> Path:
-    """Where the results of an experiment's form are, unless a folder is given."""
+    """Returns the folder of the results of an experiment's form, unless another is given."""
     return given or Path("out/experiments") / f"{experiment}{'-quick' if quick else ''}"
 
 

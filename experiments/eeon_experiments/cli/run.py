@@ -277,7 +277,7 @@ def _sweep(
 
 
 def _axes(only: tuple[str, ...]) -> dict[str, list[str]]:
-    """`buffer=shallow,queue=a,b`: a part without `=` is another value of the axis before it."""
+    """Parses `buffer=shallow,queue=a,b`: a part without `=` is another value of the axis before it."""
     found: dict[str, list[str]] = {}
     for option in only:
         axis = ""
@@ -325,7 +325,7 @@ def _failure(sweep: Sweep, outcome: Outcome) -> str:
 
 
 def _where(sweep: Sweep, run_id: str) -> str:
-    """The first point of a run, in words."""
+    """Returns the first point of a run in words."""
     point = next(point for point in sweep.points if point.run.id == run_id)
     axes = ", ".join(f"{axis}={value}" for axis, value in point.axes.items() if value is not None)
     return f"{axes}{', ' if axes else ''}seed {point.run.seed}"

@@ -146,7 +146,7 @@ def search(
 
 
 def _begun(bench: Bench, targets_file: Path, over: Duration, kept: Path | None) -> Tune:
-    """The search with what runs on switches as its baseline."""
+    """Returns the search with what runs on switches as its baseline."""
     from eeon_control.fabric.sync import run
     from eeon_control.targets import load_targets
 
@@ -161,7 +161,7 @@ def _begun(bench: Bench, targets_file: Path, over: Duration, kept: Path | None) 
 
 
 def _time(text: str) -> Duration:
-    """Of an option."""
+    """Parses the time that an option gives. Raises click.BadParameter."""
     try:
         return Duration.parse(text)
     except UnitError as error:
@@ -169,7 +169,7 @@ def _time(text: str) -> Duration:
 
 
 def _run(tuning: Tuning, ending: ExitStack) -> Answer:
-    """With a progress bar on stderr."""
+    """Runs the search with a progress bar on stderr."""
     tuning.bench.store.claim()
     columns = (
         ProgressText("{task.description}"), BarColumn(), MofNCompleteColumn(), ProgressText("runs,"),
@@ -249,7 +249,8 @@ def _write_page(answer: Answer, bench: Bench, html: Path, pages: bool) -> None:
 
 
 def _write_run_pages(answer: Answer, bench: Bench, html: Path) -> list[tuple[str, str]]:
-    """Of baseline and best, one run of the first workload and held-back seed: (setting, file)."""
+    """Writes pages of the baseline and the best setting, about one run each of the first workload and
+    held-back seed. Returns (setting, file) of each."""
     from eeon_tools.hops.recording import recording_filter
 
     from eeon_experiments.run import record_one

@@ -73,7 +73,7 @@ def nanoseconds(value: str) -> float | None:
 
 
 def by_delay(values: Sequence[str], prefix: str, loose_first: bool = True) -> list[str]:
-    """Values such as `red_500us` of one prefix, the longest time first, as the papers' axes run."""
+    """Returns values such as `red_500us` of one prefix, the longest time first, as the papers' axes run."""
     timed = {
         value: nanoseconds(value) for value in values if re.fullmatch(prefix + r"\d[\d.]*[num]?s", value)
     }
@@ -81,7 +81,7 @@ def by_delay(values: Sequence[str], prefix: str, loose_first: bool = True) -> li
 
 
 def delay_label(value: str) -> str:
-    """`red_500us` as it stands on an axis: `500 us`."""
+    """Returns a setting such as `red_500us` as an axis shows it: `500 µs`."""
     found = _DELAY.search(value)
     # A number stays beside its unit where a name is wrapped.
     return f"{found[1]}\N{NO-BREAK SPACE}{'µs' if found[2] == 'us' else found[2]}" if found else value

@@ -67,9 +67,9 @@ def document(
     claims: str,
     inline: bool = False,
 ) -> Document:
-    """Everything on one page. `figures`: by experiment; they are drawn into the page when it is `inline`, and
-    only named otherwise. `command` makes it again. `rows` and `claims`: the folder of an experiment's rows,
-    with NAME for its name, and the file of the claims, relative to the page."""
+    """Returns everything on one page. `figures` are by experiment; they are drawn into the page when it is
+    `inline`, and only named otherwise. `command` makes the page again. `rows` and `claims` are the folder of
+    an experiment's rows, with NAME for its name, and the file of the claims, relative to the page."""
     blocks = _front(families, command, rows, claims, lambda family: "")
     for family in families:
         title = Heading(family.title or family.name, anchor=f"experiment-{family.name}")
@@ -84,7 +84,7 @@ def overview(families: Sequence[Family], command: str, rows: str, claims: str) -
 
 
 def of_experiment(family: Family, families: Sequence[Family], figures: Sequence[Rendered]) -> Document:
-    """Returns the page of one experiment beside the overview. `families`: all that are told of."""
+    """Returns the page of one experiment beside the overview. `families`: all experiments of the report."""
     return Document(family.title or family.name, _family(family, families, figures, inline=False, level=2))
 
 
@@ -144,7 +144,7 @@ def _front(
 def _front_of_numbers(
     families: Sequence[Family], command: str, rows: str, page: Callable[[Family], str]
 ) -> list[Block]:
-    """Returns what stands before experiments of which nobody claims anything."""
+    """Returns what stands before experiments without claims."""
     return [
         Paragraph(f"{_runs_in_words(families)}."),
         *_experiments(families, page),
@@ -172,7 +172,7 @@ def _alike_in_words(families: Sequence[Family]) -> str:
 
 
 def _data_again(families: Sequence[Family], page: Callable[[Family], str]) -> list[Block]:
-    """How the data are made; where a table has each experiment's command, they are not listed twice."""
+    """Returns how the data are made, without commands that a table of the experiments has."""
     if any(page(family) for family in families):
         return [
             Paragraph(
@@ -191,7 +191,7 @@ def _headlines(families: Sequence[Family]) -> list[Block]:
 
 
 def _count(family: Family) -> str:
-    """Points that were run, of those that the file has; others are counted by themselves."""
+    """Returns how many points were run, of those that the file has; others are counted by themselves."""
     if family.planned is None:
         return f"{len(family.runs):,}"
     beyond = f" and {family.beyond:,} more" if family.beyond else ""
@@ -199,7 +199,7 @@ def _count(family: Family) -> str:
 
 
 def _experiments(families: Sequence[Family], page: Callable[[Family], str]) -> list[Block]:
-    """Where each experiment is told of, unless it is here."""
+    """Returns a table of where each experiment is reported; nothing where all are on this page."""
     if not any(page(family) for family in families):
         return []
     rows: list[list[Cell]] = [
@@ -341,7 +341,7 @@ def _tried(claim: Judged) -> str:
 
 
 def _came(parts: str, change: str, ones: Sequence[Elsewhere]) -> str:
-    """Set-ups in which the same came out: which, how many parts hold there, and whether that is worse."""
+    """Returns which set-ups came out the same, how many parts hold there, and whether that is worse."""
     notes = [f"{parts} each" if parts and len(ones) > 1 else parts, change if change == _WORSE else ""]
     told = ", ".join(note for note in notes if note)
     named = ", ".join(f"{_named(one)}{_ALIKE * _alike(one)}" for one in ones)
@@ -377,8 +377,8 @@ def _change(claim: Judged, one: Elsewhere) -> str:
 
 
 def _worse(families: Sequence[Family]) -> list[Block]:
-    """By set-up, of which claims fewer parts hold there, beside those of which more do. A set-up that changes
-    one claim alone is told of with that claim."""
+    """Returns of which claims fewer parts hold in another set-up, beside those of which more do, by set-up. A
+    set-up that changes one claim alone stands with that claim."""
     found: dict[str, dict[str, list[str]]] = {}
     for family in families:
         for claim in family.claims:
@@ -394,7 +394,7 @@ def _worse(families: Sequence[Family]) -> list[Block]:
 
 
 def _full(claim: Judged) -> list[Elsewhere]:
-    """Of each other set-up its largest form that was run."""
+    """Returns the largest form that was run of each other set-up."""
     found: dict[str, Elsewhere] = {}
     for one in claim.elsewhere:
         found.setdefault(one.words, one)
@@ -448,7 +448,7 @@ def _numbers(family: Family, level: int) -> list[Block]:
 
 
 def _judged_again(family: Family, families: Sequence[Family], level: int) -> list[Block]:
-    """Of an experiment that has rows for other experiments' judges, what came of their claims."""
+    """Returns what came of other experiments' claims on the rows that an experiment has for their judges."""
     rows: list[list[Cell]] = []
     for other in families:
         for claim in other.claims:
@@ -575,5 +575,5 @@ def _conditions(family: Family) -> list[str]:
 
 
 def drawn(drawings: Sequence[Drawing]) -> list[Drawing]:
-    """Those with something to see."""
+    """Returns the drawings that have something to see."""
     return [drawing for drawing in drawings if drawing.measured()]

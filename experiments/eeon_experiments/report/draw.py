@@ -108,14 +108,14 @@ def _axes(axis: Axes, drawing: Drawing, panel: Panel) -> None:
 
 
 class _Minor(LogFormatter):
-    """Those of matplotlib, written as the major ones."""
+    """Formats matplotlib's minor labels as the major ones."""
 
     def __call__(self, x: float, pos: int | None = None) -> str:
         return f"{x:,g}" if super().__call__(x, pos) else ""
 
 
 def _name_positions(axis: Axes, panel: Panel) -> None:
-    """Names below the positions: on one line where they fit, wrapped where their words do, otherwise
+    """Writes names below the positions: on one line where they fit, wrapped where their words do, otherwise
     slanted."""
     count = max(1, len(panel.positions))
     fitting = int((_WIDTH - _BESIDE) / count / _LETTER) - 1
@@ -180,7 +180,7 @@ def _places(panel: Panel) -> list[float]:
 
 
 def _lines(axis: Axes, panel: Panel, series: Iterable[Series]) -> dict[str, Handle]:
-    """Lines through what was measured; only where there is a mark there is a number.
+    """Draws lines through what was measured; only where there is a mark there is a number.
 
     A line joins neighbours of as many seeds: the step between a point of one and a mean of three is not a
     change of what is drawn.
@@ -208,7 +208,7 @@ def _lines(axis: Axes, panel: Panel, series: Iterable[Series]) -> dict[str, Hand
 
 
 def _beyond(axis: Axes, panel: Panel, cut: float, unit: str) -> None:
-    """Means above the cut, written below it at their places, one below the other."""
+    """Writes the means that lie above the cut below it, at their places, one below the other."""
     for index, place in enumerate(_places(panel)):
         found = [(one, one.values[index]) for one in panel.series]
         high = [(one, value.mean) for one, value in found if value is not None and value.mean > cut]
@@ -261,6 +261,6 @@ def _stacked(axis: Axes, panel: Panel) -> dict[str, Handle]:
 
 
 def _whisker(axis: Axes, place: float, value: Spread, colour: str) -> None:
-    """Lowest to highest over seeds; nothing for a single seed."""
+    """Draws a line from the lowest to the highest value over seeds; nothing for a single seed."""
     if value.seeds > 1:
         axis.plot([place, place], [value.low, value.high], color=colour, linewidth=1.1, zorder=3)

@@ -114,11 +114,11 @@ class Drawing:
         return any(panel.measured() for panel in self.panels)
 
     def of_panels_measured(self) -> Drawing:
-        """Without panels that have nothing to draw; the same drawing where no panel has."""
+        """Returns the drawing without panels that have nothing to draw; as it is where no panel has."""
         panels = [panel for panel in self.panels if panel.measured()]
         return replace(self, panels=panels) if panels else self
 
     def missing(self) -> tuple[int, int]:
-        """(points without a number, all points)."""
+        """Returns how many points have no number, and how many points there are."""
         values = [value for panel in self.panels for value in panel.values()]
         return sum(value is None for value in values), len(values)

@@ -10,20 +10,20 @@ _CONTROL = ("ack", "ack_ece", "syn", "syn_ack")
 
 
 def dropped(run: Run, name: str) -> float | None:
-    """Packets of one class that switches dropped, early or because the buffer was full."""
+    """Returns how many packets of one class switches dropped, early or because the buffer was full."""
     early, tail = run.number(f"early_dropped_{name}"), run.number(f"tail_dropped_{name}")
     return None if early is None or tail is None else early + tail
 
 
 def all_dropped(run: Run) -> float | None:
-    """Packets of all classes that switches dropped."""
+    """Returns how many packets of all classes switches dropped."""
     counts = [dropped(run, name) for name in CLASS_NAMES]
     known = [count for count in counts if count is not None]
     return sum(known) if len(known) == len(counts) else None
 
 
 def dropped_control(run: Run) -> float | None:
-    """ACKs, SYNs and SYN-ACKs that switches dropped: what congestion control lives on."""
+    """Returns how many ACKs, SYNs and SYN-ACKs switches dropped: what congestion control lives on."""
     counts = [dropped(run, name) for name in _CONTROL]
     known = [count for count in counts if count is not None]
     return sum(known) if len(known) == len(counts) else None

@@ -96,7 +96,7 @@ def load(folder: Path) -> list[View]:
 
 @cache
 def _shipped_views(folder: Path) -> dict[str, list[View]]:
-    """The views of every experiment in a folder, by its name: each experiment of a report asks for them."""
+    """Returns the views of every experiment in a folder, by name: each experiment of a report needs them."""
     return {name: load(folder / name) for name in shipped.names()}
 
 
@@ -121,8 +121,8 @@ def _renamed(row: Row, view: View) -> Row:
 def judged_elsewhere(
     name: str, claims: Collection[Claim], results_folder: Path, forms: Sequence[str]
 ) -> dict[str, list[Elsewhere]]:
-    """By claim, what came of the claims of experiment `name` in every other set-up that has results for them,
-    the larger forms first. A claim that its rows do not suffice for is left out."""
+    """Returns what came of the claims of experiment `name` in every other set-up that has results for them,
+    by claim, the larger forms first. A claim that its rows do not suffice for is left out."""
     rows_of = cache(_rows)
     published = {form: rows_of(results_folder / f"{name}{form}") for form in forms}
     on_all = {form: {claim.id: _came(claim, rows) for claim in claims} for form, rows in published.items()}

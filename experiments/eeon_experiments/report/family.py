@@ -94,12 +94,12 @@ class Family:
 
 
 def without_claims(families: Sequence[Family]) -> bool:
-    """Returns whether nobody claims anything of these: the page is then about the numbers alone."""
+    """Returns whether none of these has a claim: the page is then about the numbers alone."""
     return not any(family.claims for family in families)
 
 
 def judged(claims: Sequence[Claim], results: Results, findings: Mapping[str, Finding]) -> list[Judged]:
-    """Holds every claim against the results. A judge that fails is a claim not measured, with the reason."""
+    """Judges every claim by the results. A claim whose judge fails is not measured, with the reason."""
     found = []
     for claim in claims:
         try:

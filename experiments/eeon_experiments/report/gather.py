@@ -39,8 +39,8 @@ FULL, QUICK = "", "-quick"
 
 
 def family(name: str, results_folder: Path, form: str = FULL) -> Family:
-    """One experiment with what its folder of results holds, `RESULTS/NAMEform`; nothing measured where there
-    is none. A full form tells of its claims in the quick form, too, where that has results beside it.
+    """Returns one experiment with what its folder of results holds, `RESULTS/NAMEform`; nothing is measured
+    where there is none. A full form also has its claims in the quick form, where that has results beside it.
 
     Raises InputError for files that cannot be read.
     """
@@ -98,7 +98,7 @@ class _Parts:
 
 
 def _parts(experiment: files.Experiment) -> _Parts:
-    """Nothing for a file that is not in a folder of its own."""
+    """Returns claims, figures, findings and set-up of a file's own folder; nothing where it has none."""
     if experiment.folder is None:
         return _Parts()
     place = experiment.folder
@@ -136,7 +136,7 @@ def _key(point: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
 
 
 def _in_words(missing: Sequence[dict[str, str]], planned: Sequence[dict[str, str]]) -> Iterator[str]:
-    """Points that are missing; where all of an axis' value are, that value stands for them."""
+    """Yields the points that are missing; where all of an axis' value are, that value stands for them."""
     left = list(missing)
     whole = Counter(pair for one in planned for pair in one.items())
     for (axis, value), count in whole.most_common():
@@ -171,7 +171,7 @@ def _base(path: Path) -> str:
 
 
 def _packages() -> dict[str, str]:
-    """Versions of what computed and drew the page."""
+    """Returns the versions of what computed and drew the page."""
     found = {}
     for name in _DRAWN_WITH:
         try:

@@ -89,7 +89,7 @@ def _fill(text: str, indent: str) -> str:
 
 
 def _text(text: str) -> str:
-    """Text in which nothing is markup but code between backquotes."""
+    """Returns text in which nothing is markup but code between backquotes."""
     parts = _one_line(text).split("`")
     if len(parts) % 2 == 0:
         parts = ["'".join(parts)]

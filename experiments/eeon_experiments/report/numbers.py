@@ -19,7 +19,7 @@ def number(value: Spread | None, unit: str) -> str:
 
 
 def drawing_table(drawing: Drawing) -> list[Block]:
-    """One table a panel: positions down, alternatives across."""
+    """Returns one table a panel: positions down, alternatives across."""
     blocks: list[Block] = []
     for panel in drawing.panels:
         title = ": ".join(text for text in (panel.title, panel.y_label or drawing.y_label) if text)

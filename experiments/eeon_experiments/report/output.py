@@ -39,8 +39,8 @@ def pages(families: Sequence[Family], command: str) -> dict[str, str]:
 
 
 def files(families: Sequence[Family], command: str) -> dict[str, str]:
-    """Path from the first page's folder to text, of the pages, their drawings and the claims: the same
-    families, the same texts."""
+    """Returns the texts of the pages, their drawings and the claims, by path from the first page's folder.
+    The same families give the same texts."""
     found = pages(families, command)
     for pictures in _drawn(families).values():
         found |= {one.file: one.text for one in pictures if one.text}
@@ -69,7 +69,7 @@ def claims_json(families: Sequence[Family]) -> str:
 
 
 def web_page(families: Sequence[Family], command: str) -> str:
-    """Everything as one HTML page that needs no other file."""
+    """Returns everything as one HTML page that needs no other file."""
     return webpage.render(
         document(families, _drawn(families), command, _rows(families), f"{DATA}/{CLAIMS}", inline=True)
     )
@@ -149,5 +149,5 @@ def summary(families: Sequence[Family]) -> dict[str, object]:
 
 
 def _finite(numbers: Mapping[str, float]) -> dict[str, float | None]:
-    """JSON has no NaN."""
+    """Replaces numbers that are not finite with None, because JSON has no NaN."""
     return {name: value if math.isfinite(value) else None for name, value in numbers.items()}

@@ -17,7 +17,7 @@ from eeon_experiments.report.drawing import Drawing, Panel, Series
 from eeon_experiments.report.runs import Run, Runs, Spread
 
 FILE = "points.csv"
-"""Of a report, beside the rows."""
+"""File of a report's points, beside the rows."""
 MEASURED = tuple(
     one.name
     for one in columns.MEASURED
@@ -29,7 +29,7 @@ _HEADLINES = (
     *("throughput_per_node_bps", "latency_p99_us", "queue_max_bytes_host_facing", "energy_used_joules"),
     *("marked_data", "early_dropped_data", "tail_dropped_data", "timeouts"),
 )
-"""What is shown unless somebody asks for more, the first ones first."""
+"""Columns that are shown by default, in this order."""
 _SHOWN = 4
 _PANELS = 3
 _LARGE = 1000
@@ -86,7 +86,7 @@ def axes_of(found: Sequence[Point]) -> list[str]:
 
 
 def words(column: str) -> str:
-    """A column's name as a heading."""
+    """Returns a column's name as a heading."""
     return column.replace("_", " ")
 
 
@@ -105,7 +105,7 @@ def short(value: float) -> str:
 
 
 def table(found: Sequence[Point], shown: Sequence[str]) -> tuple[list[str], list[list[str]]]:
-    """Headings and rows for people."""
+    """Returns headings and rows for people."""
     axes = axes_of(found)
     head = [*axes, "seeds", *map(words, shown)]
     rows = [
@@ -154,8 +154,8 @@ def as_values(found: Sequence[Point]) -> list[dict[str, object]]:
 
 
 def drawings(runs: Runs) -> list[Drawing]:
-    """For each axis with several values a drawing of the headlines along it, a line or bars for each
-    combination of the other axes' values."""
+    """Returns a drawing of the headlines along each axis that has several values, with a line or bars for
+    each combination of the other axes' values."""
     found = points(runs)
     axes = axes_of(found)
     return [_along(runs, found, axis, axes) for axis in axes if len(runs.values(axis)) > 1]

@@ -45,9 +45,9 @@ def _rendered(drawing: Drawing) -> Rendered:
 
 
 def _of_alternatives_that_were_run(drawing: Drawing) -> Drawing:
-    """Without series that have no number in any panel: what was not part of the experiment does not count as
-    missing. All panels keep the same series, so that bars are as wide and stand in the same order
-    everywhere."""
+    """Returns the drawing without series, references aside, that have no number in any panel: what was not
+    part of the experiment does not count as missing. All panels keep the same series, so that bars have the
+    same width and order everywhere."""
     seen = {
         one.name
         for panel in drawing.panels

@@ -31,7 +31,7 @@ class Spread:
 
     @classmethod
     def over(cls, values: Iterable[float]) -> Spread | None:
-        """None when there are none."""
+        """Returns the spread of the values; None when there are none."""
         known = list(values)
         if not known:
             return None
@@ -89,12 +89,12 @@ class Runs:
         return list(dict.fromkeys([*self._declared.get(axis, ()), *found]))
 
     def where(self, **axes: Chosen) -> Runs:
-        """Those that have one of the values on every axis named."""
+        """Returns the runs that have one of the values on every axis named."""
         return Runs((run for run in self._runs if _fits(run, axes)), self._declared)
 
     def of_shared_seeds(self, axis: str) -> Runs:
-        """Those whose seed was run with every value of one axis that these have: a mean over ten seeds does
-        not stand beside one over three."""
+        """Returns the runs whose seed was run with every value of one axis that these have, so that a mean
+        over ten seeds does not stand beside one over three."""
         seeds: dict[str | None, set[int]] = {}
         for run in self._runs:
             seeds.setdefault(run.axes.get(axis), set()).add(run.seed)
@@ -125,7 +125,7 @@ class Runs:
         return Spread.over(above[seed] / below[seed] for seed in above if below.get(seed))
 
     def quotient(self, above: Metric, below: Metric, **axes: Chosen) -> Spread | None:
-        """One number as a multiple of another of the same run, at one point over its seeds."""
+        """Returns one number as a multiple of another of the same run, at one point over its seeds."""
         upper, lower = self.by_seed(above, **axes), self.by_seed(below, **axes)
         return Spread.over(upper[seed] / lower[seed] for seed in upper if lower.get(seed))
 

@@ -19,7 +19,7 @@ BEST = "best"
 
 
 def sentences(answer: Answer) -> list[str]:
-    """What is recommended and how sure it is, the answer itself first."""
+    """Returns what is recommended and how sure it is, the answer itself first."""
     today = answer.tune.today
     return [
         _recommendation(answer),
@@ -105,7 +105,7 @@ def _about_knob(one: Scanned) -> str:
 
 
 def _of(one: Scanned, verdict: str) -> list[str]:
-    """Values of a verdict, but for the best."""
+    """Returns the values with a verdict, except the best."""
     return [
         knobs.text(value)
         for index, (value, found) in enumerate(zip(one.values, one.verdicts, strict=True))
@@ -128,7 +128,7 @@ def _edges(answer: Answer) -> Iterator[str]:
 
 
 def cost(answer: Answer) -> str:
-    """What the search has seen, and what it took."""
+    """Returns how much of the space the search tried, and what that took."""
     tried, size = len(answer.tried) + answer.dropped, answer.tune.space.size()
     seen = f"all {size}" if answer.is_whole_grid else f"{tried} of {size:,}"
     after = "small form" if answer.tune.file.small else "first seed"
@@ -142,7 +142,7 @@ def cost(answer: Answer) -> str:
 
 
 def percent(difference: Difference) -> str:
-    """`+12.3 % (11.0 to 13.5)`: the mean, and where it lies with 95 %."""
+    """Returns the mean and its 95 % interval, such as `+12.3 % (+11.0 to +13.5)`."""
     if not math.isfinite(difference.mean):
         return "not comparable"
     shown = f"{100 * difference.mean:+.1f} %"
@@ -152,13 +152,13 @@ def percent(difference: Difference) -> str:
 
 
 def share(number: float) -> str:
-    """`1.5 %`."""
+    """Returns a share in percent, such as `1.5 %`."""
     return f"{100 * number:.2g} %"
 
 
 def table(answer: Answer, most: int | None = None) -> tuple[list[str], list[list[str]]]:
-    """Headings and rows for people: baseline, best and rules on the held-back seeds, with at most that many
-    objectives."""
+    """Returns headings and rows for people: baseline, best and rules on the held-back seeds, with at most
+    `most` objectives."""
     file = answer.tune.file
     shown = list(file.objectives)[:most]
     several = len(file.workloads) > 1
@@ -178,7 +178,7 @@ def table(answer: Answer, most: int | None = None) -> tuple[list[str], list[list
 
 
 def label(answer: Answer, one: Judged) -> str:
-    """What a setting is called."""
+    """Returns the name of a setting for people."""
     if one.name == BASELINE and answer.tune.today is not None:
         return f"{BASELINE} (runs today)"
     return BEST if one.name == answer.best.name else one.name
@@ -191,7 +191,7 @@ def _gain(one: Judged) -> str:
 
 
 def as_values(answer: Answer) -> dict[str, object]:
-    """For JSON."""
+    """Returns the answer as values for JSON."""
     return {
         "name": answer.tune.file.name,
         "recommended": label(answer, answer.of(answer.recommended)),
@@ -263,12 +263,12 @@ def _finite(number: float) -> float | None:
 
 
 def configuration(answer: Answer) -> str:
-    """The recommended configuration as the text of a file that `eeon config apply` takes."""
+    """Returns the recommended configuration as the text of a file that `eeon config apply` takes."""
     return yaml_text({"description": description(answer), **_without(answer.configuration, "description")})
 
 
 def yaml_text(value: Mapping[str, object]) -> str:
-    """Plain values as the text of a file."""
+    """Returns plain values as the text of a YAML file."""
     out = io.StringIO()
     yaml = YAML(typ="safe", pure=True)
     yaml.default_flow_style = False
@@ -280,7 +280,7 @@ def yaml_text(value: Mapping[str, object]) -> str:
 
 
 def description(answer: Answer) -> str:
-    """Of the configuration, in a line."""
+    """Returns the description of the configuration, in a line."""
     name = answer.tune.file.name
     if answer.recommended == BASELINE:
         return f"eeon tune {name}: the {BASELINE}, which nothing beats"

@@ -76,7 +76,7 @@ class Flow:
     at_ps: int
 
     def listed(self) -> dict[str, object]:
-        """For the list."""
+        """Returns the flow as the workload's list has it."""
         return dict(vars(self))
 
 
@@ -114,7 +114,7 @@ class Attack:
         self._base = overlay.part(self.document, ("base",))
 
     def hosts(self) -> list[str]:
-        """Who may send, after a check of everything. Raises InputError for what cannot be run."""
+        """Checks everything, and returns who may send. Raises InputError for what cannot be run."""
         document = self.document
         problems = [
             document.problem(("promises", name), f"is not a column{did_you_mean(name, scores.COLUMNS)}", "")
@@ -133,8 +133,8 @@ class Attack:
         return list(topology.hosts)
 
     def run(self, hosts: Sequence[str]) -> Found | None:
-        """Draw and shrink; None where no lot within the runs breaks a promise. Raises ReplayError where no
-        run came to its end."""
+        """Draws lots, and shrinks the first that breaks a promise; None where no lot within the runs does.
+        Raises ReplayError where no run came to its end."""
         draws = random.Random(self.file.seed)
         drawn, last = 0, ""
         while self.runs < self.file.runs:
@@ -186,7 +186,7 @@ class Attack:
         return next((found for batch in batches if (found := self._first(batch)) is not None), None)
 
     def _first(self, lots: Sequence[Lot]) -> Found | None:
-        """Of lots, the first that breaks a promise; as many are run as are left to be."""
+        """Returns the first lot that breaks a promise; runs at most as many lots as runs are left."""
         runs = {}
         for lot in lots:
             run = self._run_of({"kind": "flows", "listed": [one.listed() for one in lot]})
@@ -238,13 +238,13 @@ def _with(lot: Lot, index: int, flow: Flow) -> Lot:
 
 
 def _smaller(flow: Flow) -> list[Flow]:
-    """The flow with an eighth and a half of its bytes, and at the beginning."""
+    """Returns the flow with an eighth and with half of its bytes, and at the beginning."""
     found = [replace(flow, bytes=flow.bytes // by) for by in (8, 2) if flow.bytes // by >= _LEAST_BYTES]
     return [*found, replace(flow, at_ps=0)] if flow.at_ps else found
 
 
 def load(path: Path) -> tuple[AttackFile, Document]:
-    """Read an attack file. Raises DataNotFound or InputError."""
+    """Reads an attack file. Raises DataNotFound or InputError."""
     document = read_yaml(path)
     try:
         return AttackFile.model_validate(document.value), document
@@ -253,7 +253,7 @@ def load(path: Path) -> tuple[AttackFile, Document]:
 
 
 def scenario(file: AttackFile, found: Found) -> dict[str, object]:
-    """An experiment whose one run is the find; it needs no other file."""
+    """Returns an experiment whose one run is the find; it needs no other file."""
     settings = {**found.run.settings, "topology": found.run.topology, "config": [found.run.config]}
     title = f"eeon tune attack {file.name}: {'; '.join(found.broken)}"
     return {"name": file.name, "title": title, "base": settings, "seeds": [found.run.seed]}

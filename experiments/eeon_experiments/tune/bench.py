@@ -26,7 +26,7 @@ WORKLOAD, SETTING = "workload", "setting"
 _BASELINE_CONFIG = "drop_tail"
 
 Work = Callable[[Iterable[Run]], Generator[Outcome, None, None]]
-"""Does runs, and gives each outcome as it comes: `workers.Pool.run`, or a Dask cluster's."""
+"""Executes runs, and yields each outcome as it comes: `workers.Pool.run`, or a Dask cluster's."""
 
 
 @dataclass
@@ -47,7 +47,7 @@ class Bench:
     _points: dict[tuple[str, int, bool], list[Point]] = field(default_factory=dict)
 
     def add(self, name: str, *over: Document) -> None:
-        """A setting: what is laid over `base` and the workload, in order.
+        """Adds a setting: what is laid over `base` and the workload, in order.
 
         Raises InputError, and keeps nothing, where it cannot be run.
         """
@@ -59,12 +59,12 @@ class Bench:
             raise
 
     def forget(self, name: str) -> None:
-        """Take a setting back that was only checked."""
+        """Removes a setting that was only checked."""
         self.parts.pop(name, None)
         self._points = {key: points for key, points in self._points.items() if key[0] != name}
 
     def points(self, name: str, seed: int, *, small: bool = False) -> list[Point]:
-        """Those of a setting and a seed, one for each workload, perhaps in its small form."""
+        """Returns the points of a setting and a seed, one for each workload, in its small form if `small`."""
         if (name, seed, small) not in self._points:
             seeds = [*dict.fromkeys([*self.tune.file.seeds, *self.tune.file.held_back])]
             for point in expand(self._experiment(name, small=small), self.versions, seeds=seeds):
@@ -74,7 +74,7 @@ class Bench:
     def rows(
         self, names: Sequence[str], seeds: Sequence[int], *, small: bool = False
     ) -> dict[str, Rows | str]:
-        """Of each setting, its rows, or why one of its runs failed."""
+        """Runs what was not run yet. Returns for each setting its rows, or why one of its runs failed."""
         points = {
             name: [one for seed in seeds for one in self.points(name, seed, small=small)] for name in names
         }
@@ -96,7 +96,7 @@ class Bench:
         return {name: self._rows(found) for name, found in points.items()}
 
     def collect(self) -> Results:
-        """Write rows and manifest of everything that was run in its full form."""
+        """Writes rows and manifest of everything that was run in its full form, and returns the results."""
         found = [point for (*_, small), points in self._points.items() if not small for point in points]
         return self.store.collect(found, self.versions)
 
@@ -123,7 +123,7 @@ class Bench:
         return found
 
     def _experiment(self, name: str, *, small: bool) -> Experiment:
-        """One setting under every workload."""
+        """Returns an experiment of one setting under every workload."""
         document = self.tune.document
         value: dict[str, object] = {
             "name": self.tune.file.name,
@@ -165,12 +165,12 @@ def _put(document: Document, path: KeyPath, part: Document) -> None:
 
 
 def candidate(tune: Tune) -> Document:
-    """What lies below the knobs' values of every setting that is tried."""
+    """Returns what lies below the knobs' values of every setting that is tried."""
     return overlay.part(tune.document, ("candidate",))
 
 
 def of_setting(tune: Tune, setting: Mapping[str, object]) -> Document:
-    """The knobs' values, each at the place of its knob in the file."""
+    """Returns the knobs' values, each at the place of its knob in the file."""
     config = knobs.overlay(tune.space, setting)
     at_all = tune.document.place(("knobs",))
     places = Document.of_value({"config": [config]}, at_all.file).places
@@ -186,6 +186,6 @@ def of_setting(tune: Tune, setting: Mapping[str, object]) -> Document:
 
 
 def of_config(tune: Tune, config: Mapping[str, object], place: KeyPath) -> Document:
-    """An overlay of the configuration alone; errors point at `place` of the file."""
+    """Returns an overlay of the configuration alone; errors point at `place` of the file."""
     found = Document.of_value({"config": [dict(config)]}, tune.document.place(place).file)
     return Document(found.value, dict.fromkeys(found.places, tune.document.place(place)))

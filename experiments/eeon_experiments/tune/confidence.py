@@ -31,8 +31,8 @@ class Difference:
 
     @classmethod
     def of(cls, ours: Mapping[int, float], theirs: Mapping[int, float]) -> Difference:
-        """Of what `theirs` has more than `ours`, by the seeds that both have: above zero where ours, as
-        losses, are better."""
+        """Returns by how much `theirs` exceeds `ours`, over the seeds that both have: above zero where ours,
+        as losses, are better."""
         found = [theirs[seed] - ours[seed] for seed in sorted(ours) if seed in theirs]
         count = len(found)
         if any(math.isinf(one) for one in found) or count < 2:
@@ -44,9 +44,9 @@ class Difference:
         return cls(mean, mean - margin, mean + margin, count)
 
     def verdict(self, same: float) -> Verdict:
-        """`better` where the whole interval is above zero and the mean above `same`, `worse` likewise;
-        `same` where the whole interval is within `same` on both sides; `unclear` otherwise: these seeds
-        cannot tell."""
+        """Returns `better` where the whole interval is above zero and the mean above `same`, and `worse`
+        likewise below; `same` where the whole interval is within `same` on both sides; `unclear` otherwise:
+        these seeds cannot tell."""
         if self.low > 0 and self.mean > same:
             return "better"
         if self.high < 0 and self.mean < -same:
@@ -60,7 +60,7 @@ def _t(freedom: int) -> float:
 
 
 def flat_range(verdicts: Sequence[Verdict], best: int) -> tuple[int, int]:
-    """Indices of the first and the last value around `best` of which none is known to differ from it."""
+    """Returns the first and last index around `best` between which no value is known to differ from it."""
     low = high = best
     while low > 0 and verdicts[low - 1] in ("same", "unclear"):
         low -= 1

@@ -178,7 +178,7 @@ class Tune:
 
 
 def load(path: Path) -> Tune:
-    """Read a tune file. Raises DataNotFound or InputError, with every mistake of its own keys."""
+    """Reads a tune file. Raises DataNotFound or InputError, with every mistake of its own keys."""
     document = read_yaml(path, MAX_FILE_BYTES, MAX_FILE_VALUES)
     try:
         file = TuneFile.model_validate(document.value)

@@ -39,7 +39,7 @@ class Knob:
     when: Mapping[str, tuple[object, ...]] = field(default_factory=dict)
 
     def counts(self, setting: Setting) -> bool:
-        """Whether it has a value beside those that `setting` has already."""
+        """Returns whether the knob counts: `setting` has the values of other knobs that `when` asks for."""
         return all(name in setting and setting[name] in wanted for name, wanted in self.when.items())
 
 
@@ -50,7 +50,7 @@ class Space:
     knobs: tuple[Knob, ...]
 
     def size(self) -> int:
-        """How many settings there are."""
+        """Returns how many settings there are."""
         asked = {name for knob in self.knobs for name in knob.when}
 
         def below(depth: int, chosen: dict[str, object]) -> int:
@@ -66,7 +66,7 @@ class Space:
         return below(0, {})
 
     def all(self) -> Iterator[dict[str, object]]:
-        """Every setting, once, the last knob's value changing fastest."""
+        """Yields every setting once, the last knob's value changing fastest."""
 
         def below(depth: int, chosen: dict[str, object]) -> Iterator[dict[str, object]]:
             if depth == len(self.knobs):
@@ -82,7 +82,7 @@ class Space:
         yield from below(0, {})
 
     def neighbours(self, setting: Setting) -> Iterator[dict[str, object]]:
-        """Settings that differ in one knob: by one step where it has an order, in any choice otherwise."""
+        """Yields settings that differ in one knob: by one step where it has an order, else in any choice."""
         for knob in self.knobs:
             if knob.name not in setting:
                 continue
@@ -93,8 +93,8 @@ class Space:
                     yield self.completed({**setting, knob.name: knob.values[index]})
 
     def completed(self, setting: Setting) -> dict[str, object]:
-        """`setting` without knobs that do not count, and with the first value of those that do and have
-        none."""
+        """Returns `setting` without knobs that do not count, and with the first value of those that do and
+        have none."""
         found: dict[str, object] = {}
         for knob in self.knobs:
             if knob.counts(found):
@@ -103,32 +103,32 @@ class Space:
 
 
 def key(setting: Setting) -> str:
-    """A text that is the same for equal settings only."""
+    """Returns a text that is the same for equal settings only."""
     return json.dumps(dict(setting), sort_keys=True, default=str)
 
 
 def name(number: int) -> str:
-    """The name of the `number`th setting of a search, from 1."""
+    """Returns the name of the `number`th setting of a search, from 1."""
     return f"t{number:03d}"
 
 
 def is_setting_name(text: str) -> bool:
-    """Whether a search may give this name."""
+    """Returns whether a search may give this name."""
     return _SETTING.fullmatch(text) is not None
 
 
 def words(setting: Setting) -> str:
-    """For people."""
+    """Returns a setting as text for people."""
     return ", ".join(f"{knob} {text(value)}" for knob, value in setting.items()) or "nothing set"
 
 
 def text(value: object) -> str:
-    """A value for people."""
+    """Returns a value as text for people."""
     return value if isinstance(value, str) else json.dumps(value)
 
 
 def overlay(space: Space, setting: Setting) -> dict[str, object]:
-    """The part of a configuration that a setting is."""
+    """Returns the part of a configuration that a setting determines."""
     root: dict[str, object] = {}
     for knob in space.knobs:
         if knob.name not in setting:
@@ -149,7 +149,7 @@ def overlay(space: Space, setting: Setting) -> dict[str, object]:
 
 
 def broken_conditions(found: Iterable[Knob]) -> Iterator[tuple[str, str]]:
-    """Conditions that name no knob before theirs, or no value of it: (knob, rule)."""
+    """Yields conditions that name no knob before theirs, or no value of it: (knob, rule)."""
     before: dict[str, Knob] = {}
     for knob in found:
         for other, wanted in knob.when.items():
@@ -182,8 +182,9 @@ _UNITS = {kind: _Unit(kind) for kind in _KINDS}
 
 
 def values(low: object, high: object, steps: int, *, log: bool) -> tuple[object, ...]:
-    """At most `steps` values from `low` to `high`, both included, in the unit of both: at equal distances, or
-    with `log` as multiples. Between the ends they have three digits, and are whole in the base unit.
+    """Returns at most `steps` values from `low` to `high`, both included, in the unit of both: at equal
+    distances, or with `log` at equal ratios. Between the ends they have three digits, and are whole in the
+    base unit.
 
     Raises ValueError for ends of two units, for an empty range, and for `log` from zero.
     """

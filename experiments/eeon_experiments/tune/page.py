@@ -35,7 +35,7 @@ _WIDTH, _HEIGHT = 5.6, 3.6
 
 
 def render(answer: Answer, pages: Sequence[tuple[str, str]] = ()) -> str:
-    """The page's text. `pages`: (setting, file) of pages about single runs beside it."""
+    """Returns the page's text. `pages`: (setting, file) of pages about single runs beside it."""
     return webpage.render(Document(_title(answer), list(_blocks(answer, pages))))
 
 

@@ -30,7 +30,7 @@ _SONIC_RED: dict[str, object] = {
 def rules(
     space: Space, settings: RunSettings, topology: Topology, config: FabricConfig
 ) -> dict[str, dict[str, object]]:
-    """By name, the part of a configuration that a rule means; none where no knob is of an AQM.
+    """Returns the part of a configuration that each rule means, by name; none where no knob is of an AQM.
 
     `mark_auto` is DCTCP's threshold (20 frames at 1 Gbps, 65 at 10 Gbps), `c_rtt_7` is C x RTT / 7 with the
     round trip of this fabric, its hosts' delays included, at each profile's fastest link.
@@ -52,7 +52,7 @@ def rules(
 
 
 def round_trip(settings: RunSettings, topology: Topology) -> Duration:
-    """Of a full frame and its acknowledgement through the empty fabric, hosts included."""
+    """Returns the round-trip time of a full frame and its ACK through the empty fabric, hosts included."""
     hosts = 2 * (int(settings.host.tx_delay) + int(settings.host.rx_delay))
     return Duration(int(base_rtt(topology) or 0) + hosts)
 

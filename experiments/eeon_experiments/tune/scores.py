@@ -34,7 +34,7 @@ Rows = Mapping[tuple[str, int], Row]
 
 
 def value(row: Row, column: str) -> float | None:
-    """A column of a row, or `drops`; None where the run has no such number."""
+    """Returns a column of a row, or `drops`; None where the run has no such number."""
     if column != DROPS:
         return row.number(column)
     return math.fsum(row.number(name) or 0 for name in _DROPPED)
@@ -50,7 +50,7 @@ class Scale:
 
     @classmethod
     def of(cls, file: TuneFile, baseline: Rows) -> Scale:
-        """For losses against these rows. Raises InputError for a column that no workload has a number of."""
+        """Returns a scale for losses against these rows. Raises InputError for a column without numbers."""
         counted: dict[str, dict[str, float]] = {}
         for column in [*file.objectives, *file.limits]:
             with_it = {
@@ -71,21 +71,21 @@ class Scale:
         return cls(file, baseline, counted)
 
     def losses(self, rows: Rows, seed: int) -> list[float]:
-        """Of one seed, for each objective: 1 is as the baseline, less is better."""
+        """Returns the losses of one seed, for each objective: 1 is as the baseline, less is better."""
         return [self._loss(rows, column, seed) for column in self.file.objectives]
 
     def together(self, losses: Sequence[float]) -> float:
-        """One number of several objectives' losses: their mean by weight."""
+        """Returns several objectives' losses as one number: their mean by weight."""
         weights = [self.file.weights.get(column, 1.0) for column in self.file.objectives]
         return math.fsum(w * one for w, one in zip(weights, losses, strict=True)) / math.fsum(weights)
 
     def mean(self, rows: Rows, seeds: Sequence[int]) -> list[float]:
-        """Over seeds, for each objective."""
+        """Returns the mean losses over seeds, for each objective."""
         by_seed = [self.losses(rows, seed) for seed in seeds]
         return [math.fsum(one) / len(one) for one in zip(*by_seed, strict=True)]
 
     def alone(self, rows: Rows, seeds: Sequence[int]) -> dict[str, float]:
-        """By workload, one number of its own objectives' losses, the mean over seeds."""
+        """Returns the losses of each workload's own objectives as one number, the mean over seeds."""
         found = {}
         for workload in self.file.workloads:
             weights = {
@@ -119,7 +119,7 @@ class Scale:
         return ratio if self.file.objectives[column] == "least" else 2 - ratio
 
     def broken(self, rows: Rows, seeds: Sequence[int]) -> dict[str, float]:
-        """By limit, how far it is exceeded: 0 or less where it holds."""
+        """Returns by how much each limit is exceeded: 0 or less where it holds."""
         return {
             f"{column} {rule}": excess
             for column, limit in self.file.limits.items()

@@ -31,7 +31,8 @@ class Search:
     """Asks for settings, and is told their losses."""
 
     def __init__(self, space: Space, objectives: int, seed: int, most: int) -> None:
-        """`most`: how many settings can be afforded; a space that has no more is gone through in order.
+        """Sets up a search. `most`: how many settings can be afforded; a space that has no more is gone
+        through in order.
 
         Raises UnavailableError where Optuna is not installed.
         """
@@ -54,7 +55,7 @@ class Search:
         self._order: list[dict[str, object]] = []
 
     def ask(self) -> list[dict[str, object]]:
-        """The next round: settings that were never asked for. Empty when there are no more."""
+        """Returns the next round: settings that were never asked for. It is empty when there are no more."""
         found: list[dict[str, object]] = []
         while len(found) < ROUND:
             setting = self._next()
@@ -104,7 +105,8 @@ class Search:
         return trial
 
     def _nearest(self) -> list[dict[str, object]]:
-        """New settings, the nearest to the best first: its neighbours, theirs, and what is left in order."""
+        """Returns at most one new setting: a neighbour of the best, else of the next best and so on, else the
+        first of the space; in a small space always the first."""
         known = [setting for setting in self._order if self._loss(setting) < math.inf]
         for setting in [] if self._is_small else sorted(known, key=self._loss):
             for near in self._space.neighbours(setting):
@@ -119,8 +121,8 @@ class Search:
         return math.fsum(losses)
 
     def is_dropped(self, setting: Mapping[str, object], loss: float) -> bool:
-        """Whether a setting is given up after its first runs, of whose loss this hears: Optuna's median
-        pruner. It is told then."""
+        """Returns whether Optuna's median pruner gives up a setting after its first runs, which had `loss`.
+        If so, the sampler is told."""
         trial = self._early.ask()
         trial.report(loss, 0)
         if not trial.should_prune():
@@ -134,7 +136,7 @@ class Search:
     def tell(
         self, setting: Mapping[str, object], losses: Sequence[float] | None, broken: Mapping[str, float]
     ) -> None:
-        """What came of a setting; no losses: it cannot be, or was dropped early."""
+        """Records what came of a setting. Without losses, the setting is impossible or was dropped early."""
         known = None if losses is None or not all(map(math.isfinite, losses)) else list(losses)
         self._told[key(setting)] = (known, dict(broken))
         self._tell(self._asked[key(setting)], known, broken)
@@ -151,7 +153,7 @@ class Search:
 
 
 def front(losses: Mapping[str, Sequence[float]]) -> list[str]:
-    """Names of those that no other is better than in every objective, in the order given."""
+    """Returns the names of those that no other is better than in every objective, in the order given."""
 
     def beaten(one: Sequence[float], by: Sequence[float]) -> bool:
         return all(b <= a for a, b in zip(one, by, strict=True)) and any(

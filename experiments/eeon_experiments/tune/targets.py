@@ -25,13 +25,13 @@ _QUANTUM = "is a weight of a queue; {target} has strict priority only"
 
 
 def told(run: Run) -> object:
-    """What the engine and the switches are told: the same for two runs that can differ in nothing."""
+    """Returns what the engine and the switches are told: the same for two runs that cannot differ."""
     settings, topology, config = run.parts()
     return spec_of(settings, topology, config, 0), plan.intended(topology, config, Duration(TICK_PS))
 
 
 def lacking(tune: Tune) -> Iterator[Problem]:
-    """Knobs that no configuration of the target has, whatever their values."""
+    """Yields knobs that no configuration of the target has, whatever their values."""
     target = tune.file.target
     for knob in tune.space.knobs:
         for path in knob.paths:
@@ -50,7 +50,7 @@ def _rule(path: tuple[str, ...], target: str) -> str:
 
 
 def refused(tune: Tune, knob: Knob, value: str, run: Run) -> Iterator[Problem]:
-    """What the target says against a configuration with this value of a knob."""
+    """Yields what the target says against a configuration with this value of a knob."""
     _, topology, config = run.parts()
     for problem in _against(tune.file.target, config, topology):
         yield tune.document.problem(
@@ -72,6 +72,6 @@ def _against(target: str, config: FabricConfig, topology: Topology) -> list[Prob
 
 
 def _database(switch: Switch) -> Database:
-    """A CONFIG_DB with the ports that this switch would have, for what can be said of their queues."""
+    """Returns a CONFIG_DB with the ports of the switch, so that an export knows their queues."""
     last = max(port.number for port in switch.ports)
     return Database("tune", {"PORT": {f"Ethernet{number}": {} for number in range(last)}})

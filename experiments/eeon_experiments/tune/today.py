@@ -38,10 +38,10 @@ from eeon_experiments.tune.files import Tune
 METRIC = "eeon_port_received_bytes_total"
 _DATA = "data"
 _PAYLOAD = Fraction(1460, 1514)
-"""Of a full frame without FCS; nearly all bytes of data are in full frames."""
+"""Payload's share of a full frame without FCS; nearly all bytes of data are in full frames."""
 _BYTES_OF_RANGE = 50_000_000
 _DECIMALS = 9
-"""Of a probability, which the switch has as a slope of 49 bits."""
+"""Decimals of a probability, which the switch has as a slope of 49 bits."""
 
 
 @dataclass(frozen=True)
@@ -53,11 +53,11 @@ class Load:
 
     @property
     def mean(self) -> float:
-        """Over all hosts."""
+        """The mean over all hosts."""
         return sum(self.hosts.values()) / len(self.hosts)
 
     def words(self) -> str:
-        """`Hosts send 37 % of their links (h1 12 % to h4 80 %), over 10 s`."""
+        """Returns text such as `Hosts send 37.00% of their links (h1 12.00% to h4 80.00%), over 10 s`."""
         low, high = (pick(self.hosts, key=self.hosts.__getitem__) for pick in (min, max))
         return (
             f"Hosts send {self.mean:.2%} of their links ({low} {self.hosts[low]:.2%} to {high} "
@@ -76,7 +76,7 @@ class Today:
     tick: Duration
 
     def sentence(self) -> str:
-        """For people."""
+        """Returns what runs today as a sentence for people."""
         return f"What runs on {len(self.held)} switches: {'; '.join(self.ports)}. {self.load.words()}."
 
 

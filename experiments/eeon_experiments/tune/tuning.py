@@ -71,7 +71,7 @@ class Scanned:
 
     @property
     def flat(self) -> tuple[int, int] | None:
-        """Of an ordered knob, the first and last of the values around the best that are the same."""
+        """The first and last of an ordered knob's values around the best that are the same; else None."""
         return flat_range(self.verdicts, self.best) if self.knob.is_ordered else None
 
 
@@ -103,11 +103,11 @@ class Answer:
     """Settings that the configuration's checks refuse, or of which a run failed."""
 
     def of(self, name: str) -> Judged:
-        """One of `judged`."""
+        """Returns the setting of this name among `judged`."""
         return next(one for one in self.judged if one.name == name)
 
     def alone(self) -> dict[str, Tried]:
-        """By workload, the setting that was best for it alone in the search; empty where there is one
+        """Returns the setting that was best in the search for each workload alone; empty where there is one
         workload."""
         held = [one for one in self.tried if not one.broken]
 
@@ -131,7 +131,7 @@ class Tuning:
     _dropped: int = 0
 
     def check(self) -> None:
-        """Check everything that can be known without a run. Raises InputError with all that is wrong."""
+        """Checks everything that can be known without a run. Raises InputError with all that is wrong."""
         problems = list(targets.lacking(self.tune))
         self.bench.add(BASELINE, *([] if self.tune.held is None else [self.tune.held]))
         if self.tune.today is not None:
@@ -148,7 +148,7 @@ class Tuning:
             raise InputError({(one.place, one.key, one.rule): one for one in problems}.values())
 
     def run(self) -> Answer:
-        """Search, and judge what was found, after `check`. Raises InputError, or ReplayError where the
+        """Searches after `check`, and judges what was found. Raises InputError, or ReplayError where the
         baseline fails."""
         file = self.tune.file
         cost = len(file.workloads) * len(file.seeds)
@@ -190,7 +190,7 @@ class Tuning:
         )
 
     def expected(self) -> int:
-        """About how many runs it takes in all, as far as that is known."""
+        """Returns about how many runs it takes in all, as far as that is known."""
         file = self.tune.file
         workloads, held = len(file.workloads), len(file.held_back)
         search = (self.tune.space.size() + 1) * workloads * len(file.seeds)
@@ -206,7 +206,7 @@ class Tuning:
     # What is compared with.
 
     def _rules(self) -> None:
-        """Add the rules that can be run here; those of the file must."""
+        """Adds the rules that can be run here. Raises InputError where a rule of the file cannot."""
         # Of the file's own baseline: what runs today has profiles of other names.
         self.bench.add(_CHECK)
         settings, topology, config = self._run(_CHECK).parts()
@@ -230,8 +230,9 @@ class Tuning:
     # What knobs may do.
 
     def _check_knob(self, knob: Knob) -> list[Problem]:
-        """Each end of a range, and each choice, must be possible beside the first or the last values of the
-        others, and two of them must differ in what the switches are told."""
+        """Checks that each end of a range, and each choice, is possible beside the first or the last values
+        of the others, and that two of them differ in what the switches are told. Returns the problems; raises
+        InputError for a value that is not possible."""
         file = self.tune.file
         ends = (knob.values[0], knob.values[-1]) if knob.is_ordered else knob.values
         against: list[Problem] = []
@@ -261,7 +262,8 @@ class Tuning:
         return against[:1]
 
     def _checked(self, knob: Knob, value: object, end: int) -> Run | InputError:
-        """A run with this value and the first (0) or last (-1) values of the others, or why there is none."""
+        """Returns a run with this value and the first (0) or last (-1) of the others, or why there is
+        none."""
         setting = {one.name: one.values[end] for one in self.tune.space.knobs} | {knob.name: value}
         for name, wanted in knob.when.items():
             setting[name] = wanted[0]
@@ -311,7 +313,7 @@ class Tuning:
         return over or (budget.minutes is not None and self.bench.cpu_seconds >= 60 * budget.minutes)
 
     def _affordable(self, named: Mapping[str, Setting]) -> Sequence[str]:
-        """As many as the budget has runs for, all seeds of each."""
+        """Returns as many names as the budget has runs for, all seeds of each."""
         cost = len(self.tune.file.workloads) * len(self.tune.file.seeds)
         runs = self.tune.file.budget.runs
         return list(named)[: None if runs is None else max(0, (runs - self.bench.runs) // cost)]
@@ -319,8 +321,8 @@ class Tuning:
     def _drop(
         self, search: Search, scale: Scale, names: Sequence[str], named: Mapping[str, Setting]
     ) -> list[str]:
-        """Run the first seed alone, in the small form where there is one, and leave out what the pruner gives
-        up."""
+        """Runs the first seed alone, in the small form where there is one. Returns the names that the pruner
+        keeps."""
         seed = self.tune.file.seeds[0]
         found = self.bench.rows(names, [seed], small=bool(self.tune.file.small))
         left = []
@@ -370,7 +372,7 @@ class Tuning:
     def _judged(
         self, names: Sequence[str], best: Tried
     ) -> tuple[list[Judged], tuple[Scale, dict[int, float]]]:
-        """Baseline first, then the best, then the others."""
+        """Judges settings on held-back seeds: baseline first, then the best, then the others."""
         file = self.tune.file
         found = self.bench.rows([BASELINE, *names], file.held_back)
         base = found[BASELINE]
@@ -398,7 +400,7 @@ class Tuning:
         return judged, (scale, of_best)
 
     def _together(self, scale: Scale, rows: Rows | str) -> dict[int, float]:
-        """By held-back seed, one number of all objectives; infinite for a setting whose runs failed."""
+        """Returns all objectives as one number by held-back seed; infinite for a setting whose runs fail."""
         if isinstance(rows, str):
             return dict.fromkeys(self.tune.file.held_back, math.inf)
         return {seed: scale.together(scale.losses(rows, seed)) for seed in self.tune.file.held_back}
@@ -454,7 +456,7 @@ class Tuning:
 
 
 def _spread_over(count: int, most: int, at: int) -> list[int]:
-    """At most `most` indices below `count`, evenly, both ends and `at` among them."""
+    """Returns at most `most` indices below `count`, evenly spaced, both ends and `at` among them."""
     if most < 2 or count <= most:
         return list(range(count)) if count <= most else [at]
     even = {round(step * (count - 1) / (most - 1)) for step in range(most)}
@@ -466,5 +468,5 @@ def _spread_over(count: int, most: int, at: int) -> list[int]:
 
 
 def _is_confirmed(best: Judged, same: float) -> bool:
-    """Whether the best is better than the baseline on held-back seeds, too, and holds every limit there."""
+    """Returns whether the best beats the baseline on held-back seeds, too, and holds every limit there."""
     return not best.broken and not best.failed and best.against.verdict(same) == "better"

@@ -62,7 +62,7 @@ class Application(Strict):
 
 
 def unknown_hosts(names: Iterable[tuple[KeyPath, str]], topology: Topology) -> Iterator[Broken]:
-    """Names that do not belong to hosts of the fabric."""
+    """Yields names that do not belong to hosts of the fabric."""
     for path, name in names:
         if name not in topology.hosts:
             near = did_you_mean(name, topology.hosts)
@@ -71,6 +71,6 @@ def unknown_hosts(names: Iterable[tuple[KeyPath, str]], topology: Topology) -> I
 
 
 def differ(first: str, second: str, path: KeyPath) -> Iterator[Broken]:
-    """A host does not send to itself."""
+    """Yields a problem where both hosts are the same: a host does not send to itself."""
     if first == second:
         yield path, "the two hosts must not be the same"

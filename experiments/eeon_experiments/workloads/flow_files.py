@@ -19,7 +19,7 @@ _COLUMNS = ["source", "destination", "bytes", "start"]
 _MATRIX_COUNTS = ("Nodes", "Connections", "Triggers", "Failures")
 
 _MAX_EXPONENT = 30
-"""Of a time: the engine takes none of this length in any unit, and thousands of digits take long."""
+"""Exponent of a time: the engine takes none so long in any unit, and thousands of digits take long."""
 
 _Lines = list[tuple[int, str]]
 """Lines that are neither empty nor comments, with their numbers."""
@@ -28,7 +28,7 @@ _Flow = tuple[int, str | int, str | int, int, int]
 
 
 def shipped_sizes() -> list[str]:
-    """Names of the distributions that ship."""
+    """Returns the names of the distributions that ship."""
     return sorted(path.stem for path in _SIZES.glob("*.cdf"))
 
 
@@ -44,7 +44,7 @@ def shipped_points(name: str) -> list[list[float]]:
 
 
 def read_points(path: Path) -> list[list[float]]:
-    """Points of a cumulative distribution, `bytes probability` a line, as bytes and shares up to 1.
+    """Reads the points of a cumulative distribution, `bytes probability` a line, as bytes and shares up to 1.
 
     Probabilities are fractions that end at 1, or percent that end at 100. `#` begins a comment. Raises
     ValueError with the line.
@@ -82,7 +82,8 @@ def read_points(path: Path) -> list[list[float]]:
 
 
 def read_list(path: Path) -> list[dict[str, object]]:
-    """Flows of a file in one of three forms, told apart by the first line that is not empty or a comment.
+    """Reads the flows of a file in one of three forms, told apart by the first line that is not empty or a
+    comment.
 
     * CSV: source, destination, bytes, start, with these names in the first line or without. `start` is a time
       with its unit, or seconds.
@@ -195,7 +196,7 @@ def _check_found(line: int, told: int, found: int) -> None:
 
 
 def _picoseconds(text: str) -> int:
-    """Of a time with its unit, or of seconds."""
+    """Returns a time with its unit, or seconds, in picoseconds."""
     try:
         seconds = Decimal(text)
     except InvalidOperation:

@@ -69,7 +69,7 @@ class Sizes(Strict):
         return self
 
     def engine(self) -> SizesSpec:
-        """As the engine reads it."""
+        """Returns the sizes as the engine reads them."""
         if self.exponential is not None:
             return {"exponential": {"mean_bytes": float(self.exponential)}}
         if self.lognormal is not None:
@@ -189,7 +189,7 @@ class Flows(Application):
             yield (), str(error).removeprefix("workload applications[0].")
 
     def _beyond_hosts(self, hosts: int) -> str:
-        """Names the first flow that has a number of no host."""
+        """Names the first flow with a number that no host has; empty where there is none."""
         for number, one in enumerate(self.listed or (), 1):
             for end in (one.source, one.destination):
                 if isinstance(end, int) and end >= hosts:
@@ -197,7 +197,7 @@ class Flows(Application):
         return ""
 
     def _beyond_uplinks(self, topology: Topology) -> Iterator[Broken]:
-        """Leaves that have less towards spines than their hosts send there in the mean."""
+        """Yields the first leaf whose uplinks carry less than its hosts send over them in the mean."""
         leaves = racks(topology)
         if self.load is None or self.pattern == "permutation" or len(leaves) < 2:
             return

@@ -102,7 +102,7 @@ class JobMix(Cluster):
         return {name: max(1, round(wanted * share / total)) for name, share in self.shares.items() if share}
 
     def core_seconds(self, name: str) -> float:
-        """Time for which all tasks of a job of this kind keep a core busy, without their noise."""
+        """Returns the core seconds of all tasks of a job of this kind, without their noise."""
         benchmark = BENCHMARKS[name]
         cost = benchmark.cost
         read = self.maps * int(self.block)

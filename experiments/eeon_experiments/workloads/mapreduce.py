@@ -68,7 +68,7 @@ class Cost(Strict):
     """Of a reducer, for each byte that it got."""
 
     def engine(self) -> CostSpec:
-        """As the engine reads it."""
+        """Returns the cost as the engine reads it."""
         return {
             "startup_cycles": self.startup_cycles,
             "map_cycles_per_byte": self.map_cycles_per_byte,
@@ -107,7 +107,7 @@ class Job(Strict):
     """CPU work: the name of a profile, or its figures."""
 
     def engine(self, name: str) -> JobSpec:
-        """As the engine reads it."""
+        """Returns the job as the engine reads it."""
         return {
             "name": name,
             "arrival_ps": int(self.arrival),
@@ -181,7 +181,7 @@ class Cluster(Application):
         return (self.workers or list(topology.hosts))[self.reserved :]
 
     def broken(self, topology: Topology) -> Iterator[Broken]:
-        """Hosts that do not exist or are named twice, and a cluster without workers."""
+        """Yields hosts that do not exist or are named twice, and a cluster without workers."""
         workers = self.workers or []
         yield from unknown_hosts(((("workers", index), name) for index, name in enumerate(workers)), topology)
         for index, name in enumerate(workers):

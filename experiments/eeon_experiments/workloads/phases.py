@@ -62,12 +62,12 @@ class Step(Strict):
         return None
 
     def count(self, ranks: int) -> int:
-        """At most how many messages it has."""
+        """Returns at most how many messages the step has."""
         each = {"all_to_all": ranks - 1, "torus": 2 * len(self.grid or ())}
         return ranks * each.get(self.pattern, 1)
 
     def messages(self, ranks: int) -> Iterator[Message]:
-        """Sending and receiving ranks, in the order of sending."""
+        """Yields sending and receiving ranks, in the order of sending."""
         for rank in range(ranks):
             for other in self._receivers(rank, ranks):
                 yield rank, other
@@ -87,7 +87,7 @@ class Step(Strict):
 
 
 def _neighbours(rank: int, grid: list[int]) -> Iterator[int]:
-    """Once each, also where both directions lead to the same one."""
+    """Yields each neighbour once, also where both directions lead to the same one."""
     found: dict[int, None] = {}
     stride = 1
     for extent in reversed(grid):
@@ -116,7 +116,7 @@ class Phases(Application):
     """One connection for each pair of ranks, or a new one for each message."""
 
     def broken(self, topology: Topology) -> Iterator[Broken]:
-        """Hosts that do not exist or are named twice, too few of them, and patterns that do not fit them."""
+        """Yields hosts that do not exist or are named twice, too few, and patterns that do not fit them."""
         names = self.ranks or list(topology.hosts)
         yield from unknown_hosts(((("ranks", index), name) for index, name in enumerate(names)), topology)
         for before, name in pairwise(sorted(names)):

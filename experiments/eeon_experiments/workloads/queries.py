@@ -36,7 +36,7 @@ class ScatterGather(Application):
     """Queries of each client; may be left out in the background."""
 
     def broken(self, topology: Topology) -> Iterator[Broken]:
-        """Hosts that do not exist, racks of one host, and queries without end."""
+        """Yields hosts that do not exist, racks of one host, and queries without end."""
         clients = enumerate(self.clients or [])
         yield from unknown_hosts(((("clients", index), name) for index, name in clients), topology)
         leaves = racks(topology).values()
@@ -62,7 +62,7 @@ class ScatterGather(Application):
 
 
 def racks(topology: Topology) -> dict[str, list[str]]:
-    """Names of hosts by leaf, in the order of the topology."""
+    """Returns the names of hosts by leaf, in the order of the topology."""
     found: dict[str, list[str]] = {}
     for host in topology.hosts.values():
         found.setdefault(host.port.peer.node, []).append(host.name)

@@ -124,7 +124,7 @@ class Coflows(Application):
         return self.coflows
 
     def broken(self, topology: Topology) -> Iterator[Broken]:
-        """Hosts that do not exist, or send to themselves."""
+        """Yields hosts that do not exist, or send to themselves."""
         for name, coflow in self.sets.items():
             for index, one in enumerate(coflow.transfers):
                 path = ("coflows", name, "transfers", index)
@@ -167,7 +167,7 @@ class Incast(Application):
     """Between the last answer and the next question."""
 
     def broken(self, topology: Topology) -> Iterator[Broken]:
-        """Hosts that do not exist, and a client among its servers."""
+        """Yields hosts that do not exist, and a client among its servers."""
         ends = ((("servers", index), name) for index, name in enumerate(self.servers))
         yield from unknown_hosts(((("client",), self.client), *ends), topology)
         for index, name in enumerate(self.servers):
@@ -210,7 +210,7 @@ class Rpc(Application):
         return self
 
     def broken(self, topology: Topology) -> Iterator[Broken]:
-        """Hosts that do not exist, and pairs of one host."""
+        """Yields hosts that do not exist, and pairs of one host."""
         for index, (client, server) in enumerate(self.pairs or []):
             ends = ((("pairs", index, 0), client), (("pairs", index, 1), server))
             yield from unknown_hosts(ends, topology)
@@ -263,7 +263,7 @@ class Poisson(Application):
     """How long."""
 
     def broken(self, topology: Topology) -> Iterator[Broken]:
-        """Hosts that do not exist, or send to themselves."""
+        """Yields hosts that do not exist, or send to themselves."""
         for index, flow in enumerate(self.flows):
             path = ("flows", index)
             ends = (((*path, "source"), flow.source), ((*path, "destination"), flow.destination))

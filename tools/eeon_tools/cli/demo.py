@@ -93,7 +93,7 @@ _COLUMNS = (
 
 
 def _print(results: Results, found: Sequence[Finding]) -> None:
-    """The table of the runs, and what was to be seen in it."""
+    """Prints the table of the runs, and what was to be seen in it."""
     from eeon_tools.demo.runs import EEES
     from eeon_tools.replay.table import comparison
 

@@ -114,8 +114,8 @@ def up(
 
 
 def _converse(running: Lab) -> None:
-    """Commands from standard input, a line each, until its end or `exit`. One that is wrong is told, and ends
-    nothing."""
+    """Executes commands from standard input, a line each, until its end or `exit`. Reports one that is wrong;
+    on a terminal it ends nothing."""
     for line in _typed():
         if line.strip() in ("exit", "quit"):
             return

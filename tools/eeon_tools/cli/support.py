@@ -73,7 +73,7 @@ keep_good_option = click.option(
 
 
 def capture_argument(name: str) -> Callable[[Callable[..., _Result]], Callable[..., _Result]]:
-    """A capture to read: a file, a pipe, or - for standard input."""
+    """Declares a capture to read: a file, a pipe, or - for standard input."""
     return click.argument(name, type=click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path))
 
 
@@ -94,7 +94,7 @@ def reads_again(name: str) -> Callable[[Callable[..., _Result]], Callable[..., _
 
 
 def send_options(function: Callable[..., _Result]) -> Callable[..., _Result]:
-    """How hosts send a trace; the command gets it as `rules`."""
+    """Adds options for how hosts send a trace; the command gets them as `rules`."""
 
     @click.option(
         "--map",
@@ -127,7 +127,7 @@ def send_options(function: Callable[..., _Result]) -> Callable[..., _Result]:
 
 
 def break_teller(keep_good: bool) -> Callable[[BrokenOffError], None] | None:
-    """Returns what warns on stderr of a file that breaks off; None where that is to be an error."""
+    """Returns a function that warns on stderr of a file that breaks off; None where that is an error."""
 
     def tell(error: BrokenOffError) -> None:
         click.echo(f"warning: {error}; what is before that is used", err=True)
@@ -150,7 +150,7 @@ class PacketsDone(Protocol):
 
 @contextmanager
 def packet_progress(what: str) -> Iterator[PacketsDone]:
-    """A line that counts packets on stderr while something runs; gone afterwards."""
+    """Shows a line that counts packets on stderr while something runs, and is gone afterwards."""
     columns = (SpinnerColumn(), ProgressText("{task.description}"), TimeElapsedColumn())
     with Progress(*columns, console=Terminal(stderr=True), transient=True) as progress:
         task = progress.add_task(what)
@@ -163,6 +163,6 @@ def packet_progress(what: str) -> Iterator[PacketsDone]:
 
 
 def output_file(path: Path) -> Path:
-    """`path` with its folder made."""
+    """Makes the folder of `path`, and returns `path`."""
     path.parent.mkdir(parents=True, exist_ok=True)
     return path

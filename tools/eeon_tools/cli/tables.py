@@ -35,7 +35,7 @@ def _fits(to: Console, part: Table) -> bool:
 
 
 def _part(table: Table, indices: Sequence[int], *, first: bool) -> Table:
-    """Some columns of a table, with its title where it is the first part."""
+    """Returns some columns of a table, with its title where it is the first part."""
     part = Table(
         title=table.title if first else None,
         title_justify=table.title_justify,

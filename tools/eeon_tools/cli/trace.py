@@ -80,7 +80,7 @@ class _Common(TypedDict):
 
 
 def _common(function: _Command) -> _Command:
-    """Options of every generator: where to, over which fabric, and how TCP behaves."""
+    """Adds the options of every generator: where to, over which fabric, and how TCP behaves."""
     options = [
         click.option("-o", "--output", type=_FILE, required=True, help="Trace to write: .pcap or .pcapng."),
         click.option("-t", "--topology", "topology_name", default="leaf-spine-4", show_default=True,
@@ -246,7 +246,7 @@ def coflow(
 
 
 def parse_range(text: str) -> tuple[int, int | None]:
-    """First and last coflow of `5-20`, `7` or `5-`; raises `click.BadParameter`."""
+    """Returns the first and last coflow of `5-20`, `7` or `5-`; raises `click.BadParameter`."""
     first, dash, last = text.partition("-")
     if first.isdecimal() and int(first) >= 1 and (not dash or last.isdecimal() or not last):
         low = int(first)

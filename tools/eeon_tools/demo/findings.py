@@ -31,7 +31,7 @@ class Finding:
 
 
 def early_control_drops(run: RunResult) -> int:
-    """ACKs, SYNs and SYN-ACKs that AQM dropped early."""
+    """Returns how many ACKs, SYNs and SYN-ACKs the AQM dropped early."""
     return sum(run.packets[name].early_dropped for name in CONTROL_CLASSES)
 
 

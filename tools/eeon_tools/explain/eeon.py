@@ -120,7 +120,7 @@ class _Facts:
         return _written(self.events, register)
 
     def left_behind(self) -> int:
-        """Bytes that stayed behind the packet, of what its AQM compares."""
+        """Returns the bytes that stayed behind the packet, of what its AQM compares."""
         if self.meta("aqm_priority"):
             return _written(self.leaving, "queue_bytes") or 0
         left = _written(self.leaving, "occupancy_bytes") or 0
@@ -141,7 +141,7 @@ class _Facts:
         return found - (self.read("raised_packets") or 0) if self.meta("aqm_of_queue") else found
 
     def red_probability(self, red: RedSettings, depth: Fraction) -> Fraction:
-        """With what RED compared what it drew; a certainty is 1."""
+        """Returns the probability with which RED compared its draw; a certainty is 1."""
         return min(red.probability_at(depth, self.meta("queued_bytes")), Fraction(1))
 
     def red_draw(self) -> Fraction:
@@ -166,8 +166,8 @@ def _written(events: list[TraceEvent], register: str) -> int | None:
 
 
 def reasons(scene: Scene, steps: list[JourneyStep]) -> tuple[str | None, list[str]]:
-    """The verdict's name and the reasons, most important first. A copy, which has not been through ingress,
-    has none."""
+    """Returns the verdict's name and the reasons, most important first. A copy, which has not been through
+    ingress, has none."""
     ran = [step for step in steps if step["step"] == "ingress"]
     if not ran or ran[0]["fault"] or steps[0]["step"] != "arrived":
         return None, []
@@ -334,7 +334,7 @@ def _ecn(facts: _Facts) -> str:
 
 
 def _sojourn(facts: _Facts) -> int:
-    """Ticks from admission to departure."""
+    """Returns the ticks from admission to departure."""
     left = facts.egress.get("standard_metadata.egress_global_timestamp", 0)
     ticks: int = (left - facts.meta("admitted_at")) % TICK_VALUES
     return ticks
@@ -374,8 +374,8 @@ def _red(facts: _Facts, red: RedSettings) -> str:
 
 
 def _decimal(value: Fraction) -> str:
-    """Six decimals, cut off and not rounded, so that a draw never looks equal to a probability that it is
-    below unless it is within a millionth."""
+    """Returns six decimals, truncated and not rounded, so that a draw never looks equal to a probability that
+    it is below unless it is within a millionth."""
     millionths = value.numerator * 10**6 // value.denominator
     return f"{millionths // 10**6}.{millionths % 10**6:06d}"
 

@@ -44,7 +44,7 @@ class Ending:
 
 
 def endings(scene: Scene, journey: Journey) -> list[Ending]:
-    """How the packet and each of its copies ended."""
+    """Returns how the packet and each of its copies ended."""
     found = []
     for packet in journey.packets():
         steps = journey.of_packet(packet)
@@ -85,7 +85,7 @@ def _cause(source: Source, steps: list[JourneyStep], last: DroppedStep) -> str:
 
 
 def _who_dropped(source: Source, run: IngressStep | EgressStep) -> str:
-    """The last statement of a run that made `egress_spec` the drop port."""
+    """Returns the last statement of a run that made `egress_spec` the drop port, as text."""
     action = place = ""
     how = f"{run['step']} left egress_spec at the drop port, {DROP_PORT}"
     for event in run["events"]:
@@ -103,6 +103,6 @@ def _who_dropped(source: Source, run: IngressStep | EgressStep) -> str:
 
 
 def _where(action: str, place: str) -> str:
-    """Action and place. p4c numbers the actions that it makes of single statements; a place says more."""
+    """Returns action and place. p4c numbers the actions that it makes of statements; a place says more."""
     named = f" in {action}" if action and ("." in action or not place) else ""
     return named + (f" at {place}" if place else "")

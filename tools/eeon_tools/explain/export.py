@@ -17,7 +17,7 @@ VERSION = 2
 
 
 def document(scene: Scene, journey: Journey) -> dict[str, object]:
-    """Everything that the engine told, with the source's names and places added, and the endings."""
+    """Returns everything that the engine told, with the source's names and places added, and the endings."""
     return {
         "version": VERSION,
         "title": journey.title,

@@ -31,8 +31,8 @@ _IDLE_PS = 3_600 * 10**12
 
 
 def parse_flow(text: str, topology: Topology) -> FlowFilter:
-    """`tcp,h1,40000,h3,5000`: protocol, source and its port, destination and its port; hosts by name or
-    address. Raises InputError."""
+    """Parses `tcp,h1,40000,h3,5000`: protocol, source and its port, destination and its port; hosts by name
+    or address. Raises InputError."""
     parts = [part.strip() for part in text.split(",")]
     if len(parts) != 5 or parts[0].lower() not in _PROTOCOLS:
         raise InputError(

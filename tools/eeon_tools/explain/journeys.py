@@ -63,7 +63,7 @@ class Journey:
         return sorted({step["packet"] for step in self.steps})
 
     def of_packet(self, packet: int) -> list[JourneyStep]:
-        """Steps of one packet, in order."""
+        """Returns the steps of one packet, in order."""
         return [step for step in self.steps if step["packet"] == packet]
 
     def is_over(self) -> bool:
@@ -78,7 +78,7 @@ class Journey:
 def follow(
     scene: Scene, frame: bytes, port: int, at_ps: int = 0, registers: Sequence[RegisterValue] = ()
 ) -> Journey:
-    """One frame into a switch that has seen nothing else."""
+    """Follows one frame into a switch that has seen nothing else."""
     return _alone(scene, iter([(1, at_ps, frame)]), 1, port, registers, "a frame")
 
 
@@ -91,9 +91,9 @@ def follow_capture(
     speed: float = 1.0,
     registers: Sequence[RegisterValue] = (),
 ) -> Journey:
-    """Packet `number` (from 1) of a capture, all of which comes in by one port, at its own times.
+    """Follows packet `number` (from 1) of a capture, all of which comes in by one port, at its own times.
 
-    `after`: how many packets before it come too; all of them without it.
+    `after`: how many packets before it come too; without it, all of them.
     """
     title = f"packet {number} of {capture.name}"
     return _alone(scene, _numbered(capture, number, after, speed), number, port, registers, title)
@@ -109,9 +109,9 @@ def follow_in_fabric(
     registers: Sequence[RegisterValue] = (),
     rules: SendRules = AS_A_NIC,
 ) -> Journey:
-    """Packet `number` (from 1) of a capture that hosts of the scene's fabric send, at one switch on its way.
+    """Follows packet `number` (from 1) of a capture that hosts of the scene's fabric send, at one switch.
 
-    Without a name the switch is the sender's leaf. Raises InputError when it does not pass the switch.
+    Without a name the switch is the sender's leaf. Raises InputError when the packet does not pass it.
     """
     way = follow_way(scene, capture, number, after, speed, registers, rules, switch)
     name = switch if switch is not None else way.leaf
@@ -151,7 +151,7 @@ def follow_way(
     rules: SendRules = AS_A_NIC,
     switch: str | None = None,
 ) -> Way:
-    """Packet `number` (from 1) of a capture through all of the scene's fabric, to its receiver or its end.
+    """Follows packet `number` (from 1) of a capture through the scene's fabric, to its receiver or its end.
 
     `registers` are set at `switch`, or at the sender's leaf. Raises InputError and TraceError.
     """
@@ -232,7 +232,7 @@ def _is_over(topology: Topology, found: Mapping[str, _Fetched]) -> bool:
 
 
 def _at_hosts(way: Way, twin: Twin) -> None:
-    """When the sender's NIC sent the packet, and who received it."""
+    """Records when the sender's NIC sent the packet, and who received it."""
     from eeon_engine import hops
 
     recorded = hops.take(twin)
@@ -271,8 +271,8 @@ class _Fetched:
 
 
 def _of_frame(steps: list[JourneyStep], captured: bytes) -> list[JourneyStep]:
-    """Steps of the first packet that is the captured one, and of its copies: frames that were sent at one
-    time and are of one class share a tag."""
+    """Returns the steps of the first packet that is the captured one, and of its copies: frames that were
+    sent at one time and are of one class share a tag."""
     wanted: set[int] = set()
     for step in steps:
         if step["step"] == "arrived" and not wanted and _is_same(bytes.fromhex(step["frame"]), captured):
@@ -292,8 +292,8 @@ def _is_same(frame: bytes, captured: bytes) -> bool:
 def _around(
     feed: Feed, capture: Path, number: int, after: int | None
 ) -> tuple[Iterator[Offer], Offer, Iterator[Offer]]:
-    """Offers before the wanted one, the wanted one, and those after it. Reads the capture twice, so that
-    one of any length can be used."""
+    """Returns the offers before the wanted one, the wanted one, and those after it. Reads the capture twice,
+    so that one of any length can be used."""
     first = 1 if after is None else max(1, number - after)
     wanted = next((offer for offer in feed.offers() if offer.number >= number), None)
     if wanted is None or wanted.number != number:

@@ -45,11 +45,11 @@ class Source:
         return self._tables.keys()
 
     def actions(self, table: str) -> list[str]:
-        """Full names of a table's actions, in order."""
+        """Returns the full names of a table's actions, in order."""
         return [name for name in _list(self._tables[table], "actions") if isinstance(name, str)]
 
     def profile(self, table: str) -> str:
-        """Full name of a table's action profile."""
+        """Returns the full name of a table's action profile."""
         return _text(self._tables[table], "action_profile")
 
     def has_field(self, name: str) -> bool:
@@ -62,7 +62,7 @@ class Source:
         return False
 
     def state(self, parser: str, index: int) -> str:
-        """Name of a parse state."""
+        """Returns the name of a parse state."""
         return (
             _text(_at(_list(self._parsers.get(parser, {}), "parse_states"), index), "name")
             or f"state {index}"
@@ -175,7 +175,7 @@ def _origin(state: object, part: object) -> object:
 
 
 def _part(part: object) -> str:
-    """One part of a transition key in the BMv2 JSON format, chapter `parsers`."""
+    """Returns one part of a transition key in the BMv2 JSON format, chapter `parsers`, as text."""
     value = part.get("value") if isinstance(part, dict) else None
     names = [str(one) for one in value] if isinstance(value, list) else []
     match _text(part, "type"), names:

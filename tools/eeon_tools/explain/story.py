@@ -84,7 +84,7 @@ def tell(scene: Scene, journey: Journey, amount: Amount = Amount.STEPS) -> Node:
 
 
 def add_reasons(node: Node, scene: Scene, journey: Journey, amount: Amount) -> None:
-    """Why the packet, and each copy, ended as it did."""
+    """Adds why the packet, and each copy, ended as it did."""
     for ending in endings(scene, journey):
         line = node.add("ending", _ending_line(ending, journey))
         if amount is not Amount.BRIEF:
@@ -93,7 +93,7 @@ def add_reasons(node: Node, scene: Scene, journey: Journey, amount: Amount) -> N
 
 
 def add_steps(node: Node, scene: Scene, journey: Journey, amount: Amount) -> None:
-    """What happened at one switch, where that much is to be told."""
+    """Adds what happened at one switch, where `amount` asks for that much."""
     if amount in (Amount.STEPS, Amount.ALL) and journey.steps:
         _Teller(scene, journey, amount is Amount.ALL).packet(node, journey.root)
     if journey.is_cut:
@@ -335,8 +335,8 @@ class _Teller:
 
 
 def _merged(events: list[TraceEvent]) -> list[TraceEvent]:
-    """Without reads of registers that are written again before anything is decided: the write shows what
-    was read."""
+    """Returns the events without reads of registers that are written again before anything is decided: the
+    write shows what was read."""
     kept: list[TraceEvent | None] = []
     reads: dict[tuple[str, int], tuple[int, int | None]] = {}
     for event in events:
@@ -354,8 +354,8 @@ def _merged(events: list[TraceEvent]) -> list[TraceEvent]:
 
 
 def _whole(event: ExtractEvent, frame: bytes) -> list[NamedValue]:
-    """Fields of a header with the whole of those above 128 bits, of which events have the low 128: taken from
-    the frame as it came. Without the frame they stay as they are."""
+    """Returns the fields of a header with the whole of those above 128 bits, of which events have the low
+    128: taken from the frame as it came. Without the frame they stay as they are."""
     header = frame[event["offset"] : event["offset"] + event["bytes"]]
     found: list[NamedValue] = []
     bits, at = int.from_bytes(header, "big"), 8 * len(header)
@@ -369,7 +369,7 @@ def _whole(event: ExtractEvent, frame: bytes) -> list[NamedValue]:
 
 
 def _split(steps: list[JourneyStep]) -> list[list[JourneyStep]]:
-    """Rounds: each ends with a recirculation, but the last."""
+    """Splits steps into rounds: each ends with a recirculation, except the last."""
     rounds: list[list[JourneyStep]] = [[]]
     for step in steps:
         rounds[-1].append(step)

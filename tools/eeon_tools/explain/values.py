@@ -39,5 +39,5 @@ def size(count: int) -> str:
 
 
 def plural(count: int, what: str) -> str:
-    """`1 packet`, `2 packets`."""
+    """Returns a count with its noun: `1 packet`, `2 packets`."""
     return f"{count:,} {what}" if count == 1 else f"{count:,} {what}s"

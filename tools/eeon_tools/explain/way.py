@@ -59,7 +59,7 @@ def _sent(way: Way) -> str:
 
 
 def _waited(journey: Journey) -> int:
-    """Picoseconds from the packet's first queue to its last departure from one."""
+    """Returns the picoseconds from the packet's first queue to its last departure from one."""
     steps = journey.of_packet(journey.root)
     queued = next((step["at_ps"] for step in steps if step["step"] == "queued"), None)
     left = next((step["at_ps"] for step in reversed(steps) if step["step"] == "dequeued"), None)

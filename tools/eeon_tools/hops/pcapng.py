@@ -81,7 +81,7 @@ def comment_of(recording: Recording, visit: Visit) -> str:
 
 
 def _in_order(recording: Recording, places: dict[tuple[str, int], int]) -> Iterator[tuple[int, Visit]]:
-    """Visits with their interfaces; they come in order of time. Those without a port that sends (to the
+    """Yields visits with their interfaces, in order of time. Those without a port that sends (to the
     controller) are left out, and drops are where the packet was to go."""
     for visit in recording.visits():
         interface = places.get((visit.node, visit.port))

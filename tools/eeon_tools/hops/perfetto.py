@@ -120,7 +120,7 @@ def _slice(uuid: int, start_ps: int, end_ps: int, name: str) -> tuple[TracePacke
 
 
 def _queues_and_states(recording: Recording, tracks: dict[tuple[str, int], int]) -> Iterator[TracePacket]:
-    """Queue depths after each change, and the states of PHYs."""
+    """Yields queue depths after each change, and the states of PHYs."""
     asleep: dict[tuple[str, int], int] = {}
     for event in recording.hops.events():
         place = tracks.get((event.node, event.port))
@@ -145,7 +145,7 @@ def _queues_and_states(recording: Recording, tracks: dict[tuple[str, int], int])
 
 
 def _wires(recording: Recording, tracks: dict[tuple[str, int], int]) -> Iterator[TracePacket]:
-    """Packets on wires, and drops."""
+    """Yields packets on wires, and drops."""
     for visit in recording.visits():
         place = tracks.get((visit.node, visit.port))
         if place is None or visit.left_ps is None or visit.end_ps is None:

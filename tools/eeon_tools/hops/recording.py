@@ -43,7 +43,7 @@ DEFAULT_LIMIT = 1 << 22
 
 
 def recording_filter(*, limit: int = DEFAULT_LIMIT, snap_bytes: int = 0) -> HopFilter:
-    """Everything that the writers here use, of all packets."""
+    """Returns a filter for everything that the writers here use, of all packets."""
     return {
         "fields": [_META + name for name in FIELDS],
         "port_field": _META + "egress_port",
@@ -147,13 +147,14 @@ class Recording:
         return [*(host.port for host in self.topology.hosts.values()), *self.topology.ports()]
 
     def aqm(self, port: Port | None, priority: int = 0) -> Settings | None:
-        """How a switch's port treats its filling queue of a priority."""
+        """Returns how a switch's port treats its filling queue of a priority; None for a host's."""
         if port is None or port.role is PortRole.HOST:
             return None
         return self.config.settings_of(port).aqm_at(priority).settings_at(port.rate)
 
     def buffer_bytes(self, port: Port) -> int:
-        """Bytes that a switch's port holds at most, of full frames if it counts packets; 0 for a host's."""
+        """Returns the buffer limit of a switch's port in bytes; packets count as full frames. 0 for a
+        host's."""
         return 0 if port.role is PortRole.HOST else int(self.config.settings_of(port).queue.buffer_bytes)
 
     def buffer(self, port: Port) -> str:
@@ -207,7 +208,7 @@ class Recording:
         return visit
 
     def flow_name(self, event: Hop) -> str:
-        """`h1:40000 > h3:50010`."""
+        """Returns the name of a flow, such as `h1:40000 > h3:50010`."""
         assert event.flow is not None
         return self._flow_names[event.flow]
 

@@ -40,7 +40,7 @@ class Host:
 
     @property
     def address(self) -> IPv4Address:
-        """Its own."""
+        """The host's own address."""
         return self._place.ipv4.ip
 
     def send(self, destination: IPv4Address, packet: bytes) -> tuple[bytes, ...]:

@@ -115,7 +115,7 @@ class Lab:
     # ---- for who uses a lab
 
     def run(self, *tasks: Task) -> Sequence[Task]:
-        """Has hosts do these things side by side, until all are done; the tasks, with their results."""
+        """Lets hosts do these things side by side, until all are done; returns the tasks, with results."""
         for task in tasks:
             task.number = next(self._numbers)
         self._tasks = list(tasks)
@@ -136,8 +136,8 @@ class Lab:
             self._step(end)
 
     def send(self, host: str, *frames: bytes) -> list[Arrival]:
-        """A host sends frames, now; what hosts have received when nothing is left to happen or 0.1 s has
-        passed.
+        """Sends frames from a host, now. Returns what hosts have received when nothing is left to happen or
+        0.1 s has passed.
 
         A frame is bytes, or what `bytes()` makes some of, such as a scapy packet.
         """
@@ -192,12 +192,12 @@ class Lab:
             ) from error
 
     def send_ip(self, host: str, destination: IPv4Address, packet: bytes) -> None:
-        """A host sends an IPv4 packet, now. Raises InputError where no route leads there."""
+        """Sends an IPv4 packet from a host, now. Raises InputError where no route leads there."""
         for frame in self._known(host).send(destination, packet):
             self.send_frame(host, frame)
 
     def send_frame(self, host: str, frame: bytes) -> None:
-        """A host sends a frame, now."""
+        """Sends a frame from a host, now."""
         self._known(host)
         now = self.now_ps
         try:
@@ -220,7 +220,7 @@ class Lab:
             raise InputError("tcp", f"{source} to {destination}", str(error)) from error
 
     def flow(self, number: int) -> FlowReport:
-        """Returns how far a TCP flow has come."""
+        """Returns the progress of a TCP flow."""
         from eeon_engine.json_documents import flow_report
 
         return flow_report(self._twin, number)
@@ -360,7 +360,7 @@ def _load(path: Path) -> Program:
 
 
 def _fabric_spec(topology: LabTopology, seed: int, queue_limit_packets: int) -> FabricSpec:
-    """Switches as BMv2's are: timestamps of 1 us, a limit in packets at each port, no gate."""
+    """Describes switches as BMv2's are: timestamps of 1 us, a limit in packets at each port, no gate."""
     return {
         "seed": seed,
         "tick_ps": TICK_PS,

@@ -25,7 +25,7 @@ _TTL = 64
 
 
 def mac_bytes(mac: str) -> bytes:
-    """Of `08:00:00:00:01:11`."""
+    """Returns the bytes of `08:00:00:00:01:11`."""
     return bytes.fromhex(mac.replace(":", ""))
 
 
@@ -45,7 +45,7 @@ class Arp:
     target_ip: IPv4Address
 
     def encode(self) -> bytes:
-        """Its 28 bytes."""
+        """Returns the packet's 28 bytes."""
         return _ARP.pack(
             *_ARP_ETHERNET_IPV4,
             self.operation,
@@ -109,7 +109,7 @@ class Packet:
         return cls(IPv4Address(source), IPv4Address(destination), protocol, tos, payload[header_bytes:length])
 
     def icmp(self) -> tuple[int, int, int, bytes] | None:
-        """Type, identifier, sequence number and data of an ICMP echo; None for anything else."""
+        """Returns type, identifier, sequence number and data of an ICMP echo; None for anything else."""
         if self.protocol != PROTOCOL_ICMP or len(self.data) < _ICMP.size or internet_checksum(self.data):
             return None
         kind, code, _, identifier, sequence = _ICMP.unpack_from(self.data)
@@ -118,7 +118,7 @@ class Packet:
         return kind, identifier, sequence, self.data[_ICMP.size :]
 
     def udp(self) -> tuple[int, int, bytes] | None:
-        """Ports and data of a datagram; None for anything else."""
+        """Returns ports and data of a datagram; None for anything else."""
         if self.protocol != PROTOCOL_UDP or len(self.data) < _UDP.size:
             return None
         source_port, destination_port, length, _ = _UDP.unpack_from(self.data)

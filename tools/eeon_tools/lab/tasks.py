@@ -49,32 +49,32 @@ class Net(Protocol):
         """Returns the address of a host, or the address that the text is. Raises InputError."""
 
     def send_ip(self, host: str, destination: IPv4Address, packet: bytes) -> None:
-        """A host sends an IPv4 packet, now."""
+        """Sends an IPv4 packet from a host, now."""
 
     def send_frame(self, host: str, frame: bytes) -> None:
-        """A host sends a frame, now."""
+        """Sends a frame from a host, now."""
 
     def call_at(self, at_ps: int, call: Callable[[], None]) -> None:
         """Calls when the clock shows `at_ps`."""
 
     def start_flow(self, source: str, destination: str, size: int, settings: str) -> int:
-        """Starts a TCP flow; its number."""
+        """Starts a TCP flow, and returns its number."""
 
     def flow(self, number: int) -> FlowReport:
-        """Returns how far a TCP flow has come."""
+        """Returns the progress of a TCP flow."""
 
 
 class Task(ABC):
-    """One thing to do. `number` is unlike every other task's of the lab."""
+    """One thing to do. `number` is unique among the tasks of the lab."""
 
     number = 0
 
     @abstractmethod
     def start(self, net: Net) -> None:
-        """Begins. Raises InputError for a host or an address that is not there."""
+        """Starts the task. Raises InputError for a host or an address that does not exist."""
 
     def heard(self, at_ps: int, host: str, packet: Packet) -> None:
-        """A host has received an IPv4 packet that was for it; of no interest unless a task says so."""
+        """Takes an IPv4 packet that a host has received for itself; ignored unless a task says otherwise."""
         return None
 
     @property
@@ -84,11 +84,11 @@ class Task(ABC):
 
     @abstractmethod
     def result(self) -> dict[str, object]:
-        """What came out, as JSON: the task's `kind`, hosts, counts, times with their units."""
+        """Returns what came out, as JSON: the task's `kind`, hosts, counts, times with their units."""
 
     @abstractmethod
     def text(self) -> str:
-        """The same as one line."""
+        """Returns the same as one line."""
 
 
 @dataclass
@@ -189,7 +189,7 @@ class UdpStream(Task):
 
     @property
     def packets(self) -> int:
-        """How many are to be sent."""
+        """How many packets the task sends."""
         if self.count is not None:
             return self.count
         return max(1, self.duration_ps * int(self.rate) // (int(self.size) * 8 * PS_PER_S))

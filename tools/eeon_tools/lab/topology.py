@@ -105,7 +105,7 @@ class LabTopology:
 
 
 def read_topology(place: str, rate: DataRate = DEFAULT_RATE) -> LabTopology:
-    """Returns a `.json` file in the tutorials' form, or else the name or file of a topology of this project.
+    """Reads a `.json` file in the tutorials' form, or else a topology of this project by name or file.
 
     `rate` is that of links for which the tutorials' file says none. Raises InputError and the controller's
     errors.
@@ -145,7 +145,7 @@ class _Strict(BaseModel):
 
 
 class _Told(BaseModel):
-    """With keys that are not known, which are told."""
+    """Accepts unknown keys, which are reported."""
 
     model_config = ConfigDict(extra="allow")
 
@@ -207,8 +207,8 @@ def _of_tutorials(path: Path, rate: DataRate) -> LabTopology:
 
 
 def _with_ports(links: list[list[object]], hosts: set[str], switches: set[str]) -> list[list[object]]:
-    """Links whose switches have ports: a switch's links to hosts come first, and each kind in the order of
-    its ends' names, from port 1 on."""
+    """Returns links whose switches have ports: a switch's links to hosts come first, and each kind in the
+    order of its ends' names, from port 1 on."""
     taken: dict[str, int] = {}
     made = {}
     of_host = [

@@ -149,7 +149,7 @@ def remove(state: State) -> list[str]:
 
 
 def end(processes: Iterable[Process]) -> None:
-    """Asks processes to end; after some seconds, end them."""
+    """Asks processes to end, and after some seconds kills them."""
     left = list(processes)
     for number, seconds in ((signal.SIGTERM, _END_SECS), (signal.SIGKILL, _END_SECS)):
         for process in left:
@@ -163,7 +163,7 @@ def end(processes: Iterable[Process]) -> None:
 
 
 def _end_processes(namespace: str) -> None:
-    """A namespace lives on as long as a process is in it."""
+    """Ends the processes in a namespace, which lives on as long as one is in it."""
     found = subprocess.run(
         ("ip", "netns", "pids", namespace), check=False, capture_output=True, text=True
     ).stdout
@@ -190,7 +190,7 @@ def _switched_off() -> list[str]:
 
 
 def _write_settings(inside: Sequence[str]) -> None:
-    """By a shell, because /proc/sys/net shows the namespace of who reads it."""
+    """Writes the hosts' settings by a shell, because /proc/sys/net shows the namespace of its reader."""
     writes = (
         f"test ! -e /proc/sys/{key.replace('.', '/')} || echo {value} > /proc/sys/{key.replace('.', '/')}"
         for key, value in plan.HOST_SETTINGS.items()

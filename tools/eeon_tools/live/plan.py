@@ -40,11 +40,11 @@ class Names:
             )
 
     def namespace(self, host: str) -> str:
-        """Of a host."""
+        """Returns the name of a host's namespace."""
         return f"{self.fabric}-{host}"
 
     def interface(self, device_id: int, port: int) -> str:
-        """Of a switch's port."""
+        """Returns the name of the interface of a switch's port."""
         name = f"{self.fabric}{device_id}p{port}"
         assert len(name) <= _INTERFACE_LIMIT  # 4 + 5 digits + p + 3 digits
         return name
@@ -99,7 +99,7 @@ def pairs(topology: Topology, names: Names) -> Iterator[tuple[End, End]]:
 
 
 def host_commands(host: Host) -> list[str]:
-    """What `ip -batch` is told inside a host's namespace once its interface is there."""
+    """Returns what `ip -batch` is told inside a host's namespace once its interface is there."""
     ours, mac = HOST_INTERFACE, host.gateway_mac
     return [
         "link set lo up",

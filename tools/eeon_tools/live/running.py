@@ -38,7 +38,7 @@ class LiveFabric:
 
     state: State
     topology: Topology
-    """With the rates that the links really have."""
+    """The topology with the rates that the links really have."""
     topology_path: Path
     processes: dict[str, subprocess.Popen[bytes]]
 
@@ -62,7 +62,7 @@ class LiveFabric:
                         report(f"{name} runs again")
 
     def _how(self, name: str, process: Process) -> str:
-        """With which status a switch has ended; empty for one that another process has started."""
+        """Returns with which status a switch has ended; empty for one that another process started."""
         own = self.processes[name]
         if own.pid != process.pid:
             return ""
@@ -75,10 +75,10 @@ class LiveFabric:
 def up(
     topology: Topology, target: str, scale: Fraction, name: str, congestion_control: str | None = None
 ) -> Iterator[LiveFabric]:
-    """Bring a fabric up and, at the end, down.
+    """Brings a fabric up and, at the end, down.
 
-    `congestion_control`: of the hosts; None is one that answers marks (`plan.ANSWER_MARKS`). Raises
-    UnavailableError where it cannot be, InputError for a name or a scale that does not do.
+    `congestion_control`: that of the hosts; None is one that answers marks (`plan.ANSWER_MARKS`). Raises
+    UnavailableError where the fabric cannot be made, InputError for a name or a scale that is not allowed.
     """
     names = Names(name)
     actual, text = plan.with_rates(topology, scale)
@@ -174,7 +174,7 @@ def restart(name: str, switch: str) -> Process:
 
 
 def _interfaces(topology: Topology, record: State, switch: str) -> list[str]:
-    """Those of a switch's ports, where the switch is."""
+    """Returns the interfaces of a switch's ports, at the switch's end."""
     names, found = Names(record.name), topology.switches[switch]
     return [names.interface(found.device_id, port.number) for port in found.ports]
 

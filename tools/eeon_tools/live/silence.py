@@ -21,8 +21,8 @@ _LOCK = "replay.lock"
 
 @contextmanager
 def silent_hosts(record: State) -> Iterator[None]:
-    """No host of the fabric sends anything of its own. One replay at a time: raises UnavailableError for a
-    second one."""
+    """Keeps all hosts of the fabric from sending anything of their own. Allows one replay at a time: raises
+    UnavailableError for a second one."""
     with (record.folder / _LOCK).open("w") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)

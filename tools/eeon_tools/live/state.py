@@ -68,18 +68,18 @@ class State:
     topology: str
     """Name of the topology that was asked for."""
     namespaces: dict[str, str] = field(default_factory=dict)
-    """Of each host."""
+    """Namespace of each host."""
     interfaces: list[str] = field(default_factory=list)
-    """Those of switches; their peers go with them."""
+    """Interfaces of switches; their peers go with them."""
     switches: dict[str, Process] = field(default_factory=dict)
     addresses: dict[str, str] = field(default_factory=dict)
     """P4Runtime servers."""
     thrift_ports: dict[str, int] = field(default_factory=dict)
-    """Of BMv2's switches; the engine's have no Thrift."""
+    """Thrift ports of BMv2's switches; the engine's have none."""
     supervisor: Process | None = None
     is_up: bool = False
     congestion_control: str = ""
-    """Of the hosts' TCP."""
+    """Congestion control of the hosts' TCP."""
     mark: str = ""
     """In the environment of every switch process, so that one is found whose maker was killed before it could
     write the process down."""
@@ -95,7 +95,7 @@ class State:
             raise self._taken()
 
     def create(self) -> None:
-        """Claim the name, whole or not at all. Raises UnavailableError when it is taken."""
+        """Claims the name, whole or not at all. Raises UnavailableError when it is taken."""
         self.folder.mkdir(parents=True, exist_ok=True)
         scratch = self.folder / f".{_FILE}.{os.getpid()}"
         scratch.write_text(self._text(), encoding="utf-8")
@@ -119,7 +119,7 @@ class State:
         scratch.replace(self.folder / _FILE)
 
     def forget(self, *, keeps_logs: bool = False) -> None:
-        """Everything is gone, and so is the folder, or the file alone where somebody will want the logs."""
+        """Removes the folder when everything else is gone; with `keeps_logs` only the file, not the logs."""
         if keeps_logs:
             (self.folder / _FILE).unlink(missing_ok=True)
         else:
@@ -147,7 +147,7 @@ def marked(mark: str) -> list[Process]:
 
 
 def load(name: str) -> State:
-    """The fabric of this name. Raises UnavailableError where there is none, InputError for a damaged file."""
+    """Reads a fabric's state. Raises UnavailableError where there is none, InputError for a damaged file."""
     path = folder(name) / _FILE
     try:
         text = path.read_text(encoding="utf-8")

@@ -75,8 +75,8 @@ def command(state: State, switch: Switch, names: Names) -> Command:
 
 
 def choose_addresses(state: State, names: Sequence[str]) -> None:
-    """Where each switch listens. The engine's switches have Unix sockets, which only their user opens, and no
-    Thrift; BMv2's are on loopback, where every user of the computer reaches them."""
+    """Chooses where each switch listens. The engine's switches have Unix sockets, which only their user
+    opens, and no Thrift; BMv2's are on loopback, where every user of the computer reaches them."""
     if state.target == "engine":
         state.addresses = {name: f"unix:{state.folder}/{name}.p4rt" for name in names}
         return
@@ -128,8 +128,8 @@ def remove_socket(state: State, switch: str) -> None:
 
 
 def wait_until_ready(state: State, processes: dict[str, subprocess.Popen[bytes]]) -> None:
-    """Until all answer on their addresses. Raises UnavailableError with what the first that does not has
-    printed."""
+    """Waits until all answer on their addresses. Raises UnavailableError with what the first that does not
+    has printed."""
     deadline = time.monotonic() + _READY_SECS
     for name, process in processes.items():
         while True:
@@ -175,17 +175,17 @@ def set_rates(state: State, switch: Switch) -> None:
 
 
 def packet_rate(rate_bps: int, overhead_bytes: int) -> int:
-    """Frames of the largest size that a link has room for in a second; at least one."""
+    """Returns how many frames of the largest size a link has room for in a second; at least one."""
     return max(1, rate_bps // (8 * (MTU_BYTES + _ETHERNET_HEADER_BYTES + overhead_bytes)))
 
 
 def stop(processes: Iterable[Process]) -> None:
-    """Ends those that still run."""
+    """Ends the processes that still run."""
     end(process for process in processes if process.is_alive)
 
 
 def free_ports(count: int) -> list[int]:
-    """TCP ports of loopback that are free now."""
+    """Returns TCP ports of loopback that are free now."""
     sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
     ports = [int(one.getsockname()[1]) for one in sockets]
     for one in sockets:

@@ -112,7 +112,7 @@ def page(runs: Sequence[RunResult], tool: str) -> str:
 
 
 OVERLOAD_SHARE = 0.01
-"""Of the packets: more drops at full buffers say that the trace offers more than the fabric carries."""
+"""Share of the packets: more drops at full buffers say that the trace offers more than the fabric carries."""
 
 
 def unmarked(run: RunResult) -> list[str]:

@@ -42,7 +42,7 @@ MAX_RUN_PS = 10**6 * 10**12
 _PS_PER_NS = 1000
 _MAX_OFFER_BYTES = 65_535
 _LONGEST_USUAL_BYTES = ETHERNET_HEADER_BYTES + MTU_BYTES + 4
-"""With a VLAN tag."""
+"""Bytes of a full frame with a VLAN tag."""
 _TCP_FLAGS_END = 14
 _CHECKSUM_AT = {TCP: 16, UDP: 6, UDP_LITE: 6, DCCP: 6, ICMPV6: 2}
 """Where the checksums stand that cover addresses (in IPv4, ICMP's does not)."""
@@ -87,7 +87,7 @@ class FeedCounts:
     last_ps: int = 0
 
     def remarks(self) -> list[str]:
-        """Returns what somebody has to know who reads the result, in sentences."""
+        """Returns what a reader of the result must know, in sentences."""
         found = []
         if self.segments:
             found.append(
@@ -210,7 +210,7 @@ class Feed:
         self.counts = FeedCounts()
 
     def batches(self) -> Iterator[list[Offer]]:
-        """Offers in lists that are bounded in number and in bytes of whole frames."""
+        """Yields offers in lists that are bounded in number and in bytes of whole frames."""
         batch: list[Offer] = []
         size = 0
         for offer in self.offers():
@@ -223,7 +223,7 @@ class Feed:
             yield batch
 
     def offers(self) -> Iterator[Offer]:
-        """Offers one by one, with one packet in memory at a time."""
+        """Yields offers one by one, with one packet in memory at a time."""
         counts = self.counts
         previous = -1
         for number, packet in enumerate(read_packets(self._trace, self._on_break), start=1):
@@ -281,8 +281,8 @@ class Feed:
             )
 
     def _as_sent(self, offer: Offer, place: tuple[int, int], payload: int | None) -> Iterator[Offer]:
-        """Yields the frames that a NIC sends of a long one that its host hands it; `payload` of each where it
-        is to be cut."""
+        """Yields the frames that a NIC sends for a frame of its host: where it is cut, several with at most
+        `payload` bytes each."""
         counts = self.counts
         if payload is not None:
             counts.super_frames += 1
@@ -365,7 +365,7 @@ class Feed:
         return bytes(frame)
 
     def _host_of(self, address: bytes) -> int | None:
-        """By the mapped address, else the host's own, else the longest mapped prefix."""
+        """Returns the host by the mapped address, else the host's own, else the longest mapped prefix."""
         if address not in self._hosts_of:
             if len(self._hosts_of) >= _KNOWN_ADDRESSES:
                 self._hosts_of.clear()
@@ -392,7 +392,7 @@ class ReadFeed:
         self.counts = feed.counts
 
     def batches(self) -> Iterator[list[Offer]]:
-        """As the feed's."""
+        """Returns the lists of offers that the feed gave."""
         return iter(self._batches)
 
 

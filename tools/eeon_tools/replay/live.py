@@ -224,8 +224,8 @@ def difference(after: FabricCounters, before: FabricCounters) -> FabricCounters:
 
 
 def live_packets(report: TrafficReport, counted: FabricCounters) -> dict[str, LivePackets]:
-    """Hosts' report and switches' counters by class. Raises ReplayError when more became of packets than
-    there were: then something else has used the fabric."""
+    """Returns the hosts' report and the switches' counters by class. Raises ReplayError when more became of
+    packets than there were: then something else has used the fabric."""
     found = {
         name: _with_losses(packets, report["classes"][name]["arrived_marked"])
         for name, packets in packet_counts.class_packets(report, counted).items()

@@ -9,7 +9,7 @@ from eeon_tools.replay.feed import FeedCounts
 from eeon_tools.replay.result import ClassPackets, Latency
 
 LATE_SHARE = 0.01
-"""Of all frames: when more than these were late, the trace's times were not kept."""
+"""Share of all frames: when more were late, the trace's times were not kept."""
 
 
 @dataclass(frozen=True)
@@ -91,7 +91,7 @@ class LiveResult:
         return self.lateness.late <= LATE_SHARE * self.total().sent
 
     def as_dict(self) -> dict[str, object]:
-        """Plain data for JSON."""
+        """Returns plain data for JSON."""
         return asdict(self) | {"kept_its_times": self.kept_its_times}
 
 

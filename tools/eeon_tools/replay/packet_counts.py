@@ -37,9 +37,9 @@ def _of_hosts(packet_class: str) -> str:
 def class_packets(
     report: Report | TrafficReport, counters: FabricCounters, with_control: bool = False
 ) -> dict[str, ClassPackets]:
-    """Packets by class as hosts see it; drops and marks are sums over all switches. `with_control`: frames
-    of MAC control that switches have consumed and lost count as drops of the class `other`, and those that
-    links have lost as lost ones."""
+    """Returns packets by class as hosts see it; drops and marks are sums over all switches. `with_control`:
+    frames of MAC control that switches have consumed and lost count as drops of the class `other`, and those
+    that links have lost as lost ones."""
     lost = dict.fromkeys(CLASS_NAMES, 0)
     for name, packets in lost_by_class(report).items():
         if name != _CONTROL or with_control:
@@ -177,7 +177,7 @@ def deliveries(
 
 
 def occupancy(registers: Mapping[tuple[str, int], Mapping[str, int]]) -> Iterable[str]:
-    """Queues of an idle fabric that the program does not think empty."""
+    """Yields queues of an idle fabric that the program does not consider empty."""
     for (switch, port), values in registers.items():
         for name in ("occupancy_bytes", "occupancy_packets"):
             if values[name]:

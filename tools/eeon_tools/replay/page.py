@@ -73,7 +73,7 @@ def run_page(run: RunResult, tool: str = "") -> str:
 
 
 def conditions(run: RunResult) -> str:
-    """Everything that one needs to get the same numbers again."""
+    """Returns everything that one needs to get the same numbers again."""
     seed = "none (no manifest)" if run.trace_seed is None else str(run.trace_seed)
     return html.bullets(
         [

@@ -177,5 +177,5 @@ class RunResult:
         return max(queues, key=lambda queue: queue.highest, default=None)
 
     def as_dict(self) -> dict[str, object]:
-        """Plain data for JSON."""
+        """Returns plain data for JSON."""
         return asdict(self)

@@ -81,7 +81,7 @@ def fabric_spec(
 
 
 def _nic_classes(config: FabricConfig) -> NicClassesSpec:
-    """Hosts put frames where the switches would, and obey the pauses of lossless classes."""
+    """Returns the NICs' classes: hosts put frames where switches would, and obey lossless classes' pauses."""
     return {
         "dscp": [
             {"dscp": dscp, "priority": one.priority}
@@ -123,7 +123,7 @@ def _nic_eee(eee: Eee) -> NicEeeSpec | None:
 
 
 def _phys(topology: Topology, config: FabricConfig, nics: Mapping[str, Eee]) -> list[PhySpec]:
-    """One PHY for each link speed whose power is known, with the timings that the configuration asks for."""
+    """Returns one PHY for each link speed whose power is known, with the timings of the configuration."""
     timings: dict[DataRate, tuple[int, int]] = {}
     asked_by: dict[DataRate, str] = {}
     asked: list[tuple[Port, Eee]] = [(port, config.eee_of(port)) for port in topology.ports()]

@@ -171,7 +171,7 @@ def by_layer(run: RunResult) -> Rows:
 
 
 def comparison(runs: Sequence[RunResult], labels: Iterable[tuple[str, str]], group_size: int) -> Rows:
-    """Many replays of one trace, one a row; `labels` are (AQM, EEE). A line between `group_size` rows."""
+    """Returns a table of replays of one trace, one a row; `labels` are (AQM, EEE). A line ends each group."""
     head = (
         "AQM", "EEE", "marked", "ACK early drop", "SYN early drop", "data early drop", "tail drop",
         "data us p50", "data us p99", "ACK us p99", "queue KB", "energy mJ", "% of legacy", "wakes",

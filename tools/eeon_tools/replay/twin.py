@@ -102,7 +102,7 @@ class RunningTwin:
         self._twin.run_until(at_ps)
 
     def run_to_idle(self, limit_ps: int) -> bool:
-        """Lets everything happen; whether nothing was left to happen at `limit_ps`."""
+        """Lets everything happen until `limit_ps`; returns whether nothing was left to happen then."""
         return self._twin.run_to_idle(limit_ps)
 
     def start_workload(self, workload: WorkloadSpec) -> None:
@@ -120,7 +120,7 @@ class RunningTwin:
         return self._twin.run_workload(limit_ps)
 
     def record(self, filter: HopFilter) -> None:
-        """From now on record what happens to packets by hop."""
+        """Records what happens to packets by hop from now on."""
         from eeon_engine import hops
 
         hops.record(self._twin, filter)

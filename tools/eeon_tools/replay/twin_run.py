@@ -182,7 +182,7 @@ def own_manifest(trace: Path) -> manifests.Manifest | None:
 
 
 def latencies(report: Report | TrafficReport) -> dict[str, Latency]:
-    """Of each class, from a report of hosts."""
+    """Returns the latencies of each class, from a report of hosts."""
     found = {}
     for name in CLASS_NAMES:
         measured = report["classes"][name]["latency"]
@@ -198,7 +198,7 @@ def latencies(report: Report | TrafficReport) -> dict[str, Latency]:
 
 
 def energy_of(layer: LayerEnergy) -> Energy:
-    """Of some transmitters, from a report."""
+    """Returns the energy of some transmitters, from a report."""
     return Energy(layer["used_joules"], layer["legacy_joules"], layer["ideal_joules"])
 
 

@@ -62,7 +62,7 @@ class _PortSeries:
     queue: dict[int, str] = field(default_factory=dict)
 
     def change(self, depth: int, at_ps: int) -> None:
-        """The depth is `depth` from now on."""
+        """Sets the depth from `at_ps` on."""
         self.times.append(at_ps)
         self.depths.append(depth)
         if depth > self.deepest[0]:
@@ -120,7 +120,7 @@ class Measured(Protocol):
 
 
 def run_model(recording: Recording, result: Measured, runs: int = 1) -> dict[str, object]:
-    """One of `runs` runs of a page."""
+    """Returns the model of one of `runs` runs of a page."""
     periods = max(200, PERIODS // runs)
     active_ps = _active(recording)
     period_ps = max(1, -(-active_ps // periods))
@@ -174,8 +174,9 @@ def _series(recording: Recording, periods: int, period_ps: int) -> dict[tuple[st
 def _walk(
     recording: Recording, series: dict[tuple[str, int], _PortSeries], period_ps: int, asked: set[_Key]
 ) -> tuple[dict[_Key, str], dict[str, list[_Slowed]]]:
-    """Depths, sleep and load of ports; for each packet at a node that is asked for, who stood before it when
-    it was marked, dropped or held; and when the sender of each flow slowed down."""
+    """Fills in depths, sleep and load of ports. Returns, for each packet at a node that is asked for, who
+    stood before it when it was marked, dropped, held or paused; and when the sender of each flow slowed
+    down."""
     slowed: dict[str, list[_Slowed]] = {}
     ahead: dict[_Key, str] = {}
     asleep: dict[tuple[str, int], int] = {}
@@ -229,7 +230,7 @@ def _walk(
 
 
 def _spread(one: _PortSeries, start_ps: int, end_ps: int, period_ps: int) -> None:
-    """Time asleep, divided over the periods that it covers."""
+    """Divides time asleep over the periods that it covers."""
     if end_ps <= start_ps:
         return
     one.asleep_ps += end_ps - start_ps
@@ -240,7 +241,7 @@ def _spread(one: _PortSeries, start_ps: int, end_ps: int, period_ps: int) -> Non
 
 
 def _ahead(queue: dict[int, str], last: bool = False) -> str:
-    """Who waits, by flow, most first; without the one that came last if that is the packet itself."""
+    """Returns who waits, by flow, most first; with `last` without the last, which is the packet itself."""
     flows = list(queue.values())[: len(queue) - 1 if last else None]
     if not flows:
         return _ALONE
@@ -293,14 +294,14 @@ def _kind(visit: Visit) -> str:
 
 
 def _size(one: _Detail) -> int:
-    """By what the packets of a kind are ranked: the time that they waited, or the depth that they met."""
+    """Returns what the packets of a kind are ranked by: the time that they waited, or the depth they met."""
     by_time = {_HOLD: one.visit.held_ps, _PAUSE: one.visit.paused_ps}
     return by_time.get(one.kind, one.visit.decided_bytes)
 
 
 def _choose(details: dict[str, list[_Detail]], limit: int) -> tuple[list[_Detail], dict[str, list[int]]]:
-    """At most `limit`, of each kind its share: the first, the extreme ones and others evenly over the run.
-    With how many are kept of how many."""
+    """Returns of each kind its share of `limit`: the first and others evenly over the run, and the largest,
+    which may be one more. Also returns how many are kept of how many."""
     kinds = [kind for kind, found in details.items() if found]
     kept: list[_Detail] = []
     counts = {}
@@ -323,7 +324,7 @@ def _shown(series: dict[tuple[str, int], _PortSeries]) -> list[_PortSeries]:
 
 
 def _share(shown: list[_PortSeries], steps: int) -> dict[tuple[str, int], int]:
-    """Steps of each port: a quarter of all in equal parts, the rest by how deep the queues were."""
+    """Returns the steps of each port: a quarter of all in equal parts, the rest by the depth of its queue."""
     deepest = sum(one.deepest[0] for one in shown)
     return {
         (one.port.node, one.port.number): steps // (4 * len(shown))
@@ -367,7 +368,7 @@ def _port(recording: Recording, one: _PortSeries, period_ps: int, steps: int) ->
 
 
 def _full_frames(depth: Bytes | Packets) -> int:
-    """Bytes of a depth; of one in packets, those of full frames."""
+    """Returns the bytes of a depth; of one in packets, those of full frames."""
     return int(depth) * _FRAME_BYTES if isinstance(depth, Packets) else int(depth)
 
 
@@ -395,13 +396,13 @@ def _steps(one: _PortSeries, limit: int) -> tuple[int, list[int]]:
 
 
 def _active(recording: Recording) -> int:
-    """When the last packet event happened, in picoseconds; what follows is sleep."""
+    """Returns when the last packet event happened, in picoseconds; what follows is sleep."""
     packets, times = recording.hops.column("packet"), recording.hops.column("at_ps")
     return next((times[at] for at in range(len(packets) - 1, -1, -1) if packets[at]), 0) or recording.end_ps
 
 
 def _flat(counts: dict[int, int]) -> list[int]:
-    """Period and value in turn, periods as steps from the last one."""
+    """Returns period and value in turn, periods as steps from the last one."""
     places = sorted(counts)
     steps = [0, *places]
     return [number for before, at in pairwise(steps) for number in (at - before, counts[at])]
@@ -433,9 +434,9 @@ def _detail(
     ahead: dict[_Key, str],
     slowed: dict[str, list[_Slowed]],
 ) -> list[object]:
-    """`number, port, time in us, kind, queue bytes, queue packets, waited us, held us, paused us, flow,
-    reason, who stood before it, what its sender did`; the last is empty where senders do not react, as in a
-    replay."""
+    """Returns `number, port, time in us, kind, queue bytes, queue packets, waited us, held us, paused us,
+    flow, reason, who stood before it, what its sender did`; the last is empty where senders do not react, as
+    in a replay."""
     visit = one.visit
     return [
         visit.number,

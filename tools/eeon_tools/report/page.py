@@ -39,7 +39,7 @@ def section(models: Sequence[dict[str, object]], topology: dict[str, object], ex
 
 
 def layers(topology: Topology) -> dict[str, object]:
-    """Names of nodes from top to bottom, for the drawing: spines, leaves, hosts."""
+    """Returns the names of nodes from top to bottom, for the drawing: spines, leaves, hosts."""
     spines = [switch.name for switch in topology.switches.values() if switch.role is SwitchRole.SPINE]
     leaves = [switch.name for switch in topology.switches.values() if switch.role is not SwitchRole.SPINE]
     return {"layers": [layer for layer in (spines, leaves, list(topology.hosts)) if layer]}

@@ -49,7 +49,7 @@ _BUFFER_BYTES = 1 << 18
 
 
 OnBreak: TypeAlias = Callable[[BrokenOffError], None]
-"""What hears that a capture broke off, where that is to be no error."""
+"""Is called when a capture breaks off, where that is not an error."""
 
 
 class Packet(NamedTuple):
@@ -140,8 +140,8 @@ class _Compressed:
 
 @contextlib.contextmanager
 def seekable(path: Path) -> Iterator[Path]:
-    """A file with what `path` holds that can be read more than once: itself, or a copy of what comes out of
-    a pipe (`-` is standard input)."""
+    """Yields a file with what `path` holds that can be read more than once: itself, or a copy of what comes
+    out of a pipe (`-` is standard input)."""
     if path.is_file():
         yield path
         return

@@ -25,7 +25,7 @@ class CaptureWriter(Protocol):
         """Appends one packet. Times are nanoseconds since the start of the trace and must not go back."""
 
     def close(self) -> None:
-        """Finish the file; without it the last packets may be missing."""
+        """Finishes the file; without it the last packets may be missing."""
 
 
 def open_writer(path: Path) -> CaptureWriter:

@@ -58,7 +58,7 @@ class TraceInfo:
         return self.last_ns - self.first_ns
 
     def per_second(self, count: int) -> float | None:
-        """`count` over the duration, or None when the duration is zero."""
+        """Returns `count` per second of the duration, or None when the duration is zero."""
         return count * 1e9 / self.duration_ns if self.duration_ns else None
 
     def top_senders(self, count: int) -> list[tuple[str, Totals]]:

@@ -26,7 +26,7 @@ class Transport(NamedTuple):
 
 
 def source_place(frame: bytes) -> tuple[int, int] | None:
-    """Where the source address stands and how long it is, or None when the frame is not IP.
+    """Returns where the source address stands and how long it is, or None when the frame is not IP.
 
     The length is 0 when the frame is cut before it says what it is.
     """

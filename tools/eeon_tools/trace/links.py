@@ -21,19 +21,19 @@ NAMES = {
     LINUX_SLL: "Linux cooked",
     LINUX_SLL2: "Linux cooked v2",
 }
-"""Those that are read."""
+"""Link types that are read, with their names."""
 NO_ADDRESSES = bytes(12)
 """Destination and source of a frame whose capture had no Ethernet header."""
 HEADER_BYTES = {NULL: 4, ETHERNET: 14, RAW: 0, LOOP: 4, LINUX_SLL: 16, IPV4: 0, IPV6: 0, LINUX_SLL2: 20}
 _AF_INET = 2
 _AF_INET6 = (10, 24, 28, 30)
-"""Of Linux, NetBSD and OpenBSD, FreeBSD, and Darwin."""
+"""AF_INET6 of Linux, NetBSD and OpenBSD, FreeBSD, and Darwin."""
 _NO_ETHERTYPE = 0
 """Below 0x0600 it would be a length; what has it is not IP."""
 
 
 def as_ethernet(link_type: int, frame_bytes: int, captured: bytes) -> tuple[int, bytes]:
-    """Length and bytes of a packet as an Ethernet frame. `frame_bytes`: at least `HEADER_BYTES`."""
+    """Returns length and bytes of a packet as an Ethernet frame. `frame_bytes`: at least `HEADER_BYTES`."""
     if link_type == ETHERNET or (link_type == NULL and not _is_loopback(frame_bytes, captured)):
         # BMv2 writes its Ethernet files with the link type of loopback.
         return frame_bytes, captured

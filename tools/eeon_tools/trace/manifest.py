@@ -125,8 +125,8 @@ def read(trace: Path) -> Manifest | None:
 
 
 def topology_of(trace: Path) -> str | None:
-    """The name or the file of the topology that a trace was made for, as -t takes it; None where it has no
-    manifest. Raises TraceError for a file that is not there."""
+    """Returns the name or the file of the topology that a trace was made for, as -t takes it; None where it
+    has no manifest. Raises TraceError for a file that is not there."""
     manifest = read(trace)
     if manifest is None or manifest.topology_file is None:
         return None if manifest is None else manifest.topology
@@ -141,6 +141,6 @@ def topology_of(trace: Path) -> str | None:
 
 
 def digest(path: Path) -> str:
-    """SHA-256 of a file, read in pieces."""
+    """Returns the SHA-256 of a file, read in pieces."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()

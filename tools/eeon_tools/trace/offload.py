@@ -30,7 +30,7 @@ class Segmenter:
     def payload_of_segment(
         self, frame: bytes, place: tuple[int, int], frame_bytes: int, found: Transport | None
     ) -> int | None:
-        """Returns how much payload a segment of a frame has that is to be cut; None for any other frame.
+        """Returns the payload in bytes of a segment of a frame that must be cut; None for any other frame.
         Learns from SYNs. `found`: what follows IP."""
         if found is None or found.protocol != TCP or found.is_fragment or len(frame) < found.at + 14:
             return None
@@ -50,7 +50,7 @@ class Segmenter:
         return segment if payload > segment and len(frame) >= found.at + header else None
 
     def segments(self, frame: bytes, place: tuple[int, int], frame_bytes: int) -> int:
-        """Into how many segments a frame is to be cut; 1 for any that is not."""
+        """Returns into how many segments a frame is cut; 1 for a frame that is not cut."""
         found = transport(frame, place)
         size = self.payload_of_segment(frame, place, frame_bytes, found)
         if size is None or found is None:

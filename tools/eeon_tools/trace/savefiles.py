@@ -63,14 +63,14 @@ class ExactStream:
         self.packets = 0
 
     def read(self, count: int) -> bytes:
-        """Exactly `count` bytes. Raises BrokenOffError where there are fewer."""
+        """Returns exactly `count` bytes. Raises BrokenOffError where there are fewer."""
         data = self.read_or_end(count)
         if not data and count:
             raise self._broken_off(count, 0)
         return data
 
     def read_or_end(self, count: int) -> bytes:
-        """As `read`, but nothing at the end of the stream: a record may begin here."""
+        """Returns what `read` does, but nothing at the end of the stream: a record may begin here."""
         if count > _MAX_BLOCK_BYTES:
             raise self.error(f"a block of {count} bytes; at most {_MAX_BLOCK_BYTES} are believed")
         data = self._stream.read(count)
@@ -103,7 +103,7 @@ class ExactStream:
 
 
 def read_pcap(stream: ExactStream, magic: bytes) -> Iterator[Record]:
-    """Records of a pcap file, whose first four bytes have been read."""
+    """Yields the records of a pcap file, whose first four bytes have been read."""
     order, unit_ns = PCAP_MAGICS[magic]
     link = struct.unpack(order + "HHIIII", stream.read(20))[5]
     # The frame check sequence has that many words of 16 bits.
@@ -138,8 +138,8 @@ class _Interface(NamedTuple):
 
 
 def read_pcapng(stream: ExactStream, magic: bytes) -> Iterator[Record]:
-    """Records of a pcapng file, whose first four bytes have been read. Each section has its own byte order
-    and its own interfaces."""
+    """Yields the records of a pcapng file, whose first four bytes have been read. Each section has its own
+    byte order and its own interfaces."""
     order = "<"
     interfaces: list[_Interface] = []
     start, kind_bytes = 0, magic
