@@ -41,7 +41,7 @@ NS3_FLOWS    := out/validate/flows
 PURE         := control_plane tools experiments ptf_tests release/eeon
 
 .DEFAULT_GOAL := help
-.PHONY: help setup check check-python style $(TYPES) wheels demo picture test test-wheels test-rust test-python test-ptf nightly reference-switch validate ptf stf testgen tutorials hostile packetdrill mutants differential bench bench-control bench-live reference guide switch-names fuzz fuzz-corpus fuzz-servers fuzz-servers-corpus man p4 p4-check audit deny site hashes packages-hashed lint format clean
+.PHONY: help setup check check-python style style-rust style-python $(TYPES) wheels demo picture test test-wheels test-rust test-python test-ptf nightly reference-switch validate ptf stf testgen tutorials hostile packetdrill mutants differential bench bench-control bench-live reference guide switch-names fuzz fuzz-corpus fuzz-servers fuzz-servers-corpus man p4 p4-check audit deny site hashes packages-hashed lint format clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-17s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -208,9 +208,13 @@ deny: ## check licences, sources and vulnerabilities of all crates with cargo-de
 lint: audit style ## check formatting, lints, types, and for known vulnerabilities
 	$(CARGO) clippy $(ENGINE) --package eeon-python --no-default-features --quiet -- -D warnings
 
-style: setup
+style: style-rust style-python
+
+style-rust:
 	$(CARGO) fmt $(ENGINE) --all --check
 	$(CARGO) clippy $(ENGINE) --workspace --all-targets --quiet -- -D warnings
+
+style-python: setup
 	$(VENV)/bin/ruff check --quiet .
 	$(VENV)/bin/ruff format --quiet --check .
 	$(MAKE) --no-print-directory --jobs $(JOBS) $(TYPES)
