@@ -19,7 +19,7 @@ def _read() -> dict[str, dict[str, int]]:
 
 
 def _names(of: dict[str, int]) -> tuple[str, ...]:
-    """Lower-case names in the order of their numbers, which are 0, 1, 2, ..."""
+    """Returns lower-case names in the order of their numbers, which are 0, 1, 2, ..."""
     ordered = sorted(of, key=of.__getitem__)
     assert [of[name] for name in ordered] == list(range(len(ordered))), f"{_PATH}: an enum has gaps"
     return tuple(name.lower() for name in ordered)

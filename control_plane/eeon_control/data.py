@@ -34,7 +34,7 @@ def folder(kind: str) -> Path:
 
 
 def names(kind: str) -> list[str]:
-    """Names, without `.yaml`, of the files that ship in a folder."""
+    """Returns the names, without `.yaml`, of the files that ship in a folder."""
     return sorted(path.stem for path in folder(kind).glob("*.yaml"))
 
 

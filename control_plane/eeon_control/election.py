@@ -12,7 +12,7 @@ def above(election_id: int) -> int:
 
 
 def name_of(election_id: int) -> str:
-    """For people, who do not recognise the largest by its 39 digits."""
+    """Returns an election id for people, who do not recognise the largest by its 39 digits."""
     if election_id == LARGEST:
         return f"{election_id} (the largest there is)"
     return str(election_id)

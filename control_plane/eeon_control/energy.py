@@ -132,13 +132,14 @@ def timings(entries: Iterable[Entry], ports: Iterable[Port]) -> dict[int, Timing
 
 
 def power_of(rate: DataRate) -> tuple[float, float] | None:
-    """(full power in watts, share of it drawn in LPI) of a port of this speed; None where it is not known."""
+    """Returns (full power in watts, share of it in LPI) of a port of this speed; None where it is not
+    known."""
     known = phy.of_rate(rate)
     return None if known is None or known.watts is None else (known.watts, known.lpi_fraction)
 
 
 def lpi_ticks(registers: Mapping[str, int], timing: Timing | None, now: int) -> int:
-    """Ticks in LPI from the switch's start to `now`, the current sleep included; modulo 2^48.
+    """Returns the ticks in LPI from the switch's start to `now`, the current sleep included; modulo 2^48.
 
     The rules are those of the P4 program (control/eee.p4): a sleep begins `stall` after the wire went idle,
     LPI `sleep` later, and it lasts until the wake-up starts.

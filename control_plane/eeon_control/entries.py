@@ -102,7 +102,7 @@ def owned_of(entries: Iterable[Entry], owned: frozenset[EntryKey] | None) -> lis
 
 
 def entries_digest(entries: Iterable[Entry]) -> str:
-    """SHA-256, in hex, of a set of entries, whatever their order."""
+    """Returns the SHA-256, in hex, of a set of entries, whatever their order."""
     lines = sorted(f"{entry.table} {entry.match_text} {entry.action_text}" for entry in entries)
     return hashlib.sha256("\n".join(lines).encode()).hexdigest()
 

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 @contextmanager
 def cyclic_collector_paused() -> Iterator[None]:
-    """No search for reference cycles meanwhile; memory without cycles is freed as always.
+    """Stops the search for reference cycles meanwhile; memory without cycles is freed as always.
 
     Python looks through all objects again whenever their number has grown by a quarter; a plan for a thousand
     switches has millions, none of which is in a cycle, and that search took a third of the time.

@@ -10,12 +10,12 @@ _LISTED = 6
 
 
 def nearest(name: str, known: Iterable[str]) -> list[str]:
-    """Known names that resemble a mistyped one, the nearest first; at most three."""
+    """Returns known names that resemble a mistyped one, the nearest first; at most three."""
     return difflib.get_close_matches(name, list(known), n=_SUGGESTED)
 
 
 def hint(name: str, known: Collection[str]) -> str:
-    """`did you mean leaf1 or leaf2?`, or where nothing resembles the name, `there are leaf1, ...`."""
+    """Returns `did you mean leaf1 or leaf2?`, or where nothing resembles the name, `there are leaf1, ...`."""
     close = nearest(name, known)
     if close:
         return f"did you mean {' or '.join(close)}?"

@@ -41,8 +41,8 @@ class Program:
     p4info_path: Path
 
     def schema(self) -> P4Schema:
-        """finsy's view of the program: names, ids and widths of everything a controller can touch. It is
-        shared: nobody may change it."""
+        """Returns finsy's view of the program: names, ids and widths of everything a controller can touch. It
+        is shared: nobody may change it."""
         return _schema(self.p4info_path, self.json_path, self.digest, self.p4info)
 
     @functools.cached_property
@@ -84,7 +84,7 @@ def load(folder: Path | None = None) -> Program:
 
 
 def identity(program_json: bytes, info: p4i.P4Info) -> str:
-    """SHA-256, in hex, of what a program does and of what a controller can touch of it.
+    """Returns the SHA-256, in hex, of what a program does and of what a controller can touch of it.
 
     Left out is what a comment in a source changes: `source_info`, files' names and lines, also in the names
     that p4c makes of them for tables and actions that have none; and P4Info's documentation, to which
@@ -148,7 +148,7 @@ def _doing(value: object, made: re.Pattern[str], numbers: dict[str, str]) -> obj
 
 
 def roles_of(info: p4i.P4Info) -> dict[str, str]:
-    """Alias -> role, of the objects that belong to one by `@p4runtime_role("name")`."""
+    """Returns alias -> role, of the objects that belong to one by `@p4runtime_role("name")`."""
     found = {}
     for _, objects in info.ListFields():
         for one in () if isinstance(objects, Message) else objects:

@@ -29,7 +29,7 @@ _UNITS = {
 
 
 def reference() -> str:
-    """One table for each mapping of a configuration file, from the top down."""
+    """Returns one table for each mapping of a configuration file, from the top down."""
     return "\n\n".join(["### The file", *Tables().of(schemas.schema("config"))])
 
 
@@ -143,7 +143,7 @@ def _described(model: JsonSchemaValue) -> str:
 
 
 def _references(part: object) -> list[str]:
-    """Names of the models that a schema refers to, in order."""
+    """Returns the names of the models that a schema refers to, in order."""
     if isinstance(part, list):
         return [name for one in part for name in _references(one)]
     if not isinstance(part, dict):

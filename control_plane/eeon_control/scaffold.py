@@ -34,7 +34,7 @@ class Plan:
 
 
 def files(plan: Plan) -> dict[str, str]:
-    """The texts by file name. Raises EeonError for a fabric that cannot be."""
+    """Returns the texts by file name. Raises EeonError for a fabric that cannot be."""
     texts = {TOPOLOGY: _topology(plan), CONFIG: _config(max(plan.host_rate, plan.uplink_rate))}
     topology = topologies.from_text(texts[TOPOLOGY], TOPOLOGY)
     config = configs.from_text(texts[CONFIG], CONFIG)

@@ -102,8 +102,8 @@ def _texts_below_fields(model: type[BaseModel]) -> Iterator[tuple[str, str]]:
 
 
 def _tidy(part: object) -> None:
-    """Everywhere: descriptions on one line, no keys beside patterns of keys, optional keys without a
-    value."""
+    """Tidies a whole schema: descriptions on one line, no keys beside patterns of keys, optional keys without
+    a value."""
     if isinstance(part, list):
         for one in part:
             _tidy(one)
@@ -123,7 +123,7 @@ def _tidy(part: object) -> None:
 
 
 def _allow_empty_values(properties: JsonSchemaValue, required: list[str]) -> None:
-    """A key that is not required may stand without a value; see model_base.Strict."""
+    """Lets a key that is not required stand without a value; see model_base.Strict."""
     for key, value in properties.items():
         if key in required:
             continue

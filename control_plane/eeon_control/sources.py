@@ -229,7 +229,7 @@ class _Builder:
 
 
 def dotted(path: KeyPath) -> str:
-    """`links[3].rate` for ("links", 3, "rate")."""
+    """Returns `links[3].rate` for ("links", 3, "rate")."""
     text = ""
     for step in path:
         text += f"[{step}]" if isinstance(step, int) else f".{step}" if text else str(step)

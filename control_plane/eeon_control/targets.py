@@ -90,14 +90,14 @@ class Target:
         )
 
     def as_value(self) -> str | dict[str, object]:
-        """As a targets file has it: the text that `parse` reads, or a mapping where there is more to say."""
+        """Returns the value in a targets file: the text that `parse` reads, or a mapping to say more."""
         if self.tls is None and self.thrift is None:
             return str(self)
         more = {"tls": None if self.tls is None else self.tls.as_value(), "thrift": self.thrift}
         return {"address": str(self)} | {key: value for key, value in more.items() if value is not None}
 
     def __str__(self) -> str:
-        """Address and device id, the text that `parse` reads."""
+        """Returns address and device id, the text that `parse` reads."""
         return self.address if self.device_id is None else f"{self.address}?device_id={self.device_id}"
 
 
@@ -222,7 +222,7 @@ class TlsFile(Strict):
         return self
 
     def at(self, folder: Path) -> Tls:
-        """With file names relative to `folder`."""
+        """Returns the same with absolute file names, which were relative to `folder`."""
         assert self.ca is not None, "checked by the caller, which knows where in the file to point"
         certificate, key = (
             None if name is None else (folder / name).absolute() for name in (self.certificate, self.key)

@@ -53,7 +53,7 @@ class Tls:
     server_name: str | None = None
 
     def as_value(self) -> dict[str, str]:
-        """As a targets file has it."""
+        """Returns the mapping in a targets file."""
         named = {
             "ca": self.ca,
             "certificate": self.certificate,

@@ -67,7 +67,7 @@ class Quantity(int):
         return rf"^\s*[0-9]+(\.[0-9]+)?\s*({units})\s*$"
 
     def __str__(self) -> str:
-        """Shortest exact text in the largest unit that needs at most three decimals."""
+        """Returns the shortest exact text in the largest unit that needs at most three decimals."""
         for unit in self.canonical:
             scaled = Fraction(int(self), self.units[unit])
             if (scaled >= 1 or unit == self.canonical[-1]) and (scaled * 1000).denominator == 1:
@@ -123,7 +123,7 @@ class Duration(Quantity):
     canonical = ("s", "ms", "us", "ns", "ps")
 
     def __str__(self) -> str:
-        """As every quantity; no time is `0s`, of whatever unit."""
+        """Returns the text as every quantity does, but `0s` for zero, whatever the unit."""
         return super().__str__() if self else "0s"
 
 
@@ -187,7 +187,7 @@ def parse_probability(text: object) -> Fraction:
 
 
 def format_probability(value: Fraction) -> str:
-    """Text of a probability in percent, exact when it has at most six decimals."""
+    """Returns the text of a probability in percent, exact when the probability has at most six decimals."""
     return f"{float(value * 100):.6g}%"
 
 

@@ -39,7 +39,7 @@ def input_error(
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
-    """` (did you mean roles?)`, or nothing when no known word is near."""
+    """Returns ` (did you mean roles?)`, or nothing when no known word is near."""
     by_lower = {name.lower(): name for name in known}
     close = get_close_matches(word.lower(), by_lower, n=1, cutoff=0.7)
     return f" (did you mean {by_lower[close[0]]}?)" if close else ""
@@ -58,7 +58,7 @@ def _path_in_file(
 
 
 def _without_tags(annotation: object, loc: KeyPath) -> KeyPath:
-    """pydantic's location without the tags of unions. A tag may be the name of a key, too."""
+    """Returns pydantic's location without the tags of unions. A tag may be the name of a key, too."""
     if not loc:
         return loc
     origin = get_origin(annotation)
@@ -111,7 +111,7 @@ def _tag(model: object) -> str | None:
 
 
 def _explain(item: ErrorDetails) -> tuple[str, object]:
-    """pydantic's error types in the words of this project: (rule, value shown)."""
+    """Translates pydantic's error types into the words of this project: (rule, value shown)."""
     context = item.get("ctx", {})
     match item["type"]:
         case "extra_forbidden":

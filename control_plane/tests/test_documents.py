@@ -1,7 +1,7 @@
 """The documents of the repository: their links lead somewhere, the glossary has each term once and in order, and
-prose keeps to its limits.
+prose keeps to its limits; comments of functions begin with a verb.
 
-Cannot see: addresses on the Internet, and whether a sentence is true.
+Cannot see: addresses on the Internet, whether a sentence is true, and whether a word in -s is a verb or a noun.
 """
 
 from __future__ import annotations
@@ -23,6 +23,23 @@ _WITH_FILES = ("Set up and test", "Where a change goes")
 """The sections of CONTRIBUTING whose files must exist."""
 _FENCED = re.compile(r"^(```|~~~).*?^\1", re.M | re.S)
 _LINK = re.compile(r"(?<!\\)\]\(([^()\s]+)\)")
+# The code is formatted, so that a pattern finds functions; a parser takes nine times as long.
+_FUNCTIONS = {
+    ".py": re.compile(
+        r"^( *)(?:async )?def (?:.*\n(?:\1[ )\]].*\n)*?\1[)\]])?.*:(?: +#.*)?\n"
+        r'\1    r?"""(?P<comment>.*)',
+        re.M,
+    ),
+    ".rs": re.compile(
+        r"^ */// ?(?P<comment>.*)\n(?: *///.*\n)*(?: *#\[.*\n)*"
+        r" *(?:pub(?:\(\w+\))? )?(?:const )?(?:async )?(?:unsafe )?fn ",
+        re.M,
+    ),
+}
+"""By suffix, a function with a doc comment."""
+_VERB = re.compile(r"[A-Z][a-z]+s(?!\S)")
+_NO_CALL = re.compile(r"^ *@.*(?:property|setter|command|group|fixture|overload)", re.M)
+"""A decorator whose function is not called by its name: its comment says what there is, or is click's help."""
 _SOURCES = {".py", ".rs", ".p4", ".toml", ".yaml", ".txtpb", ".pyi", ".json"}
 
 
@@ -160,3 +177,39 @@ def test_lines_of_documents_have_at_most_160_characters():
 def test_a_long_line_is_found_outside_tables_and_code():
     long = "word " * 40
     assert long_lines(f"{long}\n| {long} |\n    {long}\n```\n{long}\n```\nshort") == [long]
+
+
+def without_verb(path: Path) -> Iterator[str]:
+    """Yields the doc comments of a source file's functions that do not begin with a verb."""
+    text = path.read_text(encoding="utf-8")
+    for function in _FUNCTIONS[path.suffix].finditer(text):
+        comment = function["comment"].removesuffix('"""')
+        above = text[text.rfind("\n\n", 0, function.start()) + 1 : function.start()]
+        if not _VERB.match(comment) and not _NO_CALL.search(above):
+            line = text.count("\n", 0, function.start("comment")) + 1
+            yield f"{path.relative_to(ROOT)}:{line}: {' '.join(comment.split()[:6])}"
+
+
+def test_doc_comments_of_functions_begin_with_a_verb():
+    sources = [
+        path
+        for path in files()
+        if path.suffix in _FUNCTIONS
+        and path.name != "json_types.py"
+        and not any(part.startswith(("tests", "benches")) for part in path.relative_to(ROOT).parts)
+    ]
+    assert len(sources) > 500
+    found = [comment for path in sources for comment in without_verb(path)]
+    assert found == [], "\n".join(found)
+
+
+def test_a_doc_comment_that_begins_with_a_noun_is_found(tmp_path, monkeypatch):
+    monkeypatch.setitem(globals(), "ROOT", tmp_path)
+    python, rust = tmp_path / "a.py", tmp_path / "a.rs"
+    python.write_text(
+        'def f(\n    x: int,\n) -> int:\n    """The number of x."""\n\n\n'
+        'class C:\n    @property\n    def g(self) -> int:\n        """The number."""\n\n'
+        '    def h(self) -> int:  # of x\n        """Returns the number."""\n'
+    )
+    rust.write_text("/// Returns x.\nfn f() {}\n\n/// All of x\n/// here.\n#[inline]\npub(crate) fn g() {}\n")
+    assert [*without_verb(python), *without_verb(rust)] == ["a.py:4: The number of x.", "a.rs:4: All of x"]

@@ -32,37 +32,37 @@ def _silent(function: Complete) -> Complete:
 
 @_silent
 def topology_names(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """Topologies that ship; files where none fits."""
+    """Returns the topologies that ship; completes file names where none fits."""
     return _names(data.names("topologies"), incomplete) or [_FILES]
 
 
 @_silent
 def config_names(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """Examples that ship; files where none fits."""
+    """Returns the examples that ship; completes file names where none fits."""
     return _names(data.names("examples"), incomplete) or [_FILES]
 
 
 @_silent
 def switch_names(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """Switches of the topology that is given before."""
+    """Returns the switches of the topology given earlier on the command line."""
     return _names(_topology(ctx).switches, incomplete)
 
 
 @_silent
 def host_names(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """Hosts of the topology that is given before."""
+    """Returns the hosts of the topology given earlier on the command line."""
     return _names(_topology(ctx).hosts, incomplete)
 
 
 @_silent
 def target_names(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """The same, as `--target` wants them."""
+    """Returns the names of switches as `--target` takes them, each followed by `=`."""
     return _names((f"{name}=" for name in _topology(ctx).switches), incomplete)
 
 
 @_silent
 def port_names(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """Linked ports of the topology that is given before, with what they are joined to."""
+    """Returns the linked ports of the topology given earlier on the command line, with their neighbours."""
     return [
         CompletionItem(port.name, help=f"{port.role.value}, to {port.peer}")
         for port in _topology(ctx).ports()
@@ -72,7 +72,7 @@ def port_names(ctx: click.Context, param: click.Parameter, incomplete: str) -> l
 
 @_silent
 def revision_numbers(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """Revisions of the fabric whose topology or state folder is given before, newest first."""
+    """Returns the revisions of the fabric whose topology or state folder is given before, newest first."""
     from eeon_control.state import StateStore, folder_of  # with gRPC, which no other completion needs
 
     name = ctx.params.get("topology_name")

@@ -35,7 +35,7 @@ class EeonGroup(LazyGroup):
     """The commands of this package and of installed ones, each loaded only when it is used."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """Own commands and those of other packages, by name."""
+        """Returns the names of its own commands and of those of other packages, in alphabetical order."""
         return sorted({*super().list_commands(ctx), *_plugins()})
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
@@ -72,7 +72,7 @@ class EeonGroup(LazyGroup):
         standalone_mode: bool = True,
         **extra: Any,  # click's own signature # noqa: ANN401
     ) -> Any:  # an overload of click's: in fact the exit code # noqa: ANN401
-        """Run; in standalone mode end the process with the exit code."""
+        """Runs the command; in standalone mode ends the process with the exit code."""
         with guarded(), stopped_by_sigterm():
             code = self._run(args, prog_name or "eeon", complete_var, **extra)
         if standalone_mode:

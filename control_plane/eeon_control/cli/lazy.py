@@ -28,7 +28,7 @@ class LazyGroup(click.Group):
         self.places = dict(places or {})
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """All names, in order."""
+        """Returns all names, in alphabetical order."""
         return sorted({*super().list_commands(ctx), *self.places})
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
@@ -45,8 +45,8 @@ class LazyGroup(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """As click does. For a name that is not there the nearest are searched among commands that are not
-        imported, too."""
+        """Resolves a command as click does. For an unknown name, commands that are not imported are among the
+        nearest too."""
         name = args[0]
         if not name.startswith("-") and not ctx.resilient_parsing and self.get_command(ctx, name) is None:
             from eeon_control.nearest import nearest
@@ -64,12 +64,12 @@ class LazyGroup(click.Group):
         return found
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """The list in --help."""
+        """Writes the list of commands in --help."""
         with formatter.section("Commands"):
             formatter.write_dl(list(self._summaries(ctx)))
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
-        """Names of commands, and what every command completes."""
+        """Returns the names of commands, and what every command completes."""
         found = [
             CompletionItem(name, help=text)
             for name, text in self._summaries(ctx)

@@ -66,7 +66,7 @@ SPAN = _Span()
 
 
 def topology_option(*, required: bool = True) -> Callable[[_F], _F]:
-    """-t: a topology by name or path."""
+    """Returns the option -t: a topology by name or path."""
     return click.option(
         "-t",
         "--topology",
@@ -79,7 +79,7 @@ def topology_option(*, required: bool = True) -> Callable[[_F], _F]:
 
 
 def config_options(*, required: bool = True) -> Callable[[_F], _F]:
-    """-c, repeatable: configuration files, later over earlier."""
+    """Returns the option -c, which is repeatable: configuration files, later over earlier."""
     return click.option(
         "-c",
         "--config",
@@ -97,7 +97,7 @@ config_option = config_options()
 
 
 def state_option(function: _F) -> _F:
-    """--state: where the fabric's revisions are."""
+    """Adds --state to a command: where the fabric's revisions are."""
     return click.option(
         "--state",
         "state_folder",
@@ -108,7 +108,7 @@ def state_option(function: _F) -> _F:
 
 
 def target_options(function: _F) -> _F:
-    """-T, or --target and --tick: where the switches are."""
+    """Adds -T, --target and --tick to a command: where the switches are."""
     function = click.option(
         "--tick",
         type=TICK,
@@ -133,7 +133,7 @@ def target_options(function: _F) -> _F:
 
 
 def election_option(function: _F) -> _F:
-    """--election-id: who wins when several controllers want to write."""
+    """Adds --election-id to a command: who wins when several controllers want to write."""
     return click.option(
         "--election-id",
         type=click.IntRange(1, (1 << 128) - 1),
@@ -160,12 +160,12 @@ json_option = click.option("--json", "as_json", is_flag=True, help="JSON, for pr
 
 
 def output_option(function: _F) -> _F:
-    """--json, and -o with table or json, which come as one parameter: `output`."""
+    """Adds --json, and -o with table or json, to a command; they come as one parameter: `output`."""
     return _output_option(function, "table")
 
 
 def text_output_option(function: _F) -> _F:
-    """Returns the same with -o text or json."""
+    """Adds the same with -o text or json."""
     return _output_option(function, "text")
 
 
@@ -218,7 +218,7 @@ def targets_or_known(
     tick: Duration | None,
     state_folder: Path | None = None,
 ) -> Targets:
-    """Those of the command line, else where the fabric's current revision has its switches.
+    """Returns the targets of the command line, else those of the fabric's current revision.
 
     `state_folder`: what --state says. Raises EeonError when neither says.
     """
@@ -234,7 +234,8 @@ def targets_or_known(
 
 
 def topology_or_known(name: str | None, state_folder: Path | None = None) -> Topology:
-    """That of the command line, else that of the current revision in --state or of the only fabric there is.
+    """Returns the topology of the command line, else of the current revision (--state, or the only known
+    fabric).
 
     Raises EeonError when neither says.
     """

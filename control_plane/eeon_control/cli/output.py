@@ -36,7 +36,7 @@ errors = _Errors()
 
 
 def console() -> Console:
-    """stdout as a rich console."""
+    """Returns stdout as a rich console."""
     return _console(stderr=False, is_terminal=sys.stdout.isatty())
 
 
@@ -48,7 +48,7 @@ def _console(*, stderr: bool, is_terminal: bool) -> Console:
 
 
 def print_problems(problems: Iterable[Problem]) -> None:
-    """Problems of an input file, on stderr."""
+    """Prints the problems of an input file on stderr."""
     for problem in problems:
         style = "red" if problem.severity is Severity.ERROR else "yellow"
         errors.print(str(problem), style=style, highlight=False, soft_wrap=True)
@@ -72,7 +72,7 @@ def problem_row(problem: Problem) -> dict[str, object]:
 
 
 def span(seconds: float) -> str:
-    """A time to wait in words: `9 min 30 s`."""
+    """Returns a time to wait in words: `9 min 30 s`."""
     minutes, rest = divmod(round(seconds), 60)
     parts = [f"{minutes} min"] if minutes else []
     return " ".join([*parts, *([f"{rest} s"] if rest or not minutes else [])])

@@ -11,7 +11,7 @@ from types import FrameType
 
 @contextmanager
 def stopped_by_sigterm() -> Iterator[None]:
-    """SIGTERM ends what is inside like Ctrl-C: what is under way is undone or tidied up first."""
+    """Makes SIGTERM end what is inside as Ctrl-C does: what is under way is undone or tidied up first."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return

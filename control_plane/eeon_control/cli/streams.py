@@ -47,7 +47,7 @@ class Guard:
 
 @contextmanager
 def guarded() -> Iterator[None]:
-    """stdout and stderr, guarded."""
+    """Guards stdout and stderr while the context lasts."""
     before = sys.stdout, sys.stderr
     sys.stdout, sys.stderr = Guard(before[0]), Guard(before[1])
     try:
@@ -57,8 +57,8 @@ def guarded() -> Iterator[None]:
 
 
 def unguarded(*, stderr: bool = False) -> TextIO:
-    """stderr or stdout as it is behind the guard, for text that was made printable and for control sequences
-    of our own."""
+    """Returns stderr or stdout as it is behind the guard, for text that was made printable and for control
+    sequences of our own."""
     stream = sys.stderr if stderr else sys.stdout
     while hasattr(stream, "rich_proxied_file"):
         stream = stream.rich_proxied_file

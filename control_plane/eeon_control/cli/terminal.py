@@ -43,10 +43,10 @@ class Terminal(Console):
         super().__init__(file=to, width=width, markup=False, emoji=False)
 
     def render_str(self, text: str, **options: Any) -> Text:  # rich's own options # noqa: ANN401
-        """As rich does; made printable before anything is measured, so that the text fits its column."""
+        """Renders text as rich does, made printable before it is measured, so that it fits its column."""
         return super().render_str(printable(text), **options)
 
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
-        """As rich does, with the text of every segment made printable."""
+        """Renders as rich does, with the text of every segment made printable."""
         for segment in super().render(renderable, options):
             yield segment if segment.control else Segment(printable(segment.text), segment.style)

@@ -37,7 +37,7 @@ def queue_warnings(
     rate: DataRate,
     topology_rtt: Duration | None,
 ) -> Iterator[Problem]:
-    """Warnings about an AQM of a queue profile, which stands at `path`, on links of one speed."""
+    """Yields warnings about an AQM of a queue profile, which stands at `path`, on links of one speed."""
 
     def warning(keys: tuple[str, ...], text: str) -> Problem:
         key = next((key for key in keys if config.document.has((*path, key))), None)
@@ -155,7 +155,7 @@ def _codel(warning: _Warning, aqm: Codel, rate: DataRate, topology_rtt: Duration
 def _below_share(
     threshold: Bytes, rate: DataRate, given_rtt: Duration | None, topology_rtt: Duration | None
 ) -> str | None:
-    """The reason why a threshold is too low for its link, if it is."""
+    """Returns why a threshold is too low for its link, or None."""
     rtt = given_rtt or topology_rtt
     if rtt is None or threshold >= bandwidth_delay_share(rate, rtt):
         return None if given_rtt else _below_slower_links(threshold, rate)
@@ -169,7 +169,7 @@ def _below_share(
 
 
 def _far_above_default(threshold: Bytes, rate: DataRate) -> str | None:
-    """The reason why a threshold can hardly be meant, if so."""
+    """Returns why a threshold is so high that it can hardly be meant, or None."""
     default = default_threshold(rate)
     if threshold < _FAR * default:
         return None
@@ -226,5 +226,5 @@ def marks(aqm: Aqm) -> bool:
 
 
 def _rounded(span: Duration) -> Duration:
-    """To nanoseconds, for people."""
+    """Rounds a duration to nanoseconds, for people."""
     return Duration(round(int(span), -3))

@@ -75,7 +75,7 @@ class _Rounding:
                 self._found[f"{key} {span} to {up}"] = None
 
     def problems(self) -> Iterator[Problem]:
-        """One for all of them."""
+        """Yields one warning for all times that were rounded up."""
         if self._found:
             rule = f"times are rounded up to this target's {self._tick} tick: {', '.join(self._found)}"
             yield Problem(Place("targets"), "", "", rule, Severity.WARNING)
@@ -87,7 +87,7 @@ def _assumed(topology: Topology) -> Iterator[Problem]:
 
 
 def _unequal(config: FabricConfig, topology: Topology) -> Iterator[Problem]:
-    """Links of several rates over which a switch spreads flows evenly: one warning for all switches."""
+    """Warns of links of several rates over which a switch spreads flows evenly: once for all switches."""
     if not config.routing.ecmp or config.routing.max_paths == 1:
         return
     leaves = {leaf.name for leaf in topology.leaves}
@@ -129,7 +129,8 @@ def _attachments(config: FabricConfig, topology: Topology, used: list[_Used]) ->
 
 
 def check_names(document: Document, topology: Topology) -> list[Problem]:
-    """Switches and ports that the topology does not have, in files of which other parts break the schema."""
+    """Returns problems of switches and ports that the topology lacks, in files that break the schema
+    elsewhere."""
     switches, ports = document.get(("switches",)), document.get(("ports",))
     return list(
         _names(
@@ -151,7 +152,7 @@ def _names(
     ports_path: KeyPath,
     ports: Iterable[str],
 ) -> Iterator[Problem]:
-    """Switches and ports that the topology does not have."""
+    """Yields a problem for each switch and port that the topology does not have."""
     for name in switches:
         if name not in topology.switches:
             near = did_you_mean(name, topology.switches)
@@ -204,7 +205,7 @@ def _aqms(name: str, queue: Queue) -> Iterator[tuple[KeyPath, Aqm]]:
 
 
 def _scopes(config: FabricConfig, used: list[_Used]) -> Iterator[Problem]:
-    """AQMs of queues: whether there are queues, and which class each is of."""
+    """Checks the AQMs of queues: whether there are queues, and which class each is of."""
     for name in dict.fromkeys(one.queue for one in used if one.queue is not None):
         queue = config.profiles.queue[name]
         path: KeyPath = ("profiles", "queue", name)
@@ -308,7 +309,7 @@ def _eee(
 
 
 def _pfc(config: FabricConfig, topology: Topology) -> Iterator[Problem]:
-    """Lossless classes: whether each is a class of its own, and has its headroom on every link."""
+    """Checks that each lossless class is a class of its own, and has its headroom on every link."""
     for priority, name in config.lossless.items():
         names = config.priorities_in_use[priority]
         lossy = [one for one in names if one not in config.classes or config.classes[one].pfc != name]
@@ -338,7 +339,7 @@ def _pfc(config: FabricConfig, topology: Topology) -> Iterator[Problem]:
 
 
 def _starved(config: FabricConfig, lossless: str, priority: int) -> Iterator[Problem]:
-    """Classes that go before a lossless one and leave it nothing when they want all of a link."""
+    """Warns of classes that go before a lossless one and leave it nothing when they want all of a link."""
     above = [
         name
         for name, one in config.classes.items()
@@ -393,7 +394,7 @@ def _thresholds(config: FabricConfig, port: Port, priority: int, name: str) -> I
 
 
 def _quanta(config: FabricConfig) -> Iterator[Problem]:
-    """Queues that share a port by weight: one quantum each, and none for the switches' own frames."""
+    """Checks queues that share a port by weight: one quantum each, and none for the switches' own frames."""
     owners: dict[int, str] = {}
     for name, one in config.classes.items():
         if one.quantum is None:
@@ -415,7 +416,7 @@ def _quanta(config: FabricConfig) -> Iterator[Problem]:
 
 
 def _first_on_bmv2(config: FabricConfig, used: list[_Used]) -> Iterator[Problem]:
-    """BMv2 has no place before its queues: there frames that switches make would wait behind data."""
+    """Refuses classes that would make the switches' own frames wait: BMv2 has no place before its queues."""
     has_qcn = any(one.queue is not None and config.profiles.queue[one.queue].qcn for one in used)
     if config.target_settings.bmv2 is None or not (config.lossless or has_qcn):
         return

@@ -63,6 +63,6 @@ def priority_of(classes: dict[str, TrafficClass], name: str) -> int | None:
 
 
 def default_priority(classes: dict[str, TrafficClass]) -> int:
-    """The queue of what no class names."""
+    """Returns the priority of what no class names."""
     one = classes.get(DEFAULT_CLASS)
     return 0 if one is None else one.priority

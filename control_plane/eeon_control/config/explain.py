@@ -49,7 +49,7 @@ class Explanation:
 
 
 def explain(config: FabricConfig, port: Port) -> Explanation:
-    """Why a switch port, or a host's NIC, is set as it is."""
+    """Returns why a switch port, or a host's NIC, is set as it is."""
     queue = () if port.role is PortRole.HOST else tuple(_levels(config, port, "queue"))
     eee = tuple(_levels(config, port, "eee"))
     settings = (*_queue(config, port), *_eee(config, port), *_quanta(config, port), *_pfc(config, port))
@@ -57,7 +57,7 @@ def explain(config: FabricConfig, port: Port) -> Explanation:
 
 
 def default_thresholds(config: FabricConfig, rates: list[DataRate]) -> dict[str, dict[str, str]]:
-    """For every queue profile with `threshold: auto`: the threshold by link speed, as text."""
+    """Returns the threshold by link speed, as text, for every queue profile with `threshold: auto`."""
     return {
         name: {str(rate): str(profile.aqm.settings_at(rate).threshold) for rate in rates}
         for name, profile in config.profiles.queue.items()
@@ -179,7 +179,7 @@ def _quanta(config: FabricConfig, port: Port) -> Iterator[Setting]:
 
 
 def _pfc(config: FabricConfig, port: Port) -> Iterator[Setting]:
-    """Thresholds of each lossless priority, and what its headroom is the sum of."""
+    """Yields the thresholds of each lossless priority, and what its headroom is the sum of."""
     if port.role is PortRole.HOST:
         return
     for priority, name in sorted(config.lossless.items()):

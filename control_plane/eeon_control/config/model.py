@@ -198,7 +198,7 @@ class FabricConfig(Strict):
         return self.eee_at(self.attached(port, "eee") or "off", port.rate)
 
     def eee_at(self, name: str, rate: DataRate) -> Eee:
-        """An EEE profile by name, as it is on links of one speed."""
+        """Returns an EEE profile by name, as it is on links of one speed."""
         found = self._at_speed.get((name, rate))
         if found is None:
             found = self._at_speed[name, rate] = self.profiles.eee[name].at(rate, self.phy.get(rate))
@@ -243,7 +243,7 @@ class FabricConfig(Strict):
         return thresholds(profile, port, sleep, len(self.lossless))
 
     def levels(self, port: Port, kind: Kind) -> list[tuple[KeyPath, str | None]]:
-        """Where a profile of one kind may be named for a port, most specific first, with the name there."""
+        """Returns where a port's profile of a kind may be named, most specific first, with the name there."""
         roles = getattr(self.roles, port.role.value)
         levels: list[tuple[KeyPath, Attachment | HostAttachment | None]] = [
             (("roles", port.role.value, kind), roles)
@@ -257,7 +257,7 @@ class FabricConfig(Strict):
         return [(path, getattr(level, kind, None)) for path, level in levels]
 
     def attached(self, port: Port, kind: Kind) -> str | None:
-        """Name of the profile of one kind that applies to a port, or None."""
+        """Returns the name of the profile of one kind that applies to a port, or None."""
         if port.role is not PortRole.HOST:
             if self.ports and (on_port := self.ports.get(port.name)) is not None:
                 name: str | None = getattr(on_port, kind)

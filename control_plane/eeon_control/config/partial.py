@@ -15,7 +15,7 @@ from eeon_control.topology import Topology
 def on_switches(
     held: FabricConfig, new: FabricConfig, topology: Topology, names: Collection[str]
 ) -> FabricConfig:
-    """`held`, with the profiles that `new` gives the ports of these switches attached to each of them.
+    """Returns `held` with the profiles that `new` gives the ports of these switches attached to each port.
 
     What is the whole fabric's has to be the same in both: classes, PFC, routing, times of PHYs, settings of
     targets. Raises InputError when it is not.
@@ -46,7 +46,7 @@ def on_switches(
 
 
 def _known(value: dict[str, object], new: FabricConfig, kind: Kind, name: str) -> str:
-    """The name by which the profile of `new` is in `value`, where it is put if it is not there yet."""
+    """Returns the name that the profile of `new` has in `value`, and puts it there if it is not there yet."""
     if kind == "eee" and name in EEE_PRESETS:
         return name
     profiles, wanted = _part(_part(value, "profiles"), kind), new.document.get(("profiles", kind, name))

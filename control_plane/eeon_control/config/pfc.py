@@ -114,7 +114,8 @@ class Thresholds:
 
 
 def headroom(profile: Pfc, port: Port, sleep: Duration, lossless_classes: int) -> Headroom:
-    """Of a port's link. `sleep`: Ts + Tw of the port's own transmitter, 0 where it does not sleep."""
+    """Returns the headroom of a port's link. `sleep`: its transmitter's Ts + Tw, 0 where it does not
+    sleep."""
 
     def sent_in(span: int) -> Bytes:
         return Bytes(-(-int(port.rate) * span // (8 * _PS_PER_SECOND)))
@@ -154,7 +155,7 @@ def shortage(found: Thresholds) -> Bytes:
 
 
 def lateness(found: Thresholds, rate: DataRate) -> Duration:
-    """By how much longer than another one a pause may take to its neighbour."""
+    """Returns how much longer one pause may take to reach the neighbour than another."""
     late = found.headroom.sleep + found.headroom.reverse_frame + found.headroom.pause_frames
     return Duration(-(-late * 8 * _PS_PER_SECOND // int(rate)))
 

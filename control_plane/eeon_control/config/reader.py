@@ -105,8 +105,8 @@ def _with_presets(value: dict[str, object]) -> dict[str, object]:
 
 
 def _check_names(document: Document) -> Iterator[Problem]:
-    """Profiles that are named and do not exist, and presets that are redefined. Looks at the plain values, so
-    that it finds these also where the file breaks other rules."""
+    """Yields problems of profiles that are named and do not exist, and of presets that are redefined. Looks
+    at the plain values, so that it finds these also where the file breaks other rules."""
     for name in EEE_PRESETS:
         if document.has(("profiles", "eee", name)):
             yield document.problem(("profiles", "eee", name), "this name is a preset; choose another name")
@@ -139,7 +139,7 @@ def _check_names(document: Document) -> Iterator[Problem]:
 
 
 def _check_speeds(config: FabricConfig) -> Iterator[Problem]:
-    """EEE profiles whose `by_speed` does not fit them."""
+    """Yields problems of EEE profiles whose `by_speed` does not fit them."""
     for name, profile in config.profiles.eee.items():
         for rate, rule in profile.broken_speeds():
             path: KeyPath = ("profiles", "eee", name, "by_speed")

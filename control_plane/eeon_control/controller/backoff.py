@@ -25,5 +25,5 @@ class Backoff:
         return step * self._random.uniform(0.5, 1.0)
 
     def reset(self) -> None:
-        """What was tried has worked: the next delay is a short one again."""
+        """Makes the next delay a short one again, because what was tried has worked."""
         self._step = self._first

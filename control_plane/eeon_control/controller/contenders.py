@@ -58,7 +58,7 @@ def read(store: StateStore) -> Contenders:
 
 @contextlib.contextmanager
 def register(store: StateStore, rank: int) -> Iterator[Lock]:
-    """Hold the lock that says that a controller of this rank runs. Raises StateError when one does."""
+    """Holds the lock of a running controller of this rank. Raises StateError when another one holds it."""
     lock = store.controller_lock(rank)
     with contextlib.ExitStack() as held:
         for tries_left in reversed(range(_REGISTER_TRIES)):
@@ -79,7 +79,7 @@ def register(store: StateStore, rank: int) -> Iterator[Lock]:
 
 
 def _command(path: Path) -> Holder | None:
-    """Who holds the folder's lock.
+    """Returns who holds the folder's lock, or None.
 
     To ask the lock itself is to hold it for a moment, which could turn away a command that starts just then;
     so it is asked only when somebody has written its name and may still be alive.

@@ -29,8 +29,8 @@ class Counts:
     finished: Counter[tuple[str, str]] = field(default_factory=Counter)
 
     def restored(self, switch: str, what: m.Restored) -> None:
-        """A switch was brought back. The cause is `program` when it had to be loaded, else `drift` when
-        somebody else wrote, else `entries`."""
+        """Counts a restore of a switch. The cause is `program` when the program had to be loaded, else
+        `drift` when somebody else wrote, else `entries`."""
         one = self.restores.setdefault(switch, Restores())
         one.by_cause["program" if what.pushed else "drift" if what.drift else "entries"] += 1
         one.entries += what.entries

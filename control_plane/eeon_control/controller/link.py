@@ -68,7 +68,7 @@ class Link:
         self._events.put_nowait(event)
 
     async def run(self) -> None:
-        """Work until cancelled."""
+        """Handles the switch's events until cancelled."""
         try:
             while True:
                 event = await self._next_event()

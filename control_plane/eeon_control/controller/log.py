@@ -19,7 +19,7 @@ _FIELDS = "eeon_fields"
 
 
 def say(level: int, event: str, **fields: str | int | float | bool) -> None:
-    """One line: what happened (`event`, a fixed word), and who, what and why; empty fields are left out."""
+    """Logs what happened (`event`, a fixed word), and who, what and why; leaves empty fields out."""
     kept = {key: value for key, value in fields.items() if value != ""}
     _LOGGER.log(level, event, extra={_FIELDS: kept})
 

@@ -222,7 +222,7 @@ class SwitchMachine:
         return self.rank
 
     def _next_id(self) -> int:
-        """The id to become primary with where nobody is: not below the highest seen, and nobody's own.
+        """Returns the id to bid where nobody is primary: not below the highest seen, and nobody's own.
 
         A client that bid the largest id and left is nobody's primary: the id is free, and is bid.
         """
@@ -267,7 +267,7 @@ class SwitchMachine:
         return m.Say("backup", f"{why}, held by {who}; {ending}", "warning")
 
     def _stand_by(self, now: float) -> list[m.Action]:
-        """Not primary: bid, wait for a while, or wait until told."""
+        """Decides what to do while not primary: bid, wait for a while, or wait until told."""
         others = self._writers
         if others.apply_running:
             return []
@@ -322,7 +322,7 @@ class SwitchMachine:
             self.intended = intended
 
     def _begin(self, reason: str, now: float) -> list[m.Action]:
-        """Compare, if this is the time to; the stream is primary."""
+        """Begins a comparison, if it is time for one; the stream is primary."""
         assert self.is_primary, f"{self.name}: compared while {self.role}"
         self.state, self.wake_at = State.DEFERRED, None
         if self._busy:
@@ -397,7 +397,7 @@ class SwitchMachine:
         return self._rest(now)
 
     def _rest(self, now: float) -> list[m.Action]:
-        """All is as intended."""
+        """Enters IN_SYNC, because all is as intended, and reports the restore if there was one."""
         actions: list[m.Action] = []
         if self._wrote or self._pushed:
             since = now if self._trouble_since is None else self._trouble_since

@@ -17,7 +17,7 @@ Service = Callable[[Supervisor], AbstractAsyncContextManager[None]]
 
 @contextlib.asynccontextmanager
 async def no_service(supervisor: Supervisor) -> AsyncIterator[None]:
-    """Nobody is answered."""
+    """Answers nobody while the context lasts."""
     yield
 
 

@@ -89,7 +89,7 @@ class Supervisor:
         return not self.contenders.superior(self.options.rank)
 
     def ports_down(self, name: str) -> frozenset[int] | None:
-        """Numbers of a switch's ports that are down; None where it has not said."""
+        """Returns the numbers of a switch's ports that are down; None where it has not said."""
         return self._down.get(name)
 
     def look_now(self) -> None:
@@ -99,7 +99,7 @@ class Supervisor:
             link.tell(m.Suspect("asked to look"))
 
     async def run(self) -> None:
-        """Work until cancelled; then let go of the switches, which forward as before."""
+        """Works until cancelled; then lets go of the switches, which forward as before."""
         rank = self.options.rank
         with contenders.register(self.store, rank) as self._registration:
             self.store.write_bids(self._registration, rank, {})
@@ -144,7 +144,7 @@ class Supervisor:
         self.folder_readable = False
 
     async def _finish(self) -> None:
-        """What a killed command left, and what nobody has confirmed: the controller in charge sees to it."""
+        """Finishes what a killed command left and what nobody has confirmed, if it is in charge."""
         found = await asyncio.to_thread(self._unfinished.find)
         self.journal_found, self.confirm_seconds_left = found.journal, found.confirm_seconds_left
         if not self.in_charge or self.contenders.command is not None or not found.is_due:
@@ -189,7 +189,7 @@ class Supervisor:
             await self._adapt(before, wanted)
 
     async def _adapt(self, before: Wanted | None, wanted: Wanted) -> None:
-        """Links for the switches of the revision: new ones begin, those that are gone or have moved end."""
+        """Adapts links to the revision's switches: new ones begin, those that are gone or have moved end."""
         for name in list(self.links):
             if before is None or wanted.targets.get(name) != before.targets.get(name):
                 await self._stop(name)
@@ -232,7 +232,7 @@ class Supervisor:
     # -- links that are down ---------------------------------------------------------------------------------
 
     def _ports(self, link: Link, down: frozenset[int] | None) -> None:
-        """A switch has said which ports are down; what one said that is lost now holds until it is back."""
+        """Notes which ports a switch says are down; what a lost switch said last holds until it is back."""
         if down is not None:
             self._down[link.name] = down
         self._silent.discard(link.name)
@@ -268,7 +268,7 @@ class Supervisor:
         return self.wanted.watchdogs, self.links
 
     def _storms(self) -> dict[str, dict[int, Watchdog]]:
-        """Storms under the rules that are in force now: what was found under others is looked for anew."""
+        """Returns the storms under the rules in force now; what was found under others is looked for anew."""
         wanted = {} if self.wanted is None else self.wanted.watchdogs
         return {
             name: {
@@ -280,7 +280,7 @@ class Supervisor:
         }
 
     async def _storm(self, name: str) -> None:
-        """A queue of a switch has got into a storm, or out of one."""
+        """Adapts a switch's entries when a queue of it has got into a storm, or out of one."""
         async with self._loading:
             if self.wanted is None:
                 return

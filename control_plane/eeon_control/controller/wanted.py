@@ -39,8 +39,8 @@ class Wanted:
     def around(
         self, dead: frozenset[str], storms: Mapping[str, Mapping[int, Watchdog]]
     ) -> Mapping[str, Intended]:
-        """What switches are meant to hold while links, named by the ports at their ends, are down, and queues
-        are paused without end."""
+        """Returns what switches are meant to hold while links, named by the ports at their ends, are down,
+        and queues are paused without end."""
         entries = {name: of.entries for name, of in self.switches.items()}
         left = dict(around(self.topology, self.routing, entries, dead))
         for name, of_switch in storms.items():

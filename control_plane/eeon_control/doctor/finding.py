@@ -31,27 +31,27 @@ Check = Callable[[], Iterable[Finding]]
 
 
 def ok(check: str, found: str) -> Finding:
-    """All is well."""
+    """Returns the finding that all is well."""
     return Finding(check, Level.OK, found)
 
 
 def absent(check: str, found: str) -> Finding:
-    """It is not there, and need not be."""
+    """Returns the finding that something is not there, and need not be."""
     return Finding(check, Level.ABSENT, found)
 
 
 def warning(check: str, found: str, mend: str) -> Finding:
-    """It works, or may work, but."""
+    """Returns the finding that something works, or may work, with a caveat."""
     return Finding(check, Level.WARNING, found, mend)
 
 
 def fault(check: str, found: str, mend: str) -> Finding:
-    """It does not work."""
+    """Returns the finding that something does not work."""
     return Finding(check, Level.FAULT, found, mend)
 
 
 def run(checks: Iterable[tuple[str, Check]]) -> Iterator[Finding]:
-    """Findings of all checks in order. Whatever a check raises is a finding too."""
+    """Yields the findings of all checks in order. Whatever a check raises is a finding too."""
     for name, check in checks:
         try:
             yield from check()
@@ -64,6 +64,6 @@ def run(checks: Iterable[tuple[str, Check]]) -> Iterator[Finding]:
 
 
 def exit_code(findings: Iterable[Finding]) -> int:
-    """0: all ok. 2: warnings, no fault. 1: at least one fault."""
+    """Returns 0 when all is ok, 2 for warnings without a fault, 1 for at least one fault."""
     levels = {finding.level for finding in findings}
     return 1 if Level.FAULT in levels else 2 if Level.WARNING in levels else 0

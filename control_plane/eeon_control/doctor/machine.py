@@ -34,7 +34,7 @@ _CLOCK_SLACK_S = 60.0
 
 
 def capabilities(status: Path = Path("/proc/self/status")) -> Iterator[Finding]:
-    """CAP_NET_RAW and CAP_NET_ADMIN, for switches on real interfaces."""
+    """Checks for CAP_NET_RAW and CAP_NET_ADMIN, which switches on real interfaces need."""
     try:
         line = next(line for line in status.read_text().splitlines() if line.startswith("CapEff:"))
     except (OSError, StopIteration):
@@ -53,7 +53,7 @@ def capabilities(status: Path = Path("/proc/self/status")) -> Iterator[Finding]:
 def namespaces(
     which: Callable[[str], str | None] = shutil.which, here: Path = Path("/proc/self/ns/net")
 ) -> Iterator[Finding]:
-    """Network namespaces and the command that makes them."""
+    """Checks for network namespaces and the command that makes them."""
     if not here.exists():
         yield warning("namespaces", "this kernel has no network namespaces", _LIVE)
     elif which("ip") is None:
@@ -85,7 +85,7 @@ def offloads(interface: str, read: Callable[[str, int], int] | None = None) -> I
 
 
 def open_files(switches: int, limit: int | None = None) -> Iterator[Finding]:
-    """Each switch takes a few files; the usual limit is 1024."""
+    """Checks the limit on open files: each switch takes a few, and the usual limit is 1024."""
     have = resource.getrlimit(resource.RLIMIT_NOFILE)[0] if limit is None else limit
     need = _FILES_BESIDE + switches * _FILES_PER_SWITCH
     if have != resource.RLIM_INFINITY and have < need:
@@ -137,7 +137,7 @@ def state_folder(folder: Path) -> Iterator[Finding]:
 
 
 def _ethtool(interface: str, command: int) -> int:
-    """One value of an interface (ethtool's old commands; root is not needed)."""
+    """Reads one value of an interface (ethtool's old commands; root is not needed)."""
     value = array.array("B", struct.pack("II", command, 0))
     request = struct.pack("16sP", interface.encode(), value.buffer_info()[0])
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:

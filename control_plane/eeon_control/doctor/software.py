@@ -34,7 +34,7 @@ def installed(name: str) -> str | None:
 
 
 def python(version: tuple[int, ...] = sys.version_info[:3]) -> Iterator[Finding]:
-    """Python itself."""
+    """Checks the version of Python itself."""
     text = ".".join(str(part) for part in version)
     wanted = ".".join(str(part) for part in _PYTHON)
     if version[:2] < _PYTHON:
@@ -68,7 +68,7 @@ def requirements(wanted: list[str] | None = None, version_of: VersionOf = instal
 def protobuf_pool(
     version_of: VersionOf = installed, environment: Mapping[str, str] | None = None
 ) -> Iterator[Finding]:
-    """Message definitions that cannot be in one process.
+    """Finds message definitions that cannot be in one process.
 
     finsy and googleapis-common-protos from 1.74 on register google/rpc/status.proto with different bytes;
     PyPI's p4runtime has definitions of its own, made with a protoc that today's protobuf refuses.
@@ -99,7 +99,7 @@ def protobuf_pool(
 
 
 def imports(import_: Callable[[str], object] = import_module) -> Iterator[Finding]:
-    """gRPC and Thrift can be loaded, and so can the engine's extension where it is installed."""
+    """Checks that gRPC and Thrift can be loaded."""
     for check, module, package in (("grpc", "grpc.aio", "grpcio"), ("thrift", "thriftpy2", "thriftpy2")):
         try:
             import_(module)
@@ -112,7 +112,7 @@ def imports(import_: Callable[[str], object] = import_module) -> Iterator[Findin
 def engine(
     import_: Callable[[str], object] = import_module, version_of: VersionOf = installed
 ) -> Iterator[Finding]:
-    """Yields the engine's extension. The controller needs none."""
+    """Checks that the engine's extension can be loaded where it is installed. No controller needs it."""
     version = version_of("eeon-engine")
     if version is None:
         yield absent("engine", "not installed; eeon replay, demo, explain and fabric need it (`make setup`)")
@@ -128,7 +128,7 @@ def engine(
 
 
 def proxies(environment: Mapping[str, str], hosts: list[str]) -> Iterator[Finding]:
-    """gRPC goes through an HTTP proxy where the environment names one, to switches too."""
+    """Warns of an HTTP proxy: gRPC goes through one where the environment names it, to switches too."""
     named = [name for name in ("grpc_proxy", "https_proxy", "http_proxy") if environment.get(name)]
     exempt = (environment.get("no_grpc_proxy") or environment.get("no_proxy") or "").split(",")
     through = sorted({host for host in hosts if not _is_exempt(host, exempt)})

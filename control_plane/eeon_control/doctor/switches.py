@@ -36,7 +36,7 @@ def reach(targets: Mapping[str, Target]) -> Iterator[Finding]:
 
 
 async def one(name: str, target: Target, program: Program) -> list[Finding]:
-    """One switch: P4Runtime, its pipeline, protection, Thrift, clock."""
+    """Checks one switch: P4Runtime, its pipeline, protection, Thrift, clock."""
     found = await _p4runtime(name, target, program)
     has_pipeline = any(one.check == f"{name} pipeline" and _NO_PIPELINE not in one.found for one in found)
     return [*found, *_protection(name, target), *(await _thrift(name, target, has_pipeline=has_pipeline))]

@@ -43,7 +43,7 @@ class Line:
 
 
 def describe(topology: Topology, plan: FabricPlan, tick: Duration) -> list[Line]:
-    """All changes of a plan; ports, or switches, at which the same changes share a line."""
+    """Returns all changes of a plan; ports, or switches, at which the changes are the same share a line."""
     ports: dict[str, list[tuple[str, int]]] = defaultdict(list)
     switches: dict[str, list[str]] = defaultdict(list)
     for name, one in plan.switches.items():
@@ -84,7 +84,7 @@ def _port_words(changes: Iterable[Change], tick: Duration) -> dict[int, list[str
 
 
 def _switch_words(changes: Iterable[Change]) -> list[str]:
-    """Everything that is not a port's: the ECMP seed, defaults of tables, routes."""
+    """Returns the changes that are not a port's in words: the ECMP seed, defaults of tables, routes."""
     texts: list[str] = []
     routes: dict[ChangeKind, list[str]] = defaultdict(list)
     admits: Counter[ChangeKind] = Counter()
@@ -136,7 +136,7 @@ def _switch_config_words(before: Action | None, after: Action | None) -> Iterato
 
 
 def _class_words(change: Change) -> Iterator[str]:
-    """`DSCP 26: priority 3 -> 5`; of the default, `other packets: priority 0 -> 1`."""
+    """Yields `DSCP 26: priority 3 -> 5`; for the default, `other packets: priority 0 -> 1`."""
     old, new = (_priority(one) for one in (change.before, change.after))
     match = change.entry.match
     if match and isinstance(match[0], Exact):
@@ -148,7 +148,7 @@ def _class_words(change: Change) -> Iterator[str]:
 
 
 def _pfc_words(changes: list[Change]) -> Iterator[str]:
-    """`priority 3 at ports 1-4: lossy -> lossless, pauses above 80KB, until 77KB, keeps 100KB`."""
+    """Yields `priority 3 at ports 1-4: lossy -> lossless, pauses above 80KB, until 77KB, keeps 100KB`."""
     groups: dict[tuple[int, str, str], list[int]] = defaultdict(list)
     for change in changes:
         if change.entry.table == "lossless_group" and isinstance(change.entry.match[0], Exact):
@@ -214,8 +214,8 @@ def _role(role: PortRole) -> str:
 
 
 def _runs(places: Iterable[tuple[str, str]]) -> Iterator[str]:
-    """Names of switches, each with what follows it. Three and more that only a number at the end tells apart
-    are `leaf1:1-4 to leaf128:1-4`."""
+    """Yields the names of switches, each with what follows it. Three and more that only a number at the end
+    tells apart are `leaf1:1-4 to leaf128:1-4`."""
     run: list[tuple[str, str]] = []
     for name, ports in places:
         if run and (_after(run[-1][0]), run[-1][1]) != (name, ports):
@@ -242,7 +242,7 @@ def _some(words: Iterable[str]) -> str:
 
 
 def _ranges(numbers: Iterable[int]) -> str:
-    """`1-3,7` for 1, 2, 3, 7."""
+    """Returns `1-3,7` for 1, 2, 3, 7."""
     runs: list[list[int]] = []
     for number in sorted(set(numbers)):
         if runs and number == runs[-1][-1] + 1:

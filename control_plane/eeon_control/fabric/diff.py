@@ -34,7 +34,7 @@ class Change:
 
 
 def difference(current: Iterable[Entry], intended: Iterable[Entry]) -> list[Change]:
-    """Changes that lead from `current` to `intended`: modifies, then inserts, then deletes.
+    """Returns the changes that lead from `current` to `intended`: modifies, then inserts, then deletes.
 
     In that order no destination that is routed before and after is without a route in between. A default
     entry that is not intended stays: it cannot be deleted, and the program has a default of its own.

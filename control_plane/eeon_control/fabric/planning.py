@@ -87,7 +87,7 @@ def with_defaults(wanted: Mapping[str, tuple[Entry, ...]], schema: P4Schema) -> 
 def plan_from(
     wanted: Mapping[str, tuple[Entry, ...]], taken: Mapping[str, Snapshot], schema: P4Schema
 ) -> FabricPlan:
-    """The difference between what was read and what is wanted."""
+    """Returns the difference between what was read and what is wanted."""
     fresh = program_defaults(schema, TABLES)  # all that a switch holds right after the program is loaded
     return FabricPlan(
         {

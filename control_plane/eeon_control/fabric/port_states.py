@@ -64,7 +64,7 @@ class PortStates:
         return after if after.up is not before.up else None
 
     def numbered(self) -> dict[int, bool]:
-        """Port number -> whether it is up, of the ports that have both."""
+        """Returns port number -> whether it is up, of the ports that have both."""
         return {
             port.number: port.up
             for port in self._ports.values()
@@ -78,7 +78,7 @@ class PortStates:
 
 
 async def read(session: P4RuntimeSession, target: Target) -> Mapping[int, bool] | None:
-    """Port number -> whether it is up; None where the switch does not tell. Raises FabricError."""
+    """Returns port number -> whether it is up; None where the switch does not tell. Raises FabricError."""
     try:
         client = await session.gnmi()
         subscription = client.subscribe()

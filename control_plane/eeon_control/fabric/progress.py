@@ -28,4 +28,4 @@ Observer = Callable[[Step, str], None]
 
 
 def nobody(step: Step, switch: str) -> None:
-    """The observer of an apply that nobody watches."""
+    """Ignores the step: the observer of an apply that nobody watches."""

@@ -100,7 +100,7 @@ async def read_entries(topology: Topology, targets: Mapping[str, str | Target]) 
 
 
 async def read_status(topology: Topology, targets: Mapping[str, str | Target]) -> dict[str, str]:
-    """One line a switch: ready, other program, or why not reached. Raises only for wrong targets."""
+    """Returns one line a switch: ready, other program, or why not reached. Raises only for wrong targets."""
     schema = programs.load().schema()
 
     async def one(name: str, target: Target) -> str:
@@ -173,7 +173,7 @@ async def counters_of(
 async def registers_of(
     session: P4RuntimeSession, switch: Switch, names: tuple[str, ...]
 ) -> dict[int, dict[str, int]]:
-    """Per-port registers of one switch by P4Info alias. Raises NoRegisters or another FabricError."""
+    """Reads per-port registers of one switch by P4Info alias. Raises NoRegisters or another FabricError."""
     cells = [(name, port.number) for name in names for port in switch.ports]
     values: dict[int, dict[str, int]] = {port.number: {} for port in switch.ports}
     for (name, number), value in (await _registers(session, cells)).items():
@@ -353,7 +353,7 @@ async def observe_switch(
 async def qcn_counts(
     session: P4RuntimeSession, switch: Switch, entries: Iterable[Entry]
 ) -> dict[tuple[str, int], int]:
-    """Samples and messages by queue that has a congestion point, and messages ignored by port."""
+    """Reads samples and messages by queue that has a congestion point, and messages ignored by port."""
     cells = [(name, queue) for name in ("qcn_samples", "cnms_made") for queue in _queues(entries, qcn.POINTS)]
     cells += [("cnms_ignored", port.number) for port in switch.ports]
     return await _packets(session, cells)
@@ -362,8 +362,8 @@ async def qcn_counts(
 async def pfc_values(
     session: P4RuntimeSession, switch: Switch, entries: Iterable[Entry]
 ) -> dict[tuple[str, int], int]:
-    """Pauses sent and received, drops, bytes held and when the neighbour was paused, by lossless group; MAC
-    control frames that were not obeyed, by port."""
+    """Reads pauses sent and received, drops, bytes held and when the neighbour was paused, by lossless group;
+    MAC control frames that were not obeyed, by port."""
     queues = _queues(entries, pfc.GROUPS)
     cells = [(name, queue) for name in PFC_COUNTERS for queue in queues]
     cells += [("control_ignored", port.number) for port in switch.ports]
@@ -388,8 +388,8 @@ class QueueLook:
 async def look_at_queues(
     session: P4RuntimeSession, target: Target, queues: Sequence[int], program: Program
 ) -> dict[int, QueueLook]:
-    """Queues that take pauses; each of their packets has a ticket, by which those that wait and left are
-    told.
+    """Reads queues that take pauses; each of their packets has a ticket, which tells those that wait from
+    those that left.
 
     Raises FabricError, also where the switch has registers neither over P4Runtime nor over Thrift.
     """

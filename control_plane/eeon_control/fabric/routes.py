@@ -20,7 +20,7 @@ _Groups = dict[int, list[tuple[int, int]]]  # id -> (member, weight)
 
 
 async def routes_of(session: P4RuntimeSession) -> SwitchRoutes:
-    """Routes and ECMP seed of one switch. Raises FabricError."""
+    """Reads routes and ECMP seed of one switch. Raises FabricError."""
     schema = session.schema
     wanted = [p4r.TableEntry(table_id=schema.tables[name].id) for name in ROUTE_TABLES.values()]
     wanted.append(p4r.TableEntry(table_id=schema.tables[_SEED_TABLE].id, is_default_action=True))
@@ -76,7 +76,7 @@ def _members(
 
 
 def _watching(session: P4RuntimeSession, action: p4r.TableAction) -> frozenset[Action]:
-    """Members of a one-shot group that watch the port which they send to."""
+    """Returns the members of a one-shot group that watch the port which they send to."""
     found = set()
     for one in action.action_profile_action_set.action_profile_actions:
         member = _action(session, one.action)

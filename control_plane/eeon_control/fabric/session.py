@@ -346,7 +346,7 @@ class P4RuntimeSession:
                 raise self._error(f"{_verb(error)} a write: {reason}", error.code) from None
 
     async def _arbitrate(self, bid: int) -> None:
-        """Become primary with election id `bid`, or raise. Leaves the id that won in `_election_id`."""
+        """Becomes primary with election id `bid`, or raises. Leaves the id that won in `_election_id`."""
         give_up_at = asyncio.get_running_loop().time() + _ID_FREE_SECONDS
         for _ in range(_BIDS):
             try:
@@ -373,7 +373,7 @@ class P4RuntimeSession:
         raise self._error("no election id was accepted")
 
     async def _bid(self, bid: int) -> p4r.MasterArbitrationUpdate | None:
-        """The switch's answer to one bid; None when the id is in use, maybe by a stream that just ended."""
+        """Sends a bid. Returns the answer; None when the id is in use, maybe by a stream that just ended."""
         try:
             await self._client.send(self._arbitration(bid))
             return await self._receive_arbitration()
@@ -416,7 +416,8 @@ class P4RuntimeSession:
         return self._error(what + await self._reason(error), error.code)
 
     async def _reason(self, error: P4ClientError, seconds: float = ANSWER_SECONDS) -> str:
-        """gRPC's words, or better ones where the switch hangs, or the connection's protection has failed."""
+        """Returns gRPC's words, or better ones where the switch hangs or the connection's protection
+        failed."""
         if error.code is GRPCStatusCode.DEADLINE_EXCEEDED:
             return _no_answer(seconds)
         may_explain = tls_files.may_explain(error.message) and not is_unix(self._target.address)

@@ -101,7 +101,7 @@ def plan_sync(
     targets: Mapping[str, str | Target],
     tick_ps: int,
 ) -> FabricPlan:
-    """`fabric.plan`, run to its end."""
+    """Runs `fabric.plan` to its end."""
     return run(plan(topology, config, targets, tick_ps))
 
 
@@ -113,17 +113,17 @@ def apply_sync(
     *,
     election_id: int = election.DEFAULT,
 ) -> ApplyReport:
-    """`fabric.apply`, run to its end."""
+    """Runs `fabric.apply` to its end."""
     return run(apply(topology, config, targets, tick_ps, election_id=election_id))
 
 
 def read_counters_sync(topology: Topology, targets: Mapping[str, str | Target]) -> FabricCounters:
-    """`fabric.read_counters`, run to its end."""
+    """Runs `fabric.read_counters` to its end."""
     return run(read_counters(topology, targets))
 
 
 def read_registers_sync(
     topology: Topology, targets: Mapping[str, str | Target], names: Iterable[str]
 ) -> dict[tuple[str, int], dict[str, int]]:
-    """`fabric.read_registers`, run to its end."""
+    """Runs `fabric.read_registers` to its end."""
     return run(read_registers(topology, targets, names))

@@ -102,7 +102,7 @@ class ThriftClient:
             )
 
     def program_md5(self) -> bytes:
-        """MD5 of the JSON that the switch runs, as 16 bytes."""
+        """Returns the MD5 of the JSON that the switch runs, as 16 bytes."""
         found = self._call("standard", "bm_get_config_md5")
         return bytes(found) if isinstance(found, (bytes, bytearray)) else str(found).encode("latin-1")
 
@@ -116,12 +116,12 @@ class ThriftClient:
         return [int(cell) % (1 << 64) for cell in cells]  # Thrift has no unsigned numbers
 
     def port_states(self) -> dict[int, bool]:
-        """Port number -> whether its interface is up, of the ports that have one."""
+        """Returns port number -> whether its interface is up, of the ports that have one."""
         ports = self._call("standard", "bm_dev_mgr_show_ports")
         return {int(port.port_num): bool(port.is_up) for port in ports}
 
     def elapsed_us(self) -> int:
-        """Microseconds since the switch started: its timestamps' clock."""
+        """Returns the microseconds since the switch started: its timestamps' clock."""
         return int(self._call("simple_switch", "get_time_elapsed_us"))
 
     def set_queue(self, port: int, settings: QueueSettings) -> None:
@@ -213,12 +213,12 @@ async def check(name: str, target: Target) -> None:
 
 
 async def read_clock(name: str, target: Target) -> int:
-    """Microseconds since the switch started. Raises FabricError."""
+    """Returns the microseconds since the switch started. Raises FabricError."""
     return await _with_client(name, target, lambda client: client.elapsed_us())
 
 
 async def port_states(name: str, target: Target) -> dict[int, bool]:
-    """Port number -> whether its interface is up. Raises FabricError."""
+    """Returns port number -> whether its interface is up. Raises FabricError."""
     return await _with_client(name, target, lambda client: client.port_states())
 
 

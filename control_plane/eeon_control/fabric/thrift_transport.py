@@ -73,7 +73,7 @@ class BoundedTransport:
         self._outgoing.clear()
 
     def read(self, size: int) -> bytes:
-        """Exactly `size` bytes of the answer."""
+        """Returns exactly `size` bytes of the answer."""
         if not self._walked:
             self._walk_message()
         end = self._given + size

@@ -63,19 +63,19 @@ class Ledger(Protocol):
         ...
 
     def begin(self, plan: FabricPlan, before: Mapping[str, Snapshot], waves: Sequence[Sequence[str]]) -> None:
-        """All that is to be written, what the switches hold that it is written to, and in which waves."""
+        """Records what is to be written, what the switches that it is written to hold, and the waves."""
         ...
 
     def wave(self, number: int) -> None:
-        """The next write is to a switch of this wave, counted from 1."""
+        """Records that the next write is to a switch of this wave, counted from 1."""
         ...
 
     def commit(self, plan: FabricPlan) -> None:
-        """All switches hold what is intended."""
+        """Records that all switches hold what is intended."""
         ...
 
     def undone(self, why: str) -> None:
-        """All switches hold what they held before."""
+        """Records that all switches hold what they held before."""
         ...
 
 
@@ -200,7 +200,7 @@ class _Transaction:
         return ApplyReport(todo, {name: len(entries) for name, entries in self.wanted.items()})
 
     def _waves(self, before: Mapping[str, Snapshot]) -> list[tuple[str, ...]]:
-        """Those in which something is to be written; at least one, for what is only read back."""
+        """Returns the waves in which something is to be written; at least one, for what is only read back."""
         changing = [tuple(name for name in wave if name in before) for wave in self.rollout.waves]
         return [wave for wave in changing if wave] or [()]
 
@@ -326,7 +326,7 @@ def _check_others(before: Mapping[str, Snapshot], waves: Sequence[Sequence[str]]
 
 @contextmanager
 def _nothing_written() -> Iterator[None]:
-    """What fails or is cancelled inside has only read."""
+    """Turns a failure or cancellation inside into an error that says that nothing was written."""
     try:
         yield
     except asyncio.CancelledError:

@@ -45,7 +45,7 @@ class Snapshot:
     may_keep: bool = False
 
     def digest(self) -> str:
-        """SHA-256, in hex, of everything in it; the order of entries and entities does not matter."""
+        """Returns the SHA-256, in hex, of everything in it, whatever the order of entries and entities."""
         if self.same_program:
             return entries_digest(self.entries)
         parts = [] if self.pipeline is None else [self.pipeline.SerializeToString(deterministic=True)]
@@ -224,7 +224,7 @@ async def _read_foreign(session: P4RuntimeSession, info: p4i.P4Info) -> list[p4r
 
 
 async def _read_foreign_entries(session: P4RuntimeSession, schema: P4Schema) -> list[p4r.Entity]:
-    """Entries of all tables that can be written, and default actions that can."""
+    """Reads the entries of all tables that can be written, and default actions that can."""
     requests = []
     for table in schema.tables:
         if table.is_const:

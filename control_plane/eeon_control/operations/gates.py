@@ -205,7 +205,7 @@ def _above(rule: Rule, what: str, added: Counter[_Cell]) -> Iterator[str]:
 
 
 def _down(seen: FabricObservation, topology: Topology) -> set[str]:
-    """Linked ports that are down, by name."""
+    """Returns the linked ports that are down, by name."""
     return {
         f"{name}:{number}"
         for name, numbers in seen.down.items()
@@ -230,7 +230,7 @@ def gate_of(
     commands: Sequence[str],
     seconds: float,
 ) -> Gate | None:
-    """One gate of all that a command line names; None for nothing."""
+    """Returns one gate of all that a command line names; None where it names none."""
     gates: list[Gate] = [CounterGate(topology, targets, rules)] if rules else []
     gates += [CommandGate(command, seconds) for command in commands]
     return AllGates(gates) if gates else None

@@ -51,7 +51,7 @@ class SavedPlan(BaseModel):
 
     @classmethod
     def of(cls, meant: Intended, plan: FabricPlan) -> Self:
-        """Writes down."""
+        """Returns the plan to be saved."""
         switches = {name: _saved(one) for name, one in plan.switches.items()}
         return cls(intent=Intent.of(meant), switches=switches)
 
@@ -73,7 +73,7 @@ class SavedPlan(BaseModel):
         return meant
 
     def first_difference(self, plan: FabricPlan) -> str:
-        """In what the switches have moved on since; empty when they have not."""
+        """Returns the first thing in which a switch has moved on since the plan; empty when none has."""
         for name, now in plan.switches.items():
             then = self.switches.get(name)
             if then is not None and then.held != now.held:

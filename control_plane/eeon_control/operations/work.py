@@ -33,7 +33,7 @@ class Work:
     say: Callable[[str], None] = lambda text: None
 
     def bid(self) -> int:
-        """The election id to write with.
+        """Returns the election id to write with.
 
         A controller that runs on this store is taken over from, and takes over again; any other controller
         that is primary is in the way, and is named by its id.

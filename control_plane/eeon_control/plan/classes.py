@@ -19,8 +19,8 @@ _SEED_ACTIONS = {
 
 
 def class_entries(classes: dict[str, TrafficClass]) -> list[Entry]:
-    """Entries of `TABLES`, the same on every switch; none without classes, and then packets meet neither
-    table (`seed_action`)."""
+    """Returns the entries of `TABLES`, the same on every switch; none without classes, and then packets meet
+    neither table (`seed_action`)."""
     if not classes:
         return []
     entries = [Entry("dscp_priority", (), (_to(default_priority(classes)),), is_default=True)]
@@ -49,8 +49,8 @@ def has_priorities(action: Action) -> bool:
 
 
 def summary(entries: Iterable[Entry]) -> str:
-    """How a switch chooses among a port's queues: `DSCP 26, 46 -> 3; PCP 5 -> 3; others -> 0`. Empty where
-    packets do not meet `TABLES`."""
+    """Returns how a switch chooses among a port's queues: `DSCP 26, 46 -> 3; PCP 5 -> 3; others -> 0`. Empty
+    where packets do not meet `TABLES`."""
     chosen: dict[tuple[str, int], list[int]] = {}
     others, is_used = 0, False
     for entry in entries:

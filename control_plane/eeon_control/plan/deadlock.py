@@ -16,8 +16,8 @@ Hop = tuple[str, str]
 
 
 def waiting_circle(topology: Topology, entries: Mapping[str, Iterable[Entry]]) -> list[Hop] | None:
-    """Links each of which may wait for the next, and the last for the first; None when the ways that packets
-    take from leaves leave no such circle."""
+    """Returns links each of which may wait for the next, and the last for the first; None when the ways that
+    packets take from leaves leave no such cycle."""
     sources = [leaf.name for leaf in topology.leaves]
     waits: dict[Hop, set[Hop]] = {}
     for by_switch in _next_hops(topology, entries).values():
@@ -36,7 +36,7 @@ def waiting_circle(topology: Topology, entries: Mapping[str, Iterable[Entry]]) -
 def _next_hops(
     topology: Topology, entries: Mapping[str, Iterable[Entry]]
 ) -> dict[tuple[str, int, int], dict[str, set[str]]]:
-    """Destination -> switch -> the switches to which it sends."""
+    """Returns destination -> switch -> the switches to which it sends."""
     found: dict[tuple[str, int, int], dict[str, set[str]]] = {}
     for name, held in entries.items():
         peers = {port.number: port.peer.node for port in topology.switches[name].ports}
@@ -52,7 +52,7 @@ def _next_hops(
 
 
 def _circle(waits: Mapping[Hop, Iterable[Hop]]) -> list[Hop] | None:
-    """One circle of a directed graph; the same one every time."""
+    """Returns one cycle of a directed graph, the same one every time; None where there is none."""
     done: set[Hop] = set()
     for start in sorted(waits):
         if start in done:

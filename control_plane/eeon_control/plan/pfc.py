@@ -21,7 +21,7 @@ TABLES: tuple[str, ...] = ("port_pfc", "pausable_queue", GROUPS, "made_pause")
 
 
 def pfc_entries(config: FabricConfig, switch: Switch, tick: Duration) -> list[Entry]:
-    """Entries of `TABLES`; none without a lossless class. Raises PlanError."""
+    """Returns the entries of `TABLES`; none without a lossless class. Raises PlanError."""
     lossless = config.lossless
     if not lossless:
         return []
@@ -52,7 +52,7 @@ def pfc_entries(config: FabricConfig, switch: Switch, tick: Duration) -> list[En
 
 
 def _quantum(port: Port, tick: Duration) -> int:
-    """Ticks of a quantum with 16 fractional bits."""
+    """Returns the ticks of a quantum, with 16 fractional bits. Raises PlanError."""
     ticks = (512 * 10**12 << 16) // (int(port.rate) * int(tick))
     if not 0 < ticks < TICK_VALUES:
         raise PlanError(f"{port.name}: 512 bit times at {port.rate} are not whole ticks of {tick}")
@@ -72,7 +72,7 @@ class Watched:
 
 
 def watchdogs(config: FabricConfig, switch: Switch) -> dict[int, Watched]:
-    """By queue of a switch, what is done about pauses without end; none that nobody looks after. Raises
+    """Returns the watched queues of a switch, with what is done about pauses without end. Raises
     PlanError."""
     return {
         port.number << PRIORITY_BITS | priority: _watched(config.pfc_at(port, priority), port, one)

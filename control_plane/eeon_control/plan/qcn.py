@@ -85,7 +85,7 @@ def settings(action: Action | None) -> dict[str, int] | None:
 
 
 def summary(action: Action | None) -> str:
-    """`set point 26 KB, weight 2, sampled every 150 KB, jitter 15 %`; `off`."""
+    """Returns `set point 26 KB, weight 2, sampled every 150 KB, jitter 15 %`, or `off`."""
     found = settings(action)
     if found is None:
         return "off"

@@ -47,7 +47,7 @@ class Router:
     """Routes of all switches of one topology."""
 
     def __init__(self, topology: Topology, routing: Routing, dead: Collection[str] = ()) -> None:
-        """`dead`: names of the ports at both ends of links that are down; see `dead_ends`."""
+        """Creates a router. `dead`: names of the ports at both ends of links that are down (`dead_ends`)."""
         self._topology = topology
         self._dead = dead
         self._reach: dict[str, frozenset[str]] = {}  # leaf -> switches that have a next hop that serves
@@ -73,7 +73,8 @@ class Router:
         self._groups = list(groups.values())
 
     def entries(self, switch: Switch) -> list[Entry]:
-        """Entries of `ipv4_route` and `ipv6_route` of one switch. Raises PlanError for too large a group."""
+        """Returns a switch's `ipv4_route` and `ipv6_route` entries. Raises PlanError for too large a
+        group."""
         hops = _NextHops(switch, self._mac, self._paths_limit, self._rotate)
         entries = []
         for port in switch.ports:
@@ -96,13 +97,13 @@ class Router:
         return entries
 
     def admitted(self, switch: Switch) -> list[Entry]:
-        """Entries of `l3_admit` of one switch: the address by which the neighbours of each port reach it."""
+        """Returns a switch's entries of `l3_admit`: the address by which each port's neighbours reach it."""
         mac = Exact("dst_mac", self._mac[switch.name])
         admit = (Action("admit_to_l3"),)
         return [Entry(ADMIT, (Exact("port", port.number), mac), admit) for port in switch.ports]
 
     def _add_next_hops(self, hops: _NextHops, group: _Group, to_leaf: dict[str, tuple[Action, ...]]) -> None:
-        """The set of next hops from a switch to each leaf of a group."""
+        """Adds the set of next hops from a switch to each leaf of a group."""
         name = hops.switch.name
         ports = self._closer(name, group)
         for leaf in group.leaves:
@@ -115,7 +116,7 @@ class Router:
                 to_leaf[leaf.name] = hops.to(leaf, over)
 
     def _closer(self, name: str, group: _Group) -> list[Port] | None:
-        """Ports to switches that are closer to the leaves of a group; None where these are the next hops."""
+        """Returns ports to switches closer to the leaves of a group; None where these are the next hops."""
         if name in group.neighbours:
             return None
         closer = group.distance.get(name, 0) - 1
@@ -125,7 +126,7 @@ class Router:
         return ports
 
     def _that_serve(self, ports: Iterable[Port], group: _Group, leaf: Switch) -> list[Port]:
-        """Those over which a packet still comes to the leaf."""
+        """Returns the ports over which a packet still comes to the leaf."""
         if leaf.name not in self._reach:
             self._reach[leaf.name] = self._reaching(group, leaf)
         reach = self._reach[leaf.name]
@@ -153,7 +154,7 @@ class Router:
         return [matches[version] for version in self._versions]
 
     def _distances_to(self, group: _Group) -> dict[str, int]:
-        """Hops to a leaf of the group from every switch; for one in the group, to another one of it."""
+        """Returns the hops of every switch to a leaf of the group; for one in the group, to another of it."""
         distance = dict.fromkeys(sorted(group.neighbours), 1)
         queue = deque(distance)
         while queue:
@@ -214,7 +215,7 @@ class _NextHops:
 
 
 def dead_ends(topology: Topology, down: Mapping[str, Collection[int]]) -> frozenset[str]:
-    """Names of the ports at both ends of every link between switches of which an end is down.
+    """Returns the names of the ports at both ends of every link between switches of which an end is down.
 
     `down`: switch -> numbers of its ports that it says are down.
     """
@@ -230,7 +231,7 @@ def dead_ends(topology: Topology, down: Mapping[str, Collection[int]]) -> frozen
 def around(
     topology: Topology, routing: Routing, entries: Mapping[str, tuple[Entry, ...]], dead: frozenset[str]
 ) -> dict[str, tuple[Entry, ...]]:
-    """Intended entries with the routes that are left without the links of `dead`.
+    """Returns intended entries with the routes that are left without the links of `dead`.
 
     Entries of a switch whose routes stay the same are the same object.
     """

@@ -25,20 +25,20 @@ class _Limit(Settings):
     param: ClassVar[str] = "buffer_bytes"
 
     def to_action(self, tick: Duration) -> Action:
-        """The limit in its unit."""
+        """Returns the action with the limit in its unit."""
         return Action(self.action, ((self.param, int(self.limit)),))
 
     @classmethod
     def from_action(cls, params: Mapping[str, int], tick: Duration) -> Self:
-        """The limit in its unit."""
+        """Returns the settings with the limit in its unit."""
         return cls(cls.unit(params[cls.param]))
 
     def describe(self) -> str:
-        """`300 KB`, `200 pkt`."""
+        """Returns `300 KB` or `200 packets`."""
         return size_text(self.limit)
 
     def summary(self) -> str:
-        """`300KB`, `200pkt`."""
+        """Returns `300KB` or `200pkt`."""
         return str(self.limit)
 
 
@@ -48,7 +48,7 @@ class BufferLimit(_Limit):
     action: ClassVar[str] = "set_buffer_limit"
 
     def describe(self) -> str:
-        """`300 KB`, `unlimited`."""
+        """Returns `300 KB` or `unlimited`."""
         return "unlimited" if self.limit == UNLIMITED else super().describe()
 
 
@@ -66,9 +66,9 @@ class BufferLimitBesideHeld(_Limit):
     action: ClassVar[str] = "set_buffer_limit_beside_held"
 
     def describe(self) -> str:
-        """`300 KB beside held packets`."""
+        """Returns `300 KB beside held packets`."""
         return f"{super().describe()} beside held packets"
 
     def summary(self) -> str:
-        """`300KB beside held`."""
+        """Returns `300KB beside held`."""
         return f"{super().summary()} beside held"

@@ -37,7 +37,7 @@ class Settings(ABC):
 
     @abstractmethod
     def to_action(self, tick: Duration) -> Action:
-        """The action with its parameters, for a target whose timestamps count `tick`.
+        """Returns the action with its parameters, for a target whose timestamps count `tick`.
 
         Raises PlanError when the target cannot express a value; the message names the key and what can be
         expressed. `from_action` gives back the same settings, but for times between two ticks and what the
@@ -47,18 +47,18 @@ class Settings(ABC):
     @classmethod
     @abstractmethod
     def from_action(cls, params: Mapping[str, int], tick: Duration) -> Self:
-        """What the parameters of the action mean. Whatever fits the parameters' widths can be read."""
+        """Returns what the action's parameters mean. Whatever fits the parameters' widths can be read."""
 
     @abstractmethod
     def describe(self) -> str:
-        """All of it in words, for a sentence: `mark above 97.5 KB`."""
+        """Returns all of it in words, for a sentence: `mark above 97.5 KB`."""
 
     @abstractmethod
     def summary(self) -> str:
-        """The same in the configuration's own keys, for a cell of a table: `mark_threshold 97.5KB`."""
+        """Returns the same in the configuration's keys, for a cell of a table: `mark_threshold 97.5KB`."""
 
     def parts(self) -> dict[str, str]:
-        """Name -> value in words, of what may change while the mode stays; empty where all is described."""
+        """Returns name -> value in words of what may change within a mode; empty where all is described."""
         return {}
 
     def spans(self) -> dict[str, Duration]:
@@ -79,20 +79,20 @@ class WithoutParameters(Settings):
     in_keys: ClassVar[str]
 
     def to_action(self, tick: Duration) -> Action:
-        """Always the same."""
+        """Returns the action, which is always the same."""
         return Action(self.action)
 
     @classmethod
     def from_action(cls, params: Mapping[str, int], tick: Duration) -> Self:
-        """Always the same."""
+        """Returns the settings, which are always the same."""
         return cls()
 
     def describe(self) -> str:
-        """Always the same."""
+        """Returns `in_words`."""
         return self.in_words
 
     def summary(self) -> str:
-        """Always the same."""
+        """Returns `in_keys`."""
         return self.in_keys
 
 
@@ -122,7 +122,7 @@ class PortTable:
         return str(action) if settings is None else settings.describe()
 
     def describe_change(self, before: Action | None, after: Action | None, tick: Duration) -> str:
-        """`marking threshold 30 KB -> 97.5 KB`; another mode is described whole: `EEE off -> standard`."""
+        """Returns `marking threshold 30 KB -> 97.5 KB`, or another mode as a whole: `EEE off -> standard`."""
         old, new = (None if one is None else self.from_action(one, tick) for one in (before, after))
         if old is not None and new is not None and old.mode == new.mode and new.parts():
             return self.of_parts + _parts_changed(old.parts(), new.parts())
@@ -152,23 +152,23 @@ def protect_name(number: int) -> str:
 
 
 def spares(protect: str) -> str:
-    """Whom a `protect` setting spares."""
+    """Returns whom a `protect` setting spares."""
     return _SPARED.get(protect, protect)
 
 
 def spaced(text: object) -> str:
-    """`97.5KB` as `97.5 KB`."""
+    """Returns `97.5 KB` for `97.5KB`."""
     return _UNIT.sub(" ", str(text))
 
 
 def size_text(size: Bytes | Packets) -> str:
-    """`97.5 KB`, `1 packet`, `2 packets`."""
+    """Returns `97.5 KB`, `1 packet` or `2 packets`."""
     text = spaced(size)
     return text.replace("pkt", "packet" if size == 1 else "packets") if isinstance(size, Packets) else text
 
 
 def on_off(value: bool) -> str:
-    """`on` or `off`."""
+    """Returns `on` or `off`."""
     return "on" if value else "off"
 
 

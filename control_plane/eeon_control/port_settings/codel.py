@@ -88,7 +88,7 @@ class CodelSettings(Settings):
 
     @classmethod
     def from_action(cls, params: Mapping[str, int], tick: Duration) -> Self:
-        """Exact."""
+        """Returns the settings; nothing is rounded."""
         return cls(
             codec.from_ticks(params["target_ticks"], tick),
             codec.from_ticks(params["interval_ticks"], tick),
@@ -102,7 +102,7 @@ class CodelSettings(Settings):
         return {"target": self.target, "interval": self.interval}
 
     def describe(self) -> str:
-        """`CoDel with target 800 us, interval 1.5 ms, ...`."""
+        """Returns `CoDel with target 800 us, interval 1.5 ms, ...`."""
         parts = self.parts()
         return (
             f"CoDel with target {parts['target']}, interval {parts['interval']}, MTU {parts['MTU']}, "
@@ -110,7 +110,7 @@ class CodelSettings(Settings):
         )
 
     def summary(self) -> str:
-        """`codel 800us, interval 1.5ms, ECN, protect ect`."""
+        """Returns `codel 800us, interval 1.5ms, ECN, protect ect`."""
         ecn = "ECN" if self.ecn else "no ECN"
         return f"codel {self.target}, interval {self.interval}, {ecn}, protect {self.protect}"
 

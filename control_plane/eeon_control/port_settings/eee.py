@@ -53,7 +53,7 @@ class Trigger:
 
 
 def _trigger(value: object) -> Trigger:
-    """`10pkt`, `15KB`, or a list with one of each."""
+    """Parses `10pkt`, `15KB`, or a list with one of each."""
     if isinstance(value, Trigger):
         return value
     items = value if isinstance(value, list) else [value]
@@ -152,8 +152,8 @@ class Eee(EeeTimers):
         return merged
 
     def timers(self, rate: DataRate) -> tuple[Duration, Duration]:
-        """(sleep, wake) on a link of this speed, the profile's or the PHY's. Raises PlanError when neither
-        says."""
+        """Returns (sleep, wake) on a link of this speed, the profile's or the PHY's. Raises PlanError when
+        neither says."""
         known = phy.of_rate(rate)
         sleep = self.sleep if self.sleep is not None else known.sleep if known else None
         wake = self.wake if self.wake is not None else known.wake if known else None
@@ -181,7 +181,7 @@ class Eee(EeeTimers):
         )
 
     def broken_speeds(self) -> Iterator[tuple[DataRate, str]]:
-        """Speeds at which the profile and what is different there break a rule, with the rule."""
+        """Yields the speeds at which the profile and what is different there break a rule, with the rule."""
         for rate in self.by_speed:
             if rule := _broken_rule(self._merged(rate)):
                 yield rate, rule
@@ -278,7 +278,7 @@ class EeeSettings(Settings):
 
     @classmethod
     def from_action(cls, params: Mapping[str, int], tick: Duration) -> Self:
-        """Exact."""
+        """Returns the settings; nothing is rounded."""
         packets, size = params["trigger_packets"], params["trigger_bytes"]
         return cls(
             sleep=codec.from_ticks(params["sleep_ticks"], tick),
@@ -291,7 +291,7 @@ class EeeSettings(Settings):
         )
 
     def describe(self) -> str:
-        """`standard`, or `coalesce, hold 120 us, 100 packets`."""
+        """Returns `standard`, or `coalesce, hold 120 us, 100 packets`."""
         parts = self.parts()
         shown = ["standard"]
         if self.hold:
@@ -300,11 +300,11 @@ class EeeSettings(Settings):
         return ", ".join([*shown, *([f"stall {parts['stall']}"] if self.stall else [])])
 
     def spans(self) -> dict[str, Duration]:
-        """Those of the PHY and of the hold."""
+        """Returns the times of the PHY and of the hold."""
         return {"sleep": self.sleep, "wake": self.wake, "stall": self.stall, "hold": self.hold}
 
     def summary(self) -> str:
-        """`standard` or `coalesce`; views have a column for each timer."""
+        """Returns `standard` or `coalesce`; views have a column for each timer."""
         return self.mode
 
     def parts(self) -> dict[str, str]:

@@ -65,14 +65,14 @@ class MarkThreshold(Strict):
     check of a given threshold compares with it (default: the topology's)."""
 
     def settings_at(self, rate: DataRate) -> MarkThresholdSettings:
-        """On a link of this speed. Raises PlanError when the default threshold does not fit 32 bits."""
+        """Returns its settings at a link's speed. Raises PlanError for a default threshold above 32 bits."""
         threshold = default_threshold(rate, self.rtt) if self.threshold is None else self.threshold
         l4s_threshold = threshold if self.l4s_threshold is None else self.l4s_threshold
         return MarkThresholdSettings(threshold, l4s_threshold, self.at == "dequeue")
 
 
 def bandwidth_delay_share(rate: DataRate, rtt: Duration) -> Fraction:
-    """C x RTT / 7 in bytes: below it a DCTCP sender leaves the link idle (Alizadeh et al. 2010)."""
+    """Returns C x RTT / 7 in bytes: below it a DCTCP sender leaves the link idle (Alizadeh et al. 2010)."""
     return Fraction(rate * rtt, 7 * 8 * _PICOSECONDS)
 
 
@@ -99,7 +99,7 @@ class MarkThresholdSettings(Settings):
     action: ClassVar[str] = "mark_threshold"
 
     def to_action(self, tick: Duration) -> Action:
-        """Exact for thresholds of 32 bits."""
+        """Returns the action; thresholds of 32 bits are exact."""
         return Action(
             self.action,
             (
@@ -111,7 +111,7 @@ class MarkThresholdSettings(Settings):
 
     @classmethod
     def from_action(cls, params: Mapping[str, int], tick: Duration) -> Self:
-        """Exact."""
+        """Returns the settings; nothing is rounded."""
         return cls(
             Bytes(params["threshold_bytes"]),
             Bytes(params["l4s_threshold_bytes"]),
@@ -119,7 +119,7 @@ class MarkThresholdSettings(Settings):
         )
 
     def describe(self) -> str:
-        """`mark above 97.5 KB, L4S above 10 KB, at dequeue`."""
+        """Returns `mark above 97.5 KB, L4S above 10 KB, at dequeue`."""
         shown = [f"mark above {codec.size_text(self.threshold)}"]
         if self.l4s_threshold != self.threshold:
             shown.append(f"L4S above {codec.size_text(self.l4s_threshold)}")
@@ -128,7 +128,7 @@ class MarkThresholdSettings(Settings):
         return ", ".join(shown)
 
     def summary(self) -> str:
-        """`mark_threshold 97.5KB, L4S 10KB at dequeue`."""
+        """Returns `mark_threshold 97.5KB, L4S 10KB at dequeue`."""
         l4s = f", L4S {self.l4s_threshold}" if self.l4s_threshold != self.threshold else ""
         return f"mark_threshold {self.threshold}{l4s}{' at dequeue' if self.at_dequeue else ''}"
 

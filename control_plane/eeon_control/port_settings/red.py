@@ -59,7 +59,7 @@ def _threshold(text: object) -> Bytes | Packets:
 
 
 def _average_shift(value: object) -> int:
-    """n of an averaging weight 2^-n written as `1`, `1/512`, or the exact decimal."""
+    """Returns n of an averaging weight 2^-n written as `1`, `1/512`, or the exact decimal."""
     try:
         weight = Fraction(0) if isinstance(value, bool) else Fraction(str(value))
     except (ValueError, ZeroDivisionError):
@@ -176,7 +176,8 @@ class Red(Strict):
         return self
 
     def settings_at(self, rate: DataRate) -> RedSettings:
-        """On a link of this speed. Raises PlanError when thresholds by `target_delay` do not fit 32 bits."""
+        """Returns its settings at a link's speed. Raises PlanError for `target_delay` beyond 32-bit
+        thresholds."""
         low, high = self._thresholds(rate)
         ramp = self.max_probability if low < high else None
         return RedSettings(
@@ -191,7 +192,7 @@ class Red(Strict):
         )
 
     def _half_life_ps(self, rate: DataRate) -> Fraction | None:
-        """(1 - weight)^m = 1/2 for m packets of mean size (Floyd and Jacobson 1993, section 4)."""
+        """Returns the time of m mean packets: (1 - weight)^m = 1/2 (Floyd and Jacobson 1993, section 4)."""
         if self.average_shift == 0:
             return None
         packets = log(2) / -log1p(-(2.0**-self.average_shift))
@@ -252,7 +253,7 @@ class RedSettings(Settings):
         return Fraction(probability, RED_PROBABILITY_ONE)
 
     def _idle(self, tick: Duration) -> tuple[int, int]:
-        """`idle_halvings` with all of its 16 bits where it can have them, and `idle_shift`."""
+        """Returns `idle_halvings`, with all of its 16 bits where it can have them, and `idle_shift`."""
         if self.half_life_ps is None:
             return 0, 0
         a_tick = (1 << IDLE_FRACTION_BITS) * int(tick) / self.half_life_ps
@@ -268,7 +269,7 @@ class RedSettings(Settings):
         return round(a_tick * (1 << IDLE_SHIFT_LIMIT)), IDLE_SHIFT_LIMIT
 
     def to_action(self, tick: Duration) -> Action:
-        """Exact but for `max_probability` and `half_life_ps`."""
+        """Returns the action; all but `max_probability` and `half_life_ps` is exact."""
         halvings, shift = self._idle(tick)
         return Action(
             self.action,
@@ -288,7 +289,7 @@ class RedSettings(Settings):
 
     @classmethod
     def from_action(cls, params: Mapping[str, int], tick: Duration) -> Self:
-        """Exact."""
+        """Returns the settings; nothing is rounded."""
         unit = Packets if params["in_packets"] else Bytes
         low, high = unit(params["min_threshold"]), unit(params["max_threshold"])
         mean = Bytes(params["mean_bytes"]) if params["mean_bytes"] else None
@@ -313,7 +314,7 @@ class RedSettings(Settings):
         )
 
     def describe(self) -> str:
-        """`RED from 30 to 90 KB, up to 10%, instantaneous queue, ECN on, spares only ECT`."""
+        """Returns `RED from 30 to 90 KB, up to 10%, instantaneous queue, ECN on, spares only ECT`."""
         parts = self.parts()
         low, _, unit = parts["minimum"].partition(" ")
         same_unit = parts["maximum"].endswith(f" {unit}")
@@ -324,7 +325,7 @@ class RedSettings(Settings):
         )
 
     def summary(self) -> str:
-        """`red 30KB..90KB, up to 0.1, ECN, protect ect, average 1/512`."""
+        """Returns `red 30KB..90KB, up to 0.1, ECN, protect ect, average 1/512`."""
         top = 1.0 if self.max_probability is None else float(self.max_probability)
         average = f", average 1/{1 << self.average_shift}" if self.average_shift else ""
         ecn = "ECN" if self.ecn else "no ECN"
@@ -353,7 +354,7 @@ def _half_life_text(half_life_ps: Fraction | None) -> str:
 
 
 def depth_of(average: int) -> Fraction:
-    """Bytes or packets, from the program's `depth` or its register `red_average`."""
+    """Returns bytes or packets, from the program's `depth` or its register `red_average`."""
     return Fraction(average, RED_DEPTH_ONE)
 
 

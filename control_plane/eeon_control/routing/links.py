@@ -26,7 +26,7 @@ class LinksDown:
         self._known: dict[tuple[str, RouteKey, Action], tuple[str, ...]] = {}
 
     def at(self, port: Port) -> str | None:
-        """`spine1:2 to leaf2 is down`, by the end that says so; None where neither does."""
+        """Returns `spine1:2 to leaf2 is down`, by the end that says so; None where neither does."""
         if port.number in self._down.get(port.node, ()):
             return f"{port.name} to {port.peer.node} is down"
         if port.peer.port in self._down.get(port.peer.node, ()):

@@ -126,7 +126,7 @@ class Walk:
             yield Path(hops, share, f"{port.name} leads to {peer}, which is not {self.destination.name}")
 
     def _in_use(self, name: str, route: Route) -> tuple[Action, ...]:
-        """Members without those that the switch passes over; all where it passes over all, and drops."""
+        """Returns members less those that the switch passes over; all where it passes over all, and drops."""
         return (
             tuple(one for one in route.members if not self._is_passed_over(name, one, route)) or route.members
         )

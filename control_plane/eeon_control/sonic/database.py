@@ -67,7 +67,7 @@ class Problems:
         self._left_out = 0
 
     def add(self, key: str, rule: str, value: str = "") -> None:
-        """One more. The same about the same key is told once."""
+        """Adds one more. The same about the same key is told once."""
         if (key, rule) in self._found:
             return
         if len(self._found) < MAX_PROBLEMS:
@@ -103,7 +103,7 @@ class Database:
         return self.tables.get(table, {})
 
     def ports(self) -> dict[str, str]:
-        """SONiC's ports in the order of the front panel, with their speed in Mbps as it is written."""
+        """Returns SONiC's ports in front-panel order, with their speed in Mbps as it is written."""
         return {
             name: str(row.get("speed", ""))
             for name, row in sorted(self.rows("PORT").items(), key=lambda one: _natural(one[0]))
@@ -231,7 +231,7 @@ def reference(row: Row, field: str, table: str, at: str, problems: Problems) -> 
 
 
 def places(key: str, at: str, ports: Mapping[str, object], problems: Problems) -> Iterator[tuple[str, int]]:
-    """Ports and queues of a key such as `Ethernet0,Ethernet4|3-4`."""
+    """Yields the ports and queues of a key such as `Ethernet0,Ethernet4|3-4`."""
     match = _QUEUE_KEY.fullmatch(key)
     if _CHASSIS_KEY.fullmatch(key):
         problems.add(
@@ -257,7 +257,7 @@ def places(key: str, at: str, ports: Mapping[str, object], problems: Problems) -
 
 
 def match_ports(database: Database, switch: Switch, problems: Problems) -> dict[str, Port]:
-    """SONiC's ports by name with those of our switch: the first with port 1, and so on in front-panel order.
+    """Pairs SONiC's ports, by name, with our switch's: the first with port 1, and so on in front-panel order.
 
     A port without a link in our topology is left out; a linked one without a SONiC port, or with another
     speed, is a problem. One without a speed is taken to have the topology's.

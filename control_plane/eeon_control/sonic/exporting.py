@@ -26,7 +26,7 @@ def export(
     queue: int = 0,
     pool: str = "egress_lossy_pool",
 ) -> Patch:
-    """Rows of WRED_PROFILE, BUFFER_PROFILE, QUEUE and BUFFER_QUEUE for the ports of one switch.
+    """Returns rows of WRED_PROFILE, BUFFER_PROFILE, QUEUE and BUFFER_QUEUE for the ports of one switch.
 
     `database` has the switch's table PORT, for the names. `pool` is the buffer pool of the profiles; SONiC
     wants one that exists. Raises InputError with every setting that SONiC has nothing for; `source` stands

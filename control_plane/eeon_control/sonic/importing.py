@@ -59,7 +59,7 @@ class _Import:
         return {} if table in self.without else self.database.rows(table)
 
     def tables(self) -> None:
-        """Tables that are not mapped: of queues a problem, others a note."""
+        """Reports tables that are not mapped: those of queues as problems, others in a note."""
         foreign = []
         for table in sorted(self.database.tables):
             if table in self.without:
@@ -290,7 +290,7 @@ class _Import:
         return f"{size + shared}B"
 
     def shared_pools(self) -> None:
-        """Pools of which the ports together may queue more than there is."""
+        """Notes pools of which the ports together may queue more than there is."""
         for pool, (whole, limits) in self.pools.items():
             if sum(limits.values()) > whole:
                 self.notes.append(

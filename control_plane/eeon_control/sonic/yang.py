@@ -80,7 +80,7 @@ def check(patch: Patch, database: Database, models: Path) -> None:
 
 
 def _tree(tables: Mapping[str, Mapping[str, Mapping[str, object]]]) -> dict[str, object]:
-    """Rows as the YANG models have them: lists whose keys are leaves."""
+    """Returns rows as the YANG models have them: lists whose keys are leaves."""
     tree: dict[str, object] = {}
     for table, rows in tables.items():
         if not rows:

@@ -22,7 +22,7 @@ def path_of(controllers: Path, rank: int) -> Path:
 
 
 def as_bytes(bids: Mapping[str, int]) -> bytes:
-    """Switch -> election id, as the file has it."""
+    """Encodes switch -> election id as the file has it."""
     return json.dumps(dict(sorted(bids.items()))).encode() + b"\n"
 
 

@@ -25,7 +25,7 @@ class Moment(BaseModel):
     boot_id: str
 
     def seconds_since(self, earlier: Moment) -> float | None:
-        """Time passed since `earlier`; None when the clocks cannot tell.
+        """Returns the seconds since `earlier`; None when the clocks cannot tell.
 
         Within one boot the wall clock is not looked at. Across a restart it is all there is, and one that
         stands before `earlier` has been set back: how much time has passed is then unknown.

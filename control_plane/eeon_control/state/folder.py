@@ -37,7 +37,7 @@ def is_folder_given(given: str | Path | None, environment: Mapping[str, str] = o
 
 
 def known_fabrics(environment: Mapping[str, str] = os.environ) -> list[Path]:
-    """State folders in the default place in which something was applied or begun, by name.
+    """Returns state folders in the default place in which something was applied or begun, by name.
 
     An empty folder is what a failed first apply leaves behind; it does not count as a fabric.
     """

@@ -31,13 +31,13 @@ class FabricKind:
 
     @classmethod
     def of(cls, targets: Targets) -> Self:
-        """Of where the switches are."""
+        """Returns the kind of the fabric that has these targets."""
         if targets.clock == "virtual":
             return cls("twin", str(targets.tick))
         return cls("switches" if targets.topology is None else "live fabric", str(targets.tick))
 
     def __str__(self) -> str:
-        """In words, for the history."""
+        """Returns the kind in words, for the history."""
         return f"{self.name}, tick {self.tick}"
 
 
@@ -110,5 +110,5 @@ class Intent(BaseModel):
 
 
 def digests(entries: Mapping[str, Iterable[Entry]]) -> dict[str, str]:
-    """Switch -> digest of its entries."""
+    """Returns switch -> digest of its entries."""
     return {name: entries_digest(of) for name, of in entries.items()}

@@ -30,7 +30,7 @@ class Holder(BaseModel):
 
     @classmethod
     def me(cls, command: str) -> Self:
-        """This process."""
+        """Returns this process as a holder."""
         return cls(
             user=user_name(),
             host=socket.gethostname(),
@@ -120,7 +120,7 @@ def read_holder(path: Path) -> Holder | None:
 
 
 def user_name() -> str:
-    """The user's name, or its number where the system knows no name."""
+    """Returns the user's name, or its number where the system knows no name."""
     try:
         return getpass.getuser()
     except (KeyError, OSError):

@@ -114,7 +114,7 @@ class StoppedApplies(_Record):
     applies: list[Stopped] = []
 
     def with_one_more(self, one: Stopped) -> StoppedApplies:
-        """With one more, which takes the place of what the same apply has left before."""
+        """Returns the list with one more, which takes the place of what the same apply has left before."""
         others = [
             old for old in self.applies if (old.made, old.by, old.after) != (one.made, one.by, one.after)
         ]
@@ -131,7 +131,8 @@ class Pending(_Record):
     seconds: float
 
     def seconds_left(self, now: Moment) -> float:
-        """Time left to confirm, from 0 to `seconds`. 0 when the clocks cannot tell: going back is safe."""
+        """Returns the seconds left to confirm, at most `seconds`. 0 when clocks cannot tell: going back is
+        safe."""
         passed = now.seconds_since(self.since)
         return 0.0 if passed is None else max(0.0, self.seconds - passed)
 

@@ -51,7 +51,7 @@ class StateStore:
     # -- reading ------------------------------------------------------------------------------------------
 
     def current_number(self) -> int:
-        """Number of the revision in force; 0 before the first."""
+        """Returns the number of the revision in force; 0 before the first."""
         return self._number("current")
 
     def applies(self) -> dict[str, int]:
@@ -109,12 +109,12 @@ class StateStore:
         return found if found is not None and found.revision == self.current_number() else None
 
     def controllers(self) -> dict[int, Holder | None]:
-        """Election ids of the controllers that are running on this folder, with who runs them."""
+        """Returns the election ids of the controllers that are running on this folder, with who runs them."""
         paths = [path for path in (self.folder / "controllers").iterdir() if path.name.isdecimal()]
         return {int(path.name): read_holder(path) for path in sorted(paths) if is_locked(path)}
 
     def bids(self, rank: int) -> dict[str, int]:
-        """Switch -> election id with which a controller holds it, where that is not its own one, `rank`."""
+        """Returns switch -> election id by which a controller holds it, where that is not its own, `rank`."""
         return bids.read(bids.path_of(self.folder / "controllers", rank))
 
     def highest_bid(self) -> int:

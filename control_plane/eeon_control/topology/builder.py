@@ -91,9 +91,9 @@ def build(
 
 
 def check_written(document: Document) -> list[Problem]:
-    """What is wrong with the ends of links in a file of which other parts break the schema.
+    """Returns what is wrong with the ends of links in a file of which other parts break the schema.
 
-    So that a person hears of all mistakes at once; what cannot be read as an end is left to the schema.
+    A person then hears of all mistakes at once; what cannot be read as an end is left to the schema.
     """
     written, links = document.get(("nodes",)), document.get(("links",))
     if not isinstance(written, dict) or not isinstance(links, list):

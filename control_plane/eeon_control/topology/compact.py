@@ -49,7 +49,7 @@ class _Parts:
 def leaf_spine(
     document: Document, form: LeafSpineFile, defaults: LinkValues, plan: AddressPlan
 ) -> tuple[list[NodePart], list[LinkPart]]:
-    """Two tiers. Raises InputError."""
+    """Returns the nodes and links of two tiers. Raises InputError."""
     limits = _Limits(document, ("leaf_spine",))
     limits.check("leaves", form.leaves, plan.leaf_limit, "prefixes for leaves")
     limits.check("leaves", form.leaves, DATA_PORT_MAX, "ports of a spine")
@@ -74,7 +74,7 @@ def leaf_spine(
 def clos(
     document: Document, form: ClosFile, defaults: LinkValues, plan: AddressPlan
 ) -> tuple[list[NodePart], list[LinkPart]]:
-    """Three tiers. Raises InputError."""
+    """Returns the nodes and links of three tiers. Raises InputError."""
     leaves, aggregations = form.pods * form.leaves_per_pod, form.pods * form.aggregations_per_pod
     spine_links = aggregations * form.uplinks_per_aggregation
     limits = _Limits(document, ("clos",))

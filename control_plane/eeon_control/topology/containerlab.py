@@ -104,7 +104,7 @@ class _File:
         return Document({**value, "nodes": nodes, "links": links}, self._places), told
 
     def _link(self, index: int, link: object) -> dict[str, object]:
-        """One link in the long form; without ends where they cannot be read."""
+        """Returns one link in the long form; without ends where they cannot be read."""
         path: KeyPath = (*self._base, "links", index)
         here: KeyPath = ("links", index)
         found: dict[str, object] = {"endpoints": []}
@@ -127,7 +127,7 @@ class _File:
         return found
 
     def _end(self, path: KeyPath, end: object) -> str | None:
-        """`leaf1:49` for `leaf1:e1-49`, or for `{node: leaf1, interface: e1-49}`."""
+        """Returns `leaf1:49` for `leaf1:e1-49`, or for `{node: leaf1, interface: e1-49}`."""
         if isinstance(end, dict):
             end = f"{end.get('node')}:{end.get('interface')}"
         node, _, interface = str(end).partition(":")
@@ -159,7 +159,7 @@ class _File:
         self._problems.append(self._document.problem(path, rule, value))
 
     def _keep(self, path: KeyPath, original: KeyPath) -> None:
-        """Says where in the file what has been translated stands."""
+        """Records where in the file the original of a translated part stands."""
         self._places[path] = self._document.place(original)
 
 
@@ -188,7 +188,7 @@ def _ends(link: Mapping[str, object]) -> list[str]:
 
 
 def _name(text: str) -> str:
-    """A lab's name as a fabric's: containerlab's allow more characters, and digits in front."""
+    """Returns a lab's name as a fabric's: containerlab's allow more characters, and digits in front."""
     plain = re.sub(r"[^A-Za-z0-9_-]", "-", text)
     return plain if plain[:1].isalpha() else f"clab-{plain}"
 

@@ -131,7 +131,7 @@ class Topology:
         return tuple(port for switch in self.switches.values() for port in switch.ports)
 
     def port(self, name: str) -> Port | None:
-        """The switch port of a name such as `leaf1:3`, or None."""
+        """Returns the switch port of a name such as `leaf1:3`, or None."""
         node, _, number = name.rpartition(":")
         switch = self.switches.get(node)
         if switch is None or not number.isdecimal():

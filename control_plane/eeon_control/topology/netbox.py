@@ -43,7 +43,7 @@ class Roles:
     ignored: Collection[str] = ()
 
     def of(self, slug: str) -> str | None:
-        """`leaf`, `spine`, `host`, `ignored`, or None."""
+        """Returns `leaf`, `spine`, `host`, `ignored`, or None."""
         return next(
             (name for name in ("leaf", "spine", "host", "ignored") if slug in getattr(self, name)), None
         )
@@ -108,7 +108,7 @@ def _read(text: bytes, source: str) -> _Export:
 
 
 def _nodes(export: _Export, roles: Roles) -> Iterator[tuple[int, str]]:
-    """Device -> what it is here."""
+    """Yields devices, each with what it is here."""
     names: set[str] = set()
     for number, device in export.devices.items():
         name = _name(device, f"device {number}")
@@ -129,7 +129,7 @@ def _nodes(export: _Export, roles: Roles) -> Iterator[tuple[int, str]]:
 
 
 def _ports(export: _Export, kinds: Mapping[int, str]) -> dict[int, int]:
-    """Interface -> its port number."""
+    """Returns interface -> its port number."""
     of_device: dict[int, list[tuple[list[str | int], int]]] = defaultdict(list)
     for number, interface in export.interfaces.items():
         device = _id(interface.get("device"))
@@ -262,7 +262,7 @@ def _written(export: _Export, name: str, kinds: Mapping[int, str], links: list[_
 
 
 def _natural(text: str) -> list[str | int]:
-    """`Ethernet2` before `Ethernet10`."""
+    """Returns a key that sorts `Ethernet2` before `Ethernet10`."""
     return [int(part) if part.isdecimal() else part for part in _DIGITS.split(text)]
 
 
@@ -278,7 +278,7 @@ def _name(item: Item, otherwise: str) -> str:
 
 
 def _text(value: object, key: str) -> str:
-    """`value[key]`, or the value itself: choices are objects in some versions and texts in others."""
+    """Returns `value[key]`, or the value itself: choices are objects in some versions and texts in others."""
     found = value.get(key) if isinstance(value, dict) else value
     return found if isinstance(found, str) else ""
 

@@ -33,7 +33,7 @@ def _node_name(text: object) -> str:
 
 
 def endpoint(text: object) -> Endpoint:
-    """One end of a link as a file has it. Raises ValueError with the rule."""
+    """Parses one end of a link as a file has it. Raises ValueError with the rule."""
     match = _ENDPOINT.fullmatch(text) if isinstance(text, str) else None
     if match is None:
         raise ValueError("an endpoint is written node:port, for example leaf1:3 or leaf1:eth3")

@@ -17,7 +17,7 @@ _CellKey = tuple[int, str] | tuple[int, str, str]
 def restarted(
     before: FabricObservation, after: FabricObservation, *, wall_us: int | None = None
 ) -> list[str]:
-    """Switches that began anew between two observations, by name.
+    """Returns the switches that began anew between two observations, by name.
 
     A switch has restarted when a counter is lower than it was, when its clock is, or when it has run for less
     than has passed (`wall_us`, with 5 s for a clock that was set).
@@ -34,7 +34,7 @@ def restarted(
 
 
 def since(now: View, before: View, *, ignored: Collection[str] = ()) -> View:
-    """`now` with every count less what it was in `before`.
+    """Returns `now` with every count less what it was in `before`.
 
     Rows that `before` does not have, and rows of the switches in `ignored`, stay as they are.
     """
@@ -48,7 +48,7 @@ def since(now: View, before: View, *, ignored: Collection[str] = ()) -> View:
 
 
 def rates(now: View, before: View, elapsed_ps: int, *, ignored: Collection[str] = ()) -> View:
-    """`now` with a rate for every count: its key with `_per_s`, in its base unit per second.
+    """Returns `now` with a rate for every count: its key with `_per_s`, in its base unit per second.
 
     The rows of switches in `ignored`, which have restarted, have none.
     """
@@ -71,7 +71,8 @@ def rates(now: View, before: View, elapsed_ps: int, *, ignored: Collection[str] 
 
 
 def elapsed_ps(before: FabricObservation, after: FabricObservation) -> int:
-    """Longest time between the two readings of a switch: they are read at once, so it is that of all."""
+    """Returns the longest time between a switch's two readings: they are read at once, so it is that of
+    all."""
     spans = [
         one.at_ps - before.switches[name].at_ps
         for name, one in after.switches.items()
@@ -81,7 +82,7 @@ def elapsed_ps(before: FabricObservation, after: FabricObservation) -> int:
 
 
 def nonzero(view: View) -> View:
-    """Only the rows in which something was counted."""
+    """Returns the view with only the rows in which something was counted."""
     counting = [column.key for column in view.columns if column.counts]
     if not counting:
         return view

@@ -31,7 +31,7 @@ def _style(counter: Cell) -> Style | None:
 
 
 def counters(readings: FabricCounters) -> View:
-    """By port, packet class, and `received` or verdict."""
+    """Shows counters by port, packet class, and `received` or verdict."""
     rows: list[Row] = [
         {
             "port": f"{one.switch}:{one.port}",

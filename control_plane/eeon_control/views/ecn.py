@@ -43,7 +43,7 @@ def _number(value: Cell) -> float:
 
 
 def ecn(counters: FabricCounters) -> View:
-    """Forwarded, marked, dropped early, dropped by a full buffer; in packets."""
+    """Shows packets that were forwarded, marked, dropped early, or dropped by a full buffer."""
     verdicts = constants.VERDICTS[:4]
     cells: dict[tuple[str, int, str], Row] = {}
     for count in counters.verdicts:

@@ -33,7 +33,7 @@ _JOULES = ((1, "J"),)
 def energy(
     topology: Topology, before: FabricObservation | None, after: FabricObservation, tick: Duration
 ) -> View:
-    """Of the time between two observations with entries, `REGISTERS` and, where there is one, the clock."""
+    """Needs two observations with entries, `REGISTERS` and, where there is one, the clock."""
     assert before is not None, "it has a default interval"
     between = power.between(topology, before, after, tick)
     ports = [port for one in between.values() for port in one.ports]

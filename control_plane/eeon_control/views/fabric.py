@@ -25,7 +25,7 @@ _US_TO_PS = 1_000_000
 
 
 def fabric(topology: Topology, targets: Mapping[str, Target], observed: FabricObservation) -> View:
-    """Switches that do not answer are rows too, with the reason."""
+    """Shows one row a switch; for a switch that does not answer, with the reason."""
     rows: list[Row] = []
     for switch in topology.switches.values():
         target = targets[switch.name]

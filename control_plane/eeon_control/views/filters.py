@@ -65,17 +65,17 @@ Filter: TypeAlias = Callable[[Row], bool]
 
 
 def counted(*keys: str) -> Filter:
-    """Rows in which one of these is above zero, as a count or as a rate."""
+    """Returns a filter of rows in which one of these is above zero, as a count or as a rate."""
     return lambda row: any(row.get(key) or row.get(f"{key}_per_s") for key in keys)
 
 
 def other_than(key: str, usual: str) -> Filter:
-    """Rows that are not as they should be."""
+    """Returns a filter of rows that are not as they should be: `key` is not `usual`."""
     return lambda row: row[key] != usual
 
 
 def only_if(key: str, value: str) -> Filter:
-    """Rows that are so."""
+    """Returns a filter of rows in which `key` is `value`."""
     return lambda row: row[key] == value
 
 
@@ -88,7 +88,7 @@ def only(view: View, filters: Collection[Filter]) -> View:
 
 
 def ordered(view: View, column_name: str, *, reverse: bool = False) -> View:
-    """Rows in order of a column, named by its heading or its key in JSON.
+    """Returns the view with rows in order of a column, named by its heading or its key in JSON.
 
     Numbers come with the largest first, texts by alphabet; `reverse` turns that round. What is not known
     comes last. Raises EeonError for a column that is not there.

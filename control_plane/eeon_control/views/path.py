@@ -15,7 +15,7 @@ ORDER_NOTE = (
 
 
 def path(walk: Walk, found: Sequence[Path], flow: Flow | None, more_than: int | None = None) -> View:
-    """Paths of one flow, or all. `more_than`: the limit, if there are more paths than listed."""
+    """Shows the paths of one flow, or all. `more_than`: the limit, if there are more paths than listed."""
     source, destination = walk.source.name, walk.destination.name
     chosen = flow is not None and len(found) == 1 and more_than is None
     rows: list[Row] = []
@@ -74,5 +74,5 @@ def path(walk: Walk, found: Sequence[Path], flow: Flow | None, more_than: int | 
 
 
 def _nodes(walk: Walk, one: Path) -> list[str]:
-    """Names on the way, hosts included."""
+    """Returns the names on the way, hosts included."""
     return [walk.source.name, *one.switches, *([walk.destination.name] if one.fault is None else [])]

@@ -84,7 +84,7 @@ def pfc(topology: Topology, observed: FabricObservation) -> View:
 
 
 def _obeyed(entries: Sequence[Entry]) -> dict[int, int]:
-    """Bits of the priorities whose pauses a port obeys, by port."""
+    """Returns the bits of the priorities whose pauses a port obeys, by port."""
     return {
         entry.match[0].value: dict(entry.actions[0].params).get("priorities", 0)
         for entry in entries
@@ -93,7 +93,7 @@ def _obeyed(entries: Sequence[Entry]) -> dict[int, int]:
 
 
 def _discarded(entries: Sequence[Entry]) -> set[int]:
-    """Queues into which nothing comes."""
+    """Returns the queues into which nothing comes."""
     return {
         entry.match[0].value
         for entry in entries

@@ -15,7 +15,7 @@ NO_REGISTERS = (
 
 
 def by_port(entries: Iterable[Entry]) -> dict[int, dict[str, Action]]:
-    """{port: {table: action}} of the per-port tables."""
+    """Returns {port: {table: action}} of the per-port tables."""
     found: dict[int, dict[str, Action]] = {}
     for entry in entries:
         if entry.table in TABLES and not entry.is_default and entry.actions:
@@ -24,7 +24,7 @@ def by_port(entries: Iterable[Entry]) -> dict[int, dict[str, Action]]:
 
 
 def queue_aqms(entries: Iterable[Entry]) -> dict[int, dict[int, Action]]:
-    """{port: {priority: action}} of the AQMs that queues have of their own."""
+    """Returns {port: {priority: action}} of the AQMs that queues have of their own."""
     found: dict[int, dict[int, Action]] = {}
     for entry in entries:
         if entry.table == QUEUE_AQM.name and not entry.is_default and entry.actions:

@@ -67,7 +67,7 @@ def finished(topology: Topology, view: View, of_interval: bool) -> View:
 
 
 def _link(port: Port, observed: FabricObservation, links: LinksDown) -> str | None:
-    """`up`, or `down` where either end says so; None where the switch does not tell."""
+    """Returns `up`, or `down` where either end says so; None where the switch does not tell."""
     if links.at(port) is not None:
         return "down"
     known = observed.switches[port.node].ports or {}
@@ -75,7 +75,7 @@ def _link(port: Port, observed: FabricObservation, links: LinksDown) -> str | No
 
 
 def _causes(lost: dict[str, Cell], of_interval: bool) -> str:
-    """`tail dropped 12, no route 3`: the most first."""
+    """Returns `tail dropped 12, no route 3`: the most first."""
     known = {cause: count for cause, count in lost.items() if isinstance(count, int | float) and count}
     most = sorted(known, key=lambda cause: -known[cause])
     texts = (per_second([known[cause]])[0] if of_interval else f"{known[cause]:,}" for cause in most)
@@ -83,7 +83,7 @@ def _causes(lost: dict[str, Cell], of_interval: bool) -> str:
 
 
 def _with_utilisation(topology: Topology, view: View) -> View:
-    """Rates with the part of the link that sent frames take.
+    """Adds to rates the part of the link that sent frames take.
 
     A frame takes its bytes and what it has on the wire beside them (preamble, FCS, gap).
     """

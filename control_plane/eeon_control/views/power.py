@@ -14,7 +14,7 @@ from eeon_control.units import Duration
 def between(
     topology: Topology, before: FabricObservation, after: FabricObservation, tick: Duration
 ) -> dict[str, SwitchEnergy]:
-    """Switch -> energy, of the switches that were read both times and have registers."""
+    """Returns switch -> energy, of the switches that were read both times and have registers."""
     found = {}
     for name, switch in topology.switches.items():
         if name not in before.switches or name not in after.switches:
@@ -33,7 +33,7 @@ def _own_clock_goes_on(then: Reading, now: Reading) -> bool:
 
 
 def _reading(switch: Switch, observed: Observation, tick: Duration) -> Reading | None:
-    """None where the switch has no registers to be read. Needs entries and `energy.REGISTERS`."""
+    """Returns the reading; None without registers to be read. Needs entries and `energy.REGISTERS`."""
     if observed.registers is None:
         return None
     return Reading(

@@ -72,7 +72,7 @@ def queues(topology: Topology, observed: FabricObservation, tick: Duration) -> V
 
 
 def _buffer(limit: Settings | None) -> Row:
-    """The limit in what it counts, and where held packets wait."""
+    """Returns the limit in what it counts, and where held packets wait."""
     row: Row = {"buffer_bytes": None, "buffer_packets": None, "held_packets": None}
     match limit:
         case BufferLimit() | BufferLimitBesideHeld():

@@ -169,7 +169,7 @@ class _Lost:
     because: str | None = None
 
     def texts(self, what: str, actions: Iterable[Action]) -> list[str]:
-        """`withdrawn: 3 spine1, because spine1:2 to leaf2 is down`: a text for each set of links."""
+        """Returns `withdrawn: 3 spine1, because spine1:2 to leaf2 is down`: a text for each set of links."""
         by_reason: dict[str, list[Action]] = {}
         for action in actions:
             reasons = self.links.why(self.switch, self.key, action)
@@ -191,7 +191,7 @@ def _difference(
     instead: tuple[Action, ...],
     lost: _Lost,
 ) -> list[str]:
-    """How a route's members differ from the planned ones; empty where they do not.
+    """Returns how a route's members differ from the planned ones; empty where they do not.
 
     `instead`: what the route has while links are down, which may be next hops that the plan has not.
     """
@@ -229,7 +229,7 @@ def _broken_hop(topology: Topology, name: str, action: Action) -> str:
 
 
 def _hops_text(topology: Topology, name: str, members: tuple[Action, ...]) -> str:
-    """`3 spine1, 4 spine2`: ports with their neighbours."""
+    """Returns `3 spine1, 4 spine2`: ports with their neighbours."""
     counts = Counter(members)
     texts = [
         _hop_text(topology, name, action) + (f" x{copies}" if copies > 1 else "")

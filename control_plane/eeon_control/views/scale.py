@@ -31,7 +31,7 @@ def whole(values: _Values) -> list[str]:
 
 
 def measured(units: _Units, factor: int = 1) -> Texts:
-    """Values, times `factor`, to four digits of the largest: `1.27MB`; what is not quite 0 is `<0.01MB`."""
+    """Formats values, times `factor`, to four digits of the largest (`1.27MB`); almost 0 is `<0.01MB`."""
 
     def texts(values: _Values) -> list[str]:
         known = [value * factor for value in values if value is not None]
@@ -53,7 +53,7 @@ def measured(units: _Units, factor: int = 1) -> Texts:
 
 
 def exact(units: _Units) -> Texts:
-    """Whole numbers of the base unit with all digits: `97.5KB`."""
+    """Formats whole numbers of the base unit with all digits: `97.5KB`."""
 
     def texts(values: _Values) -> list[str]:
         known = [value for value in values if value is not None]

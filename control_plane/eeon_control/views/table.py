@@ -26,7 +26,7 @@ class Style(StrEnum):
 
 
 def words(values: Sequence[Cell]) -> list[str]:
-    """As they are."""
+    """Returns the values as they are, as text."""
     return [str(value) for value in values]
 
 
@@ -94,12 +94,12 @@ def count_bytes(key: str, heading: str = "") -> Column:
 
 
 def none(values: Sequence[Cell]) -> list[str]:
-    """`-` for what is not known."""
+    """Returns the values as text, with `-` for what is not known."""
     return ["-" if value is None else str(value) for value in values]
 
 
 def share(values: Sequence[float | None]) -> list[str]:
-    """`12.3%`."""
+    """Returns shares as `12.3%`."""
     return ["-" if value is None else f"{value:.1%}" for value in values]
 
 

@@ -138,7 +138,7 @@ def plan(meant: Intended, folder: Path | None) -> FabricPlan:
 def changing(
     store: StateStore, election_id: int | None, targets: Targets | None, quiet: bool = False
 ) -> Iterator[Work]:
-    """The lock of the store, with what earlier commands left finished and told on stderr."""
+    """Locks the store, settles what earlier commands left and tells that on stderr, and yields the work."""
     command = click.get_current_context().command_path
     with store.lock(command) as lock:
         work = Work(store, lock, election_id=election_id, targets=targets, observer=Progress(quiet), say=tell)
@@ -147,7 +147,7 @@ def changing(
 
 
 def tell(text: str) -> None:
-    """One message for people, on stderr."""
+    """Prints one message for people on stderr."""
     printing.errors.print(text, highlight=False, soft_wrap=True)
 
 
@@ -169,7 +169,7 @@ class Progress:
         self._written: set[str] = set()
 
     def __call__(self, step: Step, switch: str) -> None:
-        """An Observer (fabric.progress)."""
+        """Prints a step for people, as an Observer (fabric.progress)."""
         if self._quiet:
             return
         words = _WORDS.get(step)

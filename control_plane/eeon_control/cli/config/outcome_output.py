@@ -12,7 +12,7 @@ from eeon_control.operations import Outcome
 
 
 def show(outcome: Outcome, output: str) -> None:
-    """In words, or as JSON."""
+    """Prints the outcome in words, or as JSON."""
     plan = outcome.report.plan
     number, pending = outcome.revision.number, outcome.pending
     for why in outcome.queues_not_set.values():

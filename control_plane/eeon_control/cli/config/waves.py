@@ -49,7 +49,7 @@ class WaveChoice:
             raise click.UsageError("--pause goes with --waves, --gate or --gate-command")
 
     def rollout(self, meant: Intended) -> Rollout | None:
-        """In which waves; None for all switches at once. Raises EeonError."""
+        """Returns the waves of the rollout; None for all switches at once. Raises EeonError."""
         topology = meant.topology
         unknown = [name for name in self.switches if name not in topology.switches]
         if unknown:

@@ -41,7 +41,7 @@ class Page:
         return f"{self.path.replace(' ', '-')}.1"
 
     def as_roff(self) -> str:
-        """For man(1), in the macros of man(7)."""
+        """Returns the page for man(1), in the macros of man(7)."""
         name = self.path.replace(" ", "-")
         lines = [
             f'.TH "{_roff(name.upper())}" 1 "" "eeon {__version__}" "E-EON"',
@@ -119,7 +119,7 @@ def contexts(root: click.Context) -> Iterator[click.Context]:
 
 
 def root_context(command: click.Command) -> click.Context:
-    """Of the program as people call it, whatever the process was started as."""
+    """Returns the context of the program as people call it, whatever the process was started as."""
     return click.Context(command, info_name="eeon", **command.context_settings)
 
 
@@ -135,7 +135,7 @@ def _commands(ctx: click.Context) -> list[tuple[str, str]]:
 
 
 def _parts(text: str) -> tuple[list[str], dict[str, list[str]]]:
-    """Paragraphs, and sections: a verbatim block (click's \\b) that begins with a line in capitals."""
+    """Returns paragraphs and sections: verbatim blocks (click's \\b) that begin with a line in capitals."""
     paragraphs: list[str] = []
     sections: dict[str, list[str]] = {}
     for block in re.split(r"\n\s*\n", text.strip()):
@@ -153,6 +153,6 @@ def _code(line: str) -> tuple[str, str]:
 
 
 def _roff(text: str) -> str:
-    """Text in which nothing is a command of roff."""
+    """Escapes text so that nothing in it is a command of roff."""
     escaped = text.replace("\\", "\\e").replace("-", "\\-").replace("'", "\\(aq").replace("`", "\\(ga")
     return "\n".join(f"\\&{line}" if line.startswith(".") else line for line in escaped.splitlines())

@@ -48,7 +48,7 @@ class Baseline(_Strict):
 
     @classmethod
     def of(cls, observed: FabricObservation, targets: Mapping[str, Target], taken_at: datetime) -> Baseline:
-        """Remember the counters of an observation."""
+        """Returns a baseline with the counters of an observation."""
         return cls(
             taken_at=taken_at,
             switches={
@@ -71,7 +71,7 @@ class Baseline(_Strict):
         )
 
     def observation(self, targets: Mapping[str, Target]) -> FabricObservation:
-        """As an observation of the switches that are still at the same address."""
+        """Returns the baseline as an observation of the switches that are still at the same address."""
         switches = {
             name: Observation(
                 at_ps=0,

@@ -62,7 +62,7 @@ class Fabric:
 
 
 def fabric_options(function: _F) -> _F:
-    """-t, -T, --target and --tick, which come as one parameter: `fabric`."""
+    """Adds -t, -T, --target and --tick to a command; they come as one parameter: `fabric`."""
 
     @functools.wraps(function)
     def with_fabric(
@@ -81,7 +81,7 @@ def fabric_options(function: _F) -> _F:
 
 
 def switch_option(name: str = "switches") -> Callable[[_F], _F]:
-    """--switch, which comes as the parameter `name`."""
+    """Returns the option --switch, which comes as the parameter `name`."""
     return click.option(
         "--switch",
         name,
@@ -93,7 +93,7 @@ def switch_option(name: str = "switches") -> Callable[[_F], _F]:
 
 
 def only_option(names: Collection[str]) -> Callable[[_F], _F]:
-    """--only, with what one command can filter by."""
+    """Returns the option --only, with what one command can filter by."""
     return click.option(
         "--only",
         multiple=True,
@@ -122,7 +122,7 @@ def print_view(
     output: str,
     indent: int | None = 1,
 ) -> None:
-    """A view on stdout, as a table or JSON; what could not be read on stderr."""
+    """Prints a view on stdout, as a table or JSON, and what could not be read on stderr."""
     if output == "json":
         click.echo(
             printing.as_json(

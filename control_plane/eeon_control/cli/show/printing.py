@@ -20,7 +20,7 @@ _FOLDED_WIDTH = 16  # to which a column of words may shrink: its text goes on in
 def as_json(
     view: View, *, topology: str, taken_at: str, unreachable: Mapping[str, str], indent: int | None
 ) -> str:
-    """One document; docs/run/show.md names its keys."""
+    """Returns a view as one JSON document; docs/run/show.md names its keys."""
     document: dict[str, object] = {
         "view": view.name,
         "topology": topology,
@@ -34,7 +34,7 @@ def as_json(
 
 
 def as_table(view: View, width: int) -> Group:
-    """Title, table and notes, to be printed by rich in lines of at most `width` characters.
+    """Returns title, table and notes, for rich to print in lines of at most `width` characters.
 
     Columns that identify a row are always there and whole. Where not all others fit, those of least worth are
     left out, the rightmost of equal ones first, and a note names them.
@@ -63,7 +63,7 @@ def as_table(view: View, width: int) -> Group:
 
 
 def _that_fit(view: View, texts: list[list[str]], width: int) -> list[int]:
-    """Indices of the columns to show."""
+    """Returns the indices of the columns to show."""
     least = [
         _width(column, texts[index])
         if column.right or column.key in view.key

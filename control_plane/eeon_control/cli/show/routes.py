@@ -133,7 +133,7 @@ def path(
 
 
 def _host(topology: Topology, text: str) -> Host:
-    """A host by name or address. Raises EeonError with the nearest names."""
+    """Returns a host by name or address. Raises EeonError with the nearest names."""
     if text in topology.hosts:
         return topology.hosts[text]
     try:

@@ -34,7 +34,7 @@ class _Families:
         return self._made[full]
 
     def add(self, name: str, value: float, *labels: str) -> None:
-        """One sample of a counter or gauge."""
+        """Adds one sample of a counter or gauge."""
         family = self[name]
         assert isinstance(family, (CounterMetricFamily, GaugeMetricFamily))
         family.add_metric(labels, value)
@@ -44,7 +44,7 @@ class _Families:
 
 
 def families(sample: FabricSample, *, zeros: bool = True) -> Iterator[Metric]:
-    """Everything that a scrape answers with. `zeros`: with the ports' counters that have counted nothing."""
+    """Returns the metrics of a scrape. `zeros`: with the ports' counters that have counted nothing."""
     made = _Families()
     _fabric(made, sample)
     for one in sample.switches:
@@ -174,7 +174,7 @@ def _lossless(made: _Families, one: SwitchSample) -> None:
 
 
 def _queue(number: int) -> tuple[str, str]:
-    """Port and priority of a queue."""
+    """Returns port and priority of a queue."""
     return str(number >> PRIORITY_BITS), str(number % (1 << PRIORITY_BITS))
 
 

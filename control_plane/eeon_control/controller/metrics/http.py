@@ -104,7 +104,7 @@ class HttpServer(socketserver.ThreadingTCPServer):
     def process_request(  # type: ignore[override]  # a socket: it listens on TCP
         self, request: socket.socket, client_address: tuple[str, int]
     ) -> None:
-        """In the thread that accepts: a new connection gets a thread, or is closed."""
+        """Gives a new connection a thread, or closes it; runs in the thread that accepts."""
         with self._lock:
             is_served = self._served < MAX_THREADS and self._make_room()
             if is_served:
@@ -123,7 +123,7 @@ class HttpServer(socketserver.ThreadingTCPServer):
     def process_request_thread(  # type: ignore[override] # of TCP sockets only
         self, request: socket.socket, client_address: tuple[str, int]
     ) -> None:
-        """The thread of a connection."""
+        """Serves a connection; runs in the connection's own thread."""
         try:
             super().process_request_thread(request, client_address)
         finally:
@@ -135,7 +135,7 @@ class HttpServer(socketserver.ThreadingTCPServer):
             self._connections.pop(request, None)
 
     def handle_error(self, request: object, client_address: object) -> None:
-        """What ends a connection. A client that goes, or takes too long, is nothing to tell."""
+        """Logs what ended a connection, except for a client that went, or took too long."""
         error = sys.exception()
         if not isinstance(error, OSError):
             say(logging.ERROR, "scrape_failed", reason=f"{type(error).__name__}: {error}")
@@ -165,7 +165,8 @@ class HttpServer(socketserver.ThreadingTCPServer):
     # ---- the page
 
     def page(self, accept: str, encoding: str) -> tuple[str, list[tuple[str, str]], bytes]:
-        """Status, headers and body. One is made at a time, and given again for as long as it took to make."""
+        """Returns status, headers and body. Makes one page at a time, and keeps it for as long as it took to
+        make."""
         with self._making:
             known = self._pages.get((accept, encoding))
             if known is not None and time.monotonic() < known.until:
@@ -223,7 +224,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.close_connection = True
 
     def do_GET(self) -> None:
-        """The page."""
+        """Answers with the page, or with the result of a check."""
         try:
             path = urlsplit(self.path).path
         except ValueError:
@@ -261,7 +262,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     def do_POST(self) -> None:
-        """What a page of numbers has no use for."""
+        """Refuses a method that a page of numbers has no use for."""
         self.send_response(HTTPStatus.METHOD_NOT_ALLOWED)
         self.send_header("Allow", "GET")
         self.send_header("Content-Length", "0")
@@ -270,4 +271,4 @@ class _Handler(BaseHTTPRequestHandler):
     do_HEAD = do_PUT = do_DELETE = do_PATCH = do_OPTIONS = do_TRACE = do_CONNECT = do_POST
 
     def log_message(self, format: str, *arguments: object) -> None:
-        """Nothing: clients write no log."""
+        """Does nothing: clients write no log."""

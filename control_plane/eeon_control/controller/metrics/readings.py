@@ -144,7 +144,8 @@ class Readings:
         )
 
     def _storms(self, name: str) -> dict[int, tuple[int, bool]]:
-        """By queue of a switch that a watchdog looks after: storms so far, and whether it is in one."""
+        """Returns storms so far, and whether it is in one, by queue of a switch that a watchdog looks
+        after."""
         of = self._supervisor
         watched = {} if of.wanted is None else of.wanted.watchdogs.get(name, {})
         storms = of.storm_watch.storms.get(name, {})
@@ -176,7 +177,7 @@ class Readings:
 
 
 def _buffers(link: Link) -> Mapping[int, int | None]:
-    """Buffer limits in bytes as intended, by port; None where the limit counts packets."""
+    """Returns buffer limits in bytes as intended, by port; None where the limit counts packets."""
     return {
         entry.match[0].value: dict(entry.actions[0].params).get("buffer_bytes")
         for entry in link.machine.intended.entries

@@ -54,7 +54,7 @@ class MetricsServer:
 
     @contextlib.asynccontextmanager
     async def open(self, supervisor: Supervisor) -> AsyncIterator[None]:
-        """Serve while the context lasts. Raises EeonError when the address cannot be had."""
+        """Serves while the context lasts. Raises EeonError when the address cannot be had."""
         registry = CollectorRegistry()
         registry.register(_Fabric(Readings(supervisor), asyncio.get_running_loop(), zeros=self.zeros))
         ProcessCollector(registry=registry)
@@ -126,11 +126,11 @@ class _Fabric(Collector):
         self._loop = loop
 
     def describe(self) -> list[Metric]:
-        """Nothing beforehand: registering must not read switches."""
+        """Returns nothing beforehand: registering must not read switches."""
         return []
 
     def collect(self) -> Iterator[Metric]:
-        """One scrape."""
+        """Returns the metrics of one scrape; none where the controller is too busy."""
         future = asyncio.run_coroutine_threadsafe(self._readings.sample(), self._loop)
         try:
             sample = future.result(_LOOP_SECONDS)
