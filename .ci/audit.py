@@ -24,7 +24,7 @@ class NotChecked(Exception):
 
 
 def of_cargo(report: dict[str, Any]) -> list[str]:
-    """What `cargo audit --json` found."""
+    """Returns what `cargo audit --json` found."""
     return [
         f"{crate['name']} {crate['version']}: {advisory['id']} {advisory['title']}"
         for one in report["vulnerabilities"]["list"]
@@ -33,7 +33,7 @@ def of_cargo(report: dict[str, Any]) -> list[str]:
 
 
 def of_pip(report: dict[str, Any]) -> list[str]:
-    """What `pip-audit -f json` found. A package that its database does not answer about is one it skips."""
+    """Returns what `pip-audit -f json` found. It skips packages that its database has no answer for."""
     packages = report["dependencies"]
     if all("skip_reason" in one for one in packages):
         raise NotChecked("its database answered about no package")
@@ -43,7 +43,7 @@ def of_pip(report: dict[str, Any]) -> list[str]:
 
 
 def check(command: Sequence[str], read: Callable[[dict[str, Any]], list[str]]) -> list[str]:
-    """Run a tool that prints JSON. Raises NotChecked when it does not."""
+    """Runs a tool that prints JSON. Raises NotChecked when it does not."""
     try:
         done = subprocess.run(
             command, cwd=ROOT, capture_output=True, text=True, check=False, timeout=_SECONDS
@@ -58,7 +58,7 @@ def check(command: Sequence[str], read: Callable[[dict[str, Any]], list[str]]) -
 
 
 def main() -> int:
-    """Check both; the exit code is 1 when a vulnerability is known."""
+    """Checks both. Returns the exit code: 1 when a vulnerability is known."""
     cargo = ["cargo", "audit", "--json", "--file", "engine/Cargo.lock"]
     pip = [
         sys.executable,

@@ -26,13 +26,13 @@ _HEADER = """\
 
 
 def pins(text: str) -> dict[str, str]:
-    """Version by normalised name (PEP 503) of lines such as `name==1.0`, whatever follows."""
+    """Returns the version by normalised name (PEP 503) of lines such as `name==1.0`, whatever follows."""
     found = re.findall(r"^([\w.-]+)==([^\s;]+)", text, re.MULTILINE)
     return {_normalised(name): version for name, version in found}
 
 
 def hashed(report: str) -> str:
-    """The file that a report of `pip install --dry-run --report` makes."""
+    """Returns the file made of a report of `pip install --dry-run --report`."""
     lines = []
     for one in json.loads(report)["install"]:
         digest = one["download_info"]["archive_info"]["hashes"]["sha256"]
@@ -42,7 +42,7 @@ def hashed(report: str) -> str:
 
 
 def differences(pinned: str, with_hashes: str) -> list[str]:
-    """What the two files do not agree on."""
+    """Returns what the two files do not agree on."""
     meant, found = pins(pinned), pins(with_hashes)
     return [
         f"{name}: constraints.txt has {meant.get(name)}, constraints-hashed.txt {found.get(name)}"
@@ -56,7 +56,7 @@ def _normalised(name: str) -> str:
 
 
 def main() -> int:
-    """Exit status 1 when the files differ, 2 on another platform."""
+    """Returns the exit status: 1 when the files differ, 2 on another platform."""
     if "--check" in sys.argv[1:]:
         found = differences(PINS.read_text(), HASHED.read_text())
         print("\n".join(found) or "constraints-hashed.txt has the pins of constraints.txt")

@@ -33,7 +33,7 @@ Results = dict[str, dict[str, float]]
 
 
 def output_of(*command: str) -> str:
-    """What a command prints, or nothing where it fails or is not there."""
+    """Returns what a command prints, or nothing where it fails or is not installed."""
     try:
         done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
     except (OSError, subprocess.CalledProcessError):
@@ -42,7 +42,7 @@ def output_of(*command: str) -> str:
 
 
 def processor() -> str:
-    """The processor's name and how many of it there are."""
+    """Returns the processor's name and the number of processors."""
     name = platform.processor() or platform.machine()
     try:
         for line in Path("/proc/cpuinfo").read_text().splitlines():
@@ -70,7 +70,7 @@ def run_benches(only: str) -> str:
 
 
 def speeds(since: float) -> Results:
-    """Medians that Criterion has written since a time: ns, and elements a second where it counts them."""
+    """Returns the medians that Criterion has written since a time: ns, and elements a second where counted."""
     metadata = output_of(
         "cargo",
         "metadata",
@@ -96,13 +96,13 @@ def speeds(since: float) -> Results:
 
 
 def memories(printed: str) -> Results:
-    """What the memory bench has printed: peak resident bytes and their limit, by case."""
+    """Returns what the memory bench has printed: peak resident bytes and their limit, by case."""
     rows = (line.split("\t") for line in printed.splitlines() if line.startswith("memory\t"))
     return {name: {"bytes": float(count), "limit": float(limit)} for _, name, count, limit in rows}
 
 
 def costs(printed: str) -> Results:
-    """What the shuffle bench has printed: processor time of a P4 pass, by case."""
+    """Returns what the shuffle bench has printed: processor time of a P4 pass, by case."""
     rows = (line.split("\t") for line in printed.splitlines() if line.startswith("cost\t"))
     return {
         name: {"ns": float(taken) / float(passes), "per_second": float(passes) / float(taken) * 1e9}
@@ -111,7 +111,7 @@ def costs(printed: str) -> Results:
 
 
 def last_run(machine: str) -> Results:
-    """The results of the last run on the same processor."""
+    """Returns the results of the last run on the same processor."""
     try:
         lines = HISTORY.read_text().splitlines()
     except FileNotFoundError:
@@ -125,7 +125,7 @@ def last_run(machine: str) -> Results:
 
 
 def row(name: str, result: dict[str, float], before: dict[str, float] | None) -> tuple[str, str, str, str]:
-    """Name, rate or limit, cost, and change of the cost, as text."""
+    """Returns name, rate or limit, cost, and change of the cost, as text."""
     if "bytes" in result:
         rate, cost, key = f"limit {result['limit'] / 1e6:.0f} MB", f"{result['bytes'] / 1e6:.1f} MB", "bytes"
     else:
@@ -155,7 +155,7 @@ def append(path: Path, run: dict[str, Any]) -> None:
 
 
 def main() -> None:
-    """Runs, prints, appends."""
+    """Runs the benchmarks, prints their results and appends them to the history."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument(
         "--bench", default="*", metavar="NAME", help="only benches of this name, such as p4_passes"

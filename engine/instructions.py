@@ -31,17 +31,17 @@ RECORD = "python3 engine/instructions.py --record"
 
 
 def output_of(*command: str) -> str:
-    """What a command prints, stripped."""
+    """Returns what a command prints, stripped."""
     return subprocess.run(command, cwd=ENGINE, capture_output=True, text=True, check=True).stdout.strip()
 
 
 def is_possible() -> bool:
-    """Whether valgrind is installed."""
+    """Returns whether valgrind is installed."""
     return shutil.which("valgrind") is not None
 
 
 def tools() -> dict[str, str]:
-    """What counts depend on, besides the sources."""
+    """Returns what counts depend on, besides the sources."""
     flags = Path("/proc/cpuinfo").read_text() if Path("/proc/cpuinfo").exists() else ""
     return {
         "rustc": output_of("rustc", "--version"),
@@ -52,7 +52,7 @@ def tools() -> dict[str, str]:
 
 
 def differs(recorded: dict[str, str], here: dict[str, str]) -> str:
-    """Which of the tools are not those of the committed counts, or nothing."""
+    """Returns which tools differ from those of the committed counts, or nothing."""
     others = (name for name in here if recorded.get(name) != here[name])
     return "; ".join(f"{name} is {here[name]}, recorded with {recorded.get(name)}" for name in others)
 
@@ -68,7 +68,7 @@ def build() -> Path:
 
 
 def count(program: Path, case: str) -> float:
-    """Instructions of a P4 pass in a case."""
+    """Returns the instructions of a P4 pass in a case."""
     with tempfile.TemporaryDirectory() as folder:
         profile = Path(folder) / "profile"
         command = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={profile}", "--quiet"]
@@ -86,13 +86,13 @@ def count(program: Path, case: str) -> float:
 
 
 def committed() -> tuple[dict[str, str], dict[str, float]]:
-    """The tools of the committed counts, and the counts by case."""
+    """Returns the tools of the committed counts, and the counts by case."""
     read = json.loads(COMMITTED.read_text())
     return read["tools"], read["instructions_per_pass"]
 
 
 def verdict(case: str, counted: float, recorded: float) -> str:
-    """What is wrong with a count beside the committed one, or nothing."""
+    """Returns how a count contradicts the committed one, or nothing."""
     change = counted / recorded - 1
     if abs(change) <= TOLERANCE:
         return ""
@@ -103,7 +103,7 @@ def verdict(case: str, counted: float, recorded: float) -> str:
 
 
 def table(counts: dict[str, float], tools_here: dict[str, str]) -> str:
-    """One line a case: the count, the committed one, and what became of it."""
+    """Returns a line for each case: the count, the committed one, and the verdict."""
     recorded_tools, recorded = committed() if COMMITTED.exists() else ({}, {})
     lines = ["instructions of a pass by valgrind, those in engine/instructions.json, change"]
     for case, counted in counts.items():
@@ -131,7 +131,7 @@ def show(record: bool = False) -> None:
 
 
 def main() -> None:
-    """Counts, and shows or records."""
+    """Counts instructions, and shows or records the counts."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument(
         "--record", action="store_true", help="write the counts into engine/instructions.json"

@@ -39,15 +39,15 @@ class Folder:
     options: Sequence[str] = ("--Wdisable",)
 
     def programs(self) -> list[Path]:
-        """Every program, in a fixed order."""
+        """Returns every program, in a fixed order."""
         return sorted(self.path.glob("*.p4"))
 
     def sources(self) -> list[Path]:
-        """What the outputs are made of."""
+        """Returns what the outputs are made of."""
         return sorted([*self.programs(), *self.path.glob("*.h")])
 
     def outputs(self, program: Path) -> list[Path]:
-        """What is made of a program; the JSON first."""
+        """Returns what is made of a program; the JSON first."""
         names = [".json", ".p4info.txtpb"] if self.with_p4info else [".json"]
         return [program.with_name(program.stem + name) for name in names]
 
@@ -68,12 +68,12 @@ class CompileError(Exception):
 
 
 def digests(files: Iterable[Path]) -> dict[str, str]:
-    """SHA-256 in hexadecimal, by file name."""
+    """Returns SHA-256 digests in hexadecimal, by file name."""
     return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in files if path.exists()}
 
 
 def without_sources(node: Any) -> Any:  # noqa: ANN401
-    """The same JSON without any `source_info`."""
+    """Returns the same JSON without any `source_info`."""
     if isinstance(node, dict):
         return {key: without_sources(value) for key, value in node.items() if key != "source_info"}
     if isinstance(node, list):
@@ -82,7 +82,7 @@ def without_sources(node: Any) -> Any:  # noqa: ANN401
 
 
 def compiler_version() -> str:
-    """For example `p4c-bm2-ss 1.2.5.16 (SHA: 34b86e9bac BUILD: Release)`."""
+    """Returns, for example, `p4c-bm2-ss 1.2.5.16 (SHA: 34b86e9bac BUILD: Release)`."""
     try:
         run = subprocess.run([COMPILER, "--version"], capture_output=True, text=True, check=True)
     except FileNotFoundError as error:
@@ -133,7 +133,7 @@ def compile_folder(folder: Folder, compiler: str) -> None:
 
 
 def check(folder: Folder) -> list[str]:
-    """What is wrong with the committed files of a folder, a sentence each; empty when all is in order."""
+    """Returns the faults of the committed files of a folder, a sentence each; empty when all is in order."""
     try:
         provenance = json.loads((folder.path / PROVENANCE).read_text(encoding="utf-8"))
         recorded = {**provenance["sources"], **provenance["outputs"]}
@@ -158,7 +158,7 @@ def check(folder: Folder) -> list[str]:
 
 
 def main() -> int:
-    """Exit status 0: done, or all in order. 1: not, with the reason on stderr."""
+    """Returns the exit status. 0: done, or all in order. 1: not, with the reason on stderr."""
     parser = argparse.ArgumentParser(
         description="Compile the engine's test programs, or check what was compiled."
     )

@@ -43,7 +43,7 @@ def test_both_are_marked_and_lose_nothing_behind_a_threshold(
         seconds, marked, dropped, again = table["mark_threshold", algorithm, flows, by]
         assert seconds > AT_THE_LINKS_RATE_SECONDS
         assert (marked > 0, dropped) == (True, 0), by
-        # Linux' tail loss probes fire when the machine does not get to its packets in time: as many as it is busy.
+        # Linux' tail loss probes fire when the machine is late with its packets: how many is not judged.
         assert by == "Linux" or again == 0
 
 
