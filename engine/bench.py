@@ -70,7 +70,7 @@ def run_benches(only: str) -> str:
 
 
 def speeds(since: float) -> Results:
-    """Returns the medians that Criterion has written since a time: ns, and elements a second where counted."""
+    """Returns the medians that Criterion has written since a time: ns, and elements a second where known."""
     metadata = output_of(
         "cargo",
         "metadata",

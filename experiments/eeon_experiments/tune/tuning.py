@@ -456,7 +456,7 @@ class Tuning:
 
 
 def _spread_over(count: int, most: int, at: int) -> list[int]:
-    """Returns at most `most` indices below `count`, evenly spaced: `at`, and both ends if `most` exceeds 2."""
+    """Returns at most `most` indices below `count`, evenly spread: `at`, both ends if `most` exceeds 2."""
     if most < 2 or count <= most:
         return list(range(count)) if count <= most else [at]
     even = {round(step * (count - 1) / (most - 1)) for step in range(most)}
