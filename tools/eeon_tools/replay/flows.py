@@ -13,8 +13,8 @@ from pathlib import Path
 
 from eeon_tools.errors import TraceError
 from eeon_tools.replay.feed import Offer
-from eeon_tools.trace.frames import SYN, classify
-from eeon_tools.trace.layers import TCP, source_place, transport
+from eeon_tools.trace.frames import SYN
+from eeon_tools.trace.layers import source_place, tcp_payload, transport
 
 MAX_FLOWS = 1 << 20
 """As many as an experiment's list takes."""
@@ -64,10 +64,10 @@ def flows_of(
         frame = offer.captured
         place = source_place(frame)
         found = transport(frame, place) if place is not None and place[1] else None
-        if place is None or found is None or found.protocol != TCP or not found.is_first:
+        payload = tcp_payload(frame, place, found, offer.frame_bytes) if place is not None else None
+        if place is None or found is None or payload is None:
             counts.not_tcp += 1
             continue
-        facts = classify(frame)
         at, length = place
         name = frame[at : at + 2 * length] + frame[found.at : found.at + 4]
         sequence = int.from_bytes(frame[found.at + 4 : found.at + 8], "big")
@@ -77,7 +77,6 @@ def flows_of(
         first = (sequence + is_syn) % _SEQUENCES
         if direction is None or (is_syn and first != direction.first):
             direction = directions[name] = _Direction(first, first)
-        payload = facts.payload_bytes
         if not payload:
             continue
         destination = hosts.get(frame[at + length : at + 2 * length])
