@@ -106,6 +106,13 @@ def test_bytes_of_a_flow_count_once_also_where_the_sequence_number_wraps(tmp_pat
     assert listed_flows(tmp_path, packets) == ["h1,h3,2200,1000000ns", "h3,h1,50,5000000ns"]
 
 
+def test_a_capture_that_begins_with_packets_in_another_order_loses_no_byte(tmp_path: Path) -> None:
+    first = 2**32 - 1000
+    starts = (2000, 1000, 0, 3000, 1000)
+    packets = [segment(number, (first + start) % 2**32, 1000, "A") for number, start in enumerate(starts)]
+    assert listed_flows(tmp_path, packets) == ["h1,h3,4000,0ns"]
+
+
 def test_a_connection_that_begins_anew_or_rests_for_longer_than_the_gap_is_another_flow(
     tmp_path: Path,
 ) -> None:
