@@ -309,7 +309,8 @@ def resolve(topology: Topology, targets: Mapping[str, str | Target]) -> dict[str
     if missing or unknown:
         parts = [f"no target for {', '.join(missing)}"] if missing else []
         parts += [f"topology {topology.name} has no switch {', '.join(unknown)}"] if unknown else []
-        raise FabricError("; ".join(parts))
+        next_step = "give each of its switches an address, under `switches` of the targets or by --target"
+        raise FabricError(f"{'; '.join(parts)}; {next_step}")
     resolved = {}
     for name, switch in topology.switches.items():
         try:

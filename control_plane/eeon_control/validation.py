@@ -11,7 +11,9 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from eeon_control.errors import InputError
-from eeon_control.sources import Document, KeyPath
+from eeon_control.sources import Document, KeyPath, dotted
+
+_KEYS_SHOWN = 12
 
 
 def input_error(
@@ -33,7 +35,7 @@ def input_error(
             path = (*path, loc[-1])  # the tag of a short form, which is a key in the file
         rule, value = _explain(item)
         if item["type"] == "extra_forbidden":
-            rule += did_you_mean(str(loc[-1]), _keys_at(model, loc[:-1]))
+            rule += _hint(model, loc)
         found.append(document.problem(path, rule, value))
     return InputError(found)
 
@@ -43,6 +45,23 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
     by_lower = {name.lower(): name for name in known}
     close = get_close_matches(word.lower(), by_lower, n=1, cutoff=0.7)
     return f" (did you mean {by_lower[close[0]]}?)" if close else ""
+
+
+def _hint(model: type[BaseModel], loc: KeyPath) -> str:
+    """Returns what may be meant by a key that is unknown at a place: one like it, the same at a place above
+    or below, or one of those that there are."""
+    key, known = str(loc[-1]), _keys_at(model, loc[:-1])
+    if near := did_you_mean(key, known):
+        return near
+    for length in range(len(loc) - 2, -1, -1):
+        if key in _keys_at(model, loc[:length]):
+            above = dotted(_without_tags(model, loc[:length]))
+            return f"; it belongs {f'below {above}' if above else 'at the top'}"
+    below_this = [name for name in sorted(known) if key in _keys_at(model, (*loc[:-1], name))]
+    if below_this:
+        return f"; it belongs below {dotted((*_without_tags(model, loc[:-1]), below_this[0]))}"
+    listed = ", ".join(sorted(known)[:_KEYS_SHOWN])
+    return f"; there are {listed}{', ...' if len(known) > _KEYS_SHOWN else ''}" if known else ""
 
 
 def _path_in_file(

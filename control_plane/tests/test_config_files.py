@@ -51,6 +51,19 @@ def with_eee(profile: str) -> str:
     [
         (BASE + "rotes: 1\n", "c.yaml:8: error: rotes: 1: unknown key"),
         (
+            BASE + "x-q: 1\n",
+            "x-q: 1: unknown key; there are classes, description, phy, ports, profiles, roles,",
+        ),
+        (
+            BASE.replace("300KB", "300KB, rtt: 1ms"),
+            "profiles.queue.q.rtt: 1ms: unknown key; it belongs below profiles.queue.q.aqm",
+        ),
+        (
+            with_queue("{mode: mark_threshold, buffer: 3KB}"),
+            "aqm.buffer: 3KB: unknown key; it belongs below profiles.queue.q",
+        ),
+        (BASE.replace("roles:", "  roles: {}\nroles:"), "profiles.roles: unknown key; it belongs at the top"),
+        (
             BASE.replace("300KB", "0pkt"),
             "c.yaml:3: error: profiles.queue.q.buffer: 0pkt: the buffer limit must",
         ),

@@ -84,6 +84,26 @@ FAST = topology.from_text(
 )
 
 
+LONG = topology.from_text(
+    "name: long\ndefaults: {rate: 100Gbps, delay: 250us}\n"
+    "leaf_spine: {leaves: 2, hosts_per_leaf: 1, spines: 2}\n"
+)
+
+
+def test_auto_that_is_too_low_for_the_path_names_the_rtt_that_it_needs():
+    # Four links, there and back; a full frame and an ACK take 0.13us at 100Gbps on each.
+    (found,) = warnings(buffer="100MB", aqm="mark_threshold", fabric=LONG)
+    assert "auto is 772.5KB at 100Gbps, for an RTT of 420us" in found
+    assert "below C x RTT / 7 = 3572.355KB (100Gbps, RTT 2000.519us of the longest path, empty)" in found
+    assert "threshold: auto with rtt: 2000.519us would be 3595.5KB" in found
+    assert warnings(buffer="100MB", aqm="{mark_threshold: auto, rtt: 2.1ms}", fabric=LONG) == []
+
+
+def test_a_threshold_that_is_too_low_is_not_told_to_become_one_that_is_so_as_well():
+    (found,) = warnings(buffer="100MB", aqm="{mark_threshold: 100KB}", fabric=LONG)
+    assert "threshold: auto with rtt: 2000.519us would be 3595.5KB" in found
+
+
 @pytest.mark.parametrize("aqm", ["{mark_threshold: 30KB}", "{red: 20pkt, protect: ack_syn}"])
 def test_a_threshold_of_slow_links_on_fast_ones(aqm):
     (found,) = warnings(aqm=aqm, fabric=FAST)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
@@ -189,6 +190,24 @@ def test_a_port_without_a_speed_has_the_topologys_and_that_is_said():
     value, notes = sonic.import_(read(content), LEAF1)
     assert value == sonic.import_(read(tables()), LEAF1)[0]
     assert notes == ["without a speed, taken as the topology's: Ethernet4"]
+
+
+def test_ports_that_are_left_out_or_in_another_order_are_said():
+    content: dict[str, Any] = tables()
+    named = [name for name in content["PORT"] if name != "Ethernet4"]
+    content["PORT"]["Ethernet0"]["index"], content["PORT"]["Ethernet4"]["index"] = "2", "1"
+    content["PORT"]["Ethernet96"] = {"speed": "25000"}
+    content["QUEUE"] = {f"{','.join(named)}|3": {"wred_profile": "AZURE_LOSSLESS"}}
+    del content["BUFFER_QUEUE"]["Ethernet4|3"]
+    _, notes = sonic.import_(read(content), LEAF1)
+    without, left_out, order = notes
+    assert without.startswith(
+        "without a row of QUEUE or BUFFER_QUEUE, and so without a profile here: Ethernet4"
+    )
+    assert left_out == "without a link in the topology, left out: Ethernet96"
+    assert order.startswith(
+        "PORT|Ethernet4.index is 1, below 2 of Ethernet0: ports are matched by the numbers"
+    )
 
 
 def test_a_limit_of_the_whole_pool_is_no_limit_of_a_port():

@@ -212,6 +212,7 @@ def test_the_same_flows_are_read_from_each_form(flows: list[tuple[tuple[int, int
     ("text", "reason"),
     [
         ("h1,h3,20000\n", "line 1: is not `source, destination, bytes, start`"),
+        ("source,destination,bytes,start\n", "has no flow; a line of a list is `source,"),
         ("h1,h3,20 apples,0\n", "line 1"),
         ("h1,h3,20000,0\nh1,h3,20000,soon\n", "line 2"),
         ("h1,h3,20000,0\nh1,h3,20000,1e999999\n", "line 2: is not"),
@@ -248,6 +249,13 @@ def test_a_line_of_a_list_that_is_no_flow_is_named(tmp_path: Path, text: str, re
     assert str(caught.value).count("\n") == 0
 
 
+def test_a_name_of_no_host_is_refused_with_the_flow_and_those_that_there_are(tmp_path: Path) -> None:
+    (tmp_path / "flows.csv").write_text("h1,h3,5,0\nh1,10.0.2.1,5,0\n", encoding="utf-8")
+    with pytest.raises(InputError) as caught:
+        points(tmp_path, FLOWS.replace(SIZES, "        listed: flows.csv\n"))
+    assert "flow 2 has host 10.0.2.1; topology leaf-spine-4 has h1, h2, h3, h4" in str(caught.value)
+
+
 def test_a_number_of_no_host_is_refused_with_the_flow(tmp_path: Path) -> None:
     (tmp_path / "flow.txt").write_text("2\n0 1 3 100 5 0\n4 1 3 100 5 0\n", encoding="utf-8")
     with pytest.raises(InputError) as caught:
@@ -281,7 +289,7 @@ def test_a_list_of_too_many_flows_is_refused_before_all_of_it_is_read(
         ("        load: 30%\n", "", "give sizes, load and duration"),
         (SIZES, "        listed: nowhere.csv\n", "no file of this name"),
         (SIZES, "        listed: to_itself.csv\n", "host h1 sends to itself"),
-        (SIZES, "        listed: to_nobody.csv\n", "no host has this name"),
+        (SIZES, "        listed: to_nobody.csv\n", "flow 1 has host h9"),
         ("sizes: websearch", "sizes: {constant: 5KB, exponential: 5KB}", "give one of"),
     ],
 )

@@ -414,3 +414,11 @@ def test_a_weight_of_queues_is_no_knob_of_bmv2(tmp_path: Path) -> None:
     assert tuned(tmp_path, text, valley).tune.space.size() == 3
     (tmp_path / "bmv2").mkdir()
     assert "bmv2 has strict priority only" in refusal(tmp_path / "bmv2", text + "target: bmv2\n")
+
+
+@pytest.mark.parametrize(
+    ("number", "said"),
+    [(0.0012, "0.12 %"), (0.089, "8.9 %"), (0.994, "99 %"), (8.91, "891 %"), (12.3, "1,230 %")],
+)
+def test_shares_are_in_percent_whatever_their_size(number: float, said: str) -> None:
+    assert words.share(number) == said

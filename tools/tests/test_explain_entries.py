@@ -117,6 +117,14 @@ def _ids() -> list[tuple[int, str]]:
         ({"table_entries": [{"table": TABLE, "match": {"value": {}}, **FORWARD}]}, "write a number"),
         ({"table_entries": [{"table": TABLE, "match": {"other": 1}, **FORWARD}]}, "table_entries 1"),
         ({"table_entries": 2 * [{"table": TABLE, "match": {"value": 1}, **FORWARD}]}, "update 2 of 2"),
+        ({"table_entrys": []}, "unknown key 'table_entrys' (did you mean table_entries?)"),
+        ({"table_entries": [{"table": TABLE, "prio": 1, **FORWARD}]}, "table_entries 1: unknown key 'prio'"),
+        ({"table_entries": [{"table": TABLE, "default_action": "false", **FORWARD}]}, "write true or false"),
+        (
+            {"table_entries": [{"table": TABLE, "default_action": True, "match": {"value": 1}, **FORWARD}]},
+            "a default action has no match",
+        ),
+        ({"table_entries": [table("lpm_table", {"value": "10.0.1.0"}, 3)]}, "[value, prefix length]"),
         ({"clone_session_entries": [{"clone_session_id": 1, "replicas": [3]}]}, "clone_session_entries 1"),
     ],
 )
@@ -124,6 +132,22 @@ def test_a_wrong_entry_is_named_with_its_place(tmp_path: Path, entries: object, 
     result = with_entries(tmp_path, entries, 1)
     assert result.exit_code == 1
     assert message in result.output
+
+
+def test_a_file_with_a_byte_order_mark_a_comment_and_a_prefix_as_text_is_read(tmp_path: Path) -> None:
+    entries = {"_comment": "h1", "table_entries": [table("lpm_table", {"value": "10.0.1.0/24"}, 3)]}
+    path = tmp_path / "s1-runtime.json"
+    path.write_text(json.dumps(entries), encoding="utf-8-sig")
+    result = run(frame(0x0A000105), "--p4info", str(P4INFO), "--entries", str(path))
+    assert "sent by port 3 at" in result.output
+
+
+def test_a_key_that_a_file_has_twice_is_refused_by_name(tmp_path: Path) -> None:
+    path = tmp_path / "s1-runtime.json"
+    path.write_text(json.dumps(TUTORIAL)[:-1] + ', "table_entries": []}')
+    result = run(frame(1), "--p4info", str(P4INFO), "--entries", str(path))
+    assert result.exit_code == 1
+    assert "'table_entries' is given twice" in result.output
 
 
 def test_entries_need_a_p4info_of_this_program_and_a_program(tmp_path: Path) -> None:

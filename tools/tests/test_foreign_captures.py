@@ -70,6 +70,8 @@ COOKED_V2 = struct.pack(">HHIHBB8s", 0x0800, 0, 2, 1, 0, 6, bytes(8))
         (276, COOKED_V2 + IPV4, 0x0800, IPV4),
         (101, IPV4, 0x0800, IPV4),
         (101, IPV6_BYTES, 0x86DD, IPV6_BYTES),
+        (12, IPV4, 0x0800, IPV4),
+        (14, IPV6_BYTES, 0x86DD, IPV6_BYTES),
         (228, IPV4, 0x0800, IPV4),
         (229, IPV6_BYTES, 0x86DD, IPV6_BYTES),
         (0, struct.pack("<I", 2) + IPV4, 0x0800, IPV4),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,7 @@ from eeon_tools.replay.feed import AS_A_NIC, Feed, Offer, SendRules
 from eeon_tools.trace.capture_writer import open_writer
 from eeon_tools.trace.hosts import TraceHost
 from scapy.layers.inet import IP, TCP, UDP
-from scapy.layers.inet6 import IPv6, IPv6ExtHdrHopByHop
+from scapy.layers.inet6 import IPv6, IPv6ExtHdrHopByHop, Jumbo
 from scapy.layers.l2 import Dot1Q, Ether
 from scapy.packet import Packet
 
@@ -132,6 +133,27 @@ def test_fragments_and_frames_without_a_whole_header_are_not_cut(
 ) -> None:
     found, _ = feed(tmp_path, hosts, [whole(Ether() / layer / TCP(flags="A") / PAYLOAD)])
     assert found.counts.segments == 0
+
+
+def test_segments_of_a_jumbogram_are_no_jumbograms(tmp_path: Path, hosts: list[TraceHost]) -> None:
+    headers = IPv6(plen=0, **ENDS6) / IPv6ExtHdrHopByHop(options=[Jumbo(jumboplen=100_028)])
+    frame = bytes(Ether() / headers / TCP(flags="A") / bytes(100_000))
+    _, offers = feed(tmp_path, hosts, [(frame, len(frame))])
+    assert [offer.frame_bytes for offer in offers] == [14 + 40 + 20 + 1440] * 69 + [14 + 40 + 20 + 640]
+    assert all(TCP in (sent := Ether(offer.captured)) and sent[IPv6].nh == 6 for offer in offers)
+    assert all(right(offer.captured) == offer.captured for offer in offers)
+
+
+def test_trace_info_knows_the_payload_of_a_frame_whose_ip_header_says_no_length(tmp_path: Path) -> None:
+    path = tmp_path / "big.pcap"
+    writer = open_writer(path)
+    for number, network in enumerate((IP(len=0, **ENDS4), IPv6(plen=0, **ENDS6))):
+        frame = bytes(Ether() / network / TCP(flags="A") / bytes(100_000))
+        writer.write(number, frame, len(frame))
+    writer.close()
+    found = json.loads(CliRunner().invoke(trace, ["info", str(path), "--json"]).stdout)
+    assert found["payload_bytes"] == 200_000
+    assert found["classes"]["data"]["packets"] == 2
 
 
 def test_trace_info_counts_them_too(tmp_path: Path, hosts: list[TraceHost]) -> None:

@@ -11,7 +11,7 @@ from click.testing import CliRunner, Result
 from eeon_tools.cli.trace import trace
 from eeon_tools.trace.frames import internet_checksum
 from scapy.layers.inet import IP, TCP, UDP
-from scapy.layers.inet6 import IPv6
+from scapy.layers.inet6 import IPv6, IPv6ExtHdrDestOpt, IPv6ExtHdrHopByHop
 from scapy.layers.l2 import Ether
 from scapy.packet import Packet
 from scapy.utils import PcapReader, wrpcap
@@ -106,6 +106,13 @@ def test_bytes_of_a_flow_count_once_also_where_the_sequence_number_wraps(tmp_pat
     assert listed_flows(tmp_path, packets) == ["h1,h3,2200,1000000ns", "h3,h1,50,5000000ns"]
 
 
+def test_a_capture_that_begins_with_packets_in_another_order_loses_no_byte(tmp_path: Path) -> None:
+    first = 2**32 - 1000
+    starts = (2000, 1000, 0, 3000, 1000)
+    packets = [segment(number, (first + start) % 2**32, 1000, "A") for number, start in enumerate(starts)]
+    assert listed_flows(tmp_path, packets) == ["h1,h3,4000,0ns"]
+
+
 def test_a_connection_that_begins_anew_or_rests_for_longer_than_the_gap_is_another_flow(
     tmp_path: Path,
 ) -> None:
@@ -123,6 +130,19 @@ def test_a_connection_that_begins_anew_or_rests_for_longer_than_the_gap_is_anoth
     assert listed_flows(tmp_path, packets) == whole
     parts = ["h1,h3,200,500000000ns", "h1,h3,100,1600000000ns", whole[1]]
     assert listed_flows(tmp_path, packets, "--gap", "550ms") == parts
+
+
+def test_tcp_behind_ipv6_extension_headers_is_in_a_flow(tmp_path: Path) -> None:
+    packets = []
+    for number in range(3):
+        network = IPv6(src="fd00:0:0:1::1", dst="fd00:0:0:2::1") / IPv6ExtHdrHopByHop() / IPv6ExtHdrDestOpt()
+        packets.append(STATIONS / network / TCP(sport=1, dport=2, seq=100 * number, flags="A") / bytes(100))
+        packets[-1].time = 100 + number
+    assert listed_flows(tmp_path, packets) == ["h1,h3,300,0ns"]
+    info = json.loads(eeon_trace("info", tmp_path / "c.pcap", "--json").stdout)
+    assert (
+        info["payload_bytes"] == 300 and info["classes"]["other"]["packets"] == 3
+    )  # As switches count them.
 
 
 def test_a_capture_without_tcp_has_no_flows_and_what_is_left_out_is_told(tmp_path: Path) -> None:

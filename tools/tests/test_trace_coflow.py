@@ -26,6 +26,12 @@ def test_a_line_is_read_as_id_arrival_mappers_reducers(tmp_path: Path) -> None:
     ]
 
 
+def test_a_byte_order_mark_and_the_line_ends_of_windows_are_no_part_of_it(tmp_path: Path) -> None:
+    path = tmp_path / "coflows.txt"
+    path.write_bytes(b"\xef\xbb\xbf10 1\r\n3 250 1 4 1 1:5.0\r\n")
+    assert list(read_coflows(path)[1]) == [Coflow(3, 250, (4,), ((1, 5.0),))]
+
+
 def test_the_sample_that_ships_is_valid() -> None:
     racks, coflows = read_coflows(SAMPLE)
     assert racks == 12

@@ -9,10 +9,10 @@ from collections.abc import Callable, Iterator
 
 from eeon_control.config.model import FabricConfig
 from eeon_control.config.queues import Queue
-from eeon_control.errors import Problem, Severity
+from eeon_control.errors import PlanError, Problem, Severity
 from eeon_control.model_base import FULL_FRAME_BYTES
 from eeon_control.port_settings import Aqm, Codel, Eee, MarkThreshold, Red
-from eeon_control.port_settings.mark_threshold import bandwidth_delay_share, default_threshold
+from eeon_control.port_settings.mark_threshold import DCTCP_RTT, bandwidth_delay_share, default_threshold
 from eeon_control.sources import KeyPath
 from eeon_control.units import Bytes, DataRate, Duration, Packets
 
@@ -73,6 +73,9 @@ def _threshold(
         )
     if aqm.threshold is not None and (low := _below_share(threshold, rate, aqm.rtt, topology_rtt)):
         yield warning(keys, low)
+    is_auto = aqm.threshold is None and aqm.rtt is None and topology_rtt is not None
+    if is_auto and (low := _below_share(threshold, rate, None, topology_rtt, is_auto=True)):
+        yield warning(keys, f"{shown}for an RTT of {DCTCP_RTT}. {low}")
     if aqm.threshold is not None and aqm.rtt is None and (high := _far_above_default(threshold, rate)):
         yield warning(keys, high)
 
@@ -153,18 +156,30 @@ def _codel(warning: _Warning, aqm: Codel, rate: DataRate, topology_rtt: Duration
 
 
 def _below_share(
-    threshold: Bytes, rate: DataRate, given_rtt: Duration | None, topology_rtt: Duration | None
+    threshold: Bytes,
+    rate: DataRate,
+    given_rtt: Duration | None,
+    topology_rtt: Duration | None,
+    *,
+    is_auto: bool = False,
 ) -> str | None:
     """Returns why a threshold is too low for its link, or None."""
     rtt = given_rtt or topology_rtt
     if rtt is None or threshold >= bandwidth_delay_share(rate, rtt):
-        return None if given_rtt else _below_slower_links(threshold, rate)
+        return None if given_rtt or is_auto else _below_slower_links(threshold, rate)
     share = Bytes(round(bandwidth_delay_share(rate, rtt)))
     of = "as given" if given_rtt else "of the longest path, empty"
+    # What auto takes unless it is told must not be recommended where it is too low as well.
+    told = Duration(max(DCTCP_RTT, _rounded(rtt))) if given_rtt is None else given_rtt
+    auto = "auto" if told in (given_rtt, DCTCP_RTT) else f"auto with rtt: {told}"
+    try:
+        would_be = str(default_threshold(rate, told))
+    except PlanError:
+        would_be = "more than a switch holds in 32 bits"
     return (
         f"{threshold} is below C x RTT / 7 = {share} ({rate}, RTT {_rounded(rtt)} {of}): senders drain "
         "the queue and leave the link idle (Alizadeh et al. 2010, DCTCP); "
-        f"threshold: auto would be {default_threshold(rate, given_rtt)}"
+        f"threshold: {auto} would be {would_be}"
     )
 
 

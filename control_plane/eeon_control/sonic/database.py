@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 
 from eeon_control.errors import InputError, Place, Problem
 from eeon_control.model_base import U32_MAX
@@ -281,6 +282,20 @@ def match_ports(database: Database, switch: Switch, problems: Problems) -> dict[
             "PORT", f"has {len(named)} ports, and the topology's {port.name} would be number {port.number}"
         )
     return made
+
+
+def another_order(database: Database) -> str | None:
+    """Returns the words for ports whose `index` orders the front panel otherwise than their names do."""
+    found = [(name, str(row.get("index", ""))) for name, row in database.rows("PORT").items()]
+    by_name = sorted(found, key=lambda one: _natural(one[0]))
+    numbers = [(name, int(index)) for name, index in by_name if _NUMBER.fullmatch(index)]
+    for (name, number), (later, after) in pairwise(numbers):
+        if after < number:
+            return (
+                f"PORT|{later}.index is {after}, below {number} of {name}: ports are matched by the numbers "
+                "in their names, and not by index; check that these are the ports that you mean"
+            )
+    return None
 
 
 def _natural(name: str) -> list[tuple[int, str]]:

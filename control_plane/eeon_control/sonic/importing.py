@@ -11,6 +11,7 @@ from eeon_control.sonic.database import (
     Database,
     Problems,
     Row,
+    another_order,
     is_given,
     match_ports,
     number,
@@ -338,11 +339,25 @@ def import_(
         attached[ports[name].name] = {"queue": called}
     problems.check()
     work.shared_pools()
+    if unset := [name for name in ports if name not in queues]:
+        work.notes.append(
+            f"without a row of QUEUE or BUFFER_QUEUE, and so without a profile here: {_some(unset)}; give "
+            "their ports one, or the role host_facing, uplink or spine"
+        )
+    if unlinked := [name for name in database.ports() if name not in ports]:
+        work.notes.append(f"without a link in the topology, left out: {_some(unlinked)}")
+    if said := another_order(database):
+        work.notes.append(said)
     unchecked = [name for name in ports if not database.ports()[name]]
     if unchecked:
-        work.notes.append(f"without a speed, taken as the topology's: {', '.join(unchecked[:20])}")
+        work.notes.append(f"without a speed, taken as the topology's: {_some(unchecked)}")
     return {
         "description": f"{switch.name}, from SONiC's CONFIG_DB",
         "profiles": {"queue": profiles},
         "ports": attached,
     }, work.notes
+
+
+def _some(names: list[str]) -> str:
+    more = f" and {len(names) - 20} more" if len(names) > 20 else ""
+    return f"{', '.join(names[:20])}{more}"

@@ -28,6 +28,7 @@ class Object(TypedDict):
 class KeyField(TypedDict):
     """One field of a table's key."""
 
+    name: NotRequired[str]
     match_type: str
     target: object
     """Header and field, where it is a plain field of a header."""
@@ -114,6 +115,7 @@ class Header(Object):
 class Param(TypedDict):
     """A parameter of an action."""
 
+    name: NotRequired[str]
     bitwidth: int
 
 

@@ -1,4 +1,5 @@
-"""A P4Info whose ids are not in the order of declaration, as `@id` makes them: ids only number."""
+"""A P4Info whose ids are not in the order of declaration, as `@id` makes them, or whose lists are not, as a
+sorted one has them: ids only number, and names say what is meant."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -6,9 +7,37 @@ from typing import Any
 import pytest
 from eeon_engine import Switch
 from eeon_engine.p4runtime import serve
+from eeon_engine.p4runtime.errors import StatusError
+from eeon_engine.p4runtime.program import compilation
+from eeon_engine.p4runtime.program import p4info as reader
 from finsy.proto import p4r
 from made_frames import frame
-from p4rt_client import INSERT, MODIFY, Client, Names, exact, number_bytes, p4info, ports, primary, ternary
+from p4rt_client import (
+    INSERT,
+    MODIFY,
+    Client,
+    Names,
+    exact,
+    number_bytes,
+    p4info,
+    ports,
+    primary,
+    program_json,
+    ternary,
+)
+
+
+def resorted(name: str) -> Any:
+    """The P4Info of a test program, with fields, parameters and metadata listed backwards."""
+    info = p4info(name)
+    lists = [table.match_fields for table in info.tables]
+    lists += [action.params for action in info.actions]
+    lists += [header.metadata for header in info.controller_packet_metadata]
+    for items in lists:
+        backwards = list(items)[::-1]
+        del items[:]
+        items.extend(backwards)
+    return info
 
 
 def renumbered(name: str) -> Any:
@@ -96,3 +125,41 @@ def test_fields_of_a_value_set_are_those_of_their_ids(resource_switch: Switch, r
         client.write((MODIFY, entry))
     resource_switch.inject(1, frame(0xAB000001, ether_type=0x0806))
     assert ports(resource_switch.advance_to(1000)) == [3]
+
+
+@pytest.mark.system
+def test_a_p4info_that_lists_fields_in_another_order_than_the_program_means_the_same(
+    switch: Switch, names: Names
+) -> None:
+    key = ternary(1, 0x01020304, 0xFFFFFFFF), exact(2, 0x0800)
+    entry = names.entry("ternary_table", *key, action=names.action("forward", 4), priority=1)
+    member = p4r.ActionProfileMember(
+        action_profile_id=names["selector"],
+        member_id=1,
+        action=names.action("forward_as", 5, 0x020000000009),
+    )
+    by_prefix = names.entry("lpm_table", action=p4r.TableAction(action_profile_member_id=1))
+    by_prefix.match.add(field_id=1).lpm.value = b"\x09\0\0\0"
+    by_prefix.match[0].lpm.prefix_len = 8
+    to_cpu = names.entry("exact_table", exact(1, 7), action=names.action("to_cpu"))
+    with serve(switch, p4info=resorted("everything")) as server, primary(server.address) as client:
+        for one in (entry, member, by_prefix, to_cpu):
+            client.write((INSERT, one))
+        assert client.read(p4r.TableEntry(table_id=names["ternary_table"])) == [entry]
+        switch.inject(1, frame(0x01020304, ether_type=0x0800))
+        assert ports(switch.advance_to(1000)) == [4]
+        switch.inject(1, frame(0x09000000))
+        ((_, port, sent),) = switch.advance_to(2000)
+        assert (port, sent[6:12].hex()) == (5, "020000000009")
+        switch.inject(3, frame(7))
+        switch.advance_to(3000)
+        metadata = client.receive().packet.metadata
+        assert {one.metadata_id: one.value for one in metadata} == {1: b"\x03", 2: b"\0"}
+
+
+def test_a_p4info_whose_fields_have_other_names_at_other_places_is_refused() -> None:
+    info = resorted("everything")
+    (table,) = [one for one in info.tables if one.preamble.alias == "ternary_table"]
+    table.match_fields[0].name = "kind"
+    with pytest.raises(StatusError, match="field 'value' at place 2 in the P4Info and 1 in the program"):
+        compilation.matched(reader.read(info), program_json())

@@ -152,8 +152,9 @@ def percent(difference: Difference) -> str:
 
 
 def share(number: float) -> str:
-    """Returns a share in percent, such as `1.5 %`."""
-    return f"{100 * number:.2g} %"
+    """Returns a share in percent, such as `1.5 %` or `890 %`."""
+    percent = 100 * number
+    return f"{percent:.2g} %" if percent < 99.5 else f"{percent:,.0f} %"
 
 
 def table(answer: Answer, most: int | None = None) -> tuple[list[str], list[list[str]]]:

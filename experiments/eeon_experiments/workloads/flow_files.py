@@ -107,6 +107,8 @@ def read_list(path: Path) -> list[dict[str, object]]:
             reason = "has no bytes; it needs at least one" if size < 1 else "begins before 0"
             raise ValueError(f"line {number}: the flow {reason}")
         flows.append({"source": source, "destination": destination, "bytes": size, "at_ps": at_ps})
+    if not flows:
+        raise ValueError(f"has no flow; a line of a list is `{', '.join(_COLUMNS)}`")
     return flows
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, Self
 from eeon_control.model_base import Strict
 from eeon_control.topology import PortRole, Topology
 from eeon_control.units import Duration
+from eeon_control.validation import did_you_mean
 from pydantic import BeforeValidator, Field, model_validator
 
 from eeon_experiments.quantities import DurationText, PositiveDurationText, PositiveShareText, SizeText
@@ -19,6 +20,8 @@ from eeon_experiments.workloads.queries import racks
 
 if TYPE_CHECKING:
     from eeon_engine.json_types import DrawnSpec, FlowsSpec, SizesSpec
+
+_NAMES_SHOWN = 8
 
 HostNumber = Annotated[int, Field(strict=True, ge=0)]
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
@@ -176,8 +179,8 @@ class Flows(Application):
         if self.rack is not None and self.rack not in leaves:
             yield ("rack",), f"topology {topology.name} has no leaf of that name; it has {', '.join(leaves)}"
             return
-        if beyond := self._beyond_hosts(len(topology.hosts)):
-            yield ("listed",), f"{beyond}; topology {topology.name} has {len(topology.hosts)} hosts, from 0"
+        if unknown := self._unknown_host(topology):
+            yield ("listed",), unknown
             return
         yield from self._beyond_uplinks(topology)
         hosts = [
@@ -188,12 +191,22 @@ class Flows(Application):
         except ConfigError as error:
             yield (), str(error).removeprefix("workload applications[0].")
 
-    def _beyond_hosts(self, hosts: int) -> str:
-        """Names the first flow with a number that no host has; empty where there is none."""
+    def _unknown_host(self, topology: Topology) -> str:
+        """Names the first flow with an end that is not a host; empty where there is none."""
+        names = list(topology.hosts)
         for number, one in enumerate(self.listed or (), 1):
             for end in (one.source, one.destination):
-                if isinstance(end, int) and end >= hosts:
-                    return f"flow {number} has host number {end}"
+                if isinstance(end, int) and end >= len(names):
+                    return (
+                        f"flow {number} has host number {end}; topology {topology.name} has {len(names)} "
+                        "hosts, from 0"
+                    )
+                if isinstance(end, str) and end not in topology.hosts:
+                    more = ", ..." if len(names) > _NAMES_SHOWN else ""
+                    return (
+                        f"flow {number} has host {end}{did_you_mean(end, names)}; topology {topology.name} "
+                        f"has {', '.join(names[:_NAMES_SHOWN])}{more}"
+                    )
         return ""
 
     def _beyond_uplinks(self, topology: Topology) -> Iterator[Broken]:

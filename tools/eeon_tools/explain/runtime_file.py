@@ -7,11 +7,11 @@ Anything else is a `p4.v1.WriteRequest` in protobuf's text format, which can say
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from eeon_control.validation import did_you_mean
 from finsy import (
     P4CloneSessionEntry,
     P4MulticastGroupEntry,
@@ -25,8 +25,16 @@ from finsy.proto import p4i, p4r
 from google.protobuf import text_format
 
 from eeon_tools.errors import InputError
+from eeon_tools.json_files import parse_json
 
 _MAX_FILE_BYTES = 16 << 20
+_ENTRY_KEYS = {
+    "table_entries": ("table", "match", "action_name", "action_params", "default_action", "priority"),
+    "multicast_group_entries": ("multicast_group_id", "replicas"),
+    "clone_session_entries": ("clone_session_id", "replicas", "packet_length_bytes"),
+}
+_FILE_KEYS = ("target", "p4info", "bmv2_json", *_ENTRY_KEYS)
+_COMMENTS = ("comment", "description")
 
 # JSON that people write: what is of the wrong shape ends as one of the errors that `_of_json` names.
 _Written: TypeAlias = Any
@@ -73,12 +81,10 @@ def _read(path: Path) -> str:
 
 
 def _of_json(path: Path, text: str, schema: P4Schema, may_be_empty: bool) -> p4r.WriteRequest:
-    try:
-        document = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise InputError(path, "", f"is not JSON: {error}") from error
+    document = parse_json(path, text)
     if not isinstance(document, dict):
         raise InputError(path, "", "is not an object with table_entries")
+    _check_keys(path, "", document, _FILE_KEYS)
     request = p4r.WriteRequest()
     makers = {
         "table_entries": _table_entry,
@@ -88,6 +94,8 @@ def _of_json(path: Path, text: str, schema: P4Schema, may_be_empty: bool) -> p4r
     for kind, maker in makers.items():
         items = document.get(kind, [])
         for number, item in enumerate(items if isinstance(items, list) else [items], 1):
+            if isinstance(item, dict):
+                _check_keys(path, f"{kind} {number}", item, _ENTRY_KEYS[kind])
             try:
                 update = maker(item, schema)
             except (ValueError, TypeError, KeyError, AttributeError, OverflowError) as error:
@@ -99,9 +107,23 @@ def _of_json(path: Path, text: str, schema: P4Schema, may_be_empty: bool) -> p4r
     return request
 
 
+def _check_keys(path: Path, place: str, item: Iterable[str], known: Sequence[str]) -> None:
+    """Refuses keys that nobody would follow. Comments are no keys."""
+    for key in item:
+        if key not in known and key not in _COMMENTS and not key.startswith(("_", "#", "//")):
+            listed = ", ".join(known)
+            raise InputError(
+                path, place, f"unknown key {key!r}{did_you_mean(key, known)}; there are {listed}"
+            )
+
+
 def _table_entry(item: Mapping[str, _Written], schema: P4Schema) -> p4r.Update:
     table = schema.tables[item["table"]]
-    is_default = bool(item.get("default_action", False))
+    is_default = item.get("default_action", False)
+    if not isinstance(is_default, bool):
+        raise ValueError(f"default_action {is_default!r}: write true or false, without quotation marks")
+    if is_default and item.get("match"):
+        raise ValueError("a default action has no match; leave out match or default_action")
     match = {
         name: _match_value(table.match_fields[name].match_type, value)
         for name, value in (item.get("match") or {}).items()
@@ -123,6 +145,12 @@ def _match_value(kind: P4MatchType | str, value: _Written) -> object:
         # Some write an exact value as a list of one.
         (value,) = value if isinstance(value, list) else [value]
         return _value(value)
+    if kind == P4MatchType.LPM and isinstance(value, str) and "/" in value:
+        return value
+    if not isinstance(value, list) or len(value) != 2:
+        is_lpm, is_ternary = kind == P4MatchType.LPM, kind == P4MatchType.TERNARY
+        form = "value, prefix length" if is_lpm else "value, mask" if is_ternary else "low, high"
+        raise ValueError(f"match {value!r}: write [{form}]")
     first, second = value
     if kind == P4MatchType.LPM:
         return f"{first}/{int(second)}"

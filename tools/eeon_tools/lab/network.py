@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import heapq
 import itertools
-import json
 from array import array
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
@@ -22,6 +21,7 @@ from eeon_control.constants import DROP_PORT
 
 from eeon_tools.engine import load_engine
 from eeon_tools.errors import InputError, ReplayError, UnavailableError
+from eeon_tools.json_files import parse_json
 from eeon_tools.lab.host import Host
 from eeon_tools.lab.tasks import SendFrames, Task
 from eeon_tools.lab.topology import LabSwitch, LabTopology, not_there, places, read_topology
@@ -324,8 +324,8 @@ def _named_in(entries: Path, key: str, otherwise: Path | None) -> Path | None:
     if entries.suffix != ".json":
         return otherwise
     try:
-        document = json.loads(entries.read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError):
+        document = parse_json(entries, entries.read_bytes())
+    except OSError:
         # Its reader says what is wrong with it.
         return otherwise
     named = document.get(key) if isinstance(document, dict) else None

@@ -9,7 +9,6 @@ no ports: addresses and ports are then those that the tutorials' runner gave.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -25,6 +24,7 @@ from eeon_control.units import DataRate, Duration
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
 from eeon_tools.errors import InputError
+from eeon_tools.json_files import parse_json
 
 DEFAULT_RATE = DataRate(10**9)
 _NO_ADDRESSES = IPv4Network("0.0.0.0/8")
@@ -254,15 +254,13 @@ def _read(path: Path) -> _TopologyFile:
     if len(data) > _MAX_FILE_BYTES:
         raise InputError(path, "", f"is larger than {_MAX_FILE_BYTES >> 20} MiB; no topology is")
     try:
-        return _TopologyFile.model_validate(json.loads(data))
+        return _TopologyFile.model_validate(parse_json(path, data))
     except ValidationError as error:
         first = error.errors()[0]
         # `hosts` may be either of two kinds; the reader's name of the kind does not belong to the place.
         place = ".".join(str(part) for part in first["loc"] if "[" not in str(part))
         more = f" (and {error.error_count() - 1} more)" if error.error_count() > 1 else ""
         raise InputError(path, place, f"{first['msg']}{more}") from error
-    except (ValueError, RecursionError) as error:
-        raise InputError(path, "", f"is not JSON: {error}") from error
 
 
 def _beside(topology: Path, place: str, named: str | None) -> Path | None:

@@ -13,8 +13,8 @@ from pathlib import Path
 
 from eeon_tools.errors import TraceError
 from eeon_tools.replay.feed import Offer
-from eeon_tools.trace.frames import SYN, classify
-from eeon_tools.trace.layers import TCP, source_place, transport
+from eeon_tools.trace.frames import SYN
+from eeon_tools.trace.layers import source_place, tcp_payload, transport
 
 MAX_FLOWS = 1 << 20
 """As many as an experiment's list takes."""
@@ -36,10 +36,12 @@ class CapturedFlow:
 
 @dataclass(slots=True)
 class _Direction:
-    """Sequence numbers: of its first byte, and behind the highest byte that was seen."""
+    """Sequence numbers: of its first byte, and behind the highest byte that was seen. `is_opened`: a SYN has
+    said the first one; without, earlier bytes may come later."""
 
     first: int
     next: int
+    is_opened: bool
     flow: CapturedFlow | None = None
 
 
@@ -64,10 +66,10 @@ def flows_of(
         frame = offer.captured
         place = source_place(frame)
         found = transport(frame, place) if place is not None and place[1] else None
-        if place is None or found is None or found.protocol != TCP or not found.is_first:
+        payload = tcp_payload(frame, place, found, offer.frame_bytes) if place is not None else None
+        if place is None or found is None or payload is None:
             counts.not_tcp += 1
             continue
-        facts = classify(frame)
         at, length = place
         name = frame[at : at + 2 * length] + frame[found.at : found.at + 4]
         sequence = int.from_bytes(frame[found.at + 4 : found.at + 8], "big")
@@ -76,18 +78,22 @@ def flows_of(
         # A SYN is that of another connection of these ports, unless it is sent again.
         first = (sequence + is_syn) % _SEQUENCES
         if direction is None or (is_syn and first != direction.first):
-            direction = directions[name] = _Direction(first, first)
-        payload = facts.payload_bytes
+            direction = directions[name] = _Direction(first, first, is_syn)
         if not payload:
             continue
         destination = hosts.get(frame[at + length : at + 2 * length])
         if destination is None:
             counts.to_no_host += 1
             continue
-        new = (sequence + is_syn + payload - direction.next) % _SEQUENCES
-        if new == 0 or new >= _HALF:
-            continue  # Sent again.
-        direction.next = (direction.next + new) % _SEQUENCES
+        new = (first + payload - direction.next) % _SEQUENCES
+        if 0 < new < _HALF:
+            direction.next = (direction.next + new) % _SEQUENCES
+        else:
+            new = (direction.first - first) % _SEQUENCES
+            if direction.is_opened or new == 0 or new >= _HALF:
+                continue  # Sent again.
+            direction.first = first
+            new = min(new, payload)
         flow = direction.flow
         if flow is None or (gap_ps is not None and offer.at_ps - flow.ended_ps > gap_ps):
             if len(flows) == MAX_FLOWS:

@@ -90,7 +90,12 @@ def _all_packets(path: Path) -> Iterator[Packet]:
         elif not magic:
             raise TraceError(path, "", "the file is empty; a trace starts with a pcap or pcapng header")
         else:
-            raise TraceError(path, "offset 0", f"magic {magic.hex()} is neither pcap nor pcapng")
+            raise TraceError(
+                path,
+                "offset 0",
+                f"magic {magic.hex()} is neither pcap nor pcapng; `editcap -F pcapng` makes one of what "
+                "Wireshark reads",
+            )
         for record in records:
             yield _packet(stream, record)
 

@@ -73,7 +73,7 @@ def read_coflows(path: Path) -> tuple[int, Iterator[Coflow]]:
 
 def _lines(path: Path) -> Iterator[tuple[int, str]]:
     try:
-        with path.open("r", encoding="ascii", newline=None) as file:
+        with path.open("r", encoding="utf-8-sig", newline=None) as file:
             number = 0
             while line := file.readline(MAX_LINE_CHARS + 1):
                 number += 1

@@ -84,10 +84,11 @@ class FrameFacts:
 _NOT_IP = FrameFacts(PacketClass.OTHER, None, None, None, None, 0)
 
 
-def classify(frame: bytes) -> FrameFacts:
+def classify(frame: bytes, frame_bytes: int | None = None) -> FrameFacts:
     """Reads class, DSCP, ECN codepoint, addresses and TCP payload length of a frame, which may be cut short.
 
-    Payload length comes from the IP and TCP headers, never from the frame, which may be padded or snapped.
+    Payload length comes from the IP and TCP headers, and not from the frame, which may be padded or snapped;
+    but where IP says 0, as of segmentation offload beyond 64 KB, from `frame_bytes` if that is given.
     Whatever cannot be read makes the frame `other`; nothing raises.
     """
     at = 12
@@ -101,13 +102,18 @@ def classify(frame: bytes) -> FrameFacts:
         traffic_class = frame[at + 1]
         source, destination = frame[at + 12 : at + 16], frame[at + 16 : at + 20]
         is_fragment = int.from_bytes(frame[at + 6 : at + 8], "big") & 0x3FFF != 0
-        tcp_bytes = int.from_bytes(frame[at + 2 : at + 4], "big") - header_bytes
+        ip_bytes = int.from_bytes(frame[at + 2 : at + 4], "big")
+        if not ip_bytes and frame_bytes is not None:
+            ip_bytes = frame_bytes - at
+        tcp_bytes = ip_bytes - header_bytes
         is_tcp = frame[at + 9] == PROTOCOL_TCP and header_bytes >= 20 and not is_fragment
         at += header_bytes
     elif ethertype == ETHERTYPE_IPV6 and len(frame) >= at + 40:
         traffic_class = int.from_bytes(frame[at : at + 2], "big") >> 4 & 0xFF
         source, destination = frame[at + 8 : at + 24], frame[at + 24 : at + 40]
         tcp_bytes = int.from_bytes(frame[at + 4 : at + 6], "big")
+        if not tcp_bytes and frame_bytes is not None:
+            tcp_bytes = frame_bytes - at - 40
         is_tcp = frame[at + 6] == PROTOCOL_TCP
         at += 40
     else:

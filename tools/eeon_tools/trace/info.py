@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from eeon_tools.trace.capture import Packet
 from eeon_tools.trace.frames import CLASSES, ECN_NAMES, classify
-from eeon_tools.trace.layers import source_place
+from eeon_tools.trace.layers import source_place, tcp_payload, transport
 from eeon_tools.trace.offload import Segmenter
 
 MAX_ADDRESSES = 65_536
@@ -97,7 +97,7 @@ def describe(packets: Iterable[Packet]) -> TraceInfo:
     previous = -1
     segmenter = Segmenter()
     for time_ns, frame_bytes, captured in packets:
-        facts = classify(captured)
+        facts = classify(captured, frame_bytes)
         if info.packets == 0:
             info.first_ns = info.last_ns = time_ns
         info.first_ns = min(info.first_ns, time_ns)
@@ -109,10 +109,11 @@ def describe(packets: Iterable[Packet]) -> TraceInfo:
         info.snapped += len(captured) < frame_bytes
         place = source_place(captured)
         if place is not None and place[1]:
+            found = transport(captured, place)
+            info.payload_bytes += tcp_payload(captured, place, found, frame_bytes) or 0
             segments = segmenter.segments(captured, place, frame_bytes)
             info.super_frames += segments > 1
             info.super_frame_segments += segments if segments > 1 else 0
-        info.payload_bytes += facts.payload_bytes
         info.by_class[facts.packet_class.label].add(frame_bytes)
         info.by_ecn["not_ip" if facts.ecn is None else ECN_NAMES[facts.ecn]].add(frame_bytes)
         if facts.dscp is not None:

@@ -84,3 +84,22 @@ def transport(frame: bytes | bytearray, place: tuple[int, int]) -> Transport | N
         if not is_first:
             break
     return Transport(protocol, at, is_first, is_fragment, is_routed)
+
+
+def tcp_payload(
+    frame: bytes, place: tuple[int, int], found: Transport | None, frame_bytes: int
+) -> int | None:
+    """Returns how much payload a TCP segment has, by its headers; None of what is none, or was not captured.
+
+    IP's length is 0 in frames of segmentation offload beyond 64 KB: then the frame says how much there is.
+    """
+    if found is None or found.protocol != TCP or not found.is_first or len(frame) < found.at + 14:
+        return None
+    source_at, length = place
+    if length == 4:
+        ip, headers, at = source_at - 12, 0, source_at - 10
+    else:
+        ip, headers, at = source_at - 8, 40, source_at - 4
+    told = int.from_bytes(frame[at : at + 2], "big")
+    end = ip + headers + told if told else frame_bytes
+    return max(0, end - found.at - (frame[found.at + 12] >> 4) * 4)

@@ -22,6 +22,8 @@ NAMES = {
     LINUX_SLL2: "Linux cooked v2",
 }
 """Link types that are read, with their names."""
+ALIASES = {12: RAW, 14: RAW}
+"""Numbers that BSD and OpenBSD write for raw IP (`DLT_RAW`)."""
 NO_ADDRESSES = bytes(12)
 """Destination and source of a frame whose capture had no Ethernet header."""
 HEADER_BYTES = {NULL: 4, ETHERNET: 14, RAW: 0, LOOP: 4, LINUX_SLL: 16, IPV4: 0, IPV6: 0, LINUX_SLL2: 20}

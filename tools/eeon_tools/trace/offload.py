@@ -3,7 +3,8 @@ together (GRO, LRO): TCP segments of up to 64 KB, and more (BIG TCP), which no l
 
 They are cut at the MSS: at what the receiver's SYN said, where the trace holds it, and else at that of an MTU
 of 1,500 bytes. As in Linux (`tcp_gso_segment`), every segment has the headers of the whole, with its own
-sequence number, CWR in the first alone, FIN and PSH in the last alone.
+sequence number, CWR in the first alone, FIN and PSH in the last alone; the option that makes an IPv6 packet a
+jumbogram (RFC 2675) is that of the whole only.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ _KNOWN_FLOWS = 65_536
 _MIN_SEGMENT_BYTES = 64
 """A smaller MSS is taken for damage: one frame would become thousands."""
 _MSS_OPTION, _END_OPTION, _NO_OPERATION = 2, 0, 1
+_JUMBO_HEADER_BYTES = 8
 
 
 class Segmenter:
@@ -42,6 +44,8 @@ class Segmenter:
         if header < 20 or payload <= _MIN_SEGMENT_BYTES:
             return None
         usual = MTU_BYTES - (found.at - _ip_at(place)) - header
+        if _is_jumbogram(frame, place):
+            usual += _JUMBO_HEADER_BYTES
         if payload <= min(usual, self._least_mss - (header - 20)):
             return None
         mss = self._mss.get(_flow(frame, place, found))
@@ -86,14 +90,24 @@ def _ip_at(place: tuple[int, int]) -> int:
     return place[0] - (12 if place[1] == 4 else 8)
 
 
+def _is_jumbogram(frame: bytes, place: tuple[int, int]) -> bool:
+    """Returns whether IPv6's first extension header is hop-by-hop with the jumbo option alone."""
+    ip = _ip_at(place)
+    return place[1] == 16 and frame[ip + 6] == 0 and frame[ip + 41 : ip + 44] == b"\x00\xc2\x04"
+
+
 def cut(
     frame: bytes, place: tuple[int, int], frame_bytes: int, segment_bytes: int
 ) -> Iterator[tuple[int, bytes]]:
     """Yields the segments of a frame that `payload_of_segment` says to cut: their lengths, and what there is
     of their bytes. Checksums take bytes that were not captured for zeros."""
+    ip = _ip_at(place)
+    if _is_jumbogram(frame, place):
+        after, behind = frame[ip + 40 : ip + 41], frame[ip + 40 + _JUMBO_HEADER_BYTES :]
+        frame = frame[: ip + 6] + after + frame[ip + 7 : ip + 40] + behind
+        frame_bytes -= _JUMBO_HEADER_BYTES
     found = transport(frame, place)
     assert found is not None, "`payload_of_segment` has found it"
-    ip = _ip_at(place)
     header = found.at + (frame[found.at + 12] >> 4) * 4
     sequence = int.from_bytes(frame[found.at + 4 : found.at + 8], "big")
     identification = int.from_bytes(frame[ip + 4 : ip + 6], "big")

@@ -108,7 +108,7 @@ def read_pcap(stream: ExactStream, magic: bytes) -> Iterator[Record]:
     link = struct.unpack(order + "HHIIII", stream.read(20))[5]
     # The frame check sequence has that many words of 16 bits.
     fcs_bytes = (link >> 28) * 2 if link & _FCS_IS_SAID else 0
-    link_type = link & _LINK_TYPE_BITS
+    link_type = links.ALIASES.get(link & _LINK_TYPE_BITS, link & _LINK_TYPE_BITS)
     _check_link(stream, link_type, stream.offset)
     header = struct.Struct(order + "IIII")
     while True:
@@ -236,13 +236,17 @@ def _interface(order: str, body: bytes) -> _Interface:
             (fcs,) = struct.unpack("B", value)
             # The draft says bits, and its example, which writers follow, is 4 for four bytes.
             fcs_bytes = fcs // 8 if fcs >= 8 else fcs
-    return _Interface(link_type, units_per_s, offset_ns, fcs_bytes)
+    return _Interface(links.ALIASES.get(link_type, link_type), units_per_s, offset_ns, fcs_bytes)
 
 
 def _check_link(stream: ExactStream, link_type: int, start: int) -> None:
     if link_type not in links.NAMES:
         known = ", ".join(f"{name} ({number})" for number, name in links.NAMES.items())
-        raise stream.error(f"link type {link_type}; those that are read are {known}", start)
+        raise stream.error(
+            f"link type {link_type}; those that are read are {known}. Capture at an Ethernet interface, or "
+            "with `tcpdump -i any`",
+            start,
+        )
 
 
 def _packet(

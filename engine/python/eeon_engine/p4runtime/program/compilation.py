@@ -12,7 +12,7 @@ from typing import TypeVar
 from ... import program_json
 from ...program_json import Objects
 from ..errors import StatusError, invalid
-from . import data_types
+from . import data_types, order
 from .schema import Counter, Meter, Schema, Table
 
 _T = TypeVar("_T")
@@ -27,11 +27,16 @@ _KINDS = {
 }
 
 
-def check(schema: Schema, program: bytes) -> None:
-    """Raises INVALID_ARGUMENT that names the first object of the P4Info that the program does not have, or
-    has otherwise."""
+def matched(schema: Schema, program: bytes) -> Schema:
+    """Returns the P4Info in the order of its program.
+
+    Raises INVALID_ARGUMENT that names the first object of the P4Info that the program does not have, or has
+    otherwise."""
     try:
-        _check(schema, program_json.objects(program))
+        parsed = program_json.objects(program)
+        schema = order.as_in_program(schema, parsed)
+        _check(schema, parsed)
+        return schema
     except (LookupError, TypeError, ValueError, AttributeError) as error:
         # The engine has loaded it; what it does not need and p4c always writes may still be missing.
         reason = f"{type(error).__name__}: {error}"

@@ -42,8 +42,7 @@ def _checked(serialized: bytes) -> Pipeline:
         program = Program(device_config)
     except ProgramError as error:
         raise invalid(f"p4_device_config: {error}") from error
-    schema = p4info.read(config.p4info)
-    compilation.check(schema, device_config)
+    schema = compilation.matched(p4info.read(config.p4info), device_config)
     return Pipeline(config, program, schema)
 
 

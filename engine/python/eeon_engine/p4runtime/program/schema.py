@@ -1,8 +1,8 @@
 """What a P4Info says, indexed by id, and nothing else: no state, no messages of the protocol.
 
-P4Info names and BMv2 names are the same fully qualified names, and both list key fields and parameters in the
-order of the P4 source, so a schema is all that is needed to speak to the engine. Ids only number: `@id` may
-give them in any order. `p4info.read` makes a schema.
+P4Info names and BMv2 names are the same fully qualified names, and `order` has put key fields and parameters
+into the order of the program, so a schema is all that is needed to speak to the engine. Ids only number:
+`@id` may give them in any order. `p4info.read` makes a schema.
 """
 
 from dataclasses import dataclass

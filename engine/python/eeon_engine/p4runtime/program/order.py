@@ -1,0 +1,85 @@
+"""The order of key fields, parameters and metadata of packets: the program's, whatever that of the P4Info.
+
+p4c writes both in the order of the P4 source. A P4Info that somebody has sorted or written by hand names the
+same fields in another order, and the engine takes values by their place.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Protocol, TypeVar
+
+from ...program_json import Objects
+from ..errors import invalid
+from .schema import Action, HeaderField, MatchField, Schema, Table
+
+
+class _Named(Protocol):
+    @property
+    def name(self) -> str: ...
+
+
+_T = TypeVar("_T", bound=_Named)
+
+
+def as_in_program(schema: Schema, parsed: Objects) -> Schema:
+    """Returns a P4Info in the order of its program, as far as their names are the same.
+
+    Raises INVALID_ARGUMENT where a key's names are not those of the program and show that places differ."""
+    keys = {
+        table["name"]: [str(part.get("name")) for part in table["key"]]
+        for pipeline in parsed.get("pipelines", [])
+        for table in pipeline["tables"]
+    }
+    params = {
+        action["name"]: [str(param.get("name")) for param in action["runtime_data"]]
+        for action in parsed["actions"]
+    }
+    headers = [[str(field[0]) for field in kind["fields"]] for kind in parsed["header_types"]]
+
+    def action_in_order(action: Action) -> Action:
+        return replace(action, params=_ordered(action.params, params.get(action.name, [])))
+
+    tables = {
+        number: replace(
+            table,
+            fields=_fields(table, keys.get(table.name, [])),
+            actions={
+                one: replace(choice, action=action_in_order(choice.action))
+                for one, choice in table.actions.items()
+            },
+        )
+        for number, table in schema.tables.items()
+    }
+    return replace(
+        schema,
+        tables=tables,
+        packet_in=_metadata(schema.packet_in, headers),
+        packet_out=_metadata(schema.packet_out, headers),
+    )
+
+
+def _ordered(items: tuple[_T, ...], names: Sequence[str]) -> tuple[_T, ...]:
+    """Returns items in the order of `names` if they have these names, and as they are otherwise."""
+    by_name = {item.name: item for item in items}
+    if len(items) != len(names) or by_name.keys() != set(names):
+        return items
+    return tuple(by_name[name] for name in names)
+
+
+def _fields(table: Table, names: Sequence[str]) -> tuple[MatchField, ...]:
+    fields = _ordered(table.fields, names)
+    for place, field in enumerate(fields):
+        if field.name in names and names.index(field.name) != place and len(fields) == len(names):
+            raise invalid(
+                f"table '{table.name}' has field '{field.name}' at place {place + 1} in the P4Info and "
+                f"{names.index(field.name) + 1} in the program, and other names besides: {', '.join(names)}; "
+                "they are not of one compilation"
+            )
+    return fields
+
+
+def _metadata(fields: tuple[HeaderField, ...], headers: Sequence[Sequence[str]]) -> tuple[HeaderField, ...]:
+    """Returns them in the order of the header with these names; nothing else tells which header it is."""
+    own = [field.name for field in fields]
+    same = [header for header in headers if sorted(header) == sorted(own)]
+    return fields if own in same or not same else _ordered(fields, same[0])
