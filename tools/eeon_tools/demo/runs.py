@@ -27,11 +27,10 @@ from eeon_tools.replay.feed import ReadFeed
 from eeon_tools.replay.result import RunResult
 from eeon_tools.replay.twin_run import ReplaySettings, feed_of, replay
 from eeon_tools.report.model import run_model
-from eeon_tools.trace import hosts as trace_hosts
 from eeon_tools.trace.generate import generate
 from eeon_tools.trace.manifest import Manifest
-from eeon_tools.trace.mapreduce import Shuffle, ShuffleSettings
-from eeon_tools.trace.segments import TcpModel
+from eeon_tools.trace.mapreduce import Shuffle
+from eeon_tools.trace.senders import SenderSettings
 
 TOPOLOGY = "leaf-spine-4"
 TRACE_NAME = "shuffle.pcap"
@@ -39,7 +38,7 @@ FULL_FRAME_BYTES = 1514
 AQMS = ("drop_tail", "red_ect", "red_ack_syn", "mark_threshold")
 EEES = ("off", "standard", "120us100")
 
-JOB = ShuffleSettings(
+JOB = Shuffle(
     maps=112,
     reducers=8,
     split_bytes=1_000_000,
@@ -50,7 +49,7 @@ JOB = ShuffleSettings(
 start-up of 2 ms instead of 1.6 s, heartbeats of 5 ms instead of 1 s. Work per byte, slots, fetches and noise
 are MRPerf's and Hadoop's."""
 
-TCP = TcpModel()
+SENDERS = SenderSettings()
 """Windows of 64 KiB (Hadoop's default buffers); senders slow down when 97.5 KB wait in front of their
 receiver, more than twice what the switches under test allow at 1 Gbit/s, so that each AQM has something to
 do."""
@@ -99,9 +98,8 @@ def acts_from_bytes(aqm: str) -> int:
 
 def make_trace(folder: Path, seed: int) -> tuple[Path, Manifest]:
     """Writes the demo's trace into `folder`."""
-    hosts = trace_hosts.of_topology(topologies.load(TOPOLOGY))
     path = folder / TRACE_NAME
-    return path, generate(path, TOPOLOGY, hosts, Shuffle(JOB, len(hosts), seed), TCP, seed)
+    return path, generate(path, topologies.load(TOPOLOGY), JOB, SENDERS, seed)
 
 
 def run_one(run: DemoRun, trace: Path) -> RunResult:
