@@ -82,7 +82,7 @@ def without_sources(node: Any) -> Any:  # noqa: ANN401
 
 
 def compiler_version() -> str:
-    """Returns, for example, `p4c-bm2-ss 1.2.5.16 (SHA: 34b86e9bac BUILD: Release)`."""
+    """Returns text such as `p4c-bm2-ss 1.2.5.16 (SHA: 34b86e9bac BUILD: Release)`."""
     try:
         run = subprocess.run([COMPILER, "--version"], capture_output=True, text=True, check=True)
     except FileNotFoundError as error:

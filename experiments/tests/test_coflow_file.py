@@ -65,7 +65,7 @@ def test_a_range_can_be_taken_and_scaled(tmp_path: Path) -> None:
     ("given", "says"),
     [
         ("file: none.txt", "coflows.file: none.txt: cannot be read: No such file"),
-        ("file: trace.txt, first: 4", "coflows.file: trace.txt: no coflow from number 4 on sends anything"),
+        ("file: trace.txt, first: 4", "coflows.file: trace.txt: no coflow number 4: the file has 3 coflows"),
         ("file: trace.txt, last: 1", "coflows.file: trace.txt: no coflow from number 1 on sends anything"),
         ("file: trace.txt, scale: 0", "coflows.scale: 0: input should be greater than 0"),
         ("file: trace.txt, frist: 2", "coflows.frist: 2: unknown key"),

@@ -23,7 +23,7 @@ from pathlib import Path
 from eeon_tools.engine import load_engine
 from eeon_tools.errors import CoflowError
 from eeon_tools.quantiles import by_rank
-from eeon_tools.trace.coflow import Coflow, read_coflows
+from eeon_tools.trace.coflow import Coflow, read_coflows, select
 
 _WAIT_SECONDS = 0.5
 _PS_PER_SECOND = 1_000_000_000_000
@@ -125,22 +125,16 @@ def read_trace(
     reducer's flows do not arrive with their coflow but one by one, with exponential gaps of this mean. Raises
     `CoflowError`.
     """
-    racks, coflows = read_coflows(path)
+    racks, _ = read_coflows(path)
     draw = random.Random(seed)
     flows: list[tuple[int, int, int, int, int]] = []
     arrivals: list[int] = []
-    base: int | None = None
-    for number, coflow in enumerate(coflows, start=1):
-        if number < first or (last is not None and number > last):
-            continue  # Read on, so that a broken line later in the file is still reported.
-        base = coflow.arrival_ms if base is None else base
-        at = world.begins((coflow.arrival_ms - base) * _PS_PER_SECOND // world.second_ms)
+    for number, since_ms, coflow in select(path, first, last):
+        at = world.begins(since_ms * _PS_PER_SECOND // world.second_ms)
         flows.extend(_flows(coflow, len(arrivals), at, world, gap_ms, draw))
         if len(flows) > MAX_FLOWS:
             raise CoflowError(path, f"coflow {number}", f"more than {MAX_FLOWS} flows; take fewer: --range")
         arrivals.append(at)
-    if not arrivals:
-        raise CoflowError(path, "", f"no coflow number {first}")
     return FluidTrace(racks + 1, world, flows, arrivals)
 
 

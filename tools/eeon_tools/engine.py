@@ -1,4 +1,4 @@
-"""The engine's package, where it is installed: traces can be made and read without it."""
+"""The engine's package, where it is installed: traces can be read without it."""
 
 from __future__ import annotations
 

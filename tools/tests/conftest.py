@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from eeon_control import topology as topologies
 from eeon_tools.trace import hosts as trace_hosts
-from eeon_tools.trace.generate import generate
+from eeon_tools.trace.generate import Workload, generate
 from eeon_tools.trace.hosts import TraceHost
-from eeon_tools.trace.mapreduce import Shuffle
-from eeon_tools.trace.segments import TcpModel
-from made_jobs import Incast, small_job
+from eeon_tools.trace.manifest import manifest_path
+from eeon_tools.trace.senders import SenderSettings
+from made_jobs import INCAST, small_job
 
 
 @pytest.fixture(scope="session")
@@ -20,17 +22,34 @@ def hosts() -> list[TraceHost]:
     return trace_hosts.of_topology(topologies.load("leaf-spine-4"))
 
 
+@pytest.fixture(scope="session")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Workload, int], Path]:
+    """Makes a trace of a workload on leaf-spine-4."""
+    pytest.importorskip("eeon_engine", reason="the engine is not built; `make setup` builds it")
+
+    def make(workload: Workload, seed: int) -> Path:
+        path = tmp_path_factory.mktemp("made") / f"{workload.kind}.pcap"
+        generate(path, topologies.load("leaf-spine-4"), workload, SenderSettings(), seed)
+        return path
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def _small_trace(made: Callable[[Workload, int], Path]) -> Path:
+    return made(small_job(), 7)
+
+
 @pytest.fixture
-def small_trace(tmp_path: Path, hosts: list[TraceHost]) -> Path:
-    """A trace of a few hundred packets with its manifest."""
-    path = tmp_path / "small.pcap"
-    generate(path, "leaf-spine-4", hosts, Shuffle(small_job(), len(hosts), 7), TcpModel(), 7)
+def small_trace(_small_trace: Path, tmp_path: Path) -> Path:
+    """A trace of a few hundred packets with its manifest, which a test may change."""
+    path = tmp_path / _small_trace.name
+    for file in (_small_trace, manifest_path(_small_trace)):
+        shutil.copy(file, path.with_name(file.name))
     return path
 
 
 @pytest.fixture(scope="session")
-def incast(tmp_path_factory: pytest.TempPathFactory, hosts: list[TraceHost]) -> Path:
+def incast(made: Callable[[Workload, int], Path]) -> Path:
     """A trace that congests the link of one host."""
-    path = tmp_path_factory.mktemp("incast") / "incast.pcap"
-    generate(path, "leaf-spine-4", hosts, Incast(), TcpModel(), 1)
-    return path
+    return made(INCAST, 1)

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
 
-from eeon_tools.trace.mapreduce import ShuffleSettings
-from eeon_tools.trace.segments import Fetch, SegmentModel
+from eeon_tools.trace.hosts import TraceHost
+from eeon_tools.trace.mapreduce import Shuffle
+
+if TYPE_CHECKING:
+    from eeon_engine.json_types import CoflowsSpec
 
 
-def small_job(maps: int = 4, split_bytes: int = 200_000) -> ShuffleSettings:
+def small_job(maps: int = 4, split_bytes: int = 200_000) -> Shuffle:
     """A job of milliseconds on four hosts."""
-    return ShuffleSettings(
+    return Shuffle(
         maps=maps, reducers=4, split_bytes=split_bytes, startup_ns=1_000_000, heartbeat_ns=1_000_000
     )
 
@@ -30,19 +35,35 @@ def peak_kib(script: str, *arguments: object) -> tuple[int, str]:
     return int(peak), "\n".join(printed)
 
 
-class Incast:
-    """Every other host answers host 0 at once, while host 0 itself sends to all of them."""
+@dataclass(frozen=True)
+class Transfers:
+    """Transfers that begin at once: indices of the sending and the receiving host, and bytes."""
 
-    kind = "incast"
+    kind: ClassVar[str] = "transfers"
+
+    transfers: tuple[tuple[int, int, int], ...]
 
     def settings(self) -> dict[str, object]:
         return {}
 
-    def start(self, model: SegmentModel) -> None:
-        def begin(_: int) -> None:
-            for other in (1, 2, 3):
-                for _ in range(3):
-                    model.fetch(Fetch(0, other, 150_000))
-                    model.fetch(Fetch(other, 0, 50_000))
+    def application(self, hosts: list[TraceHost]) -> CoflowsSpec:
+        names = [host.name for host in hosts]
+        return {
+            "kind": "coflows",
+            "name": "transfers",
+            "coflows": [
+                {
+                    "name": "one",
+                    "transfers": [
+                        {"source": names[source], "destination": names[destination], "bytes": size}
+                        for source, destination, size in self.transfers
+                    ],
+                }
+            ],
+        }
 
-        model.at(0, begin)
+
+INCAST = Transfers(
+    tuple(one for other in (1, 2, 3) for one in ((other, 0, 150_000), (0, other, 50_000)) for _ in range(3))
+)
+"""Every other host sends to host 0 at once, while host 0 itself sends to all of them."""

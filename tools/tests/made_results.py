@@ -12,6 +12,20 @@ from eeon_tools.replay.result import (
     QueueDepth,
     RunResult,
 )
+from eeon_tools.trace.manifest import Manifest
+
+MANIFEST = Manifest(
+    trace="shuffle.pcap",
+    sha256="0" * 64,
+    topology="leaf-spine-4",
+    hosts=(),
+    generator={},
+    seed=1,
+    packets={"data": 1000, "ack": 500, "syn": 20},
+    duration_ns=10_000_000,
+    frame_bytes=1,
+    connections=20,
+)
 
 
 def run_result(

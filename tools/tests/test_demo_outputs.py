@@ -19,23 +19,9 @@ from eeon_tools.errors import ReplayError
 from eeon_tools.replay import plots
 from eeon_tools.replay.page import run_page
 from eeon_tools.replay.result import CLASS_NAMES, RunResult
-from eeon_tools.trace.manifest import Manifest
-from made_results import run_result
+from made_results import MANIFEST, run_result
 
 pytestmark = pytest.mark.slow
-
-MANIFEST = Manifest(
-    trace="shuffle.pcap",
-    sha256="0" * 64,
-    topology="leaf-spine-4",
-    hosts=(),
-    generator={},
-    seed=1,
-    packets={"data": 1000, "ack": 500, "syn": 20},
-    duration_ns=10_000_000,
-    frame_bytes=1,
-    connections=20,
-)
 
 
 def as_the_papers_say() -> dict[tuple[str, str], RunResult]:

@@ -11,6 +11,7 @@ import pytest
 from click.testing import CliRunner
 from eeon_tools.cli.demo import demo
 from eeon_tools.demo import runs
+from made_results import MANIFEST
 
 
 class Told(Exception):
@@ -30,6 +31,7 @@ def test_the_demo_uses_the_cores_that_are_there(
         raise Told
 
     monkeypatch.setattr(os, "cpu_count", lambda: cores)
+    monkeypatch.setattr(runs, "make_trace", lambda *_: (tmp_path / "t.pcap", MANIFEST))
     monkeypatch.setattr(runs, "Workers", started)
     done = CliRunner().invoke(demo, ["-o", str(tmp_path), *words])
     assert isinstance(done.exception, Told) and asked == [workers]

@@ -22,10 +22,6 @@ from eeon_tools.hops.recording import Recording
 from eeon_tools.replay.twin_run import ReplaySettings, replay
 from eeon_tools.trace.capture import read_packets
 from eeon_tools.trace.capture_writer import open_writer
-from eeon_tools.trace.generate import generate
-from eeon_tools.trace.hosts import TraceHost
-from eeon_tools.trace.segments import TcpModel
-from made_jobs import Incast
 
 SCHEMA = json.loads((resources.files("eeon_tools") / "data/explain.schema.json").read_text())
 PROBE = Path(__file__).parents[2] / "engine/simple_switch/tests/p4/probe.json"
@@ -90,14 +86,6 @@ def sparse(tmp_path: Path) -> Path:
         frame[38:42] = nth.to_bytes(4, "big")
         writer.write(1_000_000 + nth * 10_000, bytes(frame), 1014)
     writer.close()
-    return path
-
-
-@pytest.fixture
-def incast(tmp_path: Path, hosts: list[TraceHost]) -> Path:
-    """Every host sends to one at once."""
-    path = tmp_path / "incast.pcap"
-    generate(path, "leaf-spine-4", hosts, Incast(), TcpModel(), 1)
     return path
 
 
@@ -180,7 +168,7 @@ def test_the_way_has_its_hosts_and_every_switch_in_order(small_trace: Path) -> N
     last = step(way["hops"][-1], "sent")
     assert way["delivered_ps"] == last["at_ps"] + last["wire_time_ps"] + LINK_DELAY_PS
     lines = run(str(small_trace), "-n", str(number), *MARK).output.splitlines()
-    assert lines[0].startswith(f"packet {number} of small.pcap, ") and way["receiver"] in lines[0]
+    assert lines[0].startswith(f"packet {number} of {small_trace.name}, ") and way["receiver"] in lines[0]
     assert [line.split(",")[0].strip() for line in lines if ", in by port" in line] == [
         hop["switch"] for hop in way["hops"]
     ]

@@ -5,10 +5,12 @@ from __future__ import annotations
 
 import dataclasses
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from eeon_control import topology as topologies
 from made_jobs import peak_kib, small_job
 
 pytest.importorskip("eeon_engine", reason="the engine is not built; `make setup` builds it")
@@ -20,10 +22,8 @@ from eeon_tools.errors import ReplayError, TraceError
 from eeon_tools.replay.result import RunResult
 from eeon_tools.replay.twin_run import ReplaySettings, replay
 from eeon_tools.trace import manifest as manifests
-from eeon_tools.trace.generate import generate
-from eeon_tools.trace.hosts import TraceHost
-from eeon_tools.trace.mapreduce import Shuffle
-from eeon_tools.trace.segments import TcpModel
+from eeon_tools.trace.generate import Workload, generate
+from eeon_tools.trace.senders import SenderSettings
 
 pytestmark = pytest.mark.system
 
@@ -89,10 +89,9 @@ def test_coalescing_saves_energy_and_costs_latency(incast: Path) -> None:
     assert medians == sorted(medians)  # type: ignore[type-var]
 
 
-def test_ipv6_goes_the_same_way(tmp_path: Path, hosts: list[TraceHost]) -> None:
+def test_ipv6_goes_the_same_way(tmp_path: Path) -> None:
     path = tmp_path / "six.pcapng"
-    job = Shuffle(small_job(), len(hosts), 7)
-    manifest = generate(path, "leaf-spine-4", hosts, job, TcpModel(ipv6=True), 7)
+    manifest = generate(path, topologies.load("leaf-spine-4"), small_job(), SenderSettings(ipv6=True), 7)
     result = run(path, "drop_tail")
     assert result.total().delivered + result.total().tail_dropped == sum(manifest.packets.values())
 
@@ -184,11 +183,8 @@ replay(ReplaySettings("peak", Path(sys.argv[1]), "leaf-spine-4", ("mark_threshol
 
 
 @pytest.mark.nightly
-def test_memory_of_a_replay_does_not_grow_with_its_length(tmp_path: Path, hosts: list[TraceHost]) -> None:
+def test_memory_of_a_replay_does_not_grow_with_its_length(made: Callable[[Workload, int], Path]) -> None:
     def peak(maps: int) -> int:
-        path = tmp_path / f"{maps}.pcap"
-        job = dataclasses.replace(demo_runs.JOB, maps=maps)
-        generate(path, "leaf-spine-4", hosts, Shuffle(job, len(hosts), 1), TcpModel(), 1)
-        return peak_kib(_PEAK_OF_A_REPLAY, path)[0]
+        return peak_kib(_PEAK_OF_A_REPLAY, made(dataclasses.replace(demo_runs.JOB, maps=maps), 1))[0]
 
     assert peak(240) < peak(24) + 30_000

@@ -15,10 +15,6 @@ pytest.importorskip("bokeh", reason="bokeh is not installed; `make setup` instal
 pytest.importorskip("playwright", reason="playwright is not installed")
 
 from eeon_tools.cli.replay import replay as replay_command
-from eeon_tools.trace.generate import generate
-from eeon_tools.trace.hosts import TraceHost
-from eeon_tools.trace.segments import TcpModel
-from made_jobs import Incast
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -30,12 +26,10 @@ pytestmark = [pytest.mark.system, pytest.mark.skipif(CHROMIUM is None, reason="c
 
 
 @pytest.fixture(scope="module")
-def file(tmp_path_factory: pytest.TempPathFactory, hosts: list[TraceHost]) -> Path:
-    folder = tmp_path_factory.mktemp("page")
-    trace, path = folder / "incast.pcap", folder / "page.html"
-    generate(trace, "leaf-spine-4", hosts, Incast(), TcpModel(), 1)
+def file(tmp_path_factory: pytest.TempPathFactory, incast: Path) -> Path:
+    path = tmp_path_factory.mktemp("page") / "page.html"
     compared = ["--compare", "mark_threshold+eee_120us100", "--compare", "red_ect"]
-    arguments = [str(trace), *compared, "--html", str(path)]
+    arguments = [str(incast), *compared, "--html", str(path)]
     done = CliRunner().invoke(replay_command, arguments)
     assert done.exit_code == 0, done.output
     return path

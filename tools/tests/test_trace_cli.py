@@ -16,6 +16,10 @@ from scapy.layers.l2 import Ether
 from scapy.packet import Packet
 from scapy.utils import PcapReader, wrpcap
 
+pytest.importorskip("eeon_engine", reason="the engine is not built; `make setup` builds it")
+
+pytestmark = pytest.mark.system
+
 
 def eeon_trace(*words: str | Path) -> Result:
     return CliRunner().invoke(trace, [str(word) for word in words])
@@ -39,7 +43,7 @@ def test_coflow_without_a_file_takes_the_sample(tmp_path: Path) -> None:
     assert done.exit_code == 0, done.output
     manifest = json.loads((tmp_path / "t.pcap.manifest.json").read_text())
     assert manifest["generator"]["source"] == "coflow-sample.txt"
-    assert manifest["generator"]["coflows"]["taken"] == 3
+    assert manifest["generator"]["coflows"] == {"first": 1, "last": 3}
 
 
 def test_info_prints_tables_or_json(tmp_path: Path) -> None:
@@ -193,8 +197,7 @@ def test_connections_take_dscps_in_turn_and_both_directions_have_the_same(
         (("shuffle", "-o", "t.cap"), "t.cap: file name"),
         (("shuffle", "-o", "t.pcap", "--output-ratio", "nan"), "nan is not a number"),
         (("shuffle", "-o", "t.pcap", "--noise", "nan"), "nan is not a number"),
-        (("shuffle", "-o", "t.pcap", "--heartbeat", "1ns"), "heartbeats, more than 10000000"),
-        (("shuffle", "-o", "t.pcap", *SMALL, "--startup", "9000000s"), "heartbeats, more than"),
+        (("shuffle", "-o", "t.pcap", "--heartbeat", "1ns"), "1ns: at least 1ms is needed"),
         (("coflow", "-o", "t.pcap", "--scale", "nan"), "nan is not a number"),
         (("coflow", "-o", "t.pcap", "--time-scale", "1e-300"), "not in the range"),
         (("coflow", "-o", "t.pcap", "--range", "5-2"), "'5-2' is not FIRST-LAST"),
@@ -221,12 +224,12 @@ def test_transfers_that_all_stay_on_their_host_make_no_trace(tmp_path: Path) -> 
     assert not (tmp_path / "t.pcap").exists()
 
 
-def test_a_coflow_later_than_a_capture_can_say_is_refused(tmp_path: Path) -> None:
+def test_a_coflow_later_than_a_run_can_last_is_refused(tmp_path: Path) -> None:
     text = "3 2\n1 0 1 1 1 2:0.001\n2 5000000 1 1 1 2:0.001\n"
     (tmp_path / "late.txt").write_text(text, encoding="ascii")
     done = eeon_trace("coflow", tmp_path / "late.txt", "-o", tmp_path / "t.pcap", "--time-scale", "1e-6")
     assert done.exit_code == 1
-    assert "would be sent 5,000,000,000 s after the start" in done.output
+    assert "coflow 2: begins 5,000,000,000 s after the first; a trace takes at most 2,305," in done.output
     assert not (tmp_path / "t.pcap").exists()
 
 

@@ -6,12 +6,8 @@ from pathlib import Path
 
 import pytest
 from eeon_tools.errors import CoflowError
-from eeon_tools.trace.capture import read_packets
 from eeon_tools.trace.coflow import SAMPLE, Coflow, CoflowReplay, map_racks, read_coflows
-from eeon_tools.trace.generate import generate
 from eeon_tools.trace.hosts import TraceHost
-from eeon_tools.trace.info import describe
-from eeon_tools.trace.segments import TcpModel
 
 
 def parse(tmp_path: Path, text: str) -> list[Coflow]:
@@ -96,34 +92,27 @@ def test_megabytes_are_shared_among_mappers_and_scaled(tmp_path: Path, hosts: li
     source = tmp_path / "one.txt"
     # Rack 1 is on leaf2, racks 0 and 2 on leaf1; the reducer's 2 MB come from both mappers in halves.
     source.write_text("5 1\n1 70 2 0 2 1 1:2.0\n")
-    workload = CoflowReplay(source, hosts, 1, None, scale=0.01, time_scale=1.0)
-    generate(tmp_path / "t.pcap", "leaf-spine-4", hosts, workload, TcpModel(), 1)
-    info = describe(read_packets(tmp_path / "t.pcap"))
-    assert info.by_class["syn"].packets == 2
-    assert info.payload_bytes == 20_000 + 2 * TcpModel().request_bytes
-    assert info.first_ns == 0, "time counts from the first coflow taken"
+    (coflow,) = CoflowReplay(source, 1, None, scale=0.01, time_scale=1.0).application(hosts)["coflows"]
+    assert coflow["at_ps"] == 0, "time counts from the first coflow taken"
+    assert coflow["transfers"] == [
+        {"source": source, "destination": "h3", "bytes": 10_000} for source in ("h1", "h2")
+    ]
 
 
 def test_a_range_and_a_time_scale_are_applied(tmp_path: Path, hosts: list[TraceHost]) -> None:
     source = tmp_path / "three.txt"
     source.write_text("5 3\n1 0 1 0 1 1:1\n2 1000 1 0 1 1:1\n3 3000 1 0 1 1:1\n")
-    workload = CoflowReplay(source, hosts, 2, 3, scale=0.001, time_scale=100.0)
-    generate(tmp_path / "t.pcap", "leaf-spine-4", hosts, workload, TcpModel(), 1)
-    assert workload.settings()["coflows"]["taken"] == 2
-    starts = [p.time_ns for p in read_packets(tmp_path / "t.pcap") if p.captured[47] & 0x12 == 0x02]
-    assert starts == [0, 20_000_000]
+    coflows = CoflowReplay(source, 2, 3, scale=0.001, time_scale=100.0).application(hosts)["coflows"]
+    assert [(one["name"], one["at_ps"]) for one in coflows] == [("2", 0), ("3", 20 * 10**9)]
 
 
-def test_a_range_beyond_the_file_is_refused(tmp_path: Path, hosts: list[TraceHost]) -> None:
-    workload = CoflowReplay(SAMPLE, hosts, 11, None, 1.0, 1.0)
+def test_a_range_beyond_the_file_is_refused(hosts: list[TraceHost]) -> None:
     with pytest.raises(CoflowError, match="no coflow number 11: the file has 10 coflows"):
-        generate(tmp_path / "t.pcap", "leaf-spine-4", hosts, workload, TcpModel(), 1)
+        CoflowReplay(SAMPLE, 11, None, 1.0, 1.0).application(hosts)
 
 
 def test_a_broken_line_after_the_range_is_still_reported(tmp_path: Path, hosts: list[TraceHost]) -> None:
     source = tmp_path / "tail.txt"
     source.write_text("5 2\n1 0 1 0 1 1:1\n2 10 1 0 1 1:x\n")
-    workload = CoflowReplay(source, hosts, 1, 1, 0.001, 1.0)
     with pytest.raises(CoflowError, match="line 3, reducer 1"):
-        generate(tmp_path / "t.pcap", "leaf-spine-4", hosts, workload, TcpModel(), 1)
-    assert not (tmp_path / "t.pcap").exists()
+        CoflowReplay(source, 1, 1, 0.001, 1.0).application(hosts)

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, Self
 
 from eeon_control.model_base import Strict
-from eeon_control.topology import Host, Topology
+from eeon_control.topology import Topology
 from eeon_control.units import Bytes, Duration
 from eeon_tools.errors import CoflowError
-from eeon_tools.trace.coflow import map_racks, read_coflows, transfers
+from eeon_tools.trace.coflow import map_racks, select, transfers
 from pydantic import AfterValidator, Discriminator, Field, Tag, model_validator
 
 from eeon_experiments.quantities import (
@@ -71,21 +71,15 @@ class CoflowFile(Strict):
     def read(self, path: Path, topology: Topology) -> dict[str, object]:
         """Returns the coflows by name, as a workload has them. Raises CoflowError."""
         hosts = list(topology.hosts)
-        dealt = map_racks([_leaf(topology.hosts[host]) for host in hosts])
+        dealt = map_racks([host.leaf for host in topology.hosts.values()])
         found: dict[str, object] = {}
-        began_ms: int | None = None
-        _, coflows = read_coflows(path)
-        for number, coflow in enumerate(coflows, 1):
-            if number < self.first or (self.last is not None and number > self.last):
-                continue
-            began_ms = coflow.arrival_ms if began_ms is None else began_ms
+        for number, since_ms, coflow in select(path, self.first, self.last):
             sent = [
                 {"source": hosts[source], "destination": hosts[destination], "size": f"{size}B"}
                 for source, destination, size in transfers(coflow, dealt, self.scale)
-                if source != destination
             ]
             if sent:
-                at_us = round((coflow.arrival_ms - began_ms) * 1000 / self.time_scale)
+                at_us = round(since_ms * 1000 / self.time_scale)
                 found[f"{number}_{coflow.ident}"] = {"at": f"{at_us}us", "transfers": sent}
         if not found:
             raise CoflowError(
@@ -97,12 +91,6 @@ class CoflowFile(Strict):
 def _form(value: object) -> str:
     named = isinstance(value, dict) and isinstance(value.get("file"), str)
     return "of_a_file" if named or isinstance(value, CoflowFile) else "by_name"
-
-
-def _leaf(host: Host) -> str:
-    peer = host.port.peer
-    assert peer is not None, "a host has a link"
-    return peer.node
 
 
 class Coflows(Application):

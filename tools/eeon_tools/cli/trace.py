@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, TypedDict, TypeVar, Unpack
+from typing import TYPE_CHECKING
 
 import click
 from eeon_control import topology as topologies
@@ -30,17 +31,17 @@ from eeon_tools.trace import hosts as trace_hosts
 from eeon_tools.trace import manifest as manifests
 from eeon_tools.trace.capture import read_packets, seekable
 from eeon_tools.trace.coflow import SAMPLE, CoflowReplay
-from eeon_tools.trace.generate import Workload, generate
 from eeon_tools.trace.info import TraceInfo, describe
-from eeon_tools.trace.mapreduce import Shuffle, ShuffleSettings
-from eeon_tools.trace.segments import TcpModel
+from eeon_tools.trace.mapreduce import Shuffle
 
 if TYPE_CHECKING:
     from eeon_tools.replay.feed import SendRules
+    from eeon_tools.trace.generate import Workload
 
 _PS_PER_NS = 1000
 BYTES = QuantityType(Bytes, minimum=1)
 DURATION = QuantityType(Duration, minimum=_PS_PER_NS)
+HEARTBEAT = QuantityType(Duration, minimum=10**9)
 _FILE = click.Path(dir_okay=False, path_type=Path)
 
 coflows_argument = click.argument(
@@ -63,24 +64,36 @@ def trace() -> None:
     """Make and describe traces: pcap files of the frames that the hosts of a fabric send."""
 
 
-_Command = TypeVar("_Command", bound=Callable[..., object])
+def _writes_trace(function: Callable[..., Workload]) -> Callable[..., None]:
+    """Makes a command of what returns a workload for a topology, with the options of every generator: where
+    to, over which fabric, and how hosts send."""
 
+    @functools.wraps(function)
+    @reports_errors
+    def command(
+        output: Path, topology_name: str, seed: int, window: Bytes, one_way_delay: Duration,
+        ce_threshold: Bytes, ecn: bool, ipv6: bool, dscps: tuple[int, ...], whole_frames: bool,
+        max_packets: int, **own: object,
+    ) -> None:  # fmt: skip
+        from eeon_tools.trace.generate import generate
+        from eeon_tools.trace.senders import SenderSettings
 
-class _Common(TypedDict):
-    """What `_common` gives besides where to, over which fabric and with which seed."""
+        topology = topologies.load(topology_name)
+        workload = function(topology, **own)
+        senders = SenderSettings(one_way_delay // _PS_PER_NS, window, ce_threshold, ecn, ipv6, dscps)
+        with packet_progress(f"writing {output.name}") as progress:
+            manifest = generate(
+                output_file(output), topology, workload, senders, seed,
+                topology_file=Path(topology_name) if Path(topology_name).is_file() else None,
+                whole_frames=whole_frames, max_packets=max_packets, progress=progress,
+            )  # fmt: skip
+        total = sum(manifest.packets.values())
+        classes = ", ".join(f"{count:,} {name}" for name, count in manifest.packets.items() if count)
+        seconds = manifest.duration_ns / 1e9
+        click.echo(f"{output}: {total:,} packets, {manifest.connections:,} connections, {seconds:.6f} s")
+        click.echo(f"  {classes}")
+        click.echo(f"  manifest: {manifests.manifest_path(output)}")
 
-    window: Bytes
-    one_way_delay: Duration
-    ce_threshold: Bytes
-    ecn: bool
-    ipv6: bool
-    dscps: tuple[int, ...]
-    whole_frames: bool
-    max_packets: int
-
-
-def _common(function: _Command) -> _Command:
-    """Adds the options of every generator: where to, over which fabric, and how TCP behaves."""
     options = [
         click.option("-o", "--output", type=_FILE, required=True, help="Trace to write: .pcap or .pcapng."),
         click.option("-t", "--topology", "topology_name", default="leaf-spine-4", show_default=True,
@@ -90,9 +103,10 @@ def _common(function: _Command) -> _Command:
         click.option("--window", type=BYTES, default="64KiB", show_default=True,
                      help="Maximum number of bytes that a sender has in flight."),
         click.option("--one-way-delay", type=DURATION, default="30us", show_default=True,
-                     help="Time from a frame's departure from its host to the queue of the receiver's link."),
+                     help="Time from a full frame's departure from its host to the queue of the receiver's "
+                          "link; at least its time on the host's link."),
         click.option("--ce-threshold", type=BYTES, default="97.5KB", show_default=True,
-                     help="Depth of the receiver's link queue above which data counts as CE, so that "
+                     help="Depth of the receiver's link queue above which data gets CE, so that "
                           "its ACKs carry ECE."),
         click.option("--ecn/--no-ecn", default=True, show_default=True,
                      help="Whether connections negotiate ECN."),
@@ -106,70 +120,32 @@ def _common(function: _Command) -> _Command:
                      help="Refuse to write a longer trace."),
     ]  # fmt: skip
     for option in reversed(options):
-        function = option(function)
-    return function
+        command = option(command)
+    return command
 
 
 @trace.command()
-@_common
+@_writes_trace
 @click.option("--maps", type=click.IntRange(1, 1_000_000), default=40, show_default=True, help="Map tasks.")
-@click.option(
-    "--reducers",
-    type=click.IntRange(1, 100_000),
-    default=None,
-    help="Reduce tasks, placed on hosts in turn.  [default: two for each host]",
-)
+@click.option("--reducers", type=click.IntRange(1, 100_000),
+              help="Reduce tasks, as many on each host.  [default: two for each host]")  # fmt: skip
 @click.option("--split", type=BYTES, default="64MB", show_default=True, help="Input of one map.")
-@click.option(
-    "--output-ratio",
-    type=NumberRange(0, 1000, min_open=True),
-    default=1.0,
-    show_default=True,
-    help="Map output bytes per input byte.",
-)
-@click.option(
-    "--parallel-fetches",
-    type=click.IntRange(1, 10_000),
-    default=5,
-    show_default=True,
-    help="Maximum number of parallel fetches of one reducer.",
-)
-@click.option(
-    "--map-slots",
-    type=click.IntRange(1, 1000),
-    default=2,
-    show_default=True,
-    help="Maximum number of maps that a host runs in parallel.",
-)
-@click.option(
-    "--startup", type=DURATION, default="1.6s", show_default=True, help="Start-up time of a map task."
-)
-@click.option(
-    "--cycles-per-byte",
-    type=NumberRange(0, 1e6),
-    default=84.0,
-    show_default=True,
-    help="Cycles of a map for one byte, on a 2.5 GHz core.",
-)
-@click.option(
-    "--noise",
-    type=NumberRange(0, 3),
-    default=0.0953,
-    show_default=True,
-    help="Sigma of the log-normal noise on map times.",
-)
-@click.option(
-    "--heartbeat",
-    type=DURATION,
-    default="1s",
-    show_default=True,
-    help="Interval at which hosts get maps and report finished maps.",
-)
-@reports_errors
+@click.option("--output-ratio", type=NumberRange(0, 1000, min_open=True), default=1.0, show_default=True,
+              help="Map output bytes per input byte.")  # fmt: skip
+@click.option("--parallel-fetches", type=click.IntRange(1, 10_000), default=5, show_default=True,
+              help="Maximum number of parallel fetches of one reducer.")  # fmt: skip
+@click.option("--map-slots", type=click.IntRange(1, 1000), default=2, show_default=True,
+              help="Maximum number of maps that a host runs in parallel.")  # fmt: skip
+@click.option("--startup", type=DURATION, default="1.6s", show_default=True,
+              help="Start-up time of a task.")  # fmt: skip
+@click.option("--cycles-per-byte", type=NumberRange(0, 1e6), default=84.0, show_default=True,
+              help="Cycles of a map for one byte, on a 2.5 GHz core.")  # fmt: skip
+@click.option("--noise", type=NumberRange(0, 3), default=0.0953, show_default=True,
+              help="Sigma of the log-normal noise on task times.")  # fmt: skip
+@click.option("--heartbeat", type=HEARTBEAT, default="1s", show_default=True,
+              help="Interval at which hosts get maps and report finished maps.")  # fmt: skip
 def shuffle(
-    output: Path,
-    topology_name: str,
-    seed: int,
+    topology: Topology,
     maps: int,
     reducers: int | None,
     split: Bytes,
@@ -180,17 +156,14 @@ def shuffle(
     cycles_per_byte: float,
     noise: float,
     heartbeat: Duration,
-    **common: Unpack[_Common],
-) -> None:
+) -> Workload:
     """Write the trace of one MapReduce job's shuffle.
 
-    The job is a model after MRPerf.
+    The job is a model after MRPerf, and the hosts are a twin's.
     """
-    topology = topologies.load(topology_name)
-    hosts = trace_hosts.of_topology(topology)
-    settings = ShuffleSettings(
+    return Shuffle(
         maps=maps,
-        reducers=reducers or 2 * len(hosts),
+        reducers=reducers or 2 * len(topology.hosts),
         split_bytes=split,
         output_ratio=output_ratio,
         parallel_fetches=parallel_fetches,
@@ -200,13 +173,11 @@ def shuffle(
         noise_sigma=noise,
         heartbeat_ns=heartbeat // _PS_PER_NS,
     )
-    workload = Shuffle(settings, len(hosts), seed)
-    _generate(output, topology, topology_name, hosts, workload, seed, **common)
 
 
 @trace.command()
+@_writes_trace
 @coflows_argument
-@_common
 @range_option
 @click.option(
     "--scale",
@@ -222,27 +193,13 @@ def shuffle(
     show_default=True,
     help="Factor on the speed of arrivals in the file.",
 )
-@reports_errors
-def coflow(
-    coflows: Path | None,
-    output: Path,
-    topology_name: str,
-    seed: int,
-    span: str,
-    scale: float,
-    time_scale: float,
-    **common: Unpack[_Common],
-) -> None:
+def coflow(_topology: Topology, coflows: Path | None, span: str, scale: float, time_scale: float) -> Workload:
     """Write the trace of a file of coflows.
 
     COFLOWS is a file in the format of the Facebook 2010 trace (default: a sample). Racks become the fabric's
     hosts: the first host of every leaf in turn, then the second host of every leaf, and so on.
     """
-    topology = topologies.load(topology_name)
-    hosts = trace_hosts.of_topology(topology)
-    first, last = parse_range(span)
-    workload = CoflowReplay(coflows or SAMPLE, hosts, first, last, scale, time_scale)
-    _generate(output, topology, topology_name, hosts, workload, seed, **common)
+    return CoflowReplay(coflows or SAMPLE, *parse_range(span), scale, time_scale)
 
 
 def parse_range(text: str) -> tuple[int, int | None]:
@@ -256,37 +213,6 @@ def parse_range(text: str) -> tuple[int, int | None]:
     raise click.BadParameter(
         f"{text!r} is not FIRST-LAST, FIRST- or one number, counted from 1", param_hint="--range"
     )
-
-
-def _generate(
-    output: Path,
-    topology: Topology,
-    topology_name: str,
-    hosts: list[trace_hosts.TraceHost],
-    workload: Workload,
-    seed: int,
-    **common: Unpack[_Common],
-) -> None:
-    tcp = TcpModel(
-        one_way_delay_ns=common["one_way_delay"] // _PS_PER_NS,
-        window_bytes=common["window"],
-        ce_threshold_bytes=common["ce_threshold"],
-        ecn=common["ecn"],
-        ipv6=common["ipv6"],
-        dscps=common["dscps"],
-    )
-    with packet_progress(f"writing {output.name}") as progress:
-        manifest = generate(
-            output_file(output), topology.name, hosts, workload, tcp, seed,
-            topology_file=Path(topology_name) if Path(topology_name).is_file() else None,
-            whole_frames=common["whole_frames"], max_packets=common["max_packets"], progress=progress,
-        )  # fmt: skip
-    total = sum(manifest.packets.values())
-    classes = ", ".join(f"{count:,} {name}" for name, count in manifest.packets.items() if count)
-    seconds = manifest.duration_ns / 1e9
-    click.echo(f"{output}: {total:,} packets, {manifest.connections:,} connections, {seconds:.6f} s")
-    click.echo(f"  {classes}")
-    click.echo(f"  manifest: {manifests.manifest_path(output)}")
 
 
 @trace.command()

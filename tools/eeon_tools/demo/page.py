@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from eeon_tools import html
 from eeon_tools.demo.findings import Finding, Results
-from eeon_tools.demo.runs import AQMS, EEES, JOB, RUNS, TCP, acts_from_bytes
+from eeon_tools.demo.runs import AQMS, EEES, JOB, RUNS, SENDERS, acts_from_bytes
 from eeon_tools.replay import plots
 from eeon_tools.replay.result import QueueDepth
 from eeon_tools.replay.table import comparison
@@ -184,7 +184,7 @@ def _conditions(results: Results, manifest: Manifest) -> list[str]:
     return [
         f"Trace `{manifest.trace}`, seed {manifest.seed}, SHA-256 `{manifest.sha256}`: {JOB.maps} maps of "
         f"{JOB.split_bytes / 1e6:g} MB, {JOB.reducers} reducers with {JOB.parallel_fetches} fetches at a "
-        f"time, windows of {TCP.window_bytes // 1024} KiB, {manifest.connections:,} connections.",
+        f"time, windows of {SENDERS.window_bytes // 1024} KiB, {manifest.connections:,} connections.",
         f"P4 program `{run.program_digest}`; {passes:,} passes in all; switch clocks tick every "
         f"{run.tick_ps / 1000:g} ns.",
         "Configurations: the controller's examples `drop_tail`, `red_ect`, `red_ack_syn`, `mark_threshold`, "

@@ -27,11 +27,10 @@ from eeon_tools.replay.feed import ReadFeed
 from eeon_tools.replay.result import RunResult
 from eeon_tools.replay.twin_run import ReplaySettings, feed_of, replay
 from eeon_tools.report.model import run_model
-from eeon_tools.trace import hosts as trace_hosts
 from eeon_tools.trace.generate import generate
 from eeon_tools.trace.manifest import Manifest
-from eeon_tools.trace.mapreduce import Shuffle, ShuffleSettings
-from eeon_tools.trace.segments import TcpModel
+from eeon_tools.trace.mapreduce import Shuffle
+from eeon_tools.trace.senders import SenderSettings
 
 TOPOLOGY = "leaf-spine-4"
 TRACE_NAME = "shuffle.pcap"
@@ -39,7 +38,7 @@ FULL_FRAME_BYTES = 1514
 AQMS = ("drop_tail", "red_ect", "red_ack_syn", "mark_threshold")
 EEES = ("off", "standard", "120us100")
 
-JOB = ShuffleSettings(
+JOB = Shuffle(
     maps=112,
     reducers=8,
     split_bytes=1_000_000,
@@ -50,7 +49,7 @@ JOB = ShuffleSettings(
 start-up of 2 ms instead of 1.6 s, heartbeats of 5 ms instead of 1 s. Work per byte, slots, fetches and noise
 are MRPerf's and Hadoop's."""
 
-TCP = TcpModel()
+SENDERS = SenderSettings()
 """Windows of 64 KiB (Hadoop's default buffers); senders slow down when 97.5 KB wait in front of their
 receiver, more than twice what the switches under test allow at 1 Gbit/s, so that each AQM has something to
 do."""
@@ -80,8 +79,7 @@ takes as much time as six replays, most of it for the page, so that all would ma
 
 
 def acts_from_bytes(aqm: str) -> int:
-    """Depth of a host-facing queue, in bytes, from which an AQM of the demo acts: where it begins to mark or
-    to drop.
+    """Returns the depth of a host-facing queue, in bytes, from which an AQM of the demo marks or drops.
 
     Thresholds in packets are taken as full frames.
     """
@@ -99,9 +97,8 @@ def acts_from_bytes(aqm: str) -> int:
 
 def make_trace(folder: Path, seed: int) -> tuple[Path, Manifest]:
     """Writes the demo's trace into `folder`."""
-    hosts = trace_hosts.of_topology(topologies.load(TOPOLOGY))
     path = folder / TRACE_NAME
-    return path, generate(path, TOPOLOGY, hosts, Shuffle(JOB, len(hosts), seed), TCP, seed)
+    return path, generate(path, topologies.load(TOPOLOGY), JOB, SENDERS, seed)
 
 
 def run_one(run: DemoRun, trace: Path) -> RunResult:
@@ -118,7 +115,7 @@ def look_into(run: DemoRun, trace: Path) -> dict[str, object]:
 
 @lru_cache(maxsize=1)
 def _feed(trace: Path) -> ReadFeed:
-    """All runs of the demo have the same; a worker reads it once."""
+    """Returns the feed that all runs of the demo have; a worker reads it once."""
     return ReadFeed(feed_of(RUNS[0].settings(trace), topologies.load(TOPOLOGY)))
 
 

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 TICK_PS = 1000
 """The twin's timestamps count nanoseconds."""
+LONGEST_RUN_PS = (1 << 61) - 1
+"""No twin runs for longer than 26 days."""
 GATE_REGISTER = "gate_open_at"
 CLASS_GATE_REGISTER = "class_gate_open_at"
 TIMER_REGISTER = "pause_timer"

@@ -14,8 +14,6 @@ from eeon_tools.trace import links
 _SNAP_BYTES = 65_535
 _BUFFER_BYTES = 1 << 18
 _NS_PER_S = 1_000_000_000
-MAX_TIME_NS = 2**32 * _NS_PER_S - 1
-"""Latest time of a packet that is written: a pcap's seconds have 32 bits."""
 
 
 class CaptureWriter(Protocol):

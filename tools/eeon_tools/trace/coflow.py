@@ -25,12 +25,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar
 
 from eeon_tools.errors import CoflowError
+from eeon_tools.replay.spec import LONGEST_RUN_PS
 from eeon_tools.trace.hosts import TraceHost
-from eeon_tools.trace.segments import Fetch, SegmentModel
+
+if TYPE_CHECKING:
+    from eeon_engine.json_types import CoflowSpec, CoflowsSpec, TransferSpec
 
 SAMPLE = Path(__file__).resolve().parent.parent / "data" / "coflow-sample.txt"
 """Ten invented coflows over twelve racks, so that the format can be tried without the real file."""
@@ -39,7 +42,7 @@ MAX_LINE_CHARS = 1 << 20
 MAX_RACKS = 1_000_000
 MAX_ARRIVAL_MS = 10 * 366 * 86_400_000
 MAX_MEGABYTES = 1e9
-_NS_PER_MS = 1_000_000
+_PS_PER_MS = 1_000_000_000
 _NUMBER = re.compile(r"[0-9]{1,15}", re.ASCII)
 _MEGABYTES = re.compile(r"[0-9]{1,12}(\.[0-9]{1,12})?([eE][+-]?[0-9]{1,2})?", re.ASCII)
 
@@ -111,7 +114,7 @@ def _coflows(path: Path, lines: Iterator[tuple[int, str]], racks: int, announced
 
 
 def _parse(path: Path, place: str, fields: list[str], racks: int) -> Coflow:
-    """One coflow. Counts are checked against the fields that are there before anything is made of them."""
+    """Returns one coflow. Checks counts against the fields that are there before it uses them."""
     at = 0
 
     def take(what: str) -> str:
@@ -169,8 +172,8 @@ def _shorten(text: str) -> str:
 
 
 def map_racks(leaves: Sequence[str]) -> list[int]:
-    """Host indices in the order in which racks are dealt: first host of every leaf, second host of every
-    leaf, ... `leaves`: that of each host."""
+    """Returns host indices in the order in which racks are dealt: the first host of every leaf, the second
+    host of every leaf, ... `leaves`: that of each host."""
     by_leaf: dict[str, list[int]] = {}
     for index, leaf in enumerate(leaves):
         by_leaf.setdefault(leaf, []).append(index)
@@ -179,83 +182,70 @@ def map_racks(leaves: Sequence[str]) -> list[int]:
 
 
 def transfers(coflow: Coflow, dealt: Sequence[int], scale: float) -> Iterator[tuple[int, int, int]]:
-    """Yields indices of the sending and the receiving host, and bytes, for each mapper of each reducer; also
-    where both are one host."""
+    """Yields indices of the sending and the receiving host, and bytes, for each mapper of each reducer on
+    another host."""
     for rack, megabytes in coflow.reducers:
         size = max(1, round(megabytes * BYTES_PER_MEGABYTE * scale / len(coflow.mappers)))
-        for mapper in coflow.mappers:
-            yield dealt[mapper % len(dealt)], dealt[rack % len(dealt)], size
+        destination = dealt[rack % len(dealt)]
+        for source in (dealt[mapper % len(dealt)] for mapper in coflow.mappers):
+            if source != destination:
+                yield source, destination, size
 
 
+def select(path: Path, first: int, last: int | None) -> Iterator[tuple[int, int, Coflow]]:
+    """Yields coflows number `first` to `last` of a file (1-based, both included; None = to the end): number,
+    milliseconds since the first of them, coflow. Raises CoflowError, also for what is wrong behind them."""
+    _, coflows = read_coflows(path)
+    base_ms: int | None = None
+    number = 0
+    for number, coflow in enumerate(coflows, start=1):
+        if number >= first and (last is None or number <= last):
+            base_ms = coflow.arrival_ms if base_ms is None else base_ms
+            yield number, coflow.arrival_ms - base_ms, coflow
+    if base_ms is None:
+        raise CoflowError(path, "", f"no coflow number {first}: the file has {number} coflows")
+
+
+@dataclass(frozen=True)
 class CoflowReplay:
-    """The workload of a range of coflows for the segment model."""
+    """The workload of a range of coflows: all transfers of one begin at its arrival."""
 
-    kind = "coflow"
+    kind: ClassVar[str] = "coflow"
 
-    def __init__(
-        self,
-        path: Path,
-        hosts: list[TraceHost],
-        first: int,
-        last: int | None,
-        scale: float,
-        time_scale: float,
-    ) -> None:
-        """Coflows number `first` to `last` of the file (1-based, both included; None = to the end)."""
-        self._path = path
-        self._dealt = map_racks([host.leaf for host in hosts])
-        self._first = first
-        self._last = last
-        self._scale = scale
-        self._time_scale = time_scale
-        self.racks, self._coflows = read_coflows(path)
-        self._base_ms: int | None = None
-        self.coflows = 0
-        self.fetches = 0
-        self.bytes = 0
-        self.local_bytes = 0
-        self._position = 0
+    path: Path
+    first: int
+    last: int | None
+    """1-based, both included; None = to the end."""
+    scale: float
+    time_scale: float
 
     def settings(self) -> dict[str, object]:
-        """For the manifest: what was taken, how it was scaled, and what came out."""
+        """Returns what was taken and how it was scaled, for the manifest."""
         return {
-            "source": self._path.name,
-            "coflows": {"first": self._first, "last": self._last, "taken": self.coflows},
-            "scale": self._scale,
-            "time_scale": self._time_scale,
-            "racks": self.racks,
-            "outcome": {"fetches": self.fetches, "bytes": self.bytes, "local_bytes": self.local_bytes},
+            "source": self.path.name,
+            "coflows": {"first": self.first, "last": self.last},
+            "scale": self.scale,
+            "time_scale": self.time_scale,
         }
 
-    def start(self, model: SegmentModel) -> None:
-        """Sets a timer for the first coflow; each sets the next one's, so only one is read ahead."""
-        self._schedule_next(model)
-        if self._base_ms is None:
-            raise CoflowError(
-                self._path, "", f"no coflow number {self._first}: the file has {self._position} coflows"
-            )
-
-    def _schedule_next(self, model: SegmentModel) -> None:
-        for coflow in self._coflows:
-            self._position += 1
-            if self._position < self._first:
-                continue
-            if self._last is not None and self._position > self._last:
-                # Read on, so that a broken line later in the file is still reported.
-                continue
-            if self._base_ms is None:
-                self._base_ms = coflow.arrival_ms
-            when = int((coflow.arrival_ms - self._base_ms) * _NS_PER_MS / self._time_scale)
-            model.at(when, partial(self._begin, coflow, model))
-            return
-
-    def _begin(self, coflow: Coflow, model: SegmentModel, _now: int) -> None:
-        self.coflows += 1
-        for server, client, size in transfers(coflow, self._dealt, self._scale):
-            if server == client:
-                self.local_bytes += size
-                continue
-            self.fetches += 1
-            self.bytes += size
-            model.fetch(Fetch(client, server, size))
-        self._schedule_next(model)
+    def application(self, hosts: list[TraceHost]) -> CoflowsSpec:
+        """Returns the engine's coflows. Raises CoflowError, also when nothing is sent from host to host."""
+        dealt = map_racks([host.leaf for host in hosts])
+        coflows: list[CoflowSpec] = []
+        for number, since_ms, coflow in select(self.path, self.first, self.last):
+            sent: list[TransferSpec] = [
+                {"source": hosts[source].name, "destination": hosts[destination].name, "bytes": size}
+                for source, destination, size in transfers(coflow, dealt, self.scale)
+            ]
+            if sent:
+                at_ps = int(since_ms * _PS_PER_MS / self.time_scale)
+                if at_ps > LONGEST_RUN_PS:
+                    raise CoflowError(
+                        self.path, f"coflow {number}",
+                        f"begins {at_ps / 1e12:,.0f} s after the first; a trace takes at most "
+                        f"{LONGEST_RUN_PS / 1e12:,.0f} s",
+                    )  # fmt: skip
+                coflows.append({"name": str(number), "at_ps": at_ps, "transfers": sent})
+        if not coflows:
+            raise CoflowError(self.path, "", "every transfer stays on the host where it begins")
+        return {"kind": "coflows", "name": "coflows", "coflows": coflows}

@@ -1,8 +1,6 @@
 """The bytes of a TCP segment in an Ethernet frame, and which of the seven packet classes a frame is in.
 
-Headers are packed from templates, because a trace has millions of them: what a flow never changes is packed
-once. Payloads are zeros, so TCP checksums are right although a trace normally stores headers only. Ethernet
-frames are given without preamble and FCS and are padded to 60 bytes, which is how a switch sees them.
+Ethernet frames are given without preamble and FCS, which is how a switch sees them.
 
 `classify` follows the classes of the P4 program, but is written from their definition and not from the
 program, so that the two can be held against each other.
@@ -10,7 +8,6 @@ program, so that the two can be held against each other.
 
 from __future__ import annotations
 
-import ipaddress
 import struct
 from dataclasses import dataclass
 from enum import IntEnum
@@ -18,11 +15,6 @@ from enum import IntEnum
 from eeon_control.constants import ETHERTYPE_IPV4, ETHERTYPE_IPV6, ETHERTYPES_VLAN
 
 ETHERNET_HEADER_BYTES = 14
-MIN_FRAME_BYTES = 60
-"""IEEE 802.3 3.2.7: 64 bytes including the FCS, which a trace leaves out."""
-WIRE_OVERHEAD_BYTES = 24
-"""What a frame takes on the wire beyond its bytes: preamble and SFD 8, FCS 4, inter-frame gap 12 (IEEE
-802.3)."""
 MTU_BYTES = 1500
 
 PROTOCOL_TCP = 6
@@ -126,110 +118,21 @@ def classify(frame: bytes, frame_bytes: int | None = None) -> FrameFacts:
 
 
 def internet_checksum(data: bytes) -> int:
-    """RFC 1071, of any number of bytes; 0 over data that holds its own right checksum."""
-    return _fold(_ones_complement_sum(data + b"\0" if len(data) % 2 else data))
-
-
-def _ones_complement_sum(data: bytes) -> int:
-    return sum(int(word) for word in struct.unpack(f"!{len(data) // 2}H", data))
-
-
-def _fold(total: int) -> int:
+    """Returns the checksum of RFC 1071 over any number of bytes; 0 over data that holds its own right one."""
+    padded = data + b"\0" if len(data) % 2 else data
+    total = sum(int(word) for word in struct.unpack(f"!{len(padded) // 2}H", padded))
     while total >> 16:
         total = (total & 0xFFFF) + (total >> 16)
     return ~total & 0xFFFF
 
 
-SYN_OPTIONS_BYTES = 12
-"""MSS (4), window scale with a NOP (4), SACK permitted with two NOPs (4)."""
-WINDOW_SCALE = 7
-"""Linux's usual shift; only window fields depend on it."""
-
-_ETHERNET = struct.Struct("!6s6sH")
-_IPV4 = struct.Struct("!BBHHHBBH4s4s")
-_IPV6 = struct.Struct("!IHBB16s16s")
-_TCP = struct.Struct("!HHIIBBHHH")
-_IPV4_DONT_FRAGMENT = 0x4000
-_TTL = 64
-
-
-class FlowTemplate:
-    """Everything about one direction of one TCP connection that does not change from segment to segment.
-
-    `mss` is the payload of a full segment: 1460 over IPv4 and 1440 over IPv6, for no TCP option is sent after
-    the handshake.
-    """
-
-    __slots__ = (
-        "_addresses",
-        "_dscp_bits",
-        "_ip_sum",
-        "_is_ipv6",
-        "_ports",
-        "_prefix",
-        "_syn_options",
-        "_tcp_sum",
-        "_window",
-    )
-
-    def __init__(
-        self,
-        source_mac: bytes,
-        gateway_mac: bytes,
-        source: ipaddress.IPv4Address | ipaddress.IPv6Address,
-        destination: ipaddress.IPv4Address | ipaddress.IPv6Address,
-        source_port: int,
-        destination_port: int,
-        window_bytes: int,
-        dscp: int = 0,
-    ) -> None:
-        self._is_ipv6 = source.version == 6
-        self._dscp_bits = dscp << 2
-        self._addresses = (source.packed, destination.packed)
-        self._ports = (source_port, destination_port)
-        self._window = min(0xFFFF, window_bytes >> WINDOW_SCALE)
-        ethertype = ETHERTYPE_IPV6 if self._is_ipv6 else ETHERTYPE_IPV4
-        self._prefix = _ETHERNET.pack(gateway_mac, source_mac, ethertype)
-        mss = max_segment_bytes(self._is_ipv6)
-        self._syn_options = struct.pack("!BBHBBBBBBBB", 2, 4, mss, 1, 3, 3, WINDOW_SCALE, 1, 1, 4, 2)
-        addresses = _ones_complement_sum(source.packed + destination.packed)
-        # Constant words of the IPv4 header, all but total length and TOS.
-        self._ip_sum = addresses + 0x4500 + _IPV4_DONT_FRAGMENT + (_TTL << 8 | PROTOCOL_TCP)
-        self._tcp_sum = addresses + PROTOCOL_TCP + source_port + destination_port
-
-    def headers(self, seq: int, ack: int, flags: int, payload_bytes: int, ecn: int) -> tuple[bytes, int]:
-        """Returns the headers of one segment and the length of its frame in bytes, padding included."""
-        if flags & SYN:
-            options, window = self._syn_options, 0xFFFF
-            options_sum = _ones_complement_sum(options)
-        else:
-            options, window, options_sum = b"", self._window, 0
-        tcp_header = 20 + len(options)
-        segment = tcp_header + payload_bytes
-        traffic_class = self._dscp_bits | ecn
-        offset_and_flags = (tcp_header << 10) | flags
-        total = (
-            self._tcp_sum + segment + (seq >> 16) + (seq & 0xFFFF) + (ack >> 16) + (ack & 0xFFFF)
-            + offset_and_flags + window + options_sum
-        )  # fmt: skip
-        source_port, destination_port = self._ports
-        source, destination = self._addresses
-        tcp = _TCP.pack(
-            source_port, destination_port, seq, ack, tcp_header << 2, flags, window, _fold(total), 0
-        )
-        if self._is_ipv6:
-            ip = _IPV6.pack(6 << 28 | traffic_class << 20, segment, PROTOCOL_TCP, _TTL, source, destination)
-        else:
-            # RFC 6864: the identification of a datagram that must not be fragmented carries no meaning.
-            length = 20 + segment
-            ip = _IPV4.pack(
-                0x45, traffic_class, length, 0, _IPV4_DONT_FRAGMENT, _TTL, PROTOCOL_TCP,
-                _fold(self._ip_sum + length + traffic_class), source, destination,
-            )  # fmt: skip
-        frame = ETHERNET_HEADER_BYTES + len(ip) + segment
-        return self._prefix + ip + tcp + options, max(frame, MIN_FRAME_BYTES)
-
-
-def max_segment_bytes(ipv6: bool) -> int:
-    """TCP payload of a full segment in bytes: MTU less the IP and TCP headers."""
-    return MTU_BYTES - (40 if ipv6 else 20) - 20
+def with_dscp(frame: bytes, dscp: int) -> bytes:
+    """Returns an untagged IP frame of DSCP 0 with this one; IPv4 is without options."""
+    made = bytearray(frame)
+    if int.from_bytes(frame[12:14], "big") == ETHERTYPE_IPV6:
+        made[14:16] = (int.from_bytes(frame[14:16], "big") | dscp << 6).to_bytes(2, "big")
+    else:
+        made[15] |= dscp << 2
+        made[24:26] = bytes(2)
+        made[24:26] = internet_checksum(bytes(made[14:34])).to_bytes(2, "big")
+    return bytes(made)

@@ -1,40 +1,50 @@
-"""From a workload to a trace on disk: run the segment model, write each segment, count, write the manifest.
+"""From a workload to a trace on disk: let the twin's hosts send, write down each frame, write the manifest.
 
-The pipeline holds one segment at a time, so the length of a trace costs time and disk but no memory.
+What is sent comes a part at a time, so the length of a trace costs time and disk but no memory.
 """
 
 from __future__ import annotations
 
+import itertools
 import os
 from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, ClassVar, Protocol
 
-from eeon_tools.errors import ToolsError, TraceError
+from eeon_control import program as programs
+from eeon_control.topology import Topology
+
+from eeon_tools.errors import ToolsError
+from eeon_tools.replay.twin import RunningTwin
+from eeon_tools.trace import hosts as trace_hosts
 from eeon_tools.trace import manifest as manifests
-from eeon_tools.trace.capture_writer import MAX_TIME_NS, check_suffix, open_writer
-from eeon_tools.trace.frames import CLASSES, tcp_class
+from eeon_tools.trace.capture_writer import check_suffix, open_writer
+from eeon_tools.trace.frames import CLASSES, with_dscp
 from eeon_tools.trace.hosts import TraceHost
-from eeon_tools.trace.segments import SegmentModel, TcpModel
+from eeon_tools.trace.senders import BUFFER_BYTES, SenderSettings, sent
+
+if TYPE_CHECKING:
+    from eeon_engine.json_types import ApplicationSpec
+
+_PS_PER_NS = 1000
 
 
 class Workload(Protocol):
-    """Who fetches what from whom. `settings` goes into the manifest; `start` sets up the first timers."""
+    """Who sends what to whom. `settings` goes into the manifest; `application` is what the engine runs."""
 
-    kind: str
+    kind: ClassVar[str]
 
     def settings(self) -> dict[str, object]: ...
 
-    def start(self, model: SegmentModel) -> None: ...
+    def application(self, hosts: list[TraceHost]) -> ApplicationSpec: ...
 
 
 def generate(
     path: Path,
-    topology: str,
-    hosts: list[TraceHost],
+    topology: Topology,
     workload: Workload,
-    tcp: TcpModel,
+    senders: SenderSettings,
     seed: int,
     *,
     topology_file: Path | None = None,
@@ -50,64 +60,87 @@ def generate(
     then. The same arguments give the same bytes.
     """
     check_suffix(path)
-    model = SegmentModel(hosts, tcp, seed)
-    workload.start(model)
-    counts = [0] * len(CLASSES)
-    total = frame_bytes = first_ns = last_ns = 0
+    hosts = trace_hosts.of_topology(topology)
+    program = programs.load()
+    application = workload.application(hosts)
     partial = path.with_name(f".{path.name}.partial{path.suffix}")
     writer = open_writer(partial)
+    packets = frame_bytes = first_ns = last_ns = 0
     try:
         try:
-            write = writer.write
-            for segment in model.run():
-                if segment.time_ns > MAX_TIME_NS:
-                    raise TraceError(
-                        path,
-                        f"packet {total + 1}",
-                        f"would be sent {segment.time_ns / 1e9:,.0f} s after the start; a capture's times "
-                        f"end at {MAX_TIME_NS // 10**9:,} s",
-                    )
-                captured = segment.headers
-                if whole_frames:
-                    captured = captured.ljust(segment.frame_bytes, b"\0")
-                write(segment.time_ns, captured, segment.frame_bytes)
-                counts[tcp_class(segment.flags, segment.payload_bytes)] += 1
-                frame_bytes += segment.frame_bytes
-                last_ns = segment.time_ns
-                if total == 0:
-                    first_ns = last_ns
-                total += 1
-                if total > max_packets:
-                    raise ToolsError(
-                        f"{path}: the trace grew beyond {max_packets} packets; scale it down or allow more"
-                    )
-                if total & 0x3FFF == 0:
-                    progress(total)
+            with RunningTwin(topology, program, senders.fabric(topology, seed)) as twin:
+                twin.apply(senders.config())
+                twin.start_workload({"seed": seed, "tcp": senders.tcp(), "applications": [application]})
+                dscps = _Dscps(senders) if any(senders.dscps) else None
+                for part in sent(twin, topology):
+                    packets += len(part)
+                    if packets > max_packets:
+                        raise ToolsError(
+                            f"{path}: the trace grew beyond {max_packets} packets; scale it down "
+                            "or allow more"
+                        )
+                    for hop in part.events():
+                        captured = hop.frame if dscps is None else dscps.given_to(hop.frame)
+                        if whole_frames:
+                            captured = captured.ljust(hop.length, b"\0")
+                        last_ns = -(-hop.at_ps // _PS_PER_NS)
+                        first_ns = first_ns if frame_bytes else last_ns
+                        frame_bytes += hop.length
+                        writer.write(last_ns, captured, hop.length)
+                    progress(packets)
+                report = twin.report()
         finally:
             writer.close()
-        if total == 0:
+        if packets == 0:
             raise ToolsError(f"{path}: nothing to write: every transfer stays on the host where it begins")
+        if lost := report["conservation"]["switch_drops"]:
+            raise ToolsError(
+                f"{path}: {lost} packets found no room in the {BUFFER_BYTES} in front of a receiver; "
+                "make the window smaller"
+            )
         os.replace(partial, path)
     except BaseException:
         partial.unlink(missing_ok=True)
         raise
-    progress(total)
+    came_of = report.get("workload")
+    assert came_of is not None, "the twin has a workload"
     manifest = manifests.Manifest(
         trace=path.name,
         sha256=manifests.digest(path),
-        topology=topology,
+        topology=topology.name,
         topology_file=None if topology_file is None else os.path.relpath(topology_file, path.parent),
         hosts=manifests.describe_hosts(hosts),
         generator={
             "kind": workload.kind,
-            "tcp": {**asdict(tcp), "dscps": list(tcp.dscps)},
+            "program": program.digest,
+            "tcp": {**asdict(senders), "dscps": list(senders.dscps)},
             **workload.settings(),
         },
         seed=seed,
-        packets={kind.label: counts[kind] for kind in CLASSES},
+        packets={kind.label: report["classes"][kind.label]["sent"]["packets"] for kind in CLASSES},
         duration_ns=last_ns - first_ns,
         frame_bytes=frame_bytes,
-        connections=model.connections,
+        connections=came_of["flows"]["started"],
     )
     manifests.write(path, manifest)
     return manifest
+
+
+class _Dscps:
+    """Gives frames the DSCPs of their connections. In the network of a trace they make no difference."""
+
+    def __init__(self, senders: SenderSettings) -> None:
+        self._next = itertools.cycle(senders.dscps)
+        self._of: dict[bytes, int] = {}
+        self._addresses_at, self._ports_at = (22, 54) if senders.ipv6 else (26, 34)
+
+    def given_to(self, frame: bytes) -> bytes:
+        at, ports = self._addresses_at, self._ports_at
+        middle = (at + ports) // 2
+        one, other = (
+            frame[at:middle] + frame[ports : ports + 2],
+            frame[middle:ports] + frame[ports + 2 : ports + 4],
+        )
+        if one + other not in self._of:
+            self._of[one + other] = self._of[other + one] = next(self._next)
+        return with_dscp(frame, self._of[one + other])

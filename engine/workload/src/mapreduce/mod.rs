@@ -1,6 +1,5 @@
 //! A Hadoop 1 cluster after MRPerf (Wang, Butt, Pandey, Gupta, MASCOTS 2009): one job tracker, tasks in slots, heartbeats.
-//! `docs/models/mapreduce.md` has the rules with their sources; `tools/eeon_tools/trace/mapreduce.py` writes open-loop traces
-//! by the same ones.
+//! `docs/models/mapreduce.md` has the rules with their sources.
 //!
 //! [`spec`] is the description, [`job`] the state of one job's tasks, [`cost`] how long work takes; here is the cluster: who
 //! is given what at which heartbeat, and what follows what.
