@@ -102,7 +102,7 @@ def make_trace(folder: Path, seed: int) -> tuple[Path, Manifest]:
 
 
 def run_one(run: DemoRun, trace: Path) -> RunResult:
-    """One of the twelve."""
+    """Runs one of the twelve."""
     return replay(run.settings(trace), feed=_feed(trace))
 
 
