@@ -16,6 +16,14 @@ from eeon_tools.trace.senders import SenderSettings
 from made_jobs import INCAST, small_job
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Marks what needs a trace: the twin that makes it has servers."""
+    for item in items:
+        if "made_trace" in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.system)
+
+
 @pytest.fixture(scope="session")
 def hosts() -> list[TraceHost]:
     """The four hosts of leaf-spine-4, two a leaf, at 1 Gbit/s."""
@@ -23,7 +31,7 @@ def hosts() -> list[TraceHost]:
 
 
 @pytest.fixture(scope="session")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Workload, int], Path]:
+def made_trace(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Workload, int], Path]:
     """Makes a trace of a workload on leaf-spine-4."""
     pytest.importorskip("eeon_engine", reason="the engine is not built; `make setup` builds it")
 
@@ -36,8 +44,8 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Workload, int], 
 
 
 @pytest.fixture(scope="session")
-def _small_trace(made: Callable[[Workload, int], Path]) -> Path:
-    return made(small_job(), 7)
+def _small_trace(made_trace: Callable[[Workload, int], Path]) -> Path:
+    return made_trace(small_job(), 7)
 
 
 @pytest.fixture
@@ -50,6 +58,6 @@ def small_trace(_small_trace: Path, tmp_path: Path) -> Path:
 
 
 @pytest.fixture(scope="session")
-def incast(made: Callable[[Workload, int], Path]) -> Path:
+def incast(made_trace: Callable[[Workload, int], Path]) -> Path:
     """A trace that congests the link of one host."""
-    return made(INCAST, 1)
+    return made_trace(INCAST, 1)

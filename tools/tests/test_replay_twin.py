@@ -183,8 +183,10 @@ replay(ReplaySettings("peak", Path(sys.argv[1]), "leaf-spine-4", ("mark_threshol
 
 
 @pytest.mark.nightly
-def test_memory_of_a_replay_does_not_grow_with_its_length(made: Callable[[Workload, int], Path]) -> None:
+def test_memory_of_a_replay_does_not_grow_with_its_length(
+    made_trace: Callable[[Workload, int], Path],
+) -> None:
     def peak(maps: int) -> int:
-        return peak_kib(_PEAK_OF_A_REPLAY, made(dataclasses.replace(demo_runs.JOB, maps=maps), 1))[0]
+        return peak_kib(_PEAK_OF_A_REPLAY, made_trace(dataclasses.replace(demo_runs.JOB, maps=maps), 1))[0]
 
     assert peak(240) < peak(24) + 30_000
