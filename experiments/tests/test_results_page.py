@@ -90,11 +90,11 @@ def test_the_claims_for_machines_are_what_the_data_give(page: Page) -> None:
 
 
 def test_the_data_that_a_page_names_are_there(page: Page) -> None:
-    [named] = re.findall(r"`([^`]*)/rows\.parquet`", page.text)
+    [named] = re.findall(r"`([^`]*)/rows\.csv\.xz`", page.text)
     for family in page.families:
         folder = page.folder / named.replace("NAME", family.name)
         assert folder.resolve() == family.results.resolve()
-        there = [(folder / name).is_file() for name in ("rows.parquet", "manifest.json")]
+        there = [(folder / name).is_file() for name in ("rows.csv.xz", "manifest.json")]
         # An experiment that is registered and not run yet has a page, and no data.
         assert all(there) if family.rows else not any(there)
 
