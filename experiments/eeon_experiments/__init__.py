@@ -5,7 +5,7 @@
     expand    from a file to points, each with a checked, resolved run
     run       one run: a twin, the controller, a workload, a row
     sweep     many runs in several processes, or on a Dask cluster; resumes
-    store     rows as Parquet with a manifest
+    store     rows as a table with a manifest
     folder    an experiment's folder: its claims and figures
     claims    what a claim is, and how rows are compared
     report    the page of results

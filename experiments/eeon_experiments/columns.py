@@ -1,4 +1,4 @@
-"""The columns of a row, in order: name, type, meaning. One home for the Parquet schema, the row, and the
+"""The columns of a row, in order: name, type, meaning. One home for the table of rows, the row, and the
 table in docs/experiments.md. Units are in the names."""
 
 from __future__ import annotations
@@ -200,6 +200,12 @@ MEASURED = (
 """Behind the axes."""
 
 MEASURED_NAMES = frozenset(column.name for column in MEASURED)
+_TYPES: dict[str, Type] = {column.name: column.type for column in (*IDENTITY, *MEASURED)}
+
+
+def type_of(name: str) -> Type:
+    """Returns what a column has; one that is not known here has text, as an axis has."""
+    return _TYPES.get(name, "text")
 
 
 def axis_column(axis: str) -> Column:

@@ -103,7 +103,7 @@ class Row(Mapping[str, Value]):
         }
 
     def axis(self, name: str) -> str | None:
-        """Value of one axis; None where it is not used."""
+        """Returns the value of one axis; None where it is not used."""
         value = self._values.get(f"{columns.AXIS}{name}")
         return None if value is None else str(value)
 
@@ -132,12 +132,12 @@ class Results:
 
     @property
     def seeds(self) -> list[int]:
-        """Seeds of the rows with numbers."""
+        """Returns the seeds of the rows with numbers."""
         return sorted({row.seed for row in self.finished})
 
     def alike(self) -> list[list[Row]]:
-        """Rows of one point whose seeds gave the same numbers, in groups of two and more: what was drawn has
-        changed nothing there, and their spread says nothing."""
+        """Returns rows of one point whose seeds gave the same numbers, in groups of two and more: what was drawn
+        has changed nothing there, and their spread says nothing."""
         found: dict[tuple[object, ...], list[Row]] = {}
         for row in self.finished:
             numbers = tuple((name, value) for name, value in row.items() if name not in _OF_ONE_RUN)
@@ -145,11 +145,11 @@ class Results:
         return [rows for rows in found.values() if len({row.seed for row in rows}) > 1]
 
     def select(self, **axes: Chosen) -> Results:
-        """Rows in which each axis has the value given, or one of a list of values; None is `not used`."""
+        """Returns rows in which each axis has the value given, or one of a list; None is `not used`."""
         return Results([row for row in self.rows if _fits(row, axes)], self.refused)
 
     def values(self, column: str, **axes: Chosen) -> list[float]:
-        """Of the selected rows with numbers, those of a column, missing ones left out; by seed. Raises
+        """Returns the numbers of a column in the selected rows by seed; missing ones are left out. Raises
         InputError if the column does not exist."""
         self._check_column(column)
         found = [(row.seed, row.number(column)) for row in self.select(**axes).finished]

@@ -1,18 +1,22 @@
-"""A folder of results: a file for each run that has ended, and all rows as Parquet with a manifest.
+"""A folder of results: a file for each run that has ended, and all rows as a table with a manifest.
 
     runs/ID.json      what a run gave, or why it failed; written atomically, the ground truth of a resume
     runs/ID.queues.json   queue depths over time, where asked for
-    runs/ID.flows.parquet   each flow, where asked for
-    rows.parquet      one row for each point that has a result; stands in for files of runs that are not there
+    runs/ID.flows.csv.xz   each flow, where asked for
+    rows.csv.xz       one row for each point that has a result; stands in for files of runs that are not there
     manifest.json     whose results these are: experiment, commits, program, engine, seeds
 
+Tables are CSV in UTF-8 with a line of names, compressed by xz; an empty cell has no value.
 A folder belongs to one experiment in one form, full or quick. What another program, engine or setting made
 is never a row: it is left where it is, and named.
 """
 
 from __future__ import annotations
 
+import csv
+import io
 import json
+import lzma
 import os
 import tempfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -21,8 +25,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import NotRequired, TypedDict, cast
 
-import pyarrow
-import pyarrow.parquet
 from eeon_tools.errors import InputError
 
 from eeon_experiments import columns
@@ -30,20 +32,27 @@ from eeon_experiments.expand import Point
 from eeon_experiments.results import Results, Row, Value
 from eeon_experiments.versions import Commit, Versions
 
-ROWS = "rows.parquet"
+ROWS = "rows.csv.xz"
 MANIFEST = "manifest.json"
 RUNS = "runs"
 FORMAT = 1
+_PARQUET = "rows.parquet"
+"""What 0.1.0 wrote."""
 _FILE_LIMIT_BYTES = 1 << 30
-_ARROW = {
-    "text": pyarrow.string(),
-    "whole": pyarrow.int64(),
-    "number": pyarrow.float64(),
-    "flag": pyarrow.bool_(),
-}
-
-
+_MEMORY_LIMIT_BYTES = 1 << 27
+"""Of unpacking; xz needs half of it for its largest preset."""
+_SMALL = {"preset": 6 | lzma.PRESET_EXTREME, "lc": 4, "pb": 0}
+_FAST = {"preset": 1}
+"""How xz packs texts that are kept, and those of as many rows as a run has flows."""
 _FITS: dict[columns.Type, Callable[..., Value]] = {"text": str, "whole": int, "number": float, "flag": bool}
+_READ = {**_FITS, "flag": {"False": False, "True": True}.__getitem__}
+_FLOW_TYPES: dict[str, columns.Type] = {
+    "application": "text",
+    "source": "text",
+    "destination": "text",
+    "measured": "flag",
+}
+"""Of a flow's columns; the others are whole numbers."""
 
 
 class Manifest(TypedDict):
@@ -111,9 +120,9 @@ class Store:
             path = self.folder / RUNS / f"{outcome.run_id}.queues.json"
             write_atomically(path, _json(outcome.queues))
         if outcome.flows:
-            with _replacing(self.folder / RUNS / f"{outcome.run_id}.flows.parquet") as temporary:
-                table = pyarrow.Table.from_pylist([*outcome.flows])
-                pyarrow.parquet.write_table(table, temporary, compression="zstd")
+            names = list(outcome.flows[0])
+            flows = ([flow[name] for name in names] for flow in outcome.flows)
+            write_atomically(_flows_path(self.folder, outcome.run_id), _packed(names, flows, _FAST))
         shown = asdict(replace(outcome, flows=()))
         del shown["queues"], shown["flows"]
         write_atomically(self.folder / RUNS / f"{outcome.run_id}.json", _json({"format": FORMAT, **shown}))
@@ -126,7 +135,7 @@ class Store:
     def _in_rows(self) -> dict[str, Outcome]:
         """What the rows say that were there when this folder was opened: all that there is of results which
         were published without their files."""
-        if not (self.folder / ROWS).is_file():
+        if not any((self.folder / name).is_file() for name in (ROWS, _PARQUET)):
             return {}
         return {row.text("run_id"): _outcome(row) for row in load(self.folder).rows}
 
@@ -145,7 +154,7 @@ class Store:
         return outcome if outcome.run_id == run_id else None
 
     def seeds(self) -> list[int]:
-        """Seeds of all runs that are kept, whatever version made them."""
+        """Returns the seeds of all runs that are kept, whatever version made them."""
         found = set()
         for run_id in self.run_ids():
             outcome = self.read(run_id)
@@ -154,7 +163,7 @@ class Store:
         return sorted(found)
 
     def run_ids(self) -> list[str]:
-        """Ids of the runs that are kept."""
+        """Returns the ids of the runs that are kept."""
         files = (self.folder / RUNS).glob("*.json")
         stems = {path.stem for path in files if not path.name.endswith(".queues.json")}
         return sorted(stems | self._in_rows.keys())
@@ -193,7 +202,7 @@ class Store:
         return Row({**values, **{one.name: outcome.measured.get(one.name) for one in columns.MEASURED}})
 
     def _aside(self, run_ids: set[str], versions: Versions) -> list[str]:
-        """Of runs that belong to no point, what they are: one line for each kind."""
+        """Describes runs that belong to no point, a line for each kind."""
         kinds: dict[str, int] = {}
         for run_id in run_ids:
             outcome = self.read(run_id)
@@ -237,23 +246,24 @@ def load(path: str | Path) -> Results:
     """
     folder = Path(path)
     manifest = read_manifest(folder)
-    rows_path = folder / ROWS
-    if not rows_path.is_file():
+    path = folder / ROWS
+    if not path.is_file():
+        if (folder / _PARQUET).is_file():
+            raise InputError(
+                str(folder / _PARQUET),
+                "",
+                f"is of an earlier version; rows are in {ROWS} now. Move it away: `eeon experiment run` "
+                f"makes rows of the files in {RUNS}, and pandas reads it",
+            )
         return Results([], [])
-    try:
-        if rows_path.stat().st_size > _FILE_LIMIT_BYTES:
-            raise InputError(str(rows_path), "", f"has more than {_FILE_LIMIT_BYTES} bytes")
-        table = pyarrow.parquet.read_table(rows_path)
-    except (pyarrow.ArrowException, OSError) as error:
-        reason = str(error).splitlines()[0]
-        raise InputError(str(rows_path), "", f"is not a Parquet file of results: {reason}") from None
-    missing = [one.name for one in columns.IDENTITY if one.name not in table.column_names]
+    table = _unpacked(path, columns.type_of)
+    missing = [one.name for one in columns.IDENTITY if table and one.name not in table[0]]
     if missing:
-        raise InputError(str(rows_path), "", f"has no column {missing[0]}; it was not written by these tools")
+        raise InputError(str(path), "", f"has no column {missing[0]}; it was not written by these tools")
     kept: list[Row] = []
     refused: dict[str, int] = {}
     wanted = Versions(manifest["program_digest"] or "", manifest["engine_digest"] or "")
-    for values in table.to_pylist():
+    for values in table:
         row = Row(values)
         why = _why_not(row, manifest, wanted)
         if why is None:
@@ -261,6 +271,15 @@ def load(path: str | Path) -> Results:
         else:
             refused[why] = refused.get(why, 0) + 1
     return Results(kept, [f"{count} rows of {why}" for why, count in sorted(refused.items())])
+
+
+def load_flows(folder: Path, run_id: str) -> list[dict[str, Value]]:
+    """Returns each flow of a run that kept them. Raises InputError."""
+    return _unpacked(_flows_path(folder, run_id), lambda name: _FLOW_TYPES.get(name, "whole"))
+
+
+def _flows_path(folder: Path, run_id: str) -> Path:
+    return folder / RUNS / f"{run_id}.flows.csv.xz"
 
 
 def _versions(row: Row) -> Versions:
@@ -276,7 +295,7 @@ def _why_not(row: Row, manifest: Manifest, wanted: Versions) -> str | None:
 
 
 def other_version(found: Versions, wanted: Versions) -> str:
-    """In what two versions differ, in words."""
+    """Returns in words how two versions differ."""
     parts = [
         f"{what} {theirs[:12]} (not {mine[:12]})"
         for what, theirs, mine in (
@@ -289,25 +308,47 @@ def other_version(found: Versions, wanted: Versions) -> str:
 
 
 def write_rows(path: Path, rows: list[Row], axes: list[str]) -> None:
-    """Writes rows as Parquet: the same rows give the same bytes."""
+    """Writes rows as a table: the same rows give the same bytes."""
     wanted = columns.columns(axes)
-    schema = pyarrow.schema([(one.name, _ARROW[one.type]) for one in wanted])
-    arrays = [
-        pyarrow.array([_fitting(row.get(one.name), one.type) for row in rows], _ARROW[one.type])
-        for one in wanted
-    ]
-    table = pyarrow.Table.from_arrays(arrays, schema=schema)
-    with _replacing(path) as temporary:
-        # Of many columns with few rows, dictionaries, statistics and a second schema are most of the file.
-        pyarrow.parquet.write_table(
-            table,
-            temporary,
-            compression="zstd",
-            compression_level=19,
-            use_dictionary=False,
-            write_statistics=False,
-            store_schema=False,
-        )
+    cells = ([_fitting(row.get(one.name), one.type) for one in wanted] for row in rows)
+    write_atomically(path, _packed([one.name for one in wanted], cells, _SMALL))
+
+
+def _packed(names: Iterable[str], rows: Iterable[Iterable[object]], how: Mapping[str, int]) -> bytes:
+    text = io.StringIO(newline="")
+    writer = csv.writer(text)
+    writer.writerow(names)
+    writer.writerows(rows)
+    return lzma.compress(text.getvalue().encode(), filters=[{"id": lzma.FILTER_LZMA2, **how}])
+
+
+def _unpacked(path: Path, type_of: Callable[[str], columns.Type]) -> list[dict[str, Value]]:
+    """Returns the rows of a table by names. Raises InputError for what is none, or is too large."""
+    csv.field_size_limit(_FILE_LIMIT_BYTES)
+    unpacking = lzma.LZMADecompressor(memlimit=_MEMORY_LIMIT_BYTES)
+    where = ""
+    try:
+        with path.open("rb") as file:
+            content = unpacking.decompress(file.read(_FILE_LIMIT_BYTES), _FILE_LIMIT_BYTES)
+        if not unpacking.eof:
+            raise InputError(str(path), "", f"is cut off, or has more than {_FILE_LIMIT_BYTES} bytes")
+        lines = csv.reader(io.StringIO(content.decode(), newline=""), strict=True)
+        names = next(lines, [])
+        read = [_READ[type_of(name)] for name in names]
+        rows = []
+        for line in lines:
+            where = f"line {lines.line_num}"
+            if len(line) != len(names):
+                raise ValueError(f"it has {len(line)} cells, not {len(names)}")
+            rows.append(
+                {
+                    name: convert(cell) if cell else None
+                    for name, convert, cell in zip(names, read, line, strict=True)
+                }
+            )
+    except (lzma.LZMAError, csv.Error, OSError, ValueError, KeyError) as error:
+        raise InputError(str(path), where, f"is not a table of results: {error}") from None
+    return rows
 
 
 def _fitting(value: Value, kind: columns.Type) -> Value:

@@ -7,13 +7,12 @@ import json
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-import pyarrow.parquet
 import pytest
 from click.testing import CliRunner
 from eeon_control.errors import InputError
 from eeon_experiments.fabric import workload_of
 from eeon_experiments.run import run_one
-from eeon_experiments.store import Store
+from eeon_experiments.store import Store, load_flows
 from eeon_experiments.versions import versions
 from eeon_experiments.workloads import flow_files
 from eeon_experiments.workloads.flow_files import read_list, read_points, shipped_points, shipped_sizes
@@ -344,9 +343,8 @@ def test_flows_end_and_their_slowdowns_are_columns_and_rows(tmp_path: Path) -> N
     store = Store(tmp_path / "out", "flows", False)
     store.claim()
     store.write(outcome)
-    rows = pyarrow.parquet.read_table(
-        tmp_path / "out" / "runs" / f"{outcome.run_id}.flows.parquet"
-    ).to_pylist()
+    rows = load_flows(tmp_path / "out", outcome.run_id)
+    assert rows == outcome.flows
     assert sum(row["measured"] for row in rows) == found["flows_measured"]
     slowdowns = [row["completion_ps"] / row["ideal_ps"] for row in rows if row["measured"]]
     assert min(slowdowns) >= 1

@@ -142,7 +142,7 @@ def test_the_command_writes_page_figures_and_data_that_it_can_be_made_from_again
     assert done.exit_code == 0, done.output
     assert "0 reproduced, 1 differs, 0 not measured" in done.output
     there = {str(path.relative_to(output)): path.read_bytes() for path in output.rglob("*") if path.is_file()}
-    assert {"README.md", "data/claims.json", "data/eee_ecn/rows.parquet", "data/eee_ecn/manifest.json"} < set(
+    assert {"README.md", "data/claims.json", "data/eee_ecn/rows.csv.xz", "data/eee_ecn/manifest.json"} < set(
         there
     )
     assert json.loads(there["data/claims.json"])["claims"][0]["numbers"] == {"legacy": 6.1}
@@ -186,8 +186,8 @@ def test_the_quick_form_has_its_own_folder_and_is_called_so(
     assert CliRunner().invoke(report, words).exit_code == 0
     page = (output / "README.md").read_text()
     assert "scaled-down form" in page and "eeon experiment run eee_ecn --quick" in page.replace("\\_", "_")
-    assert "`data/NAME-quick/rows.parquet`" in page
-    assert (output / "data" / "eee_ecn-quick" / "rows.parquet").is_file()
+    assert "`data/NAME-quick/rows.csv.xz`" in page
+    assert (output / "data" / "eee_ecn-quick" / "rows.csv.xz").is_file()
 
 
 def test_an_unknown_experiment_is_named_with_those_that_there_are(folders: tuple[Path, Path]) -> None:

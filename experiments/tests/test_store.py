@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import lzma
+import math
 import os
 from pathlib import Path
 
@@ -181,11 +183,71 @@ def test_a_folder_without_results_says_how_to_make_them(tmp_path: Path) -> None:
         store.load(tmp_path)
 
 
-def test_rows_that_are_no_parquet_are_refused(tmp_path: Path) -> None:
+def table(text: str) -> bytes:
+    return lzma.compress(text.encode())
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"PAR1 and nonsense", "is not a table of results"),
+        (table("run_id\n" * 500)[:-20], "is cut off"),
+        (lzma.compress(b"\xff\xfe"), "is not a table of results"),
+        (table("run_id,seed\na,1\n"), "has no column experiment"),
+        (table("run_id,seed\na,1\nb\n"), "line 3: is not a table of results: it has 1 cells, not 2"),
+        (table("run_id,seed\na,one\n"), "line 2: is not a table of results: .*'one'"),
+        (table("run_id,dirty\na,yes\n"), "line 2: is not a table of results: 'yes'"),
+        (table('run_id,seed\n"a'), "is not a table of results"),
+    ],
+)
+def test_rows_that_are_no_table_are_refused(tmp_path: Path, content: bytes, message: str) -> None:
     kept(tmp_path, [])
-    (tmp_path / "results" / store.ROWS).write_bytes(b"PAR1 and nonsense")
-    with pytest.raises(InputError, match="is not a Parquet file of results"):
+    (tmp_path / "results" / store.ROWS).write_bytes(content)
+    with pytest.raises(InputError, match=message):
         store.load(tmp_path / "results")
+
+
+def test_a_small_file_that_unpacks_to_a_large_one_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept(tmp_path, [])
+    monkeypatch.setattr(store, "_FILE_LIMIT_BYTES", 100_000)
+    (tmp_path / "results" / store.ROWS).write_bytes(table("run_id\n" + "a" * 1_000_000))
+    with pytest.raises(InputError, match="has more than 100000 bytes"):
+        store.load(tmp_path / "results")
+
+
+def test_rows_as_parquet_alone_are_named_and_never_passed_over(tmp_path: Path) -> None:
+    folder = kept(tmp_path, points(tmp_path)).folder
+    (folder / "rows.parquet").write_bytes(b"PAR1")
+    results = Store(folder, "tiny", quick=False)
+    for use in (lambda: store.load(folder), results.claim):
+        with pytest.raises(InputError, match=r"rows\.parquet.*rows are in rows\.csv\.xz now. Move it away"):
+            use()
+    (folder / "rows.parquet").unlink()
+    results.claim()
+    assert len(results.collect(points(tmp_path), VERSIONS).rows) == 8
+
+
+def test_a_value_is_read_back_as_it_was_written(tmp_path: Path) -> None:
+    found = points(tmp_path)[:1]
+    written = {
+        "error": 'says "no",\nthen\r\u00fc',
+        "runtime_seconds": 0.1 + 0.2,
+        "latency_mean_us": math.inf,
+        "map_share": 5e-324,
+        "events": 2**63 - 1,
+        "flows": 0,
+        "shuffle_share": -0.0,
+        "wakes": None,
+    }
+    results = kept(tmp_path, [])
+    results.write(outcome(found[0], **written))
+    results.collect(found, VERSIONS)
+    [row] = store.load(tmp_path / "results").rows
+    assert {name: repr(row[name]) for name in written} == {
+        name: repr(value) for name, value in written.items()
+    }
 
 
 def test_the_same_rows_are_the_same_bytes(tmp_path: Path) -> None:

@@ -17,9 +17,8 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import cast
 
-import pyarrow.parquet
 from eeon_experiments.results import Row
-from eeon_experiments.store import load
+from eeon_experiments.store import load, load_flows
 from validate import compare
 
 HERE = Path(__file__).resolve().parent
@@ -59,7 +58,7 @@ def main() -> None:
 
 def _twin(seed: int) -> list[Row]:
     """Runs twin.yaml, as far as it has not been, and returns its rows."""
-    folder = OUT / f"seed-{seed}"
+    folder = _folder(seed)
     command = [str(Path(sys.executable).parent / "eeon"), "experiment", "run", str(HERE / "twin.yaml")]
     subprocess.run([*command, "--seeds", str(seed), "-o", str(folder)], check=True)
     results = load(folder)
@@ -113,17 +112,17 @@ def _whole(row: Row) -> compare.Whole:
 
 
 def _flows(row: Row) -> list[compare.FlowRow]:
-    table = pyarrow.parquet.read_table(f"{_file(row)}.flows.parquet")
-    return cast(list[compare.FlowRow], table.to_pylist())
+    return cast(list[compare.FlowRow], load_flows(_folder(row.seed), row.text("run_id")))
 
 
 def _depths(row: Row) -> compare.Depths:
-    text = Path(f"{_file(row)}.queues.json").read_text(encoding="utf-8")
+    path = _folder(row.seed) / "runs" / f"{row.text('run_id')}.queues.json"
+    text = path.read_text(encoding="utf-8")
     return cast(compare.Depths, json.loads(text))
 
 
-def _file(row: Row) -> Path:
-    return OUT / f"seed-{row.seed}" / "runs" / row.text("run_id")
+def _folder(seed: int) -> Path:
+    return OUT / f"seed-{seed}"
 
 
 def _sum(row: Row, prefix: str) -> int:

@@ -32,7 +32,7 @@ from eeon_control.cli import main
 
 main({words!r}, prog_name="eeon")
 """
-HEAVY = ("pyarrow", "matplotlib", "bokeh", "perfetto", "distributed", "dask", "eeon_experiments")
+HEAVY = ("matplotlib", "bokeh", "perfetto", "distributed", "dask", "eeon_experiments")
 
 
 def eeon(*words: str, absent: tuple[str, ...] = HEAVY) -> subprocess.CompletedProcess[str]:

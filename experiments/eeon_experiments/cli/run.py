@@ -105,6 +105,7 @@ def run(
     before the first one starts. Every result is kept as it comes: after an interruption the same command goes
     on. At the end the numbers of the points are shown; `eeon experiment show` shows all of them again.
     """
+    from eeon_experiments import store
     from eeon_experiments.report import points
     from eeon_experiments.report.family import runs_of
 
@@ -143,7 +144,7 @@ def run(
         click.echo(f"left aside: {line}")
     found = points.points(runs_of(results.finished, {}))
     show_points(found, wanted, MOST_ROWS)
-    click.echo(f"{len(results.finished)} rows in {folder / 'rows.parquet'}")
+    click.echo(f"{len(results.finished)} rows in {folder / store.ROWS}")
     _tell_alike(results)
     if failures:
         shown = "\n".join(failures[:_SHOWN_FAILURES])

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from eeon_tools import svg
 
+from eeon_experiments import store
 from eeon_experiments.quantities import rough_time
 from eeon_experiments.report import points
 from eeon_experiments.report.blocks import (
@@ -131,7 +132,7 @@ def _front(
         Code(command),
         *_data_again(families, page),
         Paragraph(
-            f"Data for machines: `{rows}/rows.parquet` has a row for each run, `manifest.json` "
+            f"Data for machines: `{rows}/{store.ROWS}` has a row for each run, `manifest.json` "
             f"beside it says who made it, `{claims}` has every claim's outcome and numbers. "
             "The same seeds, program and engine give the same numbers on any machine; only times and memory "
             "of the runs differ."
@@ -151,7 +152,7 @@ def _front_of_numbers(
         Heading("Make it again", anchor="again"),
         Code("\n".join([*map(_run, families), command])),
         Paragraph(
-            f"Data for machines: `{rows}/{points.FILE}` has a row for each point, `{rows}/rows.parquet` one "
+            f"Data for machines: `{rows}/{points.FILE}` has a row for each point, `{rows}/{store.ROWS}` one "
             "for each run, and `manifest.json` beside them says who made it."
         ),
     ]

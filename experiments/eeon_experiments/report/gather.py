@@ -32,7 +32,6 @@ _DRAWN_WITH = (
     "eeon-tools",
     "eeon-experiments",
     "matplotlib",
-    "pyarrow",
 )
 FULL, QUICK = "", "-quick"
 """Behind the name of an experiment's folder of results: its form."""

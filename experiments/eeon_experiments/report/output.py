@@ -64,8 +64,10 @@ def _rows(families: Sequence[Family]) -> str:
 
 
 def claims_json(families: Sequence[Family]) -> str:
-    """Returns the claims for machines, as text."""
-    return json.dumps(summary(families), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+    """Returns the claims for machines, as text with a line for each claim."""
+    text = json.dumps(summary(families), separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+    # A text has its quotation marks escaped, so this is where a claim begins.
+    return text.replace('{"id":', '\n{"id":') + "\n"
 
 
 def web_page(families: Sequence[Family], command: str) -> str:

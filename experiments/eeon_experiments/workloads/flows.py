@@ -157,7 +157,7 @@ class Flows(Application):
     cool_down: DurationText = Duration(0)
     """Flows that begin later than so long before the end are sent and not measured."""
     rows: Flag = False
-    """Keep a row for each flow: `runs/ID.flows.parquet`."""
+    """Keep a row for each flow: `runs/ID.flows.csv.xz`."""
 
     @model_validator(mode="after")
     def _list_or_drawn(self) -> Self:
