@@ -136,8 +136,8 @@ class Results:
         return sorted({row.seed for row in self.finished})
 
     def alike(self) -> list[list[Row]]:
-        """Returns rows of one point whose seeds gave the same numbers, in groups of two and more: what was drawn
-        has changed nothing there, and their spread says nothing."""
+        """Returns rows of one point whose seeds gave the same numbers, in groups of two and more. What was
+        drawn has changed nothing there, and their spread says nothing."""
         found: dict[tuple[object, ...], list[Row]] = {}
         for row in self.finished:
             numbers = tuple((name, value) for name, value in row.items() if name not in _OF_ONE_RUN)
