@@ -39,7 +39,7 @@ _FRAMES_AT_A_TIME = 1 << 15
 # Full frames of all hosts, which are in memory, with their ACKs.
 _IDLE_STEPS = 16
 # At most this many times as much time is in a part that follows parts without a frame.
-_MAX_RECORDED = 1 << 24
+_MAX_RECORDED = 16_000_000
 # More than the shortest frames that all hosts can send in the longest part.
 _LONGEST_HEADERS_BYTES = 128
 _PS_PER_S = 10**12
