@@ -34,7 +34,7 @@ def table() -> dict[tuple[str, ...], list[float]]:
     return {tuple(row[:4]): [float(cell) for cell in row[4:8]] for row in rows[2:]}
 
 
-@pytest.mark.parametrize("flows", ["2", "4", "8"])
+@pytest.mark.parametrize("flows", ["2", "4"])
 @pytest.mark.parametrize("algorithm", ["reno_ecn", "cubic_ecn"])
 def test_both_are_marked_and_lose_nothing_behind_a_threshold(
     table: dict[tuple[str, ...], list[float]], algorithm: str, flows: str
@@ -45,6 +45,18 @@ def test_both_are_marked_and_lose_nothing_behind_a_threshold(
         assert (marked > 0, dropped) == (True, 0), by
         # Linux' tail loss probes fire when the machine is late with its packets: how many is not judged.
         assert by == "Linux" or again == 0
+
+
+@pytest.mark.parametrize("algorithm", ["reno_ecn", "cubic_ecn"])
+def test_eight_initial_windows_that_are_more_than_the_buffer_lose_packets_which_both_send_again(
+    table: dict[tuple[str, ...], list[float]], algorithm: str
+) -> None:
+    for by in ("twin", "Linux"):
+        seconds, marked, dropped, again = table["mark_threshold", algorithm, "8", by]
+        assert seconds > AT_THE_LINKS_RATE_SECONDS
+        assert marked > 0, by
+        # Linux' windows come one after the other on a busy machine, and may all find room.
+        assert again == dropped > 0 if by == "twin" else again >= dropped, by
 
 
 def test_both_send_again_what_a_full_buffer_dropped(table: dict[tuple[str, ...], list[float]]) -> None:
