@@ -562,4 +562,6 @@ class AnySequenceOfFaults(RuleBasedStateMachine):
 
 
 TestAnySequenceOfFaults = AnySequenceOfFaults.TestCase
-TestAnySequenceOfFaults.settings = settings(max_examples=200, stateful_step_count=30, deadline=None)
+TestAnySequenceOfFaults.settings = settings(
+    max_examples=2 * settings().max_examples, stateful_step_count=30, deadline=None
+)
