@@ -97,6 +97,7 @@ def test_what_cannot_be_compared_is_refused_in_a_line(text: str, says: str) -> N
         compare(there, Compared.parse(text), "runtime_seconds")
 
 
+@pytest.mark.slow
 def test_the_command_compares_what_was_published() -> None:
     words = ["workloads", "-o", str(DATA / "workloads"), "--compare", "queue=drop_tail,mark_1"]
     words += ["--column", "slowdown_100kb_mean"]
