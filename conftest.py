@@ -54,7 +54,11 @@ class _Watch:
 
 
 _watch = _Watch()
-hypothesis.settings.register_profile("check", max_examples=20)
+# How long a case takes, or Hypothesis to make it, depends on what else the machine does.
+_UNHURRIED = hypothesis.settings(deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow])
+hypothesis.settings.register_profile("unhurried", _UNHURRIED)
+hypothesis.settings.register_profile("check", _UNHURRIED, max_examples=20)
+hypothesis.settings.load_profile("unhurried")
 _STARTED = pytest.StashKey[float]()
 
 
