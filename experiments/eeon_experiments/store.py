@@ -323,7 +323,7 @@ def _packed(names: Iterable[str], rows: Iterable[Iterable[object]], how: Mapping
 
 
 def _unpacked(path: Path, type_of: Callable[[str], columns.Type]) -> list[dict[str, Value]]:
-    """Returns the rows of a table by names. Raises InputError for what is none, or is too large."""
+    """Returns the rows of a table by names. Raises InputError for another or too large a file."""
     csv.field_size_limit(_FILE_LIMIT_BYTES)
     unpacking = lzma.LZMADecompressor(memlimit=_MEMORY_LIMIT_BYTES)
     where = ""

@@ -11,8 +11,8 @@ from eeon_tools.errors import InputError
 def parse_json(path: Path, text: str | bytes) -> object:
     """Returns what a file says, with a byte order mark or without.
 
-    Raises InputError for what is no JSON, and for a key that an object has twice: of the two values readers
-    take the last and forget the first."""
+    Raises InputError for a file that is not JSON, and for a key that an object has twice: of two values
+    readers take the last and forget the first."""
     try:
         decoded = text.decode("utf-8-sig") if isinstance(text, bytes) else text.removeprefix("\ufeff")
         return json.loads(decoded, object_pairs_hook=_object)

@@ -108,7 +108,7 @@ def _of_json(path: Path, text: str, schema: P4Schema, may_be_empty: bool) -> p4r
 
 
 def _check_keys(path: Path, place: str, item: Iterable[str], known: Sequence[str]) -> None:
-    """Refuses keys that nobody would follow. Comments are no keys."""
+    """Refuses keys that nobody would follow. Comments may stand beside them."""
     for key in item:
         if key not in known and key not in _COMMENTS and not key.startswith(("_", "#", "//")):
             listed = ", ".join(known)

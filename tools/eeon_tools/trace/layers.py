@@ -89,7 +89,7 @@ def transport(frame: bytes | bytearray, place: tuple[int, int]) -> Transport | N
 def tcp_payload(
     frame: bytes, place: tuple[int, int], found: Transport | None, frame_bytes: int
 ) -> int | None:
-    """Returns how much payload a TCP segment has, by its headers; None of what is none, or was not captured.
+    """Returns the payload of a TCP segment in bytes, by its headers; None where they are not there.
 
     IP's length is 0 in frames of segmentation offload beyond 64 KB: then the frame says how much there is.
     """
