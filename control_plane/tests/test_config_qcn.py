@@ -44,8 +44,8 @@ def test_entries_written_out():
         "set_point_bytes": 20_000,
         "weight_shift": 2,
         "range_bytes": 180_000,
-        # 2^62 / 180 000, rounded up.
-        "scale_q56": 25_620_477_880_153,
+        # 63 * 2^56 / 180 000, rounded up.
+        "scale_q56": 25_220_157_913_275,
         "sample_bytes": 100_000,
         "jitter_q16": 6_553,
     }

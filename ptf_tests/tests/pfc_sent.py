@@ -28,7 +28,7 @@ SAMPLED_ALWAYS = {
     "set_point_bytes": 1,
     "weight_shift": 0,
     "range_bytes": 3,
-    "scale_q56": -(-(64 << 56) // 3),
+    "scale_q56": -(-(63 << 56) // 3),
     "sample_bytes": 1,
     "jitter_q16": 0,
 }

@@ -28,12 +28,12 @@ COPY_SESSION = NUMBERS["constants"]["COPY_SESSION"]
 _SEED = 1
 
 CNM = bytes.fromhex(
-    "020000000001 020100000001 22e7 003f 02010000000a 0010 fec7 0270 0000 020100000001 0040"
+    "020000000001 020100000001 22e7 003e 02010000000a 0010 fec7 0270 0000 020100000001 0040"
     "0800 450003da43210000 3f06 1dfc 0a000101 0a000201 c35034fa 000003e8 000007d0 50102000 711e 0000"
     + "00"
     * 22
 )
-"""40 frames of 1000 bytes, 60 bytes at the last sample, feedback 63; the TTL is one less."""
+"""40 frames of 1000 bytes, 60 bytes at the last sample, feedback 62; the TTL is one less."""
 
 
 @dataclass
@@ -55,7 +55,7 @@ class Point:
         depth = found + length
         offset, delta = self.set_point - depth, depth - self.old
         excess = min(max(0, self.weight * delta - offset), self.set_point * (2 * self.weight + 1))
-        feedback = min(63, 64 * excess // (self.set_point * (2 * self.weight + 1)))
+        feedback = 63 * excess // (self.set_point * (2 * self.weight + 1))
         # As a share of 2^16, rounded.
         self.left = self.sample * round(65536 / (1 + feedback // 8)) >> 16
         self.old = depth
@@ -96,7 +96,7 @@ class _Qcn(FabricTest):
             "set_point_bytes": point.set_point,
             "weight_shift": point.weight.bit_length() - 1,
             "range_bytes": whole,
-            "scale_q56": -(-(64 << 56) // whole),
+            "scale_q56": -(-(63 << 56) // whole),
             "sample_bytes": point.sample,
             "jitter_q16": self.jitter_q16,
         }
@@ -146,7 +146,7 @@ class CnmOfAFullQueueIsTheStandardsFrame(_Qcn):
         self.assertEqual((point.left, point.old), (0, 0), "a switch without history")
         self.assertEqual(len(self.burst(PORT, frames(40))), 40)
         self.assert_cnms([CNM])
-        self.assertEqual(cnm_of(frames(1)[0], 63, (SET_POINT - 40_000) // 64, 624), CNM)
+        self.assertEqual(cnm_of(frames(1)[0], 62, (SET_POINT - 40_000) // 64, 624), CNM)
         self.assertEqual(self.made(), 1)
         self.assertEqual(self.verdicts(SOURCE)[PacketClass.CONTROL, Verdict.FORWARDED], 1)
 

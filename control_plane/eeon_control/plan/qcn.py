@@ -23,7 +23,7 @@ CNM_PRIORITY = PRIORITIES - 1
 """Messages go before everything else: late ones are of no use."""
 
 _SCALE_BITS = 56
-_LEVELS = 64
+_STRONGEST = 63
 _PERCENT_Q16 = 65536
 
 
@@ -64,7 +64,7 @@ def action(qcn: Qcn) -> Action:
             ("set_point_bytes", int(qcn.set_point)),
             ("weight_shift", qcn.weight.bit_length() - 1),
             ("range_bytes", reach),
-            ("scale_q56", -(-(_LEVELS << _SCALE_BITS) // reach)),
+            ("scale_q56", -(-(_STRONGEST << _SCALE_BITS) // reach)),
             ("sample_bytes", int(qcn.sample)),
             ("jitter_q16", qcn.jitter * _PERCENT_Q16 // 100),
         ),

@@ -70,7 +70,7 @@ control congestion_point(inout metadata_t meta) {
 
     // Feedback is Qoff - w * Qdelta of the standard with the sign changed: (q - set point) + w * (q - q at the last sample), where q
     // counts the arriving frame and w is 2^weight_shift. From range_bytes on, (2 w + 1) set points, it is as strong as can
-    // be; below, scale_q56 makes 64 levels of it: 64 * 2^56 / range_bytes, rounded up. Less than a level tells nobody.
+    // be: level 63. Below, scale_q56 makes a level of it: 63 * 2^56 / range_bytes, rounded up. Level 0 tells nobody.
     //
     // The next sample is taken sample_bytes later, sooner the stronger the feedback: after a whole, a half, a third, ... an eighth,
     // drawn from 1 - jitter to 1 + jitter of that, where jitter has 16 fractional bits.
@@ -79,7 +79,7 @@ control congestion_point(inout metadata_t meta) {
         @brief("Bytes: the length that the queue is to have.") byte_count_t set_point_bytes,
         @brief("The change of the length weighs 2^weight_shift.") bit<8> weight_shift,
         @brief("Bytes of feedback from which on it is as strong as can be.") bit<64> range_bytes,
-        @brief("64 * 2^56 / range_bytes, rounded up.") bit<64> scale_q56,
+        @brief("63 * 2^56 / range_bytes, rounded up.") bit<64> scale_q56,
         @brief("Bytes between samples without congestion.") byte_count_t sample_bytes,
         @brief("That distance is drawn from 1 - jitter to 1 + jitter of it; 16 fractional bits.") bit<16> jitter_q16) {
         byte_count_t left;
