@@ -3,14 +3,14 @@
 //   parser -> classify -> admit -> route -> choose_priority -> congestion_point -> buffer_limit -> aqm -> eee_admit     ingress: every decision
 //          -> queue [gate] -> hold -> counters -> deparser              egress: waiting, leaving, rewriting
 //
-// Runs unchanged on BMv2's simple_switch and on the engine; what differs between targets is data: tick, ports, limits.
-// It is no L2 switch: it learns no addresses, answers no ARP and sends no ICMP. Read include/types.p4 first.
+// Runs unchanged on BMv2's simple_switch and on the engine; targets differ in data only: tick, ports, limits.
+// It is not an L2 switch: it learns no addresses, answers no ARP and sends no ICMP. Read include/types.p4 first.
 
 #include <core.p4>
 #define V1MODEL_VERSION 20200408
 #include <v1model.p4>
 
-// A reader of the main way can skip these, and `p4c-bm2-ss -DEEON_CORE` leaves them out.
+// They are off the main path: readers can skip them, and `p4c-bm2-ss -DEEON_CORE` leaves them out.
 #ifndef EEON_CORE
 #define EEON_QCN               // control/qcn.p4: congestion notification messages of IEEE 802.1Q
 #define EEON_SIMULATOR_BUFFERS // control/simulator_buffers.p4, control/outside.p4: buffers as simulators count them
@@ -42,7 +42,7 @@
 control eeon_ingress(inout headers_t hdr, inout metadata_t meta, inout standard_metadata_t standard_metadata) {
     apply {
         if (standard_metadata.instance_type == INSTANCE_TYPE_RECIRCULATED && meta.copy == copy_t.NONE) {
-            // Everything was decided when it first came; back to its queue.
+            // The first pass made every decision; the packet returns to its queue.
             standard_metadata.egress_spec = meta.egress_port;
             standard_metadata.priority = meta.queue[2:0];
             if (hdr.cnm.isValid()) {
@@ -51,7 +51,7 @@ control eeon_ingress(inout headers_t hdr, inout metadata_t meta, inout standard_
         } else if (standard_metadata.instance_type == INSTANCE_TYPE_TIMER) {
             say_again.apply(meta, standard_metadata);
         } else {
-            // What it is.
+            // Classification.
             if (meta.copy == copy_t.MADE_PAUSE) {
                 send_made.apply(hdr, meta, standard_metadata);
             } else if (meta.copy == copy_t.MADE_CNM) {
@@ -60,7 +60,7 @@ control eeon_ingress(inout headers_t hdr, inout metadata_t meta, inout standard_
                 classify.apply(hdr, meta, standard_metadata);
             }
 
-            // Where it goes. A pause frame that the switch made knows.
+            // Forwarding. The copy carries the port of a pause frame that the switch made.
             if (hdr.packet_out.isValid()) {
                 packet_out_decap.apply(hdr, meta, standard_metadata);
             } else if (meta.copy != copy_t.MADE_PAUSE) {
@@ -72,7 +72,7 @@ control eeon_ingress(inout headers_t hdr, inout metadata_t meta, inout standard_
                 }
             }
 
-            // Whether its queue takes it. A frame that the switch made always fits.
+            // Admission to the queue. A frame that the switch made always fits.
             if (meta.verdict == verdict_t.FORWARDED && hdr.cnm.isValid()) {
                 take_cnm.apply(hdr, meta, standard_metadata);
             } else if (meta.verdict == verdict_t.FORWARDED && meta.copy == copy_t.NONE) {

@@ -1,4 +1,4 @@
-// Header formats, in the order in which they are on the wire.
+// Header formats, in the order in which they appear on the wire.
 
 #ifndef EEON_HEADERS_P4_
 #define EEON_HEADERS_P4_
@@ -12,7 +12,7 @@ header packet_in_header_t {
     bit<7> _pad;
 }
 
-// From the controller: the frame to be sent, with the port through which it leaves.
+// From the controller: the frame to send, with its egress port.
 @controller_header("packet_out")
 header packet_out_header_t {
     port_id_t egress_port;
@@ -38,7 +38,7 @@ header mac_control_t {
     bit<16> opcode;
 }
 
-// IEEE 802.3 annex 31D. Bit n of `enabled`: time n counts. Times are in quanta of 512 bit times.
+// IEEE 802.3 annex 31D. Bit n of `enabled` makes time n valid. Times are in quanta of 512 bit times.
 header pfc_t {
     bit<8> reserved;
     bit<8> enabled;
@@ -52,7 +52,7 @@ header pfc_t {
     bit<16> time_7;
 }
 
-// Up to the shortest frame, in those that the switch makes.
+// Pads the frames that the switch makes to the minimum frame length.
 header pfc_padding_t {
     bit<32> zero_0;
     bit<32> zero_1;
@@ -63,8 +63,8 @@ header pfc_padding_t {
     bit<16> zero_6;
 }
 
-// IEEE 802.1Q-2022 section 33.4, and the EtherType with which the bytes that it carries begin: the sampled frame from there on.
-// Differences are in 64 bytes, signed. Behind the carried IP header, of which nothing is read, come the carried ports.
+// IEEE 802.1Q-2022 section 33.4, and the EtherType at which the carried bytes of the sampled frame begin.
+// Differences are signed, in units of 64 bytes. The carried ports follow the carried IP header, which is not parsed further.
 header cnm_t {
     bit<4> version;
     bit<6> reserved;
@@ -85,7 +85,7 @@ header carried_ports_t {
     bit<16> dst_port;
 }
 
-// A CNM is routed to the source of what it carries: for that, the carried addresses change places, and again afterwards.
+// A CNM is routed to the source of the carried packet: the carried addresses are swapped before routing, and again afterwards.
 #define REVERSE_CARRIED(hdr) \
     if (hdr.ipv4.isValid()) { \
         ipv4_addr_t addr = hdr.ipv4.src_addr; \
@@ -97,7 +97,7 @@ header carried_ports_t {
         hdr.ipv6.dst_addr = addr; \
     }
 
-// RFC 791 section 3.1, with the second byte as RFC 2474 and RFC 3168 divide it.
+// RFC 791 section 3.1, with the second byte divided as in RFC 2474 and RFC 3168.
 header ipv4_t {
     bit<4> version;
     bit<4> ihl; // header length in 32-bit words
@@ -120,7 +120,7 @@ header ipv4_options_t {
     varbit<320> options; // (15 - 5) words
 }
 
-// RFC 8200 section 3, with the traffic class as RFC 2474 and RFC 3168 divide it.
+// RFC 8200 section 3, with the traffic class divided as in RFC 2474 and RFC 3168.
 header ipv6_t {
     bit<4> version;
     bit<6> dscp;
@@ -133,7 +133,7 @@ header ipv6_t {
     ipv6_addr_t dst_addr;
 }
 
-// RFC 9293 section 3.1. Options stay in the payload: nothing here reads them.
+// RFC 9293 section 3.1. Options stay in the payload, because the program does not read them.
 header tcp_t {
     bit<16> src_port;
     bit<16> dst_port;

@@ -1,8 +1,8 @@
 // Parser and deparser.
 //
-// The parser also judges lengths: it stops with an error at the first header that cannot be what it says, and classify
-// makes any error the verdict MALFORMED. The frame may be longer than the IP packet in it (padding), never shorter.
-// Fragments and IPv6 packets with extension headers are parsed as far as IP.
+// The parser also checks lengths: it stops with an error at the first header that is inconsistent, and classify
+// turns any error into the verdict MALFORMED. A frame may be longer than the IP packet in it (padding), never shorter.
+// Fragments and IPv6 packets with extension headers are parsed up to the IP header.
 
 #ifndef EEON_PARSER_P4_
 #define EEON_PARSER_P4_

@@ -1,5 +1,5 @@
-// States of eeon_parser for a CNM. The frame that it carries is cut: its lengths are not judged, and of its IP packet
-// nothing but the addresses and ports is read. The ports are those of a packet to the source of what it carries.
+// States of eeon_parser for a CNM. The carried frame is truncated: its lengths are not checked, and only the addresses
+// and ports of its IP packet are read. The ports become those of a packet to the source of the carried packet.
 
     state parse_cnm {
         packet.extract(hdr.cnm);
@@ -42,7 +42,7 @@
         transition accept;
     }
 
-    // The header must be whole, options included; l2_bytes less 12 is what is carried before it.
+    // The header must be complete, options included; l2_bytes - 12 bytes are carried before it.
     state parse_carried_ipv4 {
         packet.extract(hdr.ipv4);
         verify(hdr.ipv4.version == 4 && hdr.ipv4.ihl >= 5
@@ -55,7 +55,7 @@
         }
     }
 
-    // No room is sure to be left for ports.
+    // The carried bytes may end before the ports.
     state parse_carried_ipv4_options {
         packet.extract(hdr.ipv4_options, ((bit<32>)hdr.ipv4.ihl - 5) << 5);
         transition accept;

@@ -1,9 +1,9 @@
-// How many entries tables hold and how many cells arrays have. Read by compile.py for compiled/constants.json.
+// Sizes of tables and register arrays. compile.py reads them for compiled/constants.json.
 
 #ifndef EEON_SIZES_P4_
 #define EEON_SIZES_P4_
 
-// One cell for each value of port_id_t, so that no index can be out of range: BMv2 built without assertions
+// One cell for each value of port_id_t, so no index can be out of range: BMv2 built without assertions
 // does not check indices.
 const bit<32> PORT_CELLS = 512;
 const bit<32> QUEUE_CELLS = 4096;     // port << 3 | priority
@@ -19,7 +19,7 @@ const bit<32> PCP_TABLE_SIZE = 8;   // and for each PCP
 
 const bit<32> ECMP_SELECTOR_SIZE = 4096; // members, all groups together
 
-// A packet that has come so often to an open gate leaves without waiting for its turn. See control/hold.p4.
+// A packet that has reached an open gate this many times leaves without waiting for its turn. See control/hold.p4.
 const bit<16> HOLD_PATIENCE_ROUNDS = 1024;
 
 #endif // EEON_SIZES_P4_

@@ -1,7 +1,7 @@
-// Which frames are the router's to forward. The others are counted where they came in, and dropped.
+// Selects the frames that the router may forward. All others are counted at their ingress port and dropped.
 //
 //   NOT_ADMITTED: the frame is addressed to another station, or to many (RFC 1812 section 5.3.4)
-//   MARTIAN: an address of the IP packet must not be seen beyond a host or a link (RFC 1812 sections 4.2.2.11 and 5.3.7)
+//   MARTIAN: an address of the IP packet must not appear beyond a host or a link (RFC 1812 sections 4.2.2.11 and 5.3.7)
 
 #ifndef EEON_ADMIT_P4_
 #define EEON_ADMIT_P4_
@@ -10,7 +10,7 @@
 #include "../metadata.p4"
 #include "../sizes.p4"
 
-// As source or destination alike: 0.0.0.0/8, 127.0.0.0/8, multicast, class E and the broadcast address, and link-local
+// As source and as destination: 0.0.0.0/8, 127.0.0.0/8, multicast, class E and the broadcast address, and link-local
 // addresses (RFC 3927 section 2.7). This router has no multicast routes.
 #define IS_MARTIAN_IPV4(addr) \
     ((addr)[31:24] >= 224 || (addr)[31:24] == 127 || (addr)[31:24] == 0 || (addr)[31:16] == 0xA9FE)

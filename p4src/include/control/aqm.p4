@@ -1,10 +1,10 @@
-// Active queue management: which packets are marked, and which are dropped early, by what they find in their port's queues,
-// or in their own queue alone where the port's action is by_queue.
-// CoDel decides when they leave it, in control/codel.p4; here is only how it is set.
+// Active queue management: decides which packets are marked or dropped early, by the depth that they find in their port's
+// queues, or in their own queue alone where the port's action is by_queue.
+// CoDel decides at departure, in control/codel.p4; this file only reads its settings.
 // The models, their equations and their sources: docs/models/marking.md and codel.md.
 //
-// A mark is a decision here and a rewrite in egress (control/hold.p4). A packet that is not ECT is never marked, CE is
-// never cleared, and a packet that came with CE is let through as it is and does not count as marked.
+// The decision to mark is made here; egress rewrites the header (control/hold.p4). A Not-ECT packet is never marked, CE is
+// never cleared, and a packet that arrives with CE passes unchanged and does not count as marked.
 
 #ifndef EEON_AQM_P4_
 #define EEON_AQM_P4_
@@ -19,7 +19,7 @@
 @name("red_average")
 register<bit<64>, queue_id_t>(QUEUE_CELLS) red_average;
 
-// How the packet takes a signal of congestion.
+// Determines the effect of a congestion signal on the packet.
 action choose_signal(in metadata_t meta, in bit<1> ecn, in protect_t protect, inout signal_t signal) {
     signal = signal_t.DROP;
     if (ecn == 1 && meta.ecn != ecn_t.NOT_ECT) {
@@ -45,7 +45,7 @@ control aqm(inout metadata_t meta, in standard_metadata_t standard_metadata) {
     }
 
     // RFC 8257 section 3.1: CE when the instantaneous occupancy is above K. Nothing is dropped early.
-    // ECT(1) has its own threshold, for L4S (RFC 9331); the controller writes the same number twice when there is none.
+    // ECT(1) has its own threshold, for L4S (RFC 9331); the controller writes the same number twice where L4S is not used.
     @brief("Marks ECN-capable packets that find more than a threshold, in the port's queues or in their own.")
     action mark_threshold(
         @brief("Bytes, for ECT(0).") byte_count_t threshold_bytes,
@@ -64,7 +64,7 @@ control aqm(inout metadata_t meta, in standard_metadata_t standard_metadata) {
     }
 
     // Floyd and Jacobson 1993, without the count since the last mark. With mean_bytes > 0 a packet of mean_bytes has the
-    // probability of the line, others in proportion.
+    // line's probability, other packets in proportion to their length.
     @brief("Random early detection: marks or drops with a probability that grows with the queue.")
     @action_restriction("min_threshold <= max_threshold && (mean_bytes == 0 || mean_bytes >= 256)")
     action red(
@@ -100,12 +100,12 @@ control aqm(inout metadata_t meta, in standard_metadata_t standard_metadata) {
             busy_until.read(idle_since, meta.egress_port);
             tick_t now = standard_metadata.ingress_global_timestamp;
             if (found == 0 && !TICK_TO_COME(idle_since, now)) {
-                // 48 + 16 bits. Whole halvings above the 16 fractional bits.
+                // 48 + 16 bits. The whole halvings are above the 16 fractional bits.
                 bit<64> halvings = ((bit<64>)(now - idle_since) * (bit<64>)idle_halvings) >> idle_shift;
                 if (halvings >= (64w64 << 16)) {
                     average = 0;
                 } else {
-                    // 1 - 2^-f as a parabola that is exact at both ends; what is left is right to 0.3 %.
+                    // 1 - 2^-f as a parabola that is exact at both ends; the remaining average is right to 0.3 %.
                     bit<64> f = halvings & 0xFFFF;
                     bit<64> loss = (f * 43903 - ((f * f) >> 16) * 11135) >> 16;
                     average = average >> (bit<8>)(halvings >> 16);
@@ -120,8 +120,8 @@ control aqm(inout metadata_t meta, in standard_metadata_t standard_metadata) {
         if (depth >= (bit<64>)max_threshold << RED_DEPTH_BITS) {
             congested = true;
         } else if (depth >= (bit<64>)min_threshold << RED_DEPTH_BITS) {
-            // 8 fractional bits of the depth: (max - min) * 2^8 * slope <= 2^56 fits 64 bits. With mean_bytes, of at least
-            // 2^8, the first product is no larger, 48 bits of it are left, and a length has 16.
+            // 8 fractional bits of the depth: (max - min) * 2^8 * slope <= 2^56 fits 64 bits. With mean_bytes of at least
+            // 2^8, the first product is no larger; 48 bits of it remain, and a length has 16.
             bit<64> above_min = (depth - ((bit<64>)min_threshold << RED_DEPTH_BITS)) >> (RED_DEPTH_BITS - RED_RAMP_BITS);
             bit<64> probability = (above_min * probability_slope) >> RED_RAMP_BITS;
             if (mean_bytes != 0) {
@@ -144,7 +144,7 @@ control aqm(inout metadata_t meta, in standard_metadata_t standard_metadata) {
         }
     }
 
-    // RFC 8289. A queue that would keep no more than mtu_bytes behind the packet is never too long.
+    // RFC 8289. A queue that would keep at most mtu_bytes behind the packet never counts as too long.
     @brief("CoDel (RFC 8289): marks or drops what has waited too long.")
     action codel(
         @brief("Ticks.") bit<32> target_ticks,
@@ -160,7 +160,7 @@ control aqm(inout metadata_t meta, in standard_metadata_t standard_metadata) {
         choose_signal(meta, ecn, protect, meta.signal);
     }
 
-    // Each of the port's queues has thresholds, an average and a state of its own.
+    // Each queue of the port has its own thresholds, average and state.
     @brief("The AQM of each queue of the port is that of queue_aqm, and compares that queue alone.")
     action by_queue() {
         meta.aqm_of_queue = 1;

@@ -9,7 +9,7 @@
 #include "occupancy.p4"
 
 control buffer_limit(inout metadata_t meta) {
-    // One bit wider than the counts, because a limit of 0xFFFFFFFF means none.
+    // One bit wider than the counts, because a limit of 0xFFFFFFFF means unlimited.
     @brief("Drops what does not fit into the port's buffer.")
     action set_buffer_limit(
         @brief("Bytes; 4294967295: unlimited.") byte_count_t buffer_bytes) {

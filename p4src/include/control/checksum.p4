@@ -1,9 +1,9 @@
-// The IPv4 header checksum: checked on arrival (RFC 1812 section 5.2.2), carried along with each change of the header.
+// The IPv4 header checksum: verified on arrival (RFC 1812 section 5.2.2), updated with each change of the header.
 // TCP and UDP checksums are end to end and cover nothing that a switch changes.
 //
 // The update is RFC 1624 equation 4, HC' = HC - ~m - m' in one's complement, for the three changes of a word m that
 // this program makes. One's complement has two zeros; a full computation writes 0x0000, and so do the actions below,
-// because the checksum of a header that was accepted is never 0xFFFF. A packet-out with a wrong one keeps its error.
+// because the checksum of an accepted header is never 0xFFFF. A packet-out with a wrong checksum keeps its error.
 
 #ifndef EEON_CHECKSUM_P4_
 #define EEON_CHECKSUM_P4_
@@ -23,13 +23,13 @@ control verify_ipv4_checksum(inout headers_t hdr, inout metadata_t meta) {
     }
 }
 
-// v1model wants a block here; the checksum is already right.
+// v1model requires this block; the checksum is already right.
 control no_checksum_update(inout headers_t hdr, inout metadata_t meta) {
     apply {
     }
 }
 
-// The TTL is the upper byte of its word: HC + 0x0100, where a carry comes round and 0xFFFF is written 0.
+// The TTL is the upper byte of its word: HC + 0x0100 with end-around carry; 0xFFFF is written as 0.
 action checksum_after_ttl_less_one(inout bit<16> checksum) {
     if (checksum >= 0xFEFF) {
         checksum = checksum + 0x0101;
@@ -38,7 +38,7 @@ action checksum_after_ttl_less_one(inout bit<16> checksum) {
     }
 }
 
-// ECN is the lowest part of its word: HC - (CE - ecn), where a borrow comes round.
+// ECN is the lowest part of its word: HC - (CE - ecn) with end-around borrow.
 action checksum_after_ce(inout bit<16> checksum, in ecn_t ecn) {
     bit<16> change = 3 - (bit<16>)(bit<2>)ecn;
     if (checksum < change) {

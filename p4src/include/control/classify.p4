@@ -1,4 +1,4 @@
-// What the packet is: well-formed or not, its class, its ECN codepoint, its length in the queue.
+// Classifies the packet: well-formed or not, its class, its ECN codepoint, its length in the queue.
 // Every packet from a port or from the controller passes here once, and is counted in `received`.
 
 #ifndef EEON_CLASSIFY_P4_
@@ -9,7 +9,7 @@
 #include "counters.p4"
 
 control classify(inout headers_t hdr, inout metadata_t meta, in standard_metadata_t standard_metadata) {
-    // The parser has made sure that the TCP header fits into the IP payload.
+    // The parser has checked that the TCP header fits into the IP payload.
     @hidden
     action read_tcp() {
         meta.tcp_ece = hdr.tcp.ece;
@@ -44,7 +44,7 @@ control classify(inout headers_t hdr, inout metadata_t meta, in standard_metadat
             } else if (hdr.ipv6.isValid()) {
                 meta.ecn = hdr.ipv6.ecn;
             } else if (hdr.ethernet.ether_type == ETHERTYPE_MAC_CONTROL) {
-                // IEEE 802.3 clause 31: for the MAC that receives it, never for another.
+                // IEEE 802.3 clause 31: for the MAC that receives it; never forwarded.
                 meta.packet_class = packet_class_t.CONTROL;
                 meta.verdict = verdict_t.CONSUMED;
             }
@@ -52,7 +52,7 @@ control classify(inout headers_t hdr, inout metadata_t meta, in standard_metadat
                 read_tcp();
             } else if (hdr.cnm.isValid()) {
                 meta.packet_class = packet_class_t.CONTROL;
-                // The controller's goes by no route.
+                // A CNM from the controller needs no route.
                 if (standard_metadata.ingress_port != CPU_PORT) {
                     REVERSE_CARRIED(hdr)
                 }

@@ -1,5 +1,5 @@
-// CoDel at dequeue (RFC 8289): judges a packet as it leaves, by how long it stood in its queue.
-// The model, its rules and what it does otherwise than the RFC's pseudo code: docs/models/codel.md.
+// CoDel at dequeue (RFC 8289): judges a packet as it leaves, by its sojourn time.
+// The model, its rules and its deviations from the RFC's pseudo code: docs/models/codel.md.
 //
 //            target reached     for an interval: signal      due: signal
 //   BELOW ----------------> ABOVE ----------------> DROPPING -----------> DROPPED
@@ -8,8 +8,8 @@
 //     +-----------------------+----------------------+---- next packet, ------+
 //         below the target, or no more than an MTU left     still above: schedule the next signal
 //
-// A signal is a drop or a mark. The RFC drops in a loop, until it has a packet to deliver; here each packet that comes out
-// of the queue is judged when it comes, which on a target that does not spend wire time on a dropped packet is the same.
+// A signal is a drop or a mark. The RFC drops in a loop until it has a packet to deliver; here each packet is judged
+// when it leaves the queue. On a target where a dropped packet takes no wire time, the result is the same.
 
 #ifndef EEON_CODEL_P4_
 #define EEON_CODEL_P4_
@@ -45,10 +45,10 @@ register<bit<32>, queue_id_t>(QUEUE_CELLS) codel_last_count;
 #define RECIPROCAL_ROOT_STEP(y, m) \
     y = (y * ((64w3 << 31) - ((((y * y) >> 31) * (m)) >> 30))) >> 32
 
-// interval / sqrt(count) to the nearest tick, for count > 0. What the roots of the fixed point add to that error is
-// below 2^-28 of the result: docs/models/codel.md.
+// interval / sqrt(count) to the nearest tick, for count > 0. The error of the fixed-point root is below 2^-28 of the result:
+// docs/models/codel.md.
 action codel_control_law(in bit<32> interval, in bit<32> count, out tick_t step) {
-    // count = m * 4^e with 1 <= m < 4, and 2^e is what the result is shifted by.
+    // count = m * 4^e with 1 <= m < 4; the result is shifted right by e.
     bit<64> m = (bit<64>)count;
     bit<8> e = 15;
     if (m < 1 << 16) {
@@ -67,7 +67,7 @@ action codel_control_law(in bit<32> interval, in bit<32> count, out tick_t step)
         m = m << 2;
         e = e - 1;
     }
-    // The straight lines that are nowhere further than 2.3 % from 1 / sqrt(m) for m < 2 and for m >= 2.
+    // Two straight lines that deviate at most 2.3 % from 1 / sqrt(m), for m < 2 and for m >= 2.
     bit<64> y = 2714664829 - ((m * 18768) >> 15);
     if (m >= 1 << 31) {
         y = 1919557909 - ((m * 6635) >> 15);
@@ -78,8 +78,8 @@ action codel_control_law(in bit<32> interval, in bit<32> count, out tick_t step)
     step = (tick_t)((((((bit<64>)interval * y) >> 30) >> e) + 1) >> 1);
 }
 
-// Part of the action that lets a packet go (control/hold.p4), at `now`, with `left` bytes behind it. It may make the
-// verdict MARKED or EARLY_DROPPED. (p4c copies an inout struct, field by field; so `meta` is `in`.)
+// Part of the departure action (control/hold.p4), at `now`, with `left` bytes behind the packet. It may set the
+// verdict to MARKED or EARLY_DROPPED. (p4c copies an inout struct field by field; therefore `meta` is `in`.)
 action codel_judge(in metadata_t meta, in tick_t now, in byte_count_t left, inout verdict_t verdict) {
     queue_id_t cell = meta.egress_port ++ meta.aqm_priority;
     bit<8> state;
@@ -103,7 +103,7 @@ action codel_judge(in metadata_t meta, in tick_t now, in byte_count_t left, inou
                 bit<32> last_count;
                 codel_last_count.read(last_count, cell);
                 bit<32> delta = count - last_count;
-                // Soon after the last time: what controlled the queue then is where to start from.
+                // Soon after the last dropping state: start from the count that controlled the queue then.
                 count = 1;
                 if (delta > 1 && TICK_TO_COME(due + ((tick_t)meta.codel_interval_ticks << 4), now)) {
                     count = delta;
@@ -126,7 +126,7 @@ action codel_judge(in metadata_t meta, in tick_t now, in byte_count_t left, inou
             state = codel_state_t.DROPPING;
             if (!TICK_TO_COME(due, now)) {
                 if (meta.signal == signal_t.SPARE) {
-                    // The signal waits for the next packet that may carry it, and does not turn into several.
+                    // The signal waits for the next packet that may take it; several such waits remain one signal.
                     codel_drop_next.write(cell, now);
                 } else {
                     codel_count.write(cell, count |+| 1);

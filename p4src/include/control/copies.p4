@@ -1,6 +1,6 @@
-// Frames that the switch makes itself. Each begins as a copy of a packet (clone session COPY_SESSION, to COPY_PORT), becomes
-// what it is to be in egress, and comes back to ingress, which sends it like any packet: it is admitted, takes its turn,
-// wakes a sleeping link, and is counted. It is never sampled, marked, paused, or dropped for want of room.
+// Frames that the switch makes. Each begins as a copy of a packet (clone session COPY_SESSION, to COPY_PORT). Egress turns
+// the copy into the frame and recirculates it; ingress treats the frame like any packet: it is admitted, takes its turn,
+// wakes a sleeping link, and is counted. It is never sampled, marked, paused, or dropped by the buffer limit.
 
 #ifndef EEON_COPIES_P4_
 #define EEON_COPIES_P4_
@@ -21,7 +21,7 @@ counter<queue_id_t>(QUEUE_CELLS, CounterType.packets) pauses_sent;
         hdr.pfc.time_##priority = meta.copy_quanta; \
     }
 
-// In egress: the copy becomes the frame.
+// In egress: turns the copy into the frame.
 control make_frame(inout headers_t hdr, inout metadata_t meta, inout standard_metadata_t standard_metadata) {
     @hidden
     action make_pause() {
@@ -66,10 +66,10 @@ control make_frame(inout headers_t hdr, inout metadata_t meta, inout standard_me
     }
 }
 
-// In ingress, on the second pass: where the frame goes. It still has the payload of the packet that it was made of.
+// In ingress, on the second pass: chooses the egress port. The frame still has the payload of the copied packet.
 control send_made(inout headers_t hdr, inout metadata_t meta, inout standard_metadata_t standard_metadata) {
-    // `source`: the MAC address of the port. loop_ticks: what a recirculation takes on the target; without it the EEE of
-    // the port would be told a time that is past.
+    // `source`: the MAC address of the port. loop_ticks: the duration of a recirculation on the target; without it, the
+    // port's EEE would get a time in the past.
     @brief("Gives a pause frame that the switch made its source.")
     action send_pause(
         @brief("MAC address of the port.") @format(MAC_ADDRESS) mac_addr_t source,

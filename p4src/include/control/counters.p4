@@ -1,4 +1,4 @@
-// Counters. The bytes are BMv2's: the frame as it came in on this pass (a packet-out with its two bytes of header).
+// Counters. The bytes are BMv2's: the frame as it arrived on this pass (for a packet-out with its two-byte header).
 
 #ifndef EEON_COUNTERS_P4_
 #define EEON_COUNTERS_P4_
@@ -21,7 +21,7 @@ action count_received(in metadata_t meta, in port_id_t ingress_port) {
     received.count(ingress_port ++ (bit<3>)meta.packet_class);
 }
 
-// FORWARDED, MARKED, or CoDel's EARLY_DROPPED: part of the action that lets a packet go (control/hold.p4).
+// FORWARDED, MARKED, or CoDel's EARLY_DROPPED: part of the departure action (control/hold.p4).
 action count_departure(in metadata_t meta) {
     verdicts.count(meta.egress_port ++ (bit<3>)meta.packet_class ++ (bit<4>)meta.verdict);
 }

@@ -8,9 +8,9 @@
 //     +--------------------------------------------------+----------------------+
 //                       first packet to leave, at or after gate_open_at (control/hold.p4)
 //
-// One action does it all, admission and ticket included, because egress moves the same registers meanwhile: the packet
-// that finds the queue empty must also be the one that sees when the wire went idle.
-// A port whose EEE is off pays for the admission and one look at the tickets.
+// One action does all of it, including admission and ticket, because egress changes the same registers concurrently: the
+// packet that finds the queue empty must also be the one that reads when the wire went idle.
+// A port with EEE off pays for the admission and one comparison of tickets.
 
 #ifndef EEON_EEE_P4_
 #define EEON_EEE_P4_
@@ -25,13 +25,13 @@
 @name("eee_state")
 register<bit<8>, port_id_t>(PORT_CELLS) eee_state;
 
-// When the wire goes idle. While EEE is off, when the last packet left its queue: its time on the wire is not known.
+// When the wire goes idle. While EEE is off, when the last packet left its queue, because its time on the wire is unknown.
 @brief("When the wire goes idle; while EEE is off, when the last packet left its queue.")
 @description("Ticks. Index: port.")
 @name("busy_until")
 register<tick_t, port_id_t>(PORT_CELLS) busy_until;
 
-// Nothing leaves before. 0: no gate. The engine's traffic manager reads it too, and then no packet needs to go round.
+// Nothing leaves before this time. 0: no gate. Where the engine's traffic manager reads it, no packet needs to recirculate.
 @brief("Nothing leaves the port before; 0: no gate.")
 @description("Ticks. Index: port.")
 @name("gate_open_at")
@@ -47,7 +47,7 @@ register<tick_t, port_id_t>(PORT_CELLS) wake_start;
 @name("asleep_at")
 register<tick_t, port_id_t>(PORT_CELLS) asleep_at;
 
-// Since the current HOLD began; cleared by the first departure.
+// Since the current HOLD began; cleared at the first departure.
 @brief("What has come since the current HOLD began.")
 @description("Packets. Index: port.")
 @name("held_packets")
@@ -66,8 +66,8 @@ register<tick_t, port_id_t>(PORT_CELLS) lpi_ticks;
 @name("wakes")
 register<bit<32>, port_id_t>(PORT_CELLS) wakes;
 
-// The next ticket to give, and the one whose turn it is. Equal: nobody with a ticket is queued. Index: turn_id_t, so that a
-// queue that waits holds up no other.
+// The next ticket to give, and the one whose turn it is. Equal: no packet with a ticket is queued. Index: turn_id_t, so a
+// waiting queue delays no other queue.
 @brief("The next ticket that a turn gives.")
 @description("Tickets. Index: port << 3 | priority; 4096 + port for pause frames; 4608 + port for CNMs.")
 @name("ticket_next")
@@ -83,8 +83,8 @@ register<ticket_t, turn_id_t>(TURN_CELLS) ticket_serving;
     }
 
 control eee_admit(inout metadata_t meta, in standard_metadata_t standard_metadata) {
-    // Tickets are still given while packets with tickets are queued, so that order survives switching EEE off, and to
-    // those that a pause may hold (control/pfc.p4).
+    // Packets still take tickets while packets with tickets are queued, so that order survives switching EEE off, and
+    // when a pause may hold them (control/pfc.p4).
     @brief("The port's link never sleeps.")
     action eee_off() {
         packet_count_t found;
@@ -124,7 +124,7 @@ control eee_admit(inout metadata_t meta, in standard_metadata_t standard_metadat
         OWN_TURN(meta)
         ticket_next.read(meta.ticket, meta.turn);
         ticket_next.write(meta.turn, meta.ticket + 1);
-        // 16 + 48 bits: a frame is shorter than 2^16 - overhead bytes.
+        // 16 + 48 bits: a frame is shorter than 2^16 bytes minus the overhead.
         meta.wire_ticks = (tick_t)(((bit<64>)(meta.queued_bytes + (byte_count_t)overhead_bytes)
                                     * (bit<64>)ticks_per_byte_q24) >> WIRE_TIME_BITS);
 
@@ -141,7 +141,7 @@ control eee_admit(inout metadata_t meta, in standard_metadata_t standard_metadat
                     tick_t asleep = sleeps_at + sleep_ticks;
                     tick_t start = now;
                     bit<8> next = eee_state_t.WAKE;
-                    // A trigger that the first packet reaches leaves nothing to wait for; a pause frame is one.
+                    // If the first packet reaches a trigger, there is no hold; a pause frame counts as a trigger.
                     if (hold_ticks != 0 && trigger_packets != 1 && meta.packet_class != packet_class_t.CONTROL
                         && (trigger_bytes == 0 || meta.queued_bytes < trigger_bytes)) {
                         start = now + hold_ticks;
@@ -179,7 +179,7 @@ control eee_admit(inout metadata_t meta, in standard_metadata_t standard_metadat
                 if (TICK_TO_COME(asleep, start)) {
                     start = asleep;
                 }
-                // The gate only ever moves earlier: a trigger after the timer has fired changes nothing.
+                // The gate only moves earlier: a trigger after the timer has fired changes nothing.
                 if (TICK_BEFORE(start, timer)) {
                     wake_start.write(meta.egress_port, start);
                     gate_open_at.write(meta.egress_port, GATE_AT(start + wake_ticks));

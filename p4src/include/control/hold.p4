@@ -1,12 +1,12 @@
-// Leaving the queue: the gates of port and queue, the turn, the account, CoDel, the mark, the count.
+// Departure from the queue: the gates of port and queue, the turn, the account, CoDel, the mark, the count.
 //
-// A packet with a ticket leaves when the gate is open and its turn has come. Until then it goes round again: egress ->
+// A packet with a ticket leaves when the gate is open and its turn has come. Until then it recirculates: egress ->
 // recirculate -> ingress, which sends it straight back to the same queue. Time is read here and not in ingress, where
-// a recirculated packet finds a timestamp of 0. Where the target itself keeps the gate, nothing ever goes round.
+// a recirculated packet has a timestamp of 0. Where the target keeps the gate, no packet recirculates.
 //
-// A recirculated packet can be lost on BMv2, whose input queue holds 1024 of them and drops the rest silently. Its
-// bytes then stay in occupancy_bytes until somebody writes the register. Its ticket does not stop the port: a packet that
-// has come HOLD_PATIENCE_ROUNDS times to an open gate goes, and its successor is next.
+// BMv2 can lose a recirculated packet: its input queue holds 1024 of them and drops the rest silently. The lost
+// bytes stay in occupancy_bytes until a client writes the register. The lost ticket does not stop the port: a packet that
+// has reached an open gate HOLD_PATIENCE_ROUNDS times leaves, and its successor is next.
 
 #ifndef EEON_HOLD_P4_
 #define EEON_HOLD_P4_
@@ -50,7 +50,7 @@ control hold(inout headers_t hdr, inout metadata_t meta, inout standard_metadata
             }
         }
         count_departure(meta);
-        // Kept for every port: EEE may be switched on at any time, and must know then since when the wire is idle.
+        // Kept for every port: EEE may be switched on at any time, and must then know since when the wire is idle.
         tick_t busy;
         busy_until.read(busy, meta.egress_port);
         if (!TICK_TO_COME(busy, now)) {
@@ -73,7 +73,7 @@ control hold(inout headers_t hdr, inout metadata_t meta, inout standard_metadata
                 if (TICK_TO_COME(paused_until, now)) {
                     gate = paused_until;
                 } else {
-                    // Over. Left there it would be a pause again when the clock has come round.
+                    // The pause is over. Left in the cell, it would apply again after the clock has wrapped.
                     class_gate_open_at.write(meta.queue, 0);
                 }
             }
@@ -85,7 +85,7 @@ control hold(inout headers_t hdr, inout metadata_t meta, inout standard_metadata
                 meta.rounds = meta.rounds + 1;
                 recirculate_preserving_field_list(HOLD_FIELDS);
             } else {
-                // One that was thought lost must not turn the count back.
+                // A late packet whose ticket was skipped must not turn the count back.
                 if (!TICKET_BEFORE(meta.ticket, serving)) {
                     ticket_serving.write(meta.turn, meta.ticket + 1);
                 }

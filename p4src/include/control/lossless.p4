@@ -1,10 +1,10 @@
-// Lossless classes: the accounts of what came in by each port, and when its neighbour is to pause (IEEE 802.1Q-2022
+// Lossless classes: accounts by ingress port, and the decision to pause the neighbour (IEEE 802.1Q-2022
 // clause 36). The model, its rules and its limits: docs/models/pfc.md.
 //
-// A group is what came in by one port for one priority. Its bytes enter with those of the queue (control/eee.p4) and leave
-// with them (control/hold.p4). Above `xoff_bytes` the neighbour is told to pause, at `xon_bytes` to go on; in between it is
-// told again when half of the pause is over: where the target has timers, then; otherwise when a packet of the group comes, fits or
-// not, or leaves. The frame that says so is made of a copy of that packet, or of nothing (control/copies.p4).
+// A group is the traffic of one ingress port and one priority. Its bytes are added with those of the queue (control/eee.p4)
+// and removed with them (control/hold.p4). Above `xoff_bytes` the neighbour is paused, at `xon_bytes` released. In between the
+// pause is repeated after half of its time: on targets with timers at that instant, otherwise when a packet of the group
+// arrives, whether it fits or not, or leaves. The pause frame is made from a copy of that packet, or of none (control/copies.p4).
 
 #ifndef EEON_LOSSLESS_P4_
 #define EEON_LOSSLESS_P4_
@@ -23,25 +23,25 @@ register<byte_count_t, queue_id_t>(QUEUE_CELLS) ingress_bytes;
 @name("pause_sent_at")
 register<tick_t, queue_id_t>(QUEUE_CELLS) pause_sent_at;
 
-// When it is to be told again. 0: it may send. The engine runs the program then, for this group and without a packet.
+// When the pause is to be repeated. 0: it may send. The engine then runs the program for this group without a packet.
 @brief("When the neighbour is to be told again; 0: it may send.")
 @description("Ticks. Index: ingress port << 3 | priority.")
 @name("pause_timer")
 register<tick_t, queue_id_t>(QUEUE_CELLS) pause_timer;
 
-// What it was told, in quanta, for when there is no packet to know it from.
+// The quanta of the last pause, for runs without a packet.
 @brief("What the neighbour was told.")
 @description("Quanta of 512 bit times. Index: ingress port << 3 | priority.")
 @name("pause_told")
 register<bit<16>, queue_id_t>(QUEUE_CELLS) pause_told;
 
-// Packets that did not fit the limit of their group. While the headroom is enough there are none.
+// Packets that did not fit the limit of their group. With enough headroom there are none.
 @brief("Packets that did not fit the limit of their group.")
 @description("Packets. Index: ingress port << 3 | priority.")
 @name("lossless_dropped")
 counter<queue_id_t>(QUEUE_CELLS, CounterType.packets) lossless_dropped;
 
-// The neighbour is to pause from now on.
+// Pauses the neighbour from now on.
 action ask_pause(
     in metadata_t meta, in tick_t now, inout copy_t copy, inout queue_id_t copy_queue, inout bit<16> copy_quanta) {
     pause_sent_at.write(meta.ingress_queue, GATE_AT(now));
@@ -52,7 +52,7 @@ action ask_pause(
     copy_quanta = meta.pause_quanta;
 }
 
-// The same in ingress, with the copy. Where one was to become a CNM, the next packet of the queue is sampled for it.
+// The same in ingress, with the copy. If the copy was to become a CNM, the next packet of the queue is sampled for it.
 action pause_in_ingress(
     in metadata_t meta, in tick_t now, inout copy_t copy, inout queue_id_t copy_queue, inout bit<16> copy_quanta) {
     if (copy == copy_t.CNM) {
@@ -76,7 +76,7 @@ action lossless_enter(
     }
 }
 
-// Part of the action that lets a packet of a group go.
+// Part of the departure action of a packet of a group.
 action lossless_leave(
     in metadata_t meta, in tick_t now, inout copy_t copy, inout queue_id_t copy_queue, inout bit<16> copy_quanta) {
     byte_count_t bytes;
@@ -100,10 +100,10 @@ action lossless_leave(
     }
 }
 
-// For packets that are to be queued on a switch whose ports use several queues: is the packet's class lossless where it came
-// in? Then the limit of its group decides whether it fits, and not that of the port's buffer.
+// For packets to be queued on a switch whose ports use several queues: is the packet's class lossless at its ingress
+// port? Then the limit of its group decides whether it fits, and not the port's buffer limit.
 control lossless_limit(inout metadata_t meta, in standard_metadata_t standard_metadata) {
-    // Thresholds are of bytes in the group, the newest packet included.
+    // The thresholds compare the bytes in the group, including the newest packet.
     @brief("The group pauses its neighbour instead of dropping.")
     @action_restriction("xon_bytes <= xoff_bytes && xoff_bytes <= limit_bytes")
     action lossless(
@@ -122,7 +122,7 @@ control lossless_limit(inout metadata_t meta, in standard_metadata_t standard_me
         if ((bit<33>)bytes + (bit<33>)meta.queued_bytes > (bit<33>)limit_bytes) {
             meta.verdict = verdict_t.TAIL_DROPPED;
             lossless_dropped.count(meta.ingress_queue);
-            // A neighbour that was not told, or whose pause has run out while nothing left, would go on for nothing.
+            // A neighbour that was not paused, or whose pause has run out while nothing left, would keep sending in vain.
             tick_t now = standard_metadata.ingress_global_timestamp;
             tick_t sent;
             pause_sent_at.read(sent, meta.ingress_queue);
@@ -157,7 +157,7 @@ control lossless_limit(inout metadata_t meta, in standard_metadata_t standard_me
     }
 }
 
-// For a group whose timer has run out.
+// For a group whose timer has expired.
 control say_again(inout metadata_t meta, in standard_metadata_t standard_metadata) {
     @hidden
     action ask_again() {

@@ -1,14 +1,14 @@
-// How much stands in each port's queues, in bytes and in packets.
+// The depth of each port's queues, in bytes and in packets.
 //
-// v1model tells packets, not bytes, and tells them too late. So the program keeps its own account: a packet enters when
-// ingress has decided to queue it and leaves when egress lets it go. What must hold:
+// v1model reports packets, not bytes, and reports them too late. Therefore the program keeps its own account: a packet is
+// added when ingress decides to queue it, and removed when egress lets it leave. Invariants:
 //
-//   * the target's own queue never overflows (it drops silently, and the account would be wrong for ever): it is set
+//   * the target's own queue never overflows (it drops silently, and the account would stay wrong): it is set
 //     deeper than the buffer limit allows (control/buffer.p4);
 //   * every change is inside one action, the unit in which BMv2 locks the registers that it uses;
-//   * a packet that is not to be queued never enters.
+//   * a packet that is not queued never enters the account.
 //
-// Ingress is one thread in BMv2 and egress only takes off, so a packet that fitted still fits when it enters.
+// Ingress is one thread in BMv2 and egress only subtracts, so a packet that fitted still fits when it is added.
 
 #ifndef EEON_OCCUPANCY_P4_
 #define EEON_OCCUPANCY_P4_
@@ -27,8 +27,8 @@ register<byte_count_t, port_id_t>(PORT_CELLS) occupancy_bytes;
 @name("occupancy_packets")
 register<packet_count_t, port_id_t>(PORT_CELLS) occupancy_packets;
 
-// Index: port << 3 | priority. Of the queues above the lowest, whose bytes are what is left of its port's: a packet of
-// priority 0 costs no second account.
+// Index: port << 3 | priority. Only for queues above the lowest, whose bytes are the remainder of its port's: a packet of
+// priority 0 needs no second account.
 @brief("What stands in a queue of priority 1 to 7; queue 0 has the rest of occupancy_bytes.")
 @description("Bytes. Index: port << 3 | priority.")
 @name("queue_bytes")
@@ -39,7 +39,7 @@ register<byte_count_t, queue_id_t>(QUEUE_CELLS) queue_bytes;
 @name("queue_packets")
 register<packet_count_t, queue_id_t>(QUEUE_CELLS) queue_packets;
 
-// Of the port's, what stands in the queues above the lowest: what is left is in that one.
+// The part of the port's account in the queues above the lowest; the remainder is in the lowest.
 @brief("Of occupancy_bytes, what stands in queues of priority 1 to 7.")
 @description("Bytes. Index: port.")
 @name("raised_bytes")
@@ -50,7 +50,7 @@ register<byte_count_t, port_id_t>(PORT_CELLS) raised_bytes;
 @name("raised_packets")
 register<packet_count_t, port_id_t>(PORT_CELLS) raised_packets;
 
-// The packet is to leave by a port, for the time being from its lowest queue, and finds what stands there. (A macro, because
+// Sets the egress port, initially with its lowest queue, and reads the depth that the packet finds. (A macro, because
 // p4c copies a struct that an action changes.)
 #define LEAVES_BY(meta, port) \
     (meta).egress_port = (port); \
@@ -79,7 +79,7 @@ action occupancy_enter(in metadata_t meta, out packet_count_t found) {
     }
 }
 
-// Part of the action that lets a packet go (control/hold.p4). `left` is what stays behind it, of what its AQM compares.
+// Part of the departure action (control/hold.p4). `left` is the depth that the packet leaves behind, in its AQM's scope.
 action occupancy_leave(in metadata_t meta, out byte_count_t left) {
     packet_count_t packets;
     occupancy_bytes.read(left, meta.egress_port);

@@ -1,4 +1,4 @@
-// The account of set_buffer_limit_beside_held (control/simulator_buffers.p4): what came while the link was not awake.
+// The account of set_buffer_limit_beside_held (control/simulator_buffers.p4): bytes that arrived while the link was not awake.
 
 #ifndef EEON_OUTSIDE_P4_
 #define EEON_OUTSIDE_P4_
@@ -25,7 +25,7 @@ register<byte_count_t, port_id_t>(PORT_CELLS) outside_bytes;
         } \
     }
 
-// Part of the action that lets a packet go (control/occupancy.p4).
+// Part of the departure action (control/occupancy.p4).
 #define OUTSIDE_LEAVE(meta) \
     if ((meta).outside == 1) { \
         byte_count_t outside; \

@@ -1,5 +1,5 @@
-// The controller's port. A packet-out leaves through the port that it names, as it is: no route, no TTL. It is queued,
-// marked and counted like any other packet. A packet-in leaves through CPU_PORT and stands in no queue.
+// The controller's port. A packet-out leaves unchanged through the port that it names: no route, no TTL. It is queued,
+// marked and counted like any other packet. A packet-in leaves through CPU_PORT and is not queued.
 
 #ifndef EEON_PACKET_IO_P4_
 #define EEON_PACKET_IO_P4_
@@ -8,16 +8,16 @@
 #include "../metadata.p4"
 #include "occupancy.p4"
 
-// A packet-out is not judged malformed, nor consumed: it is the controller's.
+// A packet-out is neither malformed nor consumed: it is the controller's.
 control packet_out_decap(inout headers_t hdr, inout metadata_t meta, inout standard_metadata_t standard_metadata) {
     @hidden
     action decap() {
         meta.verdict = verdict_t.FORWARDED;
-        // A queue behind a port that is no data port would never drain.
+        // A queue behind a port that is not a data port would never drain.
         if (hdr.packet_out.egress_port >= COPY_PORT) {
             meta.verdict = verdict_t.NO_ROUTE;
         }
-        // It has not met the table that says whether there are priorities; entries say it too.
+        // It has not passed the table that enables priorities; the entries of the queue tables decide alone.
         meta.has_priorities = 1;
         LEAVES_BY(meta, hdr.packet_out.egress_port)
         standard_metadata.egress_spec = hdr.packet_out.egress_port;

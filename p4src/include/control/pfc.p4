@@ -1,9 +1,9 @@
-// Priority flow control (IEEE 802.1Q-2022 clause 36): pause frames that come in, and the gates of queues that they move.
+// Priority flow control (IEEE 802.1Q-2022 clause 36): received pause frames, and the queue gates that they move.
 // The model, its rules and its limits: docs/models/pfc.md.
 //
-// A pause frame stops the receiver's transmitter on the same link: it closes queues of the port by which it came. Each
-// of its eight times counts quanta of 512 bit times; 0 opens the queue. A later frame replaces what is left of an earlier
-// one's time. Whether a packet waits at a closed queue is asked where it leaves (control/hold.p4).
+// A pause frame stops the receiver's transmitter on the same link: it closes queues of the port on which it arrived. Each
+// of its eight times counts quanta of 512 bit times; 0 opens the queue. A later frame replaces the rest of an earlier
+// pause. The departure decides whether a packet waits at a closed queue (control/hold.p4).
 
 #ifndef EEON_PFC_P4_
 #define EEON_PFC_P4_
@@ -13,21 +13,21 @@
 #include "../sizes.p4"
 #include "eee.p4"
 
-// Nothing leaves the queue before. 0: no pause. Index: port << 3 | priority. The engine's traffic manager reads it too,
-// and then no packet needs to go round.
+// Nothing leaves the queue before this time. 0: no pause. Index: port << 3 | priority. Where the engine's traffic manager
+// reads it, no packet needs to recirculate.
 @brief("Nothing leaves the queue before; 0: no pause.")
 @description("Ticks. Index: port << 3 | priority.")
 @name("class_gate_open_at")
 register<tick_t, queue_id_t>(QUEUE_CELLS) class_gate_open_at;
 
-// Pauses that came by a port with an entry, obeyed or not, by port << 3 | priority; what opens a queue is none. The
-// controller's watchdog hears by it whether a neighbour goes on.
+// Pauses received on a port with an entry, obeyed or not, by port << 3 | priority, without those that open a queue. The
+// controller's watchdog reads it to see whether a neighbour still pauses.
 @brief("Pauses with a time above 0 that came by a port with an entry, obeyed or not.")
 @description("Packets. Index: port << 3 | priority.")
 @name("pauses_received")
 counter<queue_id_t>(QUEUE_CELLS, CounterType.packets) pauses_received;
 
-// MAC control frames that moved no gate: another opcode, a port without PFC, or only priorities that it does not pause.
+// MAC control frames that moved no gate: another opcode, a port without PFC, or only priorities that the port does not pause.
 @brief("MAC control frames that moved no gate.")
 @description("Packets. Index: ingress port.")
 @name("control_ignored")
@@ -98,8 +98,8 @@ control receive_pause(in headers_t hdr, in standard_metadata_t standard_metadata
     }
 }
 
-// For packets that are to be queued on a switch whose ports use several queues: does the packet's queue take pauses? Then
-// it needs a turn, so that order survives the rounds that it makes where the target keeps no gate.
+// For packets to be queued on a switch whose ports use several queues: may pauses close the packet's queue? Then the packet
+// needs a turn, so that order survives its rounds on a target without gates.
 control choose_pausable(inout metadata_t meta) {
     @brief("The queue may be paused.")
     action take_pauses() {
@@ -107,8 +107,8 @@ control choose_pausable(inout metadata_t meta) {
         meta.ticketed = 1;
     }
 
-    // The controller's watchdog has found pauses without end: nothing more comes in, and what is there leaves when the last
-    // pause that was obeyed is over.
+    // The controller's watchdog has detected pauses without end: no packet enters, and the queued ones leave when the last
+    // obeyed pause is over.
     @brief("Drops what comes for the queue: the controller has found pauses without end.")
     action discard() {
         meta.verdict = verdict_t.TAIL_DROPPED;

@@ -1,11 +1,11 @@
-// Which of a port's eight queues: by the DSCP of an IP packet, or by the PCP of a tagged frame whose DSCP says nothing.
+// Chooses one of a port's eight queues: by the DSCP of an IP packet, or by the PCP of a tagged frame whose DSCP has no entry.
 //
-// A router goes by the DSCP (RFC 2474); a frame that no entry names, IP or not, goes by the PCP of its outer tag (IEEE
-// 802.1Q-2022 section 6.9.3), and otherwise to the queue of the default action. Neither field is rewritten.
+// A router uses the DSCP (RFC 2474). A frame whose DSCP has no entry, or without IP, uses the PCP of its outer tag (IEEE
+// 802.1Q-2022 section 6.9.3), and otherwise the queue of the default action. Neither field is rewritten.
 //
-// The buffer limit and EEE stay those of the port: queues share its buffer. The AQM is the port's or the queue's
-// (control/aqm.p4). A target with one queue a port drops what has another priority than 0, and leaves its bytes in the
-// account; entries are for targets that were started with eight.
+// The buffer limit and EEE stay those of the port: its queues share its buffer. The AQM is the port's or the queue's
+// (control/aqm.p4). A target with one queue per port drops packets of priorities above 0, and their bytes stay in the
+// account; use entries only on targets that were started with eight queues.
 
 #ifndef EEON_PRIORITY_P4_
 #define EEON_PRIORITY_P4_

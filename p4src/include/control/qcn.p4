@@ -1,14 +1,14 @@
-// Quantized congestion notification (IEEE 802.1Q-2022 clauses 30 to 33): a congestion point at each queue that has settings, the
-// messages (CNMs) that it makes, and their way back to who sent the sampled frame.
-// The model, its rules and where it leaves the standard: docs/models/qcn.md.
+// Quantized congestion notification (IEEE 802.1Q-2022 clauses 30 to 33): a congestion point at each queue with settings, the
+// messages (CNMs) that it makes, and their path back to the sender of the sampled frame.
+// The model, its rules and its deviations from the standard: docs/models/qcn.md.
 //
 //   congestion_point -> clone (COPY_FIELDS) -> COPY_PORT -> make_cnm_frame -> round -> enter_cnm -> route -> take_cnm
 //   CNM of another switch                                            -> classify            -> route -> take_cnm
 //
-// A CNM is for the source of the frame that it carries. This switch routes, so the carried addresses change places in classify
-// or enter_cnm, the route is that of a packet to the source, and they change back in take_cnm.
+// A CNM is for the source of the frame that it carries. This switch routes, so classify or enter_cnm swaps the carried addresses,
+// the CNM takes the route of a packet to the source, and take_cnm swaps them back.
 //
-// Only a switch whose ports use several queues samples: CNMs are of no use to a class that others share.
+// Only a switch whose ports use several queues samples: CNMs do not help a class that shares its queue with others.
 
 #ifndef EEON_QCN_P4_
 #define EEON_QCN_P4_
@@ -32,7 +32,7 @@ register<byte_count_t, queue_id_t>(QUEUE_CELLS) qcn_old_bytes;
 // The next packet of the queue is sampled.
 #define SAMPLE_NEXT(queue) qcn_sample_left.write(queue, 0);
 
-// Samples taken, and CNMs made of them, by queue; CNMs that were put into a queue of this switch are counted as CONTROL.
+// Samples taken, and CNMs made from them, by queue; CNMs that enter a queue of this switch are counted as CONTROL.
 @brief("Samples taken.")
 @description("Packets. Index: port << 3 | priority.")
 @name("qcn_samples")
@@ -62,17 +62,17 @@ counter<port_id_t>(PORT_CELLS, CounterType.packets) cnms_ignored;
         share = sixteenths; \
     }
 
-// For frames that are routed to a queue, before it is known whether they fit.
+// For frames routed to a queue, before the decision whether they fit.
 control congestion_point(inout metadata_t meta) {
     @brief("The queue takes no samples.")
     action qcn_off() {
     }
 
-    // Feedback is Qoff - w * Qdelta of the standard with the sign changed: (q - set point) + w * (q - q at the last sample), where q
-    // counts the arriving frame and w is 2^weight_shift. From range_bytes on, (2 w + 1) set points, it is as strong as can
-    // be: level 63. Below, scale_q56 makes a level of it: 63 * 2^56 / range_bytes, rounded up. Level 0 tells nobody.
+    // Feedback is the standard's Qoff - w * Qdelta with the sign changed: (q - set point) + w * (q - q at the last sample), where
+    // q includes the arriving frame and w is 2^weight_shift. From range_bytes = (2 w + 1) set points on, it is as strong as
+    // possible: level 63. Below, scale_q56 = 63 * 2^56 / range_bytes, rounded up, converts it to a level. Level 0 sends no CNM.
     //
-    // The next sample is taken sample_bytes later, sooner the stronger the feedback: after a whole, a half, a third, ... an eighth,
+    // The next sample follows after sample_bytes, or sooner with stronger feedback: after a half, a third, ... an eighth of them,
     // drawn from 1 - jitter to 1 + jitter of that, where jitter has 16 fractional bits.
     @brief("The queue samples frames and tells their sources of congestion.")
     action qcn(
@@ -163,9 +163,9 @@ control congestion_point(inout metadata_t meta) {
     }
 }
 
-// For a copy, in egress of COPY_PORT: makes the frame and sends it round. The copy is whole; enter_cnm cuts it.
+// For a copy, in egress of COPY_PORT: builds the frame and recirculates it. The copy is whole; enter_cnm truncates it.
 control make_cnm_frame(inout headers_t hdr, inout metadata_t meta, inout standard_metadata_t standard_metadata) {
-    // mac: the switch's, the first six bytes of the CPID. The last two are the queue.
+    // mac: the switch's address, the first six bytes of the CPID. The last two are the queue.
     @brief("Makes a CNM of the copy of a sampled frame.")
     action make_cnm(
         @brief("MAC address of the switch, the first six bytes of the CPID.") @format(MAC_ADDRESS) mac_addr_t mac) {
@@ -187,7 +187,7 @@ control make_cnm_frame(inout headers_t hdr, inout metadata_t meta, inout standar
         hdr.ethernet.ether_type = ETHERTYPE_CNM;
         cnms_made.count(meta.copy_queue);
         meta.copy = copy_t.MADE_CNM;
-        // Ingress finds a timestamp of 0 in what has gone round.
+        // A recirculated packet has an ingress timestamp of 0.
         meta.copy_at = standard_metadata.egress_global_timestamp;
         recirculate_preserving_field_list(COPY_FIELDS);
     }
@@ -205,13 +205,13 @@ control make_cnm_frame(inout headers_t hdr, inout metadata_t meta, inout standar
     }
 }
 
-// A frame that this switch has made comes round: what classify does for others. It has not been received.
+// A recirculated frame that this switch has made: does the work that classify does for others. It has not been received.
 control enter_cnm(inout headers_t hdr, inout metadata_t meta, inout standard_metadata_t standard_metadata) {
     @hidden
     action enter() {
         standard_metadata.ingress_global_timestamp = meta.copy_at;
         meta.packet_class = packet_class_t.CONTROL;
-        // Where the sampled frame carried no IP there is nothing to route by.
+        // A sampled frame without IP gives no address to route by.
         if (standard_metadata.parser_error != error.NoError) {
             meta.verdict = verdict_t.NO_ROUTE;
         }
@@ -225,8 +225,8 @@ control enter_cnm(inout headers_t hdr, inout metadata_t meta, inout standard_met
     }
 }
 
-// A CNM that has been routed, or that the controller sends by a port. A CNM from a port that may not send any is dropped.
-// No buffer limit holds for it and no AQM; its queue is the same at every port.
+// For a CNM that has been routed, or that the controller sends through a port. A CNM from an untrusted port is dropped.
+// No buffer limit and no AQM apply to it; its queue is the same at every port.
 control take_cnm(inout headers_t hdr, inout metadata_t meta, inout standard_metadata_t standard_metadata) {
     @brief("Counts and drops CNMs that come by the port.")
     action ignore_cnms() {
@@ -278,14 +278,14 @@ control take_cnm(inout headers_t hdr, inout metadata_t meta, inout standard_meta
         if (meta.has_priorities == 1) {
             cnm_queue.apply();
         }
-        // The switch's own, and the controller's, are trusted.
+        // The switch's own CNMs, and the controller's, are trusted.
         if (meta.copy != copy_t.MADE_CNM && standard_metadata.ingress_port != CPU_PORT) {
             port_cnm.apply();
         }
     }
 }
 
-// A CNM that is not queued. The controller has not sent what it was made of, so a route to the controller is none.
+// For a CNM that is not queued. The controller did not send the sampled frame, so a route to the controller counts as no route.
 control refuse_cnm(inout metadata_t meta) {
     @hidden
     action refuse() {

@@ -1,9 +1,9 @@
-// Where the packet goes: longest prefix -> ECMP group -> port and next-hop MACs.
+// Routes the packet: longest prefix -> ECMP group -> port and next-hop MACs.
 //
 //   dst -> ipv4_route / ipv6_route -> ecmp_selector -> forward(port, src_mac, dst_mac) | to_cpu()
 //
-// What hits nothing, or is not IP, gets the verdict NO_ROUTE. The TTL is checked by forward, so that a packet for the
-// controller is not lost to its TTL. No ICMP error is made.
+// A packet that hits no entry, or is not IP, gets the verdict NO_ROUTE. Only forward checks the TTL, so a packet for the
+// controller is not lost to its TTL. No ICMP error is sent.
 
 #ifndef EEON_ROUTE_P4_
 #define EEON_ROUTE_P4_
@@ -15,7 +15,7 @@
 #include "occupancy.p4"
 
 control route(inout headers_t hdr, inout metadata_t meta, inout standard_metadata_t standard_metadata) {
-    // ecmp_key is already a hash, so the selector takes it as it is, modulo the size of the group.
+    // ecmp_key is already a hash, so the selector uses it unchanged, modulo the size of the group.
     // (The annotation takes no constant by name.)
     @brief("Next hops of all routes with several; a flow keeps its member.")
     @description("At most 64 members a group.")
@@ -28,8 +28,8 @@ control route(inout headers_t hdr, inout metadata_t meta, inout standard_metadat
 
     // A CRC is linear: two switches that start it from different values still agree on which flows differ in a bit,
     // and a spine would see only one value of the bit by which the leaf chose it. The carries of a product are not
-    // linear, and an odd factor loses nothing. One product is not enough, because seeds of which one is a small
-    // multiple of the other give related bits: its upper bits are folded into the lower ones and multiplied again, by
+    // linear, and an odd factor loses no information. One product is not enough: seeds of which one is a small multiple
+    // of the other give related bits. Therefore the upper bits are folded into the lower ones and multiplied again, by
     // the first constant of MurmurHash3's 32-bit finalizer (Appleby 2011), and the upper half is taken.
     @hidden
     action choose_by(in bit<32> value, in bit<32> seed) {
@@ -38,7 +38,7 @@ control route(inout headers_t hdr, inout metadata_t meta, inout standard_metadat
         meta.ecmp_key = mixed[31:16];
     }
 
-    // The ports are 0 for a fragment and for what is not TCP or UDP, so that all fragments of a flow take one path.
+    // The ports are 0 for fragments and for packets other than TCP and UDP, so all fragments of a flow take one path.
     @brief("Sets the factor of the ECMP hash.")
     action set_ecmp_seed(
         @brief("Odd number without unit, another for each switch.") bit<32> seed) {
@@ -55,7 +55,7 @@ control route(inout headers_t hdr, inout metadata_t meta, inout standard_metadat
         choose_by(flow_hash, seed);
     }
 
-    // The same on a switch whose ports use several queues. One that uses a single queue asks no table which.
+    // The same on a switch whose ports use several queues. A switch with single queues skips the tables that choose one.
     @brief("Sets the factor of the ECMP hash, and lets ports use their eight queues.")
     action set_ecmp_seed_and_priorities(
         @brief("Odd number without unit, another for each switch.") bit<32> seed) {
@@ -63,7 +63,7 @@ control route(inout headers_t hdr, inout metadata_t meta, inout standard_metadat
         meta.has_priorities = 1;
     }
 
-    // By the packet's number and not in turn: packets of two flows that alternate would each keep to a path.
+    // Hashes the packet's number instead of taking turns, with which two alternating flows would each keep to one path.
     @brief("Lets each packet choose its next hop by itself, whatever its flow: packets of a flow overtake each other.")
     action spray_packets(
         @brief("Odd number without unit, another for each switch.") bit<32> seed) {
@@ -107,7 +107,7 @@ control route(inout headers_t hdr, inout metadata_t meta, inout standard_metadat
         standard_metadata.egress_spec = port;
         hdr.ethernet.src_addr = src_mac;
         hdr.ethernet.dst_addr = dst_mac;
-        // A queue behind a port that is no data port would never drain.
+        // A queue behind a port that is not a data port would never drain.
         if (port >= COPY_PORT) {
             meta.verdict = verdict_t.NO_ROUTE;
         } else if (hdr.ipv4.isValid()) {
@@ -134,7 +134,7 @@ control route(inout headers_t hdr, inout metadata_t meta, inout standard_metadat
         meta.verdict = verdict_t.TO_CPU;
     }
 
-    // BMv2 keeps no default action where there is a selector: a miss does nothing, and is asked for below.
+    // BMv2 keeps no default action for a table with a selector: a miss does nothing, and is handled below.
     @brief("IPv4 routes; a packet that hits none is counted as NO_ROUTE and dropped.")
     @description("Key: destination, longest prefix.")
     table ipv4_route {
@@ -167,7 +167,7 @@ control route(inout headers_t hdr, inout metadata_t meta, inout standard_metadat
         size = ROUTE_TABLE_SIZE;
     }
 
-    // Each route is asked for `hit`, not for `action_run`: p4c gives each table its own copy of `forward`, a member of
+    // Each route tests `hit` instead of `action_run`: p4c gives each table its own copy of `forward`, a member of
     // the shared selector holds one of the two, and BMv2 aborts when it looks for what follows the other table's copy.
     apply {
         switch_config.apply();

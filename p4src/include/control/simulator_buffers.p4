@@ -1,6 +1,6 @@
-// Actions of buffer_limit: buffers as simulators count them, for results that are to be held against theirs.
+// Actions of buffer_limit: buffers as simulators count them, for comparison with simulator results.
 
-    // As ns-2 counts: an ACK takes as much of the buffer as a full frame.
+    // As in ns-2: an ACK takes as much of the buffer as a full frame.
     @brief("Drops what comes when the port holds this many packets, as ns-2 counts.")
     action set_buffer_limit_in_packets(
         @brief("Packets.") packet_count_t buffer_packets) {
@@ -11,7 +11,7 @@
         }
     }
 
-    // What comes while the link is not awake is held elsewhere, without limit, and does not count here until it has left:
+    // Packets that arrive while the link is not awake are held elsewhere, without limit, and are not counted here:
     // the burst that ends a hold finds the whole buffer.
     @brief("As set_buffer_limit, but what comes while the link is not awake does not count.")
     action set_buffer_limit_beside_held(
