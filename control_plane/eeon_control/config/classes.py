@@ -16,20 +16,20 @@ DEFAULT_CLASS = "default"
 
 
 class TrafficClass(Strict):
-    """One class of traffic: what belongs to it, and its queue."""
+    """One class of traffic: its packets and its queue."""
 
     priority: Annotated[int, *whole(0, PRIORITIES - 1, "a priority")]
-    """The queue. 7 is served first; a switch must have been started with eight queues a port."""
+    """The queue. 7 is served first; a switch must be started with eight queues per port."""
     dscp: Annotated[list[Annotated[int, *whole(0, 63, "a DSCP")]], Field(default_factory=list)]
-    """DSCPs of IP packets (RFC 2474) that belong to it."""
+    """DSCPs of the class's IP packets (RFC 2474)."""
     pcp: Annotated[list[Annotated[int, *whole(0, 7, "a PCP")]], Field(default_factory=list)]
     """PCPs of tagged frames (IEEE 802.1Q) whose DSCP no class names."""
     pfc: str | None = None
     """Name of a PFC profile: the class is lossless on every link of the fabric. Not for priority 7."""
     quantum: Annotated[Bytes, *of_text(in_bytes("quantum", above_zero=True), BYTES_SCHEMA)] | None = None
-    """What the queue may send at each of its turns: queues that have a quantum share a port by weight
-    (deficit round robin), where the highest of them stands. Others are strict. Not for priority 7. A setting
-    of twins; P4Runtime cannot set it."""
+    """Bytes that the queue may send at each of its turns. Queues with a quantum share the port by weight
+    (deficit round robin), at the priority of the highest of them; other queues are strict. Not for priority
+    7. A setting of twins; P4Runtime cannot set it."""
 
 
 def _consistent(classes: dict[str, TrafficClass]) -> dict[str, TrafficClass]:

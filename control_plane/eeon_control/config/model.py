@@ -29,7 +29,7 @@ EeeName = Annotated[
 
 
 class Attachment(Strict):
-    """The profiles of a port role, a switch or a port; a key that is left out is inherited."""
+    """The profiles of a port role, a switch or a port; an omitted key is inherited."""
 
     queue: str | None = None
     """Name of a queue profile."""
@@ -86,13 +86,14 @@ class Routing(Strict):
     """Shortest paths between the leaves' prefixes, with ECMP."""
 
     ecmp: Annotated[bool | Literal["per_packet"], BeforeValidator(_checked_ecmp)] = True
-    """`true`: spread flows over all shortest paths. `per_packet`: spread packets, so that packets of a flow
-    overtake each other. `false`: use the first path."""
+    """`true`: spread flows over all shortest paths. `per_packet`: spread packets, which reorders flows.
+    `false`: use the first path."""
     max_paths: Annotated[int, *whole(1, ECMP_PATHS_LIMIT, "max_paths")] | None = None
-    """Maximum number of shortest paths to a destination; the default is all of them. When there are more,
-    each switch and destination starts at another one."""
+    """Maximum number of shortest paths to a destination; the default is all of them. If there are more, the
+    choice differs by switch and destination."""
     seed: Annotated[int, *whole(0, U32_MAX, "a seed")] = 1
-    """The seed of every switch's hash seed. Another seed gives another spread of flows, equally good."""
+    """The seed from which every switch's hash seed is derived. Another seed gives a different, equally good
+    spread of flows."""
     ipv4: Annotated[bool, Field(strict=True)] = True
     """Whether IPv4 routes are installed."""
     ipv6: Annotated[bool, Field(strict=True)] = True
@@ -137,8 +138,8 @@ class FabricConfig(Strict):
     profiles: Profiles = Profiles(eee={}, pfc={})
     """Named settings, which the keys below attach to ports."""
     phy: Annotated[dict[RateText, PhyTimes], BeforeValidator(no_speed_twice)] = Field(default_factory=dict)
-    """EEE times of PHYs by link speed, for all profiles without times of their own, presets included. The
-    default is the times of IEEE 802.3az-2010 for 100BASE-TX, 1000BASE-T and 10GBASE-T."""
+    """EEE times of PHYs by link speed, for all profiles that give no times, presets included. The default is
+    the times of IEEE 802.3az-2010 for 100BASE-TX, 1000BASE-T and 10GBASE-T."""
     roles: PortRoles = PortRoles()
     """Profiles by port role, the least specific level."""
     switches: dict[str, Attachment] = Field(default_factory=dict)
@@ -146,8 +147,8 @@ class FabricConfig(Strict):
     ports: dict[str, Attachment] = Field(default_factory=dict)
     """Profiles of a port, written `leaf1:3`; more specific than switches and roles."""
     classes: Annotated[Classes, Field(default_factory=dict)]
-    """Traffic classes by name: which DSCP and PCP go to which of a port's eight queues. `default` is what
-    no other class names. Without classes every port has one queue."""
+    """Traffic classes by name: the mapping from DSCP and PCP to a port's eight queues. `default` has the
+    packets of no other class. Without classes every port has one queue."""
     routing: Routing = Routing()
     """Routes and ECMP."""
     target_settings: TargetSettings = TargetSettings()

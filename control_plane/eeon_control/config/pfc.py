@@ -36,42 +36,44 @@ def _auto_or_bytes(what: str) -> tuple[PlainValidator, WithJsonSchema]:
 
 
 class Watchdog(Strict):
-    """What the controller does about a neighbour that pauses without end (a storm). `eeon controller run`
+    """The controller's reaction to a neighbour that pauses without end (a storm). `eeon controller run`
     looks."""
 
     detect: PositiveDurationText = Duration(200 * 10**9)
-    """A storm is a queue in which packets wait and from which none leaves, while pauses come, for so long."""
+    """A storm is detected when, for this time, pauses arrive and packets wait in the queue without leaving.
+    """
     restore: PositiveDurationText = Duration(200 * 10**9)
-    """It is over when no pause has come for so long."""
+    """The storm is over when no pause has arrived for this time."""
     action: Literal["drop", "forward", "alert"] = "drop"
-    """`drop`: pauses of the class are not obeyed at the port, and what comes for the queue is dropped;
-    `forward`: they are not obeyed; `alert`: a line in the log."""
+    """`drop`: the port ignores pauses of the class, and drops packets for the queue; `forward`: it ignores
+    the pauses; `alert`: only a line in the log."""
 
 
 class Pfc(Strict):
-    """A PFC profile: the thresholds of what came in by one port for one lossless class."""
+    """A PFC profile: the thresholds for the packets of one lossless class that arrived at one port."""
 
     limit: Annotated[Bytes, *of_text(in_bytes("the limit", above_zero=True), BYTES_SCHEMA)]
-    """Most bytes of the class that a switch keeps of what came in by one port; what does not fit is dropped.
-    With enough headroom above `xoff` that never happens."""
+    """Maximum bytes of the class, arrived at one port, that a switch stores; packets that do not fit are
+    dropped. With enough headroom above `xoff` that never happens."""
     xoff: Annotated[Bytes | None, *_auto_or_bytes("xoff")] = None
-    """Above it the neighbour is paused. `auto`: the limit less the headroom."""
+    """The neighbour is paused above this number of bytes. `auto`: the limit minus the headroom."""
     xon: Annotated[Bytes | None, *_auto_or_bytes("xon")] = None
-    """At it the neighbour goes on. `auto`: two frames below `xoff`."""
+    """The neighbour resumes at this number of bytes. `auto`: two frames below `xoff`."""
     pause: Annotated[int, *whole(1, 0xFFFF, "a pause")] = 0xFFFF
-    """What the neighbour is told, in quanta of 512 bit times. It is told again when half of it is over."""
+    """The pause time in each pause frame, in quanta of 512 bit times. The pause is repeated after half of
+    that time."""
     max_frame: Annotated[Bytes, *of_text(in_bytes("max_frame", above_zero=True), BYTES_SCHEMA)] = Bytes(1514)
     """The longest frame on the links, without FCS."""
     loop: PositiveDurationText = Duration(1_000_000)
-    """What a recirculation takes on the switches, a part of the time that a pause takes to be made: 1us in a
-    twin; `eeon-switch` and BMv2 need more."""
+    """The duration of a recirculation on the switches, which delays the generation of a pause: 1us in a twin;
+    `eeon-switch` and BMv2 need more."""
     response: DurationText = Duration(0)
-    """What the neighbour takes to obey a pause that has arrived, with the delays of MACs and PHYs (IEEE
-    802.1Q-2022, 36.1.3.3): 0 in a twin; switches outside need some."""
+    """The neighbour's reaction time to an arrived pause, including the delays of MACs and PHYs (IEEE
+    802.1Q-2022, 36.1.3.3): 0 in a twin; real switches need some."""
     watchdog: Watchdog | None = None
-    """Look for pauses without end; `{}` has SONiC's times. Without it nobody looks."""
+    """Detects pauses without end; `{}` selects SONiC's times. Without this key there is no watchdog."""
     headroom: Literal["checked", "unchecked"] = "checked"
-    """`unchecked`: a limit without enough headroom is a warning and no error."""
+    """`unchecked`: too little headroom is a warning, not an error."""
 
 
 PfcProfiles = Annotated[dict[str, Pfc], Field(default_factory=dict)]

@@ -26,16 +26,16 @@ def _some(classes: list[str]) -> list[str]:
 
 
 class Qcn(Strict):
-    """Frames of some queues of the port are sampled, and their sources told how far the queue is from its set
+    """The port samples frames of some queues, and tells their sources the queue's distance from its set
     point. The defaults are those of IEEE8021-CN-MIB."""
 
     set_point: _Positive = Bytes(26_000)
-    """The length that the queue is to have."""
+    """The intended queue length."""
     weight: Annotated[int, *whole(1, 1024, "the weight"), AfterValidator(_power_of_two)] = 2
-    """How much the growth of the queue counts beside its distance from the set point: a power of two."""
+    """The weight of the queue's growth relative to its distance from the set point: a power of two."""
     sample: _Positive = Bytes(150_000)
-    """Bytes between samples without congestion; down to an eighth of that under congestion."""
+    """Bytes between samples without congestion; under congestion, down to an eighth of this."""
     jitter: Annotated[int, *whole(0, 99, "the jitter")] = 15
-    """By how many percent of it that is more or less, at random."""
+    """Random variation of `sample`, in percent in either direction."""
     classes: Annotated[list[str], AfterValidator(_some), Field(default_factory=lambda: [DEFAULT_CLASS])]
     """The traffic classes whose queues are sampled. The default is `default`."""

@@ -49,19 +49,18 @@ class Queue(Strict):
     """Maximum number of bytes in the port's queue, or of packets (`200pkt`), as ns-2 counts; a packet that
     does not fit is dropped. `shallow` (300KB) and `deep` (3MB) are the papers' switches."""
     held_packets: Literal["inside", "outside"] = "inside"
-    """Where packets wait that EEE holds: `inside` the buffer, as in a switch with one memory, or `outside`,
-    in a layer of their own without limit, as in the thesis' simulator: the buffer then has room for what
-    comes after the hold. The AQM sees both. `outside` needs a buffer in bytes."""
+    """The place of packets that EEE holds: `inside` the buffer, as in a switch with one memory, or `outside`,
+    in a separate layer without limit, as in the thesis' simulator, so that the buffer has room for packets
+    after the hold. The AQM sees both. `outside` needs a buffer in bytes."""
     aqm: AqmText = DropTail(mode="drop_tail")
     """The AQM: a mapping with `mode`, or a short form such as `mark_threshold: auto` or `autored: 500us`."""
     scope: Literal["queue", "port"] | None = None
-    """What the AQM compares, and what it keeps an average or a state of: each `queue` alone, or all queues of
-    the `port` together. The default is `queue` with `classes` and `port` without. `queue` needs `classes`."""
+    """The scope of the AQM's comparisons, averages and state: each `queue` separately, or all queues of the
+    `port` together. The default is `queue` with `classes` and `port` without. `queue` needs `classes`."""
     class_aqm: Annotated[dict[str, AqmText], Field(default_factory=dict)]
-    """AQMs of traffic classes that have another one than `aqm`, by the name of the class. They need `scope:
-    queue`."""
+    """AQMs by class name, for traffic classes whose AQM differs from `aqm`. They need `scope: queue`."""
     qcn: Qcn | None = None
-    """Congestion notification to senders. It needs `classes`. Without it nobody is told."""
+    """Congestion notification to senders. It needs `classes`. Without this key, no messages are sent."""
 
     @model_validator(mode="after")
     def _outside_of_bytes(self) -> Queue:

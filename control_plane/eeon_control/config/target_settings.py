@@ -55,7 +55,7 @@ PacketRateText = Annotated[
 
 
 class Bmv2Queue(Strict):
-    """BMv2's own queue of a port. A key that is left out is inherited from the less specific level."""
+    """BMv2's own queue of a port. An omitted key is inherited from the less specific level."""
 
     queue_depth: DepthText | None = None
     """Capacity of BMv2's queue of a port in packets: a number, or `auto`, which is enough for a full buffer

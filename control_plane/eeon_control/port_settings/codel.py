@@ -27,9 +27,10 @@ from eeon_control.units import Bytes, DataRate, Duration
 class Codel(Strict):
     """Controlled Delay (RFC 8289): marks or drops packets at their departure, by their time in the queue.
 
-    When that time has been at least `target` for an `interval`, one packet is signalled, and then further
-    packets after `interval` / sqrt(n). A signal marks ECT packets when `ecn` is on and drops the others,
-    unless `protect` names them. The time for which a sleeping link holds a packet counts."""
+    When that time has been at least `target` for an `interval`, CoDel signals one packet, and further packets
+    after `interval` / sqrt(n). A signal marks ECT packets when `ecn` is on and drops the others, unless
+    `protect` names them. The time for which a sleeping link holds a packet counts.
+    """
 
     mode: Literal["codel"]
     """`codel`: Controlled Delay, the papers' other baseline."""
@@ -38,14 +39,14 @@ class Codel(Strict):
     for the Internet. The papers' data centres use, with `interval`: 500us and 20ms, 800us and 1500us, 400us
     and 1ms, 300us and 750us."""
     interval: PositiveDurationText = Duration.parse("100ms")
-    """The time for which the delay must stay above `target`, about the longest round-trip time of the flows.
+    """The time for which the delay must stay above `target`: about the longest round-trip time of the flows.
     The default is RFC 8289's (section 4.3)."""
     mtu: Annotated[Bytes, *of_text(in_bytes("the MTU"), BYTES_SCHEMA)] = Bytes(FULL_FRAME_BYTES + 14)
-    """The longest frame. A queue with no more than this behind a packet is never too long."""
+    """The longest frame. A queue with at most this many bytes behind a packet is never too long."""
     ecn: Annotated[bool, Field(strict=True)] = True
     """`true`: ECT packets are marked. `false`: they are dropped like the others."""
     protect: Protect = "ect"
-    """Packets that are never dropped early, as for `red`. A signal waits for the next packet that may take
+    """Packets that are never dropped early, as for `red`. A signal waits for the next packet that may carry
     it."""
 
     def settings_at(self, rate: DataRate) -> CodelSettings:

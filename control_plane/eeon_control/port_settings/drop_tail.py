@@ -14,7 +14,7 @@ class DropTail(Strict):
     """No AQM: only the buffer limit."""
 
     mode: Literal["drop_tail"]
-    """`drop_tail`: the port drops packets that do not fit into the buffer, and no others."""
+    """`drop_tail`: the port drops only packets that do not fit into the buffer."""
 
     def settings_at(self, rate: DataRate) -> DropTailSettings:
         """Returns the same at every speed."""

@@ -108,7 +108,7 @@ class EeeTimers(PhyTimes):
 
 
 class EeeAtSpeed(EeeTimers):
-    """Other values for links of one speed; all other keys are those of the profile."""
+    """Other values for links of one speed; all other keys come from the profile."""
 
     mode: Mode | None = None
     """Another mode at this speed. `hold` and `trigger` are then not inherited unless it is `coalesce`; `off`
@@ -134,7 +134,7 @@ class Eee(EeeTimers):
     by_speed: Annotated[dict[RateText, EeeAtSpeed], BeforeValidator(no_speed_twice)] = Field(
         default_factory=dict
     )
-    """Other values for links of a speed, by that speed, for example `10Gbps: {hold: 1ms}`."""
+    """Other values for links of certain speeds, for example `10Gbps: {hold: 1ms}`."""
 
     @model_validator(mode="after")
     def _keys_fit_mode(self) -> Self:

@@ -58,8 +58,7 @@ class MarkThreshold(Strict):
     l4s_threshold: ThresholdBytesText | None = None
     """The same for ECT(1) packets (L4S, RFC 9331). The default is `threshold`."""
     at: Literal["enqueue", "dequeue"] = "enqueue"
-    """Whether the queue is compared when a packet enters it (RFC 8257 section 3.1) or when a packet
-    leaves."""
+    """When the queue is compared: when a packet enters it (RFC 8257 section 3.1), or when a packet leaves."""
     rtt: PositiveDurationText | None = None
     """The round-trip time of the flows, hosts included. `threshold: auto` uses it (default 420us), and the
     check of a given threshold compares with it (default: the topology's)."""

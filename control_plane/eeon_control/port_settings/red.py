@@ -146,11 +146,11 @@ class Red(Strict):
     ecn: Annotated[bool, Field(strict=True)] = True
     """`true`: ECT packets are marked. `false`: they are dropped like the others."""
     mean_packet: MeanPacketText = Bytes(AUTO_RED_MEAN_PACKET_BYTES)
-    """Size of a usual packet. While a port is idle the average ages as if such packets had gone by at the
-    link's speed and found it empty."""
+    """Size of a typical packet. While a port is idle, the average decays as if packets of this size had
+    arrived at the link's speed and found the queue empty."""
     by_size: Annotated[bool, Field(strict=True)] = False
-    """`true`: between `min` and `max` a packet's probability is in proportion to its size, that of
-    `mean_packet` has the line's (ns-2's byte mode)."""
+    """`true`: between `min` and `max` a packet's probability is proportional to its size; a packet of
+    `mean_packet` has the unscaled probability (ns-2's byte mode)."""
     protect: Protect = "ect"
     """Packets that are never dropped early: `ect` only ECT packets (as switches do), `ece` also packets with
     TCP's ECE flag, `ack_syn` all pure ACKs, SYNs and SYN-ACKs."""

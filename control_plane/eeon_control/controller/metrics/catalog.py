@@ -22,7 +22,7 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True)
 class Family:
-    """One metric. `resets` says for a counter when it begins anew."""
+    """One metric. `resets`: for a counter, when it restarts at 0."""
 
     name: str
     kind: Kind
@@ -39,7 +39,7 @@ _CAUSE = (*_CLASS, "verdict")
 
 _WITH_SWITCH = "when the switch restarts or its program is loaded"
 _WITH_CONTROLLER = "when the controller restarts"
-_NEVER = "never: it is in the state folder"
+_NEVER = "never: its value is in the state folder"
 
 _ASSUMED = "; ".join(Assumptions().lines())
 
@@ -66,59 +66,60 @@ _FAMILIES = (
     _gauge(
         "config_journal",
         (),
-        "1 while an apply is writing, or was killed while it was and is not finished yet; else 0.",
+        "1 while an apply is writing, or while a killed apply is unfinished; else 0.",
     ),
     _gauge(
         "config_confirm_remaining_seconds",
         (),
-        "Time left to confirm the revision in force; absent when it waits for nothing.",
+        "Time left to confirm the revision in force; absent when no confirmation is pending.",
     ),
     _counter(
         "config_finished_total",
         ("what", "result"),
-        "Unfinished work of killed commands (journal) and confirmations nobody gave (confirmation) that this "
-        "controller took care of, by result.",
+        "Unfinished work that this controller completed, by result: that of killed commands (journal) and of "
+        "missing confirmations (confirmation).",
         _WITH_CONTROLLER,
     ),
-    _gauge("config_readable", (), "1 when the state folder can be read and is sound, else 0."),
+    _gauge("config_readable", (), "1 when the state folder is readable and valid, else 0."),
     # The controller.
-    _gauge("controller_info", ("version", "election_id"), "1; the labels tell which controller this is."),
+    _gauge("controller_info", ("version", "election_id"), "Always 1; the labels identify the controller."),
     _gauge(
         "controller_in_charge",
         (),
-        "1 when no controller of larger election id runs on the state folder; only this one tells of ports.",
+        "1 when no controller of larger election id runs on the state folder, else 0; only then are port "
+        "metrics exported.",
     ),
     # Switches.
     _gauge(
         "switch_up",
         _SWITCH,
-        "1 when the switch is connected and, by the controller in charge, was read within the last 30 s; "
+        "1 when the switch is connected and, for the controller in charge, was read within the last 30 s; "
         "else 0.",
     ),
     _gauge("switch_primary", _SWITCH, "1 when this controller is the switch's primary, else 0."),
     _gauge(
         "switch_in_sync",
         _SWITCH,
-        "1 when this controller, as the switch's primary, has read it back as intended and nothing has given "
-        "reason for doubt since; else 0.",
+        "1 when this controller, as the switch's primary, has read it back as intended and no event since "
+        "suggests a change; else 0.",
     ),
     _gauge(
         "switch_drift_entries",
         _SWITCH,
-        "Table entries that differ from what is intended, found at the last comparison and not repaired yet.",
+        "Table entries that differed from the intended ones at the last comparison and are not repaired yet.",
     ),
     _counter(
         "switch_restores_total",
         ("switch", "cause"),
-        "Times the switch was brought back to what is intended, by cause: program (it had lost its program), "
-        "drift (somebody else wrote while all was well), entries (anything else).",
+        "Restores of the switch to the intended configuration, by cause: program (it had lost its program), "
+        "drift (another client wrote while the switch was in sync), entries (anything else).",
         _WITH_CONTROLLER,
     ),
     Family(
         "eeon_switch_restore_seconds",
         Kind.HISTOGRAM,
         _SWITCH,
-        "How long restores took: from the loss of the connection, or from the comparison that found a "
+        "Duration of restores: from the loss of the connection, or from the comparison that found a "
         "difference, until everything was read back as intended.",
         _WITH_CONTROLLER,
     ),
@@ -134,16 +135,16 @@ _FAMILIES = (
     _counter(
         "switch_refusals_total",
         _SWITCH,
-        "Requests of the controller that the switch refused, and writes that did not read back.",
+        "Requests of the controller that the switch refused, and writes that did not read back as written.",
         _WITH_CONTROLLER,
     ),
     _gauge("switch_reading_age_seconds", _SWITCH, "Age of the reading that the port metrics come from."),
-    _gauge("switch_reading_seconds", _SWITCH, "How long reading the switch took, last time."),
+    _gauge("switch_reading_seconds", _SWITCH, "Duration of the last reading of the switch."),
     # Ports: what the switch says of their links.
     _gauge(
         "port_up",
         _PORT,
-        "Whether the port's link is up: 1, else 0; absent where the switch serves no gNMI and no Thrift.",
+        "1 when the port's link is up, else 0; absent where the switch serves neither gNMI nor Thrift.",
     ),
     # Ports: counters of the P4 program, as the switch has them.
     _counter(
@@ -158,13 +159,13 @@ _FAMILIES = (
     _counter(
         "port_sent_packets_total",
         _CLASS,
-        "Packets that left on the port, marked ones included.",
+        "Packets that left on the port, including marked ones.",
         _WITH_SWITCH,
     ),
     _counter(
         "port_sent_bytes_total",
         _CLASS,
-        "Frame bytes, without FCS, that left on the port, of marked packets included.",
+        "Frame bytes, without FCS, that left on the port, including those of marked packets.",
         _WITH_SWITCH,
     ),
     _counter(
@@ -176,9 +177,9 @@ _FAMILIES = (
     _counter(
         "port_dropped_packets_total",
         _CAUSE,
-        "Packets dropped, by cause: early_dropped (AQM) and tail_dropped (buffer full) at the port they were "
-        "to leave on; no_route, ttl_expired, malformed, not_admitted (not addressed to the switch) and "
-        "martian (an address that is never routed) at the port they came in on.",
+        "Packets dropped, by cause: early_dropped (AQM) and tail_dropped (buffer full) at the egress port; "
+        "no_route, ttl_expired, malformed, not_admitted (not addressed to the switch) and martian (an "
+        "address that is never routed) at the ingress port.",
         _WITH_SWITCH,
     ),
     _counter("port_dropped_bytes_total", _CAUSE, "Frame bytes of packets dropped, by cause.", _WITH_SWITCH),
@@ -188,51 +189,61 @@ _FAMILIES = (
     _gauge(
         "port_held_packets",
         _PORT,
-        "Packets that the EEE hold keeps back at the time of the reading, while the link sleeps.",
+        "Packets held by EEE at the time of the reading, while the link sleeps.",
     ),
     # Lossless classes and congestion points, where the configuration has them.
     _counter(
         "port_pauses_sent_total",
         _PRIORITY,
-        "Pause frames that told the port's neighbour to stop or to go on.",
+        "Pause frames sent to the port's neighbour, to pause or to resume it.",
         _WITH_SWITCH,
     ),
     _counter(
-        "port_pauses_received_total", _PRIORITY, "Pauses that came by the port, obeyed or not.", _WITH_SWITCH
+        "port_pauses_received_total",
+        _PRIORITY,
+        "Pauses that arrived at the port, obeyed or not.",
+        _WITH_SWITCH,
     ),
     _counter(
         "port_lossless_dropped_packets_total",
         _PRIORITY,
-        "Packets that came in by the port and did not fit the limit of their lossless class.",
+        "Packets that arrived at the port and exceeded the limit of their lossless class.",
         _WITH_SWITCH,
     ),
     _counter(
         "port_control_ignored_packets_total",
         _PORT,
-        "MAC control frames that came by the port and stopped nothing.",
+        "MAC control frames that arrived at the port and paused nothing.",
         _WITH_SWITCH,
     ),
-    _gauge("port_lossless_bytes", _PRIORITY, "Bytes of a lossless class that came in by the port and wait."),
-    _gauge("port_neighbour_paused", _PRIORITY, "Whether the port's neighbour is told to pause: 1, else 0."),
+    _gauge(
+        "port_lossless_bytes", _PRIORITY, "Bytes of a lossless class that arrived at the port and are queued."
+    ),
+    _gauge("port_neighbour_paused", _PRIORITY, "1 while the port's neighbour is paused, else 0."),
     _counter(
         "port_pause_storms_total",
         _PRIORITY,
-        "Times that the watchdog found the port's neighbour to pause it without end.",
+        "Pause storms that the watchdog detected: the port's neighbour paused it without end.",
         _WITH_CONTROLLER,
     ),
-    _gauge("port_pause_storm", _PRIORITY, "Whether the port is in such a storm: 1, else 0."),
+    _gauge("port_pause_storm", _PRIORITY, "1 while the port is in such a storm, else 0."),
     _counter("port_qcn_samples_total", _PRIORITY, "Frames that a congestion point sampled.", _WITH_SWITCH),
     _counter(
-        "port_cnms_total", _PRIORITY, "Congestion notification messages of a congestion point.", _WITH_SWITCH
+        "port_cnms_total",
+        _PRIORITY,
+        "Congestion notification messages that a congestion point sent.",
+        _WITH_SWITCH,
     ),
     _counter(
         "port_cnms_ignored_packets_total",
         _PORT,
-        "Congestion notification messages that came by a port that is not trusted.",
+        "Congestion notification messages that arrived at a port that is not trusted.",
         _WITH_SWITCH,
     ),
-    _gauge("port_buffer_bytes", _PORT, "The port's buffer limit, as intended; none where it counts packets."),
-    _gauge("port_speed_bytes", _PORT, "The link's speed in bytes per second, each way."),
+    _gauge(
+        "port_buffer_bytes", _PORT, "The port's intended buffer limit; absent where the limit counts packets."
+    ),
+    _gauge("port_speed_bytes", _PORT, "The link's speed in bytes per second, in each direction."),
     _counter(
         "port_wakes_total",
         _PORT,
@@ -261,7 +272,7 @@ _FAMILIES = (
     _counter(
         "port_legacy_energy_joules_total",
         _PORT,
-        "What the same PHY would have used in the same time without ever sleeping.",
+        "Energy that the same PHY would have used in the same time without ever sleeping.",
         _WITH_CONTROLLER,
     ),
 )
@@ -271,10 +282,10 @@ CATALOG: dict[str, Family] = {family.name: family for family in _FAMILIES}
 
 def as_markdown() -> str:
     """Returns the catalogue as the table of docs/run/controller.md."""
-    lines = ["| metric | labels | what it is |", "|---|---|---|"]
+    lines = ["| metric | labels | meaning |", "|---|---|---|"]
     for family in CATALOG.values():
         labels = ", ".join(f"`{label}`" for label in family.labels)
         text = family.help.replace("|", "\\|")
-        resets = f" Begins anew {family.resets}." if family.resets else ""
+        resets = f" Resets {family.resets}." if family.resets else ""
         lines.append(f"| `{family.name}` | {labels} | {family.kind}. {text}{resets} |")
     return "\n".join(lines) + "\n"
