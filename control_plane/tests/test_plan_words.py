@@ -137,6 +137,13 @@ def test_routes_are_named_by_prefix_and_ports_and_counted_when_they_are_many():
     ]
 
 
+def test_a_program_with_the_same_tables_is_not_said_to_add_any():
+    plan = FabricPlan({"leaf1": SwitchPlan(True, (), keep_entries=True)})
+    assert [str(line) for line in describe(FABRIC, plan, TICK)] == [
+        "leaf1: the E-EON program is loaded; it has all tables of the one that runs, and entries are kept"
+    ]
+
+
 def test_of_codel_only_what_changes_is_said():
     aqm = {"mode": "codel", "target": "800us"}
     old, new = (

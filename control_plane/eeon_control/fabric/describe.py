@@ -48,8 +48,8 @@ def describe(topology: Topology, plan: FabricPlan, tick: Duration) -> list[Line]
     switches: dict[str, list[str]] = defaultdict(list)
     for name, one in plan.switches.items():
         if one.push_pipeline:
-            adds = "it adds to what runs, and entries are kept"
-            why = adds if one.keep_entries else "another one runs, or none"
+            keeps = "it has all tables of the one that runs, and entries are kept"
+            why = keeps if one.keep_entries else "another one runs, or none"
             switches[f"the E-EON program is loaded; {why}"].append(name)
         for text in _switch_words(one.changes):
             switches[text].append(name)

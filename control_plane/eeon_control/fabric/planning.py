@@ -24,8 +24,8 @@ from eeon_control.units import Duration
 class SwitchPlan:
     """What one switch needs: the program (when it runs another, or none), and changes of entries.
 
-    `held`: digest of what it held when it was read. `keep_entries`: the program only adds to the one that it
-    runs, so that loading it can keep the entries; `changes` are those that are then left.
+    `held`: digest of what it held when it was read. `keep_entries`: the program has all tables of
+    the one that it runs, so that loading it can keep the entries; `changes` are those that are then left.
     """
 
     push_pipeline: bool
