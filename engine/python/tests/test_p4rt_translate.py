@@ -164,11 +164,41 @@ def test_a_p4info_that_contradicts_itself_is_refused_by_name() -> None:
     info.tables[0].action_refs.add(id=12345)
     with pytest.raises(StatusError, match="refers to action 12345"):
         reader.read(info)
+
+
+@pytest.mark.parametrize(
+    ("kind", "ids", "names", "says"),
+    [
+        ("actions", (0x01000007, 0x01000007), "ab", "action 'b' and 'a' share id 16777223"),
+        ("counters", (0x12000001, 0x12000002), "aa", "counter 'a' and 'a' share a name"),
+        ("tables", (0x02000001, 0), "ab", "table 'b' has no id"),
+        (
+            "tables",
+            (7,),
+            "a",
+            "has id 0x00000007; its kind has 0x02000000 to 0x02ffffff",
+        ),
+        ("digests", (0x16000001,), "a", "digest 'a' has id 0x16000001; its kind has 0x17000000"),
+        ("controller_packet_metadata", (0,), "a", "controller header 'a' has no id"),
+        ("controller_packet_metadata", (7, 7), "ab", "controller header 'b' and 'a' share id 7"),
+    ],
+)
+def test_ids_that_the_specification_forbids_are_refused(
+    kind: str, ids: tuple[int, ...], names: str, says: str
+) -> None:
     info = p4i.P4Info()
-    for name in ("a", "b"):
-        info.actions.add().preamble.name = name
-        info.actions[-1].preamble.id = 7
-    with pytest.raises(StatusError, match="'b' and 'a' share id 7"):
+    for number, name in zip(ids, names, strict=True):
+        preamble = getattr(info, kind).add().preamble
+        preamble.id, preamble.name = number, name
+    with pytest.raises(StatusError, match=says) as caught:
+        reader.read(info)
+    assert caught.value.code == rpc_code.INVALID_ARGUMENT
+
+
+def test_two_fields_of_a_controller_header_have_two_ids() -> None:
+    info = p4info()
+    info.controller_packet_metadata[0].metadata.add(id=1, name="again", bitwidth=8)
+    with pytest.raises(StatusError, match="header 'packet_in' has two fields of the same id"):
         reader.read(info)
 
 

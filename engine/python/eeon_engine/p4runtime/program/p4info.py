@@ -39,6 +39,20 @@ _METER_TYPES = {
     p4i.MeterSpec.SINGLE_RATE_THREE_COLOR: MeterType.SINGLE_RATE_THREE_COLOR,
     p4i.MeterSpec.SINGLE_RATE_TWO_COLOR: MeterType.SINGLE_RATE_TWO_COLOR,
 }
+# What an object's id begins with (P4Runtime 1.5 §6.3, `P4Ids.Prefix`).
+_PREFIXES = {
+    "action": p4i.P4Ids.ACTION,
+    "table": p4i.P4Ids.TABLE,
+    "value set": p4i.P4Ids.VALUE_SET,
+    "action profile": p4i.P4Ids.ACTION_PROFILE,
+    "counter": p4i.P4Ids.COUNTER,
+    "direct counter": p4i.P4Ids.DIRECT_COUNTER,
+    "meter": p4i.P4Ids.METER,
+    "direct meter": p4i.P4Ids.DIRECT_METER,
+    "register": p4i.P4Ids.REGISTER,
+    "digest": p4i.P4Ids.DIGEST,
+}
+_CONTROLLER_HEADER = "controller header"  # the specification's own example has ids without its prefix
 _ROLE = re.compile(r'@p4runtime_role\(\s*"([^"]+)"\s*\)')
 
 
@@ -72,7 +86,7 @@ def read(info: p4i.P4Info) -> Schema:
     tables = {
         t.preamble.id: _table(t, actions, profiles, counters, meters) for t in _unique("table", info.tables)
     }
-    headers = {h.preamble.name: h for h in info.controller_packet_metadata}
+    headers = {h.preamble.name: h for h in _unique(_CONTROLLER_HEADER, info.controller_packet_metadata)}
     return Schema(
         tables=tables,
         profiles=profiles,
@@ -92,16 +106,23 @@ def read(info: p4i.P4Info) -> Schema:
 
 
 def _unique(kind: str, objects: Iterable[_Object]) -> Iterator[_Object]:
-    seen: dict[int, str] = {}
+    """Yields objects of one kind; INVALID_ARGUMENT where two share an id or a name, or an id is of another
+    kind."""
+    seen: dict[int | str, str] = {}
     for item in objects:
-        preamble = item.preamble
-        if preamble.id == 0:
-            raise invalid(f"P4Info: {kind} '{preamble.name}' has no id")
-        if preamble.id in seen:
+        number, name = item.preamble.id, item.preamble.name
+        if number == 0:
+            raise invalid(f"P4Info: {kind} '{name}' has no id")
+        prefix = _PREFIXES.get(kind, number >> 24)
+        if number >> 24 != prefix:
             raise invalid(
-                f"P4Info: {kind} '{preamble.name}' and '{seen[preamble.id]}' share id {preamble.id}"
+                f"P4Info: {kind} '{name}' has id 0x{number:08x}; its kind has 0x{prefix:02x}000000 to "
+                f"0x{prefix:02x}ffffff. Use p4c's P4Info, and choose ids by @id in the program"
             )
-        seen[preamble.id] = preamble.name
+        for key, what in ((number, f"id {number}"), (name, "a name")):
+            if key in seen:
+                raise invalid(f"P4Info: {kind} '{name}' and '{seen[key]}' share {what}")
+            seen[key] = name
         yield item
 
 
@@ -280,6 +301,8 @@ def _header(header: p4i.ControllerPacketMetadata | None) -> tuple[HeaderField, .
         )
         for m in header.metadata
     )
+    if len({field.id for field in fields}) != len(fields):
+        raise invalid(f"P4Info: header '{name}' has two fields of the same id")
     bits = sum(field.width for field in fields)
     if bits % 8:
         raise invalid(
