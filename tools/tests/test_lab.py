@@ -126,6 +126,20 @@ def test_other_commands_and_unknown_keys_are_kept_to_be_told(tmp_path):
     assert read.unknown == ("hosts.h1.gw", "switches.s1.commands", "switches.s1.mirror")
 
 
+def three_hosts(mac: str = "02:00:00:00:00:02") -> dict[str, object]:
+    return {
+        "h1": {"ip": "10.0.1.1/24", "mac": "02:00:00:00:00:0A"},
+        "h2": {"ip": "10.0.1.1/16", "mac": mac},
+        "h3": {"ip": None, "mac": "02:00:00:00:00:03"},
+    }
+
+
+def test_an_ip_address_of_two_hosts_is_told_with_its_places(tmp_path):
+    shared = read_topology(written(tmp_path, hosts=three_hosts())).shared
+    assert shared == ("hosts.h1.ip, hosts.h2.ip: 10.0.1.1",)
+    assert read_topology(TOPOLOGY).shared == ()
+
+
 def test_a_host_without_an_address_receives_and_sends_frames_only(tmp_path):
     shutil.copytree(EXAMPLE, tmp_path, dirs_exist_ok=True)
     document = json.loads((tmp_path / "topology.json").read_text(encoding="utf-8"))
@@ -187,6 +201,9 @@ def test_a_file_that_entries_name_and_is_nowhere_is_named(tmp_path, key):
         ({"links": [["h1"]]}, "links[0]", "has 1 parts"),
         ({"hosts": {"h1": {"ip": "10.0.1.1/99", "mac": "02:00:00:00:00:01"}}}, "hosts.h1.ip", "10.0.1.1/24"),
         ({"hosts": {"h1": {"ip": "10.0.1.1/24", "mac": "zz"}}}, "hosts.h1.mac", "pattern"),
+        ({"hosts": three_hosts("02:00:00:00:00:0a")}, "hosts.h2.mac", "is that of h1 already"),
+        ({"hosts": three_hosts("01:00:5e:00:00:01")}, "hosts.h2.mac", "is no host's"),
+        ({"hosts": three_hosts("00:00:00:00:00:00")}, "hosts.h2.mac", "is no host's"),
         (
             {"switches": {"s1": {"runtime_json": "nowhere.json"}}},
             "switches.s1.runtime_json",

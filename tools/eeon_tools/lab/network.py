@@ -85,7 +85,6 @@ class Lab:
         self._spec = _fabric_spec(self.topology, seed, queue_limit_packets)
         self._pcap = pcap
         self._hosts = {name: Host(host) for name, host in self.topology.hosts.items()}
-        self._addresses = {host.address: name for name, host in self._hosts.items()}
         self._agenda: list[tuple[int, int, Callable[[], None]]] = []
         self._sequence = itertools.count()
         self._numbers = itertools.count(1)

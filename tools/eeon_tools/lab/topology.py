@@ -10,7 +10,7 @@ no ports: addresses and ports are then those that the tutorials' runner gave.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from ipaddress import AddressValueError, IPv4Address, IPv4Interface, IPv4Network
@@ -102,6 +102,8 @@ class LabTopology:
     cpu_port: int = CPU_PORT
     unknown: tuple[str, ...] = ()
     """Keys of its file that a lab does not know, each with its place."""
+    shared: tuple[str, ...] = ()
+    """IP addresses that several hosts have, each with its places."""
 
 
 def read_topology(place: str, rate: DataRate = DEFAULT_RATE) -> LabTopology:
@@ -203,7 +205,31 @@ def _of_tutorials(path: Path, rate: DataRate) -> LabTopology:
     links = [_link(path, number, link, hosts, switches, rate) for number, link in enumerate(ends)]
     _check_links(path, hosts, links)
     keys = [f"{place}.{key}" for place, item in unknown.items() for key in item.model_extra or ()]
-    return LabTopology(path.stem, hosts, switches, links, _cpu_port(path, file), tuple(keys))
+    shared = tuple(_check_addresses(path, hosts.values()))
+    return LabTopology(path.stem, hosts, switches, links, _cpu_port(path, file), tuple(keys), shared)
+
+
+def _check_addresses(path: Path, hosts: Iterable[LabHost]) -> Iterator[str]:
+    """Yields the IP addresses that several hosts have, which may be meant: anycast. Raises InputError for a
+    MAC address that a host cannot have."""
+    macs: dict[str, str] = {}
+    places: dict[IPv4Address, list[str]] = {}
+    for host in hosts:
+        problem = "is no host's: it is a group's, or zero" if not _is_of_one(host.mac) else ""
+        if host.mac in macs:
+            problem = f"is that of {macs[host.mac]} already"
+        if problem:
+            place = f"hosts.{host.name}.mac"
+            raise InputError(path, place, f"{host.mac} {problem}; give each host its own unicast address")
+        macs[host.mac] = host.name
+        places.setdefault(host.ipv4.ip, []).append(f"hosts.{host.name}.ip")
+    yield from (f"{', '.join(found)}: {address}" for address, found in places.items() if len(found) > 1)
+
+
+def _is_of_one(mac: str) -> bool:
+    """Returns whether a MAC address is one station's: not zero, and its group bit not set (IEEE 802)."""
+    octets = bytes.fromhex(mac.replace(":", ""))
+    return any(octets) and not octets[0] & 1
 
 
 def _with_ports(links: list[list[object]], hosts: set[str], switches: set[str]) -> list[list[object]]:
