@@ -87,6 +87,25 @@ def test_nodes_at_the_top_with_defaults_need_no_assumption():
     assert (str(found.hosts["h"].ipv4), found.assumed) == ("10.64.1.1", "")
 
 
+@pytest.mark.parametrize("kind", ["ext-container", "generic_vm", "keysight_ixia-c-one", "spirent_stc"])
+def test_containers_machines_and_traffic_generators_are_hosts(kind: str):
+    found = topology.from_text(
+        f"name: n\ntopology: {{nodes: {{s: {{kind: x}}, h: {{kind: {kind}}}}}, links: [{{type: veth-stitch, endpoints: [s:eth1, h:eth1]}}]}}"
+    )
+    assert (list(found.switches), list(found.hosts)) == (["s"], ["h"])
+
+
+def test_a_switch_with_one_link_may_be_meant_as_a_host():
+    links = "  - endpoints: [s:eth1, h:eth1]\n  - endpoints: [s:eth2, firewall:eth1]\n"
+    said = topology.from_text(nodes(links, ", firewall: {kind: paloalto_panos}")).assumed
+    assert "switches with one link, which may be meant as hosts, kind linux: firewall" in said
+
+
+def test_a_bridge_without_a_link_is_left_out():
+    said = topology.from_text(nodes("  - endpoints: [s:eth1, h:eth1]\n", ", b: {kind: bridge}")).assumed
+    assert "nodes without a link are left out: b" in said
+
+
 def test_a_lab_without_hosts_says_that_nothing_is_routed():
     text = "name: n\ntopology: {nodes: {a: {kind: x}, b: {kind: x}}, links: [{endpoints: [a:e1-1, b:e1-1]}]}"
     assert "no node has kind linux, a host: no switch is a leaf" in topology.from_text(text).assumed
@@ -143,11 +162,23 @@ def nodes(links: str, more: str = "") -> str:
             "f.clab.yml:5: error: links[0].endpoints[0]: s:600: ports are",
         ),
         (nodes("  - endpoints: [t:eth1, h:eth1]\n"), "unknown node 't'"),
-        (nodes("  - endpoints: [s:eth1, host:veth-x]\n"), "host:veth-x: unknown node 'host'"),
+        (nodes("  - endpoints: [s:eth1, host:veth-x]\n"), "host:veth-x: leads out of the fabric; remove"),
         (nodes("  - endpoints: [s:eth1]\n"), "a link of a fabric is one of type veth, with two endpoints"),
         (
             nodes("  - {type: mgmt-net, endpoint: {node: s, interface: eth1}}\n"),
-            "links[0]: mgmt-net: a link of a",
+            "links[0]: mgmt-net: leads out of the fabric, whose links join two nodes; remove it",
+        ),
+        (
+            nodes("  - endpoints: [s:eth1, b:eth1]\n", ", b: {kind: bridge}"),
+            "nodes.b: b: kind bridge is a bridge of the lab's machine: it forwards by MAC address",
+        ),
+        (
+            nodes("  - endpoints: [s:eth1, b:to-s]\n", ", b: {kind: ovs-bridge}"),
+            "nodes.b: b: kind ovs-bridge is a bridge of the lab's machine",
+        ),
+        (
+            nodes("  - endpoints: [s:eth1, m:eth1]\n", ", m: {kind: host}"),
+            "nodes.m: m: kind host is the machine that runs the lab. Remove its links; a host of the fabric",
         ),
         (nodes("  - 7\n"), "a link is a mapping with endpoints"),
         (nodes("    []\n"), "a fabric needs links"),

@@ -1,15 +1,17 @@
 """Topology files of containerlab (containerlab.dev), as files of this project's long form.
 
-Nodes of kind `linux` are hosts, all others switches; nodes without a link, such as collectors, are left out
-of the fabric. A port's number is the one in its interface's name. What the format does not know, rates and
-delays, comes from `labels` of a link, or `defaults` at the top, or is assumed and said to be.
+Nodes of kind `linux` are hosts, and so are other containers, virtual machines and traffic generators. Bridges
+and the machine that runs the lab are refused where they have a link; all others are switches. Nodes without a
+link, such as collectors, are left out of the fabric. A port's number is the one in its interface's name. What
+the format does not know, rates and delays, comes from `labels` of a link, or `defaults` at the top, or is
+assumed and said to be.
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 
 from eeon_control.errors import InputError, Place, Problem
 from eeon_control.sources import Document, KeyPath
@@ -18,6 +20,18 @@ ASSUMED = {"rate": "10Gbps", "delay": "500ns"}
 """Of links that nothing else is said of; the delay is that of the topologies of this package."""
 
 _HOST_KIND = "linux"
+_HOST_KINDS = frozenset({_HOST_KIND, "ext-container", "generic_vm", "keysight_ixia-c-one", "spirent_stc"})
+_BRIDGE = (
+    "a bridge of the lab's machine: it forwards by MAC address, a switch of a fabric routes. Remove it, and "
+    "link its neighbours to each other or to a switch"
+)
+_NO_NODES = {
+    "bridge": _BRIDGE,
+    "ovs-bridge": _BRIDGE,
+    "host": f"the machine that runs the lab. Remove its links; a host of the fabric has kind {_HOST_KIND}",
+}
+_WIRES = ("veth", "veth-stitch", "brief")
+_WAYS_OUT = ("host", "mgmt-net", "macvlan", "vxlan", "vxlan-stitch", "dummy", "bridge")
 _LINK_KEYS = ("rate", "delay", "overhead")
 _OWN_KEYS = ("name", "description", "addressing", "defaults")  # of this project's files
 _LANES = 64
@@ -66,6 +80,7 @@ class _File:
         self._problems: list[Problem] = []
         self._places: dict[KeyPath, Place] = {}
         self._nodes = self._mapping("nodes")
+        self._free_names: set[str] = set()
         self._links = document.get((*self._base, "links"))
 
     def translated(self) -> tuple[Document, str]:
@@ -73,19 +88,25 @@ class _File:
         if not isinstance(self._links, list) or not self._links:
             self._refuse((*self._base, "links"), "a fabric needs links")
             raise InputError(self._problems)
+        kinds = {str(name): self._kind(str(name)) for name in self._nodes}
+        self._free_names = {name for name, kind in kinds.items() if kind in _NO_NODES}
         links = [self._link(index, link) for index, link in enumerate(self._links)]
         linked = Counter(end.partition(":")[0] for link in links for end in _ends(link))
-        kinds = {str(name): self._kind(str(name)) for name in self._nodes}
         nodes: dict[str, object] = {
-            name: {"kind": "host" if kind == _HOST_KIND else "switch"}
+            name: {"kind": "host" if kind in _HOST_KINDS else "switch"}
             for name, kind in kinds.items()
             if name in linked
         }
-        for name in (name for name, kind in kinds.items() if kind == _HOST_KIND and linked[name] > 1):
-            rule = (
-                f"kind {_HOST_KIND} is a host, which has exactly one link; this one has {linked[name]}. "
-                "Leave one of a bond, and give a router in a Linux container another kind"
-            )
+        for name in nodes:
+            if kinds[name] in _NO_NODES:
+                rule = f"kind {kinds[name]} is {_NO_NODES[kinds[name]]}"
+            elif kinds[name] in _HOST_KINDS and linked[name] > 1:
+                rule = (
+                    f"kind {kinds[name]} is a host, which has exactly one link; this one has {linked[name]}. "
+                    "Leave one of a bond, and give a router in a Linux container another kind"
+                )
+            else:
+                continue
             self._refuse((*self._base, "nodes", name), rule, name)
         if self._problems:
             raise InputError(self._problems)
@@ -113,7 +134,10 @@ class _File:
             return found
         kind = link.get("type", "veth")
         ends = link.get("endpoints")
-        if kind != "veth" or not isinstance(ends, list) or len(ends) != 2:
+        if kind in _WAYS_OUT:
+            self._refuse(path, "leads out of the fabric, whose links join two nodes; remove it", str(kind))
+            return found
+        if kind not in _WIRES or not isinstance(ends, list) or len(ends) != 2:
             self._refuse(path, "a link of a fabric is one of type veth, with two endpoints", str(kind))
             return found
         numbered = [self._end((*path, "endpoints", side), end) for side, end in enumerate(ends)]
@@ -131,9 +155,11 @@ class _File:
         if isinstance(end, dict):
             end = f"{end.get('node')}:{end.get('interface')}"
         node, _, interface = str(end).partition(":")
-        number = _number(interface)
+        number = _number(interface) if node not in self._free_names else 0
         if node not in self._nodes:
-            self._refuse(path, f"unknown node {node!r}", str(end))
+            out = node in _WAYS_OUT
+            rule = "leads out of the fabric; remove this link" if out else f"unknown node {node!r}"
+            self._refuse(path, rule, str(end))
             return None
         if number is None:
             self._refuse(path, f"no port's number is known for this interface; names are {_FORMS}", str(end))
@@ -164,7 +190,7 @@ class _File:
 
 
 def _assumptions(
-    links: list[dict[str, object]], given: object, kinds: Mapping[str, str], linked: Collection[str]
+    links: list[dict[str, object]], given: object, kinds: Mapping[str, str], linked: Mapping[str, int]
 ) -> Iterator[str]:
     known = given if isinstance(given, dict) else {}
     missing = [key for key in ASSUMED if key not in known and any(key not in link for link in links)]
@@ -174,8 +200,11 @@ def _assumptions(
             f"a containerlab file says no {' and '.join(missing)}: {says} are assumed; give `labels: "
             "{rate: 25Gbps, delay: 500ns}` of a link, or the same as `defaults` at the top"
         )
-    if _HOST_KIND not in kinds.values():
+    stubs = [name for name, kind in kinds.items() if kind not in _HOST_KINDS and linked[name] == 1]
+    if _HOST_KINDS.isdisjoint(kinds.values()):
         yield f"no node has kind {_HOST_KIND}, a host: no switch is a leaf, and nothing is routed"
+    elif stubs:
+        yield f"switches with one link, which may be meant as hosts, kind {_HOST_KIND}: {', '.join(stubs)}"
     left_out = [name for name in kinds if name not in linked]
     if left_out:
         yield f"nodes without a link are left out: {', '.join(left_out)}"
