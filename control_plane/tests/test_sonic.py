@@ -177,16 +177,48 @@ def test_a_key_that_is_there_twice_in_a_table_that_is_read_is_told_with_its_plac
             "QUEUE: lc1|asic0|Ethernet0|3: has keys of a chassis, LINE CARD|ASIC|PORT|QUEUE, which are not taken "
             "over; write the rows of this line card as PORT|QUEUE, such as Ethernet0|3",
         ),
+        (
+            {f"PORT|{name}": row for name, row in tables()["PORT"].items()},
+            "PORT|Ethernet0: is a row, as dumps of Redis have it (TABLE|KEY); give the file of tables, "
+            "/etc/sonic/config_db.json, or what `show runningconfiguration all` prints",
+        ),
     ],
-    ids=["YANG", "several ASICs", "chassis"],
+    ids=["YANG", "several ASICs", "chassis", "Redis"],
 )
 def test_other_files_of_a_switch_are_named_as_what_they_are(content: object, says: str):
     assert problems(content) == [says]
 
 
-def test_a_port_without_a_speed_has_the_topologys_and_that_is_said():
+@pytest.mark.parametrize("name", ["queue", "QUEUES", "QUEUE_TABLE", "Queue"])
+def test_a_table_that_is_spelled_otherwise_is_not_taken_for_none(name: str):
     content = tables()
-    del content["PORT"]["Ethernet4"]["speed"]
+    content[name] = content.pop("QUEUE")
+    assert problems(content) == [f"{name}: is not a table of CONFIG_DB; QUEUE is. Rename it, or remove it"]
+
+
+def test_a_table_to_leave_out_is_one_that_is_read_or_there():
+    refused = problems(tables(), without=("buffer_queue",), buffer="300KB")
+    assert refused == ["--without: buffer_queue: is not a table that is read (did you mean BUFFER_QUEUE?)"]
+    sonic.import_(read(tables(ACL_TABLE={})), LEAF1, without=("ACL_TABLE", "SCHEDULER"))
+
+
+def test_a_row_without_fields_is_null_null_in_redis():
+    content = tables()
+    content["QUEUE"]["Ethernet0|4"] = {"NULL": "NULL"}
+    assert sonic.import_(read(content), LEAF1) == sonic.import_(read(tables()), LEAF1)
+
+
+def test_a_profile_names_a_pool_that_is_there():
+    pool = {"other": {"type": "egress", "mode": "static", "size": "30000000"}}
+    assert problems(tables(BUFFER_POOL=pool)) == [
+        "BUFFER_POOL|egress_lossy_pool: is named by BUFFER_PROFILE|q, and is not there"
+    ]
+
+
+@pytest.mark.parametrize("speed", [{}, {"speed": ""}, {"speed": None}])
+def test_a_port_without_a_speed_has_the_topologys_and_that_is_said(speed: dict[str, object]):
+    content = tables()
+    content["PORT"]["Ethernet4"] = {"lanes": "5", **speed}
     value, notes = sonic.import_(read(content), LEAF1)
     assert value == sonic.import_(read(tables()), LEAF1)[0]
     assert notes == ["without a speed, taken as the topology's: Ethernet4"]

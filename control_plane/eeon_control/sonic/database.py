@@ -106,7 +106,7 @@ class Database:
     def ports(self) -> dict[str, str]:
         """Returns SONiC's ports in front-panel order, with their speed in Mbps as it is written."""
         return {
-            name: str(row.get("speed", ""))
+            name: str(row["speed"]) if is_given(row.get("speed")) else ""
             for name, row in sorted(self.rows("PORT").items(), key=lambda one: _natural(one[0]))
         }
 
@@ -133,29 +133,31 @@ def parse(text: bytes, source: str) -> Database:
     _check_form(document, problems)
     tables: dict[str, dict[str, Row]] = {}
     no_tables = []
-    _check_twice(document, "", problems, only=_READ)
+    _check_twice(document, "", problems, only=READ)
     for table, rows in document.items():
         if not isinstance(rows, _Object):
-            if table in _READ:
+            if table in READ:
                 problems.add(table, f"is {_kind(rows)}; a table is an object of rows")
             else:
                 no_tables.append(table[:60])
             continue
         tables[table] = {}
-        if table not in _READ:
+        if table not in READ:
             continue
         _check_twice(rows, table, problems)
         for key, row in rows.items():
             if isinstance(row, _Object):
                 _check_twice(row, f"{table}|{key}", problems)
-                tables[table][key] = row
+                tables[table][key] = {} if row == _NO_FIELDS else row
             else:
                 problems.add(f"{table}|{key}", f"is {_kind(row)}; a row is an object of fields")
     problems.check()
     return Database(source, tables, tuple(no_tables))
 
 
-_READ = frozenset((*MAPPED, *UNMAPPED))
+READ = frozenset((*MAPPED, *UNMAPPED))
+_NO_FIELDS = {"NULL": "NULL"}
+"""A row without fields, which Redis does not have."""
 
 
 class _Object(dict[str, object]):
@@ -178,9 +180,23 @@ def _check_twice(found: _Object, at: str, problems: Problems, only: Collection[s
 
 
 def _check_form(document: _Object, problems: Problems) -> None:
-    """Raises InputError for other files of a SONiC switch that look like its CONFIG_DB."""
-    if any(name in _READ for name in document):
+    """Raises InputError for other files of a SONiC switch that look like its CONFIG_DB, and for tables that
+    are spelled otherwise, which would be taken for none."""
+    for name in document:
+        meant = re.sub(r"(_TABLE|S)?$", "", name.upper().replace("-", "_"), count=1)
+        if name not in READ and meant in READ:
+            problems.add(name[:60], f"is not a table of CONFIG_DB; {meant} is. Rename it, or remove it")
+    problems.check()
+    if any(name in READ for name in document):
         return
+    for name in document:
+        if name.partition("|")[0] in READ:
+            problems.add(
+                name,
+                "is a row, as dumps of Redis have it (TABLE|KEY); give the file of tables, "
+                "/etc/sonic/config_db.json, or what `show runningconfiguration all` prints",
+            )
+            problems.check()
     for name in document:
         if _YANG_TREE.fullmatch(name):
             problems.add(

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from eeon_control.sonic.database import (
     MAPPED,
+    READ,
     UNMAPPED,
     Database,
     Problems,
@@ -19,6 +20,7 @@ from eeon_control.sonic.database import (
     reference,
 )
 from eeon_control.topology.model import Switch
+from eeon_control.validation import did_you_mean
 
 COLOURS = ("green", "yellow", "red")
 _ECN_OF_GREEN = {"ecn_all", "ecn_green", "ecn_green_yellow", "ecn_green_red"}
@@ -62,6 +64,11 @@ class _Import:
     def tables(self) -> None:
         """Reports tables that are not mapped: those of queues as problems, others in a note."""
         foreign = []
+        for table in self.without:
+            if table not in READ and table not in self.database.tables:
+                self.problems.add(
+                    "--without", f"is not a table that is read{did_you_mean(table, READ)}", table
+                )
         for table in sorted(self.database.tables):
             if table in self.without:
                 continue
@@ -273,7 +280,10 @@ class _Import:
         if size + shared == 0:
             self.problems.add(f"{at}.static_th", "leaves no buffer at all", "0")
         pool = reference(row, "pool", "BUFFER_POOL", at, self.problems)
-        of_pool = self.rows("BUFFER_POOL").get(pool or "", {})
+        pools = self.rows("BUFFER_POOL")
+        if pool is not None and pools and pool not in pools:
+            self.problems.add(f"BUFFER_POOL|{pool}", f"is named by {at}, and is not there")
+        of_pool = pools.get(pool or "", {})
         whole = number(of_pool, "size", f"BUFFER_POOL|{pool}", self.problems)
         if whole is not None and shared >= whole:
             if default is not None:
