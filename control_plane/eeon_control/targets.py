@@ -302,7 +302,7 @@ def load_targets(path: Path) -> Targets:
 def resolve(topology: Topology, targets: Mapping[str, str | Target]) -> dict[str, Target]:
     """Returns every switch's target with its device id filled in, in topology order.
 
-    Raises FabricError unless there is exactly one target for every switch.
+    Raises FabricError unless there is exactly one target for every switch, and of no two the same.
     """
     missing = [name for name in topology.switches if name not in targets]
     unknown = [name for name in targets if name not in topology.switches]
@@ -311,7 +311,8 @@ def resolve(topology: Topology, targets: Mapping[str, str | Target]) -> dict[str
         parts += [f"topology {topology.name} has no switch {', '.join(unknown)}"] if unknown else []
         next_step = "give each of its switches an address, under `switches` of the targets or by --target"
         raise FabricError(f"{'; '.join(parts)}; {next_step}")
-    resolved = {}
+    resolved: dict[str, Target] = {}
+    taken: dict[tuple[str, int], str] = {}
     for name, switch in topology.switches.items():
         try:
             target = Target.parse(targets[name])
@@ -319,6 +320,12 @@ def resolve(topology: Topology, targets: Mapping[str, str | Target]) -> dict[str
             raise FabricError(f"{name}: {targets[name]!r}: {error}") from None
         device_id = switch.device_id if target.device_id is None else target.device_id
         resolved[name] = replace(target, device_id=device_id)
+        other = taken.setdefault((target.address, device_id), name)
+        if other != name:
+            raise FabricError(
+                f"{name}: {target.address} with device id {device_id} is {other}'s; give each switch its own "
+                "address, or device_id where one server has several"
+            )
     return resolved
 
 

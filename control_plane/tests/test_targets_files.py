@@ -192,6 +192,15 @@ def test_wrong_targets_given_from_python_are_an_error_of_this_package():
         )
 
 
+def test_two_switches_of_one_address_and_device_id_are_refused():
+    given = {
+        name: Target("127.0.0.1:1", 7 if name in ("leaf1", "spine2") else None)
+        for name in topology.load("leaf-spine-4").switches
+    }
+    with pytest.raises(EeonError, match=r"spine2: 127.0.0.1:1 with device id 7 is leaf1's; give each switch"):
+        resolve(topology.load("leaf-spine-4"), given)
+
+
 SCALED = """tick: 1ns
 topology: slow.yaml
 switches: {{{}}}
