@@ -187,6 +187,22 @@ def test_unchecked_headroom_is_a_warning():
     assert entries(conf)
 
 
+@pytest.mark.parametrize(
+    ("times", "told"),
+    [
+        ("{}", []),
+        ("{detect: 100ms, restore: 100ms}", []),
+        ("{detect: 99ms}", ["99ms takes ordinary pauses for a storm; take 100ms or more"]),
+        ("{restore: 20ms}", ["20ms takes ordinary pauses for its end; take 100ms or more"]),
+    ],
+)
+def test_a_watchdog_that_takes_ordinary_pauses_for_a_storm_is_a_warning(times, told):
+    conf = with_pfc(f"{{limit: 100KB, watchdog: {times}}}")
+    found = [one for one in config.check(conf, FABRIC, TICK) if "ordinary pauses" in str(one)]
+    assert [str(one).rpartition(": ")[2] for one in found] == told
+    assert {one.severity for one in found} <= {Severity.WARNING}
+
+
 def test_a_plan_says_which_ports_become_lossless():
     before, after = (
         plan.intended(FABRIC, conf, TICK)["leaf1"] for conf in (config.load("mark_threshold"), with_pfc())

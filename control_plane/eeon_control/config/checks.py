@@ -12,7 +12,7 @@ from typing import NamedTuple
 from eeon_control.config.advice import hold_warning, queue_warnings
 from eeon_control.config.classes import DEFAULT_CLASS, priority_of
 from eeon_control.config.model import FabricConfig
-from eeon_control.config.pfc import lateness, shortage
+from eeon_control.config.pfc import LEAST_WATCH, lateness, pause_time, shortage
 from eeon_control.config.queues import Queue
 from eeon_control.config.target_settings import queue_depth
 from eeon_control.constants import CONTROL_PRIORITY
@@ -336,6 +336,8 @@ def _pfc(config: FabricConfig, topology: Topology) -> Iterator[Problem]:
         }
         for port in kinds.values():
             yield from _thresholds(config, port, priority, name)
+        if kinds:
+            yield from _watchdog(config, name, min(port.rate for port in kinds.values()))
 
 
 def _starved(config: FabricConfig, lossless: str, priority: int) -> Iterator[Problem]:
@@ -391,6 +393,24 @@ def _thresholds(config: FabricConfig, port: Port, priority: int, name: str) -> I
             name,
             severity=Severity.WARNING,
         )
+
+
+def _watchdog(config: FabricConfig, name: str, slowest: DataRate) -> Iterator[Problem]:
+    """Warns of times within which ordinary pauses look like a storm, or like its end."""
+    profile = config.profiles.pfc[name]
+    if profile.watchdog is None:
+        return
+    pause = pause_time(slowest, profile.pause)
+    least = max(LEAST_WATCH, pause)
+    for key, time in (("detect", profile.watchdog.detect), ("restore", profile.watchdog.restore)):
+        if time < least:
+            looks_like = "a storm" if key == "detect" else "its end"
+            yield config.document.problem(
+                ("profiles", "pfc", name, "watchdog", key),
+                f"one pause is {pause} at {slowest}, and the controller needs {LEAST_WATCH} for a few looks: "
+                f"{time} takes ordinary pauses for {looks_like}; take {least} or more",
+                severity=Severity.WARNING,
+            )
 
 
 def _quanta(config: FabricConfig) -> Iterator[Problem]:

@@ -26,6 +26,8 @@ from eeon_control.units import Bytes, DataRate, Duration
 QUANTUM_BITS = 512
 """IEEE 802.3 annex 31D: the unit of a pause, in bit times of the link."""
 PAUSE_FRAME = Bytes(PAUSE_FRAME_BYTES)
+LEAST_WATCH = Duration.parse("100ms")
+"""SONiC's least time of detection and of restoration (sonic-pfcwd.yang)."""
 _PS_PER_SECOND = 10**12
 _AUTO_SCHEMA: JsonSchemaValue = {"anyOf": [{"const": "auto"}, text_schema(Bytes, examples=["90KB"])]}
 
