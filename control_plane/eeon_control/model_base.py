@@ -98,12 +98,19 @@ RateText = Annotated[DataRate, *of_text(positive(DataRate), text_schema(DataRate
 PacketRateText = Annotated[PacketRate, *of_text(positive(PacketRate), text_schema(PacketRate))]
 
 
+def unquoted(value: object) -> str:
+    """Returns what to do where a number is text to YAML: in quotes, or with a 0 in front."""
+    if not isinstance(value, str) or not value.isdecimal():
+        return ""
+    return "; write it without quotes, and without a 0 in front"
+
+
 def whole(minimum: int, maximum: int, what: str) -> tuple[BeforeValidator, WithJsonSchema]:
     """Returns a whole number within bounds; `what` begins the sentence that refuses another one."""
 
     def read(value: object) -> object:
         if isinstance(value, bool) or not isinstance(value, int) or not minimum <= value <= maximum:
-            raise ValueError(f"{what} is a whole number from {minimum} to {maximum}")
+            raise ValueError(f"{what} is a whole number from {minimum} to {maximum}{unquoted(value)}")
         return value
 
     return BeforeValidator(read), WithJsonSchema({"type": "integer", "minimum": minimum, "maximum": maximum})

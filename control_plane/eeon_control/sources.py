@@ -7,6 +7,7 @@ other programs, and a bad one must end in a message, not in a traceback or in al
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -26,6 +27,7 @@ _DEPTH_LIMIT = 24
 _VALUE_SHOWN_CHARS = 60
 _MODE = "mode"  # decides which other keys a mapping may have
 _TAG = "tag:yaml.org,2002:"
+_OTHER_VERSION = re.compile(r"^%YAML[ \t]+(?!1\.2\b)\S*", re.MULTILINE)
 
 
 @dataclass
@@ -118,6 +120,10 @@ def read_yaml(path: Path, limit_bytes: int = _FILE_LIMIT_BYTES, limit_values: in
 
 def parse_yaml(text: str, name: str, limit_values: int = _NODE_LIMIT) -> Document:
     """Parses YAML text; `name` is the file named in errors."""
+    if other := _OTHER_VERSION.search(text):
+        line = text.count("\n", 0, other.start()) + 1
+        rule = "files here are YAML 1.2, in which `yes`, `on` and 010 are text; remove this line"
+        raise InputError([Problem(Place(name, line), "", other[0], rule)])
     try:
         yaml = YAML(typ="safe", pure=True)
         yaml.Composer = _ShallowComposer
@@ -125,6 +131,7 @@ def parse_yaml(text: str, name: str, limit_values: int = _NODE_LIMIT) -> Documen
     except MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         rule = " ".join(str(part) for part in (error.context, error.problem) if part)
+        rule += "; indent with spaces" if "'\\t'" in rule else ""
         raise InputError(
             [Problem(Place(name, mark.line + 1 if mark else 0), "", "", f"not YAML: {rule}")]
         ) from None

@@ -11,6 +11,7 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from eeon_control.errors import InputError
+from eeon_control.model_base import unquoted
 from eeon_control.sources import Document, KeyPath, dotted
 
 _KEYS_SHOWN = 12
@@ -151,5 +152,11 @@ def _explain(item: ErrorDetails) -> tuple[str, object]:
             return f"{text}{did_you_mean(str(context['tag']), known)}", context["tag"]
         case "dict_type" | "model_type" | "model_attributes_type" | "dataclass_type":
             return "must be a mapping (key: value lines)", item["input"]
+        case "int_type":
+            return f"must be a whole number{unquoted(item['input'])}", item["input"]
+        case "list_type":
+            return "must be a list, such as [a, b]", item["input"]
+        case "string_type":
+            return "must be text; put it in quotes", item["input"]
         case _:
             return str(item["msg"])[:1].lower() + str(item["msg"])[1:], item["input"]

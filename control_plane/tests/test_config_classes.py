@@ -62,6 +62,7 @@ def test_without_classes_packets_meet_no_table_of_queues():
         ("{a: {priority: 8, dscp: [1]}}", "a priority is a whole number from 0 to 7"),
         ("{a: {priority: true, dscp: [1]}}", "a priority is a whole number from 0 to 7"),
         ("{a: {priority: 1, dscp: [64]}}", "a DSCP is a whole number from 0 to 63"),
+        ('{a: {priority: 1, dscp: ["26"]}}', "from 0 to 63; write it without quotes"),
         ("{a: {priority: 1, pcp: [8]}}", "a PCP is a whole number from 0 to 7"),
         ("{a: {dscp: [1]}}", "priority: this key is required"),
         ("{a: {priority: 1}}", "a has neither dscp nor pcp"),

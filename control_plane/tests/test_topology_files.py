@@ -201,6 +201,20 @@ def edited(old: str, new: str) -> str:
         ("", "f.yaml: error: the file is empty"),
         ("- 1", "the top level must be a mapping"),
         ("a: [", "f.yaml:1: error: not YAML"),
+        ("a:\n\tb: 1", "found character '\\t' that cannot start any token; indent with spaces"),
+        (
+            "%YAML 1.1\n---\nname: x",
+            "f.yaml:1: error: %YAML 1.1: files here are YAML 1.2, in which `yes`, `on`",
+        ),
+        (
+            'name: x\nleaf_spine: {leaves: "2", hosts_per_leaf: 1, spines: 1}',
+            "leaf_spine.leaves: 2: must be a whole number; write it without quotes, and without a 0 in front",
+        ),
+        (
+            "name: x\nleaf_spine: {leaves: 010, hosts_per_leaf: 1, spines: 1}",
+            "leaf_spine.leaves: 010: must be a whole number; write it without quotes, and without a 0 in front",
+        ),
+        ("name: x\nnodes: {}\nlinks: {}", "links: must be a list, such as [a, b]"),
         ("a: !!python/object:os.system x", "is not used here"),
         ("? [a]\n: 1", "a key must be plain text"),
         ("[" * 5000, "f.yaml: error: not YAML: nested more than 24 levels deep"),
