@@ -125,6 +125,19 @@ def _ids() -> list[tuple[int, str]]:
             "a default action has no match",
         ),
         ({"table_entries": [table("lpm_table", {"value": "10.0.1.0"}, 3)]}, "[value, prefix length]"),
+        (
+            {"table_entries": [table("lpm_table", {"value": ["10.0.1.0", "255.255.255.0"]}, 3)]},
+            "prefix length '255.255.255.0': write a whole number",
+        ),
+        ({"table_entries": "x"}, "table_entries 1: 'x': write an object with table, match"),
+        (
+            {"target": "tofino", "table_entries": []},
+            "target: 'tofino': entries here are for a program of bmv2",
+        ),
+        (
+            {"multicast_group_entries": [{"multicast_group_id": 1.5, "replicas": []}]},
+            "1.5: write a whole number",
+        ),
         ({"clone_session_entries": [{"clone_session_id": 1, "replicas": [3]}]}, "clone_session_entries 1"),
     ],
 )

@@ -96,6 +96,28 @@ def test_a_route_to_a_network_is_followed_and_others_have_none(tmp_path, command
         one.send(IPv4Address("10.1.0.1"), b"")
 
 
+@pytest.mark.parametrize(
+    ("commands", "asked"),
+    [
+        (["ip route add 10.0.9.0/24 dev eth0"], "10.0.9.9"),
+        (["route add -net 10.0.9.0 netmask 255.255.255.0 dev eth0"], "10.0.9.9"),
+        (["route add default dev eth0"], "10.0.9.9"),
+        (["ip route add 10.9.9.9 dev eth0", "route add default gw 10.9.9.9"], "10.9.9.9"),
+        (["echo hi && route add default gw 10.0.1.254; echo"], "10.0.1.254"),
+    ],
+)
+def test_a_route_on_the_link_is_followed_and_so_are_commands_of_one_line(tmp_path, commands, asked):
+    read = read_topology(written(tmp_path, hosts={"h1": host_file(*commands)}, **ONE_HOST)).hosts["h1"]
+    [frame] = Host(read).send(IPv4Address("10.0.9.9"), b"")
+    assert Ether(frame)[ARP].pdst == asked
+
+
+def test_an_address_without_a_prefix_length_has_mininets(tmp_path):
+    read = read_topology(written(tmp_path, hosts={"h1": host_file(ip="10.0.1.1")}, **ONE_HOST))
+    assert read.hosts["h1"].ipv4 == IPv4Interface("10.0.1.1/8")
+    assert read.notes == ("hosts.h1.ip: no prefix length is said, and it is /8, as Mininet has it",)
+
+
 def test_the_longest_route_is_taken_whatever_comes_first(tmp_path):
     routes = [f"ip route add {to} via 10.0.1.{via}" for to, via in (("10.0.0.0/16", 1), ("10.0.9.0/24", 2))]
     for commands in (routes, routes[::-1]):
@@ -135,9 +157,10 @@ def three_hosts(mac: str = "02:00:00:00:00:02") -> dict[str, object]:
 
 
 def test_an_ip_address_of_two_hosts_is_told_with_its_places(tmp_path):
-    shared = read_topology(written(tmp_path, hosts=three_hosts())).shared
-    assert shared == ("hosts.h1.ip, hosts.h2.ip: 10.0.1.1",)
-    assert read_topology(TOPOLOGY).shared == ()
+    assert read_topology(written(tmp_path, hosts=three_hosts())).notes == (
+        "hosts.h1.ip, hosts.h2.ip: hosts share 10.0.1.1; give each its own, unless that is meant",
+    )
+    assert read_topology(TOPOLOGY).notes == ()
 
 
 def test_a_host_without_an_address_receives_and_sends_frames_only(tmp_path):
@@ -200,10 +223,24 @@ def test_a_file_that_entries_name_and_is_nowhere_is_named(tmp_path, key):
         ({"links": [["h1", "s1-p1", True]]}, "links[0]", "delay True"),
         ({"links": [["h1"]]}, "links[0]", "has 1 parts"),
         ({"hosts": {"h1": {"ip": "10.0.1.1/99", "mac": "02:00:00:00:00:01"}}}, "hosts.h1.ip", "10.0.1.1/24"),
-        ({"hosts": {"h1": {"ip": "10.0.1.1/24", "mac": "zz"}}}, "hosts.h1.mac", "pattern"),
+        (
+            {"hosts": {"h1": {"ip": "10.0.1.1/24", "mac": "zz"}}},
+            "hosts.h1.mac",
+            "'zz': write a MAC address such as",
+        ),
+        ({"hosts": {"h1": {"ip": "10.0.1.1/24"}}}, "hosts.h1.mac", "is missing"),
+        ({"hosts": {"h1": {"ip": "224.0.0.1/24", "mac": "02:00:00:00:00:01"}}}, "hosts.h1.ip", "a group's"),
+        (
+            {"hosts": {"h1": host_file("route add default gw 10.9.9.9")}},
+            "hosts.h1.commands",
+            "10.0.1.0/24, where",
+        ),
+        ({"hosts": "h1"}, "hosts", "is to be an object"),
+        ({"links": [["h1", "s1-p511"]]}, "links[0]", "a link's port is below 511"),
+        ({"switches": {"s1": None}}, "switches.s1", "is to be an object"),
         ({"hosts": three_hosts("02:00:00:00:00:0a")}, "hosts.h2.mac", "is that of h1 already"),
-        ({"hosts": three_hosts("01:00:5e:00:00:01")}, "hosts.h2.mac", "is no host's"),
-        ({"hosts": three_hosts("00:00:00:00:00:00")}, "hosts.h2.mac", "is no host's"),
+        ({"hosts": three_hosts("01:00:5e:00:00:01")}, "hosts.h2.mac", "is a group's, or zero"),
+        ({"hosts": three_hosts("00:00:00:00:00:00")}, "hosts.h2.mac", "is a group's, or zero"),
         (
             {"switches": {"s1": {"runtime_json": "nowhere.json"}}},
             "switches.s1.runtime_json",
@@ -212,7 +249,7 @@ def test_a_file_that_entries_name_and_is_nowhere_is_named(tmp_path, key):
         ({"switches": {"s1": {"cli_input": "s1.txt"}}}, "switches.s1.cli_input", "simple_switch_CLI"),
         ({"switches": {"s1": {"cpu_port": 5}, "s2": {"cpu_port": 6}}}, "switches", "differ"),
         ({"switches": {}}, "switches", "at least 1"),
-        ({"routers": {}}, "routers", "Extra inputs"),
+        ({"routers": {}}, "routers", "unknown key; there are hosts, switches, links"),
     ],
 )
 def test_a_topology_that_cannot_be_is_refused_with_its_place(tmp_path, changes, place, problem):
@@ -220,6 +257,7 @@ def test_a_topology_that_cannot_be_is_refused_with_its_place(tmp_path, changes, 
         read_topology(written(tmp_path, **changes))
     assert refused.value.place == place
     assert problem in refused.value.problem
+    assert "more)" not in refused.value.problem
 
 
 @given(

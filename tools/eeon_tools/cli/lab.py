@@ -96,10 +96,8 @@ def up(
     with Lab(loaded, program, p4info, seed=seed, queue_limit_packets=queue, pcap=pcap) as running:
         for place in loaded.unknown:
             click.echo(f"{topology}: {place}: a lab does not know this key; it is left out", err=True)
-        for place in loaded.shared:
-            click.echo(
-                f"{topology}: {place}: hosts share this address; give each its own, if not meant", err=True
-            )
+        for note in loaded.notes:
+            click.echo(f"{topology}: {note}", err=True)
         for host in loaded.hosts.values():
             for command in host.ignored:
                 click.echo(

@@ -34,6 +34,7 @@ _ENTRY_KEYS = {
     "clone_session_entries": ("clone_session_id", "replicas", "packet_length_bytes"),
 }
 _FILE_KEYS = ("target", "p4info", "bmv2_json", *_ENTRY_KEYS)
+_TARGET = "bmv2"
 _COMMENTS = ("comment", "description")
 
 # JSON that people write: what is of the wrong shape ends as one of the errors that `_of_json` names.
@@ -85,6 +86,8 @@ def _of_json(path: Path, text: str, schema: P4Schema, may_be_empty: bool) -> p4r
     if not isinstance(document, dict):
         raise InputError(path, "", "is not an object with table_entries")
     _check_keys(path, "", document, _FILE_KEYS)
+    if (target := document.get("target", _TARGET)) != _TARGET:
+        raise InputError(path, "target", f"{target!r}: entries here are for a program of {_TARGET}")
     request = p4r.WriteRequest()
     makers = {
         "table_entries": _table_entry,
@@ -94,8 +97,10 @@ def _of_json(path: Path, text: str, schema: P4Schema, may_be_empty: bool) -> p4r
     for kind, maker in makers.items():
         items = document.get(kind, [])
         for number, item in enumerate(items if isinstance(items, list) else [items], 1):
-            if isinstance(item, dict):
-                _check_keys(path, f"{kind} {number}", item, _ENTRY_KEYS[kind])
+            if not isinstance(item, dict):
+                listed = ", ".join(_ENTRY_KEYS[kind])
+                raise InputError(path, f"{kind} {number}", f"{item!r}: write an object with {listed}")
+            _check_keys(path, f"{kind} {number}", item, _ENTRY_KEYS[kind])
             try:
                 update = maker(item, schema)
             except (ValueError, TypeError, KeyError, AttributeError, OverflowError) as error:
@@ -134,7 +139,7 @@ def _table_entry(item: Mapping[str, _Written], schema: P4Schema) -> p4r.Update:
         match=None if is_default else P4TableMatch(match),
         action=P4TableAction(item["action_name"], **params),
         is_default_action=is_default,
-        priority=int(item.get("priority") or 0),
+        priority=_whole("priority", item.get("priority") or 0),
     )
     kind = p4r.Update.MODIFY if is_default else p4r.Update.INSERT
     return p4r.Update(type=kind, entity=entry.encode(schema))
@@ -153,7 +158,7 @@ def _match_value(kind: P4MatchType | str, value: _Written) -> object:
         raise ValueError(f"match {value!r}: write [{form}]")
     first, second = value
     if kind == P4MatchType.LPM:
-        return f"{first}/{int(second)}"
+        return f"{first}/{_whole('prefix length', second)}"
     return _value(first), _value(second)
 
 
@@ -164,19 +169,33 @@ def _value(value: object) -> int | str:
     return value
 
 
+def _whole(what: str, value: _Written) -> int:
+    """Returns a whole number, which may be text."""
+    if isinstance(value, bool) or not (
+        isinstance(value, int) or (isinstance(value, str) and value.isdecimal())
+    ):
+        raise ValueError(f"{what} {value!r}: write a whole number")
+    return int(value)
+
+
 def _replicas(item: Mapping[str, _Written]) -> Iterable[tuple[int, int]]:
-    return [(int(one["egress_port"]), int(one.get("instance", 0))) for one in item["replicas"]]
+    return [
+        (_whole("egress_port", one["egress_port"]), _whole("instance", one.get("instance", 0)))
+        for one in item["replicas"]
+    ]
 
 
 def _multicast_group(item: Mapping[str, _Written], schema: P4Schema) -> p4r.Update:
-    group = P4MulticastGroupEntry(int(item["multicast_group_id"]), replicas=list(_replicas(item)))
+    group = P4MulticastGroupEntry(
+        _whole("multicast_group_id", item["multicast_group_id"]), replicas=list(_replicas(item))
+    )
     return p4r.Update(type=p4r.Update.INSERT, entity=group.encode(schema))
 
 
 def _clone_session(item: Mapping[str, _Written], schema: P4Schema) -> p4r.Update:
     session = P4CloneSessionEntry(
-        int(item["clone_session_id"]),
-        packet_length_bytes=int(item.get("packet_length_bytes", 0)),
+        _whole("clone_session_id", item["clone_session_id"]),
+        packet_length_bytes=_whole("packet_length_bytes", item.get("packet_length_bytes", 0)),
         replicas=list(_replicas(item)),
     )
     return p4r.Update(type=p4r.Update.INSERT, entity=session.encode(schema))

@@ -89,12 +89,13 @@ class Host:
             return destination
         ways = [way for way in self._place.routes if destination in way[0]]
         if ways:
-            return max(ways, key=lambda way: way[0].prefixlen)[1]
+            return max(ways, key=lambda way: way[0].prefixlen)[1] or destination
         if self._place.gateway is None:
             raise InputError(
                 self._place.name,
                 str(destination),
-                f"has no route there: its network is {self._place.ipv4.network}",
+                f"has no route there: its network is {self._place.ipv4.network}; give the host one in its "
+                "commands, such as `route add default gw` with an address of its network",
             )
         return self._place.gateway
 

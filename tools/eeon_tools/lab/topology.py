@@ -18,10 +18,11 @@ from pathlib import Path
 from typing import Annotated
 
 from eeon_control import topology as topologies
-from eeon_control.constants import CPU_PORT
+from eeon_control.constants import CPU_PORT, DROP_PORT
 from eeon_control.topology import Endpoint
 from eeon_control.units import DataRate, Duration
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
+from pydantic_core import ErrorDetails
 
 from eeon_tools.errors import InputError
 from eeon_tools.json_files import parse_json
@@ -46,7 +47,11 @@ _NEIGHBOUR = re.compile(
     r"(?:arp (?:-i \S+ )?-s (?P<ip>[0-9.]+) |ip neigh(?:bou?r)? (?:add|replace) (?P<ip2>[0-9.]+) lladdr )"
     r"(?P<mac>[0-9a-fA-F:]{17})(?: \S+)*"
 )
-_ON_LINK = re.compile(r"ip route add (?P<network>[0-9./]+) dev \S+")
+_ON_LINK = re.compile(
+    r"(?:ip )?route (?:add|replace) (?:-net |-host )?(?P<network>default|[0-9./]+)"
+    r"(?: netmask (?P<mask>[0-9.]+))? dev \S+"
+)
+_AND_THEN = re.compile(r"&&|;")
 _HOST_NUMBER = re.compile(r"h(?P<number>[0-9]{1,3})")
 _SWITCH_NUMBER = re.compile(r"s(?P<number>[0-9]{1,3})")
 
@@ -54,15 +59,15 @@ _SWITCH_NUMBER = re.compile(r"s(?P<number>[0-9]{1,3})")
 @dataclass(frozen=True)
 class LabHost:
     """A host. `neighbours`: MAC addresses that it knows without asking, by IP address. `routes`: those
-    besides its network's and that of its gateway. A host without an address has one in 0.0.0.0/8, and sends
-    no packets, only frames."""
+    besides its network's and that of its gateway, each to a next hop, or None on the link. A host without an
+    address has one in 0.0.0.0/8, and sends no packets, only frames."""
 
     name: str
     mac: str
     ipv4: IPv4Interface
     gateway: IPv4Address | None = None
     neighbours: Mapping[IPv4Address, str] = field(default_factory=dict)
-    routes: tuple[tuple[IPv4Network, IPv4Address], ...] = ()
+    routes: tuple[tuple[IPv4Network, IPv4Address | None], ...] = ()
     ignored: tuple[str, ...] = ()
 
     @property
@@ -102,8 +107,8 @@ class LabTopology:
     cpu_port: int = CPU_PORT
     unknown: tuple[str, ...] = ()
     """Keys of its file that a lab does not know, each with its place."""
-    shared: tuple[str, ...] = ()
-    """IP addresses that several hosts have, each with its places."""
+    notes: tuple[str, ...] = ()
+    """What is taken as written and may be meant otherwise, each with its places."""
 
 
 def read_topology(place: str, rate: DataRate = DEFAULT_RATE) -> LabTopology:
@@ -205,17 +210,21 @@ def _of_tutorials(path: Path, rate: DataRate) -> LabTopology:
     links = [_link(path, number, link, hosts, switches, rate) for number, link in enumerate(ends)]
     _check_links(path, hosts, links)
     keys = [f"{place}.{key}" for place, item in unknown.items() for key in item.model_extra or ()]
-    shared = tuple(_check_addresses(path, hosts.values()))
-    return LabTopology(path.stem, hosts, switches, links, _cpu_port(path, file), tuple(keys), shared)
+    notes = list(_check_addresses(path, hosts.values()))
+    if isinstance(file.hosts, dict):
+        bare = [f"hosts.{name}.ip" for name, host in file.hosts.items() if "/" not in (host.ip or "/")]
+        if bare:
+            notes.append(f"{', '.join(bare)}: no prefix length is said, and it is /8, as Mininet has it")
+    return LabTopology(path.stem, hosts, switches, links, _cpu_port(path, file), tuple(keys), tuple(notes))
 
 
 def _check_addresses(path: Path, hosts: Iterable[LabHost]) -> Iterator[str]:
-    """Yields the IP addresses that several hosts have, which may be meant: anycast. Raises InputError for a
-    MAC address that a host cannot have."""
+    """Yields notes on IP addresses that several hosts have, which may be meant: anycast. Raises InputError
+    for a MAC address that a host cannot have."""
     macs: dict[str, str] = {}
     places: dict[IPv4Address, list[str]] = {}
     for host in hosts:
-        problem = "is no host's: it is a group's, or zero" if not _is_of_one(host.mac) else ""
+        problem = "is a group's, or zero" if not _is_of_one(host.mac) else ""
         if host.mac in macs:
             problem = f"is that of {macs[host.mac]} already"
         if problem:
@@ -223,7 +232,9 @@ def _check_addresses(path: Path, hosts: Iterable[LabHost]) -> Iterator[str]:
             raise InputError(path, place, f"{host.mac} {problem}; give each host its own unicast address")
         macs[host.mac] = host.name
         places.setdefault(host.ipv4.ip, []).append(f"hosts.{host.name}.ip")
-    yield from (f"{', '.join(found)}: {address}" for address, found in places.items() if len(found) > 1)
+    for address, found in places.items():
+        if len(found) > 1:
+            yield f"{', '.join(found)}: hosts share {address}; give each its own, unless that is meant"
 
 
 def _is_of_one(mac: str) -> bool:
@@ -282,11 +293,31 @@ def _read(path: Path) -> _TopologyFile:
     try:
         return _TopologyFile.model_validate(parse_json(path, data))
     except ValidationError as error:
-        first = error.errors()[0]
-        # `hosts` may be either of two kinds; the reader's name of the kind does not belong to the place.
+        # `hosts` may be either of two kinds: that it is not the other one says nothing, and the reader's
+        # name of the kind does not belong to the place.
+        told = error.errors()
+        found = [one for one in told if not str(one["loc"][-1:]).count("[")] or told[:1]
+        first = found[0]
         place = ".".join(str(part) for part in first["loc"] if "[" not in str(part))
-        more = f" (and {error.error_count() - 1} more)" if error.error_count() > 1 else ""
-        raise InputError(path, place, f"{first['msg']}{more}") from error
+        more = f" (and {len(found) - 1} more)" if len(found) > 1 else ""
+        raise InputError(path, place, f"{_in_words(first)}{more}") from error
+
+
+def _in_words(item: ErrorDetails) -> str:
+    match item["type"]:
+        case "missing":
+            return "is missing"
+        case "extra_forbidden":
+            return f"unknown key; there are {', '.join(_TopologyFile.model_fields)}"
+        case "string_pattern_mismatch" if item["loc"][-1] == "mac":
+            return f"{item['input']!r}: write a MAC address such as 08:00:00:00:01:11"
+        case "string_pattern_mismatch":
+            return f"{item['input']!r}: a name has letters, digits, _ and dots, 32 at most"
+        case "dict_type" | "model_type":
+            return "is to be an object, {...}"
+        case "list_type":
+            return "is to be a list, [...]"
+    return item["msg"]
 
 
 def _beside(topology: Path, place: str, named: str | None) -> Path | None:
@@ -314,36 +345,53 @@ def not_there(named: str, candidates: Sequence[Path]) -> str:
 
 def _host(path: Path, name: str, number: int, host: _HostFile) -> LabHost:
     place = f"hosts.{name}"
+    text = host.ip or f"{_NO_ADDRESSES[number]}/32"
     try:
-        address = IPv4Interface(host.ip or f"{_NO_ADDRESSES[number]}/32")
+        # Without a prefix length it is Mininet's.
+        address = IPv4Interface(text if "/" in text else f"{text}/8")
+        if address.is_multicast:
+            raise ValueError(f"{address.ip} is a group's address")
     except (AddressValueError, ValueError) as error:
         raise InputError(
             path, f"{place}.ip", f"{error}; write an IPv4 address such as 10.0.1.1/24"
         ) from error
     gateway: IPv4Address | None = None
     neighbours: dict[IPv4Address, str] = {}
-    routes = []
+    routes: list[tuple[IPv4Network, IPv4Address | None]] = []
     ignored = []
-    for command in host.commands:
+    for command in (part for line in host.commands for part in _AND_THEN.split(line) if part.strip()):
         text = " ".join(command.split()).removeprefix("sudo ")
         try:
             if found := _ROUTE.fullmatch(text):
                 hop = IPv4Address(found["ip"])
-                network = IPv4Network("0.0.0.0/0")
-                if found["network"] != "default":
-                    mask = f"/{found['mask']}" if found["mask"] else ""
-                    network = IPv4Network(f"{found['network']}{mask}", strict=False)
-                if network.prefixlen:
+                on_link = (network for network, way in routes if way is None)
+                if host.ip and not any(hop in network for network in (address.network, *on_link)):
+                    raise ValueError(
+                        f"{hop} is not in {name}'s network {address.network}, where Linux wants a next hop; "
+                        f"take one in it, or say `ip route add {hop} dev eth0` before"
+                    )
+                if (network := _network(found)).prefixlen:
                     routes.append((network, hop))
                 else:
                     gateway = hop
+            elif found := _ON_LINK.fullmatch(text):
+                routes.append((_network(found), None))
             elif (found := _NEIGHBOUR.fullmatch(text)) and _MAC.fullmatch(found["mac"]):
                 neighbours[IPv4Address(found["ip"] or found["ip2"])] = found["mac"].lower()
-            elif _ON_LINK.fullmatch(text) is None:
-                ignored.append(command)
+            else:
+                ignored.append(command.strip())
         except ValueError as error:
             raise InputError(path, f"{place}.commands", f"{command!r}: {error}") from error
     return LabHost(name, host.mac.lower(), address, gateway, neighbours, tuple(routes), tuple(ignored))
+
+
+def _network(found: re.Match[str]) -> IPv4Network:
+    """Returns where a command's route leads."""
+    if found["network"] == "default":
+        return IPv4Network("0.0.0.0/0")
+    return IPv4Network(
+        f"{found['network']}/{found['mask']}" if found["mask"] else found["network"], strict=False
+    )
 
 
 def _link(
@@ -372,7 +420,9 @@ def _end(
             return text, 0
         found = _SWITCH_END.fullmatch(text)
         if found and found["node"] in switches:
-            return found["node"], int(found["port"])
+            if (port := int(found["port"])) >= DROP_PORT:
+                raise InputError(path, place, f"{text!r}: a link's port is below {DROP_PORT}, the drop port")
+            return found["node"], port
     raise InputError(path, place, f"{text!r} is neither a host nor a switch and its port, such as s1-p2")
 
 
