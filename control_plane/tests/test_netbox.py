@@ -74,6 +74,22 @@ def imported(value: dict, **more) -> tuple[str, list[str]]:
     )
 
 
+def test_a_cable_has_one_end_a_side_in_netbox_before_3_3_too():
+    old = inventory()
+    for one in old["cables"]:
+        for side in ("a", "b"):
+            [there] = one.pop(f"{side}_terminations")
+            one |= {f"termination_{side}_{key}": there[f"object_{key}"] for key in ("type", "id")}
+    assert imported(old) == imported(inventory())
+
+
+def test_numbers_that_are_text_are_numbers():
+    text = inventory()
+    text["cables"][0]["length"] = "3.00"
+    text["interfaces"][7]["speed"] = "100000000"
+    assert imported(text) == imported(inventory())
+
+
 def refusal(value: dict) -> str:
     with pytest.raises(InputError) as error:
         imported(value)

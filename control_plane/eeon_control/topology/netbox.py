@@ -194,6 +194,9 @@ def _links(
 def _end(export: _Export, what: str, side: str, cable: Item) -> int | None:
     """Returns the interface at one end; None where that is wrong, or of a device that is left out."""
     terminations = cable.get(f"{side}_terminations")
+    if terminations is None and cable.get(f"termination_{side}_id") is not None:  # before NetBox 3.3
+        old = {key: cable.get(f"termination_{side}_{key}") for key in ("type", "id")}
+        terminations = [{f"object_{key}": value for key, value in old.items()}]
     found = [one for one in terminations if isinstance(one, dict)] if isinstance(terminations, list) else []
     if len(found) != 1:
         ends = "no end" if not found else f"{len(found)} ends, as a breakout has"
@@ -225,9 +228,9 @@ def _rate(export: _Export, what: str, a: int, b: int) -> DataRate | None:
 
 
 def _speed(interface: Item) -> DataRate | None:
-    given = interface.get("speed")
-    if isinstance(given, int) and given > 0:
-        return DataRate(given * _KBPS)
+    given = _number(interface.get("speed"))
+    if given is not None and given > 0:
+        return DataRate(round(given * _KBPS))
     match = _TYPE.fullmatch(_text(interface.get("type"), "value"))
     if match is None:
         return None
@@ -235,8 +238,8 @@ def _speed(interface: Item) -> DataRate | None:
 
 
 def _delay(cable: Item) -> Duration | None:
-    length, unit = cable.get("length"), _METRES.get(_text(cable.get("length_unit"), "value"))
-    if not isinstance(length, int | float) or unit is None or not 0 < length < 10**9:
+    length, unit = _number(cable.get("length")), _METRES.get(_text(cable.get("length_unit"), "value"))
+    if length is None or unit is None or not 0 < length < 10**9:
         return None
     return Duration(max(1, round(length * unit * _PS_PER_METRE)))
 
@@ -281,6 +284,16 @@ def _text(value: object, key: str) -> str:
     """Returns `value[key]`, or the value itself: choices are objects in some versions and texts in others."""
     found = value.get(key) if isinstance(value, dict) else value
     return found if isinstance(found, str) else ""
+
+
+def _number(value: object) -> float | None:
+    """Returns a number, which some versions write as text; None where it is none."""
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        return None
+    try:
+        return float(value)
+    except (ValueError, OverflowError):
+        return None
 
 
 def _id(value: object) -> int:
