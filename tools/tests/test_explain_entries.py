@@ -151,7 +151,9 @@ def test_a_file_with_a_byte_order_mark_a_comment_and_a_prefix_as_text_is_read(tm
     entries = {"_comment": "h1", "table_entries": [table("lpm_table", {"value": "10.0.1.0/24"}, 3)]}
     path = tmp_path / "s1-runtime.json"
     path.write_text(json.dumps(entries), encoding="utf-8-sig")
-    result = run(frame(0x0A000105), "--p4info", str(P4INFO), "--entries", str(path))
+    p4info = tmp_path / "p4info.txtpb"
+    p4info.write_text(P4INFO.read_text(encoding="utf-8"), encoding="utf-8-sig")
+    result = run(frame(0x0A000105), "--p4info", str(p4info), "--entries", str(path))
     assert "sent by port 3 at" in result.output
 
 
@@ -169,7 +171,8 @@ def test_entries_need_a_p4info_of_this_program_and_a_program(tmp_path: Path) -> 
     assert "needs --p4info" in run(frame(1), "--entries", str(path)).output
     other = PROGRAMS / "resources.p4info.txtpb"
     assert run(frame(1), "--p4info", str(other), "--entries", str(path)).exit_code == 1
-    assert "is not P4Info" in run(frame(1), "--p4info", str(path), "--entries", str(path)).output
+    refused = run(frame(1), "--p4info", str(path), "--entries", str(path)).output
+    assert "is not P4Info in text format" in refused and "--p4runtime-files FILE.txtpb writes it" in refused
     assert "cannot be read" in run(frame(1), "--p4info", "none", "--entries", str(path)).output
     fabric = CliRunner().invoke(
         explain, [frame(1), "-t", "leaf-spine-4", "-c", "drop_tail", "--port", "1", "--entries", str(path)]

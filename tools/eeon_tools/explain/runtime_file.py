@@ -35,6 +35,7 @@ _ENTRY_KEYS = {
 }
 _FILE_KEYS = ("target", "p4info", "bmv2_json", *_ENTRY_KEYS)
 _TARGET = "bmv2"
+_P4C_WRITES = "p4c-bm2-ss --p4runtime-files FILE.txtpb writes it"
 _COMMENTS = ("comment", "description")
 
 # JSON that people write: what is of the wrong shape ends as one of the errors that `_of_json` names.
@@ -46,7 +47,7 @@ def read_p4info(path: Path) -> p4i.P4Info:
     try:
         return text_format.Parse(_read(path), p4i.P4Info())
     except text_format.ParseError as error:
-        raise InputError(path, "", f"is not P4Info in text format: {error}") from error
+        raise InputError(path, "", f"is not P4Info in text format: {error}; {_P4C_WRITES}") from error
 
 
 def read_entries(path: Path, p4info: p4i.P4Info, may_be_empty: bool = False) -> p4r.WriteRequest:
@@ -71,11 +72,11 @@ def _read(path: Path) -> str:
             data = file.read(_MAX_FILE_BYTES + 1)
         if len(data) > _MAX_FILE_BYTES:
             raise InputError(path, "", f"is larger than {_MAX_FILE_BYTES >> 20} MiB")
-        return data.decode("utf-8")
+        return data.decode("utf-8-sig")
     except OSError as error:
         raise InputError(path, "", f"cannot be read: {error.strerror}") from error
     except UnicodeDecodeError as error:
-        raise InputError(path, "", f"is not text: {error}") from error
+        raise InputError(path, "", f"is not text: {error}; a P4Info is, as {_P4C_WRITES}") from error
 
 
 # ---- the tutorials' form

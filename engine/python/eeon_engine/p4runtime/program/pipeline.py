@@ -54,6 +54,8 @@ def config_from_files(program: bytes, info: p4i.P4Info | str | bytes) -> p4r.For
         try:
             text_format.Parse(info, parsed)
         except text_format.ParseError as error:
-            raise invalid(f"P4Info: {error}") from error
+            raise invalid(
+                f"P4Info: not in text format: {error}; p4c-bm2-ss --p4runtime-files FILE.txtpb writes it"
+            ) from error
         info = parsed
     return p4r.ForwardingPipelineConfig(p4info=info, p4_device_config=program)
