@@ -132,6 +132,7 @@ def parse_yaml(text: str, name: str, limit_values: int = _NODE_LIMIT) -> Documen
         mark = error.problem_mark or error.context_mark
         rule = " ".join(str(part) for part in (error.context, error.problem) if part)
         rule += "; indent with spaces" if "'\\t'" in rule else ""
+        rule += "; this is a template: give what it makes" if "{{" in text else ""
         raise InputError(
             [Problem(Place(name, mark.line + 1 if mark else 0), "", "", f"not YAML: {rule}")]
         ) from None

@@ -99,6 +99,12 @@ def test_a_switch_with_one_link_may_be_meant_as_a_host():
     links = "  - endpoints: [s:eth1, h:eth1]\n  - endpoints: [s:eth2, firewall:eth1]\n"
     said = topology.from_text(nodes(links, ", firewall: {kind: paloalto_panos}")).assumed
     assert "switches with one link, which may be meant as hosts, kind linux: firewall" in said
+    assert "may be meant" not in topology.from_text(nodes("  - endpoints: [s:eth1, h:eth1]\n")).assumed
+
+
+def test_an_interface_of_a_host_has_any_name():
+    (link,) = topology.from_text(nodes("  - endpoints: [s:eth1, h:to-s]\n")).links
+    assert (str(link.a), str(link.b)) == ("s:1", "h:0")
 
 
 def test_a_bridge_without_a_link_is_left_out():
@@ -182,6 +188,8 @@ def nodes(links: str, more: str = "") -> str:
         ),
         (nodes("  - 7\n"), "a link is a mapping with endpoints"),
         (nodes("    []\n"), "a fabric needs links"),
+        ("name: n\ntopology: {nodes: [s, h], links: []}", "topology.nodes: must be a mapping, of names"),
+        (nodes("{{ range . }}\n  - x\n"), "this is a template: give what it makes"),
         (
             nodes("  - endpoints: [s:eth1, h:eth1]\n  - endpoints: [s:eth2, h:eth2]\n"),
             "nodes.h: h: kind linux is a host, which has exactly one link; this one has 2",

@@ -85,11 +85,14 @@ class _File:
 
     def translated(self) -> tuple[Document, str]:
         """Raises InputError."""
+        if not self._nodes:
+            self._refuse((*self._base, "nodes"), "must be a mapping, of names to nodes")
+            raise InputError(self._problems)
         if not isinstance(self._links, list) or not self._links:
             self._refuse((*self._base, "links"), "a fabric needs links")
             raise InputError(self._problems)
         kinds = {str(name): self._kind(str(name)) for name in self._nodes}
-        self._free_names = {name for name, kind in kinds.items() if kind in _NO_NODES}
+        self._free_names = {name for name, kind in kinds.items() if kind in _NO_NODES or kind in _HOST_KINDS}
         links = [self._link(index, link) for index, link in enumerate(self._links)]
         linked = Counter(end.partition(":")[0] for link in links for end in _ends(link))
         nodes: dict[str, object] = {
@@ -153,9 +156,11 @@ class _File:
     def _end(self, path: KeyPath, end: object) -> str | None:
         """Returns `leaf1:49` for `leaf1:e1-49`, or for `{node: leaf1, interface: e1-49}`."""
         if isinstance(end, dict):
-            end = f"{end.get('node')}:{end.get('interface')}"
+            end = f"{end.get('node')}:{end.get('interface') or ''}"
         node, _, interface = str(end).partition(":")
-        number = _number(interface) if node not in self._free_names else 0
+        number = _number(interface)
+        if number is None and interface and node in self._free_names:
+            number = 0
         if node not in self._nodes:
             out = node in _WAYS_OUT
             rule = "leads out of the fabric; remove this link" if out else f"unknown node {node!r}"
@@ -200,7 +205,9 @@ def _assumptions(
             f"a containerlab file says no {' and '.join(missing)}: {says} are assumed; give `labels: "
             "{rate: 25Gbps, delay: 500ns}` of a link, or the same as `defaults` at the top"
         )
-    stubs = [name for name, kind in kinds.items() if kind not in _HOST_KINDS and linked[name] == 1]
+    switches = {name for name, kind in kinds.items() if kind not in _HOST_KINDS}
+    ends = ([end.partition(":")[0] for end in _ends(link)] for link in links)
+    stubs = [name for pair in ends if switches.issuperset(pair) for name in pair if linked[name] == 1]
     if _HOST_KINDS.isdisjoint(kinds.values()):
         yield f"no node has kind {_HOST_KIND}, a host: no switch is a leaf, and nothing is routed"
     elif stubs:
