@@ -156,7 +156,10 @@ def _explain(item: ErrorDetails) -> tuple[str, object]:
             return f"must be a whole number{unquoted(item['input'])}", item["input"]
         case "list_type":
             return "must be a list, such as [a, b]", item["input"]
+        case "bool_type":
+            return "must be true or false", item["input"]
         case "string_type":
-            return "must be text; put it in quotes", item["input"]
+            is_scalar = isinstance(item["input"], bool | int | float)
+            return f"must be text{'; put it in quotes' if is_scalar else ''}", item["input"]
         case _:
             return str(item["msg"])[:1].lower() + str(item["msg"])[1:], item["input"]

@@ -125,7 +125,12 @@ def with_eee(profile: str) -> str:
             with_queue("{mode: red, min: 1KB, max: 7KB, max_probability: 1, average_weight: 0}"),
             "a power of two",
         ),
-        (with_queue("{mode: red, min: 1KB, max: 7KB, max_probability: 1, ecn: maybe}"), "valid boolean"),
+        (
+            with_queue("{mode: red, min: 1KB, max: 7KB, max_probability: 1, ecn: maybe}"),
+            "must be true or false",
+        ),
+        (BASE.replace("queue: q", "queue: [q]"), "roles.host_facing.queue: must be text"),
+        (BASE.replace("queue: q", "queue: 1"), "roles.host_facing.queue: 1: must be text; put it in quotes"),
         (
             with_queue("{mode: red, min: 1KB, max: 7KB, max_probability: 1, protect: all}"),
             "must be one of 'ect', 'ece' or 'ack_syn'",

@@ -51,6 +51,13 @@ def test_papers_best_combinations_have_no_warning(eee):
     assert warnings(aqm="mark_threshold", eee=eee) == []
 
 
+def test_a_buffer_below_a_full_frame():
+    assert warnings(buffer="1500B") == []
+    assert warnings(buffer="1499B") == [
+        "c.yaml:4: warning: profiles.queue.q.buffer: 1499B: holds no frame of 1500B: every full frame is dropped"
+    ]
+
+
 def test_threshold_not_below_the_buffer():
     found = warnings(buffer="90KB", aqm="{mark_threshold: 97.5KB}")
     assert found == [

@@ -17,6 +17,7 @@ from eeon_control.config.queues import Queue
 from eeon_control.config.target_settings import queue_depth
 from eeon_control.constants import CONTROL_PRIORITY
 from eeon_control.errors import Place, PlanError, Problem, Severity
+from eeon_control.model_base import FULL_FRAME_BYTES
 from eeon_control.port_settings import Aqm, Settings, codec
 from eeon_control.sources import Document, KeyPath
 from eeon_control.topology import base_rtt
@@ -187,6 +188,12 @@ def _queues(
     rtt = base_rtt(topology)
     for (name, rate), port in kinds.items():
         queue = config.profiles.queue[name]
+        if queue.buffer_bytes < FULL_FRAME_BYTES:
+            yield config.document.problem(
+                ("profiles", "queue", name, "buffer"),
+                f"holds no frame of {FULL_FRAME_BYTES}B: every full frame is dropped",
+                severity=Severity.WARNING,
+            )
         for path, aqm in _aqms(name, queue):
             try:
                 rounding.of(aqm.settings_at(rate))
