@@ -202,6 +202,22 @@ def test_a_table_to_leave_out_is_one_that_is_read_or_there():
     sonic.import_(read(tables(ACL_TABLE={})), LEAF1, without=("ACL_TABLE", "SCHEDULER"))
 
 
+@pytest.mark.parametrize(
+    ("name", "next_step"),
+    [
+        ("etp1", "; write Ethernet0"),
+        ("ethernet4", "; write Ethernet4"),
+        ("PortChannel1", "; write the members"),
+    ],
+)
+def test_another_name_of_a_port_is_told_with_the_one_to_write(name: str, next_step: str):
+    content = tables()
+    content["PORT"]["Ethernet0"]["alias"] = "etp1"
+    content["QUEUE"][f"{name}|3"] = {"wred_profile": "AZURE_LOSSLESS"}
+    [told] = problems(content)
+    assert f"names the port {name}, which the table PORT does not have{next_step}" in told
+
+
 def test_a_row_without_fields_is_null_null_in_redis():
     content = tables()
     content["QUEUE"]["Ethernet0|4"] = {"NULL": "NULL"}

@@ -247,7 +247,15 @@ def reference(row: Row, field: str, table: str, at: str, problems: Problems) -> 
     return match[2]
 
 
-def places(key: str, at: str, ports: Mapping[str, object], problems: Problems) -> Iterator[tuple[str, int]]:
+def _meant(name: str, ports: Mapping[str, Row]) -> str:
+    """Returns what to write for what is another name of ports; nothing where it is none."""
+    if name.startswith("PortChannel"):
+        return "; write the members of the port channel"
+    meant = next((port for port, row in ports.items() if name in (row.get("alias"), port.lower())), None)
+    return f"; write {meant}" if meant else ""
+
+
+def places(key: str, at: str, ports: Mapping[str, Row], problems: Problems) -> Iterator[tuple[str, int]]:
     """Yields the ports and queues of a key such as `Ethernet0,Ethernet4|3-4`."""
     match = _QUEUE_KEY.fullmatch(key)
     if _CHASSIS_KEY.fullmatch(key):
@@ -267,7 +275,9 @@ def places(key: str, at: str, ports: Mapping[str, object], problems: Problems) -
         return
     for name in dict.fromkeys(names):
         if name not in ports:
-            problems.add(at, f"names the port {name}, which the table PORT does not have")
+            problems.add(
+                at, f"names the port {name}, which the table PORT does not have{_meant(name, ports)}"
+            )
             continue
         for queue in range(first, last + 1):
             yield name, queue
