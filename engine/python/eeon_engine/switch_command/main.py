@@ -14,7 +14,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 from .._engine import JSON_VERSION, LiveSwitch, Program
-from ..exceptions import ConfigError, EngineError
+from ..exceptions import ConfigError, EngineError, ProgramError
 from . import logs, names
 from .options import Options, Shown, UsageError, parse
 from .packet_log import PacketLog
@@ -143,6 +143,10 @@ def _make(options: Options, follows_all: bool) -> LiveSwitch:
         except OSError as error:
             raise OSError(
                 f"JSON input file '{options.program}' cannot be opened: {error.strerror}"
+            ) from error
+        except ProgramError as error:
+            raise ProgramError(
+                f"JSON input file '{options.program}', which p4c-bm2-ss -o writes: {error}"
             ) from error
     by_files = options.files_wait_s is not None
     for port, name in options.interfaces:
