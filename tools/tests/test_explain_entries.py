@@ -129,6 +129,18 @@ def _ids() -> list[tuple[int, str]]:
             {"table_entries": [table("lpm_table", {"value": ["10.0.1.0", "255.255.255.0"]}, 3)]},
             "prefix length '255.255.255.0': write a whole number",
         ),
+        (
+            {"table_entries": [{"table": TABLE, "match": [1], **FORWARD}]},
+            'has a part of another form; write it like {"table": "t", "match": {"field": 1}',
+        ),
+        (
+            {"table_entries": [{"table": TABLE, "match": {"value": [1, 2]}, **FORWARD}]},
+            "[1, 2]: write a number",
+        ),
+        (
+            {"multicast_group_entries": [{"multicast_group_id": 1, "replicas": {"a": 1}}]},
+            '"replicas": [{"egress',
+        ),
         ({"table_entries": "x"}, "table_entries 1: 'x': write an object with table, match"),
         (
             {"target": "tofino", "table_entries": []},

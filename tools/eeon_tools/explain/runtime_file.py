@@ -33,6 +33,12 @@ _ENTRY_KEYS = {
     "multicast_group_entries": ("multicast_group_id", "replicas"),
     "clone_session_entries": ("clone_session_id", "replicas", "packet_length_bytes"),
 }
+_REPLICAS = '"replicas": [{"egress_port": 1, "instance": 1}]'
+_EXAMPLES = {
+    "table_entries": '{"table": "t", "match": {"field": 1}, "action_name": "a", "action_params": {"x": 1}}',
+    "multicast_group_entries": f'{{"multicast_group_id": 1, {_REPLICAS}}}',
+    "clone_session_entries": f'{{"clone_session_id": 1, {_REPLICAS}}}',
+}
 _FILE_KEYS = ("target", "p4info", "bmv2_json", *_ENTRY_KEYS)
 _TARGET = "bmv2"
 _P4C_WRITES = "p4c-bm2-ss --p4runtime-files FILE.txtpb writes it"
@@ -106,6 +112,8 @@ def _of_json(path: Path, text: str, schema: P4Schema, may_be_empty: bool) -> p4r
                 update = maker(item, schema)
             except (ValueError, TypeError, KeyError, AttributeError, OverflowError) as error:
                 reason = f"{error} is missing" if type(error) is KeyError else str(error)
+                if isinstance(error, TypeError | AttributeError):
+                    reason = f"has a part of another form; write it like {_EXAMPLES[kind]}"
                 raise InputError(path, f"{kind} {number}", reason) from error
             request.updates.append(update)
     if not request.updates and not may_be_empty:
@@ -149,8 +157,7 @@ def _table_entry(item: Mapping[str, _Written], schema: P4Schema) -> p4r.Update:
 def _match_value(kind: P4MatchType | str, value: _Written) -> object:
     if kind in (P4MatchType.EXACT, P4MatchType.OPTIONAL):
         # Some write an exact value as a list of one.
-        (value,) = value if isinstance(value, list) else [value]
-        return _value(value)
+        return _value(value[0] if isinstance(value, list) and len(value) == 1 else value)
     if kind == P4MatchType.LPM and isinstance(value, str) and "/" in value:
         return value
     if not isinstance(value, list) or len(value) != 2:
