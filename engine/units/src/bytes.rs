@@ -11,15 +11,15 @@ use crate::text::{self, ParseError};
 pub struct Bytes(u64);
 
 impl Bytes {
-    /// Nothing.
+    /// Zero bytes.
     pub const ZERO: Bytes = Bytes(0);
 
-    /// Makes `count` bytes.
+    /// Returns a size of `count` bytes.
     pub const fn new(count: u64) -> Self {
         Self(count)
     }
 
-    /// Returns the number.
+    /// Returns the number of bytes.
     pub const fn get(self) -> u64 {
         self.0
     }
@@ -69,7 +69,7 @@ impl SubAssign for Bytes {
     }
 }
 
-/// Decimal units first (`KB` = 1000, as the papers and link rates count), then the binary ones.
+/// Decimal units first (`KB` = 1000, as in papers and link rates), then the binary ones.
 const UNITS: [(&str, u64); 7] = [
     ("GB", 1_000_000_000),
     ("MB", 1_000_000),
@@ -88,7 +88,7 @@ impl fmt::Display for Bytes {
 
 impl FromStr for Bytes {
     type Err = ParseError;
-    /// Reads "300KB" (300 000), "97.5kB", "64KiB" (65 536), "1500B".
+    /// Parses "300KB" (300 000), "97.5kB", "64KiB" (65 536), "1500B".
     fn from_str(s: &str) -> Result<Self, ParseError> {
         text::parse(s, "size", &UNITS).map(Bytes)
     }

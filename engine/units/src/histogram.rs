@@ -1,12 +1,12 @@
-//! How often each duration occurred, in bounded memory.
+//! Histograms of durations, in bounded memory.
 //!
-//! Buckets are as wide as 1/256 of their lower end (below 256 ps they are exact), in the manner of Gil Tene's
-//! HdrHistogram. A percentile is the middle of its bucket, so it is off by at most 1/512 = 0.2 % of its value.
-//! Count, sum (and so the mean), smallest and largest value are exact.
+//! A bucket is 1/256 as wide as its lower bound (durations below 256 ps are exact), in the manner of Gil Tene's HdrHistogram.
+//! A percentile is the midpoint of its bucket, so its error is at most 1/512 = 0.2 % of its value.
+//! Count, sum (hence the mean), minimum and maximum are exact.
 
 use crate::Duration;
 
-/// Each power of two is divided into this many buckets.
+/// Number of buckets per power of two.
 const SUB_BUCKETS: u64 = 1 << SUB_BITS;
 const SUB_BITS: u32 = 8;
 const BUCKETS: usize = ((64 - SUB_BITS as usize) + 1) << SUB_BITS;
@@ -44,7 +44,7 @@ impl Histogram {
         self.max = self.max.max(value);
     }
 
-    /// Adds everything that another one has recorded.
+    /// Adds the durations that another histogram has recorded.
     pub fn add(&mut self, other: &Self) {
         for (count, more) in self.counts.iter_mut().zip(other.counts.iter()) {
             *count += more;
@@ -55,28 +55,28 @@ impl Histogram {
         self.max = self.max.max(other.max);
     }
 
-    /// Returns how many durations were recorded.
+    /// Returns the number of recorded durations.
     pub fn count(&self) -> u64 {
         self.count
     }
 
-    /// Returns the mean, rounded down to a picosecond; `None` without values.
+    /// Returns the mean, rounded down to a picosecond; `None` if the histogram is empty.
     pub fn mean(&self) -> Option<Duration> {
         let mean = self.sum_ps.checked_div(u128::from(self.count))?;
         Some(Duration::from_ps(u64::try_from(mean).expect("a mean lies between its values")))
     }
 
-    /// Returns the smallest value; `None` without values.
+    /// Returns the smallest duration; `None` if the histogram is empty.
     pub fn min(&self) -> Option<Duration> {
         (self.count > 0).then_some(self.min)
     }
 
-    /// Returns the largest value; `None` without values.
+    /// Returns the largest duration; `None` if the histogram is empty.
     pub fn max(&self) -> Option<Duration> {
         (self.count > 0).then_some(self.max)
     }
 
-    /// Returns the value that `per_mille` thousandths of the values do not exceed (nearest rank); `None` without values.
+    /// Returns the duration that `per_mille` thousandths of them do not exceed (nearest rank); `None` if the histogram is empty.
     pub fn quantile(&self, per_mille: u32) -> Option<Duration> {
         let rank = (u128::from(self.count) * u128::from(per_mille)).div_ceil(1000).max(1);
         let mut seen = 0_u128;
@@ -98,12 +98,12 @@ fn bucket(value: u64) -> usize {
         return value as usize;
     }
     let shift = value.ilog2() - SUB_BITS;
-    // The top SUB_BITS + 1 bits, of which the highest is always set.
+    // The top SUB_BITS + 1 bits; the highest is always set.
     let sub = (value >> shift) - SUB_BUCKETS;
     ((shift as usize + 1) << SUB_BITS) + sub as usize
 }
 
-/// Returns the smallest value of a bucket, and how many values fall into it.
+/// Returns the smallest value of a bucket, and the number of values that fall into it.
 fn range(bucket: usize) -> (u64, u64) {
     let (group, sub) = (bucket >> SUB_BITS, (bucket as u64) & (SUB_BUCKETS - 1));
     match group.checked_sub(1) {

@@ -1,12 +1,12 @@
-//! Quantities with their units in the type: simulated time, data rates, byte counts.
+//! Quantities with their units in their types: simulated time, data rates, byte counts.
 //!
-//! Everything is an integer, so that a simulation gives the same bytes on every machine: time counts
-//! picoseconds, rates count bits per second, sizes count bytes. 64 bits of picoseconds last for 213 days.
-//! This crate reads no clock: the caller always passes a [`Time`] in.
+//! All values are integers, so a simulation gives the same bytes on every machine. Time is in picoseconds, rates are in bits per
+//! second, sizes in bytes. 64 bits of picoseconds last for 213 days.
+//! This crate reads no clock: callers pass in every [`Time`].
 //!
-//! Text is read and written in the units people use ("120us", "10Gbps", "300KB"); see [`ParseError`] for what is
-//! refused. Operators panic on overflow in every build, because a wrapped time would silently reorder events;
-//! use the `checked_` and `saturating_` forms where the operands come from outside.
+//! Text uses the customary units ("120us", "10Gbps", "300KB"); [`ParseError`] reports invalid text.
+//! Operators panic on overflow in every build, because a wrapped time would silently reorder events.
+//! Use the `checked_` and `saturating_` forms for operands from outside.
 
 #![forbid(unsafe_code)]
 

@@ -1,4 +1,4 @@
-//! How fast bits leave.
+//! Data rates.
 
 use std::fmt;
 use std::str::FromStr;
@@ -6,14 +6,14 @@ use std::str::FromStr;
 use crate::text::{self, ParseError};
 use crate::{Bytes, Duration};
 
-/// A data rate in bits per second. Never zero: a link without a rate is an absent rate, not a rate of nothing.
+/// A data rate in bits per second, never zero: the absence of a rate is `None`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct DataRate(u64);
 
 const PS_PER_SECOND: u128 = 1_000_000_000_000;
 
 impl DataRate {
-    /// Makes a rate of `bps` bits per second.
+    /// Returns a rate of `bps` bits per second.
     ///
     /// # Panics
     /// When `bps` is zero; use [`DataRate::new`] for values from outside.
@@ -22,7 +22,7 @@ impl DataRate {
         Self(bps)
     }
 
-    /// Makes a rate of `bps` bits per second, or `None` when zero.
+    /// Returns a rate of `bps` bits per second, or `None` if it is zero.
     pub const fn new(bps: u64) -> Option<Self> {
         if bps == 0 {
             None
@@ -36,11 +36,11 @@ impl DataRate {
         self.0
     }
 
-    /// Returns the time that `size` occupies the wire, rounded up to a picosecond so that back-to-back frames never overlap. Saturates at
-    /// [`Duration::MAX`] for sizes that take longer than 213 days.
+    /// Returns the time that `size` occupies the wire, rounded up to a picosecond so that back-to-back frames never overlap.
+    /// Saturates at [`Duration::MAX`] if the time exceeds 213 days.
     #[inline]
     pub fn transmit_time(self, size: Bytes) -> Duration {
-        // Frames are small: 2^20 bytes * 8 * 1e12 still fits 64 bits, and a 64-bit division is much cheaper.
+        // Frames are small: 2^20 bytes * 8 * 1e12 still fits into 64 bits, and a 64-bit division is much cheaper.
         const NARROW: u64 = u64::MAX / (8 * PS_PER_SECOND as u64);
         let bytes = size.get();
         if bytes <= NARROW {
@@ -51,7 +51,7 @@ impl DataRate {
     }
 }
 
-/// Units of rate; the factor is in bits per second (decimal, as networks count).
+/// Units of rate; the factor is in bits per second (decimal, as for link rates).
 const UNITS: [(&str, u64); 5] =
     [("Tbps", 1_000_000_000_000), ("Gbps", 1_000_000_000), ("Mbps", 1_000_000), ("Kbps", 1_000), ("bps", 1)];
 
@@ -63,7 +63,7 @@ impl fmt::Display for DataRate {
 
 impl FromStr for DataRate {
     type Err = ParseError;
-    /// Reads "10Gbps", "300 Mbps", "1.5Mbps"; case of the prefix does not matter.
+    /// Parses "10Gbps", "300 Mbps", "1.5Mbps"; ignores the case of the unit.
     fn from_str(s: &str) -> Result<Self, ParseError> {
         let bps = text::parse(s, "data rate", &UNITS)?;
         DataRate::new(bps).ok_or_else(|| ParseError::zero(s, "data rate"))

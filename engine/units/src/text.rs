@@ -1,8 +1,8 @@
-//! Numbers with units as text, exact in both directions: no floating point takes part.
+//! Exact conversions between numbers with units and text, without floating point.
 
 use std::fmt;
 
-/// Why a quantity could not be read. The message names the text and what would be right.
+/// The reason why a quantity could not be parsed. The message names the text and the valid form.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{quantity} {text:?}: {reason}")]
 pub struct ParseError {
@@ -13,7 +13,7 @@ pub struct ParseError {
 
 impl ParseError {
     fn new(text: &str, quantity: &'static str, reason: impl Into<String>) -> Self {
-        // Text from outside may be of any length; an error need not repeat all of it.
+        // Text from outside may have any length; the error quotes its beginning only.
         let text = text.chars().take(40).collect();
         Self { text, quantity, reason: reason.into() }
     }
@@ -23,8 +23,8 @@ impl ParseError {
     }
 }
 
-/// Reads a decimal number and one of `units` (case-insensitive, optional space between) as a whole number
-/// of the base unit.
+/// Parses a decimal number with one of `units` (case-insensitive, optional space between) into a whole number
+/// of base units.
 pub(crate) fn parse(s: &str, quantity: &'static str, units: &[(&str, u64)]) -> Result<u64, ParseError> {
     let fail = |reason: String| ParseError::new(s, quantity, reason);
     let trimmed = s.trim();
@@ -58,7 +58,7 @@ pub(crate) fn parse(s: &str, quantity: &'static str, units: &[(&str, u64)]) -> R
     base.checked_add(rest).ok_or_else(too_large)
 }
 
-/// Returns a fraction of a binary unit ("1.5KiB"), whose factor ten does not divide; `None` unless it comes out whole.
+/// Returns a decimal fraction times a binary unit ("1.5KiB"), whose factor is not a power of ten; `None` unless it is whole.
 fn fraction_of_binary(number: &str, factor: u64) -> Option<u64> {
     let (whole, fraction) = number.split_once('.')?;
     let fraction = fraction.trim_end_matches('0');
@@ -73,8 +73,8 @@ fn smallest<'a>(units: &[(&'a str, u64)]) -> &'a str {
     units.iter().min_by_key(|(_, factor)| *factor).map_or("", |(name, _)| name)
 }
 
-/// Writes `value` in the largest of `units` (sorted, largest first, powers of ten) that is not larger than
-/// it, with exactly the decimals it takes; reading the text back gives `value` again.
+/// Writes `value` in the largest of `units` (sorted, largest first, powers of ten) that does not exceed it,
+/// with as many decimals as an exact result needs: parsing the text gives `value` again.
 pub(crate) fn write_exact(f: &mut fmt::Formatter<'_>, value: u64, units: &[(&str, u64)]) -> fmt::Result {
     let &(name, factor) =
         units.iter().find(|(_, factor)| value >= *factor).unwrap_or(&units[units.len() - 1]);

@@ -1,4 +1,4 @@
-//! Points and spans of virtual time, in whole picoseconds.
+//! Points and spans of virtual time, in integer picoseconds.
 
 use std::fmt;
 use std::ops::{Add, AddAssign, Div, Mul, Sub};
@@ -17,10 +17,10 @@ pub struct Duration(u64);
 impl Time {
     /// The start of the run.
     pub const ZERO: Time = Time(0);
-    /// Later than everything that can be scheduled.
+    /// A time later than every event.
     pub const MAX: Time = Time(u64::MAX);
 
-    /// Returns the point `ps` picoseconds after the start.
+    /// Returns the time `ps` picoseconds after the start.
     pub const fn from_ps(ps: u64) -> Self {
         Self(ps)
     }
@@ -30,7 +30,7 @@ impl Time {
         self.0
     }
 
-    /// Returns the seconds since the start, for people and plots only: the fraction is rounded to a double.
+    /// Returns the seconds since the start, rounded to a double: for display and plots only.
     pub fn as_secs_f64(self) -> f64 {
         self.0 as f64 / 1e12
     }
@@ -43,7 +43,7 @@ impl Time {
         self - earlier
     }
 
-    /// Returns this time plus `span`, or `None` beyond the end of representable time.
+    /// Returns this time plus `span`, or `None` on overflow.
     pub const fn checked_add(self, span: Duration) -> Option<Time> {
         match self.0.checked_add(span.0) {
             Some(ps) => Some(Time(ps)),
@@ -56,14 +56,14 @@ impl Time {
         Time(self.0.saturating_add(span.0))
     }
 
-    /// Returns the time since `earlier`, or zero when `earlier` is later.
+    /// Returns the time since `earlier`, or zero if `earlier` is later.
     pub const fn saturating_since(self, earlier: Time) -> Duration {
         Duration(self.0.saturating_sub(earlier.0))
     }
 }
 
 impl Duration {
-    /// No time at all.
+    /// Zero.
     pub const ZERO: Duration = Duration(0);
     /// The longest span.
     pub const MAX: Duration = Duration(u64::MAX);
@@ -76,7 +76,7 @@ impl Duration {
     /// Returns a span of `ns` nanoseconds.
     ///
     /// # Panics
-    /// Beyond 213 days, as the other `from_` functions.
+    /// If the span exceeds 213 days, as in the other `from_` functions.
     pub const fn from_ns(ns: u64) -> Self {
         Self::scaled(ns, 1_000)
     }
@@ -108,7 +108,7 @@ impl Duration {
         self.0
     }
 
-    /// Returns the seconds, for people and plots only: the fraction is rounded to a double.
+    /// Returns the seconds, rounded to a double: for display and plots only.
     pub fn as_secs_f64(self) -> f64 {
         self.0 as f64 / 1e12
     }
@@ -204,7 +204,7 @@ impl Mul<u64> for Duration {
     }
 }
 
-/// How many whole times the divisor fits: a time in ticks is `duration / tick`.
+/// Returns how many whole times the divisor fits: a time in ticks is `duration / tick`.
 impl Div for Duration {
     type Output = u64;
     fn div(self, by: Duration) -> u64 {
@@ -237,7 +237,7 @@ impl fmt::Display for Time {
 
 impl FromStr for Duration {
     type Err = ParseError;
-    /// Reads "120us", "4.48 us", "1s"; `µs` is read as `us`.
+    /// Parses "120us", "4.48 us", "1s"; accepts `µs` for `us`.
     fn from_str(s: &str) -> Result<Self, ParseError> {
         text::parse(s, "duration", &UNITS).map(Duration)
     }

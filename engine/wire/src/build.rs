@@ -1,5 +1,5 @@
-//! Whole frames from their fields, with right lengths and checksums. What is built here is read back by the
-//! views; a damaged frame cannot be built.
+//! Builds whole frames from their fields, with correct lengths and checksums. The views can read every frame that is built here;
+//! damaged frames cannot be built.
 
 use std::net::{IpAddr, Ipv4Addr};
 
@@ -11,7 +11,7 @@ use crate::{checksum, ipv4, tcp, tcp_options, udp, Ecn};
 pub const MIN_FRAME_LEN: usize = 60;
 /// Maximum number of bytes before the payload of a TCP frame: Ethernet, IPv6, TCP with all its options.
 const MAX_TCP_HEADERS_LEN: usize = 14 + 40 + tcp::MIN_HEADER_LEN + tcp_options::MAX_LEN;
-/// TTL and hop limit of built packets (RFC 1340's recommendation).
+/// TTL and hop limit of built packets (recommended in RFC 1340).
 const TTL: u8 = 64;
 
 /// The addresses and ECN codepoint of a frame to be built.
@@ -23,7 +23,7 @@ pub struct Addresses {
     pub destination_mac: MacAddress,
     /// Source IP address.
     pub source: IpAddr,
-    /// Destination IP address; of the same version as the source.
+    /// Destination IP address, of the same version as the source.
     pub destination: IpAddr,
     /// ECN codepoint.
     pub ecn: Ecn,
@@ -42,7 +42,7 @@ pub struct TcpFields {
     pub acknowledgement: u32,
     /// Flags.
     pub flags: u8,
-    /// The flag AE (RFC 9768, 3), before those.
+    /// The AE flag, which precedes them in the header (RFC 9768, 3).
     pub ae: bool,
     /// Receive window.
     pub window: u16,
@@ -50,10 +50,10 @@ pub struct TcpFields {
     pub options: Options,
 }
 
-/// Returns a TCP frame, padded to Ethernet's minimum.
+/// Returns a TCP frame, padded to Ethernet's minimum length.
 ///
 /// # Panics
-/// When the addresses are of two IP versions, or the packet exceeds 65 535 bytes: mistakes of the caller.
+/// If the addresses are of different IP versions, or the packet exceeds 65 535 bytes: errors of the caller.
 pub fn tcp(addresses: &Addresses, fields: &TcpFields, payload: &[u8]) -> Vec<u8> {
     let mut frame = Vec::with_capacity(MAX_TCP_HEADERS_LEN + payload.len());
     tcp_into(&mut frame, addresses, fields, payload, payload.len());
@@ -62,8 +62,8 @@ pub fn tcp(addresses: &Addresses, fields: &TcpFields, payload: &[u8]) -> Vec<u8>
     frame
 }
 
-/// Returns the headers of a TCP frame whose payload is `payload_len` zeros, with right lengths and checksums. `frame` is replaced;
-/// the payload is left to the caller. Returns the frame's length, padded to Ethernet's minimum.
+/// Writes the headers of a TCP frame whose payload is `payload_len` zeros into `frame`, with correct lengths and checksums.
+/// Replaces the contents of `frame` and omits the payload. Returns the frame's length, padded to Ethernet's minimum.
 ///
 /// # Panics
 /// As [`tcp()`].
@@ -105,7 +105,7 @@ fn tcp_into(
     frame.extend_from_slice(header);
 }
 
-/// Returns a UDP frame, padded to Ethernet's minimum.
+/// Returns a UDP frame, padded to Ethernet's minimum length.
 ///
 /// # Panics
 /// As [`tcp()`].
@@ -117,7 +117,7 @@ pub fn udp(addresses: &Addresses, source_port: u16, destination_port: u16, paylo
     datagram.extend_from_slice(&len.to_be_bytes());
     datagram.extend_from_slice(&[0; 2]);
     datagram.extend_from_slice(payload);
-    // RFC 768: a computed zero is sent as all ones, because zero means "no checksum".
+    // RFC 768: a checksum of zero is sent as all ones, because zero means "no checksum".
     let pseudo = pseudo_header_sum(addresses, udp::PROTOCOL, datagram.len());
     let sum = match checksum::finish(checksum::sum(pseudo, &datagram)) {
         0 => 0xffff,
@@ -131,7 +131,7 @@ pub fn udp(addresses: &Addresses, source_port: u16, destination_port: u16, paylo
     frame
 }
 
-/// Appends the Ethernet and IP headers of a packet that carries `len` bytes of `protocol`.
+/// Appends the Ethernet and IP headers of a packet with `len` bytes of `protocol`.
 fn ip_headers(frame: &mut Vec<u8>, addresses: &Addresses, protocol: u8, len: usize) {
     frame.extend_from_slice(&addresses.destination_mac);
     frame.extend_from_slice(&addresses.source_mac);
@@ -160,7 +160,7 @@ fn ipv4_header(source: Ipv4Addr, destination: Ipv4Addr, protocol: u8, ecn: Ecn, 
     header[0] = 0x45;
     header[1] = ecn.bits();
     header[2..4].copy_from_slice(&total.to_be_bytes());
-    header[6] = 0x40; // Don't fragment, as TCP's path MTU discovery sends (RFC 1191).
+    header[6] = 0x40; // Don't fragment, for TCP's path MTU discovery (RFC 1191).
     header[8] = TTL;
     header[9] = protocol;
     header[12..16].copy_from_slice(&source.octets());

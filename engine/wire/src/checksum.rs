@@ -1,14 +1,14 @@
 //! The Internet checksum (RFC 1071).
 
-/// Returns the complement of the one's complement sum of `data`, as it is written into a header. Over bytes that
-/// contain their own checksum it is zero when they are intact.
+/// Returns the complement of the one's complement sum of `data`: the value of a header's checksum field.
+/// Returns zero for intact data that include their own checksum.
 pub fn internet(data: &[u8]) -> u16 {
     finish(sum(0, data))
 }
 
-/// Adds `data` to a running sum; every piece but the last must have an even length.
+/// Adds `data` to a running sum. Every piece except the last must have an even length.
 pub(crate) fn sum(start: u32, data: &[u8]) -> u32 {
-    // In one's complement, a word of 32 bits is worth the sum of its halves.
+    // In one's complement arithmetic, a 32-bit word equals the sum of its halves.
     let mut long_words = data.chunks_exact(4);
     let mut total = u64::from(start);
     for word in &mut long_words {
@@ -48,7 +48,7 @@ mod tests {
 
     #[test]
     fn carries_of_a_long_run_fold_back() {
-        // 0xffff is zero in one's complement, however often it is added.
+        // 0xffff is zero in one's complement arithmetic, so adding it repeatedly changes nothing.
         assert_eq!(internet(&[0xff; 65_536]), 0);
     }
 }

@@ -1,12 +1,12 @@
-//! The seven traffic classes, decided from the headers alone.
+//! The seven packet classes, decided from the headers alone.
 //!
-//! This is written from the definition, not from the P4 program, so that each can judge the other.
+//! The code follows the definition, not the P4 program, so that each can check the other.
 
 use crate::ipv6::HEADER_LEN;
 use crate::tcp::{Segment, ACK, ECE, FIN, PROTOCOL, RST, SYN};
 use crate::Network;
 
-/// What a frame is to congestion control. The numbers are the P4 program's `packet_class_t`.
+/// The role of a frame in congestion control. The numbers are the P4 program's `packet_class_t`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
 pub enum PacketClass {
@@ -45,22 +45,22 @@ impl PacketClass {
     }
 }
 
-/// Returns the class of a whole frame. Never fails: what cannot be read, contradicts itself, or fails its IPv4 header
-/// checksum is [`PacketClass::Other`].
+/// Returns the class of a whole frame. Never fails: a frame is [`PacketClass::Other`] if it cannot be parsed, contradicts
+/// itself or has a wrong IPv4 header checksum.
 ///
-/// The IP and TCP lengths decide whether there is payload, not the frame's length (short frames are padded).
+/// The IP and TCP lengths, not the frame's length, decide whether there is a payload (short frames are padded).
 #[inline]
 pub fn classify(frame: &[u8]) -> PacketClass {
     classify_snapped(frame, frame.len())
 }
 
-/// Returns the class of a frame of `wire_len` bytes of which only the first are at hand.
+/// Returns the class of a frame of `wire_len` bytes from its captured beginning.
 #[inline]
 pub fn classify_snapped(captured: &[u8], wire_len: usize) -> PacketClass {
     class_of_tcp(captured, wire_len).unwrap_or(PacketClass::Other)
 }
 
-/// Returns the class of a TCP segment, or `None` when this is not an intact one.
+/// Returns the class of a TCP segment, or `None` if the frame carries no intact one.
 #[inline]
 fn class_of_tcp(captured: &[u8], wire_len: usize) -> Option<PacketClass> {
     // Bytes from the start of the IP header to the end of the frame.

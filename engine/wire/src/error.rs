@@ -1,34 +1,34 @@
-//! Why bytes are not the header they were taken for.
+//! Errors of the checked views.
 
-/// The bytes cannot be viewed as the header named.
+/// The bytes cannot be viewed as the named header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// Fewer bytes than the header takes.
+    /// The data are shorter than the header.
     #[error("{header}: {have} bytes are there, the header takes {need}")]
     Truncated {
         /// The header.
         header: &'static str,
-        /// Bytes the header takes.
+        /// The length of the header in bytes.
         need: usize,
-        /// Bytes there are.
+        /// The length of the data in bytes.
         have: usize,
     },
-    /// A field holds a value the header cannot have.
+    /// A field has a value that is invalid in this header.
     #[error("{header}: {field} is {value}, it must be {expected}")]
     Field {
         /// The header.
         header: &'static str,
         /// The field.
         field: &'static str,
-        /// What it holds.
+        /// Its value.
         value: u32,
-        /// What it may hold.
+        /// The valid values.
         expected: &'static str,
     },
 }
 
-/// Returns `Ok` when `data` has at least `need` bytes.
+/// Returns `Ok` if `data` has at least `need` bytes.
 #[inline]
 pub(crate) fn need(header: &'static str, data: &[u8], need: usize) -> Result<(), Error> {
     if data.len() < need {

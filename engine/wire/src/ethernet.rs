@@ -1,4 +1,4 @@
-//! Ethernet II (IEEE 802.3, clause 3), without FCS as the fabric sees frames.
+//! Ethernet II (IEEE 802.3, clause 3), without the FCS: frames in the fabric have none.
 
 use crate::be16;
 use crate::error::{need, Error};
@@ -22,7 +22,7 @@ pub type MacAddress = [u8; 6];
 pub struct Frame<'a>(&'a [u8]);
 
 impl<'a> Frame<'a> {
-    /// Checks that the header is there.
+    /// Checks that the data contain the header.
     #[inline]
     pub fn new_checked(data: &'a [u8]) -> Result<Self, Error> {
         need("ethernet", data, HEADER_LEN)?;
@@ -39,13 +39,13 @@ impl<'a> Frame<'a> {
         [self.0[6], self.0[7], self.0[8], self.0[9], self.0[10], self.0[11]]
     }
 
-    /// Returns the EtherType: what follows the header.
+    /// Returns the EtherType, which names the protocol of the payload.
     #[inline]
     pub fn ethertype(&self) -> u16 {
         be16(self.0, 12)
     }
 
-    /// Returns what follows the header.
+    /// Returns the bytes after the header.
     #[inline]
     pub fn payload(&self) -> &'a [u8] {
         &self.0[HEADER_LEN..]

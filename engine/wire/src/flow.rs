@@ -4,7 +4,7 @@ use std::net::IpAddr;
 
 use crate::{be16, tcp, udp, Network};
 
-/// The 5-tuple that identifies a flow. Ports are zero where the protocol has none or a fragment does not carry them.
+/// The 5-tuple that identifies a flow. Ports are zero if the protocol has none or a fragment does not carry them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FiveTuple {
     /// Source address.
@@ -20,7 +20,7 @@ pub struct FiveTuple {
 }
 
 impl FiveTuple {
-    /// Returns the same of a frame that is cut behind its IP header: of the transport's header the ports are enough.
+    /// Returns the 5-tuple of a frame that may be cut off after the ports, the first four bytes of the transport header.
     pub fn of_beginning(frame: &[u8]) -> Option<Self> {
         let mut tuple = Self::of(frame)?;
         let (payload, is_fragment) = match Network::of(frame).ok()? {
@@ -35,7 +35,7 @@ impl FiveTuple {
         Some(tuple)
     }
 
-    /// Returns the 5-tuple of `frame`; `None` when it carries no intact IP header.
+    /// Returns the 5-tuple of `frame`; `None` if it carries no intact IP header.
     pub fn of(frame: &[u8]) -> Option<Self> {
         let (source, destination, protocol, payload, fragment) = match Network::of(frame).ok()? {
             Network::Ipv4(p) => {

@@ -13,7 +13,7 @@ pub const MIN_HEADER_LEN: usize = 20;
 pub struct Packet<'a>(&'a [u8]);
 
 impl<'a> Packet<'a> {
-    /// Checks version, header length, and that the header with its options is there.
+    /// Checks the version, the header length, and that the data contain the header with its options.
     #[inline]
     pub fn new_checked(data: &'a [u8]) -> Result<Self, Error> {
         need("ipv4", data, MIN_HEADER_LEN)?;
@@ -40,12 +40,12 @@ impl<'a> Packet<'a> {
         Ok(packet)
     }
 
-    /// Returns all the bytes that are there, whatever the header says.
+    /// Returns all the available bytes, regardless of the header's lengths.
     pub fn as_bytes(&self) -> &'a [u8] {
         self.0
     }
 
-    /// Returns the bytes of the header with its options.
+    /// Returns the length of the header with its options, in bytes.
     #[inline]
     pub fn header_len(&self) -> usize {
         usize::from(self.0[0] & 0x0f) * 4
@@ -57,19 +57,19 @@ impl<'a> Packet<'a> {
         self.0[1] >> 2
     }
 
-    /// Returns the two ECN bits as they stand in the header.
+    /// Returns the two ECN bits.
     #[inline]
     pub fn ecn_bits(&self) -> u8 {
         self.0[1] & 0b11
     }
 
-    /// Returns the bytes of header and payload, as the header says.
+    /// Returns the length of header and payload in bytes, as stated in the header.
     #[inline]
     pub fn total_len(&self) -> u16 {
         be16(self.0, 2)
     }
 
-    /// Returns whether this is a part of a larger datagram: more fragments follow, or some came before.
+    /// Returns whether this is a fragment: the more-fragments flag is set, or the offset is not zero.
     #[inline]
     pub fn is_fragment(&self) -> bool {
         be16(self.0, 6) & 0x3fff != 0
@@ -86,7 +86,7 @@ impl<'a> Packet<'a> {
         self.0[9]
     }
 
-    /// Returns whether the header checksum is right.
+    /// Returns whether the header checksum is correct.
     pub fn checksum_ok(&self) -> bool {
         checksum::internet(&self.0[..self.header_len()]) == 0
     }
@@ -101,18 +101,18 @@ impl<'a> Packet<'a> {
         Ipv4Addr::new(self.0[16], self.0[17], self.0[18], self.0[19])
     }
 
-    /// Returns the options, not interpreted.
+    /// Returns the options, unparsed.
     pub fn options(&self) -> &'a [u8] {
         &self.0[MIN_HEADER_LEN..self.header_len()]
     }
 
-    /// Returns the bytes of payload as the header says; `None` when the total length is below the header's.
+    /// Returns the payload's length in bytes, as stated in the header; `None` if the total length is less than the header's.
     #[inline]
     pub fn payload_len(&self) -> Option<usize> {
         usize::from(self.total_len()).checked_sub(self.header_len())
     }
 
-    /// Returns the payload: what the total length says, clipped to the bytes there are. Link padding is not part of it.
+    /// Returns the payload, as long as the total length states, clipped to the available bytes. It excludes link padding.
     #[inline]
     pub fn payload(&self) -> &'a [u8] {
         let end = usize::from(self.total_len()).clamp(self.header_len(), self.0.len());

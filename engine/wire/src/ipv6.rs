@@ -1,4 +1,4 @@
-//! IPv6's fixed header (RFC 8200, 3). Extension headers are not walked: they show as the next header.
+//! IPv6's fixed header (RFC 8200, 3). Extension headers are not parsed: the first one is the next header.
 
 use std::net::Ipv6Addr;
 
@@ -13,7 +13,7 @@ pub const HEADER_LEN: usize = 40;
 pub struct Packet<'a>(&'a [u8]);
 
 impl<'a> Packet<'a> {
-    /// Checks the version and that the fixed header is there.
+    /// Checks the version, and that the data contain the fixed header.
     #[inline]
     pub fn new_checked(data: &'a [u8]) -> Result<Self, Error> {
         need("ipv6", data, HEADER_LEN)?;
@@ -29,7 +29,7 @@ impl<'a> Packet<'a> {
         Ok(Self(data))
     }
 
-    /// Returns all the bytes that are there, whatever the header says.
+    /// Returns all the available bytes, regardless of the header's payload length.
     pub fn as_bytes(&self) -> &'a [u8] {
         self.0
     }
@@ -40,19 +40,19 @@ impl<'a> Packet<'a> {
         (self.0[0] & 0b1111) << 2 | self.0[1] >> 6
     }
 
-    /// Returns the two ECN bits as they stand in the traffic class.
+    /// Returns the two ECN bits of the traffic class.
     #[inline]
     pub fn ecn_bits(&self) -> u8 {
         (self.0[1] >> 4) & 0b11
     }
 
-    /// Returns the bytes after the fixed header, as the header says.
+    /// Returns the number of bytes after the fixed header, as stated in it.
     #[inline]
     pub fn payload_len(&self) -> usize {
         be16(self.0, 4).into()
     }
 
-    /// Returns what follows the fixed header: a protocol or an extension header.
+    /// Returns the protocol after the fixed header: a transport protocol or an extension header.
     #[inline]
     pub fn next_header(&self) -> u8 {
         self.0[6]
@@ -79,7 +79,7 @@ impl<'a> Packet<'a> {
         address
     }
 
-    /// Returns the payload: what the payload length says, clipped to the bytes there are.
+    /// Returns the payload, as long as the payload length states, clipped to the available bytes.
     #[inline]
     pub fn payload(&self) -> &'a [u8] {
         let end = (HEADER_LEN + self.payload_len()).min(self.0.len());

@@ -1,14 +1,14 @@
 //! Zero-copy views of the headers that the fabric carries: Ethernet, VLAN, IPv4, IPv6, TCP, UDP.
 //!
-//! A view borrows bytes and is made by `new_checked`, which looks at every length that the header's own fixed
-//! part announces. **After `new_checked` succeeded no accessor panics**, whatever the bytes are; lengths that
-//! point beyond the captured bytes (an IP total length of a snapped frame) are clipped when a slice is asked
-//! for and returned as written when the number is asked for.
+//! A view borrows bytes. Its constructor `new_checked` checks every length in the header's fixed part.
+//! **No accessor panics after `new_checked` has succeeded**, whatever the bytes are. A length that points beyond
+//! the captured bytes (an IP total length of a snapped frame) is returned as written; the slice of that length is
+//! clipped.
 //!
-//! On top of the views: [`classify`] names the traffic class of a frame (an independent judge of what the P4
-//! program decides), [`ecn`] its ECN codepoint, [`FiveTuple::of`] its flow, and [`build`] writes whole frames.
+//! On top of the views: [`classify`] returns the class of a frame (an independent check of the P4 program), [`ecn`] its
+//! ECN codepoint, [`FiveTuple::of`] its flow; [`build`] writes whole frames.
 //!
-//! Not here: sockets, reassembly, IPv6 extension headers (a packet that has one is class `other`).
+//! Not included: sockets, reassembly, IPv6 extension headers (a packet with one is of class `other`).
 
 #![forbid(unsafe_code)]
 
@@ -33,13 +33,13 @@ pub use flow::FiveTuple;
 pub use mark::{mark_ce, set_dscp, set_ect0};
 pub use network::{ecn, Ecn, Network};
 
-/// Returns two bytes of `data` at `at` in network order; the caller has checked the length.
+/// Returns two bytes of `data` at `at` in network order. The caller checks the length.
 #[inline]
 fn be16(data: &[u8], at: usize) -> u16 {
     u16::from_be_bytes([data[at], data[at + 1]])
 }
 
-/// Returns four bytes of `data` at `at` in network order; the caller has checked the length.
+/// Returns four bytes of `data` at `at` in network order. The caller checks the length.
 #[inline]
 fn be32(data: &[u8], at: usize) -> u32 {
     u32::from_be_bytes([data[at], data[at + 1], data[at + 2], data[at + 3]])

@@ -1,27 +1,27 @@
-//! Setting the ECN codepoint or the DSCP of a packet, as a switch, a queueing discipline or a NIC does.
+//! Sets the ECN codepoint or the DSCP of a packet, as a switch, a queueing discipline or a NIC does.
 
 use crate::network::{Ecn, Network};
 
 const ECN_BITS: u8 = 0b11;
 
-/// Sets CE in an ECT packet and updates the IPv4 header's checksum (RFC 1624, 3). Nothing else changes. Returns whether the
-/// packet was ECT: another one is left as it is.
+/// Sets CE in an ECT packet and updates the IPv4 header's checksum (RFC 1624, 3). Returns whether the packet was ECT.
+/// Other packets, and all other fields, stay unchanged.
 pub fn mark_ce(frame: &mut [u8]) -> bool {
     let is_ect = |class: u8| class & ECN_BITS == Ecn::Ect0.bits() || class & ECN_BITS == Ecn::Ect1.bits();
     rewrite(frame, |class| is_ect(class).then_some(class | ECN_BITS))
 }
 
-/// Sets ECT(0) in a packet that is not ECT. Returns whether it was not: another one is left as it is.
+/// Sets ECT(0) in a packet that is not ECT. Returns whether it did; other packets stay unchanged.
 pub fn set_ect0(frame: &mut [u8]) -> bool {
     rewrite(frame, |class| (class & ECN_BITS == 0).then_some(class | Ecn::Ect0.bits()))
 }
 
-/// Sets the DSCP (RFC 2474), of which the lower six bits count. Returns whether the frame is an IP packet.
+/// Sets the DSCP (RFC 2474) to the lower six bits of `dscp`. Returns whether the frame is an IP packet.
 pub fn set_dscp(frame: &mut [u8], dscp: u8) -> bool {
     rewrite(frame, |class| Some(dscp << 2 | class & ECN_BITS))
 }
 
-/// Replaces the traffic class by what `change` makes of it, and updates the IPv4 header's checksum. Returns whether it did.
+/// Replaces the traffic class with the result of `change`, and updates the IPv4 header's checksum. Returns whether it did.
 fn rewrite(frame: &mut [u8], change: impl FnOnce(u8) -> Option<u8>) -> bool {
     let Ok(network) = Network::of(frame) else { return false };
     let room = match network {
@@ -41,7 +41,7 @@ fn rewrite(frame: &mut [u8], change: impl FnOnce(u8) -> Option<u8>) -> bool {
         let sum = u32::from(!checksum) + u32::from(!before) + u32::from(after);
         header[10..12].copy_from_slice(&crate::checksum::finish(sum).to_be_bytes());
     } else {
-        // The traffic class lies across the first two bytes.
+        // The traffic class spans the first two bytes.
         let Some(class) = change(header[0] << 4 | header[1] >> 4) else { return false };
         header[0] = header[0] & 0xF0 | class >> 4;
         header[1] = header[1] & 0x0F | class << 4;

@@ -1,8 +1,8 @@
-//! The network layer of a frame, whatever comes before it.
+//! The network layer of a frame, after Ethernet and VLAN tags.
 
 use crate::{ethernet, ipv4, ipv6, vlan, Error};
 
-/// VLAN tags that are looked through before a frame is given up.
+/// Maximum number of VLAN tags before the network header.
 const MAX_VLAN_TAGS: usize = 2;
 
 /// The network header of a frame.
@@ -17,7 +17,7 @@ pub enum Network<'a> {
 }
 
 impl<'a> Network<'a> {
-    /// Returns the network header of `frame`, behind at most two VLAN tags.
+    /// Returns the network header of `frame`, after at most two VLAN tags.
     #[inline]
     pub fn of(frame: &'a [u8]) -> Result<Self, Error> {
         let ethernet = ethernet::Frame::new_checked(frame)?;
@@ -36,7 +36,7 @@ impl<'a> Network<'a> {
         })
     }
 
-    /// Returns the DSCP (RFC 2474); `None` when this is not IP.
+    /// Returns the DSCP (RFC 2474); `None` if the packet is not IP.
     #[inline]
     pub fn dscp(&self) -> Option<u8> {
         match self {
@@ -46,7 +46,7 @@ impl<'a> Network<'a> {
         }
     }
 
-    /// Returns the ECN codepoint; `None` when this is not IP.
+    /// Returns the ECN codepoint; `None` if the packet is not IP.
     #[inline]
     pub fn ecn(&self) -> Option<Ecn> {
         match self {
@@ -71,7 +71,7 @@ pub enum Ecn {
 }
 
 impl Ecn {
-    /// Returns the codepoint of the two lowest bits.
+    /// Returns the codepoint of the lowest two bits.
     #[inline]
     pub fn from_bits(bits: u8) -> Self {
         match bits & 0b11 {
@@ -93,7 +93,7 @@ impl Ecn {
     }
 }
 
-/// Returns the ECN codepoint of a frame; `None` when it does not carry an intact IP header.
+/// Returns the ECN codepoint of a frame; `None` if it carries no intact IP header.
 #[inline]
 pub fn ecn(frame: &[u8]) -> Option<Ecn> {
     Network::of(frame).ok()?.ecn()

@@ -16,7 +16,7 @@ pub const SYN: u8 = 0x02;
 pub const RST: u8 = 0x04;
 /// Push.
 pub const PSH: u8 = 0x08;
-/// The acknowledgement number counts.
+/// The acknowledgement number is valid.
 pub const ACK: u8 = 0x10;
 /// Urgent.
 pub const URG: u8 = 0x20;
@@ -30,8 +30,8 @@ pub const CWR: u8 = 0x80;
 pub struct Segment<'a>(&'a [u8]);
 
 impl<'a> Segment<'a> {
-    /// Checks that the fixed header is there and that the data offset is not below it. The options may be cut
-    /// off (a snapped frame): [`Segment::options`] returns those there are.
+    /// Checks that the data contain the fixed header and that the data offset covers it. The options may be cut
+    /// off (a snapped frame): [`Segment::options`] returns the captured ones.
     #[inline]
     pub fn new_checked(data: &'a [u8]) -> Result<Self, Error> {
         need("tcp", data, MIN_HEADER_LEN)?;
@@ -62,12 +62,12 @@ impl<'a> Segment<'a> {
         be32(self.0, 4)
     }
 
-    /// Returns the next sequence number the sender expects; counts when [`ACK`] is set.
+    /// Returns the next sequence number that the sender expects; valid if [`ACK`] is set.
     pub fn acknowledgement(&self) -> u32 {
         be32(self.0, 8)
     }
 
-    /// Returns the bytes of the header with its options, as the data offset says.
+    /// Returns the length of the header with its options in bytes, as stated by the data offset.
     #[inline]
     pub fn header_len(&self) -> usize {
         usize::from(self.0[12] >> 4) * 4
@@ -79,23 +79,23 @@ impl<'a> Segment<'a> {
         self.0[13]
     }
 
-    /// Returns the flag AE, which stands before the eight (RFC 9768, 3).
+    /// Returns the AE flag, which precedes the eight in the header (RFC 9768, 3).
     #[inline]
     pub fn ae(&self) -> bool {
         self.0[12] & 1 != 0
     }
 
-    /// Returns the receive window as written, not scaled.
+    /// Returns the receive window as written, unscaled.
     pub fn window(&self) -> u16 {
         be16(self.0, 14)
     }
 
-    /// Returns the options that are there, not interpreted.
+    /// Returns the captured options, unparsed.
     pub fn options(&self) -> &'a [u8] {
         &self.0[MIN_HEADER_LEN..self.header_len().min(self.0.len())]
     }
 
-    /// Returns the payload that is there.
+    /// Returns the captured payload.
     pub fn payload(&self) -> &'a [u8] {
         &self.0[self.header_len().min(self.0.len())..]
     }

@@ -1,7 +1,7 @@
 //! TCP options: maximum segment size (RFC 9293, 3.7.1), window scale and timestamps (RFC 7323, 2.2 and 3.2),
 //! SACK-permitted and SACK (RFC 2018, 2 and 3).
 
-/// Maximum number of bytes of options: the data offset counts to 60 bytes of header.
+/// Maximum number of bytes of options: the data offset limits the header to 60 bytes.
 pub const MAX_LEN: usize = 40;
 /// Largest shift of a window (RFC 7323, 2.3).
 pub const MAX_WINDOW_SCALE: u8 = 14;
@@ -19,20 +19,20 @@ const TIMESTAMPS: u8 = 8;
 pub struct Timestamps {
     /// TSval: the sender's clock, in ticks of its choice.
     pub value: u32,
-    /// TSecr: the clock value that is given back; counts when ACK is set.
+    /// TSecr: the echoed TSval of the other end; valid if ACK is set.
     pub echo_reply: u32,
 }
 
-/// A block that has arrived out of order (RFC 2018, 3).
+/// A block of data received out of order (RFC 2018, 3).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SackBlock {
     /// First sequence number of the block.
     pub left: u32,
-    /// The sequence number after its last.
+    /// The sequence number after the last of the block.
     pub right: u32,
 }
 
-/// At most four blocks; with timestamps only three fit.
+/// At most four blocks; with timestamps only three fit into the header.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SackBlocks {
     blocks: [SackBlock; SackBlocks::MAX],
@@ -43,7 +43,7 @@ impl SackBlocks {
     /// Maximum number of blocks in a segment without other options.
     pub const MAX: usize = 4;
 
-    /// Adds a block; one that does not fit any more is left out.
+    /// Adds a block, unless there are four already.
     pub fn push(&mut self, block: SackBlock) {
         if let Some(slot) = self.blocks.get_mut(usize::from(self.len)) {
             *slot = block;
@@ -51,13 +51,13 @@ impl SackBlocks {
         }
     }
 
-    /// Returns the blocks, in their order in the option.
+    /// Returns the blocks, in the option's order.
     #[inline]
     pub fn as_slice(&self) -> &[SackBlock] {
         &self.blocks[..usize::from(self.len)]
     }
 
-    /// Returns whether there is none.
+    /// Returns whether there are no blocks.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.len == 0
@@ -67,22 +67,22 @@ impl SackBlocks {
 /// The options of a segment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Options {
-    /// Maximum number of bytes of payload, as if there were no options; only with SYN.
+    /// Maximum segment size: the maximum number of bytes of payload in a segment without options; only with SYN.
     pub mss: Option<u16>,
-    /// Shift of the windows that the sender of this will announce, 0 to 14; only with SYN.
+    /// Shift count of the windows that the sender of this segment will announce, 0 to 14; only with SYN.
     pub window_scale: Option<u8>,
-    /// SACK may be used towards the sender of this; only with SYN.
+    /// The sender of this segment accepts SACK; only with SYN.
     pub sack_permitted: bool,
     /// Timestamps.
     pub timestamps: Option<Timestamps>,
-    /// What has arrived out of order.
+    /// Blocks received out of order.
     pub sack: SackBlocks,
 }
 
 impl Options {
-    /// Reads options. Never fails: a receiver ignores options that it does not know or whose length is not
-    /// theirs, and what follows one that runs past the end cannot be told (RFC 9293, 3.1, MUST-6 and MUST-7).
-    /// A scale above 14 reads as 14 (RFC 7323, 2.3).
+    /// Parses options, and never fails. A receiver ignores options that are unknown or have a wrong length; the bytes after an
+    /// option that exceeds the header are lost (RFC 9293, 3.1, MUST-6 and MUST-7).
+    /// A scale above 14 counts as 14 (RFC 7323, 2.3).
     pub fn parse(mut bytes: &[u8]) -> Self {
         let mut options = Self::default();
         loop {
@@ -118,10 +118,10 @@ impl Options {
         }
     }
 
-    /// Returns the bytes that they take in the header, a multiple of four.
+    /// Returns the length of the options in the header in bytes, a multiple of four.
     #[inline]
     pub fn header_len(&self) -> usize {
-        // SACK-permitted takes the place of the two no-operations before timestamps.
+        // SACK-permitted replaces the two no-operations before timestamps.
         let aligned = |present: bool, len: usize| if present { len } else { 0 };
         aligned(self.mss.is_some(), 4)
             + aligned(self.window_scale.is_some(), 4)
@@ -133,17 +133,17 @@ impl Options {
             }
     }
 
-    /// Returns the number of blocks for which there is room beside the other options.
+    /// Returns the number of blocks that fit beside the other options.
     fn sack_that_fits(&self) -> usize {
         let others = Self { sack: SackBlocks::default(), ..*self };
         let room = if self.sack.is_empty() { 0 } else { MAX_LEN - others.header_len() };
         self.sack.as_slice().len().min(room.saturating_sub(4) / 8)
     }
 
-    /// Writes them, aligned to four bytes as the RFCs' appendices advise; `buffer` has [`Options::header_len`] bytes.
+    /// Writes the options, aligned to four bytes as the RFCs' appendices advise. `buffer` has [`Options::header_len`] bytes.
     ///
     /// # Panics
-    /// When the buffer is shorter.
+    /// If the buffer is shorter.
     pub fn write(&self, buffer: &mut [u8]) {
         let mut at = 0;
         let mut put = |bytes: &[u8]| {

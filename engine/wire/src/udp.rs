@@ -13,7 +13,7 @@ pub const HEADER_LEN: usize = 8;
 pub struct Datagram<'a>(&'a [u8]);
 
 impl<'a> Datagram<'a> {
-    /// Checks that the header is there.
+    /// Checks that the data contain the header.
     pub fn new_checked(data: &'a [u8]) -> Result<Self, Error> {
         need("udp", data, HEADER_LEN)?;
         Ok(Self(data))
@@ -29,17 +29,17 @@ impl<'a> Datagram<'a> {
         be16(self.0, 2)
     }
 
-    /// Returns the bytes of header and payload, as the header says.
+    /// Returns the length of header and payload in bytes, as stated in the header.
     pub fn len(&self) -> u16 {
         be16(self.0, 4)
     }
 
-    /// Returns whether the header says that the payload is empty.
+    /// Returns whether the payload is empty according to the header.
     pub fn is_empty(&self) -> bool {
         usize::from(self.len()) <= HEADER_LEN
     }
 
-    /// Returns the payload: what the length says, clipped to the bytes there are.
+    /// Returns the payload, as long as the header states, clipped to the available bytes.
     pub fn payload(&self) -> &'a [u8] {
         let end = usize::from(self.len()).clamp(HEADER_LEN, self.0.len());
         &self.0[HEADER_LEN..end]

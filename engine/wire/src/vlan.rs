@@ -6,12 +6,12 @@ use crate::error::{need, Error};
 /// Bytes of the tag that follow its EtherType.
 pub const TAG_LEN: usize = 4;
 
-/// A view of a tag and what follows it.
+/// A view of a tag and the bytes after it.
 #[derive(Clone, Copy, Debug)]
 pub struct Tag<'a>(&'a [u8]);
 
 impl<'a> Tag<'a> {
-    /// Checks that the tag is there.
+    /// Checks that the data contain the tag.
     #[inline]
     pub fn new_checked(data: &'a [u8]) -> Result<Self, Error> {
         need("vlan", data, TAG_LEN)?;
@@ -28,13 +28,13 @@ impl<'a> Tag<'a> {
         be16(self.0, 0) & 0x0fff
     }
 
-    /// Returns the EtherType: what follows the tag.
+    /// Returns the EtherType of the bytes after the tag.
     #[inline]
     pub fn ethertype(&self) -> u16 {
         be16(self.0, 2)
     }
 
-    /// Returns what follows the tag.
+    /// Returns the bytes after the tag.
     #[inline]
     pub fn payload(&self) -> &'a [u8] {
         &self.0[TAG_LEN..]
