@@ -1,4 +1,4 @@
-//! Discretized coflow-aware least-attained service, after Aalo (Chowdhury and Stoica, SIGCOMM 2015), which knows no volumes.
+//! Discretized coflow-aware least-attained service, after Aalo (Chowdhury and Stoica, SIGCOMM 2015): it needs no volumes.
 
 use units::{Duration, Time};
 
@@ -7,18 +7,18 @@ use crate::flows::{Flows, Transfer};
 use crate::schedule::Scheduler;
 use crate::BIT;
 
-/// Queues by what a transfer has sent: the first takes those below `first_limit`, each further one those below ten times as much
-/// (Aalo, 4.2: 10 queues, 10 MB, factor 10). Earlier queues are served first, and in a queue transfers in order of arrival; the flows of one share max-min fairly.
+/// Queues transfers by the bits that they have sent. Queue limits grow tenfold from `first_limit` (Aalo, 4.2: 10 queues, 10 MB,
+/// factor 10). Within a queue, transfers are served in order of arrival; the flows of one transfer share max-min fairly.
 ///
-/// Between its queues Aalo shares by weight; strict priority is what CoflowSim (class `CoflowSimulatorDark`) does.
+/// Queues have strict priority, as in CoflowSim (class `CoflowSimulatorDark`); Aalo divides capacity among queues by weight.
 #[derive(Clone, Copy, Debug)]
 pub struct Dclas {
     first_limit: u128,
 }
 
-/// How many queues there are.
+/// Number of queues.
 const QUEUES: u32 = 10;
-/// A queue's limit over that of the one before.
+/// A queue's limit divided by the limit of the previous queue.
 const FACTOR: u128 = 10;
 
 impl Dclas {
@@ -27,7 +27,7 @@ impl Dclas {
         Self { first_limit: u128::from(first_limit_bits.max(1)) * BIT }
     }
 
-    /// Returns the queue of a transfer that has sent this much.
+    /// Returns the queue of a transfer that has sent `sent`.
     pub(crate) fn queue(&self, sent: u128) -> u32 {
         let mut limit = self.first_limit;
         for queue in 0..QUEUES - 1 {
@@ -39,7 +39,7 @@ impl Dclas {
         QUEUES - 1
     }
 
-    /// Returns how long a transfer that has sent this much stays in its queue at `rate`, in picoseconds.
+    /// Returns how long a transfer that has sent `sent` stays in its queue at `rate`, in picoseconds.
     pub(crate) fn until_next(&self, sent: u128, rate: u128) -> Option<u128> {
         let queue = self.queue(sent);
         if queue == QUEUES - 1 || rate == 0 {
@@ -50,7 +50,7 @@ impl Dclas {
     }
 }
 
-/// Returns what a transfer has sent, and its rate.
+/// Returns the amount that a transfer has sent, and its rate.
 fn sent(flows: &Flows, transfer: &Transfer) -> (u128, u128) {
     let under_way = transfer.flows.iter().map(|slot| flows.get(*slot));
     under_way.fold((transfer.ended, 0), |(sent, rate), flow| {

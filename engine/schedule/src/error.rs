@@ -1,39 +1,39 @@
-//! What a schedule refuses. What is refused changes nothing.
+//! Errors of a schedule. A refused event changes nothing.
 
 use units::Time;
 
 use crate::{FlowId, MAX_FLOWS, MAX_PATH, MAX_TRANSFERS, MAX_VOLUME_BITS};
 
-/// Why an event is not taken.
+/// The reason why an event is refused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ScheduleError {
-    /// It has not arrived, or has ended already.
+    /// The flow has not arrived, or has ended already.
     #[error("flow {} of transfer {}: is not under way; announce it before its end", .id.flow, .id.transfer)]
     UnknownFlow {
         /// The flow.
         id: FlowId,
     },
-    /// It is under way.
+    /// The flow is already under way.
     #[error("flow {} of transfer {}: is under way already; new data is a flow with a number of its own", .id.flow, .id.transfer)]
     DuplicateFlow {
         /// The flow.
         id: FlowId,
     },
-    /// Nothing, or more than a petabyte.
+    /// The volume is zero, or more than a petabyte.
     #[error("flow {} of transfer {}: a volume of {bits} bits; it must be 1 to {MAX_VOLUME_BITS}", .id.flow, .id.transfer)]
     Volume {
         /// The flow.
         id: FlowId,
-        /// What was announced.
+        /// The announced volume.
         bits: u64,
     },
-    /// A path crosses at least one link and at most [`MAX_PATH`].
+    /// A path must have at least one link and at most [`MAX_PATH`].
     #[error("flow {} of transfer {}: a path of {links} links; it must have 1 to {MAX_PATH}", .id.flow, .id.transfer)]
     PathLength {
         /// The flow.
         id: FlowId,
-        /// How many links it has.
+        /// The number of links in the path.
         links: usize,
     },
     /// The link does not exist.
@@ -41,12 +41,12 @@ pub enum ScheduleError {
     UnknownLink {
         /// The flow.
         id: FlowId,
-        /// The number given.
+        /// The link's number.
         link: u32,
-        /// How many there are.
+        /// The number of links.
         count: usize,
     },
-    /// A path crosses a link once.
+    /// A path crosses each link at most once.
     #[error("flow {} of transfer {}: crosses link {link} twice; a path has no loop", .id.flow, .id.transfer)]
     RepeatedLink {
         /// The flow.
@@ -54,32 +54,32 @@ pub enum ScheduleError {
         /// The link.
         link: u32,
     },
-    /// Events come in order of time.
+    /// Events must be in order of time.
     #[error("an event at {at} comes too late: the schedule is at {now} already")]
     Late {
         /// The event's time.
         at: Time,
-        /// The schedule's.
+        /// The schedule's time.
         now: Time,
     },
-    /// See [`MAX_FLOWS`].
+    /// There are [`MAX_FLOWS`] flows already.
     #[error("{MAX_FLOWS} flows are under way; a schedule takes no more")]
     TooManyFlows,
-    /// See [`MAX_TRANSFERS`].
+    /// There are [`MAX_TRANSFERS`] transfers already.
     #[error("{MAX_TRANSFERS} transfers are not closed; close those that have ended")]
     TooManyTransfers,
-    /// It has no flow yet, or is closed.
+    /// The transfer has had no flow yet, or is closed.
     #[error("transfer {transfer}: is not known; it begins with its first flow")]
     UnknownTransfer {
         /// The transfer.
         transfer: u64,
     },
-    /// Its flows must end before.
+    /// All flows of a transfer must end before it is closed.
     #[error("transfer {transfer}: has {flows} flows under way; it can be closed when they have ended")]
     OpenTransfer {
         /// The transfer.
         transfer: u64,
-        /// How many of its flows are under way.
+        /// The number of its flows under way.
         flows: usize,
     },
 }

@@ -1,10 +1,10 @@
-//! Max-min fair rates of all flows, whatever transfers they belong to.
+//! Max-min fair rates of all flows, regardless of their transfers.
 
 use crate::flows::{least, take, Flows};
 use crate::schedule::Scheduler;
 
-/// Every flow gets the same, but for those that a link elsewhere holds lower (progressive filling: Bertsekas and Gallager, Data
-/// Networks, 6.5.2). A share is rounded down to whole bits per second.
+/// Assigns equal rates to all flows, except those limited by another link (progressive filling: Bertsekas and Gallager, Data
+/// Networks, 6.5.2). Rates are rounded down to whole bits per second.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Fair;
 
@@ -19,7 +19,7 @@ impl Scheduler for Fair {
     }
 }
 
-/// Divides what is left among `slots`, which have no rate yet, max-min fairly.
+/// Divides the residual capacity max-min fairly among `slots`, which have no rates yet.
 pub(crate) fn fill(flows: &mut Flows, slots: &[u32], residual: &mut [u64]) {
     let mut users = vec![0_u64; residual.len()];
     let mut crossing: Vec<Vec<u32>> = vec![Vec::new(); residual.len()];

@@ -1,13 +1,13 @@
 //! The flow chasing algorithm (Ren and Wang, KSII TIIS 10(4), 2016, section 4).
 //!
-//! A flow that arrives *chases* its transfer: it gets what it needs to end with the transfer's last flow, or, where the links have
-//! less, all that they have; then the transfer ends later, and its other flows give up what they no longer need. No flow ever takes
-//! from another transfer what that needs to end when it would. What is left over is shared: first the transfer with the least
-//! volume ends as early as it can, and so on; then flows take what is left on their paths.
+//! An arriving flow *chases* its transfer: it gets the rate with which it ends together with the transfer's last flow. If its
+//! links have less left, it gets all of that; the transfer then ends later, and its other flows release the capacity that they
+//! no longer need. An arrival never delays the end of another transfer. Residual capacity is shared in two steps: first transfers
+//! are sped up, in order of volume; then flows take the capacity left on their paths.
 //!
-//! Where the paper's algorithm has holes, this is done: a flow for which nothing is left gets no rate for now, and its transfer
-//! keeps its rates; where step one divides what is left of a transfer's links, each of its flows gets exactly what it needs until
-//! then, so that none needs to be lowered by hand.
+//! The paper leaves two cases open. Here, a flow whose links have nothing left gets no rate for now, and its transfer keeps its
+//! rates. Where step one divides the residual capacity among the flows of a transfer, each flow gets exactly the rate that it
+//! needs to end with the transfer, so no rate needs a later reduction.
 
 use crate::flows::{is_used_up, least, rate_by, rate_within, take, Demand, Flows};
 use crate::ordered::{Order, Ordered};
@@ -15,24 +15,24 @@ use crate::schedule::Scheduler;
 use crate::FlowId;
 use units::Time;
 
-/// Which volume says which transfer, and which flow of it, comes first.
+/// The volume that determines the order of transfers, and of flows within a transfer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Volume {
-    /// All that has been announced of it, as the paper's testbed does (5.2).
+    /// The whole announced volume, as in the paper's testbed (5.2).
     #[default]
     Total,
-    /// What it has left, as the paper's algorithm does (4.3).
+    /// The remaining volume, as in the paper's algorithm (4.3).
     Remaining,
 }
 
-/// Settings.
+/// Settings of flow chasing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Options {
-    /// Whose turn it is when what is left is shared.
+    /// The order in which residual capacity is shared.
     pub order: Volume,
-    /// Whether flows take what no transfer needs (step two). Without it the algorithm is the paper's myopic one.
+    /// Whether flows take capacity that no transfer needs (step two). Without it the algorithm is the paper's myopic one.
     pub work_conserving: bool,
-    /// Whether a smaller transfer takes from larger ones. Not in the paper: transfers are then served in `order`, with MADD.
+    /// Whether smaller transfers preempt larger ones. Not in the paper: transfers are then served in `order`, with MADD.
     pub preempt: bool,
 }
 
@@ -42,17 +42,17 @@ impl Default for Options {
     }
 }
 
-/// The scheduler.
+/// The flow chasing scheduler.
 #[derive(Clone, Debug)]
 pub struct Fca {
     options: Options,
-    /// Instead of all else, with [`Options::preempt`].
+    /// Replaces everything else with [`Options::preempt`].
     preempting: Option<Ordered>,
     demand: Demand,
-    /// Flows have been slowed down to end together at this time, since when no rate was decided; doing that again at the same
+    /// The last time when flows were slowed down to end together, if no rate was decided since; repeating that at the same
     /// instant would change nothing.
     shrunk_at: Option<Time>,
-    /// What has been given to nobody since then, by link.
+    /// The unassigned capacity since then, by link.
     residual: Vec<u64>,
 }
 
@@ -67,7 +67,7 @@ impl Fca {
         Self { options, preempting, demand: Demand::default(), shrunk_at: None, residual: Vec::new() }
     }
 
-    /// Slows every flow down to end with the last one of its transfer (paper, algorithm 1, lines 1 to 6).
+    /// Slows down every flow to end with the last one of its transfer (paper, algorithm 1, lines 1 to 6).
     fn shrink(flows: &mut Flows) {
         let Flows { transfers, slots, .. } = flows;
         for transfer in transfers.values() {
@@ -77,13 +77,13 @@ impl Fca {
             let Some(span) = span.filter(|span| *span > 0) else { continue };
             for slot in &transfer.flows {
                 let flow = slots[*slot as usize].as_mut().expect("slots of transfers have flows");
-                // With a floor it may have sent faster than it was given: it is not given more by being slowed down.
+                // With a floor the flow may have sent faster than its assigned rate: slowing down must not raise that rate.
                 flow.rate = flow.rate.min(rate_by(flow.remaining, span));
             }
         }
     }
 
-    /// Returns the order in which what is left is shared: transfers by volume.
+    /// Returns the transfers by volume: the order in which residual capacity is shared.
     fn order(&self, flows: &Flows) -> Vec<(u128, u64)> {
         let open = flows.transfers.iter().filter(|(_, transfer)| !transfer.flows.is_empty());
         let mut order: Vec<_> = open
@@ -96,7 +96,7 @@ impl Fca {
         order
     }
 
-    /// Speeds a transfer up (step one): it ends as early as its rates and what is left let it, if that is earlier than before.
+    /// Speeds up a transfer (step one) if its rates and the residual capacity let it end earlier than before.
     fn speed_up(&mut self, flows: &mut Flows, number: u64, residual: &mut [u64]) {
         let slots = std::mem::take(&mut transfer_mut(flows, number).flows);
         let before = slots.iter().try_fold(0, |longest, slot| {
@@ -108,8 +108,8 @@ impl Fca {
             };
             Some(span.max(longest))
         });
-        // Rates are rounded down, and the end is a little later than it might be; where that leaves a flow nothing, rates are rounded
-        // up, within what that takes.
+        // Rates are rounded down, so the end is a little later than possible. If that leaves a flow without a rate, rates are
+        // rounded up, with 1 bit/s per flow set aside for that.
         for (spare, rate) in [(0, rate_within as fn(u128, u128) -> u64), (1, rate_by)] {
             let Some(span) = self.demand.span(flows, &slots, residual, spare).filter(|span| *span > 0) else {
                 break;
@@ -141,7 +141,7 @@ impl Fca {
         transfer_mut(flows, number).flows = slots;
     }
 
-    /// Gives the flows of a transfer what is left on their paths, the smallest first (step two).
+    /// Assigns the residual capacity of their paths to the flows of a transfer, the smallest first (step two).
     fn fill(&self, flows: &mut Flows, number: u64, residual: &mut [u64]) {
         let mut order: Vec<(u128, u32)> = flows.transfers[&number]
             .flows
@@ -155,7 +155,7 @@ impl Fca {
                 (volume, *slot)
             })
             .collect();
-        // Stable: of equals, the one with the lower number.
+        // The sort is stable: among equals, the flow with the lower number is first.
         order.sort_by_key(|(volume, _)| *volume);
         for (_, slot) in order {
             let flow = flows.get_mut(slot);
@@ -192,7 +192,7 @@ impl Scheduler for Fca {
         let alone = volume.div_ceil(u128::from(available));
         let transfer = &flows.transfers[&id.transfer];
         let others: Vec<u32> = transfer.flows.iter().copied().filter(|other| *other != slot).collect();
-        // What others are given counts, not what a floor adds. Those that have no rate do not say when the transfer ends.
+        // The end follows from assigned rates, not from floors. Flows without a rate do not count.
         let spans = others.iter().map(|other| flows.get(*other)).filter(|other| other.rate > 0);
         let end = spans.map(|other| other.remaining.div_ceil(u128::from(other.rate))).max().unwrap_or(0);
         let rate = if alone > end {

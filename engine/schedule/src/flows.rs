@@ -1,4 +1,4 @@
-//! The flows that are under way, their transfers, and the links that they share: what every scheduler decides on.
+//! The flows under way, their transfers, and the links that they share: the input of every scheduler.
 
 use std::collections::BTreeMap;
 
@@ -6,53 +6,53 @@ use units::{Duration, Time};
 
 use crate::{FlowId, BIT};
 
-/// A flow that is under way.
+/// A flow under way.
 #[derive(Clone, Debug)]
 pub struct Flow {
     pub(crate) id: FlowId,
     pub(crate) path: Box<[u32]>,
     pub(crate) volume: u128,
     pub(crate) remaining: u128,
-    /// What the scheduler gives.
+    /// The rate that the scheduler has assigned.
     pub(crate) rate: u64,
-    /// What it gets: the same, or the floor.
+    /// The rate in effect: the assigned rate, or the floor if that is higher.
     pub(crate) enforced: u64,
-    /// What its sender was told.
+    /// The last rate that was reported to its sender.
     pub(crate) told: Option<u64>,
 }
 
 impl Flow {
-    /// Returns its id.
+    /// Returns the flow's id.
     pub fn id(&self) -> FlowId {
         self.id
     }
 
-    /// Returns the links that it crosses.
+    /// Returns the links of its path.
     pub fn path(&self) -> &[u32] {
         &self.path
     }
 
-    /// Returns the bits that it had when it arrived.
+    /// Returns its volume in bits at its arrival.
     pub fn volume_bits(&self) -> u64 {
         (self.volume / BIT) as u64
     }
 
-    /// Returns the bits that it has left, rounded up.
+    /// Returns its remaining bits, rounded up.
     pub fn remaining_bits(&self) -> u64 {
         self.remaining.div_ceil(BIT) as u64
     }
 
-    /// Returns the bits per second that it may send.
+    /// Returns its rate in bits per second.
     pub fn rate_bps(&self) -> u64 {
         self.enforced
     }
 
-    /// Returns how long it takes at its rate, at most 213 days; `None` without one.
+    /// Returns the time that it needs at its rate, at most 213 days; `None` without a rate.
     pub fn time_left(&self) -> Option<Duration> {
         self.span().map(|span| Duration::from_ps(u64::try_from(span).unwrap_or(u64::MAX)))
     }
 
-    /// Returns how long it takes at its rate, in picoseconds; `None` without one.
+    /// Returns the time that it needs at its rate, in picoseconds; `None` without a rate.
     pub(crate) fn span(&self) -> Option<u128> {
         match self.enforced {
             _ if self.remaining == 0 => Some(0),
@@ -65,18 +65,18 @@ impl Flow {
 /// A transfer that is not closed.
 #[derive(Clone, Debug)]
 pub struct Transfer {
-    /// Numbered in the order of arrival of first flows.
+    /// The number of the transfer, in the order in which first flows arrive.
     pub(crate) sequence: u64,
-    /// Slots of its flows under way, by number of flow.
+    /// Slots of its flows under way, by flow number.
     pub(crate) flows: Vec<u32>,
-    /// All flows that it has had.
+    /// The volume of all its flows so far.
     pub(crate) volume: u128,
-    /// Sent by flows that have ended.
+    /// The amount sent by its ended flows.
     pub(crate) ended: u128,
 }
 
 impl Transfer {
-    /// Returns how many of its flows are under way.
+    /// Returns the number of its flows under way.
     pub fn flows_under_way(&self) -> usize {
         self.flows.len()
     }
@@ -86,7 +86,7 @@ impl Transfer {
 #[derive(Clone, Debug)]
 pub struct Flows {
     pub(crate) now: Time,
-    /// What may be given out on each link, in bits per second.
+    /// The assignable capacity of each link, in bits per second.
     pub(crate) capacity: Vec<u64>,
     pub(crate) slots: Vec<Option<Flow>>,
     pub(crate) by_id: BTreeMap<FlowId, u32>,
@@ -119,7 +119,7 @@ impl Flows {
         self.transfers.get(&transfer)
     }
 
-    /// Returns how many flows are under way.
+    /// Returns the number of flows under way.
     pub fn len(&self) -> usize {
         self.by_id.len()
     }
@@ -137,7 +137,7 @@ impl Flows {
         self.slots[slot as usize].as_mut().expect("slots of transfers have flows")
     }
 
-    /// Subtracts what was sent until `now` from the remaining volumes.
+    /// Subtracts the amount sent until `now` from the remaining volumes.
     pub(crate) fn advance(&mut self, now: Time) {
         let span = u128::from(now.saturating_since(self.now).as_ps());
         self.now = now;
@@ -148,7 +148,7 @@ impl Flows {
         }
     }
 
-    /// Returns what no flow has been given, by link.
+    /// Returns the unassigned capacity of each link.
     pub(crate) fn residual(&self) -> Vec<u64> {
         let mut residual = self.capacity.clone();
         for flow in self.slots.iter().flatten() {
@@ -164,7 +164,7 @@ impl Flows {
         transfer.flows.iter().map(|slot| self.get(*slot).remaining).sum()
     }
 
-    /// Returns when the first flow ends at present rates; `None` when none does.
+    /// Returns the time when the first flow ends at present rates; `None` if no flow has a rate.
     pub fn next_end(&self) -> Option<Time> {
         let spans = self.slots.iter().flatten().filter_map(Flow::span);
         let span = u64::try_from(spans.min()?).ok()?;
@@ -172,25 +172,25 @@ impl Flows {
     }
 }
 
-/// Returns the least that is left on a path.
+/// Returns the smallest residual capacity on a path.
 pub(crate) fn least(residual: &[u64], path: &[u32]) -> u64 {
     path.iter().map(|link| residual[*link as usize]).min().unwrap_or(0)
 }
 
-/// Returns whether a link has nothing left worth speaking of. Rates are whole bits per second, so that of a link that transfers fill up
-/// some bits remain: as a transfer's bottleneck, or as all that a flow could have, they would keep it for years.
+/// Returns whether a link is used up, within rounding. Rates are whole bits per second, so a link that transfers fill up keeps
+/// a few. As a transfer's bottleneck, or as the whole rate of a flow, these would take years.
 pub(crate) fn is_used_up(left: u64, capacity: u64) -> bool {
     left <= capacity >> 16
 }
 
-/// Takes `rate` from every link of a path.
+/// Subtracts `rate` from every link of a path.
 pub(crate) fn take(residual: &mut [u64], path: &[u32], rate: u64) {
     for link in path {
         residual[*link as usize] -= rate;
     }
 }
 
-/// What some flows need on the links that they cross: reused between calls, so that only links in use are touched.
+/// The demand of some flows on the links of their paths. It is reused between calls, so that only links in use are touched.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Demand {
     remaining: Vec<u128>,
@@ -200,11 +200,11 @@ pub(crate) struct Demand {
 }
 
 impl Demand {
-    /// Returns the shortest time in which all `slots` can end together, in picoseconds, when their present rates and `residual` are
-    /// theirs; `None` when a link is used up ([`is_used_up`]).
+    /// Returns the shortest time in which all `slots` can end together, in picoseconds, if they may use their present rates and
+    /// `residual`; `None` if a link is used up ([`is_used_up`]).
     ///
-    /// Of each link, all that they have left on it over all that they may use of it; the longest of these (paper, equations 7 to
-    /// 9, and Varys' bottleneck). `spare` bits per second for each flow are left out, so that rates may be rounded up.
+    /// This is the maximum, over their links, of their remaining volume divided by the usable rate (paper, equations 7 to 9,
+    /// and Varys' bottleneck). `spare` bits per second for each flow are not used, so that rates can be rounded up.
     pub(crate) fn span(
         &mut self,
         flows: &Flows,
@@ -242,12 +242,12 @@ impl Demand {
     }
 }
 
-/// Returns the rate at which `remaining` is sent in `span` picoseconds, rounded down.
+/// Returns the rate that sends `remaining` in `span` picoseconds, rounded down.
 pub(crate) fn rate_within(remaining: u128, span: u128) -> u64 {
     u64::try_from(remaining / span.max(1)).unwrap_or(u64::MAX)
 }
 
-/// Returns the rate at which `remaining` is sent within `span` picoseconds at the latest.
+/// Returns the rate that sends `remaining` in `span` picoseconds, rounded up.
 pub(crate) fn rate_by(remaining: u128, span: u128) -> u64 {
     u64::try_from(remaining.div_ceil(span.max(1))).unwrap_or(u64::MAX)
 }

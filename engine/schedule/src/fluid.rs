@@ -1,16 +1,16 @@
-//! Flows without packets: each sends at its rate, and ends when its volume has been sent.
+//! A fluid model of flows, without packets: each flow sends at its rate, and ends when it has sent its volume.
 //!
-//! Time goes from event to event: an arrival, an end, a change that the scheduler has announced. The model has no propagation, no
-//! slow start and no loss; a rate holds from the instant at which it is decided.
+//! Time advances from event to event: an arrival, an end, or a change that the scheduler has announced. The model has no
+//! propagation delay, slow start or loss; a rate takes effect when it is decided.
 //!
-//! The rates are those of the schedulers of [`crate::Schedule`], to the rounding of rates to whole bits per second, at a cost that an event's
-//! changes have and not the number of flows under way. A scheduler looks at all flows at every event. Here
+//! The rates equal those of the schedulers of [`crate::Schedule`], except for the rounding to whole bits per second. Those
+//! schedulers look at all flows at every event; here the cost of an event depends on the flows that it changes:
 //!
-//! * flows of a transfer that end together keep their rates while the time of that end stays;
-//! * flows that share a path max-min fairly are one;
-//! * a link that is used up to a 65,536th part of its capacity has nothing for flows that share what is left.
+//! * flows of a transfer that end together keep their rates until the time of that end changes;
+//! * flows with the same path that share max-min fairly are handled as one;
+//! * a link with at most 1/65,536 of its capacity left has nothing for flows that share residual capacity.
 //!
-//! `tests/fluid_beside_schedule.rs` runs both.
+//! `tests/fluid_beside_schedule.rs` compares both.
 
 use std::collections::BTreeMap;
 
@@ -35,24 +35,24 @@ use stock::{Serving, Stock};
 /// A flow that will arrive.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Arrival {
-    /// When.
+    /// Time of arrival.
     pub at: Time,
-    /// Its name.
+    /// The flow's id.
     pub id: FlowId,
-    /// Bits.
+    /// The flow's volume in bits.
     pub volume_bits: u64,
-    /// Links that it crosses.
+    /// Links of its path.
     pub path: Vec<u32>,
 }
 
-/// How time passes.
+/// How a run treats time and decisions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Options {
-    /// Events happen at multiples of this; what happens between two is noticed at the later one. Without it they happen at their
-    /// times, to the picosecond.
+    /// Events happen at multiples of this step; an event between two of them is handled at the later one. Without a step,
+    /// events have exact times in picoseconds.
     pub step: Option<Duration>,
-    /// Whether rates are decided again only when a whole transfer has ended, not each flow (as CoflowSim does); arrivals count in
-    /// both cases.
+    /// Whether rates are decided only after the end of a whole transfer (as in CoflowSim), not of each flow. Arrivals lead to a
+    /// decision in both cases.
     pub only_whole_transfers: bool,
 }
 
@@ -61,44 +61,44 @@ pub struct Options {
 pub struct Completion {
     /// The transfer.
     pub transfer: u64,
-    /// When its first flow arrived.
+    /// Arrival of its first flow.
     pub began: Time,
-    /// When its last flow ended.
+    /// End of its last flow.
     pub ended: Time,
 }
 
-/// What has become of the flows.
+/// The result of a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Outcome {
-    /// When each ended, by name.
+    /// End of each flow, by id.
     pub flows: BTreeMap<FlowId, Time>,
-    /// By number.
+    /// Transfers, by number.
     pub transfers: Vec<Completion>,
-    /// Flows that were given no rate when they arrived.
+    /// Number of flows that got no rate on arrival.
     pub without_rate: u64,
-    /// How often rates were decided.
+    /// Number of decisions.
     pub decisions: u64,
 }
 
-/// Why a run ends early.
+/// The reason why a run ends early.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum FluidError {
-    /// An arrival is refused.
+    /// The schedule refuses an arrival.
     #[error(transparent)]
     Schedule(#[from] ScheduleError),
-    /// The next event is beyond what time can say.
+    /// Flows under way get no rate and no event follows, or the next event is later than any representable time.
     #[error("at {at}: {flows} flows are under way and none of them ends within 213 days; give links more capacity or flows less volume")]
     Endless {
-        /// The time.
+        /// The present time.
         at: Time,
-        /// How many.
+        /// The number of flows under way.
         flows: usize,
     },
     /// The observer ended the run.
     #[error("stopped after {ended} flows had ended")]
     Stopped {
-        /// How many.
+        /// The number of flows that have ended.
         ended: usize,
     },
 }
@@ -115,23 +115,23 @@ trait Rates {
         let _ = (stock, flow);
     }
 
-    /// Gives every flow its rate.
+    /// Assigns a rate to every flow.
     fn allocate(&mut self, stock: &mut Stock);
 
-    /// Returns when rates must be decided again although no flow has arrived or ended.
+    /// Returns the time when rates must be decided again even if no flow arrives or ends.
     fn next_change(&self, stock: &Stock) -> Option<u64> {
         let _ = stock;
         None
     }
 }
 
-/// Flows with their rates. Flows are numbers in the order of (transfer, flow), times picoseconds.
+/// Flows with their rates. Flows are numbered in the order of (transfer, flow); times are in picoseconds.
 trait Model {
     fn under_way(&self) -> usize;
     fn advance(&mut self, now: u64);
     fn arrive(&mut self, flow: u32);
     fn next_end(&mut self) -> Option<u64>;
-    /// Ends the flows that have sent everything.
+    /// Ends the flows that have sent their whole volume.
     fn end(&mut self) -> Vec<u32>;
     fn next_change(&self) -> Option<u64>;
     fn allocate(&mut self);
@@ -208,7 +208,7 @@ fn model(capacity: &[u64], name: Name, options: fca::Options, arrivals: &[&Arriv
     }
 }
 
-/// Lets all flows arrive, in order of time and of the list, and end; `options` are those of flow chasing.
+/// Runs all flows from arrival to end, by time and then by place in the list; `options` are the settings of flow chasing.
 pub fn run(
     links: &Links,
     name: Name,
@@ -219,7 +219,7 @@ pub fn run(
     run_watched(links, name, options, arrivals, time, &mut |_| true)
 }
 
-/// Returns the same; `watch` hears after every decision how many flows have ended, and says whether to go on.
+/// Runs all flows as [`run`] does. After every decision, `watch` gets the number of ended flows and returns whether to continue.
 pub fn run_watched(
     links: &Links,
     name: Name,
@@ -235,7 +235,7 @@ pub fn run_watched(
     if let Some(twice) = sorted.windows(2).find(|two| two[0].id == two[1].id) {
         return Err(ScheduleError::DuplicateFlow { id: twice[0].id }.into());
     }
-    // Flows of each transfer that have not ended, when its first arrived, and when its last ended.
+    // For each transfer: the number of its flows that have not ended, the first arrival, and the last end.
     let mut transfers: BTreeMap<u64, (usize, Time, Time)> = BTreeMap::new();
     for arrival in arrivals {
         let (flows, began, _) = transfers.entry(arrival.id.transfer).or_insert((0, arrival.at, Time::ZERO));
@@ -264,7 +264,7 @@ pub fn run_watched(
             if is_settled {
                 return Err(FluidError::Endless { at: now, flows: model.under_way() });
             }
-            // Rates were last decided before some flow ended: what is left waits for no event but this.
+            // Rates were last decided before a flow ended, and no other event would lead to a decision for the remaining flows.
             decide(&mut *model, &mut outcome, &arrived);
             is_settled = true;
             continue;
@@ -315,7 +315,7 @@ fn decide(model: &mut dyn Model, outcome: &mut Outcome, arrived: &[u32]) {
     outcome.without_rate += arrived.iter().filter(|flow| !model.has_rate(**flow)).count() as u64;
 }
 
-/// Refuses what no schedule takes.
+/// Checks the arrivals, with the errors of a schedule.
 fn check(links: &Links, arrivals: &[Arrival]) -> Result<(), ScheduleError> {
     let count = links.capacities().len();
     for Arrival { id, volume_bits, path, .. } in arrivals {

@@ -1,18 +1,18 @@
-//! How fast each flow may send: schedulers that know flows, the transfers they belong to, and the capacity of links.
+//! Flow schedulers: they assign sending rates from flows, their transfers, and the capacities of links.
 //!
-//! A *transfer* (a coflow: Chowdhury and Stoica, HotNets 2012) is a group of flows that its application waits for as a whole. A
-//! [`Schedule`] keeps the flows that are under way, their remaining volumes and their rates; a [`Scheduler`] decides the rates:
+//! A *transfer* (a coflow: Chowdhury and Stoica, HotNets 2012) is a group of flows whose application waits for all of them. A
+//! [`Schedule`] keeps the flows under way, their remaining volumes and their rates; a [`Scheduler`] decides the rates:
 //!
-//! * [`fair`]: max-min among all flows, what TCP comes near to;
+//! * [`fair`]: max-min fairness among all flows, which TCP approximates;
 //! * [`fca`]: the flow chasing algorithm (Ren and Wang, KSII TIIS 10(4), 2016);
-//! * [`ordered`]: transfers one before the other, with MADD and backfill (Varys, SIGCOMM 2014): SEBF and SCF;
-//! * [`dclas`]: discretized coflow-aware least-attained service (Aalo, SIGCOMM 2015), which knows no volumes.
+//! * [`ordered`]: one transfer after another, with MADD and backfill (Varys, SIGCOMM 2014): SEBF and SCF;
+//! * [`dclas`]: discretized coflow-aware least-attained service (Aalo, SIGCOMM 2015), which needs no volumes.
 //!
-//! [`fluid`] drives a schedule without packets: flows end when their volume has been sent at their rates.
+//! [`fluid`] drives a schedule without packets: flows end when they have sent their volume at their rates.
 //!
-//! Rates are whole bits per second; the sum on a link is never above its capacity. Volumes are counted in millionths of a
-//! millionth of a bit, so that rate times picoseconds is exact. Whatever has no order of its own goes by number of transfer, then
-//! of flow: the same events give the same rates.
+//! Rates are whole bits per second; their sum on a link never exceeds its capacity. The unit of volumes is 10^-12 bit, so that
+//! the product of a rate and picoseconds is exact. Anything without an order of its own is ordered by transfer and flow
+//! numbers: the same events give the same rates.
 
 #![forbid(unsafe_code)]
 
@@ -33,7 +33,7 @@ pub use links::{Links, LinksError};
 pub use name::{Name, UnknownName};
 pub use schedule::{Floor, NewFlow, RateChange, Schedule, Scheduler};
 
-/// Name of a flow: that of its transfer, and its own within it.
+/// Id of a flow: its transfer's number, and its own number within the transfer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FlowId {
     /// The transfer.
@@ -51,7 +51,7 @@ pub const MAX_TRANSFERS: usize = 1 << 20;
 /// Maximum number of links on a flow's path.
 pub const MAX_PATH: usize = 16;
 
-/// What one bit is, in the unit of volumes: one bit per second for one picosecond.
+/// One bit in the unit of volumes, which is one bit per second for one picosecond.
 pub(crate) const BIT: u128 = 1_000_000_000_000;
 
 #[cfg(doctest)]

@@ -1,8 +1,8 @@
-//! Links by number: any set of capacities, a star, a leaf-spine.
+//! Numbered links: any set of capacities, a star, a leaf-spine.
 
 use units::DataRate;
 
-/// Directions of links with their capacities, and which of them a flow crosses.
+/// Directed links with their capacities, and the paths between hosts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Links {
     capacities: Vec<u64>,
@@ -16,27 +16,27 @@ enum Shape {
     LeafSpine { hosts: u32, hosts_per_leaf: u32, spines: u32 },
 }
 
-/// Why the links cannot be built.
+/// The reason why links cannot be built or a path does not exist.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LinksError {
-    /// The host does not exist, or it would talk to itself.
+    /// A host does not exist, or sender and receiver are the same.
     #[error("a path from host {from} to host {to}: {reason}")]
     Path {
         /// The host that sends.
         from: u32,
         /// The host that receives.
         to: u32,
-        /// What is wrong.
+        /// The reason.
         reason: String,
     },
-    /// A shape without hosts, leaves or spines, or too large.
+    /// The shape has no hosts, leaves or spines, or is too large.
     #[error("{leaves} leaves with {hosts_per_leaf} hosts and {spines} spines: each must be at least 1, and all links together at most {}", Links::MAX)]
     Shape {
-        /// Leaves; a star has one.
+        /// Number of leaves; a star has one.
         leaves: u32,
-        /// Hosts of each.
+        /// Number of hosts per leaf.
         hosts_per_leaf: u32,
-        /// Spines.
+        /// Number of spines.
         spines: u32,
     },
 }
@@ -45,16 +45,16 @@ impl Links {
     /// Maximum number of links.
     pub const MAX: usize = 1 << 20;
 
-    /// Creates links without a shape: callers know their numbers.
+    /// Creates links without a shape: the caller knows their numbers.
     ///
     /// # Panics
-    /// With more than [`Links::MAX`].
+    /// If there are more than [`Links::MAX`] capacities.
     pub fn any(capacities: &[DataRate]) -> Links {
         assert!(capacities.len() <= Self::MAX, "a schedule has at most {} links", Self::MAX);
         Links { capacities: capacities.iter().map(|rate| rate.as_bps()).collect(), shape: Shape::Any }
     }
 
-    /// Creates the links of hosts around one switch that never blocks: what a host sends, and what it receives.
+    /// Creates the links of hosts around one non-blocking switch: one to the switch and one from it per host.
     pub fn star(hosts: u32, rate: DataRate) -> Result<Links, LinksError> {
         let count = 2 * u64::from(hosts);
         if hosts == 0 || count > Self::MAX as u64 {
@@ -63,7 +63,7 @@ impl Links {
         Ok(Links { capacities: vec![rate.as_bps(); count as usize], shape: Shape::Star { hosts } })
     }
 
-    /// Creates the links of hosts under leaves, every leaf with one link to every spine.
+    /// Creates the links of hosts under leaves, with one link from every leaf to every spine.
     pub fn leaf_spine(
         leaves: u32,
         hosts_per_leaf: u32,
@@ -88,7 +88,7 @@ impl Links {
         &self.capacities
     }
 
-    /// Returns the links from one host to another; `choice`, reduced to the number of spines, says which spine (ECMP's hash).
+    /// Returns the links from one host to another; `choice` modulo the number of spines selects the spine (as ECMP's hash does).
     pub fn path(&self, from: u32, to: u32, choice: u64) -> Result<Vec<u32>, LinksError> {
         let fail = |reason: String| LinksError::Path { from, to, reason };
         let hosts = match self.shape {

@@ -38,7 +38,7 @@ impl Name {
     /// All names.
     pub const ALL: [Name; 5] = [Name::Fair, Name::Fca, Name::Sebf, Name::Scf, Name::Dclas];
 
-    /// Returns the scheduler; `options` are those of flow chasing.
+    /// Returns the scheduler; `options` are the settings of flow chasing.
     pub fn scheduler(self, options: fca::Options) -> Box<dyn Scheduler> {
         match self {
             Name::Fair => Box::new(Fair),
@@ -67,7 +67,7 @@ impl FromStr for Name {
 
     fn from_str(text: &str) -> Result<Self, UnknownName> {
         let found = Name::ALL.into_iter().find(|name| name.to_string() == text);
-        // Text from outside may be of any length; an error need not repeat all of it.
+        // Text from outside may have any length; the error quotes its beginning only.
         found.ok_or_else(|| UnknownName { name: text.chars().take(40).collect() })
     }
 }

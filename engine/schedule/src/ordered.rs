@@ -1,25 +1,25 @@
-//! Transfers one before the other: MADD and backfill, after Varys (Chowdhury, Zhong, Stoica, SIGCOMM 2014).
+//! One transfer after another: MADD and backfill, after Varys (Chowdhury, Zhong, Stoica, SIGCOMM 2014).
 
 use crate::fair;
 use crate::flows::{least, rate_within, take, Demand, Flows, Transfer};
 use crate::schedule::Scheduler;
 
-/// Which transfer is served first. Of equals, the one that arrived first.
+/// The transfer that is served first; among equals, the one that arrived first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
-    /// The one whose bottleneck is free first, were it alone (SEBF).
+    /// The one whose bottleneck would be free first if it were alone (SEBF).
     Bottleneck,
-    /// The one whose longest flow has the least left (SCF; a coflow's length is that of its longest flow: Varys, 2.2).
+    /// The one whose longest flow has the least left (SCF; a coflow's length is the length of its longest flow: Varys, 2.2).
     Length,
     /// The one with the least left.
     Remaining,
-    /// The one with the least in all.
+    /// The one with the least total volume.
     Total,
 }
 
-/// Serves transfers in an order. Each gets the rates with which all its flows end together as early as what is left allows (MADD);
-/// one for which a link has nothing left gets none. Then the flows of those that got none share what is left max-min fairly, and
-/// what is left after that goes to flows in order of their transfers' arrival (the backfill of CoflowSim).
+/// Serves transfers in an order. Each gets the rates with which all its flows end together as early as the residual capacity
+/// allows (MADD), or none if a link has nothing left. Then the flows of transfers without rates share the residual capacity
+/// max-min fairly. The rest goes to flows in the order of their transfers' arrival (the backfill of CoflowSim).
 #[derive(Clone, Debug)]
 pub struct Ordered {
     order: Order,
@@ -27,7 +27,7 @@ pub struct Ordered {
 }
 
 impl Ordered {
-    /// Returns a scheduler of this order.
+    /// Returns a scheduler with this order.
     pub fn new(order: Order) -> Self {
         Self { order, demand: Demand::default() }
     }

@@ -1,47 +1,47 @@
-//! A schedule: events of flows go in, rates come out.
+//! A schedule turns events of flows into rates.
 
 use units::{DataRate, Time};
 
 use crate::flows::{Flow, Flows, Transfer};
 use crate::{FlowId, Links, ScheduleError, BIT, MAX_FLOWS, MAX_PATH, MAX_TRANSFERS, MAX_VOLUME_BITS};
 
-/// Decides the rates of flows. Events of one instant are handed over one by one, and rates asked for once after them.
+/// Decides the rates of flows. Events of one instant are delivered one by one, followed by one call of `allocate`.
 pub trait Scheduler: Send {
     /// Handles the arrival of a flow; its rate is 0.
     fn arrive(&mut self, flows: &mut Flows, id: FlowId) {
         let _ = (flows, id);
     }
 
-    /// Gives every flow its rate.
+    /// Assigns a rate to every flow.
     fn allocate(&mut self, flows: &mut Flows);
 
-    /// Returns when rates must be decided again although no flow has arrived or ended.
+    /// Returns the time when rates must be decided again even if no flow arrives or ends.
     fn next_change(&self, flows: &Flows) -> Option<Time> {
         let _ = flows;
         None
     }
 }
 
-/// A flow that is announced.
+/// A new flow.
 #[derive(Clone, Copy, Debug)]
 pub struct NewFlow<'a> {
-    /// Its name.
+    /// Its id.
     pub id: FlowId,
-    /// Bits that it has, 1 to [`MAX_VOLUME_BITS`].
+    /// Its volume in bits, 1 to [`MAX_VOLUME_BITS`].
     pub volume_bits: u64,
-    /// Numbers of the links that it crosses, each once.
+    /// Numbers of the links of its path, each once.
     pub path: &'a [u32],
 }
 
-/// What every flow gets, even where a scheduler gives it nothing: a TCP connection whose segments cannot leave runs into time-outs.
+/// A minimum rate of every flow, even if the scheduler assigns none: a TCP connection that cannot send would time out.
 ///
-/// A share of every link is kept from the scheduler and divided: no flow gets more of it than `rate`, and those of one link
-/// together no more than the share.
+/// A share of every link is withheld from the scheduler and divided among the link's flows. No flow gets more than `rate`, and
+/// the flows of one link together get no more than the share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Floor {
-    /// Of one flow.
+    /// Maximum rate of one flow from the reserve.
     pub rate: DataRate,
-    /// Of a link, in millionths of its capacity; above one million counts as one million.
+    /// Share of a link, in millionths of its capacity; values above one million count as one million.
     pub reserve_ppm: u32,
 }
 
@@ -59,7 +59,7 @@ pub struct Schedule {
     flows: Flows,
     scheduler: Box<dyn Scheduler>,
     floor: Option<u64>,
-    /// What the floors of all flows together may use, by link.
+    /// The part of each link that is reserved for floors, in bits per second.
     reserve: Vec<u64>,
     free: Vec<u32>,
     transfers_seen: u64,
@@ -88,7 +88,7 @@ impl Schedule {
         &self.flows
     }
 
-    /// Begins a flow. Its rate is decided by the next [`Schedule::allocate`].
+    /// Starts a flow. The next [`Schedule::allocate`] decides its rate.
     pub fn arrive(&mut self, now: Time, new: &NewFlow<'_>) -> Result<(), ScheduleError> {
         let NewFlow { id, volume_bits, path } = *new;
         self.check_time(now)?;
@@ -130,7 +130,7 @@ impl Schedule {
         Ok(())
     }
 
-    /// Ends a flow, whatever the schedule thinks that it has left.
+    /// Ends a flow, even if it has a remaining volume in the schedule.
     pub fn end(&mut self, now: Time, id: FlowId) -> Result<(), ScheduleError> {
         self.check_time(now)?;
         let Some(slot) = self.flows.by_id.get(&id).copied() else {
@@ -147,7 +147,7 @@ impl Schedule {
         Ok(())
     }
 
-    /// Takes what a flow's sender says it has left, in bits: what is known of it is replaced. More than its volume counts as its volume.
+    /// Replaces a flow's remaining volume with its sender's report, in bits. A value above its volume counts as its volume.
     pub fn progress(&mut self, now: Time, id: FlowId, remaining_bits: u64) -> Result<(), ScheduleError> {
         self.check_time(now)?;
         let Some(slot) = self.flows.by_id.get(&id).copied() else {
@@ -159,7 +159,7 @@ impl Schedule {
         Ok(())
     }
 
-    /// Closes a transfer that has no more flows to come; what was known of it is forgotten.
+    /// Closes a transfer without further flows, and forgets it.
     pub fn close(&mut self, transfer: u64) -> Result<(), ScheduleError> {
         match self.flows.transfers.get(&transfer) {
             None => Err(ScheduleError::UnknownTransfer { transfer }),
@@ -173,7 +173,7 @@ impl Schedule {
         }
     }
 
-    /// Decides all rates after the events of this instant, and says which have changed, by (transfer, flow).
+    /// Decides all rates after the events of this instant. Returns the rates that have changed, by (transfer, flow).
     pub fn allocate(&mut self, now: Time) -> Result<&[RateChange], ScheduleError> {
         self.check_time(now)?;
         self.flows.advance(now);
@@ -191,7 +191,7 @@ impl Schedule {
         Ok(&self.changes)
     }
 
-    /// Returns when [`Schedule::allocate`] must be called again, if no flow arrives or ends before.
+    /// Returns the time when [`Schedule::allocate`] must be called again if no flow arrives or ends before.
     pub fn next_change(&self) -> Option<Time> {
         self.scheduler.next_change(&self.flows)
     }
@@ -216,7 +216,7 @@ impl Schedule {
         }
     }
 
-    /// Returns where a flow stands or would stand among those of its transfer.
+    /// Returns the present or future place of a flow among the flows of its transfer.
     fn place_in_transfer(&self, id: FlowId) -> usize {
         let Some(transfer) = self.flows.transfers.get(&id.transfer) else { return 0 };
         transfer.flows.partition_point(|slot| self.flows.get(*slot).id.flow < id.flow)
@@ -230,7 +230,7 @@ impl Schedule {
     }
 }
 
-/// Refuses a flow that no schedule of `count` links takes.
+/// Checks a flow against the limits of a schedule with `count` links.
 pub(crate) fn check_flow(
     id: FlowId,
     volume_bits: u64,

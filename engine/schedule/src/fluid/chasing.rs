@@ -9,19 +9,19 @@ use crate::flows::{is_used_up, least, rate_by, rate_within, take};
 
 pub(super) struct Chasing {
     options: Options,
-    /// When flows were last slowed down to end with their transfers', since when no rate was decided.
+    /// The last time when flows were slowed down to end with their transfers, if no rate was decided since.
     shrunk_at: Option<u64>,
-    /// What has been given to nobody since then, by link.
+    /// The unassigned capacity since then, by link.
     residual: Vec<u64>,
-    /// Transfers of which flows have arrived since then.
+    /// Transfers with arrivals since then.
     chased: BTreeMap<u32, Chased>,
 }
 
-/// A transfer of which flows arrive.
+/// A transfer with arriving flows.
 struct Chased {
-    /// Its flows that have a rate.
+    /// Its flows with a rate.
     rated: Vec<u32>,
-    /// How long the last of these takes, in picoseconds.
+    /// The time until the last of these ends, in picoseconds.
     end: u128,
 }
 
@@ -34,12 +34,12 @@ impl Chased {
     }
 }
 
-/// Returns how long a flow with a rate takes.
+/// Returns the time that a flow with a rate needs, in picoseconds.
 fn span(stock: &Stock, flow: u32) -> u128 {
     stock.left(flow).div_ceil(u128::from(stock.flows[flow as usize].rate))
 }
 
-/// Returns how long the last flow of a transfer takes, unless one has no rate.
+/// Returns the time until the last flow of a transfer ends; `None` if one of its flows has no rate.
 fn last_end(stock: &mut Stock, number: u32) -> Option<u128> {
     let transfer = &stock.transfers[number as usize];
     if transfer.without_rate > 0 {
@@ -75,7 +75,7 @@ impl Chasing {
         Self { options, shrunk_at: None, residual: Vec::new(), chased: BTreeMap::new() }
     }
 
-    /// Slows every flow down to end with the last one of its transfer (paper, algorithm 1, lines 1 to 6).
+    /// Slows down every flow to end with the last one of its transfer (paper, algorithm 1, lines 1 to 6).
     fn shrink(stock: &mut Stock) {
         for number in stock.open.clone() {
             if stock.transfers[number as usize].without_rate > 0 {
@@ -91,11 +91,11 @@ impl Chasing {
         }
     }
 
-    /// Speeds a transfer up (step one): it ends as early as its rates and what is left let it, if that is earlier than before.
+    /// Speeds up a transfer (step one) if its rates and the residual capacity let it end earlier than before.
     fn speed_up(stock: &mut Stock, number: u32, residual: &mut [u64]) {
         let before = last_end(stock, number);
-        // Rates are rounded down, and the end is a little later than it might be; where that leaves a flow nothing, rates are rounded
-        // up, within what that takes.
+        // Rates are rounded down, so the end is a little later than possible. If that leaves a flow without a rate, rates are
+        // rounded up, with 1 bit/s per flow set aside for that.
         for (spare, rate) in [(0, rate_within as fn(u128, u128) -> u64), (1, rate_by)] {
             let Some(span) = stock.span(number, residual, true, spare).filter(|span| *span > 0) else {
                 return;
@@ -105,7 +105,7 @@ impl Chasing {
                 Some(rate(left, span)).filter(|rate| *rate > 0).map(|rate| left.div_ceil(u128::from(rate)))
             };
             let is_late = |takes: u128| before.is_some_and(|before| takes >= before);
-            // Of a thousand flows one is late in most cases, and it is the one that was late before.
+            // Of a thousand flows usually one is late, and usually the same one as before.
             let late = stock.transfers[number as usize].late;
             if late.and_then(|flow| takes(stock, flow)).is_some_and(is_late) {
                 if spare == 0 && stock.transfers[number as usize].is_rounded_up {
@@ -139,7 +139,7 @@ impl Chasing {
         }
     }
 
-    /// Gives the flows of a transfer what is left on their paths, the smallest first (step two).
+    /// Assigns the residual capacity of their paths to the flows of a transfer, the smallest first (step two).
     fn fill(&self, stock: &mut Stock, number: u32, residual: &mut [u64]) {
         match self.options.order {
             Volume::Total => stock.fill(number, residual, |_| {}),
@@ -172,7 +172,7 @@ impl Rates for Chasing {
         let available = least(&self.residual, path);
         let alone = volume.div_ceil(u128::from(available));
         let chased = self.chased.entry(number).or_insert_with(|| Chased::new(stock, number));
-        // What others are given counts. Those that have no rate do not say when the transfer ends.
+        // The end follows from assigned rates. Flows without a rate do not count.
         let rate = if alone > chased.end {
             for other in &chased.rated {
                 let rate = stock.flows[*other as usize].rate;

@@ -11,11 +11,11 @@ pub(super) struct Attained {
     transfers: Vec<Sharers>,
 }
 
-/// The flows of a transfer, over its own links.
+/// The flows of a transfer, which share the transfer's own links.
 struct Sharers {
-    /// The first of them.
+    /// The number of the first of these flows.
     first: u32,
-    /// One of each.
+    /// One path per flow.
     paths: Paths,
 }
 
@@ -32,7 +32,7 @@ impl Attained {
         Self { queues, transfers }
     }
 
-    /// Returns the flows of the same transfer, and a flow's place among them.
+    /// Returns the sharers of a flow's transfer, and the flow's place among them.
     fn sharers(&mut self, stock: &Stock, flow: u32) -> (&mut Paths, usize) {
         let sharers = &mut self.transfers[stock.flows[flow as usize].transfer as usize];
         (&mut sharers.paths, (flow - sharers.first) as usize)

@@ -1,4 +1,4 @@
-//! [`crate::fair`] in a fluid run: flows with the same path have the same rate, and end in the order of what they had to send.
+//! [`crate::fair`] in a fluid run: flows with the same path have the same rate, and end in the order of their volumes.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -7,15 +7,15 @@ use super::sharing::Paths;
 use super::{Arrival, Model};
 use crate::BIT;
 
-/// Flows that cross the same links.
+/// Flows with the same path.
 #[derive(Default)]
 struct Path {
-    /// What each flow that was always there would have sent.
+    /// The amount that a flow would have sent if it had been on the path from the start.
     served: u128,
     rate: u64,
-    /// By what `served` is when they have sent everything.
+    /// Flows by the value of `served` at which they end.
     flows: BinaryHeap<Reverse<(u128, u32)>>,
-    /// What the first of them has left.
+    /// The remaining volume of the first of them.
     left: u128,
 }
 

@@ -29,7 +29,7 @@ impl Ordered {
     }
 }
 
-/// Returns the flow of a transfer with the most left. It stays that while all flows but those with more end together, or it has no rate.
+/// Returns the flow of a transfer with the most left. The last result holds while it has no rate or its rate in `Together`.
 fn longest(stock: &mut Stock, number: u32) -> u32 {
     let transfer = &stock.transfers[number as usize];
     let stays = transfer.longest.filter(|flow| {

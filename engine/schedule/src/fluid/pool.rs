@@ -1,5 +1,5 @@
-//! Flows of many transfers that share what is left max-min fairly. Those with the same path have the same rate, and only flows whose path's
-//! rate has changed are looked at.
+//! Flows of many transfers that share the residual capacity max-min fairly. Flows with the same path have the same rate, and
+//! only the flows of a path whose rate has changed are visited.
 
 use super::sharing::Paths;
 use super::stock::{Status, Stock};
@@ -11,11 +11,11 @@ pub(super) struct Pool {
     path_of: Vec<u32>,
     /// Flows in the pool, by path.
     members: Vec<Vec<u32>>,
-    /// Transfers in the pool, in order.
+    /// Transfers in the pool, by number.
     transfers: Vec<u32>,
-    /// Flows that may have another rate than their path.
+    /// Flows whose rate may differ from their path's rate.
     odd: Vec<u32>,
-    /// Flows that are about to get another rate, and that rate.
+    /// Flows about to change their rate, with the new rate.
     to_change: Vec<(u32, u64)>,
 }
 
@@ -48,24 +48,24 @@ impl Pool {
         self.paths.remove(path);
     }
 
-    /// Notes that a flow has arrived.
+    /// Adds an arrived flow if its transfer is in the pool.
     pub fn arrived(&mut self, stock: &Stock, flow: u32) {
         if self.transfers.contains(&stock.flows[flow as usize].transfer) {
             self.add(flow);
         }
     }
 
-    /// Notes that a flow has ended.
+    /// Removes an ended flow.
     pub fn ended(&mut self, flow: u32) {
         self.remove(flow);
     }
 
-    /// Notes that a flow is given something beyond its share.
+    /// Notes that a flow gets capacity beyond its share.
     pub fn gets_more(&mut self, flow: u32) {
         self.odd.push(flow);
     }
 
-    /// Gives the flows of these transfers their shares, and those that cross a link that is used up nothing.
+    /// Assigns their shares to the flows of these transfers; flows that cross a used-up link get nothing.
     pub fn share(&mut self, stock: &mut Stock, transfers: &mut Vec<u32>, residual: &mut [u64]) {
         transfers.sort_unstable();
         if *transfers != self.transfers {
@@ -85,7 +85,7 @@ impl Pool {
         }
         let closed = |link: usize, left| is_used_up(left, stock.capacity[link]);
         self.paths.share(residual, closed);
-        // They lie anywhere in memory: a loop that only reads them fetches many at a time.
+        // Flows are scattered in memory: a loop that only reads them overlaps many fetches.
         for (path, rate) in self.paths.changed() {
             let others = self.members[path as usize].iter();
             let others = others.filter(|flow| stock.flows[**flow as usize].rate != rate);

@@ -1,56 +1,56 @@
-//! Max-min fair shares of what is left: [`crate::fair`] for flows with the same path at once.
+//! Max-min fair shares of residual capacity: [`crate::fair`], computed per path instead of per flow.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 
-/// Paths, which of them cross each link, how many flows each has, and how these share the links.
+/// Paths, the paths that cross each link, the number of flows on each path, and the current shares.
 #[derive(Default)]
 pub(super) struct Paths {
-    /// Where the links of each path end in `links`.
+    /// The end of each path's links in `links`.
     ends: Vec<u32>,
     links: Vec<u32>,
-    /// Where the paths of each link end in `crossing`.
+    /// The end of each link's paths in `crossing`.
     crossing_ends: Vec<u32>,
     crossing: Vec<u32>,
-    /// Flows of each path.
+    /// Number of flows on each path.
     flows: Vec<u32>,
-    /// How many there are on each link.
+    /// Number of flows on each link.
     users: Vec<u64>,
-    /// Each path's rate of one flow.
+    /// The rate of one flow of each path.
     rates: Vec<u64>,
-    /// Paths whose flows have changed since links were last shared.
+    /// Paths whose number of flows has changed since the last sharing.
     touched: Vec<u32>,
     filling: Filling,
 }
 
-/// What a link has left, and how many flows without a rate.
+/// The residual capacity of a link, and its number of flows without a rate.
 type Left = (u64, u64);
 
-/// How links were last shared, step by step, so that the next time may begin at the first step that changes.
+/// The steps of the last sharing, so that the next one can begin at the first step that changes.
 #[derive(Default)]
 struct Filling {
     steps: Vec<Step>,
-    /// Paths in the order in which they got their rates, and how many flows each had.
+    /// Paths in the order in which they got their rates, with their numbers of flows at that time.
     rated: Vec<(u32, u32)>,
     /// The step in which each path got its rate, or [`NO_STEP`].
     step_of: Vec<u32>,
-    /// What links had at the beginning; a link whose share was 0 then keeps that.
+    /// The state of each link before the first step. A link whose share was 0 then keeps that share.
     before: Vec<Left>,
     after: Vec<Left>,
     tightest: BinaryHeap<Reverse<(u64, u32)>>,
-    /// Paths whose flows or rates have changed, a bit each: they are then told in order, in which their flows are near each other.
+    /// Paths whose flows or rates have changed, as a bit set: neighbours in its order have flows close in memory.
     changed: Vec<u64>,
 }
 
-/// Of paths without a rate.
+/// The step of paths without a rate.
 const NO_STEP: u32 = u32::MAX;
 
-/// The link with the smallest share gives it to all flows that cross it.
+/// One step: the link with the smallest share assigns it to all flows without a rate that cross it.
 #[derive(Clone, Copy)]
 struct Step {
     share: u64,
     link: u32,
-    /// Where its paths begin in [`Filling::rated`].
+    /// The start of its paths in [`Filling::rated`].
     begin: u32,
 }
 
@@ -64,7 +64,7 @@ fn note(changed: &mut [u64], path: u32) {
     changed[path as usize / 64] |= 1 << (path % 64);
 }
 
-/// Returns the part of `list` between two ends.
+/// Returns the part of `list` that belongs to `place`, from the end of the previous place.
 fn part<'a>(list: &'a [u32], ends: &[u32], place: usize) -> &'a [u32] {
     let begin = if place == 0 { 0 } else { ends[place - 1] };
     &list[begin as usize..ends[place] as usize]
@@ -94,7 +94,7 @@ impl Paths {
         new
     }
 
-    /// Returns the distinct paths of some, and the number of each one's.
+    /// Creates an allocation for the distinct paths among `paths`, and returns it with the number of each path.
     pub fn distinct<'a>(links: usize, paths: impl Iterator<Item = &'a [u32]>) -> (Self, Vec<u32>) {
         let mut known: BTreeMap<&[u32], u32> = BTreeMap::new();
         let mut found: Vec<&[u32]> = Vec::new();
@@ -121,7 +121,7 @@ impl Paths {
         self.touched.push(path as u32);
     }
 
-    /// Takes a flow from a path.
+    /// Removes a flow from a path.
     pub fn remove(&mut self, path: usize) {
         self.flows[path] -= 1;
         for link in part(&self.links, &self.ends, path) {
@@ -130,15 +130,15 @@ impl Paths {
         self.touched.push(path as u32);
     }
 
-    /// Returns the rate of one flow of a path, since links were last shared.
+    /// Returns the rate of one flow of a path after the last sharing.
     pub fn rate(&self, path: usize) -> u64 {
         self.rates[path]
     }
 
-    /// Divides `residual` among the flows. A link that is `closed` has nothing.
+    /// Divides `residual` among the flows. A `closed` link has nothing.
     ///
-    /// This is progressive filling (Bertsekas and Gallager, Data Networks, 6.5.2). The link with the smallest share is found without looking
-    /// at all: shares of links only grow while others are given theirs. Steps before the first one that changes are not taken again.
+    /// This is progressive filling (Bertsekas and Gallager, Data Networks, 6.5.2). A heap finds the link with the smallest
+    /// share, since shares only grow while other links assign theirs. Steps before the first one that changes are not repeated.
     pub fn share(&mut self, residual: &mut [u64], closed: impl Fn(usize, u64) -> bool) {
         let dirty = self.dirty(residual);
         let kept = self.kept(&dirty, residual, &closed);
@@ -147,7 +147,7 @@ impl Paths {
             let at = link as usize;
             let (before, after) = (&mut self.filling.before[at], &mut self.filling.after[at]);
             let now = (residual[at], self.users[at]);
-            // What the steps that are kept take of it is the same.
+            // The steps that are kept take the same from this link.
             *after = (now.0 - (before.0 - after.0), now.1 - (before.1 - after.1));
             *before = now;
         }
@@ -157,7 +157,7 @@ impl Paths {
         }
     }
 
-    /// Returns the paths whose flows or rate changed when links were last shared, in order, and the rate of one flow of each.
+    /// Returns the paths whose flows or rate changed in the last sharing, in order, each with the rate of one flow.
     pub fn changed(&self) -> impl Iterator<Item = (u32, u64)> + '_ {
         let words = self.filling.changed.iter().enumerate().filter(|(_, word)| **word != 0);
         let paths = words.flat_map(|(at, word)| {
@@ -167,7 +167,7 @@ impl Paths {
         paths.map(|path| (path, self.rate(path as usize)))
     }
 
-    /// Returns the links that have something else to share or others to share it, and notes that `touched` paths have changed.
+    /// Returns the links whose capacity or flows have changed, and marks the `touched` paths as changed.
     fn dirty(&mut self, residual: &[u64]) -> Vec<u32> {
         let now = residual.iter().zip(&self.users);
         let changed = now.zip(&self.filling.before).enumerate();
@@ -186,8 +186,8 @@ impl Paths {
         dirty
     }
 
-    /// Returns how many steps are the same again: those before a `dirty` link's own, or before one of these has a smaller share than the
-    /// step's.
+    /// Returns how many steps stay the same: those before the step of a `dirty` link, and before any step with a larger share
+    /// than a dirty link has by then.
     fn kept(&self, dirty: &[u32], residual: &[u64], closed: impl Fn(usize, u64) -> bool) -> usize {
         let Filling { steps, step_of, .. } = &self.filling;
         let is_dirty = |step: &Step| dirty.binary_search(&step.link).is_ok();
@@ -209,7 +209,7 @@ impl Paths {
                 kept = steps[..kept].partition_point(|step| step.key() < (0, *link));
                 continue;
             }
-            // Its paths that get their rates in steps that may be kept; their flows have not changed, or all their links were dirty.
+            // The link's paths with rates from steps that may be kept: had their flows changed, all their links would be dirty.
             takes.clear();
             for path in part(&self.crossing, &self.crossing_ends, at) {
                 let step = step_of[*path as usize];
@@ -238,7 +238,7 @@ impl Paths {
         kept
     }
 
-    /// Takes all steps back but the first `kept`.
+    /// Undoes all steps except the first `kept`.
     fn take_back(&mut self, kept: usize) {
         let Filling { steps, rated, step_of, after, .. } = &mut self.filling;
         for step in steps.drain(kept..).rev() {
@@ -254,7 +254,7 @@ impl Paths {
         }
     }
 
-    /// Takes steps until every flow has a rate.
+    /// Adds steps until every flow has a rate.
     fn fill(&mut self, closed: impl Fn(usize, u64) -> bool) {
         let Self { ends, links, crossing_ends, crossing, flows, rates, filling, .. } = self;
         let Filling { steps, rated, step_of, before, after, tightest, changed } = filling;
@@ -310,11 +310,11 @@ mod tests {
         Paths::new(LINKS, all.iter().map(Vec::as_slice))
     }
 
-    /// What links have, and how many flows each path.
+    /// Residual capacity of each link, and the number of flows on each path.
     type Round = (Vec<u64>, Vec<u32>);
 
     fn rounds() -> impl Strategy<Value = Vec<Round>> {
-        // Few distinct capacities, so that links have equal shares and many steps stay.
+        // Few distinct capacities, so that links have equal shares and many steps are kept.
         let left = prop_oneof![Just(0_u64), Just(7), Just(1000), Just(1_000_000), 900..1100_u64];
         let round = (prop::collection::vec(left, LINKS), prop::collection::vec(0..3_u32, 12));
         prop::collection::vec(round, 1..12)
@@ -333,7 +333,7 @@ mod tests {
             let mut flows = [0_u32; 12];
             let mut left = vec![1000_u64; LINKS];
             for ((lefts, counts), (path, link)) in rounds.into_iter().zip(changes) {
-                // One path and one link change, or now and then everything.
+                // One path and one link change, or occasionally everything.
                 let changed = if counts[0] == 0 { 0..12 } else { path..path + 1 };
                 for path in changed {
                     for _ in flows[path]..counts[path] {

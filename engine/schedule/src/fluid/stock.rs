@@ -1,7 +1,7 @@
-//! Flows and transfers of a fluid run, kept so that an event costs what it changes.
+//! Flows and transfers of a fluid run. The cost of an event depends on the flows that it changes.
 //!
-//! What a flow has left is written down when its rate changes, and follows from its rate until then. What a transfer has left is
-//! summed by link.
+//! A flow's remaining volume is recorded when its rate changes; until the next change it follows from the rate. A transfer's
+//! remaining volume is summed per link.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
@@ -11,7 +11,7 @@ use crate::flows::is_used_up;
 use crate::fluid::Arrival;
 use crate::BIT;
 
-/// Which flows a transfer's rates are given to first.
+/// The order in which the flows of a transfer are assigned rates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Serving {
     /// By number.
@@ -27,73 +27,73 @@ pub(super) enum Status {
     Ended,
 }
 
-/// Flows that are neighbours in the order of serving and have the last link in common.
+/// Consecutive flows in the order of serving whose paths end with the same link.
 #[derive(Clone, Debug)]
 pub(super) struct Run {
-    /// Of the transfer's links.
+    /// The place of that link among the transfer's links.
     pub last: usize,
     pub flows: Vec<u32>,
 }
 
 #[derive(Clone, Debug)]
 pub(super) struct Transfer {
-    /// Numbered in the order of arrival of first flows; `None` before.
+    /// The transfer's number in the order in which first flows arrive; `None` before.
     pub sequence: Option<u64>,
     pub runs: Vec<Run>,
     pub under_way: usize,
     pub without_rate: usize,
-    /// Ended since `runs` was last swept.
+    /// Number of flows that have ended since `runs` was last swept.
     swept: usize,
     pub links: Vec<u32>,
-    /// What flows under way have left on each of `links`.
+    /// The remaining volume of the flows under way on each of `links`.
     pub left: Vec<i128>,
-    /// Their rates.
+    /// The sum of their rates on each of `links`.
     pub own: Vec<u64>,
-    /// How many they are.
+    /// The number of flows on each of `links`.
     pub users: Vec<u64>,
     pub left_in_all: i128,
     pub rate: u128,
-    /// All that has arrived.
+    /// The volume of all arrived flows.
     pub volume: u128,
     pub together: Option<Together>,
-    /// The flow that ends last and its rate, where they are known: it stays the last while its rate stays and others only get more.
+    /// The flow that ends last and its rate, if known. It stays the last one while its rate is the same and others only get more.
     pub last: Option<(u32, u64)>,
-    /// A flow that new rates would not let end earlier than [`Transfer::last`] does, the last time that was asked.
+    /// A flow that new rates would not let end earlier than [`Transfer::last`], from the last check.
     pub late: Option<u32>,
-    /// Whether rates that are rounded down left a flow nothing then.
+    /// Whether rounding down left a flow without a rate in that check.
     pub is_rounded_up: bool,
-    /// The flow with the most left, where it is known.
+    /// The flow with the most left, if known.
     pub longest: Option<u32>,
-    /// All flows that may have more left than so much: the others had no more when that was last looked at.
+    /// A threshold, and all flows that may have more left: the others did not exceed it at the last check.
     pub long: (u128, Vec<u32>),
 }
 
 /// Rates with which the flows of a transfer end at the same time.
 #[derive(Clone, Debug)]
 pub(super) struct Together {
-    /// That time.
+    /// The time of that end.
     pub end: u64,
-    /// What these rates take of each link of the transfer.
+    /// The sum of these rates on each link of the transfer.
     pub base: Vec<u64>,
-    /// Flows that have been given more.
+    /// Flows with more than these rates.
     pub more: Vec<u32>,
 }
 
-/// A flow, as far as rates need it: on one line of the processor's cache, since an event changes the rates of thousands that lie anywhere.
+/// The part of a flow that rates need. It fills one cache line: an event changes the rates of thousands of scattered flows.
 #[derive(Clone, Debug)]
 #[repr(align(64))]
 pub(super) struct Flow {
-    /// What it had left at `since`; before it arrives, its volume.
+    /// Its remaining volume at `since`; before it arrives, its volume.
     left: u128,
     since: u64,
     pub rate: u64,
-    /// Its rate among those of [`Together`].
+    /// Its rate according to [`Together`].
     pub base: u64,
     pub end: u64,
     pub transfer: u32,
-    /// Where its links begin in [`Stock::paths`].
+    /// The start of its links in [`Stock::paths`].
     path: u32,
-    /// How many they are.
+    /// The number of its links.
     links: u8,
     pub status: Status,
     /// Whether it is in [`Together::more`].
@@ -104,7 +104,7 @@ pub(super) struct Flow {
 const _: () = assert!(size_of::<Flow>() == 64 && crate::MAX_PATH <= u8::MAX as usize);
 
 impl Flow {
-    /// Returns where its links are in [`Stock::paths`] and [`Stock::local`].
+    /// Returns the range of its links in [`Stock::paths`] and [`Stock::local`].
     fn span(&self) -> Range<usize> {
         self.path as usize..self.path as usize + usize::from(self.links)
     }
@@ -120,7 +120,7 @@ pub(super) struct Stock {
     paths: Vec<u32>,
     /// The same links, as places in their transfers' `links`.
     local: Vec<u32>,
-    /// Ends until `horizon`, and some that are no longer so.
+    /// Ends until `horizon`, including outdated ones.
     ends: BinaryHeap<Reverse<(u64, u32)>>,
     horizon: u64,
     touched: Vec<u32>,
@@ -128,7 +128,7 @@ pub(super) struct Stock {
 }
 
 impl Stock {
-    /// Creates the stock of all flows that will arrive, in order of (transfer, flow).
+    /// Creates the stock of all arrivals, in order of (transfer, flow).
     pub fn new(capacity: &[u64], arrivals: &[&Arrival], serving: Serving) -> Self {
         let mut stock = Self {
             now: 0,
@@ -211,7 +211,7 @@ impl Stock {
         &self.paths[self.flows[flow as usize].span()]
     }
 
-    /// Returns the links of a flow, as places among those of its transfer.
+    /// Returns the links of a flow, as places among the links of its transfer.
     pub fn places(&self, flow: u32) -> &[u32] {
         &self.local[self.flows[flow as usize].span()]
     }
@@ -222,15 +222,15 @@ impl Stock {
         all.filter(|flow| self.flows[*flow as usize].status == Status::UnderWay)
     }
 
-    /// Returns what a flow has left now.
+    /// Returns the present remaining volume of a flow.
     pub fn left(&self, flow: u32) -> u128 {
         let flow = &self.flows[flow as usize];
         flow.left.saturating_sub(u128::from(flow.rate) * u128::from(self.now - flow.since))
     }
 
-    /// Returns the flow of a transfer with the most left, of equals the last one.
+    /// Returns the flow of a transfer with the most left; among equals, the last one.
     ///
-    /// What flows have left only becomes less, so that most are not looked at until the longest has an eighth less.
+    /// Remaining volumes only decrease, so most flows are skipped until the longest has lost an eighth.
     pub fn longest(&mut self, number: u32) -> u32 {
         let (most, mut long) = std::mem::take(&mut self.transfers[number as usize].long);
         long.retain(|flow| self.flows[*flow as usize].status == Status::UnderWay && self.left(*flow) > most);
@@ -247,7 +247,7 @@ impl Stock {
         found.expect("an open transfer has flows under way")
     }
 
-    /// Lets time pass.
+    /// Advances time.
     pub fn advance(&mut self, now: u64) {
         let span = i128::from(now - self.now);
         self.now = now;
@@ -287,7 +287,7 @@ impl Stock {
         transfer.long.1.clear();
     }
 
-    /// Returns when the next flow ends at present rates.
+    /// Returns the time when the next flow ends at present rates.
     pub fn next_end(&mut self) -> Option<u64> {
         self.drop_old_ends();
         if self.ends.is_empty() && self.horizon < u64::MAX {
@@ -306,7 +306,7 @@ impl Stock {
         }
     }
 
-    /// Moves the horizon behind the first sixteenth of the flows: most ends change before they come.
+    /// Moves the horizon beyond the first sixteenth of the ends: most ends change before they occur.
     fn look_further(&mut self) {
         let members = self.open.iter().flat_map(|number| self.members(*number));
         let mut ends: Vec<(u64, u32)> = members.map(|flow| (self.flows[flow as usize].end, flow)).collect();
@@ -320,14 +320,14 @@ impl Stock {
         self.ends = ends.into_iter().map(Reverse).collect();
     }
 
-    /// Ends all flows that have sent everything by now, and returns them by name.
+    /// Ends all flows that have sent their whole volume by now, and returns their numbers.
     pub fn end(&mut self) -> Vec<u32> {
         let mut ended = Vec::new();
         while self.next_end().is_some_and(|end| end <= self.now) {
             let Some(Reverse((_, flow))) = self.ends.pop() else { break };
             let one = &mut self.flows[flow as usize];
             one.status = Status::Ended;
-            // What it would have sent beyond its end has been taken from its transfer.
+            // The transfer has also been charged for the time after the flow's end.
             let left = one.left as i128 - i128::from(one.rate) * i128::from(self.now - one.since);
             let transfer = &mut self.transfers[one.transfer as usize];
             for place in &self.local[one.span()] {
@@ -373,7 +373,7 @@ impl Stock {
         ended
     }
 
-    /// Gives a flow a rate; [`Stock::settle`] follows.
+    /// Sets a flow's rate; the caller must call [`Stock::settle`] afterwards.
     pub fn set_rate(&mut self, flow: u32, rate: u64) {
         let one = &mut self.flows[flow as usize];
         if one.rate == rate {
@@ -398,7 +398,7 @@ impl Stock {
         }
     }
 
-    /// Finds when the flows end whose rates have changed.
+    /// Updates the ends of the flows whose rates have changed.
     pub fn settle(&mut self) {
         for flow in self.touched.drain(..) {
             let one = &mut self.flows[flow as usize];
@@ -414,7 +414,7 @@ impl Stock {
                 self.ends.push(Reverse((one.end, flow)));
             }
         }
-        // Rates may have been so for long: what is near has become much.
+        // The horizon may be old, so that too many ends lie before it.
         let under_way: usize =
             self.open.iter().map(|number| self.transfers[*number as usize].under_way).sum();
         if self.ends.len() > under_way / 2 + 256 {
@@ -422,11 +422,11 @@ impl Stock {
         }
     }
 
-    /// Returns the shortest time in which all flows of a transfer can end together, when `residual`, and with `own` their present rates,
-    /// are theirs; `None` when a link is used up. `spare` bits per second for each flow are left out.
+    /// Returns the shortest time in which all flows of a transfer can end together, if they may use `residual` and, with `own`,
+    /// their present rates; `None` if a link is used up. `spare` bits per second for each flow are not used.
     ///
-    /// Of each link, all that they have left on it over all that they may use of it; the longest of these (Ren and Wang, equations 7 to
-    /// 9, and Varys' bottleneck).
+    /// This is the maximum, over their links, of their remaining volume divided by the usable rate (Ren and Wang, equations 7
+    /// to 9, and Varys' bottleneck).
     pub fn span(&self, transfer: u32, residual: &[u64], own: bool, spare: u64) -> Option<u128> {
         let transfer = &self.transfers[transfer as usize];
         let usable = |place: usize| {
@@ -452,8 +452,8 @@ impl Stock {
         Some((transfer.left[place] as u128).div_ceil(u128::from(usable(place))))
     }
 
-    /// Makes the rates of a transfer's flows those with which they end together, in `span` from now. `rate` says what a flow with so
-    /// much left and such a path gets then; it hears of every flow in the order of serving.
+    /// Sets the rates with which a transfer's flows end together, `span` from now. `rate` returns a flow's rate from its
+    /// remaining volume and its path, and is called for every flow under way in the order of serving.
     pub fn give_together(&mut self, number: u32, span: u128, mut rate: impl FnMut(u128, &[u32]) -> u64) {
         let end = u64::try_from(span).ok().and_then(|span| self.now.checked_add(span));
         let runs = std::mem::take(&mut self.transfers[number as usize].runs);
@@ -471,14 +471,14 @@ impl Stock {
         transfer.together = end.map(|end| Together { end, base: transfer.own.clone(), more: Vec::new() });
     }
 
-    /// Returns whether all flows of a transfer end together in `span` from now, but for rounding and for those that have more.
+    /// Returns whether all flows of a transfer end together `span` from now, except for rounding and for flows with more.
     pub fn is_together(&self, number: u32, span: u128) -> bool {
         let together = self.transfers[number as usize].together.as_ref();
         let ends = together.and_then(|together| together.end.checked_sub(self.now)).map(u128::from);
         ends.is_some_and(|left| left.abs_diff(span) <= rounding(span))
     }
 
-    /// Takes from flows what they have been given beyond what they need to end in `span` from now.
+    /// Reduces flows with more to the rates that they need to end `span` from now.
     pub fn take_more(&mut self, number: u32, span: u128) {
         let Some(mut together) = self.transfers[number as usize].together.take() else { return };
         for flow in together.more.drain(..) {
@@ -495,7 +495,7 @@ impl Stock {
         self.transfers[number as usize].together = Some(together);
     }
 
-    /// Gives a flow more.
+    /// Raises a flow's rate by `more`.
     pub fn give_more(&mut self, flow: u32, more: u64) {
         self.set_rate(flow, self.flows[flow as usize].rate + more);
         let one = &mut self.flows[flow as usize];
@@ -506,7 +506,7 @@ impl Stock {
         }
     }
 
-    /// Forgets that a transfer's flows end together.
+    /// Discards the common end of a transfer's flows.
     pub fn part(&mut self, number: u32) {
         if let Some(together) = self.transfers[number as usize].together.take() {
             for flow in together.more {
@@ -515,7 +515,7 @@ impl Stock {
         }
     }
 
-    /// Gives flows of a transfer what is left on their paths, the first to be served first, and tells which got something.
+    /// Assigns the residual capacity of their paths to flows in the order of serving; calls `tell` for each that gets some.
     pub fn fill(&mut self, number: u32, residual: &mut [u64], mut tell: impl FnMut(u32)) {
         let runs = std::mem::take(&mut self.transfers[number as usize].runs);
         for run in &runs {
@@ -532,7 +532,7 @@ impl Stock {
         self.transfers[number as usize].runs = runs;
     }
 
-    /// Gives a flow what is left on its path, and says whether that is something.
+    /// Assigns the residual capacity of its path to a flow, and returns whether there was any.
     pub fn give_what_is_left(&mut self, flow: u32, residual: &mut [u64]) -> bool {
         let more = crate::flows::least(residual, self.path(flow));
         let gets = more > 0 && self.flows[flow as usize].status == Status::UnderWay;
@@ -544,7 +544,7 @@ impl Stock {
     }
 }
 
-/// Returns by how much two ways to the same time may differ: rates are whole bits per second.
+/// Returns the tolerance for equal times that were computed in two ways: rates are whole bits per second.
 pub(super) fn rounding(span: u128) -> u128 {
     (span >> 20).max(1)
 }
