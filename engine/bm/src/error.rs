@@ -1,14 +1,14 @@
-//! What can go wrong: loading a program, the runtime interface, one packet. Nothing here is about a port or a clock.
+//! Errors of loading a program, of the runtime interface, and of one packet. None concerns a port or a clock.
 
 use thiserror::Error;
 
-/// A program that cannot be loaded, with the place in the JSON and what would be right.
+/// A program that cannot be loaded: the place in the JSON, the reason, and the valid form.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("{place}: {reason}")]
 pub struct LoadError {
-    /// Where in the JSON, for example `actions[12] 'EeonIngress.admit' primitives[3]`.
+    /// The place in the JSON, for example `actions[12] 'EeonIngress.admit' primitives[3]`.
     pub place: String,
-    /// What is wrong there and what would be right.
+    /// The reason, and the valid form.
     pub reason: String,
 }
 
@@ -18,38 +18,38 @@ impl LoadError {
     }
 }
 
-/// A runtime-interface call that was refused; the state is unchanged.
+/// A refused call of the runtime interface; the state is unchanged.
 ///
-/// The variants follow BMv2's `MatchErrorCode` and friends, so that a Thrift or P4Runtime server can map them.
+/// The variants follow BMv2's `MatchErrorCode` and its relatives, so that a Thrift or P4Runtime server can map them.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum RuntimeError {
-    /// No object of that kind has this name.
+    /// No object of this kind has this name.
     #[error("no {kind} named '{name}'{hint}")]
     NoSuchObject {
-        /// What was looked for: "table", "register", ...
+        /// The kind of object: "table", "register", ...
         kind: &'static str,
-        /// The name asked for.
+        /// The requested name.
         name: String,
-        /// What there is instead, when the list is short.
+        /// The existing names, if the list is short.
         hint: String,
     },
-    /// The name exists but the object is of another type (indirect call on a direct table, ...).
+    /// The object has another type (an indirect call on a direct table, ...).
     #[error("{object}: {reason}")]
     WrongType {
         /// The object, as in "table 'MyIngress.ipv4_lpm'".
         object: String,
-        /// What it is and which call suits it.
+        /// Its type, and the call that suits it.
         reason: String,
     },
-    /// The calculation is not a CRC of that width with parameters that can be set.
+    /// The calculation is not a custom CRC of that width; the parameters of other calculations cannot be set.
     #[error(
         "calculation '{calculation}': is not of type crc{width}_custom, whose parameters alone can be set"
     )]
     WrongCalculation {
-        /// Its name.
+        /// The calculation's name.
         calculation: String,
-        /// Width asked for, in bits.
+        /// The requested width in bits.
         width: u32,
     },
     /// The match key does not suit the table.
@@ -75,7 +75,7 @@ pub enum RuntimeError {
     InvalidActionName {
         /// The object, as in "table 'MyIngress.ipv4_lpm'".
         object: String,
-        /// Action asked for.
+        /// The requested action.
         action: String,
         /// The table's actions.
         actions: String,
@@ -85,25 +85,25 @@ pub enum RuntimeError {
     Full {
         /// The object.
         object: String,
-        /// Its size from the program.
+        /// Its size according to the program.
         limit: u64,
     },
-    /// An entry with the same key (and priority) is already there.
+    /// There is already an entry with the same key (and priority).
     #[error("table '{table}': an entry with the same key is already there (handle {handle})")]
     DuplicateEntry {
         /// Table name.
         table: String,
-        /// Handle of the entry that is there.
+        /// Handle of the existing entry.
         handle: u64,
     },
-    /// The handle is of no entry, member or group.
+    /// No entry, member or group has this handle.
     #[error("{object}: no {kind} has handle {handle}")]
     BadHandle {
         /// The object.
         object: String,
         /// "entry", "member" or "group".
         kind: &'static str,
-        /// The handle asked for.
+        /// The requested handle.
         handle: u64,
     },
     /// No member or group has this id.
@@ -113,10 +113,10 @@ pub enum RuntimeError {
         object: String,
         /// "member" or "group".
         kind: &'static str,
-        /// The id asked for.
+        /// The requested id.
         id: u32,
     },
-    /// A client has given this id to another member or group.
+    /// Another member or group has this id already.
     #[error("{object}: {kind} {id} is there already")]
     DuplicateId {
         /// The action profile.
@@ -126,47 +126,47 @@ pub enum RuntimeError {
         /// The id.
         id: u32,
     },
-    /// The handle is of an entry that has been deleted; another one has its place.
+    /// The entry of this handle has been deleted, and another one uses its place.
     #[error("{object}: the entry of handle {handle} has been deleted and another one has its place")]
     ExpiredHandle {
         /// The table.
         object: String,
-        /// The handle asked for.
+        /// The requested handle.
         handle: u64,
     },
-    /// A direct counter was asked for, and the table has none.
+    /// A direct counter was requested, but the table has none.
     #[error("{object}: it has no direct counter")]
     CountersDisabled {
         /// The table.
         object: String,
     },
-    /// A direct meter was asked for, and the table has none.
+    /// A direct meter was requested, but the table has none.
     #[error("{object}: it has no direct meter")]
     MetersDisabled {
         /// The table.
         object: String,
     },
-    /// An entry for a table without a key.
+    /// A table without a key cannot have entries.
     #[error("{object}: it has no key; set its default action instead")]
     NoTableKey {
         /// The table.
         object: String,
     },
-    /// A group of an action profile without a selector.
+    /// An action profile without a selector cannot have groups.
     #[error("{object}: it has no selector and so no groups")]
     NoSelector {
         /// The action profile.
         object: String,
     },
-    /// A group without members cannot be pointed at, nor can a group in use lose its last member.
+    /// An entry cannot refer to a group without members, and a group in use cannot lose its last member.
     #[error("{object}: {reason}")]
     EmptyGroup {
         /// The action profile and group.
         object: String,
-        /// What would be empty.
+        /// The operation that would use or leave an empty group.
         reason: String,
     },
-    /// The member is in the group already.
+    /// The member is already in the group.
     #[error("{object}: member {member} is in group {group} already")]
     AlreadyInGroup {
         /// The action profile.
@@ -194,22 +194,22 @@ pub enum RuntimeError {
         /// "entry" or "action".
         part: &'static str,
     },
-    /// Too few or too many rates for a meter.
+    /// The meter has another number of rates.
     #[error("{object}: {given} rates given, it has {wanted}")]
     RateCount {
         /// The meter.
         object: String,
-        /// How many were given.
+        /// The given number of rates.
         given: usize,
-        /// How many it has.
+        /// The meter's number of rates.
         wanted: usize,
     },
-    /// The program declares this constant.
+    /// The program declares the object constant.
     #[error("{object} cannot be changed: {reason}")]
     Immutable {
         /// The object.
         object: String,
-        /// What in the program says so.
+        /// The declaration in the program.
         reason: String,
     },
     /// The member or group is still in use.
@@ -219,20 +219,20 @@ pub enum RuntimeError {
         object: String,
         /// "member" or "group".
         kind: &'static str,
-        /// By what.
+        /// The user.
         reason: String,
     },
-    /// An index beyond an array's size, or a range that is empty or reversed.
+    /// An index is beyond an array's size, or a range is empty or reversed.
     #[error("{object}: index {index} is out of range, the array has {size} cells")]
     IndexOutOfRange {
         /// The array.
         object: String,
-        /// The index asked for.
+        /// The requested index.
         index: u64,
         /// Its size.
         size: u64,
     },
-    /// A value that does not fit, rates in the wrong order, and so on.
+    /// A value does not fit, rates are in the wrong order, or similar.
     #[error("{object}: {reason}")]
     BadValue {
         /// The object.
@@ -242,14 +242,14 @@ pub enum RuntimeError {
     },
 }
 
-/// A packet that could not be run to its end. The caller drops it and counts it; state written so far stays.
+/// A packet whose run failed. The caller drops and counts it; state that it has written stays.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum Fault {
     /// More backward jumps and table applications than [`crate::Limits::max_steps`].
     #[error("the packet took more steps than the limit allows: an endless loop in an action?")]
     StepLimit,
-    /// `assert` or `assume` did not hold. BMv2 aborts the switch here.
+    /// `assert` or `assume` failed. BMv2 aborts the switch here.
     #[error("assertion {0} of the program failed")]
     Assert(u32),
     /// `/` or `%` by zero, or of a negative number. BMv2 stops the switch here.
@@ -260,7 +260,7 @@ pub enum Fault {
     StackIndex,
 }
 
-/// Returns the first characters of a text that may be long or hostile, for messages.
+/// Returns the beginning of a text that may be long or hostile, for messages.
 pub(crate) fn clip(text: &str) -> String {
     if text.chars().count() <= 60 {
         text.to_owned()

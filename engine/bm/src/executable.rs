@@ -1,4 +1,4 @@
-//! A program that is ready to run: what was loaded, and the native code that is made of it.
+//! A program that is ready to run: the loaded program and its native code.
 
 use std::ops::Deref;
 use std::sync::{Arc, OnceLock};
@@ -10,22 +10,22 @@ use crate::program::Program;
 #[derive(Debug)]
 pub struct Executable {
     program: Program,
-    /// Made with the first [`crate::State`]; `None` where there can be none.
+    /// Compiled with the first [`crate::State`]; `None` if the machine has no code generator.
     native: OnceLock<Option<Native>>,
 }
 
 impl Executable {
-    /// Makes the executable, which every [`crate::State`] of the program shares.
+    /// Creates the executable, which all [`crate::State`]s of the program share.
     pub fn new(program: Program) -> Arc<Executable> {
         Arc::new(Executable { program, native: OnceLock::new() })
     }
 
-    /// Makes the native code, if that has not happened yet.
+    /// Compiles the native code, unless that has already happened.
     pub(crate) fn compile(&self) {
         self.native.get_or_init(|| Native::compile(&self.program));
     }
 
-    /// Returns the native code, if there is some.
+    /// Returns the native code, if it exists.
     #[inline]
     pub(crate) fn native(&self) -> Option<&Native> {
         self.native.get()?.as_ref()

@@ -1,14 +1,14 @@
-//! Any BMv2 JSON program: load, check, execute.
+//! Loads, checks and executes any BMv2 JSON program.
 //!
-//! [`Program::from_json`] turns what `p4c-bm2-ss` emits into dense tables of instructions and says by name
-//! what it cannot run; after that nothing in a packet's way is looked up by name, allocated, locked or
-//! refused. [`State`] is one switch's mutable state and speaks BMv2's runtime interface (`mt_add_entry`,
-//! `register_write`, ...). [`Phv`] is the scratch of one packet.
+//! [`Program::from_json`] translates the output of `p4c-bm2-ss` into dense tables of instructions, and names every construct
+//! that it cannot run. After loading, the packet path looks up no name, allocates nothing, takes no lock and refuses nothing.
+//! [`State`] is the mutable state of one switch and implements BMv2's runtime interface (`mt_add_entry`, `register_write`,
+//! ...). [`Phv`] is the scratch memory of one packet.
 //!
-//! This crate is not a switch: ports, queues, clones and clocks belong to the caller, which gets told
-//! about them through [`Externs`]. It reads no clock, file or random source of its own.
+//! This crate is not a switch: ports, queues, clones and clocks belong to the caller, which implements [`Externs`]. The crate
+//! reads no clock, file or random source.
 //!
-//! A packet's way is `phv.reset` → [`State::parse`] → [`State::verify_checksums`] → [`State::run`] (ingress) →
+//! The packet path is `phv.reset` → [`State::parse`] → [`State::verify_checksums`] → [`State::run`] (ingress) →
 //! … [`State::run`] (egress) → [`State::update_checksums`] → [`State::deparse`].
 #![deny(unsafe_code)] // Re-allowed in `native::code` and `run::enter` only.
 

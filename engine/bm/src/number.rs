@@ -1,12 +1,12 @@
-//! Integers of any width as words, the low word first: how the loader and the runtime interface hold values, and how wide
-//! fields lie in slots. The arithmetic of packets on them is in `run::wide`.
+//! Integers of any width as words, low word first: values in the loader and the runtime interface, and wide fields in slots.
+//! `run::wide` does arithmetic on them for packets.
 
 use crate::error::clip;
 
-/// Longest hexadecimal constant, in digits. p4c's widest type has 2048 bits.
+/// Maximum number of digits in a hexadecimal constant. p4c's widest type has 2048 bits.
 const MAX_DIGITS: usize = 4096;
 
-/// Returns the number of words that a value of `width` bits takes.
+/// Returns the number of words of a value of `width` bits.
 pub(crate) const fn words(width: u32) -> u32 {
     if width <= 64 {
         1
@@ -29,7 +29,7 @@ pub(crate) fn ones(width: u32) -> Vec<u64> {
     (0..words(width) as usize).map(|at| word_mask(width, at)).collect()
 }
 
-/// Returns the value cut to `width` bits, in as many words as these take.
+/// Returns the value cut to `width` bits, in the number of words that `width` needs.
 pub(crate) fn cut(mut value: Vec<u64>, width: u32) -> Vec<u64> {
     value.resize(words(width) as usize, 0);
     for (at, word) in value.iter_mut().enumerate() {
@@ -38,13 +38,13 @@ pub(crate) fn cut(mut value: Vec<u64>, width: u32) -> Vec<u64> {
     value
 }
 
-/// Returns the low `width` bits, of which there are 1 to 64.
+/// Returns the low `width` bits; `width` is 1 to 64.
 #[inline(always)]
 pub(crate) fn cut_word(value: u64, width: u8) -> u64 {
     value & u64::MAX >> (64 - width)
 }
 
-/// Returns the low `width` bits, of which there are 1 to 128.
+/// Returns the low `width` bits; `width` is 1 to 128.
 pub(crate) fn cut_wide(value: u128, width: u8) -> u128 {
     value & u128::MAX >> (128 - width)
 }
@@ -54,7 +54,7 @@ pub(crate) fn prefix_mask(width: u32, length: u32) -> Vec<u64> {
     ones(width).iter().zip(cut(ones(width - length), width)).map(|(all, rest)| all & !rest).collect()
 }
 
-/// Returns the number of bits up to the highest that is set.
+/// Returns the position of the highest set bit, counted from 1; 0 if no bit is set.
 pub(crate) fn bits(value: &[u64]) -> u32 {
     let top = value.iter().rposition(|&word| word != 0);
     top.map_or(0, |at| 64 * at as u32 + 64 - value[at].leading_zeros())
@@ -71,7 +71,7 @@ pub(crate) fn negated(value: &[u64]) -> Vec<u64> {
     value.iter().map(negate).collect()
 }
 
-/// Compares two values of as many words.
+/// Compares two values with the same number of words.
 pub(crate) fn compare(a: &[u64], b: &[u64]) -> std::cmp::Ordering {
     a.iter().rev().cmp(b.iter().rev())
 }
@@ -87,14 +87,14 @@ pub(crate) fn from_bytes(bytes: &[u8]) -> Vec<u64> {
     }
 }
 
-/// Returns the value as big-endian bytes, as many as `width` bits need.
+/// Returns the value as big-endian bytes; `width` determines their number.
 pub(crate) fn to_bytes(value: &[u64], width: u32) -> Vec<u8> {
     let count = width.div_ceil(8) as usize;
     let byte = |at: usize| (value.get(at / 8).copied().unwrap_or(0) >> (8 * (at % 8))) as u8;
     (0..count).rev().map(byte).collect()
 }
 
-/// Reads BMv2's `hexstr`, hexadecimal digits perhaps after `-` and `0x`: whether it is negative, and its magnitude.
+/// Parses BMv2's `hexstr`: hexadecimal digits, optionally after `-` and `0x`. Returns whether it is negative, and its magnitude.
 pub(crate) fn parse_hex(text: &str) -> Result<(bool, Vec<u64>), String> {
     let (negative, digits) = match text.strip_prefix('-') {
         Some(rest) => (true, rest),
@@ -118,7 +118,7 @@ pub(crate) fn parse_hex(text: &str) -> Result<(bool, Vec<u64>), String> {
     Ok((negative, magnitude))
 }
 
-/// Parses as [`parse_hex`] does, and cuts the value to `width` bits. A value that is not negative must fit into them.
+/// Parses as [`parse_hex`] does, and cuts the value to `width` bits. A non-negative value must fit into them.
 pub(crate) fn parse_cut(text: &str, width: u32) -> Result<Vec<u64>, String> {
     let (negative, magnitude) = parse_hex(text)?;
     if !negative {
@@ -132,11 +132,11 @@ pub(crate) fn parse_cut(text: &str, width: u32) -> Result<Vec<u64>, String> {
     Ok(cut(negated(&value), width))
 }
 
-/// Returns the number in decimal. A signed one is in two's complement.
+/// Returns the number in decimal. A signed number is in two's complement.
 pub(crate) fn decimal(value: &[u64], signed: bool) -> String {
     let negative = signed && value.last().is_some_and(|&top| top >> 63 == 1);
     let mut left = if negative { negated(value) } else { value.to_vec() };
-    // The maximum number of decimal digits that a word holds.
+    // The largest power of ten that a word can hold.
     const GROUP: u64 = 10_000_000_000_000_000_000;
     let mut groups = Vec::new();
     while left.iter().any(|&word| word != 0) {

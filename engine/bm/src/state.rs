@@ -1,4 +1,4 @@
-//! One switch's mutable state, and a packet's way through it. The runtime interface is in `control`.
+//! The mutable state of one switch, and the packet path through it. The runtime interface is in `control`.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -11,22 +11,22 @@ use crate::run::trace::Trace;
 use crate::run::{calculated, execute, Context, Detached, Externs, Observer, Phv, Stop, Unwatched};
 use crate::tables::{Cells, Change};
 
-/// One switch's entries, counters, meters, registers and value sets.
+/// The entries, counters, meters, registers and value sets of one switch.
 #[derive(Debug, Clone)]
 pub struct State {
     pub(crate) program: Arc<Executable>,
     pub(crate) cells: Cells,
-    /// Ports that are up, for members that watch one. A reset leaves them: it does not change a link.
+    /// Ports that are up, for members with a watch port. A reset keeps them: it does not change a link.
     pub(crate) ports_up: BTreeSet<u16>,
-    /// What an open batch has changed so far, oldest first.
+    /// The changes of an open batch, oldest first.
     pub(crate) undo: Option<Vec<Change>>,
-    /// Whether native code runs, where there is some.
+    /// Whether native code runs, if it exists.
     native: bool,
 }
 
 /// The packet path.
 impl State {
-    /// Creates the state a switch starts with: const entries and default actions set, every cell zero.
+    /// Creates the initial state of a switch: constant entries and default actions are set, every cell is zero.
     pub fn new(program: &Arc<Executable>) -> State {
         program.compile();
         State {
@@ -38,12 +38,12 @@ impl State {
         }
     }
 
-    /// Makes the interpreter run packets from now on, which does the same more slowly: the reference for native code.
+    /// Makes the interpreter run all further packets, with the same results but more slowly: the reference for native code.
     pub fn interpret(&mut self) {
         self.native = false;
     }
 
-    /// Returns whether packets are run by native code.
+    /// Returns whether native code runs packets.
     pub fn is_native(&self) -> bool {
         self.native().is_some()
     }
@@ -53,15 +53,15 @@ impl State {
         native(&self.program, self.native)
     }
 
-    /// Goes back to how the switch started. Parameters of CRCs stay as they are, as in BMv2.
+    /// Restores the initial state of the switch. Parameters of CRCs are kept, as in BMv2.
     pub fn reset_state(&mut self) {
         let crcs = std::mem::take(&mut self.cells.crcs);
         let program: &Program = &self.program;
         self.cells = Cells { crcs, ..Cells::new(program) };
     }
 
-    /// Returns a state with the same entries, counters and meters, and registers that are zero: what a switch would be that has had no
-    /// packet. No batch is open in it.
+    /// Returns a copy with the same entries, counters and meters, but with zero registers, as if no packet had arrived. The
+    /// copy has no open batch.
     pub fn without_packets(&self) -> State {
         let mut copy = State { undo: None, ..self.clone() };
         copy.cells.registers.reset_all();
@@ -73,15 +73,15 @@ impl State {
         &self.program
     }
 
-    /// Parses `packet` into a reset `phv`. Returns the parser error (`NoError` is the program's value for it, usually 0).
+    /// Parses `packet` into a reset `phv`. Returns the parser error; the program's value of `NoError`, usually 0, means success.
     ///
-    /// Where BMv2 would stop the switch (a failed `assert`, a division by zero, a stack index out of bounds) the
-    /// packet gets `ParserInvalidArgument`; a parser that does not come to an end gets `ParserTimeout`.
+    /// In cases where BMv2 would stop the switch (a failed `assert`, a division by zero, a stack index out of bounds), the
+    /// packet gets `ParserInvalidArgument`. A parser that exceeds its step limit gives `ParserTimeout`.
     pub fn parse(&mut self, parser: ParserId, phv: &mut Phv, packet: &[u8]) -> u32 {
         self.parse_watched(parser, phv, packet, &mut Unwatched)
     }
 
-    /// Parses as [`State::parse`] does, and writes down what happens.
+    /// Parses as [`State::parse`] does, and records events.
     pub fn parse_traced(&mut self, parser: ParserId, phv: &mut Phv, packet: &[u8], trace: &mut Trace) -> u32 {
         self.parse_watched(parser, phv, packet, trace)
     }
@@ -114,19 +114,19 @@ impl State {
         }
     }
 
-    /// Returns whether every checksum that the program verifies holds. `packet` is what was parsed.
+    /// Returns whether every checksum that the program verifies is correct. `packet` is the parsed packet.
     pub fn verify_checksums(&mut self, phv: &mut Phv, packet: &[u8]) -> bool {
         self.verify_checksums_watched(phv, packet, |_, _, _, _| {})
     }
 
-    /// Verifies as [`State::verify_checksums`] does, and writes down what was compared.
+    /// Verifies as [`State::verify_checksums`] does, and records the comparisons.
     pub fn verify_checksums_traced(&mut self, phv: &mut Phv, packet: &[u8], trace: &mut Trace) -> bool {
         self.verify_checksums_watched(phv, packet, |at, computed, phv, target| {
             trace.checksum(at, false, computed, phv.get_wide(target));
         })
     }
 
-    /// Verifies checksums, and calls `watch` for each with what was computed and the field that it is of.
+    /// Verifies checksums, and calls `watch` for each with the computed value and the checksum's field.
     #[inline]
     fn verify_checksums_watched(
         &mut self,
@@ -162,7 +162,7 @@ impl State {
         self.run_watched(pipeline, phv, externs, &mut Unwatched)
     }
 
-    /// Runs as [`State::run`] does, and writes down what happens.
+    /// Runs as [`State::run`] does, and records events.
     pub fn run_traced<T: Externs>(
         &mut self,
         pipeline: PipelineId,
@@ -194,12 +194,12 @@ impl State {
         execute(&mut context, phv, program.pipelines()[pipeline.0 as usize].pc, observer).map(|_| ())
     }
 
-    /// Computes and stores the checksums that the program updates. `payload` is what follows the headers.
+    /// Computes and stores the checksums that the program updates. `payload` is the part of the packet after the headers.
     pub fn update_checksums(&mut self, phv: &mut Phv, payload: &[u8]) {
         self.update_checksums_watched(phv, payload, |_, _, _, _| {});
     }
 
-    /// Updates checksums, and calls `watch` for each with what was computed and the field that it is of, before the field
+    /// Updates checksums, and calls `watch` for each with the computed value and the checksum's field, before the field
     /// changes.
     #[inline]
     fn update_checksums_watched(
@@ -221,7 +221,7 @@ impl State {
         }
     }
 
-    /// Updates as [`State::update_checksums`] does, and writes down what changes.
+    /// Updates as [`State::update_checksums`] does, and records the changes.
     pub fn update_checksums_traced(&mut self, phv: &mut Phv, payload: &[u8], trace: &mut Trace) {
         trace.watch(phv);
         self.update_checksums_watched(phv, payload, |at, computed, phv, target| {
@@ -230,7 +230,7 @@ impl State {
         trace.write_changes(phv);
     }
 
-    /// Appends the valid headers in the deparser's order to `out` (not the payload).
+    /// Appends the valid headers to `out` in the deparser's order, without the payload.
     pub fn deparse(&self, deparser: DeparserId, phv: &mut Phv, out: &mut Vec<u8>) {
         let program = &*self.program;
         if let Some(writer) = self.native().and_then(|native| native.deparser(deparser.0)) {
@@ -244,7 +244,7 @@ impl State {
     }
 }
 
-/// Returns the program's native code, if it is wanted and there is some.
+/// Returns the program's native code, if it is wanted and exists.
 #[inline]
 fn native(program: &Executable, wanted: bool) -> Option<&Native> {
     if wanted {
@@ -254,7 +254,7 @@ fn native(program: &Executable, wanted: bool) -> Option<&Native> {
     }
 }
 
-/// Returns whether a checksum's condition holds; one that cannot be computed does not.
+/// Returns whether a checksum's condition holds. A condition that faults does not hold.
 fn condition_holds(
     program: &Program,
     cells: &mut Cells,
@@ -263,7 +263,7 @@ fn condition_holds(
     condition: Option<Pc>,
 ) -> bool {
     let Some(pc) = condition else { return true };
-    // Mostly it is that a header is valid, which is not worth a run.
+    // Most conditions check that one header is valid, which needs no run.
     if let [Op::Mov { w: 64, d, a }, Op::Halt, ..] = program.ops()[pc as usize..] {
         phv.slots[d as usize] = phv.slots[a as usize];
         return phv.slots[program.condition_slot() as usize] != 0;

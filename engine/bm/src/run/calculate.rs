@@ -1,11 +1,11 @@
-//! The bytes that a calculation covers, and the hash or checksum of them.
+//! Collects the bytes that a calculation covers, and computes their hash or checksum.
 
 use super::phv::Phv;
 use crate::native::{Native, Writer};
 use crate::program::{Calculation, Crc, Field, Input, Layout, Program};
 use crate::tables::Crcs;
 
-/// Returns the result of one of the program's calculations, with the parameters that the switch has for it.
+/// Returns the result of one of the program's calculations, with the switch's CRC parameters for it.
 pub(crate) fn calculated(
     program: &Program,
     native: Option<&Native>,
@@ -19,8 +19,8 @@ pub(crate) fn calculated(
     output(program.calculation(calculation), program, phv, writer, payload, set)
 }
 
-/// Returns the result over the packet's headers; `payload` is used only by calculations that cover it. `writer` is the native
-/// code for the inputs, if there is some; `set` takes the place of the program's algorithm.
+/// Returns the result over the packet's headers; only calculations that cover the payload use `payload`. `writer` is native
+/// code that writes the inputs, if it exists; `set` replaces the program's algorithm.
 pub(crate) fn output(
     calculation: &Calculation,
     program: &Program,
@@ -91,7 +91,7 @@ impl<'a> BitWriter<'a> {
         BitWriter { out, used: 0 }
     }
 
-    /// Appends the low `width <= 64` bits.
+    /// Appends the low `width` bits; `width` is at most 64.
     fn push(&mut self, value: u64, width: u32) {
         if self.used == 0 && width % 8 == 0 {
             let bytes = value.to_be_bytes();
@@ -113,7 +113,7 @@ impl<'a> BitWriter<'a> {
         }
     }
 
-    /// Appends fields laid out over `slots`; only where the bits so far are whole bytes.
+    /// Appends fields laid out over `slots`; the output must be byte-aligned.
     fn layout(&mut self, layout: &Layout, slots: &[u64]) {
         debug_assert_eq!(self.used, 0);
         layout.deparse(slots, self.out);
@@ -185,7 +185,7 @@ mod tests {
             field(7, 5),
         ]);
         assert!(matches!(joined[..], [Input::Fields { .. }]));
-        // A last bit leaves the run without whole bytes.
+        // A single trailing bit leaves the run of fields unaligned.
         assert_eq!(join_fields(apart).len(), 7);
         let slots = [1, 5, 0xabc, u64::MAX / 3, 0xa_bcde_f012, 9, 6, 17];
         let mut bytes = Vec::new();

@@ -1,4 +1,4 @@
-//! Instructions that are not worth a place in the loop, nor code of their own: native code calls back for them.
+//! Instructions that are too rare for the main loop and for native code of their own: native code calls back to run them.
 
 use super::calculate::calculated;
 use super::cold_op;
@@ -12,7 +12,7 @@ use crate::error::Fault;
 use crate::number::{cut_wide, cut_word};
 use crate::program::{ones_128, Op, Slot, WideOp};
 
-/// Runs a cold instruction. None of them jumps or looks a table up.
+/// Runs a cold instruction, which neither jumps nor looks up a table.
 #[inline(never)]
 pub(crate) fn execute_cold<T: Externs>(
     context: &mut Context<'_, T>,
@@ -77,7 +77,7 @@ pub(crate) fn execute_cold<T: Externs>(
                 let length = h.vl.map(|vl| (vl, phv.vl_bytes(program.vl_store(vl)).len()));
                 phv.slots[h.base as usize..(h.base + words) as usize].fill(0);
                 if let Some((vl, length)) = length {
-                    // BMv2 zeroes a field of variable length but leaves it as long as it was.
+                    // BMv2 zeroes a variable-length field but keeps its length.
                     let store = program.vl_store(vl);
                     phv.vl[store.start..store.start + length].fill(0);
                     phv.slots[store.length as usize] = length as u64;
@@ -122,12 +122,12 @@ pub(crate) fn execute_cold<T: Externs>(
             let call = program.hash_call(call);
             let crcs = &context.cells.crcs;
             let hash = calculated(program, context.native, crcs, phv, call.calculation, &[]);
-            // BMv2 takes a size of 0 as 1.
+            // BMv2 treats a size of 0 as 1.
             let size = value(phv, call.size).max(1);
             phv.slots[call.d as usize] = (hash % size).wrapping_add(value(phv, call.base));
         }
         Op::Rng { w, d, lo, hi } => {
-            // As BMv2: without a write when the bounds are the wrong way round.
+            // As in BMv2, reversed bounds write nothing.
             let (lo, hi) = (value(phv, lo), value(phv, hi));
             if lo <= hi {
                 phv.slots[d as usize] = cut_word(context.externs.random(lo, hi), w);

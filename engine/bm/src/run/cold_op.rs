@@ -93,7 +93,7 @@ pub(super) fn run<T>(context: &mut Context<'_, T>, phv: &mut Phv, at: u32) -> Re
             context.cells.registers.set_cell(r, index, &phv.slots[a as usize..(a + words) as usize]);
         }
         ColdOp::Lookahead { d, w, bit } => {
-            // Word by word; the highest holds what is left of the bits, and comes first.
+            // Word by word, from the highest, which comes first and holds the remaining bits.
             let mut ahead = bit;
             for at in (0..words(w)).rev() {
                 let width = (w - 64 * at).min(64);
@@ -109,7 +109,7 @@ pub(super) fn run<T>(context: &mut Context<'_, T>, phv: &mut Phv, at: u32) -> Re
     Ok(())
 }
 
-/// Returns which member of a union is valid.
+/// Returns the index of the union's valid member, if any.
 fn valid_member(program: &Program, phv: &Phv, union: u64) -> Option<usize> {
     let members = &program.union(union as u32).members;
     members.iter().position(|&member| {
@@ -125,8 +125,8 @@ fn assign_union(program: &Program, phv: &mut Phv, to: u64, from: u64) {
     }
 }
 
-/// Runs `push_front` or `pop_front` of a stack of unions. BMv2 moves the elements by swapping them, as for headers, but leaves
-/// those that appear as the swaps left them: it does not invalidate them (`HeaderUnion::mark_invalid`).
+/// Runs `push_front` or `pop_front` of a stack of unions. As for headers, BMv2 swaps elements to move them, but it leaves the
+/// new elements as the swaps left them: it does not invalidate them (`HeaderUnion::mark_invalid`).
 fn shift_stack(program: &Program, phv: &mut Phv, stack: &UnionStack, by: u64, push: bool) {
     let size = u64::from(stack.size);
     let next = phv.slots[stack.next as usize];

@@ -1,4 +1,4 @@
-//! What a run of instructions works on, and how it can stop early.
+//! The context of a run of instructions, and the ways in which it can stop early.
 
 use super::observe::Moment;
 use super::phv::Phv;
@@ -7,14 +7,14 @@ use crate::native::Native;
 use crate::program::Program;
 use crate::tables::Cells;
 
-/// What a packet's instructions may touch besides its [`Phv`].
+/// The data that a packet's instructions may access besides its [`Phv`].
 pub(crate) struct Context<'a, T> {
     pub(crate) program: &'a Program,
     pub(crate) cells: &'a mut Cells,
     pub(crate) externs: &'a mut T,
-    /// The packet, for a parser; empty otherwise.
+    /// The packet, in a parser; empty otherwise.
     pub(crate) packet: &'a [u8],
-    /// The parser's place in the packet.
+    /// The parser's position in the packet, in bytes.
     pub(crate) cursor: usize,
     pub(crate) parsing: bool,
     pub(crate) max_steps: u32,
@@ -27,8 +27,8 @@ impl<T> Context<'_, T> {
         Moment { program: self.program, cells: self.cells, phv, pc, cursor: self.cursor }
     }
 
-    /// Returns the trap for access to the last element of an empty stack: in a parser P4's StackOutOfBounds, elsewhere a fault.
-    /// BMv2 stops the switch in both places.
+    /// Returns the trap for access to the last element of an empty stack: P4's StackOutOfBounds in a parser, a fault elsewhere.
+    /// BMv2 stops the switch in both cases.
     pub(crate) fn empty_stack(&self) -> Trap {
         if self.parsing {
             Trap::ParserError(self.program.core_errors().stack_out_of_bounds)
@@ -38,7 +38,7 @@ impl<T> Context<'_, T> {
     }
 }
 
-/// What a conditional stop inside an instruction means to the loop.
+/// The reason why an instruction stops the loop early.
 pub(crate) enum Trap {
     Fault(Fault),
     ParserError(u32),

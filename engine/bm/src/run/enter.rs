@@ -1,5 +1,5 @@
-//! Enters native code, and is called back by it. One of the two places with unsafe code; the other holds the code:
-//! `native::code`, which says what makes it sound.
+//! Calls native code, and receives its callbacks. One of the two modules with unsafe code; the other one, `native::code`, holds
+//! the code and explains why it is sound.
 
 #![allow(unsafe_code)]
 
@@ -11,26 +11,26 @@ use super::phv::Phv;
 use crate::error::Fault;
 use crate::native::{status, Entry, Frame, NO_ACTION};
 
-/// What the callbacks work on.
+/// The data of the callbacks.
 struct Calls<'c, 'p, T> {
     context: &'c mut Context<'p, T>,
     phv: &'c mut Phv,
     trap: Option<Trap>,
 }
 
-/// Returns what the callbacks of a run work on.
+/// Returns the data of a run's callbacks.
 ///
 /// # Safety
-/// `frame` is the one that [`enter`] made with this `T`, and no other reference to what its `calls` points to is alive.
+/// [`enter`] has created `frame` with this `T`, and no other reference to the target of its `calls` is alive.
 unsafe fn calls<'a, 'c, 'p, T>(frame: *mut Frame) -> &'a mut Calls<'c, 'p, T> {
-    // SAFETY: `enter` has put a `Calls<T>` there that outlives the code's run, and uses it only afterwards.
+    // SAFETY: `enter` has put a `Calls<T>` there that outlives the code's run, and does not use it before the code returns.
     unsafe { &mut *(*frame).calls.cast::<Calls<'c, 'p, T>>() }
 }
 
 unsafe extern "C" fn call_single<T: Externs>(frame: *mut Frame, pc: u32) -> u64 {
-    // SAFETY: native code passes on the frame that it was given, and waits for the answer.
+    // SAFETY: native code passes on the frame that it got, and waits for the callback to return.
     let calls = unsafe { calls::<T>(frame) };
-    // SAFETY: as above; the frame itself is behind another pointer than `calls`.
+    // SAFETY: as above; the frame itself is not part of `calls`.
     let cursor = unsafe { &mut (*frame).cursor };
     calls.context.cursor = *cursor;
     let ran = execute_cold(calls.context, calls.phv, calls.context.program.ops()[pc as usize]);
@@ -45,11 +45,11 @@ unsafe extern "C" fn call_single<T: Externs>(frame: *mut Frame, pc: u32) -> u64 
 }
 
 unsafe extern "C" fn call_apply<T: Externs>(frame: *mut Frame, table: u32) -> u64 {
-    // SAFETY: native code passes on the frame that it was given, and waits for the answer.
+    // SAFETY: native code passes on the frame that it got, and waits for the callback to return.
     let calls = unsafe { calls::<T>(frame) };
     match look_up(calls.context, calls.phv, table) {
         Some(Found { local, is_hit, data }) => {
-            // SAFETY: the frame is behind another pointer than `calls`.
+            // SAFETY: the frame is not part of `calls`.
             unsafe { (*frame).data = data.as_ptr() };
             2 * local as u64 + u64::from(is_hit)
         }
@@ -58,13 +58,13 @@ unsafe extern "C" fn call_apply<T: Externs>(frame: *mut Frame, table: u32) -> u6
 }
 
 unsafe extern "C" fn call_select<T: Externs>(frame: *mut Frame, select: u32) -> u64 {
-    // SAFETY: native code passes on the frame that it was given, and waits for the answer.
+    // SAFETY: native code passes on the frame that it got, and waits for the callback to return.
     let calls = unsafe { calls::<T>(frame) };
     let select = &calls.context.program.select(select);
     branch(calls.context, calls.phv, select) as u64
 }
 
-/// Runs native code from where `entry` starts to the end.
+/// Runs native code from the start of `entry` to the end.
 #[inline]
 pub(super) fn enter<T: Externs>(
     entry: &Entry,
@@ -91,8 +91,8 @@ pub(super) fn enter<T: Externs>(
         calls: (&raw mut calls).cast(),
     };
     let slots = calls.phv.slots.as_mut_ptr();
-    // SAFETY: the arrays have the sizes that the code was made for, and neither a callback nor the code resizes
-    // them; while the code runs they are reached only by it and by the callbacks that it waits for.
+    // SAFETY: the arrays have the sizes for which the code was compiled, and neither a callback nor the code resizes them.
+    // While the code runs, only the code and the callbacks that it waits for access them.
     let status = unsafe { entry.run(&raw mut frame, slots, steps) };
     calls.context.cursor = frame.cursor;
     match status {

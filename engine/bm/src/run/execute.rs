@@ -1,4 +1,4 @@
-//! Runs instructions. One loop serves pipelines, parser and conditions; nothing in it allocates, looks a name up or recurses.
+//! Runs instructions. One loop serves pipelines, parsers and conditions; nothing in it allocates, looks up a name or recurses.
 
 use super::cold::execute_cold;
 use super::context::{Context, Trap};
@@ -12,7 +12,7 @@ use crate::error::Fault;
 use crate::number::cut_word;
 use crate::program::{Op, Pc};
 
-/// Why the loop ended, when nothing is wrong.
+/// The reason why the loop ended without a fault.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Stop {
     Done,
@@ -26,7 +26,7 @@ fn sign_extend(value: u64, width: u8) -> u64 {
     ((value << unused) as i64 >> unused) as u64
 }
 
-/// Runs from `pc` to the end: as native code where there is some and nobody watches.
+/// Runs from `pc` to the end, as native code if it exists and no observer watches.
 pub(crate) fn execute<T: Externs, O: Observer>(
     context: &mut Context<'_, T>,
     phv: &mut Phv,
@@ -170,7 +170,7 @@ fn run<T: Externs, O: Observer>(
     }
 }
 
-/// Looks a table up, copies the action's data in, and says where the action is and what comes after.
+/// Looks up a table, and copies the action's data into the parameters. Returns the action's position and the next node's.
 #[inline]
 fn apply<T: Externs>(context: &mut Context<'_, T>, phv: &mut Phv, table: u32) -> (usize, usize) {
     let program = context.program;

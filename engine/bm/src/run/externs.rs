@@ -1,17 +1,17 @@
-//! What a v1model primitive asks of the switch around it. The switch implements this; dispatch is static.
+//! The interface through which v1model primitives act on the switch. The switch implements it; dispatch is static.
 
 use super::phv::Phv;
 use crate::number::decimal;
 use crate::program::LogValue;
 
-/// One `log_msg` call: the program's format string and the values, in order. `Display` fills them in, in decimal.
+/// One `log_msg` call: the program's format string and the values, in order. `Display` formats it with decimal values.
 #[derive(Debug, Clone, Copy)]
 pub struct LogMessage<'a> {
     /// The format string with `{}` places, as in the program.
     pub format: &'a str,
     /// The values.
     pub values: &'a [LogValue],
-    /// What the values are parts of.
+    /// The words that hold the values.
     pub words: &'a [u64],
 }
 
@@ -28,7 +28,7 @@ impl std::fmt::Display for LogMessage<'_> {
                 rest = after;
                 continue;
             }
-            // Whatever stands between the braces is replaced with them.
+            // Any text between braces is replaced together with them.
             let end = rest.find('}').filter(|_| rest.starts_with('{')).map_or(1, |end| end + 1);
             let value = if end > 1 { values.next() } else { None };
             match value {
@@ -45,8 +45,8 @@ impl std::fmt::Display for LogMessage<'_> {
 
 /// Side effects of v1model primitives. `phv` is the packet at the moment of the call.
 ///
-/// Only the last clone, resubmit, recirculate and digest call of a pipeline run counts (facts of BMv2:
-/// each overwrites one packet register); keeping the last is the implementor's part.
+/// Only the last clone, resubmit, recirculate and digest call of a pipeline run counts, because each overwrites a packet
+/// register in BMv2; the implementor must keep the last one.
 pub trait Externs {
     /// Returns the port number that means "drop"; `mark_to_drop` writes it to `egress_spec`.
     fn drop_port(&self) -> u64;
@@ -70,7 +70,7 @@ pub trait Externs {
     fn log_msg(&mut self, message: LogMessage<'_>);
 }
 
-/// The externs of a parser and of conditions, which have no side effects on a switch; `log_msg` there is not shown.
+/// The externs of parsers and conditions, which have no side effects on a switch; `log_msg` is ignored there.
 pub(crate) struct Detached;
 
 impl Externs for Detached {

@@ -1,4 +1,4 @@
-//! Headers in a packet's slots: extracted at the cursor, compared, copied, moved within stacks.
+//! Headers in a packet's slots: extracts them at the cursor, compares and copies them, and moves them within stacks.
 
 use super::context::{Context, Trap};
 use super::phv::Phv;
@@ -69,14 +69,14 @@ pub(super) fn next_of_stack<T>(context: &Context<'_, T>, phv: &Phv, stack: u32) 
     Ok(stack.first + next as u32)
 }
 
-/// Returns the `width` bits that begin `bit` bits after the cursor.
+/// Returns the `width` bits that start `bit` bits after the cursor.
 pub(crate) fn lookahead<T>(context: &Context<'_, T>, bit: u32, width: u32) -> Result<u128, Trap> {
     let data = &context.packet[context.cursor..];
     let (first, end) = (bit as usize / 8, (bit + width).div_ceil(8) as usize);
     let Some(bytes) = data.get(first..end) else {
         return Err(Trap::ParserError(context.program.core_errors().packet_too_short));
     };
-    // Up to 128 bits may lie over 17 bytes: the surplus of the first falls out at the top.
+    // Up to 128 bits may span 17 bytes: the surplus bits of the first byte are shifted out at the top.
     let surplus = (8 - (bit + width) % 8) % 8;
     let mut value = 0u128;
     for (at, &byte) in bytes.iter().enumerate() {
@@ -93,7 +93,7 @@ pub(crate) fn headers_equal(program: &Program, phv: &Phv, a: usize, b: usize) ->
     let of = |base: Slot| &phv.slots[base as usize..(base + words) as usize];
     let fields_equal = match (left.vl, right.vl) {
         (Some(x), Some(y)) => {
-            // The length's word is compared by the value of the bytes instead.
+            // Lengths are not compared as words: the comparison of the bytes covers them.
             let length = (program.vl_store(x).length - left.base) as usize;
             debug_assert_eq!(length, (program.vl_store(y).length - right.base) as usize);
             of(left.base)[..length] == of(right.base)[..length]
@@ -105,7 +105,7 @@ pub(crate) fn headers_equal(program: &Program, phv: &Phv, a: usize, b: usize) ->
     phv.slots[left.valid as usize] != 0 && phv.slots[right.valid as usize] != 0 && fields_equal
 }
 
-/// Copies a header of the same type; an invalid source only invalidates.
+/// Copies a header of the same type. An invalid source only invalidates the target.
 pub(crate) fn assign_header(program: &Program, phv: &mut Phv, to: usize, from: usize) {
     let (target, source) = (program.header(to as u32), program.header(from as u32));
     if phv.slots[source.valid as usize] == 0 {
@@ -122,7 +122,7 @@ pub(crate) fn assign_header(program: &Program, phv: &mut Phv, to: usize, from: u
     }
 }
 
-/// Swaps two headers of one type with all they have: BMv2's `Header::swap_values`.
+/// Swaps all contents of two headers of one type: BMv2's `Header::swap_values`.
 pub(crate) fn swap_headers(program: &Program, phv: &mut Phv, a: usize, b: usize) {
     let (a, b) = (program.header(a as u32), program.header(b as u32));
     phv.slots.swap(a.valid as usize, b.valid as usize);
@@ -134,8 +134,8 @@ pub(crate) fn swap_headers(program: &Program, phv: &mut Phv, a: usize, b: usize)
     }
 }
 
-/// Runs `push_front` or `pop_front` as P4_16 defines them: elements move, and those that appear are invalid. Elements are
-/// swapped, as in BMv2, so that an invalid element has the same fields as there.
+/// Runs `push_front` or `pop_front` as P4_16 defines them: elements move, and new elements are invalid. Elements are swapped,
+/// as in BMv2, so that the fields of an invalid element are the same as there.
 pub(super) fn shift_stack(program: &Program, phv: &mut Phv, stack: u32, by: u64, push: bool) {
     let stack = program.stack(stack);
     let size = u64::from(stack.size);
@@ -157,7 +157,7 @@ pub(super) fn shift_stack(program: &Program, phv: &mut Phv, stack: u32, by: u64,
     }
 }
 
-/// Makes every other member of the header's union invalid, if it is in one.
+/// Invalidates all other members of the header's union, if it is in one.
 pub(crate) fn only_valid(program: &Program, phv: &mut Phv, header: usize) {
     let Some(union) = program.header(header as u32).union else { return };
     for &member in &program.union(union).members {

@@ -1,4 +1,4 @@
-//! Which way a packet goes: what a table has for it, and which case of a select fits.
+//! Decisions on a packet's path: table lookups, and the matching case of a select.
 
 use super::calculate::output;
 use super::context::Context;
@@ -7,7 +7,7 @@ use super::phv::Phv;
 use crate::program::{Case, Select, TableType};
 use crate::tables::{Cells, Group, Outcome};
 
-/// What a table says to run.
+/// The result of a table lookup.
 pub(crate) struct Found<'a> {
     /// Index into the table's actions.
     pub(crate) local: usize,
@@ -16,8 +16,8 @@ pub(crate) struct Found<'a> {
     pub(crate) data: &'a [u64],
 }
 
-/// Looks a table up. Returns `None` without an action. Inlined always: a packet does this some five times, and the call alone
-/// would cost a percent of its instructions.
+/// Looks up a table. Returns `None` if there is no action. It is always inlined: a packet calls it about five times, and the
+/// calls alone would cost a percent of its instructions.
 #[inline(always)]
 pub(crate) fn look_up<'c, T: Externs>(
     context: &'c mut Context<'_, T>,
@@ -69,7 +69,7 @@ pub(crate) fn look_up<'c, T: Externs>(
                 Outcome::Group(group) => {
                     profile.group(group).map(Group::active).filter(|m| !m.is_empty()).and_then(|members| {
                         let hash = match program.selector(profile_id as u32) {
-                            // Of one, every hash selects it.
+                            // Every hash selects the only member.
                             Some(selector) if members.len() > 1 => {
                                 let writer = context.native.and_then(|native| native.selector(profile_id));
                                 output(selector, program, phv, writer, &[], None)
@@ -92,14 +92,14 @@ pub(crate) fn look_up<'c, T: Externs>(
     Some(Found { local, is_hit: hit.is_some(), data: &data[..words] })
 }
 
-/// Returns the one of a group's active members that a hash selects, of which BMv2 keeps 32 bits; `None` without members.
+/// Returns the active member that a hash selects, of which BMv2 uses the low 32 bits; `None` if there are no members.
 #[inline]
 pub(crate) fn member_of_group(members: &[u32], hash: u64) -> Option<u32> {
     let at = (hash as u32 as usize).checked_rem(members.len())?;
     members.get(at).copied()
 }
 
-/// Returns the first case of a select that fits: its index, or one past the last for the default.
+/// Returns the index of the first case of a select that matches, or one past the last for the default.
 pub(crate) fn branch<T>(context: &mut Context<'_, T>, phv: &Phv, select: &Select) -> usize {
     if let Some(cases) = &select.narrow {
         let key = select.key.narrow(&phv.slots);

@@ -1,6 +1,6 @@
-//! A packet's way: what it carries with it, and how the program's instructions run on it.
+//! Packet processing: a packet's data, and the execution of the program's instructions on them.
 //!
-//! It knows neither names nor a control plane, and makes no native code: it enters it.
+//! This module knows neither names nor a control plane. It enters native code, but does not generate it.
 
 mod calculate;
 mod cold;

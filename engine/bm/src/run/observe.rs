@@ -1,40 +1,39 @@
-//! The hook by which a run of instructions can be watched, and the marks that say what an instruction belongs to.
+//! The hook through which a run of instructions can be observed.
 //!
-//! The loop in `execute` calls [`Observer::before`] ahead of every instruction. It is generic over the observer, so
-//! with [`Unwatched`] the call and its arguments are gone when the code is compiled. An observer reads; nothing that
-//! it does can change what a packet does.
+//! The loop in `execute` calls [`Observer::before`] before every instruction. The loop is generic over the observer, so the
+//! compiler removes the call and its arguments for [`Unwatched`]. An observer only reads; it cannot change the result of a
+//! packet.
 //!
-//! Whatever else comes to execute a program (instructions that do the work of several, machine code) has no such
-//! hook and needs none: a watched run goes through the loop in `execute`, always, and a program whose
-//! [`Program::marks`](crate::Program) are there has been compiled one instruction after the other, as the JSON says. Passes
-//! that merge, move or drop instructions must leave such a program alone.
+//! Other ways of execution (instructions that do the work of several, native code) have no such hook and need none: an observed
+//! run always uses the loop in `execute`. A program with [`Program::marks`](crate::Program) has been compiled one instruction
+//! after another, in the order of the JSON. Passes that merge, move or drop instructions must not change such a program.
 
 use super::phv::Phv;
 use crate::program::Program;
 use crate::tables::Cells;
 
-/// What is about to run, and all that it can touch.
+/// The next instruction, and all the data that it can access.
 pub(crate) struct Moment<'a> {
     pub(crate) program: &'a Program,
     pub(crate) cells: &'a Cells,
     pub(crate) phv: &'a Phv,
     /// The next instruction.
     pub(crate) pc: usize,
-    /// The parser's place in the packet, in bytes.
+    /// The parser's position in the packet, in bytes.
     pub(crate) cursor: usize,
 }
 
-/// Watches a run.
+/// Observes a run.
 pub(crate) trait Observer {
-    /// Whether there is anything to call. `false` takes the calls out of the loop.
+    /// Whether the observer needs calls. `false` removes the calls from the loop.
     const WATCHES: bool;
-    /// Observes an instruction that is about to run.
+    /// Observes the next instruction before it runs.
     fn before(&mut self, moment: &Moment<'_>);
-    /// Observes the end of the run, after the instruction that was announced last.
+    /// Observes the end of the run, after the last instruction.
     fn end(&mut self, moment: &Moment<'_>);
 }
 
-/// Nobody watches.
+/// The observer of a run that is not observed.
 pub(crate) struct Unwatched;
 
 impl Observer for Unwatched {

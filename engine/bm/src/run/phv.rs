@@ -1,46 +1,46 @@
-//! The packet header vector: one flat array of words that holds every header field, validity bit, constant,
-//! action parameter and temporary of one packet. Not the packet's bytes: those stay with the caller.
+//! The packet header vector: one flat array of words with every header field, validity bit, constant, action parameter and
+//! temporary of one packet. The packet's bytes stay with the caller.
 //!
-//! Order of the slots: metadata, headers with their validity and stack indices (what a reset zeroes), then
-//! action parameters, temporaries, constants.
+//! Order of the slots: metadata, headers with their validity and stack indices (a reset zeroes all of these), then action
+//! parameters, temporaries, constants.
 
 use crate::number::to_bytes;
 use crate::program::{Field, FieldList, Program, Slot, VlStore, Zeroed};
 
-/// What a word has, in tests, that nothing is to read before it is written, so that one that is read after all shows.
+/// Value of words that must not be read before they are written, in debug builds: it exposes a wrong read.
 pub(super) const UNREAD: u64 = 0xdead_dead_dead_dead;
 
-/// The scratch of one packet; reusable through [`Phv::reset`].
+/// The scratch memory of one packet; reusable through [`Phv::reset`].
 #[derive(Debug, Clone)]
 pub struct Phv {
     pub(crate) slots: Vec<u64>,
     /// Bytes of variable-length fields.
     pub(crate) vl: Vec<u8>,
-    /// Where checksum and hash inputs are put together, and field lists kept over a reset.
+    /// Buffer for checksum and hash inputs.
     pub(crate) bytes: Vec<u8>,
     kept: Vec<u64>,
-    /// Where [`Phv::save`] notes which blocks of words are not all zeros.
+    /// Buffer of [`Phv::save`]: which blocks of words are not all zeros.
     pub(crate) present: Vec<u64>,
-    /// Maximum number of words that [`Phv::save`] has saved.
+    /// Maximum number of words that [`Phv::save`] has saved so far.
     pub(crate) largest_saved: usize,
-    /// As many of [`Phv::save_kept`].
+    /// Maximum number of words that [`Phv::save_kept`] has saved so far.
     pub(crate) largest_kept: usize,
-    /// Length of the packet as received, in bytes: what counters and meters of bytes add.
+    /// Length of the packet as received, in bytes: the amount that byte counters and meters add.
     pub ingress_length: u64,
-    /// BMv2's packet length register, in bytes: follows headers as they are added and removed.
+    /// BMv2's packet length register, in bytes: it changes when headers are added and removed.
     pub packet_length: u64,
     pub(crate) payload_offset: usize,
 }
 
-/// Zeroes words in pieces of 1 KiB: from 2 KiB on the C library's `memset` fills byte by byte in microcode, which takes longer
-/// to begin than such a piece takes.
+/// Zeroes words in pieces of 1 KiB: from 2 KiB on the C library's `memset` uses a microcoded string instruction, whose start-up
+/// takes longer than such a piece.
 #[inline]
 fn zero(words: &mut [u64]) {
     words.chunks_mut(128).for_each(|piece| piece.fill(0));
 }
 
 impl Phv {
-    /// Creates scratch for packets of `program`, reset.
+    /// Creates reset scratch memory for packets of `program`.
     pub fn new(program: &Program) -> Phv {
         let mut slots = vec![0; program.slots()];
         slots[program.const_base()..].copy_from_slice(program.constants());
@@ -58,14 +58,14 @@ impl Phv {
         }
     }
 
-    /// Makes it as new: every header invalid, every field zero, both lengths set to `length` bytes.
+    /// Invalidates every header, zeroes every field, and sets both lengths to `length` bytes.
     pub fn reset(&mut self, program: &Program, length: u64) {
         zero(&mut self.slots[..program.reset_end()]);
         self.set_length(length);
     }
 
-    /// Resets what anything reads, as [`Phv::reset`] does for all; `zeroed` says what that is for this program. What is not read has any
-    /// value.
+    /// Resets the words that may be read, as [`Phv::reset`] does for all words; `zeroed` lists them for this program. Other
+    /// words have any value.
     #[inline]
     pub fn begin(&mut self, program: &Program, zeroed: &Zeroed, length: u64) {
         if cfg!(debug_assertions) {
@@ -83,12 +83,12 @@ impl Phv {
         self.payload_offset = 0;
     }
 
-    /// Zeroes all metadata (user and standard), leaving headers alone.
+    /// Zeroes all metadata (user and standard), and keeps headers.
     pub fn reset_metadata(&mut self, program: &Program) {
         zero(&mut self.slots[..program.metadata_end()]);
     }
 
-    /// Zeroes all metadata except the fields of `keep`: what BMv2 does for resubmit, recirculate and clone.
+    /// Zeroes all metadata except the fields of `keep`, as BMv2 does for resubmit, recirculate and clone.
     pub fn reset_metadata_except(&mut self, program: &Program, keep: FieldList) {
         let fields = program.list_fields(keep);
         self.kept.clear();
@@ -111,7 +111,7 @@ impl Phv {
         }
     }
 
-    /// Returns the value of a field of up to 64 bits (a signed one sign-extended); the low 64 bits of a wider one.
+    /// Returns the value of a field of up to 64 bits (sign-extended if signed), or the low 64 bits of a wider one.
     #[inline]
     pub fn get(&self, field: Field) -> u64 {
         self.slots[field.slot as usize]
@@ -131,7 +131,7 @@ impl Phv {
         self.slots[slot] = if field.signed { (shifted as i64 >> unused) as u64 } else { shifted >> unused };
     }
 
-    /// Returns the value of a field of up to 128 bits, zero-extended from its width; the low 128 bits of a wider one.
+    /// Returns the value of a field of up to 128 bits, zero-extended from its width, or the low 128 bits of a wider one.
     pub fn get_wide(&self, field: Field) -> u128 {
         let slot = field.slot as usize;
         let low = u128::from(self.slots[slot]);
@@ -143,18 +143,18 @@ impl Phv {
     pub fn sample(&self, program: &Program, list: FieldList, out: &mut Vec<u8>) {
         for &f in program.list_fields(list) {
             let mut words = self.slots[f.slot as usize..][..f.words()].to_vec();
-            // A signed field is kept sign-extended; a sample has its own bits only.
+            // Signed fields are stored sign-extended; a sample has only the bits of the field.
             words = crate::number::cut(words, f.width());
             out.extend(to_bytes(&words, f.width()));
         }
     }
 
-    /// Returns the bytes that the parser consumed: where the payload begins in the parsed packet.
+    /// Returns the number of bytes that the parser consumed: the start of the payload in the parsed packet.
     pub fn payload_offset(&self) -> usize {
         self.payload_offset
     }
 
-    /// Returns a 128-bit value in two slots, low word first.
+    /// Returns the 128-bit value of two slots, low word first.
     #[inline]
     pub(crate) fn pair(&self, slot: Slot) -> u128 {
         let at = slot as usize;
@@ -180,15 +180,15 @@ impl Phv {
     }
 
     pub(crate) fn swap_vl(&mut self, a: VlStore, b: VlStore) {
-        // The lengths are in slots, which the code that swaps the headers swaps too.
+        // The lengths are in slots, which the caller swaps with the headers.
         let used = self.vl_bytes(a).len().max(self.vl_bytes(b).len()).min(a.capacity).min(b.capacity);
         for at in 0..used {
             self.vl.swap(a.start + at, b.start + at);
         }
     }
 
-    /// Returns whether the variable-length fields of two headers are equal. BMv2 compares the numbers that their bytes are, so
-    /// zeros in front do not count.
+    /// Returns whether the variable-length fields of two headers are equal. BMv2 compares their bytes as numbers, so leading
+    /// zeros do not count.
     pub(crate) fn varbits_equal(&self, program: &Program, a: usize, b: usize) -> bool {
         let significant = |header: usize| {
             let store = program.header(header as u32).vl.map(|vl| program.vl_store(vl));
@@ -198,7 +198,7 @@ impl Phv {
         significant(a) == significant(b)
     }
 
-    /// Returns the number of bytes of a header as it would be deparsed, its variable-length field included.
+    /// Returns the length of a header in bytes when deparsed, with its variable-length field.
     pub(crate) fn header_bytes(&self, program: &Program, header: u32) -> u64 {
         let h = program.header(header);
         let variable = h.vl.map_or(0, |vl| self.slots[program.vl_store(vl).length as usize]);

@@ -1,23 +1,23 @@
-//! A packet's headers and metadata put aside, in little room, while another packet uses the [`Phv`]: all of them, or what
-//! anything may still look at (see `program::liveness`).
+//! Saves a packet's headers and metadata in compact form, while another packet uses the [`Phv`]: all of them, or only the words
+//! that may still be read (see `program::liveness`).
 //!
-//! Most fields of a packet are zero: those of headers that it does not have, and most metadata. So the packet data are
-//! taken in blocks of a few words, and blocks of zeros are left out.
+//! Most fields of a packet are zero: the fields of headers that it does not have, and most metadata. The packet data are
+//! therefore saved in blocks of a few words, without the blocks of zeros.
 
 use super::phv::{Phv, UNREAD};
 use crate::program::{Kept, Program};
 
-/// Words of a block. Fewer make what is put aside smaller; more make putting it aside faster.
+/// Words per block. Smaller blocks need less memory; larger blocks are faster to save.
 const BLOCK: usize = 4;
 
-/// What [`Phv::save`] or [`Phv::save_kept`] has put aside. Its buffers are used again.
+/// A packet saved by [`Phv::save`] or [`Phv::save_kept`]. Its buffers are reused.
 #[derive(Debug, Clone, Default)]
 pub struct SavedPhv {
-    /// Of a whole packet, for each 64 blocks: a bit per block that is not all zeros, then these blocks. At the end what
-    /// makes no block. Otherwise the words of [`Kept`] in its order.
+    /// For a whole packet: for each 64 blocks, a bit per block that is not all zeros, then these blocks; at the end the words
+    /// of an incomplete block. Otherwise: the words of [`Kept`], in its order.
     words: Vec<u64>,
     is_whole: bool,
-    /// Bytes of the variable-length fields, each as long as its length field says.
+    /// Bytes of the variable-length fields; their length fields give their lengths.
     vl: Vec<u8>,
     ingress_length: u64,
     packet_length: u64,
@@ -25,7 +25,7 @@ pub struct SavedPhv {
 }
 
 impl Phv {
-    /// Puts all packet data aside. Scratch is not kept: nothing reads it before writing it.
+    /// Saves all packet data. Scratch memory is not saved: nothing reads it before writing it.
     pub fn save(&mut self, program: &Program, to: &mut SavedPhv) {
         let slots = &self.slots[..program.reset_end()];
         let (blocks, rest) = slots.split_at(slots.len() - slots.len() % BLOCK);
@@ -33,7 +33,7 @@ impl Phv {
         let mut used = rest.len() + groups.len();
         self.present.clear();
         for group in groups.clone() {
-            // Without a branch, and apart from the copying: what is zero differs from packet to packet.
+            // Free of branches and separate from the copying, because the blocks of zeros differ from packet to packet.
             let is_present = |block: &[u64]| u64::from(block.iter().fold(0, |any, word| any | word) != 0);
             let present =
                 group.chunks_exact(BLOCK).rev().fold(0, |bits, block| bits << 1 | is_present(block));
@@ -41,8 +41,8 @@ impl Phv {
             self.present.push(present);
         }
         to.words.clear();
-        // No more than any packet has needed, because a queue keeps many of these; no less, so that a buffer that is
-        // used again does not grow.
+        // Not more than any packet has needed, because a queue holds many of these; not less, so that a reused buffer does not
+        // grow.
         self.largest_saved = self.largest_saved.max(used);
         to.words.reserve_exact(self.largest_saved);
         for (group, &present) in groups.zip(&self.present) {
@@ -59,7 +59,7 @@ impl Phv {
         self.save_others(program, to);
     }
 
-    /// Puts aside what `kept` says, which is of this program.
+    /// Saves the words of `kept`, which belongs to this program.
     pub fn save_kept(&mut self, program: &Program, kept: &Kept, to: &mut SavedPhv) {
         to.words.clear();
         to.words.reserve_exact(self.largest_kept);
@@ -76,7 +76,7 @@ impl Phv {
         self.save_others(program, to);
     }
 
-    /// Puts aside what is not in the slots.
+    /// Saves the data outside the slots.
     fn save_others(&self, program: &Program, to: &mut SavedPhv) {
         to.vl.clear();
         for &store in program.vl_stores() {
@@ -87,7 +87,7 @@ impl Phv {
         to.payload_offset = self.payload_offset;
     }
 
-    /// Becomes the packet that was put aside by a [`Phv`] of the same program, with the same `kept`.
+    /// Restores a packet that was saved from a [`Phv`] of the same program, with the same `kept`.
     pub fn restore(&mut self, program: &Program, kept: &Kept, from: &SavedPhv) {
         if from.is_whole {
             self.restore_whole(program, from);

@@ -1,6 +1,6 @@
-//! Arithmetic on integers wider than 128 bits. All operands of an operation have as many words, low word first, and are in
-//! two's complement: a value that is never negative has a word's top bit to spare. The loader decides how many words
-//! hold every value; nothing here allocates.
+//! Arithmetic on integers wider than 128 bits. All operands of an operation have the same number of words, low word first, in
+//! two's complement: for an unsigned value the top bit of the highest word must be free. The loader determines the number of
+//! words that holds every value; nothing here allocates.
 
 use crate::error::Fault;
 use crate::number::{compare, word_mask};
@@ -64,7 +64,7 @@ pub(crate) fn run(slots: &mut [u64], wide: Wide) -> Result<(), Fault> {
             slots.copy_within(a..a + n, d);
             extend_sign(slots, n, d, wide.w);
             if slots[d..d + n] != slots[a..a + n] {
-                // The largest of `w` bits; the smallest is its complement.
+                // The largest value of `w` bits; the smallest is its complement.
                 for i in 0..n {
                     let largest = word_mask(wide.w - 1, i);
                     slots[d + i] = if negative { !largest } else { largest };
@@ -92,12 +92,12 @@ pub(crate) fn run(slots: &mut [u64], wide: Wide) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Returns all ones if the value is negative.
+/// Returns all ones if the value is negative, and zero otherwise.
 fn sign(slots: &[u64], at: usize, n: usize) -> u64 {
     (slots[at + n - 1] as i64 >> 63) as u64
 }
 
-/// Splits a shift into whole words and bits; one that is longer than the value shifts all of it out.
+/// Splits a shift count into whole words and bits. A count beyond the value's length shifts out all of it.
 fn split(count: u64, n: usize) -> (usize, u32) {
     let whole = usize::try_from(count / 64).unwrap_or(usize::MAX).min(n);
     (whole, if whole == n { 0 } else { (count % 64) as u32 })
@@ -162,7 +162,7 @@ mod tests {
 
     const N: usize = 4;
 
-    /// Computes with values of 128 bits in 256 bits, for cases in which an `i128` holds every result.
+    /// Computes with 128-bit values in 256 bits, for cases whose results fit into an `i128`.
     fn compute(operation: Operation, w: u32, a: i128, b: i128) -> Result<i128, Fault> {
         let mut slots = vec![0; 4 * N];
         for (at, value) in [(0, a), (N, b)] {
@@ -200,7 +200,7 @@ mod tests {
 
         #[test]
         fn a_wide_product_divided_by_a_factor_is_the_other(a in prop::array::uniform3(any::<u64>()), b in 1u64..) {
-            // 192 bits by 64 bits fill the 256 but for the sign.
+            // 192 bits by 64 bits fill all of the 256 bits except the sign.
             let mut slots = vec![0; 8 * N];
             slots[..3].copy_from_slice(&a);
             slots[2] >>= 1;

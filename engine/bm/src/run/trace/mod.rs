@@ -1,11 +1,11 @@
-//! One packet's way through parser and pipelines, as a list of events.
+//! Traces of one packet through parser and pipelines, as lists of events.
 //!
-//! A [`Trace`] watches runs of the instructions (`State::parse_traced`, `State::run_traced`, ...) and writes down what they
-//! read, decide and change. Events hold dense numbers; [`Event::named`] gives them their names. What each
-//! event belongs to in the source is known for a program loaded with [`Program::from_json_for_tracing`] only; other
-//! programs give the same events without states, conditions, actions and statements.
+//! A [`Trace`] observes runs of the instructions (`State::parse_traced`, `State::run_traced`, ...) and records what they read,
+//! decide and change. Events hold dense numbers; [`Event::named`] resolves their names. Only a program loaded with
+//! [`Program::from_json_for_tracing`] maps events to source constructs; other programs give the same events without states,
+//! conditions, actions and statements.
 //!
-//! Tracing allocates and is slow. A switch that traces nothing does not pay for it: see `observe`.
+//! Tracing allocates and is slow. A switch without traces pays nothing for it: see `observe`.
 
 mod names;
 mod record;
@@ -16,17 +16,17 @@ use crate::tables::CounterValue;
 pub use names::{NamedEvent, NamedHit, NamedMatch, NamedValue, SelectKey};
 use record::Pending;
 
-/// Something that a packet's instructions can change about the packet.
+/// A part of the packet that instructions can change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Lvalue {
-    /// A field, of metadata or of a header: indices of the header and of the field in its type.
+    /// A field of metadata or of a header: indices of the header, and of the field in its type.
     Field {
         /// Header instance.
         header: u32,
         /// Field of its type.
         field: u32,
     },
-    /// Whether a header is valid.
+    /// The validity of a header.
     Valid {
         /// Header instance.
         header: u32,
@@ -38,24 +38,24 @@ pub enum Lvalue {
 pub struct Hit {
     /// Its handle.
     pub handle: u64,
-    /// Value and mask of each key field; a range has first and last instead.
+    /// Value and mask of each key field; first and last value of a range.
     pub key: Vec<KeyMatch>,
-    /// Prefix length, of an lpm table.
+    /// Prefix length, in an lpm table.
     pub prefix_length: Option<u32>,
-    /// Priority (the low number wins), of a ternary or range table.
+    /// Priority (the lowest number wins), in a ternary or range table.
     pub priority: Option<u32>,
 }
 
-/// What an entry wants of one key field.
+/// The match of an entry on one key field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum KeyMatch {
     /// The value under the mask.
     Masked(u128, u128),
-    /// First and last.
+    /// First and last value.
     Range(u128, u128),
 }
 
-/// One thing that happened. Numbers without a word of their own are indices into the lists of [`Program`].
+/// One event. Numbers are indices into the lists of [`Program`], unless a comment says otherwise.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Event {
     /// A parse state begins.
@@ -69,16 +69,16 @@ pub enum Event {
     Extract {
         /// Header instance.
         header: u32,
-        /// Where it is in the packet, in bytes.
+        /// Its position in the packet, in bytes.
         offset: usize,
         /// Its length in bytes.
         bytes: usize,
-        /// Its fields; of one of variable length, the bytes it has.
+        /// Its fields; for a variable-length field, its length in bytes.
         fields: Vec<u128>,
     },
     /// The parser branches on a key.
     Select {
-        /// The fields that make the key; none for a lookahead or the field of a stack.
+        /// The fields of the key; `None` for a lookahead or the field of a stack.
         fields: Vec<Option<Lvalue>>,
         /// Their values.
         values: Vec<u128>,
@@ -89,7 +89,7 @@ pub enum Event {
         pipeline: u32,
         /// Conditional of that pipeline, in the order of the JSON.
         conditional: u32,
-        /// Which way.
+        /// Whether it holds.
         holds: bool,
     },
     /// A table was looked up.
@@ -98,11 +98,11 @@ pub enum Event {
         table: u32,
         /// The packet's values of the key fields.
         key: Vec<u128>,
-        /// The entry; none for a miss.
+        /// The entry; `None` for a miss.
         hit: Option<Hit>,
-        /// Group of the action profile, and how many members the selector may choose from.
+        /// Group of the action profile, and the number of its members that the selector may choose.
         group: Option<(u32, usize)>,
-        /// What the selector made of the packet: its hash.
+        /// The hash that the selector computed for the packet.
         hash: Option<u64>,
         /// Member of the action profile.
         member: Option<u32>,
@@ -123,16 +123,16 @@ pub enum Event {
     },
     /// The statement's condition was decided.
     Branch {
-        /// Which way.
+        /// Whether it holds.
         holds: bool,
     },
     /// A value changed.
     Set {
-        /// What.
+        /// The changed part.
         lvalue: Lvalue,
-        /// Before.
+        /// The old value.
         old: u128,
-        /// Now.
+        /// The new value.
         new: u128,
     },
     /// A register cell was read.
@@ -141,7 +141,7 @@ pub enum Event {
         register: u32,
         /// Cell.
         index: u64,
-        /// None beyond the array, where nothing is read.
+        /// The value; `None` if the index is beyond the array, where nothing is read.
         value: Option<u128>,
     },
     /// A register cell was written.
@@ -150,7 +150,7 @@ pub enum Event {
         register: u32,
         /// Cell.
         index: u64,
-        /// Before and now; none beyond the array, where nothing is written.
+        /// Old and new value; `None` if the index is beyond the array, where nothing is written.
         change: Option<(u128, u128)>,
     },
     /// A cell of an indirect counter counted the packet.
@@ -159,7 +159,7 @@ pub enum Event {
         counter: u32,
         /// Cell.
         index: u64,
-        /// What it shows now; none beyond the array.
+        /// The cell's new value; `None` if the index is beyond the array.
         value: Option<CounterValue>,
     },
     /// An indirect meter coloured the packet.
@@ -168,14 +168,14 @@ pub enum Event {
         meter: u32,
         /// Cell.
         index: u64,
-        /// The colour; none beyond the array.
+        /// The colour; `None` if the index is beyond the array.
         colour: Option<u64>,
     },
     /// A hash was computed: `base + hash % size`.
     Hash {
         /// The result.
         result: u64,
-        /// Added.
+        /// The value that is added.
         base: u64,
         /// Modulus.
         size: u64,
@@ -186,10 +186,10 @@ pub enum Event {
         low: u64,
         /// Maximum.
         high: u64,
-        /// What came.
+        /// The number drawn.
         drawn: u64,
     },
-    /// A primitive that asks something of the switch, with its arguments in order.
+    /// A primitive that requests an operation of the switch, with its arguments in order.
     Request {
         /// Its name in the JSON: `mark_to_drop`, `clone_ingress_pkt_to_egress`, `recirculate`, ...
         primitive: &'static str,
@@ -202,25 +202,25 @@ pub enum Event {
     Checksum {
         /// Checksum, in the order of the JSON.
         checksum: u32,
-        /// Updated; otherwise verified.
+        /// Whether it was updated; otherwise it was verified.
         update: bool,
-        /// What was computed; none where its condition does not hold, or its header is not there to be verified.
+        /// The computed value; `None` if the condition does not hold, or the header to be verified is not valid.
         computed: Option<u64>,
-        /// What its field had.
+        /// The value in its field.
         found: u128,
     },
 }
 
-/// Watches one packet and writes events down.
+/// Observes one packet and records events.
 #[derive(Debug)]
 pub struct Trace {
     events: Vec<Event>,
-    /// Every lvalue of the program: what it is, its first slot, its words.
+    /// Every lvalue of the program, with its first slot and its number of words.
     lvalues: Vec<(Lvalue, u32, u32)>,
-    /// The packet's slots before the instruction under way.
+    /// The packet's slots before the current instruction.
     slots: Vec<u64>,
     pending: Pending,
-    /// The condition under way: its instructions, where it goes on when it holds, and what it is of.
+    /// The current condition: its instructions, the place where it continues if it holds, and the construct that it belongs to.
     condition: Option<record::Undecided>,
     scratch: Vec<u64>,
 }
@@ -249,17 +249,17 @@ impl Trace {
         }
     }
 
-    /// Takes the events so far, in order.
+    /// Removes and returns the events so far, in order.
     pub fn take(&mut self) -> Vec<Event> {
         std::mem::take(&mut self.events)
     }
 
-    /// Records a checksum that was verified or updated.
+    /// Records a verified or updated checksum.
     pub(crate) fn checksum(&mut self, checksum: u32, update: bool, computed: Option<u64>, found: u128) {
         self.events.push(Event::Checksum { checksum, update, computed, found });
     }
 
-    /// Returns every field and validity that is not zero now, in the order of the program.
+    /// Returns every field and validity bit that is not zero now, in the order of the program.
     pub fn values(&self, phv: &Phv) -> Vec<(Lvalue, u128)> {
         let value =
             |&(lvalue, slot, words): &(Lvalue, u32, u32)| (lvalue, record::value(&phv.slots, slot, words));

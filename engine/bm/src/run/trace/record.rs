@@ -1,4 +1,4 @@
-//! How a trace makes events out of instructions: by looking at each before it runs and at what it has changed.
+//! Derives a trace's events from instructions: from each instruction before it runs, and from its changes afterwards.
 
 use super::{Event, Hit, KeyMatch, Lvalue, Trace};
 use crate::program::{ColdOp, Field, Mark, Op, Pc, Program, Slot};
@@ -7,7 +7,7 @@ use crate::run::observe::{Moment, Observer};
 use crate::run::phv::Phv;
 use crate::tables::Outcome;
 
-/// What the last instruction did can be told only after it.
+/// The last instruction, if its effect is only known after it has run.
 #[derive(Debug)]
 pub(super) enum Pending {
     Nothing,
@@ -18,16 +18,16 @@ pub(super) enum Pending {
     Random { low: u64, high: u64, to: Slot },
 }
 
-/// A condition whose instructions are under way.
+/// A condition whose instructions are running.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Undecided {
     begin: Pc,
     holds_at: Pc,
-    /// Pipeline and conditional; none for one inside an action.
+    /// Pipeline and conditional; `None` for a condition inside an action.
     of: Option<(u32, u32)>,
 }
 
-/// Returns the value of an lvalue, the low word first; of one wider than 128 bits the low 128.
+/// Returns the value of an lvalue, whose low word comes first; the low 128 bits of a wider one.
 pub(super) fn value(slots: &[u64], slot: Slot, words: u32) -> u128 {
     let at = slot as usize;
     u128::from(slots[at]) | if words == 2 { u128::from(slots[at + 1]) << 64 } else { 0 }
@@ -54,13 +54,13 @@ impl Observer for Trace {
 }
 
 impl Trace {
-    /// Begins to watch changes that no instruction makes: checksums, and what the switch itself writes.
+    /// Starts to watch for changes that no instruction makes: checksums, and writes of the switch itself.
     pub(crate) fn watch(&mut self, phv: &Phv) {
         self.slots.clear();
         self.slots.extend_from_slice(&phv.slots);
     }
 
-    /// Writes down what has changed since the last instruction, or since [`Trace::watch`].
+    /// Records the changes since the last instruction, or since [`Trace::watch`].
     pub(crate) fn write_changes(&mut self, phv: &Phv) {
         for &(lvalue, slot, words) in &self.lvalues {
             let (old, new) = (value(&self.slots, slot, words), value(&phv.slots, slot, words));
@@ -70,7 +70,7 @@ impl Trace {
         }
     }
 
-    /// Ends the last instruction.
+    /// Records the effect of the last instruction.
     fn settle(&mut self, moment: &Moment<'_>, next: Option<Pc>) {
         if let (Some(condition), Some(next)) = (self.condition, next) {
             if !(condition.begin..condition.holds_at).contains(&next) {
@@ -89,7 +89,7 @@ impl Trace {
         match std::mem::replace(&mut self.pending, Pending::Nothing) {
             Pending::Nothing => {}
             Pending::Extract { header, offset } => {
-                // One that failed has not moved the parser.
+                // A failed extraction does not move the parser.
                 if cursor > offset {
                     let h = program.header(header);
                     let fields = &program.header_type(h.type_id).fields;
@@ -121,7 +121,7 @@ impl Trace {
         self.write_changes(phv);
     }
 
-    /// Records that a construct of the source begins.
+    /// Records the start of a source construct.
     fn begin(&mut self, moment: &Moment<'_>, mark: Mark) {
         let here = moment.pc as Pc;
         match mark {
@@ -150,7 +150,7 @@ impl Trace {
         }
     }
 
-    /// Records what the instruction about to run will read, and notes what to look at after it.
+    /// Records what the next instruction will read, and notes what to check after it.
     fn announce(&mut self, moment: &Moment<'_>) {
         let Moment { program, cells, phv, cursor, .. } = *moment;
         let slot = |at: Slot| phv.slots[at as usize];
@@ -224,7 +224,7 @@ impl Trace {
         self.events.push(Event::RegisterWrite { register, index, change });
     }
 
-    /// Does the lookup that the instruction is about to do, and records what it finds.
+    /// Performs the lookup that the next instruction will do, and records its result.
     fn table(&mut self, moment: &Moment<'_>, table: u32) {
         let Moment { program, cells, phv, .. } = *moment;
         let fixed = program.match_table(table);
