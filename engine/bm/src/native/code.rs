@@ -1,9 +1,9 @@
-//! The memory of native code, and the functions in it. One of the two places with unsafe code; the other enters it: `run::enter`.
+//! The memory of native code, and the functions in it. One of the two modules with unsafe code; the other is `run::enter`.
 //!
-//! What makes it sound: the code was made by `translate` and `layout` for one program, and is entered only with slots,
-//! registers and counters of that program's sizes, which is checked at each entry. Slots and offsets in the code come from
-//! the loader, which keeps them inside these arrays; an index that comes from a packet is compared with the array's
-//! length in the code. Packet bytes are read after a comparison with what is left of the packet.
+//! Why it is sound: `translate` and `layout` generate the code for one program, and each call checks that slots, registers and
+//! counters have that program's sizes. Slots and offsets in the code come from the loader, which keeps them inside these
+//! arrays. The code compares an index that comes from a packet with the array's length, and the length of a read with the rest
+//! of the packet.
 
 #![allow(unsafe_code)]
 
@@ -16,23 +16,23 @@ use super::frame::Frame;
 use crate::program::Program;
 use crate::tables::{counter_places, register_places};
 
-/// From a frame, slots and a number of steps to a status.
+/// Takes a frame, slots and a number of steps; returns a status.
 type EntryCode = unsafe extern "C" fn(*mut Frame, *mut u64, u32) -> i64;
 
-/// From slots, variable-length fields and a place to the number of bytes written there.
+/// Takes slots, variable-length fields and an output pointer; returns the number of bytes written there.
 type WriterCode = unsafe extern "C" fn(*const u64, *const u8, *mut u8) -> usize;
 
-/// The memory that native code lies in.
+/// The memory that holds native code.
 pub(super) struct Code(Option<JITModule>);
 
-// SAFETY: the module is not touched any more once its functions are finalised: the code is read-only memory, and
-// `Drop` has it to itself.
+// SAFETY: the module is not changed once its functions are finalised: the code is read-only memory, and `Drop` has exclusive
+// access.
 unsafe impl Send for Code {}
-// SAFETY: as above; nothing can be reached through a shared `Code`.
+// SAFETY: as above; a shared `Code` gives access to nothing.
 unsafe impl Sync for Code {}
 
 impl Code {
-    /// Takes a module whose functions are finalised.
+    /// Takes ownership of a module whose functions are finalised.
     pub(super) fn new(module: JITModule) -> Code {
         Code(Some(module))
     }
@@ -45,13 +45,13 @@ impl Code {
 impl Drop for Code {
     fn drop(&mut self) {
         if let Some(module) = self.0.take() {
-            // SAFETY: entries and writers are private to `Native`, which owns this and is gone.
+            // SAFETY: entries and writers are private to `Native`, which owns this value and is being dropped.
             unsafe { module.free_memory() };
         }
     }
 }
 
-/// Code that runs instructions from some start to the end.
+/// Code that runs instructions from a start to the end.
 #[derive(Debug, Clone)]
 pub(crate) struct Entry {
     code: EntryCode,
@@ -61,7 +61,7 @@ pub(crate) struct Entry {
 }
 
 impl Entry {
-    /// Creates an entry for the function `id`, which `translate` made for `program`.
+    /// Creates an entry for the function `id`, which `translate` generated for `program`.
     pub(super) fn new(code: &Code, id: FuncId, program: &Program) -> Entry {
         Entry {
             // SAFETY: the function was declared with these parameters and this result, in C's calling convention.
@@ -72,21 +72,21 @@ impl Entry {
         }
     }
 
-    /// Returns whether arrays of these lengths are of the program that the code was made for.
+    /// Returns whether arrays of these lengths belong to the program of the code.
     #[inline]
     pub(crate) fn fits(&self, slots: usize, register_words: usize, counter_cells: usize) -> bool {
         slots == self.slots && register_words == self.register_words && counter_cells == self.counter_cells
     }
 
-    /// Runs it; returns a status.
+    /// Runs the code, and returns a status.
     ///
     /// # Safety
-    /// Slots, and the registers and counters of the frame, are arrays of the lengths that [`Entry::fits`] has been asked for.
-    /// The frame's packet is as long as the frame says, with the cursor inside. The callbacks are for what `calls` points
-    /// to. While the code runs all of these are reached only by it, and by the callbacks that it waits for.
+    /// [`Entry::fits`] has accepted the lengths of the slots and of the frame's registers and counters. The frame's packet is
+    /// as long as the frame states, and the cursor is inside it. The callbacks match the target of `calls`. While the code
+    /// runs, only the code and the callbacks that it waits for access all of these.
     #[inline]
     pub(crate) unsafe fn run(&self, frame: *mut Frame, slots: *mut u64, steps: u32) -> i64 {
-        // SAFETY: as the caller promises.
+        // SAFETY: the caller guarantees it.
         unsafe { (self.code)(frame, slots, steps) }
     }
 }
@@ -95,14 +95,14 @@ impl Entry {
 #[derive(Debug, Clone)]
 pub(crate) struct Writer {
     code: WriterCode,
-    /// Maximum number of bytes that it writes, and those that it writes over behind them.
+    /// Maximum number of bytes that it writes, including the spare bytes that it may overwrite after the output.
     room: usize,
     slots: usize,
     variable_bytes: usize,
 }
 
 impl Writer {
-    /// Creates a writer for the function `id`, which `layout` made for `program` and which writes at most `bytes`.
+    /// Creates a writer for the function `id`, which `layout` generated for `program` and which writes at most `bytes`.
     pub(super) fn new(code: &Code, id: FuncId, bytes: usize, program: &Program) -> Writer {
         Writer {
             // SAFETY: the function was declared with these parameters and this result, in C's calling convention.
@@ -113,7 +113,7 @@ impl Writer {
         }
     }
 
-    /// Appends the bytes that a packet with these slots and variable-length fields has to `out`.
+    /// Appends the bytes of a packet with these slots and variable-length fields to `out`.
     #[inline]
     pub(crate) fn append(&self, slots: &[u64], variable: &[u8], out: &mut Vec<u8>) {
         assert!(
@@ -122,8 +122,8 @@ impl Writer {
         );
         out.reserve(self.room);
         let length = out.len();
-        // SAFETY: the code reads slots and variable-length fields of this program's packets, and writes at most `room` bytes, for which there is
-        // room behind `length`; it returns how many of them count.
+        // SAFETY: the code reads slots and variable-length fields of this program's packets, and writes at most `room` bytes,
+        // which are reserved after `length`; it returns the number of valid bytes.
         unsafe {
             let written = (self.code)(slots.as_ptr(), variable.as_ptr(), out.as_mut_ptr().add(length));
             out.set_len(length + written);

@@ -1,15 +1,15 @@
-//! What native code and those who enter it have agreed on: where the code finds what it works on, and what it returns.
+//! The interface between native code and its caller: the location of the code's data, and its return values.
 
 use std::ffi::c_void;
 use std::mem::offset_of;
 
 use crate::tables::CounterValue;
 
-/// What an entry returns.
+/// Return values of an entry.
 pub(crate) mod status {
-    /// The end was reached.
+    /// The code has reached the end.
     pub(crate) const DONE: i64 = 0;
-    /// A callback has left the reason with who entered the code.
+    /// A callback has left the reason with the caller of the code.
     pub(crate) const TRAPPED: i64 = 1;
     /// [`crate::Fault::StepLimit`].
     pub(crate) const STEP_LIMIT: i64 = 2;
@@ -21,13 +21,13 @@ pub(crate) mod status {
     pub(crate) const CODE_SHIFT: u32 = 8;
 }
 
-/// What [`Frame::apply`] returns for a table without an action.
+/// The result of [`Frame::apply`] for a table without an action.
 pub(crate) const NO_ACTION: u64 = u32::MAX as u64;
 
-/// A callback: the frame, and an index of the program's.
+/// A callback with the frame and an index into a list of the program.
 type Callback = unsafe extern "C" fn(*mut Frame, u32) -> u64;
 
-/// What the code finds at the pointer that it is given, by offset.
+/// The data at the pointer that the code gets; the code accesses it by offset.
 #[repr(C)]
 pub(crate) struct Frame {
     pub(crate) registers: *mut u64,
@@ -35,17 +35,17 @@ pub(crate) struct Frame {
     pub(crate) packet_length: usize,
     pub(crate) cursor: usize,
     pub(crate) counters: *mut CounterValue,
-    /// What counters of bytes add.
+    /// The amount that byte counters add.
     pub(crate) ingress_length: u64,
-    /// The parameters of the action that `apply` has found last.
+    /// The parameters of the action that the last call of `apply` found.
     pub(crate) data: *const u64,
-    /// Runs the instruction of this index alone; not 0 when it trapped.
+    /// Runs the instruction with this index only; returns a non-zero value if it trapped.
     pub(crate) single: Callback,
-    /// Looks the table of this index up: twice the action's place in the table, plus 1 for a hit; or [`NO_ACTION`].
+    /// Looks up the table with this index. Returns twice the action's place in the table, plus 1 for a hit; or [`NO_ACTION`].
     pub(crate) apply: Callback,
-    /// The case of the select of this index that fits.
+    /// Returns the matching case of the select with this index.
     pub(crate) select: Callback,
-    /// What the callbacks work on: known to who enters the code.
+    /// The data of the callbacks, whose type only the caller of the code knows.
     pub(crate) calls: *mut c_void,
 }
 

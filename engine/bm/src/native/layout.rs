@@ -1,4 +1,4 @@
-//! Native code for headers: bytes to slots, and slots to bytes. What it must agree with is [`Layout`]'s own two loops.
+//! Native code that moves headers from bytes to slots and back. It must agree with the two loops of [`Layout`].
 
 use cranelift_codegen::ir::{types, InstBuilder, MemFlags, Value};
 use cranelift_codegen::isa::TargetFrontendConfig;
@@ -7,12 +7,12 @@ use cranelift_frontend::FunctionBuilder;
 use super::translate::{load_slot, store_slot};
 use crate::program::{Calculation, Deparser, Input, Layout, Piece, Program, Slot, VlStore};
 
-/// Bytes behind what is written that may be written over, because whole words are stored.
+/// Bytes after the output that may be overwritten, because whole words are stored.
 pub(super) const SPARE: usize = 8;
 
-/// One thing that a writer writes.
+/// One part of a writer's output.
 pub(super) struct Part {
-    /// Left out when this slot is 0.
+    /// The part is omitted if this slot is 0.
     valid: Option<Slot>,
     content: Content,
 }
@@ -27,7 +27,7 @@ enum Content {
 }
 
 impl Part {
-    /// Returns the maximum number of bytes that the part takes.
+    /// Returns the maximum length of the part in bytes.
     pub(super) fn bytes(&self) -> usize {
         match &self.content {
             Content::Fields { layout, .. } => layout.bytes as usize,
@@ -37,7 +37,7 @@ impl Part {
     }
 }
 
-/// Returns a whole header.
+/// Returns the parts of a whole header.
 fn header_parts(program: &Program, header: u32) -> Vec<Part> {
     let h = program.header(header);
     let ty = program.header_type(h.type_id);
@@ -51,12 +51,12 @@ fn header_parts(program: &Program, header: u32) -> Vec<Part> {
     parts
 }
 
-/// Returns what a deparser writes.
+/// Returns the parts that a deparser writes.
 pub(super) fn deparsed(program: &Program, deparser: &Deparser) -> Vec<Part> {
     deparser.headers.iter().flat_map(|&header| header_parts(program, header)).collect()
 }
 
-/// Returns what a calculation covers; `None` when it is not whole bytes.
+/// Returns the parts that a calculation covers; `None` if it does not consist of whole bytes.
 pub(super) fn covered(program: &Program, calculation: &Calculation) -> Option<Vec<Part>> {
     let mut parts = Vec::new();
     for input in &calculation.inputs {
@@ -72,7 +72,7 @@ pub(super) fn covered(program: &Program, calculation: &Calculation) -> Option<Ve
                 parts.extend(header_parts(program, *header));
                 continue;
             }
-            // A field by itself is one that does not begin or end at a byte.
+            // A single field that was not joined to others does not begin or end at a byte.
             Input::Field { .. } | Input::Constant { .. } => return None,
         };
         parts.push(Part { valid, content });
@@ -108,13 +108,13 @@ fn shift_right(b: &mut FunctionBuilder<'_>, value: Value, by: u32) -> Value {
     }
 }
 
-/// Moves the bytes at `data`, of which there are `layout.bytes`, into the slots from `base`.
+/// Moves the `layout.bytes` bytes at `data` into the slots from `base`.
 pub(super) fn extract(b: &mut FunctionBuilder<'_>, layout: &Layout, base: Slot, slots: Value, data: Value) {
     for chunk in &layout.chunks {
         let (at, length) = (chunk.byte, u32::from(chunk.bytes));
-        // The chunk's bytes are the low ones of `word`, `surplus` bits up.
+        // The chunk's bytes are the low ones of `word`, shifted up by `surplus` bits.
         let (word, surplus) = if layout.bytes >= 8 {
-            // A whole word from within the header, so that nothing beyond the packet is read.
+            // Load a whole word from within the header, so that nothing beyond the packet is read.
             let from = at.min(layout.bytes - 8);
             let word = b.ins().load(types::I64, unaligned(), data, from as i32);
             (b.ins().bswap(word), 8 * (from + 8 - (at + length)))
@@ -156,7 +156,7 @@ fn sign_extended(b: &mut FunctionBuilder<'_>, value: Value, p: &Piece) -> Value 
     b.ins().sshr_imm(up, unused)
 }
 
-/// Builds a function of (slots, variable-length fields, place) that writes the parts one after the other and returns the number
+/// Builds a function of (slots, variable-length fields, output) that writes the parts one after another and returns the number
 /// of bytes.
 pub(super) fn write_parts(
     program: &Program,
@@ -233,7 +233,7 @@ pub(super) fn write_parts(
     b.finalize();
 }
 
-/// Stores the low `bytes` bytes, most significant first, and over what follows them.
+/// Stores the low `bytes` bytes, most significant first, and overwrites the bytes after them.
 fn store_word(b: &mut FunctionBuilder<'_>, word: Value, bytes: u8, at: Value, offset: i32) {
     let up = shift_left(b, word, 64 - 8 * bytes);
     let swapped = b.ins().bswap(up);

@@ -1,5 +1,5 @@
-//! Native code for the instructions after which the next one runs: arithmetic, registers, extraction. Cold ones are run
-//! by the interpreter. The branches between them are in `translate`.
+//! Native code for instructions that always continue with the next one: arithmetic, registers, extraction. The interpreter runs
+//! cold ones. `translate` handles the branches between them.
 
 use std::mem::offset_of;
 
@@ -18,7 +18,7 @@ fn register_flags() -> MemFlags {
     MemFlags::trusted().with_alias_region(Some(AliasRegion::Table))
 }
 
-/// Cells of an array, in bytes.
+/// The cells of an array, with positions in bytes.
 struct Cells {
     first: usize,
     stride: usize,
@@ -26,7 +26,7 @@ struct Cells {
 }
 
 impl Translation<'_> {
-    /// Translates an instruction after which the next one runs.
+    /// Translates an instruction that always continues with the next one.
     pub(super) fn straight(&mut self, op: Op, at: Pc) {
         match op {
             Op::Mov { w, d, a } => {
@@ -120,12 +120,12 @@ impl Translation<'_> {
         }
     }
 
-    /// Returns the header that a slot names, if it is always the same.
+    /// Returns the header that a slot names, if the slot is constant.
     fn header(&self, h: Slot) -> Option<usize> {
         self.program.constant(h).map(|id| id as usize).filter(|&id| id < self.program.headers().len())
     }
 
-    /// Has the interpreter run one instruction.
+    /// Makes the interpreter run one instruction.
     fn single(&mut self, at: Pc) {
         let trapped = self.call(offset::SINGLE, at);
         let next = self.b.create_block();
@@ -146,7 +146,7 @@ impl Translation<'_> {
         self.set_cut(d, value, w);
     }
 
-    /// Translates a shift of which counts of 64 and more give 0.
+    /// Translates a shift in which counts of 64 and more give 0.
     fn shift(
         &mut self,
         w: u8,
@@ -190,14 +190,14 @@ impl Translation<'_> {
         self.set(d, value);
     }
 
-    /// Does something with a register's cell.
+    /// Applies `access` to a register's cell.
     fn register(&mut self, r: u32, idx: Slot, access: impl FnOnce(&mut Self, Value)) {
         let array = crate::tables::register_places(self.program.register_arrays()).0[r as usize];
         let cells = Cells { first: 8 * array.first, stride: 8 * array.stride, count: array.size };
         self.cell(offset::REGISTERS, cells, idx, access);
     }
 
-    /// Counts the packet.
+    /// Counts the packet in a counter's cell.
     fn count(&mut self, c: u32, idx: Slot) {
         let array = crate::tables::counter_places(self.program.counter_arrays())[c as usize].clone();
         let size = size_of::<CounterValue>();
@@ -215,8 +215,8 @@ impl Translation<'_> {
         });
     }
 
-    /// Does something with the address of one of the cells in the frame's array at `offset`; nothing when the index is
-    /// beyond them.
+    /// Applies `access` to the address of a cell in the frame's array at `offset`; does nothing if the index is beyond the
+    /// array.
     fn cell(&mut self, offset: i32, cells: Cells, idx: Slot, access: impl FnOnce(&mut Self, Value)) {
         let index = self.get(idx);
         let inside = self.b.ins().icmp_imm(IntCC::UnsignedLessThan, index, cells.count as i64);

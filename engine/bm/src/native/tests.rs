@@ -1,4 +1,4 @@
-//! Native code against the interpreter: the same instructions, the same slots, registers and ends.
+//! Compares native code with the interpreter: the same instructions, slots, registers and ends.
 
 use std::sync::Arc;
 
@@ -10,17 +10,17 @@ use crate::program::{Op, Pc, Program, Slot, WideOp};
 use crate::run::{execute, Context, Detached, Phv, Stop, Unwatched};
 use crate::state::State;
 
-/// Words of the packet that random instructions use.
+/// Number of packet words that random instructions use.
 const WORDS: u32 = 8;
 
-/// A program with two registers and a counter, whose instructions are `ops` and whose constants are `constants`.
+/// Returns a program with two registers and a counter, with the instructions `ops` and these constants.
 fn program(ops: Vec<Op>, constants: &[u64]) -> Arc<Executable> {
     let program = Program::from_json(include_bytes!("../../tests/programs/actions.json")).unwrap();
     assert!(program.register_arrays().len() >= 2 && program.reset_end() >= WORDS as usize);
     Executable::new(program.with_ops(ops, constants, 20))
 }
 
-/// Slots that hold packet data, an index within small arrays now and then, or a constant.
+/// Returns slots with packet data, occasionally an index within small arrays, or a constant.
 fn source(const_base: Slot, constants: u32) -> impl Strategy<Value = Slot> {
     prop_oneof![3 => 0..WORDS, 1 => const_base..const_base + constants]
 }
@@ -33,7 +33,7 @@ fn wide_op() -> impl Strategy<Value = WideOp> {
     ])
 }
 
-/// Any instruction that a list of this length may hold.
+/// Returns any instruction that a list of this length may contain.
 fn op(const_base: Slot, constants: u32, length: Pc) -> impl Strategy<Value = Op> {
     let a = source(const_base, constants);
     let b = source(const_base, constants);
@@ -81,7 +81,7 @@ fn op(const_base: Slot, constants: u32, length: Pc) -> impl Strategy<Value = Op>
     )
 }
 
-/// Every other instruction is a step, so that loops end.
+/// Returns the instructions with a step before each, so that loops end.
 fn with_steps(ops: Vec<Op>) -> Vec<Op> {
     let mut spaced = Vec::new();
     for mut op in ops {
@@ -95,7 +95,7 @@ fn with_steps(ops: Vec<Op>) -> Vec<Op> {
     spaced
 }
 
-/// What a run leaves behind.
+/// The final state of a run.
 type Ran = (Result<Stop, Fault>, Vec<u64>, Vec<u64>);
 
 fn run(program: &Arc<Executable>, words: &[u64], native: bool) -> Ran {
@@ -137,7 +137,7 @@ proptest! {
     }
 }
 
-/// Puts the constants where the program has them: random instructions are drawn before that is known.
+/// Moves the constants to their place in the program: random instructions are drawn before that place is known.
 fn at_const_base(mut op: Op, const_base: Slot) -> Op {
     let moved = |slot: &mut Slot| {
         if *slot >= 1_000_000 {

@@ -1,9 +1,9 @@
-//! Native code for a program's flow, one function from a start to the end. What stands between the branches is in
-//! `straight`.
+//! Native code for a program's control flow: one function from a start to the end. `straight` handles the instructions between
+//! branches.
 //!
-//! An action's code is made once for each node that may follow it, as `program::flow` has it, so that its end is a plain
-//! jump. All values are kept in the slot array, as the interpreter does, which is what callbacks and later runs read;
-//! Cranelift forwards a value from a store to the loads behind it.
+//! An action's code is generated once for each node that may follow it, as in `program::flow`, so that its end is a plain jump.
+//! All values are stored in the slot array, as in the interpreter, because callbacks and later runs read them there; Cranelift
+//! forwards a value from a store to later loads.
 
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{
@@ -14,7 +14,7 @@ use cranelift_frontend::{FunctionBuilder, Variable};
 use super::frame::{offset, status};
 use crate::program::{flow, FlowNode, Op, Pc, Program, Slot};
 
-/// Longest select whose cases are compared one by one in the code.
+/// Maximum number of cases of a select that the code compares one by one.
 const MAX_CASES: usize = 32;
 
 pub(super) struct Translation<'a> {
@@ -24,13 +24,13 @@ pub(super) struct Translation<'a> {
     pub(super) slots: Value,
     steps: Variable,
     callback: SigRef,
-    /// Returns [`status::TRAPPED`].
+    /// The block that returns [`status::TRAPPED`].
     pub(super) trapped: Block,
-    /// By node: where its code begins; `None` where it stands behind that of the only node that leads to it.
+    /// By node: the start of its code; `None` if the code directly follows the only node that leads to it.
     blocks: Vec<Option<Block>>,
 }
 
-/// Makes the function that runs from `start`, of (frame, slots, steps). `None` when it would be too long.
+/// Generates the function of (frame, slots, steps) that runs from `start`; `None` if it would be too long.
 pub(super) fn translate(
     program: &Program,
     start: Pc,
@@ -69,7 +69,7 @@ pub(super) fn translate(
     Some(())
 }
 
-/// Makes the blocks of the first node, of those that several nodes lead to, and of those that are branched to.
+/// Creates the blocks of the first node, of nodes with several predecessors, and of branch targets.
 fn blocks(program: &Program, nodes: &[FlowNode], b: &mut FunctionBuilder<'_>) -> Vec<Option<Block>> {
     let mut ways_in = vec![0; nodes.len()];
     ways_in[0] = 2;
@@ -104,7 +104,7 @@ pub(super) fn store_slot(b: &mut FunctionBuilder<'_>, slots: Value, slot: Slot, 
     b.ins().store(slot_flags(), value, slots, slot_offset(slot));
 }
 
-/// Returns a slot's value; a constant is put into the code.
+/// Returns a slot's value; a constant becomes an immediate value.
 pub(super) fn value_of(b: &mut FunctionBuilder<'_>, program: &Program, slots: Value, slot: Slot) -> Value {
     match program.constant(slot) {
         Some(constant) => b.ins().iconst(types::I64, constant as i64),
@@ -142,7 +142,7 @@ impl Translation<'_> {
         self.b.ins().load(ty, frame_flags(), self.frame, offset)
     }
 
-    /// Returns the block of a node that is branched to.
+    /// Returns the block of a branch target.
     fn block(&self, node: usize) -> Block {
         self.blocks[node].expect("every node that is branched to has a block")
     }
@@ -152,13 +152,13 @@ impl Translation<'_> {
         self.b.ins().icmp(condition, a, b)
     }
 
-    /// Leaves the function.
+    /// Returns from the function with `status`.
     fn end(&mut self, status: i64) {
         let status = self.b.ins().iconst(types::I64, status);
         self.b.ins().return_(&[status]);
     }
 
-    /// Leaves the function if `condition` is not zero.
+    /// Returns from the function with `status` if `condition` is not zero.
     pub(super) fn end_if(&mut self, condition: Value, status: i64) {
         let (leave, stay) = (self.b.create_block(), self.b.create_block());
         self.b.ins().brif(condition, leave, &[], stay, &[]);
@@ -187,7 +187,7 @@ impl Translation<'_> {
         self.b.inst_results(call)[0]
     }
 
-    /// Translates from a node to the next branch, or to the next node that has a block.
+    /// Translates from a node to the next branch, or to the next node with a block.
     fn run_on(&mut self, nodes: &[FlowNode], mut at: usize) {
         loop {
             let FlowNode { pc, next } = &nodes[at];
@@ -206,7 +206,7 @@ impl Translation<'_> {
         }
     }
 
-    /// Translates an instruction that does not simply go on to the next; `false` if this is none.
+    /// Translates an instruction with several successors; returns `false` for any other instruction.
     fn branch(&mut self, op: Op, next: &[usize]) -> bool {
         let condition = match op {
             Op::Jz { a, .. } | Op::Jnz { a, .. } => {
@@ -239,7 +239,7 @@ impl Translation<'_> {
         self.take_step(status::STEP_LIMIT);
         let outcome = self.call(offset::APPLY, table);
         let actions = &self.program.match_table(table).actions;
-        // On its way to an action, its parameters are copied in.
+        // The edge to an action copies its parameters.
         let entrances: Vec<Block> = next[1..].iter().map(|_| self.b.create_block()).collect();
         self.switch(outcome, &entrances, self.block(next[0]));
         for (number, (&entrance, &to)) in entrances.iter().zip(&next[1..]).enumerate() {
@@ -254,7 +254,7 @@ impl Translation<'_> {
         }
     }
 
-    /// Goes to the block of this number, or to `other` when there are fewer.
+    /// Jumps to the block with this number, or to `other` if there are not so many.
     fn switch(&mut self, number: Value, blocks: &[Block], other: Block) {
         let mut call = |&block: &Block| self.b.func.dfg.block_call(block, &[]);
         let (calls, other): (Vec<_>, _) = (blocks.iter().map(&mut call).collect(), call(&other));

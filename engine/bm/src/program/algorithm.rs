@@ -1,19 +1,19 @@
 //! Hash and checksum algorithms over bytes.
 //!
-//! They are BMv2's, bit for bit. What p4c can name but this engine cannot compute is refused at load.
+//! They agree with BMv2's bit for bit. The loader refuses algorithms that p4c can name but this engine cannot compute.
 
-/// What can be set of a `crc16_custom` (`T` is `u16`) or a `crc32_custom` (`u32`), after Ross Williams' model.
+/// Parameters of a `crc16_custom` (`T` is `u16`) or a `crc32_custom` (`u32`), after Ross Williams' model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CrcParameters<T> {
-    /// Without its top bit, the most significant bit first.
+    /// The polynomial without its top bit, most significant bit first.
     pub polynomial: T,
-    /// What the remainder starts with, not reflected.
+    /// The initial value of the remainder, not reflected.
     pub initial_remainder: T,
-    /// Added to the result, after it is reflected.
+    /// The value that is XORed with the result after it is reflected.
     pub final_xor: T,
-    /// Whether bytes are taken with their least significant bit first.
+    /// Whether bytes are processed least significant bit first.
     pub reflect_data: bool,
-    /// Whether the remainder is turned round at the end.
+    /// Whether the remainder is reflected at the end.
     pub reflect_remainder: bool,
 }
 
@@ -36,12 +36,12 @@ impl CrcParameters<u32> {
     }
 }
 
-/// A CRC with its tables. The remainder is kept reflected, whatever the parameters say of input and output.
+/// A CRC with its tables. The remainder is stored reflected, regardless of the parameters for input and output.
 #[derive(Debug, Clone)]
 pub(crate) struct Crc {
     width: u32,
     parameters: CrcParameters<u32>,
-    /// Remainders, computed reflected: of each byte, and of each byte with one, two and three zero bytes behind it.
+    /// Remainders, computed reflected: of each byte, and of each byte followed by one, two and three zero bytes.
     tables: Box<[[u32; 256]; 4]>,
 }
 
@@ -82,7 +82,7 @@ impl Crc {
         let mut remainder = start;
         for word in &mut words {
             let word = [word[0], word[1], word[2], word[3]];
-            // Turning four bytes round turns each of them round, and their order.
+            // Reversing the bits of a word reverses the order of its bytes, too.
             let word =
                 if REFLECT_DATA { u32::from_le_bytes(word) } else { u32::from_be_bytes(word).reverse_bits() };
             let [a, b, c, d] = (remainder ^ word).to_le_bytes();
@@ -101,7 +101,7 @@ impl Crc {
 #[derive(Debug, Clone)]
 pub(crate) enum Algorithm {
     Crc(Crc),
-    /// A CRC whose parameters the control plane can set: [`Crcs`] has those of a switch once they are set.
+    /// A CRC whose parameters the control plane can set: [`Crcs`] holds a switch's parameters once they are set.
     CustomCrc(Crc),
     /// CRC-16/CCITT-FALSE: not reflected.
     CrcCcitt,
@@ -111,7 +111,7 @@ pub(crate) enum Algorithm {
 }
 
 impl Algorithm {
-    /// Returns the algorithm that a BMv2 JSON names.
+    /// Returns the algorithm with this name in BMv2 JSON.
     pub(crate) fn named(name: &str) -> Option<Algorithm> {
         let (reflect_data, reflect_remainder) = (true, true);
         let crc16 = CrcParameters {
@@ -141,7 +141,7 @@ impl Algorithm {
         })
     }
 
-    /// What [`Algorithm::named`] knows, for messages.
+    /// The names that [`Algorithm::named`] knows, for messages.
     pub(crate) const NAMES: &'static str =
         "crc16, crc16_custom, crc32, crc32_custom, crcCCITT, csum16, xor16, identity";
 
@@ -205,7 +205,7 @@ mod tests {
         assert_eq!(of("crcCCITT", b"123456789"), 0x29b1);
     }
 
-    /// Computes a CRC as BMv2 does (`crc_custom` in calculations.cpp), a bit at a time and the most significant first.
+    /// Computes a CRC as BMv2 does (`crc_custom` in calculations.cpp), bit by bit, most significant bit first.
     fn bit_by_bit(width: u32, parameters: CrcParameters<u32>, data: &[u8]) -> u32 {
         let all = u32::MAX >> (32 - width);
         let remainder = data.iter().fold(parameters.initial_remainder, |remainder, &byte| {

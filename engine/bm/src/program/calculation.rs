@@ -1,22 +1,22 @@
-//! Calculations: which fields and headers a hash or checksum covers, and by which algorithm.
+//! Calculations: the fields and headers that a hash or checksum covers, and its algorithm.
 
 use super::algorithm::Algorithm;
 use super::field::Field;
 use super::layout::{FieldDef, Layout};
 use super::op::{Pc, Slot};
 
-/// One thing that a calculation covers.
+/// One input of a calculation.
 #[derive(Debug, Clone)]
 pub(crate) enum Input {
-    /// A field; left out when its header is not valid.
+    /// A field; omitted if its header is not valid.
     Field { field: Field, valid: Slot },
-    /// Fields of one header that make whole bytes together, laid out over the packet's slots: see [`join_fields`].
+    /// Fields of one header that form whole bytes together, laid out over the packet's slots: see [`join_fields`].
     Fields { layout: Layout, valid: Slot },
     /// A variable-length field: index of its store.
     Variable { store: u32, valid: Slot },
-    /// A constant of some bits.
+    /// A constant of `width` bits.
     Constant { value: Vec<u64>, width: u32 },
-    /// A whole header; left out when it is not valid.
+    /// A whole header; omitted if it is not valid.
     Header { header: u32, valid: Slot },
 }
 
@@ -25,7 +25,7 @@ pub(crate) enum Input {
 pub(crate) struct Calculation {
     pub(crate) algorithm: Algorithm,
     pub(crate) inputs: Vec<Input>,
-    /// Whether what follows the headers is covered too.
+    /// Whether the calculation also covers the payload.
     pub(crate) payload: bool,
 }
 
@@ -38,7 +38,7 @@ pub(crate) struct HashCall {
     pub(crate) size: Slot,
 }
 
-/// Joins runs of fields of one header into layouts, wherever they begin and end at whole bytes whatever is valid.
+/// Joins runs of fields of one header into layouts, if they begin and end at whole bytes regardless of which headers are valid.
 pub(crate) fn join_fields(inputs: Vec<Input>) -> Vec<Input> {
     let mut joined = Vec::new();
     let mut run: Vec<Input> = Vec::new();
@@ -88,11 +88,11 @@ pub(crate) fn join_fields(inputs: Vec<Input>) -> Vec<Input> {
 #[derive(Debug, Clone)]
 pub(crate) struct Checksum {
     pub(crate) target: Field,
-    /// Validity of the header that the target is in.
+    /// Validity of the target's header.
     pub(crate) valid: Slot,
     pub(crate) calculation: u32,
     pub(crate) update: bool,
     pub(crate) verify: bool,
-    /// Instructions that leave the condition in the program's condition slot.
+    /// Instructions that write the condition to the program's condition slot.
     pub(crate) condition: Option<Pc>,
 }

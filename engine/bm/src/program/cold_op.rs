@@ -1,9 +1,9 @@
-//! Cold operations, which have no instruction of their own: header unions, comparison of variable-length fields, values
-//! wider than 128 bits. [`super::Op::Cold`] points at one of these; operands are slots, as in `op`.
+//! Cold operations, which have no instruction of their own: header unions, comparison of variable-length fields, values wider
+//! than 128 bits. [`super::Op::Cold`] refers to one of these; operands are slots, as in `op`.
 
 use super::op::Slot;
 
-/// One operation. `d` is the destination; a union or header is given by a slot with its id unless it is fixed.
+/// One operation. `d` is the destination; a slot holds the id of a union or header, unless that is fixed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum ColdOp {
     /// `d` = id of the element of a stack of unions; faults beyond its size.
@@ -12,7 +12,7 @@ pub(crate) enum ColdOp {
         stack: u32,
         idx: Slot,
     },
-    /// `d` = id of the element filled last; faults (in a parser: StackOutOfBounds) when the stack is empty.
+    /// `d` = id of the element filled last; faults if the stack is empty (in a parser: StackOutOfBounds).
     UnionLast {
         d: Slot,
         stack: u32,
@@ -23,18 +23,18 @@ pub(crate) enum ColdOp {
         union: Slot,
         member: u32,
     },
-    /// `d` = whether some member is valid.
+    /// `d` = whether any member is valid.
     UnionValid {
         d: Slot,
         union: Slot,
     },
-    /// `d` = whether the same member is valid in both, and equal.
+    /// `d` = whether the same member is valid in both, with equal values.
     UnionEq {
         d: Slot,
         a: Slot,
         b: Slot,
     },
-    /// Makes the other members of the header's union invalid: stands after its extraction.
+    /// Invalidates the other members of the header's union; follows the header's extraction.
     UnionOnly {
         header: u32,
     },
@@ -51,16 +51,16 @@ pub(crate) enum ColdOp {
         n: Slot,
         push: bool,
     },
-    /// Extracts a member of the next element. With `len` (a slot with bits) and `max` (bytes) it is of variable length.
+    /// Extracts a member of the next element. With `len` (a slot with bits) and `max` (bytes) its length is variable.
     ExtractUnionStack {
         stack: u32,
         member: u32,
         len: Option<Slot>,
         max: u32,
     },
-    /// Arithmetic beyond 128 bits.
+    /// Arithmetic on more than 128 bits.
     Wide(Wide),
-    /// A cell into `words` words at `d`; beyond the array they stay.
+    /// Copies a cell into the `words` words at `d`, which do not change if the index is beyond the array.
     RegisterRead {
         d: Slot,
         words: u32,
@@ -73,7 +73,7 @@ pub(crate) enum ColdOp {
         idx: Slot,
         a: Slot,
     },
-    /// `w` bits ahead of the cursor, from `bit` on, into the words they take.
+    /// Copies the `w` bits that start `bit` bits after the cursor into the words at `d`.
     Lookahead {
         d: Slot,
         w: u32,
@@ -87,10 +87,10 @@ pub(crate) enum ColdOp {
     },
 }
 
-/// What to compute. `w` is in [`Wide`].
+/// The kind of computation. `w` is in [`Wide`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Operation {
-    /// The source has `w` bits, in as many words as these take, and is signed or not.
+    /// Extends a source of `w` bits, signed or not, which has as few words as `w` needs.
     Extend {
         signed: bool,
     },
@@ -103,17 +103,17 @@ pub(crate) enum Operation {
     Not,
     /// The shift count `b` is a single slot.
     Shl,
-    /// Arithmetic.
+    /// Arithmetic shift.
     Shr,
-    /// The quotient to `d`, the remainder to the words behind it.
+    /// Writes the quotient to `d`, and the remainder to the words after it.
     Div,
     /// Cuts to `w` bits.
     Cut,
     /// Two's complement of `w` bits.
     TwoComp,
-    /// Saturates to `w` bits signed.
+    /// Saturates to signed values of `w` bits.
     Sat,
-    /// Saturates to `w` bits unsigned.
+    /// Saturates to unsigned values of `w` bits.
     USat,
     /// Comparisons write 0 or 1 to the single slot `d`.
     Eq,

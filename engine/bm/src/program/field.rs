@@ -1,9 +1,9 @@
-//! Where a field is in a packet's slots.
+//! The location of a field in a packet's slots.
 
 use super::op::Slot;
 use crate::number::words;
 
-/// A field resolved at load: where it is in the [`crate::Phv`] and how wide it is.
+/// A field resolved at load: its location in the [`crate::Phv`] and its width.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Field {
     pub(crate) slot: Slot,

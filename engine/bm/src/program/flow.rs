@@ -1,37 +1,37 @@
-//! How a program's instructions follow each other, for what looks at each of them before any runs.
+//! The control flow graph of a program's instructions, for analyses before any of them runs.
 //!
-//! An action's instructions count once for each node that may follow its table, so that every way through them is known and its end
-//! leads to one place. So do the instructions behind an `exit`.
+//! An action's instructions get their own nodes for each node that may follow its table, so that every path is known and the
+//! action's end leads to one node. The same applies to the instructions after an `exit`.
 
 use std::collections::HashMap;
 
 use super::{Op, Pc, Program};
 
-/// Maximum number of instructions of one parser, pipeline or condition, counted as often as they are reached in different ways.
-/// So loading takes bounded time.
+/// Maximum number of nodes of one parser, pipeline or condition, so that loading takes bounded time. An instruction counts once
+/// per node.
 const MAX_NODES: usize = 20_000;
 
-/// An instruction, and what decides where it leads.
+/// An instruction with the state that determines its successors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 struct ProgramPoint {
     pc: Pc,
-    /// In an action: the node that follows its table.
+    /// In an action: the instruction that follows its table.
     after: Option<Pc>,
-    /// The action has called `exit`.
+    /// Whether the action has called `exit`.
     exited: bool,
 }
 
-/// An instruction as it is reached in one way.
+/// An instruction in one context.
 #[derive(Debug)]
 pub(crate) struct FlowNode {
     pub(crate) pc: Pc,
-    /// Indices of the nodes that may follow, none at the end.
-    /// A conditional jump has the next instruction and then its target, a select its cases and then its default.
-    /// A table has what follows it without an action, and then for each of its actions the action for a miss and for a hit.
+    /// Indices of the successors; none at the end. A conditional jump has the next instruction and then its target; a select
+    /// has its cases and then its default. A table has its successor without an action; then, for each action, the action after
+    /// a miss and after a hit.
     pub(crate) next: Vec<usize>,
 }
 
-/// Returns every node that can be reached from `start`, which comes first; `None` where there are too many.
+/// Returns all nodes reachable from `start`, which comes first; `None` if there are too many.
 pub(crate) fn flow(program: &Program, start: Pc) -> Option<Vec<FlowNode>> {
     let mut points = vec![ProgramPoint { pc: start, after: None, exited: false }];
     let mut numbers = HashMap::from([(points[0], 0)]);
@@ -53,7 +53,7 @@ pub(crate) fn flow(program: &Program, start: Pc) -> Option<Vec<FlowNode>> {
     Some(nodes)
 }
 
-/// Returns where a point leads, in the order of [`FlowNode::next`].
+/// Returns the successors of a point, in the order of [`FlowNode::next`].
 fn following(program: &Program, point: ProgramPoint) -> Option<Vec<ProgramPoint>> {
     let mut op = *program.ops().get(point.pc as usize)?;
     let next = ProgramPoint { pc: point.pc + 1, ..point };

@@ -1,4 +1,4 @@
-//! Headers: their types and instances, stacks and unions of them, and where their words are in a packet's slots.
+//! Headers: types, instances, stacks and unions, and the location of their words in a packet's slots.
 
 use std::collections::HashMap;
 
@@ -12,18 +12,18 @@ pub(crate) struct HeaderType {
     pub(crate) fields: Vec<FieldDef>,
     pub(crate) words: u32,
     pub(crate) before: Layout,
-    /// Index of the variable-length field, and what follows it.
+    /// Index of the variable-length field, and the layout of the fields after it.
     pub(crate) variable: Option<(usize, Layout)>,
-    /// Longest header in bytes, of a type with a variable-length field.
+    /// Maximum length of a header in bytes, for a type with a variable-length field.
     pub(crate) max_bytes: u32,
-    /// A type whose fixed part is not whole bytes (metadata) cannot be extracted or deparsed.
+    /// Whether the fixed part consists of whole bytes; otherwise (metadata) it cannot be extracted or deparsed.
     pub(crate) whole_bytes: bool,
     /// Field names to indices.
     pub(crate) index: HashMap<String, usize>,
 }
 
 impl HeaderType {
-    /// Returns the number of bytes without the variable-length field.
+    /// Returns the length in bytes without the variable-length field.
     pub(crate) fn fixed_bytes(&self) -> u32 {
         self.before.bytes + self.variable.as_ref().map_or(0, |(_, after)| after.bytes)
     }
@@ -33,7 +33,7 @@ impl HeaderType {
     }
 }
 
-/// Where a variable-length field's bytes are in the packet's arena, and where its length (in bytes) is.
+/// The location of a variable-length field's bytes in the packet's arena, and the slot of its length in bytes.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct VlStore {
     pub(crate) start: usize,
@@ -46,19 +46,19 @@ pub(crate) struct VlStore {
 pub(crate) struct Header {
     pub(crate) name: String,
     pub(crate) type_id: u32,
-    /// First word.
+    /// The slot of its first word.
     pub(crate) base: Slot,
     pub(crate) valid: Slot,
-    /// What conditions read as its validity, where a parser sets that as if it were a field.
+    /// The slot that conditions read as its validity, if a parser writes its validity like a field.
     pub(crate) shown: Option<Slot>,
     pub(crate) metadata: bool,
     /// Index into the program's variable-length stores.
     pub(crate) vl: Option<u32>,
-    /// The union that it is a member of.
+    /// The union that contains it.
     pub(crate) union: Option<u32>,
 }
 
-/// A header stack; its elements have consecutive ids.
+/// A header stack. Its elements have consecutive ids.
 #[derive(Debug, Clone)]
 pub(crate) struct Stack {
     pub(crate) type_id: u32,
@@ -76,14 +76,14 @@ pub(crate) struct Union {
     pub(crate) members: Vec<u32>,
 }
 
-/// A type of header union: its members' names and header types.
+/// A type of header union: the names and header types of its members.
 #[derive(Debug, Clone)]
 pub(crate) struct UnionType {
     pub(crate) name: String,
     pub(crate) members: Vec<(String, u32)>,
 }
 
-/// A stack of header unions; its elements have consecutive ids.
+/// A stack of header unions. Its elements have consecutive ids.
 #[derive(Debug, Clone)]
 pub(crate) struct UnionStack {
     pub(crate) type_id: u32,

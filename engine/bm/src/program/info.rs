@@ -1,4 +1,4 @@
-//! What a program declares, as the control plane and the switch around it see it: names, ids, sizes.
+//! The declarations of a program for the control plane and the switch: names, ids, sizes.
 
 macro_rules! id {
     ($(#[$doc:meta])* $name:ident) => {
@@ -35,14 +35,14 @@ impl ActionId {
     }
 }
 
-/// How one key field, or a table as a whole, matches.
+/// The way in which one key field, or a table as a whole, matches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MatchType {
-    /// Equal.
+    /// Equality.
     Exact,
     /// Longest prefix.
     Lpm,
-    /// Under a mask, by priority. P4's `optional` arrives as this.
+    /// Ternary match under a mask, by priority. P4's `optional` is compiled to this.
     Ternary,
     /// Between two bounds, by priority.
     Range,
@@ -50,23 +50,23 @@ pub enum MatchType {
     Valid,
 }
 
-/// How a table finds its action.
+/// The way in which a table's entries refer to actions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TableType {
-    /// An action in each entry.
+    /// Each entry has an action.
     Simple,
-    /// A member of an action profile in each entry.
+    /// Each entry has a member of an action profile.
     Indirect,
-    /// A member or a group of an action profile in each entry; the selector picks among a group's members.
+    /// Each entry has a member or a group of an action profile; the selector picks among a group's members.
     IndirectWs,
 }
 
 /// One key field of a table.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TableKeyInfo {
-    /// Name as the runtime interface and P4Info show it.
+    /// Name in the runtime interface and in P4Info.
     pub name: String,
-    /// How it matches.
+    /// Its match type.
     pub match_type: MatchType,
     /// Width in bits.
     pub bitwidth: u32,
@@ -81,25 +81,25 @@ pub struct TableInfo {
     pub id: u32,
     /// Match type of the whole table.
     pub match_type: MatchType,
-    /// Direct or through an action profile.
+    /// Whether entries have actions or refer to an action profile.
     pub table_type: TableType,
     /// Key fields in order.
     pub key: Vec<TableKeyInfo>,
-    /// Actions it may call.
+    /// The actions that it may call.
     pub actions: Vec<ActionId>,
-    /// Largest number of entries.
+    /// Maximum number of entries.
     pub max_size: usize,
     /// Name of its action profile, for indirect tables.
     pub action_profile: Option<String>,
-    /// Whether entries carry counters.
+    /// Whether entries have counters.
     pub with_counters: bool,
-    /// Name of its direct meter array.
+    /// Name of its direct meter array, if any.
     pub direct_meter: Option<String>,
-    /// Whether entries keep the time of their last hit and may have a time-out.
+    /// Whether entries record the time of their last hit and may have a time-out.
     pub support_timeout: bool,
-    /// Entries come from the program and cannot be changed.
+    /// Whether the program defines the entries, so that they cannot be changed.
     pub const_entries: bool,
-    /// The default action (and its data) cannot be changed.
+    /// Whether the default action (with its data) cannot be changed.
     pub const_default: bool,
 }
 
@@ -112,7 +112,7 @@ pub struct ParamInfo {
     pub bitwidth: u32,
 }
 
-/// An action. Several may share a name (`NoAction`); a table's action list tells them apart.
+/// An action. Several actions may share a name (`NoAction`); a table's action list distinguishes them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ActionInfo {
     /// Fully qualified name.
@@ -130,9 +130,9 @@ pub struct ActionProfileInfo {
     pub name: String,
     /// Id in the JSON.
     pub id: u32,
-    /// Largest number of members (0: no limit).
+    /// Maximum number of members (0: no limit).
     pub max_size: usize,
-    /// Whether it has a selector and so groups.
+    /// Whether it has a selector, and therefore groups.
     pub with_selector: bool,
 }
 
@@ -143,22 +143,22 @@ pub struct RegisterInfo {
     pub name: String,
     /// Id in the JSON.
     pub id: u32,
-    /// Cells.
+    /// Number of cells.
     pub size: usize,
     /// Width of a cell in bits.
     pub bitwidth: u32,
 }
 
-/// A counter array. BMv2 counters count packets and bytes both.
+/// A counter array. BMv2's counters count both packets and bytes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CounterInfo {
     /// Name.
     pub name: String,
     /// Id in the JSON.
     pub id: u32,
-    /// Cells (of an indirect counter).
+    /// Number of cells of an indirect counter.
     pub size: usize,
-    /// Table whose entries it counts, if direct.
+    /// Table whose entries it counts, if it is direct.
     pub direct_table: Option<String>,
 }
 
@@ -169,13 +169,13 @@ pub struct MeterInfo {
     pub name: String,
     /// Id in the JSON.
     pub id: u32,
-    /// Cells (of an indirect meter).
+    /// Number of cells of an indirect meter.
     pub size: usize,
-    /// Meters bytes; otherwise packets.
+    /// Whether it meters bytes; otherwise it meters packets.
     pub bytes: bool,
-    /// Rates a meter has: 2 for v1model.
+    /// Number of rates of a meter: 2 for v1model.
     pub rate_count: usize,
-    /// Table whose entries it meters, if direct.
+    /// Table whose entries it meters, if it is direct.
     pub direct_table: Option<String>,
 }
 
@@ -190,23 +190,23 @@ pub struct ParseVsetInfo {
     pub bitwidth: u32,
 }
 
-/// A field list (what a clone, resubmit or recirculation keeps).
+/// A field list: the fields that a clone, resubmit or recirculation keeps.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FieldListInfo {
     /// Name.
     pub name: String,
-    /// Id in the JSON: what the primitive passes.
+    /// Id in the JSON, which the primitive passes.
     pub id: u32,
     /// Its fields.
     pub list: FieldList,
 }
 
-/// A learn list (what a digest samples).
+/// A learn list: the fields that a digest samples.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LearnListInfo {
     /// Name.
     pub name: String,
-    /// Id in the JSON: what the primitive passes.
+    /// Id in the JSON, which the primitive passes.
     pub id: u32,
     /// Its fields.
     pub list: FieldList,
@@ -214,11 +214,11 @@ pub struct LearnListInfo {
     pub bitwidths: Vec<u32>,
 }
 
-/// An enum, or the program's errors.
+/// An enum, or the errors of the program.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EnumInfo {
     /// Name.
     pub name: String,
-    /// Constants and their values.
+    /// Its constants with their values.
     pub entries: Vec<(String, u64)>,
 }

@@ -1,10 +1,10 @@
-//! Lookup keys: fields of the packet packed into as few words as they fit, the same way for packets and for
-//! entries. A field is never split over words unless it is wider than one.
+//! Lookup keys: fields of the packet packed into as few words as possible, in the same way for packets and for entries. A field
+//! of up to 64 bits is never split over words.
 
 use crate::number::{cut, ones, word_mask, words};
 use crate::program::{Field, Slot};
 
-/// Part of a field, and where it goes.
+/// Part of a field, and its position in the key.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Part {
     pub(crate) slot: Slot,
@@ -13,7 +13,7 @@ pub(crate) struct Part {
     pub(crate) shift: u32,
 }
 
-/// Where one field of a key lies in the packed words.
+/// The position of one field of a key in the packed words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct KeyField {
     pub(crate) field: Field,
@@ -27,7 +27,7 @@ impl KeyField {
     }
 }
 
-/// How a key is built.
+/// The layout of a key.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct KeyPlan {
     pub(crate) parts: Vec<Part>,
@@ -36,7 +36,7 @@ pub(crate) struct KeyPlan {
 }
 
 impl KeyPlan {
-    /// Plans a key of these fields, each with the mask that the program puts on it, if any.
+    /// Creates the layout of a key with these fields, each with the program's mask for it, if any.
     pub(crate) fn new(fields: &[(Field, Option<Vec<u64>>)]) -> KeyPlan {
         let mut plan = KeyPlan::default();
         let (mut word, mut used) = (0, 0);
@@ -63,18 +63,18 @@ impl KeyPlan {
         plan
     }
 
-    /// Returns the number of bits used if the key is one word.
+    /// Returns the number of bits of the key if it fits into one word.
     pub(crate) fn narrow_bits(&self) -> Option<u32> {
         (self.words == 1).then(|| self.fields.iter().map(|f| f.width()).sum())
     }
 
-    /// Returns the key of one word.
+    /// Returns the key as one word.
     #[inline]
     pub(crate) fn narrow(&self, slots: &[u64]) -> u64 {
         self.parts.iter().fold(0, |key, p| key | (slots[p.slot as usize] & p.mask) << p.shift)
     }
 
-    /// Returns the key of one or two words.
+    /// Returns the key as one or two words.
     #[inline]
     pub(crate) fn double(&self, slots: &[u64]) -> u128 {
         self.parts.iter().fold(0, |key, p| {
@@ -82,7 +82,7 @@ impl KeyPlan {
         })
     }
 
-    /// Writes the key, which may be of any size, to `out`.
+    /// Writes a key of any size to `out`.
     #[inline]
     pub(crate) fn wide(&self, slots: &[u64], out: &mut Vec<u64>) {
         out.clear();
@@ -92,7 +92,7 @@ impl KeyPlan {
         }
     }
 
-    /// Packs one value per field, low word first, as the packet's fields are packed.
+    /// Packs one value per field, low word first, in the same way as the packet's fields.
     pub(crate) fn pack<V: AsRef<[u64]>>(&self, values: impl IntoIterator<Item = V>) -> Vec<u64> {
         let mut packed = vec![0; self.words];
         for (f, value) in self.fields.iter().zip(values) {
@@ -103,7 +103,7 @@ impl KeyPlan {
         packed
     }
 
-    /// Appends the fields side by side without padding, low word first, as a parser value set holds them.
+    /// Appends the fields without padding, low word first, in the form of parser value sets.
     pub(crate) fn concatenated(&self, packed: &[u64], out: &mut Vec<u64>) {
         let start = out.len();
         let bits: u32 = self.fields.iter().map(|f| f.width()).sum();
@@ -123,24 +123,24 @@ impl KeyPlan {
         }
     }
 
-    /// Returns one word of a field's value from packed words.
+    /// Returns one word of a field's value from the packed words.
     fn word(&self, packed: &[u64], field: usize, at: usize) -> u64 {
         let f = self.fields[field];
         packed[f.word as usize + at] >> f.shift & word_mask(f.width(), at)
     }
 
-    /// Returns one field's value from packed words: the low 128 bits if it is wider.
+    /// Returns one field's value from the packed words; the low 128 bits of a wider field.
     pub(crate) fn unpack(&self, packed: &[u64], field: usize) -> u128 {
         let high = if self.fields[field].width() > 64 { self.word(packed, field, 1) } else { 0 };
         u128::from(self.word(packed, field, 0)) | u128::from(high) << 64
     }
 
-    /// Returns one field's value from packed words, low word first.
+    /// Returns one field's value from the packed words, low word first.
     pub(crate) fn unpack_words(&self, packed: &[u64], field: usize) -> Vec<u64> {
         (0..words(self.fields[field].width()) as usize).map(|at| self.word(packed, field, at)).collect()
     }
 
-    /// Returns whether a field of packed words is at least `first` and at most `last`, which have as many words as it.
+    /// Returns whether a field of the packed words is between `first` and `last`, which have the same number of words.
     pub(crate) fn is_within(&self, packed: &[u64], field: usize, first: &[u64], last: &[u64]) -> bool {
         if let ([first], [last]) = (first, last) {
             return (*first..=*last).contains(&self.word(packed, field, 0));
@@ -180,7 +180,7 @@ mod tests {
                 keys.push((Field { slot: slot as Slot, width, signed }, None));
                 let width = u32::from(width);
                 let value = cut(value.to_vec(), width);
-                // A signed field is kept sign-extended; the key must not see that.
+                // A signed field is stored sign-extended; the key must not contain the extension.
                 let top = value.len() - 1;
                 let negative = signed && value[top] >> ((width - 1) % 64) & 1 == 1;
                 slots.extend_from_slice(&value);
@@ -209,7 +209,7 @@ mod tests {
             if plan.words == 2 {
                 prop_assert_eq!(plan.double(&slots), u128::from(key[0]) | u128::from(key[1]) << 64);
             }
-            // Side by side: the bits of each in turn, the last field's lowest.
+            // Without padding: the bits of each field in turn, the last field's lowest.
             let mut joined = Vec::new();
             plan.concatenated(&key, &mut joined);
             let bit = |words: &[u64], at: u32| words[at as usize / 64] >> (at % 64) & 1;

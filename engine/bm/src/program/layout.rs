@@ -1,8 +1,8 @@
-//! How the bits of a header map to slots, and the two loops that move them.
+//! The mapping from a header's bits to slots, and the two loops that move them.
 //!
-//! A header type is cut at load into chunks of at most eight bytes. Extraction loads a chunk once as a
-//! big-endian word and shifts each field out of it; deparsing does the reverse. A field that crosses chunks, or is
-//! wider than 64 bits, is moved in pieces.
+//! A header type is divided at load into chunks of at most eight bytes. Extraction loads a chunk once as a big-endian word and
+//! shifts each field out of it; deparsing does the reverse. A field that spans chunks, or is wider than 64 bits, is moved in
+//! pieces.
 
 use crate::number::words;
 
@@ -10,15 +10,15 @@ use crate::number::words;
 #[derive(Debug, Clone)]
 pub(crate) struct FieldDef {
     pub(crate) name: String,
-    /// Bits; 0 for the variable-length field.
+    /// Width in bits; 0 for the variable-length field.
     pub(crate) width: u32,
     pub(crate) signed: bool,
-    /// First word, relative to the header's first.
+    /// Its first word, relative to the header's first word.
     pub(crate) off: u32,
     pub(crate) variable: bool,
 }
 
-/// One field, or part of one, inside a chunk.
+/// A field, or part of one, inside a chunk.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Piece {
     pub(crate) off: u32,
@@ -27,13 +27,13 @@ pub(crate) struct Piece {
     pub(crate) word_shift: u8,
     /// Position of the lowest bit in the slot.
     pub(crate) slot_shift: u8,
-    /// The first piece of its slot overwrites, later ones are added.
+    /// Whether this is the first piece of its slot, which overwrites the slot; later pieces are added.
     pub(crate) first: bool,
     /// Width to sign-extend from after the last piece of a signed field's slot; 0 otherwise.
     pub(crate) sign: u8,
 }
 
-/// At most eight bytes that are moved as one word.
+/// At most eight bytes, moved as one word.
 #[derive(Debug, Clone)]
 pub(crate) struct Chunk {
     pub(crate) byte: u32,
@@ -48,7 +48,7 @@ pub(crate) struct Layout {
     pub(crate) bytes: u32,
 }
 
-/// Part of a field for [`Layout::new`].
+/// A part of a field, for [`Layout::new`].
 struct Part {
     off: u32,
     width: u32,
@@ -66,7 +66,7 @@ impl Layout {
             parts.extend((0..top).rev().map(|at| Part { off: f.off + at, width: 64, sign: 0 }));
         }
         let total: u32 = parts.iter().map(|p| p.width).sum();
-        // Chunk borders: the last field border on a byte within 64 bits, or else 64 bits.
+        // Chunk borders: the last field border at a whole byte within 64 bits, or else 64 bits.
         let mut borders = Vec::new();
         let (mut bit, mut start, mut candidate) = (0, 0, None);
         for p in &parts {
@@ -108,7 +108,7 @@ impl Layout {
         Layout { chunks, bytes: total.div_ceil(8) }
     }
 
-    /// Moves `data` (at least `self.bytes` long; more lets whole words be loaded) into the slots from `base`.
+    /// Moves `data` into `slots`. `data` has at least `self.bytes` bytes; with more, whole words can be loaded.
     #[inline]
     pub(crate) fn extract(&self, data: &[u8], slots: &mut [u64]) {
         for chunk in &self.chunks {
@@ -133,11 +133,11 @@ impl Layout {
         }
     }
 
-    /// Appends the slots from `base` to `out`.
+    /// Appends the bytes of `slots` to `out`.
     #[inline]
     pub(crate) fn deparse(&self, slots: &[u64], out: &mut Vec<u8>) {
         let start = out.len();
-        // Whole words are written and the last one's surplus cut off again.
+        // Whole words are written, and the surplus of the last one is cut off afterwards.
         out.resize(start + self.bytes as usize + 8, 0);
         for chunk in &self.chunks {
             let mut word = 0;
@@ -168,7 +168,7 @@ mod tests {
             .collect()
     }
 
-    /// Reads `width` bits one by one, most significant first: what the layout must agree with.
+    /// Reads `width` bits one by one, most significant first: the reference for the layout.
     fn bits_at(data: &[u8], from: u32, width: u32) -> u128 {
         (from..from + width)
             .fold(0, |v, bit| v << 1 | u128::from(data[bit as usize / 8] >> (7 - bit % 8) & 1))

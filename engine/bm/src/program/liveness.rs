@@ -1,15 +1,14 @@
-//! Which of a packet's words anything may look at after some point of its way: what must be put aside while it waits, and
-//! what must be zero when it begins.
+//! Liveness analysis of a packet's words: the words that must be saved while the packet waits, and the words that must be zero
+//! when it begins.
 //!
-//! The analysis goes backwards over the instructions of a pipeline (a word is needed where it may be read before it is
-//! written), from what the deparser, the updated checksums, field lists and the caller read at its end. It errs on the side of
-//! keeping: an instruction whose header is only known at run time reads everything, and one that writes only sometimes writes
-//! nothing. A pipeline that would take too long to analyse
-//! keeps everything.
+//! The analysis goes backwards over the instructions of a pipeline (a word is needed if it may be read before it is written),
+//! from the words that the deparser, the updated checksums, field lists and the caller read at its end. It is conservative: an
+//! instruction whose header is only known at run time reads everything, and one that writes only sometimes writes nothing. For
+//! a pipeline that would take too long to analyse, all words are kept.
 //!
-//! Words that are read only where their header is valid (by the deparser, checksums and header assignments) are needed
-//! only if it is valid now: a header becomes valid by being zeroed, or by a copy of another valid one. Where a program
-//! writes validity itself, this does not hold, and the words of such a header are always kept.
+//! Words that are read only if their header is valid (by the deparser, checksums and header assignments) are needed only if it
+//! is valid now: a header becomes valid by zeroing, or by copying another valid one. This does not hold if a program writes
+//! validity itself; the words of such a header are always kept.
 
 use std::ops::Range;
 
@@ -21,21 +20,21 @@ use crate::program::{
 /// Maximum number of words of all sets together.
 const MAX_SET_WORDS: usize = 1 << 21;
 
-/// How often the instructions are gone through, so that loading takes bounded time. Loops need the most.
+/// Maximum number of passes over the instructions, so that loading takes bounded time. Loops need the most passes.
 const MAX_ROUNDS: usize = 64;
 
-/// Words between two runs that are copied or zeroed rather than passed over: a run costs as much as some words.
+/// Gaps of up to this many words between two runs are copied or zeroed as well: a run costs as much as some words.
 const GAP: usize = 12;
 
-/// Words of a header that are put aside whether it is valid or not.
+/// Headers of up to this many words are saved regardless of their validity.
 const SMALL: usize = 10;
 
-/// Which words of a packet are put aside by [`crate::Phv::save_kept`]; of one program.
+/// The words of a packet that [`crate::Phv::save_kept`] saves, for one program.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Kept {
-    /// Always, in rising order.
+    /// Words that are always saved, in ascending order.
     pub(crate) always: Vec<Range<usize>>,
-    /// If the word in this slot, which is in `always`, is not zero.
+    /// Words that are saved if the word in this slot, which is in `always`, is not zero.
     pub(crate) if_valid: Vec<(usize, Range<usize>)>,
 }
 
@@ -45,7 +44,7 @@ impl Kept {
     }
 }
 
-/// Which words of a packet [`crate::Phv::begin`] zeroes, in rising order; of one program.
+/// The words of a packet that [`crate::Phv::begin`] zeroes, in ascending order, for one program.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Zeroed(pub(crate) Vec<Range<usize>>);
 
@@ -56,16 +55,16 @@ struct Node {
     next: Vec<usize>,
 }
 
-/// What instructions and stages read, in two kinds.
+/// Determines the words that instructions and stages read, always or only in valid headers.
 struct Reader<'a> {
     program: &'a Program,
-    /// By header: whether its words are read where it is valid.
+    /// By header: whether its words are read if it is valid.
     guarded: Vec<bool>,
 }
 
 impl Program {
-    /// Returns whether the index in this slot is surely a cell of the register array: a constant below its size, or a field of
-    /// metadata too narrow to say more.
+    /// Returns whether the index in this slot is always within the register array: a constant below its size, or a metadata
+    /// field too narrow for larger values.
     fn is_cell(&self, register: u32, index: Slot) -> bool {
         let size = self.register_array(register).size as u64;
         let cannot_exceed = |header: &Header| {
@@ -79,9 +78,9 @@ impl Program {
         }
     }
 
-    /// Returns what is put aside of a packet ahead of this pipeline, after which come the updates of checksums and this deparser.
-    /// The caller reads the fields of `read` at any time, and sets those of `written` just before the pipeline. It resets
-    /// metadata, but for field lists, where a packet is cloned or begins again.
+    /// Returns the words to save before this pipeline, which checksum updates and this deparser follow. The caller may read the
+    /// fields of `read` at any time, and sets the fields of `written` just before the pipeline. It resets metadata except field
+    /// lists when a packet is cloned or starts again.
     pub fn kept_ahead_of(
         &self,
         pipeline: PipelineId,
@@ -89,13 +88,13 @@ impl Program {
         read: &[Field],
         written: &[Field],
     ) -> Kept {
-        // A program for tracing shows every word.
+        // A trace shows every word.
         let analysed = if self.is_marked() { None } else { kept(self, pipeline, deparser, read, written) };
         analysed.unwrap_or_else(|| Kept::everything(self))
     }
 
-    /// Returns what must be zero of a packet when this parser begins, after which come the checks of checksums, the pipeline
-    /// `ingress`, and all that [`Program::kept_ahead_of`] speaks of. The caller reads the fields of `read` at any time.
+    /// Returns the words that must be zero before this parser, which checksum verification, the pipeline `ingress`, and all
+    /// stages of [`Program::kept_ahead_of`] follow. The caller may read the fields of `read` at any time.
     pub fn zeroed_ahead_of(
         &self,
         parser: ParserId,
@@ -124,14 +123,14 @@ fn kept(
     for slot in written.iter().flat_map(|field| words_of(*field)).filter(|&slot| !kept_by_caller(slot)) {
         sets.take(&mut always, slot);
     }
-    // Validity stays whatever comes: it says what else is put aside.
+    // Validity is always saved: it determines which other words are saved.
     for (header, _) in program.headers().iter().zip(&reader.guarded).filter(|(_, guarded)| **guarded) {
         sets.add(&mut always, header.valid..header.valid + 1);
     }
     program.vl_stores().iter().for_each(|store| sets.add(&mut always, store.length..store.length + 1));
     for (header, _) in program.headers().iter().zip(&reader.guarded).filter(|(_, guarded)| **guarded) {
         let words = header_words(program, header);
-        // A header of which some words are put aside anyway would be put aside twice where it is valid.
+        // Words of a header that are saved anyway would otherwise be saved twice if it is valid.
         if words.len() <= SMALL || words.clone().any(|slot| sets.has(&always, slot)) {
             sets.add(&mut always, words);
         }
@@ -146,8 +145,8 @@ fn kept(
     Some(Kept { always, if_valid })
 }
 
-/// Returns what must be zero when the parser begins. A header that is valid has been written whole, by the parser too. So words
-/// that are read only where their header is valid need no zeros.
+/// Returns the words that must be zero when the parser begins. A valid header has been written completely, also by the parser,
+/// so words that are read only if their header is valid need not be zero.
 fn zeroed(
     program: &Program,
     parser: ParserId,
@@ -166,7 +165,7 @@ fn zeroed(
     let mut at_end = needed_ahead(&mut reader, &sets, egress, deparser, read)?;
     at_end.iter_mut().zip(&always).for_each(|(at_end, always)| *at_end |= always);
     let ingress = walk(&mut reader, program.pipelines()[ingress.0 as usize].pc)?;
-    // The parser may stop with an error at any instruction, so what comes after it finds zeros from before it.
+    // The parser may stop with an error at any instruction, so later stages may see the zeros from before it.
     for set in [sets.solve(&ingress, &at_end)?, sets.of_checksums(&mut reader, |checksum| checksum.verify)?] {
         always.iter_mut().zip(set).for_each(|(always, set)| *always |= set);
     }
@@ -182,19 +181,19 @@ fn zeroed(
     Some(Zeroed(sets.runs(&always, GAP)))
 }
 
-/// Adds what is needed at the end of every pipeline.
+/// Adds the words that are needed at the end of every pipeline.
 fn always_needed(program: &Program, sets: &Sets, read: &[Field], needed: &mut [u64]) {
     for field in read {
         sets.add(needed, words_of(*field));
     }
-    // Validity, lengths and the places in stacks are few words, and decide what the others mean.
+    // Validity bits, lengths and stack indices are few words, and determine the meaning of the others.
     for header in program.headers() {
         sets.add(needed, header.valid..header.valid + 1);
     }
     program.stacks().iter().for_each(|stack| sets.add(needed, stack.next..stack.next + 1));
     program.union_stacks().iter().for_each(|stack| sets.add(needed, stack.next..stack.next + 1));
     program.vl_stores().iter().for_each(|store| sets.add(needed, store.length..store.length + 1));
-    // A clone begins a pipeline again with headers that are as kept here, so only its field list is more.
+    // A clone starts a pipeline again with the headers that are kept here, so only its field list is added.
     let starts_again = |op: &Op| {
         matches!(
             op,
@@ -211,8 +210,8 @@ fn always_needed(program: &Program, sets: &Sets, read: &[Field], needed: &mut [u
     }
 }
 
-/// Returns what is needed ahead of a pipeline that is followed by the updates of checksums and a deparser. The reader learns which
-/// headers are needed where they are valid.
+/// Returns the words needed before a pipeline that is followed by checksum updates and a deparser. Marks in the reader the
+/// headers whose words are needed if they are valid.
 fn needed_ahead(
     reader: &mut Reader<'_>,
     sets: &Sets,
@@ -227,7 +226,7 @@ fn needed_ahead(
         reader.guarded[header as usize] = true;
     }
     let nodes = walk(reader, program.pipelines()[pipeline.0 as usize].pc)?;
-    // Metadata is always valid, and a header whose validity is written like a field may become valid with the words that it has.
+    // Metadata is always valid; a header whose validity is written like a field may become valid with its present words.
     for (header, guarded) in program.headers().iter().zip(&mut reader.guarded) {
         let is_written = || nodes.iter().any(|node| node.writes.contains(&header.valid));
         if *guarded && (header.metadata || is_written()) {
@@ -246,7 +245,7 @@ fn header_words(program: &Program, header: &Header) -> Range<Slot> {
     header.base..header.base + program.header_type(header.type_id).words
 }
 
-/// Returns every instruction that can be reached from `start`, which comes first, with what it reads and writes.
+/// Returns every instruction reachable from `start`, which comes first, with the words that it reads and writes.
 fn walk(reader: &mut Reader<'_>, start: Pc) -> Option<Vec<Node>> {
     let program = reader.program;
     let node = |flow: FlowNode| {
@@ -262,13 +261,13 @@ impl Reader<'_> {
         0..self.program.reset_end() as Slot
     }
 
-    /// Returns the header that a slot names, if it is always the same.
+    /// Returns the header that a slot names, if the slot is constant.
     fn header(&self, slot: Slot) -> Option<usize> {
         let id = self.program.constant(slot)? as usize;
         (id < self.program.headers().len()).then_some(id)
     }
 
-    /// Returns what a calculation covers.
+    /// Returns the words that a calculation covers.
     fn calculation(&mut self, calculation: &Calculation) -> Vec<Range<Slot>> {
         let mut reads = Vec::new();
         for input in &calculation.inputs {
@@ -278,7 +277,7 @@ impl Reader<'_> {
                     let pieces = layout.chunks.iter().flat_map(|chunk| &chunk.pieces);
                     (*valid, pieces.map(|piece| piece.off..piece.off + 1).collect())
                 }
-                // Bytes and lengths of variable-length fields are always put aside.
+                // Bytes and lengths of variable-length fields are always saved.
                 Input::Variable { valid, .. } => (*valid, Vec::new()),
                 Input::Constant { .. } => continue,
                 Input::Header { header, valid } => {
@@ -303,8 +302,8 @@ impl Reader<'_> {
         reads
     }
 
-    /// Adds to a node what an instruction may read and what it surely writes. If the instruction makes headers valid otherwise
-    /// than by zeroing or copying them whole, it writes their validity.
+    /// Adds to a node the words that an instruction may read and those that it always writes. If the instruction makes headers
+    /// valid other than by zeroing or copying them completely, it writes their validity.
     fn operands(&mut self, op: Op, node: &mut Node) {
         let program = self.program;
         let reads = &mut node.reads;
@@ -339,7 +338,7 @@ impl Reader<'_> {
                 node.writes.push(d);
             }
             Op::MovIf { d, c, a } => {
-                // Written or not, the old value counts as read.
+                // The old value counts as read, because the write is conditional.
                 [d, c, a].into_iter().for_each(one);
                 node.writes.push(d);
             }
@@ -361,7 +360,7 @@ impl Reader<'_> {
             Op::RegisterRead { d, r, idx, .. } => {
                 one(idx);
                 if !program.is_cell(r, idx) {
-                    // Beyond the array the old value stays.
+                    // If the index is beyond the array, the old value stays.
                     one(d);
                 }
                 node.writes.push(d);
@@ -408,7 +407,7 @@ impl Reader<'_> {
                 }
                 None => reads.push(self.everything()),
             },
-            // It reads the header's validity and its length, which are kept.
+            // The instruction reads the header's validity and length, which are kept.
             Op::AddHeader { h } | Op::RemoveHeader { h } if self.header(h).is_some() => {}
             Op::AssignHeader { d, s } => match (self.header(d), self.header(s)) {
                 (Some(_), Some(source)) if !program.header(source as u32).metadata => {
@@ -429,7 +428,7 @@ impl Reader<'_> {
                 one(len);
                 node.writes.extend(header_words(program, program.header(header)));
             }
-            // It writes an element whole.
+            // The instruction writes a whole element.
             Op::ExtractStack { .. } => {}
             Op::ExtractStackVl { len, .. } => one(len),
             Op::Lookahead { d, .. } => node.writes.push(d),
@@ -442,7 +441,7 @@ impl Reader<'_> {
     }
 }
 
-/// Sets of the words that a packet resets, as bits.
+/// Bit sets of the words that a reset zeroes.
 struct Sets {
     words: usize,
     slots: Slot,
@@ -457,7 +456,7 @@ impl Sets {
         vec![0; self.words]
     }
 
-    /// Adds a range to a set, without scratch and constants, which are behind the packet's words.
+    /// Adds a range to a set, except scratch and constants, which follow the packet's words.
     fn add(&self, set: &mut [u64], range: Range<Slot>) {
         let (start, end) = (range.start, range.end.min(self.slots));
         if start >= end {
@@ -481,7 +480,7 @@ impl Sets {
         set[slot as usize / 64] >> (slot % 64) & 1 == 1
     }
 
-    /// Returns what the checksums of a kind cover, and what their conditions read.
+    /// Returns the words that checksums of a kind cover, and the words that their conditions read.
     fn of_checksums(
         &self,
         reader: &mut Reader<'_>,
@@ -501,7 +500,7 @@ impl Sets {
         Some(set)
     }
 
-    /// Returns what is needed ahead of the first node, when `at_end` is needed at the end of every way; `None` when that takes too long.
+    /// Returns the words needed before the first node if `at_end` is needed at every end; `None` if that takes too long.
     fn solve(&self, nodes: &[Node], at_end: &[u64]) -> Option<Vec<u64>> {
         if nodes.len() * self.words > MAX_SET_WORDS {
             return None;
@@ -536,7 +535,7 @@ impl Sets {
         None
     }
 
-    /// Returns the set as runs; gaps of up to `gap` words are filled.
+    /// Returns the set as runs. Gaps of up to `gap` words are filled.
     fn runs(&self, set: &[u64], gap: usize) -> Vec<Range<usize>> {
         let mut runs: Vec<Range<usize>> = Vec::new();
         for slot in (0..self.slots).filter(|&slot| self.has(set, slot)) {
@@ -556,7 +555,7 @@ mod tests {
     use crate::program::{Case, KeyPlan, Select};
 
     const PROBE: &[u8] = include_bytes!("../../../simple_switch/tests/p4/probe.json");
-    /// Words of metadata that are further apart than small gaps, which are kept with what is beside them.
+    /// Words of metadata further apart than `GAP`; words in small gaps are kept with their neighbours.
     const A: Slot = 0;
     const B: Slot = 20;
     const C: Slot = 40;
@@ -566,7 +565,7 @@ mod tests {
         program.kept_ahead_of(egress, deparser, &[], &[])
     }
 
-    /// Returns the probe program with another egress.
+    /// Returns the probe program with another egress pipeline.
     fn program(ops: &[Op]) -> Program {
         let mut program = Program::from_json(PROBE).unwrap();
         assert!(program.metadata_end() > C as usize, "the words are metadata");
@@ -644,7 +643,7 @@ mod tests {
             words.start as usize..words.end as usize
         };
         let mut untouched = program(&[Op::Halt]);
-        // The large one of the probe's headers.
+        // The probe's large header.
         let of = |program: &Program| {
             let headers = program.headers().iter().filter(|h| !h.metadata);
             headers.max_by_key(|h| words(program, h).len()).cloned().unwrap()
@@ -692,7 +691,7 @@ mod tests {
         let (start, pipeline) = (program.parser("parser").unwrap(), program.pipeline("ingress").unwrap());
         program.code.parsers[start.0 as usize].pc = 1;
         program.code.pipelines[pipeline.0 as usize].pc = 1 + parser.len() as Pc;
-        // Their conditions are instructions, too.
+        // Checksum conditions are instructions, too.
         program.code.checksums.clear();
         program.code.ops.extend(parser);
         program.code.ops.extend(ingress);
@@ -753,7 +752,7 @@ mod tests {
                 .unwrap()
         };
         let (header, report) = large(&begun(&[Op::Halt], &[Op::Halt]));
-        // The longest header comes last: its last word is far from what is zeroed otherwise.
+        // The longest header comes last: its last word is far from all other words that are zeroed.
         let last = report.base + begun(&[Op::Halt], &[Op::Halt]).header_type(report.type_id).words - 1;
         let is_zeroed = |parser: &[Op], ingress: &[Op]| {
             zeroed(&begun(parser, ingress)).0.iter().any(|run| run.contains(&(last as usize)))

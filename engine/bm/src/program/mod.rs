@@ -1,7 +1,7 @@
-//! A loaded program: immutable, shared between switches. Names are kept for the runtime interface and for
-//! error messages; packets use dense ids only.
+//! A loaded program, immutable and shared between switches. It keeps names for the runtime interface and for error messages;
+//! packets use dense ids only.
 //!
-//! It knows neither the JSON that it comes from, nor what a control plane puts into its tables, nor a packet.
+//! This module knows neither the JSON, nor the contents of tables, nor packets.
 
 mod algorithm;
 mod calculation;
@@ -41,14 +41,14 @@ pub use op::LogValue;
 pub(crate) use op::{LogCall, Op, Pc, Slot, WideOp};
 pub(crate) use select::{Case, Select};
 
-/// A deparser: headers in the order of emission.
+/// A deparser: its headers in the order of emission.
 #[derive(Debug)]
 pub(crate) struct Deparser {
     pub(crate) name: String,
     pub(crate) headers: Vec<u32>,
 }
 
-/// A parser or pipeline: where its instructions begin.
+/// The start of a parser or pipeline in the instructions.
 #[derive(Debug)]
 pub(crate) struct Start {
     pub(crate) name: String,
@@ -63,8 +63,8 @@ pub struct Program {
     declared: Declared,
 }
 
-/// Where a packet's headers, metadata, parameters and constants are in its slots. What the loader fills in is shown by
-/// [`Program`]'s methods only; so are the other two parts.
+/// The location of headers, metadata, parameters and constants in a packet's slots. The loader fills in its fields, and only
+/// [`Program`]'s methods expose them; the same applies to the other two parts.
 #[derive(Debug)]
 pub(crate) struct PacketLayout {
     pub(crate) header_types: Vec<HeaderType>,
@@ -73,28 +73,28 @@ pub(crate) struct PacketLayout {
     pub(crate) unions: Vec<Union>,
     pub(crate) union_stacks: Vec<UnionStack>,
     pub(crate) vl_stores: Vec<VlStore>,
-    /// Bytes of all variable-length fields.
+    /// Total number of bytes of variable-length fields.
     pub(crate) vl_bytes: usize,
-    /// Metadata comes first.
+    /// The end of metadata, which comes first.
     pub(crate) metadata_end: usize,
-    /// Headers come next: up to here a reset zeroes.
+    /// The end of headers, which come next: a reset zeroes all slots up to here.
     pub(crate) reset_end: usize,
-    /// Parameters of the action that runs.
+    /// The start of the parameters of the running action.
     pub(crate) param_base: usize,
-    /// Constants come last.
+    /// The start of the constants, which come last.
     pub(crate) const_base: usize,
     pub(crate) constants: Vec<u64>,
-    /// Where a checksum's condition is left.
+    /// The slot for the condition of a checksum.
     pub(crate) condition_slot: Slot,
     /// Field lists and learn lists.
     pub(crate) lists: Vec<Vec<Field>>,
 }
 
-/// What runs: instructions, where they begin, and what they point at.
+/// The executable part: instructions, their starting points, and the objects that they refer to.
 #[derive(Debug)]
 pub(crate) struct Code {
     pub(crate) ops: Vec<Op>,
-    /// What begins at which instruction, in order; only of a program loaded for tracing. See `run::observe`.
+    /// The constructs that begin at instructions, in order; only for a program loaded for tracing. See `run::observe`.
     pub(crate) marks: Option<Vec<(Pc, Mark)>>,
     pub(crate) cold_ops: Vec<ColdOp>,
     pub(crate) selects: Vec<Select>,
@@ -103,7 +103,7 @@ pub(crate) struct Code {
     pub(crate) calculations: Vec<Calculation>,
     pub(crate) checksums: Vec<Checksum>,
     pub(crate) match_tables: Vec<MatchTable>,
-    /// By action profile.
+    /// Selectors, by action profile.
     pub(crate) selectors: Vec<Option<Calculation>>,
     pub(crate) parsers: Vec<Start>,
     pub(crate) pipelines: Vec<Start>,
@@ -113,7 +113,7 @@ pub(crate) struct Code {
     pub(crate) max_parser_steps: u32,
 }
 
-/// What the program declares, by name.
+/// The declarations of the program.
 #[derive(Debug)]
 pub(crate) struct Declared {
     pub(crate) names: Names,
@@ -130,7 +130,7 @@ pub(crate) struct Declared {
     pub(crate) errors: EnumInfo,
 }
 
-/// Names to dense ids, for load and the runtime interface.
+/// Dense ids by name, for the loader and the runtime interface.
 #[derive(Debug, Default)]
 pub(crate) struct Names {
     pub(crate) headers: HashMap<String, u32>,
@@ -144,7 +144,7 @@ pub(crate) struct Names {
     pub(crate) calculations: HashMap<String, u32>,
 }
 
-/// Values of the core library's parser errors. BMv2 gives those that the program does not list the reserved 2^31 - 1.
+/// Values of the core library's parser errors. BMv2 uses the reserved value 2^31 - 1 for errors that the program does not list.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct CoreErrors {
     pub(crate) no_error: u32,
@@ -155,7 +155,7 @@ pub(crate) struct CoreErrors {
     pub(crate) parser_invalid_argument: u32,
 }
 
-/// What BMv2 reserves for a core error without a value.
+/// BMv2's value for a core error that the program does not list.
 pub(crate) const UNLISTED_ERROR: u32 = i32::MAX as u32;
 
 impl Program {
@@ -163,23 +163,23 @@ impl Program {
         Program { packet, code, declared }
     }
 
-    /// Returns the parser of this name (v1model: "parser").
+    /// Returns the parser with this name (v1model: "parser").
     pub fn parser(&self, name: &str) -> Option<ParserId> {
         position(&self.code.parsers, |p| p.name == name).map(ParserId)
     }
 
-    /// Returns the deparser of this name (v1model: "deparser").
+    /// Returns the deparser with this name (v1model: "deparser").
     pub fn deparser(&self, name: &str) -> Option<DeparserId> {
         position(&self.code.deparsers, |d| d.name == name).map(DeparserId)
     }
 
-    /// Returns the pipeline of this name (v1model: "ingress", "egress").
+    /// Returns the pipeline with this name (v1model: "ingress", "egress").
     pub fn pipeline(&self, name: &str) -> Option<PipelineId> {
         position(&self.code.pipelines, |p| p.name == name).map(PipelineId)
     }
 
-    /// Returns a field by header instance and member; field aliases are looked at first, as BMv2 does.
-    /// Variable-length fields have none.
+    /// Returns the field of a header instance; field aliases have precedence, as in BMv2. Returns `None` for variable-length
+    /// fields.
     pub fn field(&self, header: &str, field: &str) -> Option<Field> {
         if let Some(&aliased) = self.declared.names.aliases.get(&(header.to_owned(), field.to_owned())) {
             return Some(aliased);
@@ -192,17 +192,17 @@ impl Program {
         Some(Field { slot: h.base + f.off, width: f.width as u16, signed: f.signed })
     }
 
-    /// Returns the field list with this JSON id; 0 is never one.
+    /// Returns the field list with this JSON id; no field list has id 0.
     pub fn field_list(&self, id: u64) -> Option<FieldList> {
         self.declared.field_lists.iter().find(|l| u64::from(l.id) == id && id != 0).map(|l| l.list)
     }
 
-    /// Returns the learn list with this JSON id; 0 is never one.
+    /// Returns the learn list with this JSON id; no learn list has id 0.
     pub fn learn_list(&self, id: u64) -> Option<&LearnListInfo> {
         self.declared.learn_lists.iter().find(|l| u64::from(l.id) == id && id != 0)
     }
 
-    /// Returns the value of an error constant, such as "PacketTooShort", that the program lists.
+    /// Returns the value of an error constant of the program, such as "PacketTooShort".
     pub fn error_code(&self, name: &str) -> Option<u32> {
         self.declared.errors.entries.iter().find(|(n, _)| n == name).map(|&(_, value)| value as u32)
     }
@@ -262,7 +262,7 @@ impl Program {
         &self.declared.errors
     }
 
-    /// Returns whether a checksum covers what follows the headers; nothing else but a parser looks at it.
+    /// Returns whether a checksum covers the payload; apart from parsers, nothing else reads it.
     pub fn reads_payloads(&self) -> bool {
         self.code.checksums.iter().any(|c| self.code.calculations[c.calculation as usize].payload)
     }
@@ -276,7 +276,7 @@ impl Program {
         &self.packet.lists[list.0 as usize]
     }
 
-    /// Returns what begins at an instruction.
+    /// Returns the constructs that begin at an instruction.
     pub(crate) fn marks_at(&self, pc: Pc) -> impl Iterator<Item = &Mark> {
         let marks = self.code.marks.as_deref().unwrap_or_default();
         let first = marks.partition_point(|(at, _)| *at < pc);
@@ -288,7 +288,7 @@ impl Program {
     }
 }
 
-/// Where things are in a packet.
+/// Locations in a packet.
 impl Program {
     #[inline]
     pub(crate) fn header(&self, id: u32) -> &Header {
@@ -346,19 +346,19 @@ impl Program {
         self.packet.vl_bytes
     }
 
-    /// Returns the slot behind metadata.
+    /// Returns the first slot after metadata.
     #[inline]
     pub(crate) fn metadata_end(&self) -> usize {
         self.packet.metadata_end
     }
 
-    /// Returns the slot behind metadata and headers: up to here a reset zeroes.
+    /// Returns the first slot after metadata and headers: a reset zeroes all slots before it.
     #[inline]
     pub(crate) fn reset_end(&self) -> usize {
         self.packet.reset_end
     }
 
-    /// Returns the first slot of the parameters of the action that runs.
+    /// Returns the first slot of the running action's parameters.
     #[inline]
     pub(crate) fn param_base(&self) -> usize {
         self.packet.param_base
@@ -375,20 +375,20 @@ impl Program {
         &self.packet.constants
     }
 
-    /// Returns where a checksum's condition is left.
+    /// Returns the slot for the condition of a checksum.
     #[inline]
     pub(crate) fn condition_slot(&self) -> Slot {
         self.packet.condition_slot
     }
 
-    /// Returns the number in a slot that holds a constant.
+    /// Returns the value of a slot, if it holds a constant.
     #[inline]
     pub(crate) fn constant(&self, slot: Slot) -> Option<u64> {
         self.packet.constants.get((slot as usize).checked_sub(self.packet.const_base)?).copied()
     }
 }
 
-/// What runs.
+/// The executable part.
 impl Program {
     #[inline]
     pub(crate) fn ops(&self) -> &[Op] {
@@ -445,7 +445,7 @@ impl Program {
         &self.code.match_tables
     }
 
-    /// Returns what the selector of an action profile covers, if it has one.
+    /// Returns the selector's calculation of an action profile, if it has one.
     #[inline]
     pub(crate) fn selector(&self, profile: u32) -> Option<&Calculation> {
         self.code.selectors[profile as usize].as_ref()
@@ -475,20 +475,20 @@ impl Program {
         &self.code.core_errors
     }
 
-    /// Returns the maximum number of backward jumps and table applications of one pipeline run.
+    /// Returns the maximum number of backward jumps and table applications in one pipeline run.
     #[inline]
     pub(crate) fn max_steps(&self) -> u32 {
         self.code.max_steps
     }
 
-    /// Returns the maximum number of parse states that one packet enters.
+    /// Returns the maximum number of parse states that one packet may enter.
     #[inline]
     pub(crate) fn max_parser_steps(&self) -> u32 {
         self.code.max_parser_steps
     }
 }
 
-/// What is declared, by id.
+/// The declarations, by id.
 impl Program {
     pub(crate) fn names(&self) -> &Names {
         &self.declared.names
@@ -532,7 +532,7 @@ impl Program {
 
 #[cfg(test)]
 impl Program {
-    /// Returns the same declarations and packets with nothing but these instructions and constants, which are its only pipeline.
+    /// Returns a program with the same declarations and packet layout, and one pipeline of these instructions and constants.
     pub(crate) fn with_ops(mut self, ops: Vec<Op>, constants: &[u64], max_steps: u32) -> Program {
         let Code { match_tables, selects, parsers, checksums, pipelines, .. } = &mut self.code;
         match_tables.clear();

@@ -1,8 +1,8 @@
-//! The instructions that a program is compiled to. One flat list serves parser, actions, conditions and pipelines.
+//! The instructions to which a program is compiled. One flat list holds parsers, actions, conditions and pipelines.
 //!
-//! Operands are slots: indices into [`crate::Phv`]'s flat array, where constants, action parameters and
-//! temporaries live beside the header fields. So "field = const", "field = field op field" and "compare and
-//! branch" are one instruction each, of 16 bytes.
+//! Operands are slots: indices into [`crate::Phv`]'s flat array, which holds constants, action parameters and temporaries
+//! beside the header fields. So "field = const", "field = field op field" and "compare and branch" are one instruction each, of
+//! 16 bytes.
 
 /// Index into the packet's slot array.
 pub(crate) type Slot = u32;
@@ -32,11 +32,11 @@ pub(crate) enum WideOp {
     Mod,
     /// Two's complement of `w` bits, kept sign-extended.
     TwoComp,
-    /// Saturates a signed value to `w` bits signed.
+    /// Saturates a signed value to signed values of `w` bits.
     Sat,
-    /// Saturates a signed value to `w` bits unsigned.
+    /// Saturates a signed value to unsigned values of `w` bits.
     USatSigned,
-    /// Saturates an unsigned value to `w` bits unsigned.
+    /// Saturates an unsigned value to unsigned values of `w` bits.
     USat,
     /// Comparisons write 0 or 1 to the single slot `d`.
     Eq,
@@ -44,8 +44,8 @@ pub(crate) enum WideOp {
     LtS,
 }
 
-/// One instruction. `d` is the destination, `a` and `b` are sources, `w` the width the result is cut to
-/// (1..=64), `to` a branch target.
+/// One instruction. `d` is the destination, `a` and `b` are sources, `w` is the width to which the result is cut (1..=64), `to`
+/// is a branch target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Op {
     Mov {
@@ -223,7 +223,7 @@ pub(crate) enum Op {
         b: Slot,
         to: Pc,
     },
-    /// Counts one step; stands at the target of every backward jump.
+    /// Counts one step, at the target of every backward jump.
     Step,
 
     /// `d` = id of header `idx` of the stack; faults beyond its size.
@@ -232,7 +232,7 @@ pub(crate) enum Op {
         stack: u32,
         idx: Slot,
     },
-    /// `d` = id of the last valid header of the stack; faults (in a parser: StackOutOfBounds) when empty.
+    /// `d` = id of the element of the stack filled last; faults if the stack is empty (in a parser: StackOutOfBounds).
     StackLast {
         d: Slot,
         stack: u32,
@@ -243,7 +243,7 @@ pub(crate) enum Op {
         h: Slot,
         off: u32,
     },
-    /// Word `off` of the header whose id is in `h` = `a`. The value has its field's width already.
+    /// Word `off` of the header whose id is in `h` = `a`, which already has the field's width.
     Store {
         h: Slot,
         off: u32,
@@ -254,7 +254,7 @@ pub(crate) enum Op {
         d: Slot,
         h: Slot,
     },
-    /// `d` = both valid and equal in every field.
+    /// `d` = whether both headers are valid and all their fields are equal.
     HeaderEq {
         d: Slot,
         a: Slot,
@@ -329,7 +329,7 @@ pub(crate) enum Op {
         lo: Slot,
         hi: Slot,
     },
-    /// `egress_spec` slot, its width, and the `mcast_grp` slot (or a scratch slot).
+    /// Slot and width of `egress_spec`, and the slot of `mcast_grp` (or a scratch slot).
     MarkToDrop {
         w: u8,
         egress_spec: Slot,
@@ -364,13 +364,13 @@ pub(crate) enum Op {
         a: Slot,
         id: u32,
     },
-    /// The pipeline ends when the current action does.
+    /// Ends the pipeline after the current action.
     Exit,
-    /// Ends an action: on to the node after its table.
+    /// Ends an action: continues with the node after its table.
     Ret,
-    /// Ends an action that was inlined: stops if it called `exit`.
+    /// Ends an inlined action: ends the pipeline if the action has called `exit`.
     EndInline,
-    /// Looks a table up and runs the action found.
+    /// Looks up a table and runs the action found.
     Apply {
         table: u32,
     },
@@ -381,8 +381,8 @@ pub(crate) enum Op {
     Extract {
         header: u32,
     },
-    /// Extracts a header whose variable-length field has the length in bits in `len`; `max` is the longest
-    /// header in bytes (0: not bounded by the program).
+    /// Extracts a header whose variable-length field has the length in bits in `len`; `max` is the maximum length of the header
+    /// in bytes (0: the program sets no limit).
     ExtractVl {
         header: u32,
         len: Slot,
@@ -396,24 +396,24 @@ pub(crate) enum Op {
         len: Slot,
         max: u32,
     },
-    /// Bits ahead of the cursor, at most 64.
+    /// Reads at most 64 bits after the cursor.
     Lookahead {
         w: u8,
         d: Slot,
         bit: u32,
     },
-    /// As `Lookahead`, up to 128 bits, into a pair.
+    /// As `Lookahead`, but up to 128 bits into a pair.
     LookaheadWide {
         w: u8,
         d: Slot,
         bit: u32,
     },
-    /// Parser error with the code in `error` if `a` is zero.
+    /// Raises the parser error with the code in `error` if `a` is zero.
     Verify {
         a: Slot,
         error: Slot,
     },
-    /// Moves the cursor by the bits in `a`.
+    /// Moves the cursor by the number of bits in `a`.
     Advance {
         a: Slot,
     },
@@ -428,7 +428,7 @@ pub(crate) enum Op {
 }
 
 impl Op {
-    /// Returns where a branch goes, for those instructions that name it themselves.
+    /// Returns the branch target of an instruction, if it contains one.
     pub(crate) fn target_mut(&mut self) -> Option<&mut Pc> {
         match self {
             Op::Jmp { to }
@@ -449,16 +449,16 @@ impl Op {
 #[derive(Debug)]
 pub(crate) struct LogCall {
     pub(crate) format: String,
-    /// In slots.
+    /// Its values, as positions in slots.
     pub(crate) values: Vec<LogValue>,
 }
 
-/// Where a value of a `log_msg` is among [`LogMessage::words`]. It has the low word first.
+/// The position of a value of a `log_msg` in [`LogMessage::words`], low word first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LogValue {
     /// Its first word.
     pub first: usize,
-    /// How many words it has.
+    /// Its number of words.
     pub count: usize,
     /// Whether it is in two's complement.
     pub signed: bool,

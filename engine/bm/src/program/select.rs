@@ -1,28 +1,28 @@
-//! What a parse state branches on. Extraction itself is instructions: see `op` and `run`.
+//! The transitions of parse states. Extraction itself consists of instructions: see `op` and `run`.
 
 use crate::program::{KeyPlan, Pc};
 
 /// One case of a select.
 #[derive(Debug, Clone)]
 pub(crate) enum Case {
-    /// The key under a mask is a value, both packed as the key is.
+    /// The key under a mask equals a value, both packed as the key is.
     Value { value: Vec<u64>, mask: Vec<u64>, to: Pc },
-    /// The key is in a parser value set; under the mask, if there is one.
+    /// The key is in a parser value set, under the mask if there is one.
     Vset { vset: u32, mask: Option<Vec<u64>>, to: Pc },
 }
 
-/// The transition of a parse state: key, cases in order, and where to go when none fits.
+/// The transition of a parse state: the key, the cases in order, and the default target.
 #[derive(Debug, Clone)]
 pub(crate) struct Select {
     pub(crate) key: KeyPlan,
     pub(crate) cases: Vec<Case>,
-    /// Cases of a key of one word, as (value, mask): looked at instead of `cases` without value sets.
+    /// Cases as (value, mask), for a one-word key without value sets: used instead of `cases`.
     pub(crate) narrow: Option<Vec<(u64, u64)>>,
     pub(crate) default: Pc,
 }
 
 impl Select {
-    /// Returns where the case with this index leads; one past the last is the default.
+    /// Returns the target of the case with this index; one past the last is the default.
     #[inline]
     pub(crate) fn target(&self, case: usize) -> Pc {
         match self.cases.get(case) {
