@@ -1,7 +1,7 @@
-//! Entries that age: when each was last hit, and which have waited longer than their time-out.
+//! Ageing of entries: their last hits, and the entries that have exceeded their time-out.
 //!
-//! Nothing is deleted here: as in BMv2, who sweeps is told, and told again after another time-out. The clock is the
-//! caller's, in picoseconds, the same that packets are handled by.
+//! Nothing is deleted here: as in BMv2, a sweep only reports expired entries, and reports them again after another time-out.
+//! The clock is the caller's, in picoseconds; the same clock must be used for packets.
 
 use super::{EntryHandle, Result};
 use crate::error::RuntimeError;
@@ -17,7 +17,7 @@ impl State {
         Err(RuntimeError::WrongType { object: format!("table '{name}'"), reason })
     }
 
-    /// Sets the time-out of an entry in nanoseconds; 0 means never. Its age counts from `now_ps` until it is hit.
+    /// Sets the time-out of an entry in nanoseconds; 0 means never. Its age counts from `now_ps` until its first hit.
     pub fn mt_set_entry_ttl(
         &mut self,
         table: &str,
@@ -49,8 +49,8 @@ impl State {
         Ok(now_ps.saturating_sub(self.cells.tables[id].ages[at as usize].since_ps()))
     }
 
-    /// Returns the entries that were not hit for their time-out, in the order of `mt_get_entries`. Each is reported again after another
-    /// time-out without a hit. Before the first time-out can have passed, entries are not looked at.
+    /// Returns the entries without a hit during their time-out, in the order of `mt_get_entries`. Each is reported again after
+    /// another time-out without a hit. The sweep skips the entries while no time-out can have passed.
     pub fn mt_sweep_entries(&mut self, table: &str, now_ps: u64) -> Result<Vec<EntryHandle>> {
         let id = self.ageing_table(table)?;
         let entries = &mut self.cells.tables[id];

@@ -1,4 +1,4 @@
-//! What no table has: indirect counters and meters, registers, parser value sets, and the parameters of CRCs.
+//! Objects outside of tables: indirect counters and meters, registers, parser value sets, and CRC parameters.
 
 use std::ops::Range;
 
@@ -10,7 +10,7 @@ use crate::program::CrcParameters;
 use crate::state::State;
 use crate::tables::{Change, CounterValue, Meter, MeterRate};
 
-/// Checks the rates for a meter: none, or as many as it has, the lowest first.
+/// Checks the rates for a meter: none, or as many as it has, lowest first.
 pub(super) fn check_rates(object: String, count: usize, rates: &[MeterRate]) -> Result<()> {
     let fail = |reason: String| RuntimeError::BadValue { object: object.clone(), reason };
     if rates.is_empty() {
@@ -31,7 +31,7 @@ pub(super) fn check_rates(object: String, count: usize, rates: &[MeterRate]) -> 
     Ok(())
 }
 
-/// Returns the cells `start..end` of an array of `size`, if it has them.
+/// Checks the range `start..end` of cells against an array of `size`, and returns it.
 fn range(object: impl FnOnce() -> String, start: u64, end: u64, size: usize) -> Result<Range<usize>> {
     let size = size as u64;
     if start < end && end <= size {
@@ -108,7 +108,7 @@ impl State {
         Ok(id)
     }
 
-    /// Sets the rates of one meter, lowest first; an empty slice switches it off.
+    /// Sets the rates of one meter, lowest first; an empty slice disables it.
     pub fn meter_set_rates(&mut self, meter: &str, index: u64, rates: &[MeterRate]) -> Result<()> {
         let id = self.meter(meter)?;
         check_rates(format!("meter '{meter}'"), self.program.meter_array(id as u32).rate_count, rates)?;
@@ -127,7 +127,7 @@ impl State {
         Ok(())
     }
 
-    /// Returns the rates of one meter; empty if never set.
+    /// Returns the rates of one meter; empty if they were never set.
     pub fn meter_get_rates(&self, meter: &str, index: u64) -> Result<Vec<MeterRate>> {
         let cells = &self.cells.meters[self.meter(meter)?];
         let size = cells.len() as u64;
@@ -146,7 +146,7 @@ impl State {
         find("register", &self.program.names().registers, name).map(|at| at as u32)
     }
 
-    /// Returns a register cell, as big-endian bytes of the register's width.
+    /// Returns a register cell as big-endian bytes of the register's width.
     pub fn register_read(&self, register: &str, index: u64) -> Result<Vec<u8>> {
         let id = self.register(register)?;
         let array = self.cells.registers.array(id);
@@ -160,7 +160,7 @@ impl State {
         Ok(to_bytes(value, array.width))
     }
 
-    /// Returns the cells `start..end` side by side, each as big-endian bytes of the register's width; an empty range is refused.
+    /// Returns the cells `start..end`, concatenated, each as big-endian bytes of the register's width; an empty range is refused.
     pub fn register_read_range(&self, register: &str, start: u64, end: u64) -> Result<Vec<u8>> {
         let id = self.register(register)?;
         let array = self.cells.registers.array(id);
@@ -184,7 +184,7 @@ impl State {
         self.register_write_range(register, index, index.saturating_add(1), value)
     }
 
-    /// Writes cells `start..end`.
+    /// Writes the cells `start..end`.
     pub fn register_write_range(&mut self, register: &str, start: u64, end: u64, value: &[u8]) -> Result<()> {
         let id = self.register(register)?;
         let array = self.cells.registers.array(id);
@@ -218,8 +218,8 @@ impl State {
         self.cells.registers.cells(index).collect()
     }
 
-    /// Returns the low word of a cell of the register with this dense index: for the port gate. `None` beyond the array, and if
-    /// there is none.
+    /// Returns the low word of a cell of the register with this dense index, for the port gate; `None` if the cell or the
+    /// register does not exist.
     #[inline]
     pub fn register_cell(&self, index: usize, cell: usize) -> Option<u64> {
         self.cells.registers.get(index as u32, cell as u64)
@@ -235,7 +235,7 @@ impl State {
         number(value, info.bitwidth).map_err(|reason| RuntimeError::BadValue { object, reason })
     }
 
-    /// Adds a value to a parser value set: its fields side by side, without padding.
+    /// Adds a value to a parser value set: its fields concatenated without padding.
     pub fn parse_vset_add(&mut self, vset: &str, value: &[u8]) -> Result<()> {
         let id = self.vset(vset)?;
         let value = self.vset_value(id, value)?;
@@ -244,7 +244,7 @@ impl State {
         Ok(())
     }
 
-    /// Removes a value.
+    /// Removes a value from a parser value set.
     pub fn parse_vset_remove(&mut self, vset: &str, value: &[u8]) -> Result<()> {
         let id = self.vset(vset)?;
         let value = self.vset_value(id, value)?;
@@ -253,7 +253,7 @@ impl State {
         Ok(())
     }
 
-    /// Returns the values in order.
+    /// Returns the values of a parser value set in ascending order.
     pub fn parse_vset_get(&self, vset: &str) -> Result<Vec<Vec<u8>>> {
         let id = self.vset(vset)?;
         let width = self.program.parse_vset(id as u32).bitwidth;
@@ -262,7 +262,7 @@ impl State {
         Ok(values)
     }
 
-    /// Empties a value set.
+    /// Removes all values of a parser value set.
     pub fn parse_vset_clear(&mut self, vset: &str) -> Result<()> {
         let id = self.vset(vset)?;
         self.remember_value_set(id);
@@ -270,7 +270,7 @@ impl State {
         Ok(())
     }
 
-    /// Replaces all values of a value set.
+    /// Replaces all values of a parser value set.
     pub fn parse_vset_set(&mut self, vset: &str, values: &[Vec<u8>]) -> Result<()> {
         let id = self.vset(vset)?;
         let values = values.iter().map(|value| self.vset_value(id, value)).collect::<Result<_>>()?;

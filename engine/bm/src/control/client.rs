@@ -1,8 +1,8 @@
-//! Entries, members and groups addressed by ids that the client chooses, as in P4Runtime: weights, one-shots, and opaque bytes
-//! that the client gets back.
+//! Entries, members and groups addressed by ids that the client chooses, as in P4Runtime, with weights, one-shots, and opaque
+//! bytes that reads return to the client.
 //!
-//! They are the same objects as those that BMv2's calls know by handle; what one writes the other reads. What was made by
-//! handle has a made-up id (`tables::action_profile`). A call here is done whole or not at all.
+//! BMv2's calls address the same objects by handle: each side reads what the other writes. Objects created by handle have a
+//! generated id (`tables::action_profile`). Every call here is atomic.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -24,13 +24,13 @@ pub struct ActionChoice {
     pub action: String,
     /// Its data.
     pub data: ActionData,
-    /// As how many members the selector counts it; at least 1.
+    /// The number of members that the selector counts it as; at least 1.
     pub weight: u32,
-    /// It is passed over while this port is not up.
+    /// The selector skips it while this port is not up.
     pub watch: Option<u16>,
 }
 
-/// A one-shot: the actions among which a selector chooses for the entries that ask for them.
+/// A one-shot: a set of actions of an entry, among which the selector chooses.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ActionSet {
     /// Opaque bytes of the client.
@@ -39,7 +39,7 @@ pub struct ActionSet {
     pub choices: Vec<ActionChoice>,
 }
 
-/// What an entry is to do.
+/// The action of an entry, as written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ClientAction {
     /// An action of the table with its data.
@@ -52,7 +52,7 @@ pub enum ClientAction {
     OneShot(ActionSet),
 }
 
-/// What an entry does, as read back.
+/// The action of an entry, as read back.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Shown {
     /// An action of the table with its data.
@@ -61,7 +61,7 @@ pub enum Shown {
     Member(u32),
     /// A group of the table's action profile, by id.
     Group(u32),
-    /// A one-shot: opaque bytes, and the actions with their data, weights and the ports that they watch.
+    /// A one-shot: opaque bytes, and the actions with their data, weights and watch ports.
     OneShot(Vec<u8>, Vec<(ActionId, ActionData, u32, Option<u16>)>),
 }
 
@@ -72,9 +72,9 @@ pub struct ClientEntry {
     pub handle: EntryHandle,
     /// Its key.
     pub key: Vec<MatchKeyParam>,
-    /// BMv2 priority: the low number wins.
+    /// BMv2 priority: the lowest number wins.
     pub priority: u32,
-    /// What it does.
+    /// Its action.
     pub action: Shown,
     /// Opaque bytes of the client.
     pub note: Vec<u8>,
@@ -85,11 +85,11 @@ pub struct ClientEntry {
 /// A default entry as read back.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ClientDefault {
-    /// What it does; `None` where nothing is set.
+    /// Its action; `None` if nothing is set.
     pub action: Option<Shown>,
     /// Opaque bytes of the client.
     pub note: Vec<u8>,
-    /// Whether somebody has set it since the program was loaded or it was reset.
+    /// Whether it has been set since the program was loaded or the entry was reset.
     pub is_set: bool,
 }
 
@@ -104,14 +104,14 @@ pub struct ClientMember {
     pub data: ActionData,
 }
 
-/// A member's part of a group.
+/// A member's share of a group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Share {
     /// The member's id.
     pub member: u32,
-    /// As how many members the selector counts it; at least 1.
+    /// The number of members that the selector counts it as; at least 1.
     pub weight: u32,
-    /// It is passed over while this port is not up.
+    /// The selector skips it while this port is not up.
     pub watch: Option<u16>,
 }
 
@@ -120,7 +120,7 @@ pub struct Share {
 pub struct ClientGroup {
     /// Its id.
     pub id: u32,
-    /// Its members in the order in which they were given.
+    /// Its members in the order in which the client gave them.
     pub members: Vec<Share>,
     /// Opaque bytes of the client.
     pub note: Vec<u8>,
@@ -148,7 +148,7 @@ impl State {
         })
     }
 
-    /// Replaces what an entry does, where an action is given, and its opaque bytes.
+    /// Replaces the opaque bytes of an entry, and its action if one is given.
     pub fn client_modify_entry(
         &mut self,
         table: &str,
@@ -169,8 +169,8 @@ impl State {
         })
     }
 
-    /// Returns at most `count` entries in order of their rows, from the row `first` on, and the row to go on from. An entry that stays
-    /// while others come and go is in exactly one of the pages that begin with row 0.
+    /// Returns at most `count` entries in order of their rows, starting with the row `first`, and the row to continue with. An
+    /// entry that exists throughout is in exactly one of the pages that start with row 0, whatever other entries do.
     pub fn client_entries_page(
         &self,
         table: &str,
@@ -208,7 +208,7 @@ impl State {
         Ok(self.cells.tables[id].unit.find(&packed).and_then(|at| self.client_entry(id, at)))
     }
 
-    /// Sets what a direct table does on a miss, with opaque bytes; without an action, back to what the program says.
+    /// Sets the default action of a direct table, with opaque bytes; without an action, restores the program's default.
     pub fn client_set_default(
         &mut self,
         table: &str,
@@ -283,7 +283,7 @@ impl State {
             .collect()
     }
 
-    /// Returns a group's items in the order in which they were given: handle of the first member, weight, watched port.
+    /// Returns a group's items in the order in which they were given: handle of the first member, weight, watch port.
     fn shares(&self, profile: usize, group: u32) -> Vec<(u32, u32, Option<u16>)> {
         let profile = &self.cells.profiles[profile];
         let mut shares: Vec<(u32, u32, Option<u16>)> = Vec::new();
@@ -299,7 +299,7 @@ impl State {
         shares
     }
 
-    /// Returns where an entry with this action leads, and the action's data. Creates a one-shot's group that does not exist yet.
+    /// Returns the target of an entry with this action, and the action's data. Creates the group of a new one-shot.
     fn outcome_of(&mut self, table: usize, action: &ClientAction) -> Result<(Outcome, Vec<u64>)> {
         let wrong = |reason: &str| RuntimeError::WrongType {
             object: table_name(self.program.table(table as u32)),
@@ -333,7 +333,7 @@ impl State {
         Ok((outcome, Vec::new()))
     }
 
-    /// Returns the group of a one-shot, made if no entry uses an equal one.
+    /// Returns the group of a one-shot, and creates it unless an entry uses an equal one.
     fn one_shot(&mut self, profile: usize, set: &ActionSet) -> Result<u32> {
         if self.cells.profiles[profile].styles().1 {
             return Err(self.mixed(profile, "members and groups", "one-shots"));
@@ -381,7 +381,7 @@ impl State {
         Ok(handle)
     }
 
-    /// Deletes a one-shot's group when no entry points at it any more, and the shared members that nothing else uses.
+    /// Deletes a one-shot's group without entries, and its shared members without other users.
     pub(super) fn release(&mut self, profile: usize, group: u32) {
         let found = &self.cells.profiles[profile];
         let note = &found.group_notes[group as usize];
@@ -435,7 +435,7 @@ impl State {
         Ok(())
     }
 
-    /// Adds a member under an id. An object made by handle that had this id gets another one.
+    /// Adds a member with an id. An object created by handle that had this id gets another one.
     pub fn client_add_member(
         &mut self,
         profile: &str,
@@ -460,7 +460,7 @@ impl State {
         })
     }
 
-    /// Replaces a member's action wherever it is used.
+    /// Replaces a member's action wherever the member is used.
     pub fn client_modify_member(
         &mut self,
         profile: &str,
@@ -495,7 +495,7 @@ impl State {
         std::iter::once(handle).chain(note.copies.iter().copied()).collect()
     }
 
-    /// Adds a group under an id. An object made by handle that had this id gets another one.
+    /// Adds a group with an id. An object created by handle that had this id gets another one.
     pub fn client_add_group(&mut self, profile: &str, id: u32, members: &[Share], note: &[u8]) -> Result<()> {
         let at = self.profile_with_selector(profile)?;
         self.whole(|state| {
@@ -518,7 +518,7 @@ impl State {
         })
     }
 
-    /// Replaces a group's members and its opaque bytes; members that stay are not touched.
+    /// Replaces a group's members and its opaque bytes; members that stay are not removed in between.
     pub fn client_modify_group(
         &mut self,
         profile: &str,
@@ -545,7 +545,7 @@ impl State {
         Ok(())
     }
 
-    /// Makes `members` those of a group, which has been recorded.
+    /// Sets the members of a group that has already been recorded for undoing.
     fn set_shares(&mut self, profile: usize, group: u32, members: &[Share]) -> Result<()> {
         let mut wanted: Vec<(MemberCopy, Option<u16>)> = Vec::new();
         for share in members {
@@ -558,7 +558,7 @@ impl State {
         let State { cells, ports_up, .. } = self;
         let found = &mut cells.profiles[profile];
         let had = found.group(group).map(|group| group.members().to_vec()).unwrap_or_default();
-        // In before out: a group that entries point at is never empty in between.
+        // Add before removing: a group that entries point at is never empty in between.
         for (copy, watch) in &wanted {
             if had.binary_search(&copy.member).is_ok() {
                 found.watch(group, copy.member, *watch, ports_up);
@@ -576,7 +576,7 @@ impl State {
         Ok(())
     }
 
-    /// Returns a member's copy of this number, made if it is not there; number 0 is the member.
+    /// Returns the member's copy with this number, and creates it if necessary; number 0 is the member itself.
     fn copy(&mut self, profile: usize, member: u32, number: u32) -> Result<u32> {
         let found = &self.cells.profiles[profile];
         let Some(made) = number.checked_sub(1) else { return Ok(member) };
@@ -590,7 +590,7 @@ impl State {
         Ok(copy)
     }
 
-    /// Returns the members by rising id; of one id where one is given.
+    /// Returns the members in ascending order of id, or only the one with the given id.
     pub fn client_members(&self, profile: &str, id: Option<u32>) -> Result<Vec<ClientMember>> {
         let at = self.profile(profile)?;
         let found = &self.cells.profiles[at];
@@ -607,7 +607,7 @@ impl State {
         })
     }
 
-    /// Returns the groups by rising id; of one id where one is given.
+    /// Returns the groups in ascending order of id, or only the one with the given id.
     pub fn client_groups(&self, profile: &str, id: Option<u32>) -> Result<Vec<ClientGroup>> {
         let at = self.profile_with_selector(profile)?;
         let found = &self.cells.profiles[at];

@@ -1,8 +1,8 @@
-//! Direct counters and meters: those of a table's entries, and of its default entry.
+//! Direct counters and meters of a table's entries and of its default entry.
 //!
-//! BMv2 counts and meters hits only. P4Runtime treats the default entry as any other (P4Runtime 1.5 §9.1.3), so a miss that
-//! runs a default action is counted here, and metered once rates have been set. BMv2's runtime interface has no
-//! names for the calls of default entries.
+//! BMv2 counts and meters hits only. P4Runtime treats the default entry like any other (P4Runtime 1.5 §9.1.3), so a miss that
+//! runs a default action is counted here, and metered once rates have been set. BMv2's runtime interface has no calls for
+//! default entries.
 
 use super::cells::check_rates;
 use super::table::table_name;
@@ -21,13 +21,13 @@ impl State {
         Err(RuntimeError::CountersDisabled { object: table_name(info) })
     }
 
-    /// Returns a direct counter of an entry.
+    /// Returns the direct counter of an entry.
     pub fn mt_read_counters(&self, table: &str, handle: EntryHandle) -> Result<CounterValue> {
         let id = self.counted_table(table)?;
         Ok(self.cells.tables[id].counters[self.entry(id, handle)? as usize])
     }
 
-    /// Sets a direct counter.
+    /// Sets the direct counter of an entry.
     pub fn mt_write_counters(&mut self, table: &str, handle: EntryHandle, value: CounterValue) -> Result<()> {
         let id = self.counted_table(table)?;
         let at = self.entry(id, handle)?;
@@ -57,7 +57,7 @@ impl State {
         }
     }
 
-    /// Sets the rates of an entry's direct meter, lowest first; an empty slice switches it off.
+    /// Sets the rates of an entry's direct meter, lowest first; an empty slice disables it.
     pub fn mt_set_meter_rates(
         &mut self,
         table: &str,
@@ -72,7 +72,7 @@ impl State {
         Ok(())
     }
 
-    /// Returns the rates of an entry's direct meter; empty if never set.
+    /// Returns the rates of an entry's direct meter; empty if they were never set.
     pub fn mt_get_meter_rates(&self, table: &str, handle: EntryHandle) -> Result<Vec<MeterRate>> {
         let (id, _) = self.metered_table(table)?;
         Ok(self.cells.tables[id].meters[self.entry(id, handle)? as usize].rates())
@@ -91,13 +91,13 @@ impl State {
         Ok(())
     }
 
-    /// Returns the rates of the default entry's direct meter, lowest first; empty if never set.
+    /// Returns the rates of the default entry's direct meter, lowest first; empty if they were never set.
     pub fn mt_get_default_meter_rates(&self, table: &str) -> Result<Vec<MeterRate>> {
         let (id, _) = self.metered_table(table)?;
         Ok(self.cells.tables[id].default_meter.rates())
     }
 
-    /// Sets the rates of the default entry's direct meter, lowest first; an empty slice switches it off.
+    /// Sets the rates of the default entry's direct meter, lowest first; an empty slice disables it.
     pub fn mt_set_default_meter_rates(&mut self, table: &str, rates: &[MeterRate]) -> Result<()> {
         let (id, count) = self.metered_table(table)?;
         check_rates(format!("direct meter of table '{table}'"), count, rates)?;

@@ -1,36 +1,36 @@
-//! Entries, members and groups as the control plane gives them and reads them back.
+//! Entries, members and groups in the form of the control plane.
 
 use crate::program::ActionId;
 
-/// Names one entry of a table, as BMv2 does: the lowest free row in 24 bits, and above them, in eight, how many entries of
-/// that row have been deleted.
+/// The handle of a table entry, as in BMv2: the row in the low 24 bits (the lowest free one), and the number of deleted entries
+/// of that row in the eight bits above.
 pub type EntryHandle = u64;
-/// Names one member of an action profile.
+/// The handle of a member of an action profile.
 pub type MemberHandle = u64;
-/// Names one group of an action profile.
+/// The handle of a group of an action profile.
 pub type GroupHandle = u64;
-/// Values of an action's parameters: big-endian bytes, leading zeros free, each checked against its width.
+/// Values of an action's parameters: big-endian bytes with any number of leading zeros, each checked against its width.
 pub type ActionData = Vec<Vec<u8>>;
 
-/// One field of a match key. Values are big-endian bytes, leading zeros free, checked against the field's width.
+/// One field of a match key. Values are big-endian bytes with any number of leading zeros, checked against the field's width.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum MatchKeyParam {
-    /// Equal.
+    /// An exact value.
     Exact(Vec<u8>),
-    /// A prefix: value and prefix length in bits. Bits beyond the prefix must be zero.
+    /// A prefix: value and prefix length in bits. Bits beyond the prefix are cleared.
     Lpm(Vec<u8>, u32),
-    /// Value and mask. Bits of the value outside the mask must be zero.
+    /// Value and mask. Bits of the value outside the mask are cleared.
     Ternary(Vec<u8>, Vec<u8>),
-    /// First and last value, both included.
+    /// First and last value, both inclusive.
     Range(Vec<u8>, Vec<u8>),
     /// Header validity.
     Valid(bool),
 }
 
-/// What an entry does.
+/// The action of an entry.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum MtAction {
-    /// An action with its data (direct tables).
+    /// An action with its data (in direct tables).
     Action(ActionId, ActionData),
     /// A member of the table's action profile.
     Member(MemberHandle),
@@ -38,10 +38,10 @@ pub enum MtAction {
     Group(GroupHandle),
 }
 
-/// What a table does on a miss.
+/// The default entry of a table.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MtDefault {
-    /// Nothing set: the table does nothing.
+    /// Its action. `None`: a miss runs no action.
     pub action: Option<MtAction>,
 }
 
@@ -50,11 +50,11 @@ pub struct MtDefault {
 pub struct MtEntry {
     /// Its handle.
     pub handle: EntryHandle,
-    /// Its key as given, values padded to whole bytes of the field's width.
+    /// Its key, with values padded to whole bytes of the field's width.
     pub key: Vec<MatchKeyParam>,
-    /// BMv2 priority: the low number wins. 0 for exact and lpm tables.
+    /// BMv2 priority: the lowest number wins. 0 in exact and lpm tables.
     pub priority: u32,
-    /// What it does.
+    /// Its action.
     pub action: MtAction,
 }
 
@@ -74,6 +74,6 @@ pub struct MemberInfo {
 pub struct GroupInfo {
     /// Handle.
     pub handle: GroupHandle,
-    /// Members in the order in which the selector counts them, those that it passes over now included.
+    /// Members in the order in which the selector counts them, including those that it skips at present.
     pub members: Vec<MemberHandle>,
 }

@@ -1,10 +1,10 @@
-//! The runtime interface: how a control plane reads and writes a [`State`](crate::State), with the names of BMv2's
+//! The runtime interface, by which a control plane reads and writes a [`State`](crate::State), with the names of BMv2's
 //! `RuntimeInterface`.
 //!
-//! Values come and go as big-endian bytes. Coming in, leading zeros are free and the number must fit its width; going out,
-//! they are padded to whole bytes of the width. A call that is refused changes nothing.
+//! Values are big-endian bytes. Inputs may have any number of leading zeros, and must fit their width; outputs are padded to
+//! whole bytes of the width. A refused call changes nothing.
 //!
-//! It knows names and handles; a packet's way knows neither.
+//! This module knows names and handles; packet processing knows neither.
 
 mod ageing;
 mod cells;
@@ -31,10 +31,10 @@ pub use entry::{
 
 type Result<T> = std::result::Result<T, RuntimeError>;
 
-/// Maximum number of names that a "no such object" error lists.
+/// Maximum number of names in a "no such object" error.
 const HINT_NAMES: usize = 12;
 
-/// Returns a dense id by name, or an error that lists what there is.
+/// Returns a dense id by name, or an error that lists the existing names.
 fn find(kind: &'static str, names: &HashMap<String, u32>, name: &str) -> Result<usize> {
     if let Some(&id) = names.get(name) {
         return Ok(id as usize);

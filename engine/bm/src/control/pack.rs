@@ -1,4 +1,4 @@
-//! Keys and action data: bytes of the interface to words as tables keep them, and back.
+//! Converts keys and action data between the bytes of the interface and the words of tables.
 
 use super::{ActionData, MatchKeyParam, Result};
 use crate::error::RuntimeError;
@@ -29,7 +29,7 @@ fn hex(bytes: &[u8]) -> String {
     }
 }
 
-/// Packs action data into slots.
+/// Packs action data into words.
 pub(super) fn pack_data(action: &ActionInfo, data: &[Vec<u8>]) -> Result<Vec<u64>> {
     let fail = |reason: String| RuntimeError::BadActionData { action: action.name.clone(), reason };
     if data.len() != action.params.len() {
@@ -63,7 +63,7 @@ pub(super) fn unpack_data(action: &ActionInfo, words: &[u64]) -> ActionData {
         .collect()
 }
 
-/// Returns a match key packed as its table packs it.
+/// Returns a match key in the packed form of its table.
 pub(super) fn pack_key(
     info: &TableInfo,
     table: &MatchTable,

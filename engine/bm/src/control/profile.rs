@@ -1,6 +1,6 @@
 //! Action profiles by handle: members, groups of them, and the ports that members of a group watch.
 //!
-//! These are BMv2's calls. `client` has those of who names members and groups itself; both work on the same ones.
+//! These are BMv2's calls. `client` addresses the same members and groups by ids that the client chooses.
 
 use super::pack::{pack_data, unpack_data};
 use super::{find, GroupHandle, GroupInfo, MemberHandle, MemberInfo, Result};
@@ -40,7 +40,7 @@ impl State {
         self.cells.profiles[profile].group(id).map(|_| id).ok_or_else(bad)
     }
 
-    /// Returns an action by name that some table of the profile may call.
+    /// Returns the action with this name that some table of the profile may call, with its data as words.
     pub(super) fn action_of_profile(
         &self,
         profile: usize,
@@ -64,7 +64,7 @@ impl State {
         })
     }
 
-    /// Returns the table of an entry or default entry that points there.
+    /// Returns the table of an entry or default entry with this target.
     fn pointing_table(&self, profile: usize, outcome: Outcome) -> &str {
         let tables = self.program.match_tables();
         (0..tables.len())
@@ -72,7 +72,7 @@ impl State {
             .map_or("", |t| self.program.table(t as u32).name.as_str())
     }
 
-    /// Replaces what a member's slot holds.
+    /// Replaces the contents of a member's slot.
     pub(super) fn put_member(&mut self, profile: usize, handle: u32, image: MemberImage) {
         self.remember(|state| Change::Member {
             profile,
@@ -82,7 +82,7 @@ impl State {
         self.cells.profiles[profile].put_member(handle, image);
     }
 
-    /// Replaces what a group's slot holds.
+    /// Replaces the contents of a group's slot.
     pub(super) fn put_group(&mut self, profile: usize, handle: u32, image: GroupImage) {
         self.remember_group(profile, handle);
         self.cells.profiles[profile].put_group(handle, image);
@@ -97,7 +97,7 @@ impl State {
         });
     }
 
-    /// Changes what the control plane knows of a member.
+    /// Changes the control plane's data of a member.
     pub(super) fn edit_member_note(
         &mut self,
         profile: usize,
@@ -110,7 +110,7 @@ impl State {
         }
     }
 
-    /// Returns a new member; refused when the profile is full.
+    /// Adds a member and returns its handle; refused if the profile is full.
     pub(super) fn make_member(&mut self, profile: usize, member: Member, note: MemberNote) -> Result<u32> {
         let limit = self.program.action_profile(profile as u32).max_size;
         if limit != 0 && self.cells.profiles[profile].member_count() >= limit {
@@ -190,7 +190,7 @@ impl State {
         }
         self.put_member(id, handle, None);
         if let Some((&heir, others)) = note.copies.split_first() {
-            // Its copies are in groups: the first of them is from now on what the client named.
+            // Its copies are still in groups: the first of them takes over the client's id.
             let heritage = MemberNote { copies: others.to_vec(), ..note.clone() };
             self.edit_member_note(id, heir, |note| *note = heritage);
             for &copy in others {
@@ -200,7 +200,7 @@ impl State {
         Ok(())
     }
 
-    /// Refuses a member, named as its user does, that entries or groups use.
+    /// Refuses a member that entries or groups use. `name` is the caller's handle or id of it.
     pub(super) fn check_member_unused(&self, profile: usize, handle: u32, name: u64) -> Result<()> {
         let found = &self.cells.profiles[profile];
         let reason = if found.entries_of_member(handle) > 0 {
@@ -233,7 +233,7 @@ impl State {
         Ok(())
     }
 
-    /// Refuses a group, named as its user does, that entries use.
+    /// Refuses a group that entries use. `name` is the caller's handle or id of it.
     pub(super) fn check_group_unused(&self, profile: usize, handle: u32, name: u64) -> Result<()> {
         if self.cells.profiles[profile].entries_of_group(handle) == 0 {
             return Ok(());
@@ -254,8 +254,8 @@ impl State {
         self.mt_act_prof_add_watching_member_to_group(profile, member, group, None)
     }
 
-    /// Adds a member as [`State::mt_act_prof_add_member_to_group`] does; the selector passes the member over while the port that it watches
-    /// is not up.
+    /// Adds a member as [`State::mt_act_prof_add_member_to_group`] does; the selector skips the member while its watch port is
+    /// not up.
     pub fn mt_act_prof_add_watching_member_to_group(
         &mut self,
         profile: &str,
@@ -273,7 +273,7 @@ impl State {
         Ok(())
     }
 
-    /// Lets a member of a group watch another port, or none.
+    /// Changes or removes the watch port of a member in a group.
     pub fn mt_act_prof_watch_port(
         &mut self,
         profile: &str,
@@ -291,7 +291,7 @@ impl State {
         Ok(())
     }
 
-    /// Says whether a port is up, for the members that watch it. A port is down until this says that it is up.
+    /// Sets whether a port is up, for the members that watch it. Ports start down.
     pub fn set_port_up(&mut self, port: u16, up: bool) {
         let State { cells, ports_up, .. } = self;
         let changed = if up { ports_up.insert(port) } else { ports_up.remove(&port) };
@@ -300,7 +300,7 @@ impl State {
         }
     }
 
-    /// Removes a member from a group. The last member of a group that entries use stays.
+    /// Removes a member from a group, unless it is the last member of a group that entries use.
     pub fn mt_act_prof_remove_member_from_group(
         &mut self,
         profile: &str,
@@ -318,7 +318,7 @@ impl State {
         Ok(())
     }
 
-    /// Refuses to take the last member out of a group that entries use.
+    /// Refuses to remove the last member of a group that entries use.
     pub(super) fn check_not_last(&self, profile: usize, group: u32, member: u64) -> Result<()> {
         let found = &self.cells.profiles[profile];
         let is_last = found.group(group).is_some_and(|group| group.members().len() == 1);

@@ -18,7 +18,7 @@ impl State {
         find("table", &self.program.names().tables, name)
     }
 
-    /// Returns a table by name that must be of a type.
+    /// Returns a table by name, if it has one of the wanted types.
     fn table_of(&self, name: &str, wanted: &[TableType], instead: &str) -> Result<usize> {
         let id = self.table(name)?;
         let info = &self.program.table(id as u32);
@@ -60,7 +60,7 @@ impl State {
         Ok(())
     }
 
-    /// Returns one of a table's actions by name, with its data as slots.
+    /// Returns one of a table's actions by name, with its data as words.
     pub(super) fn action_of_table(
         &self,
         id: usize,
@@ -92,7 +92,7 @@ impl State {
         self.filled(profile, handle, group).map(Outcome::Group)
     }
 
-    /// Returns a group, named as its user does, that has members: an entry must lead somewhere.
+    /// Returns a group if it has members: an entry must have an action. `name` is the caller's handle or id of it.
     pub(super) fn filled(&self, profile: usize, handle: u32, name: u64) -> Result<u32> {
         if self.cells.profiles[profile].group(handle).is_some_and(|group| !group.members().is_empty()) {
             return Ok(handle);
@@ -102,7 +102,7 @@ impl State {
         Err(RuntimeError::EmptyGroup { object, reason: "the group has no members yet".to_owned() })
     }
 
-    /// Returns the packed key of an entry that may be added.
+    /// Checks a new entry, and returns its packed key.
     pub(super) fn check_new_entry(
         &self,
         id: usize,
@@ -142,7 +142,7 @@ impl State {
         self.cells.tables[id].add(self.program.match_table(id as u32), key, outcome, data)
     }
 
-    /// Adds an entry; `outcome` was named by handle.
+    /// Adds an entry whose `outcome` the caller has named by handle.
     fn add(
         &mut self,
         id: usize,
@@ -164,7 +164,7 @@ impl State {
         }
     }
 
-    /// Counts one entry less at `outcome`, and deletes a one-shot's group with its last entry.
+    /// Decrements the number of entries at `outcome`, and deletes a one-shot's group with its last entry.
     fn leave(&mut self, id: usize, outcome: Outcome) {
         self.count_outcome(id, outcome, false);
         if let (Outcome::Group(group), Some(profile)) = (outcome, self.program.match_table(id as u32).profile)
@@ -198,7 +198,7 @@ impl State {
         Ok(())
     }
 
-    /// Points an entry at what was named by handle.
+    /// Changes the target of an entry to one that the caller has named by handle.
     fn point(&mut self, id: usize, handle: EntryHandle, outcome: Outcome) -> Result<()> {
         self.mutable(id)?;
         self.entry(id, handle)?;
@@ -221,7 +221,7 @@ impl State {
         Ok(())
     }
 
-    /// Replaces a default entry; what a client had given with it goes.
+    /// Replaces a default entry, and discards the bytes that a client had given with it.
     fn put_default(&mut self, id: usize, default: Option<(Outcome, Vec<u64>)>, is_set: bool) {
         self.remember_default(id);
         default.iter().for_each(|(outcome, _)| self.count_outcome(id, *outcome, true));
@@ -256,7 +256,7 @@ impl State {
         })
     }
 
-    /// Adds an entry to a direct table. `priority` is BMv2's (low wins), used by ternary and range tables only.
+    /// Adds an entry to a direct table. `priority` is BMv2's (the lowest number wins), for ternary and range tables only.
     pub fn mt_add_entry(
         &mut self,
         table: &str,
@@ -321,7 +321,7 @@ impl State {
         self.set_default(id, outcome, words)
     }
 
-    /// Sets the default entry back to what the program says.
+    /// Resets the default entry to the program's.
     pub fn mt_reset_default_entry(&mut self, table: &str) -> Result<()> {
         let id = self.table(table)?;
         let default = self.program.match_table(id as u32).default.as_ref();
@@ -382,7 +382,7 @@ impl State {
         self.add(id, key, priority, outcome, &[])
     }
 
-    /// Points an entry at another member.
+    /// Changes the target of an entry to another member.
     pub fn mt_indirect_modify_entry(
         &mut self,
         table: &str,
@@ -394,7 +394,7 @@ impl State {
         self.point(id, handle, outcome)
     }
 
-    /// Makes a member the default.
+    /// Sets the default entry to a member.
     pub fn mt_indirect_set_default_member(&mut self, table: &str, member: MemberHandle) -> Result<()> {
         let id = self.indirect_table(table)?;
         let outcome = self.member_of_table(id, member)?;
@@ -414,7 +414,7 @@ impl State {
         self.add(id, key, priority, outcome, &[])
     }
 
-    /// Points an entry at another group.
+    /// Changes the target of an entry to another group.
     pub fn mt_indirect_ws_modify_entry(
         &mut self,
         table: &str,
@@ -426,7 +426,7 @@ impl State {
         self.point(id, handle, outcome)
     }
 
-    /// Makes a group the default.
+    /// Sets the default entry to a group.
     pub fn mt_indirect_ws_set_default_group(&mut self, table: &str, group: GroupHandle) -> Result<()> {
         let id = self.group_table(table)?;
         let outcome = self.group_of_table(id, group)?;

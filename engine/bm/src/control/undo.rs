@@ -1,17 +1,17 @@
-//! Taking changes back: a batch of calls leaves everything as it was when one of them is refused.
+//! Undo of changes: if a call of a batch is refused, the batch leaves everything unchanged.
 //!
-//! While a batch is open, every call writes down what it is about to overwrite: a row of a table, a member's or a group's slot, a
-//! cell. Rolled back newest first, everything is as it was, handles, the order of rows and ages included. Who uses a member
-//! or group is counted, not written down: it follows from the rows.
+//! While a batch is open, every call records the contents that it is about to overwrite: a row of a table, a member's or a
+//! group's slot, a cell. A rollback, newest first, restores everything, including handles, the order of rows and ages. The
+//! users of a member or group are counted, not recorded: they follow from the rows.
 //!
-//! `reset_state`, parameters of CRCs and sweeps are not written down; a batch has none of them.
+//! `reset_state`, CRC parameters and sweeps are not recorded; batches do not contain them.
 
 use super::Result;
 use crate::state::State;
 use crate::tables::{Change, Outcome};
 
 impl State {
-    /// Records changes from now on, until [`State::end_batch`].
+    /// Starts to record changes, until [`State::end_batch`].
     pub fn begin_batch(&mut self) {
         self.undo = Some(Vec::new());
     }
@@ -21,12 +21,12 @@ impl State {
         self.undo = None;
     }
 
-    /// Returns a point to which [`State::roll_back`] goes back. Outside of a batch there is one only.
+    /// Returns a point to which [`State::roll_back`] can return. Outside a batch there is only one.
     pub fn savepoint(&self) -> usize {
         self.undo.as_ref().map_or(0, Vec::len)
     }
 
-    /// Takes back what the batch has changed since `savepoint`.
+    /// Undoes the changes of the batch since `savepoint`.
     pub fn roll_back(&mut self, savepoint: usize) {
         let Some(mut changes) = self.undo.take() else { return };
         while changes.len() > savepoint {
@@ -36,7 +36,7 @@ impl State {
         self.undo = Some(changes);
     }
 
-    /// Makes a call of several steps, and takes back what it has done when one of them is refused.
+    /// Makes a call of several steps atomic: undoes its changes if one of the steps is refused.
     pub(super) fn whole<R>(&mut self, call: impl FnOnce(&mut State) -> Result<R>) -> Result<R> {
         let alone = self.undo.is_none();
         if alone {
@@ -125,7 +125,7 @@ impl State {
                 self.cells.profiles[profile].put_member(handle, *before);
             }
             Change::Group { profile, handle, before } => {
-                // Links may have changed meanwhile.
+                // Links may have changed since then.
                 self.cells.profiles[profile].put_group(handle, *before);
                 self.cells.profiles[profile].refresh(handle, &self.ports_up);
             }

@@ -1,4 +1,4 @@
-//! Actions: their parameters, and their primitives turned into instructions.
+//! Actions: loads their parameters, and compiles their primitives into instructions.
 
 use std::collections::HashMap;
 
@@ -31,16 +31,16 @@ const PARSER_PRIMITIVES: [&str; 13] = [
     "log_msg",
 ];
 
-/// A stack of either kind.
+/// A stack of headers or of unions.
 enum AnyStack {
     Headers(u32),
     Unions(u32),
 }
 
-/// What a statement can assign to.
+/// The target of an assignment.
 enum Lvalue {
     Fixed(Field),
-    /// A field of a header found at run time.
+    /// A field of a header that is determined at run time.
     Found {
         header: HeaderRef,
         off: u32,
@@ -76,7 +76,7 @@ impl Lvalue {
 
 type Signatures<'a> = (Vec<ActionSource<'a>>, HashMap<u64, u32>, Vec<ActionInfo>, u32);
 
-/// Returns the parameters of every action, and how many slots the largest set of them needs.
+/// Returns the parameters of every action, and the number of slots of the largest parameter set.
 pub(super) fn load_signatures<'a>(
     root: &Json<'a>,
     limits: &Limits,
@@ -115,7 +115,7 @@ pub(super) fn load_signatures<'a>(
 }
 
 impl Loader<'_> {
-    /// Compiles every action for tables to call.
+    /// Compiles every action for calls by tables.
     pub(super) fn compile_actions(&mut self) -> Result<()> {
         for at in 0..self.action_sources.len() {
             self.action_sources[at].pc = Some(self.compiler.pc());
@@ -126,7 +126,7 @@ impl Loader<'_> {
         Ok(())
     }
 
-    /// Compiles an action at the current place: to be `called` by tables, or in the place of its only call.
+    /// Compiles an action at the current place: for calls by tables if `called`, otherwise inlined at its only call.
     pub(super) fn compile_action(&mut self, action: usize, called: bool) -> Result<()> {
         self.mark(self.compiler.pc(), Mark::Action { action: action as u32, called });
         let json = self.action_sources[action].json.clone();
@@ -220,7 +220,7 @@ impl Loader<'_> {
                 let to = self.lvalue(&to, params)?;
                 self.assign(json, &to, &value)
             }
-            // p4c-bm, the compiler of P4-14, wrote arithmetic as primitives.
+            // p4c-bm, the P4_14 compiler, emitted arithmetic as primitives.
             "add_to_field" | "subtract_from_field" => {
                 let [to, value] = arguments.tuple()?;
                 let by = self.int(&value, params)?;
@@ -256,7 +256,7 @@ impl Loader<'_> {
             "assign_header" | "copy_header" => {
                 let [to, from] = arguments.tuple()?;
                 let from_ref = self.header_ref(&from, params)?;
-                // Both are valid and stay so: a struct of metadata is copied in this way.
+                // Both are always valid: this is the copy of a metadata struct.
                 let to_ref = if self.is_metadata(&from_ref) {
                     self.header_ref(&to, params)?
                 } else {
@@ -315,7 +315,7 @@ impl Loader<'_> {
                 let header = self.writable_header(&header, params)?;
                 let h = self.header_slot(json, &header)?;
                 if let Some((valid, shown)) = self.shown(&header) {
-                    // A header that is not valid is not removed, and shows what it showed.
+                    // Removing an invalid header has no effect, so its shown validity does not change.
                     let slot = |slot| Expr::Slot { slot, width: 1, signed: false };
                     let kept = Expr::Binary(
                         Binary::And,
@@ -381,7 +381,7 @@ impl Loader<'_> {
                 let [header] = arguments.tuple()?;
                 self.mark_to_drop(&header)
             }
-            // What p4c wrote for mark_to_drop until 2019, and p4c-bm for drop.
+            // p4c emitted this for mark_to_drop until 2019, and p4c-bm emitted it for drop.
             "drop" => self.drop(json),
             "clone_ingress_pkt_to_egress" | "clone_egress_pkt_to_egress" => {
                 let [session, list] = arguments.tuple()?;
@@ -419,7 +419,7 @@ impl Loader<'_> {
         }
     }
 
-    /// Lets a header that was written show whether it is valid.
+    /// Copies a written header's validity to its shown validity, if it has one.
     pub(super) fn show_validity(&mut self, json: &Json<'_>, header: &HeaderRef) -> Result<()> {
         match self.shown(header) {
             Some((a, d)) => self.emit(json, Op::Mov { w: 1, d, a }),
@@ -435,7 +435,7 @@ impl Loader<'_> {
         self.compiler.emit_cold(op).map_err(|e| json.error(e))
     }
 
-    /// Returns an unsigned value of up to 64 bits.
+    /// Compiles an unsigned value of up to 64 bits, and returns its slot.
     pub(super) fn scalar(&mut self, json: &Json<'_>, params: Params<'_>) -> Result<Slot> {
         let expr = self.int(json, params)?;
         if expr.range().representation() != Some(Representation::U64) {
@@ -478,7 +478,7 @@ impl Loader<'_> {
         }
     }
 
-    /// Returns an array of cells of the given JSON type.
+    /// Returns the index of an array of cells with the given JSON type.
     fn array(&self, json: &Json<'_>, kind: &'static str) -> Result<u32> {
         let given = json.get("type")?.str()?;
         if given != kind {
@@ -493,7 +493,7 @@ impl Loader<'_> {
         look_up(names, kind, &json.get("value")?)
     }
 
-    /// Returns the variable-length field that an argument names.
+    /// Returns the index of the variable-length field that an argument names.
     fn variable_store(&self, json: &Json<'_>) -> Result<u32> {
         if json.get("type")?.str()? != "field" {
             return Err(json.error("assign_VL takes fields of headers that are not in a stack"));
@@ -526,7 +526,7 @@ impl Loader<'_> {
         }
         let first_param = params.first().map_or(Slot::MAX, |p| p.slot);
         match self.int(json, params)? {
-            // Slots of parameters come after those of headers.
+            // Parameter slots come after header slots.
             Expr::Slot { slot, width, signed } if slot < first_param && (slot as usize) < self.reset_end => {
                 Ok(Lvalue::Fixed(Field { slot, width: width as u16, signed }))
             }
@@ -553,13 +553,13 @@ impl Loader<'_> {
         }
     }
 
-    /// Runs an instruction that writes a value of at most 64 bits to an lvalue, or leaves it as it was.
+    /// Emits an instruction that writes a value of at most 64 bits to an lvalue, or leaves the old value.
     fn write_lvalue(&mut self, json: &Json<'_>, to: &Lvalue, op: impl Fn(u8, Slot) -> Op) -> Result<()> {
         match to {
             Lvalue::Fixed(f) if (1..=64).contains(&f.width) && !f.signed => {
                 self.emit(json, op(f.width as u8, f.slot))
             }
-            // What is read is lost, but the call may have an effect of its own.
+            // The value is discarded, but the call may have a side effect.
             _ if to.width() == 0 => self.emit(json, op(1, self.unused_slot)),
             _ => {
                 let fail = |e: String| json.error(e);
@@ -584,7 +584,7 @@ impl Loader<'_> {
         if width <= 64 && to.width() <= 64 {
             return self.write_lvalue(json, &to, |w, d| Op::RegisterRead { w, d, r, idx });
         }
-        // An index out of range must leave the old value, whatever its width.
+        // An index out of range must leave the old value, regardless of its width.
         let fail = |e: String| json.error(e);
         let widest = width.max(to.width());
         if widest <= 128 {
@@ -629,7 +629,7 @@ impl Loader<'_> {
             return Err(calculation.error("covers the payload, which is not supported in an action"));
         }
         let to = self.lvalue(&to, params)?;
-        // BMv2 takes the low 64 bits of base and size.
+        // BMv2 uses the low 64 bits of base and size.
         let low = |loader: &mut Self, argument: &Json<'_>| {
             let expr = loader.int(argument, params)?;
             let fail = |e: String| argument.error(e);
@@ -659,7 +659,7 @@ impl Loader<'_> {
         self.emit(header, Op::MarkToDrop { w, egress_spec, mcast_grp })
     }
 
-    /// Emits a drop, with the field names that a target knows. It clears the multicast group if the program has one by that name.
+    /// Emits a drop, with the field names that a target knows. It clears the multicast group if the program has that field.
     fn drop(&mut self, json: &Json<'_>) -> Result<()> {
         let named = |header, field| self.named_field(header, field).filter(|f| (1..=64).contains(&f.width));
         let egress_spec = named("standard_metadata", "egress_spec")
@@ -675,7 +675,7 @@ impl Loader<'_> {
         let [format, values] = json.get("parameters")?.tuple()?;
         let format = format.get("value")?.str()?.to_owned();
         let mut fields = Vec::new();
-        // p4c writes {} for no values.
+        // p4c emits {} for an empty list of values.
         let none = values.get("value")?.value.as_object().is_some_and(serde_json::Map::is_empty);
         let values = if none { Vec::new() } else { values.list("value", self.limits.max_objects)? };
         for value in values {
@@ -683,7 +683,7 @@ impl Loader<'_> {
             let fail = |e: String| value.error(e);
             let Range { neg, pos } = expr.range();
             let signed = neg > 0;
-            // Whole words, so that the top bit is the sign of a signed value.
+            // Use whole words, so that the top bit is the sign of a signed value.
             let count = words(if signed { neg.max(pos + 1) } else { pos });
             let first = self.compiler.temp(count).map_err(fail)?;
             self.compiler.store(first, 64 * count, signed, &expr).map_err(fail)?;

@@ -1,4 +1,4 @@
-//! Expressions: from "type value" objects to [`Expr`] and [`Bool`], with their types checked.
+//! Converts expressions from "type value" objects to [`Expr`] and [`Bool`], and checks their types.
 
 use super::compile::expression::{Binary, Bool, Compare, Expr, HeaderRef, Int, UnionRef};
 use super::json::Json;
@@ -6,7 +6,7 @@ use super::{look_up, Loader, Result};
 use crate::error::clip;
 use crate::program::Field;
 
-/// What an expression turned out to be.
+/// The kinds of expression.
 #[derive(Debug, Clone)]
 pub(super) enum Operand {
     Int(Expr),
@@ -33,10 +33,10 @@ impl Operand {
     }
 }
 
-/// What an expression may refer to besides fields: the parameters of the action it is in.
+/// The parameters of the enclosing action, to which an expression may refer besides fields.
 pub(super) type Params<'p> = &'p [Field];
 
-/// Returns what a field holds, as an operand.
+/// Returns the value of a field as an operand.
 pub(super) fn field_value(field: Field) -> Expr {
     Expr::Slot { slot: field.slot, width: field.width(), signed: field.signed }
 }
@@ -46,7 +46,7 @@ impl Loader<'_> {
     pub(super) fn int(&self, json: &Json<'_>, params: Params<'_>) -> Result<Expr> {
         match self.operand(json, params, 0)? {
             Operand::Int(expr) => Ok(expr),
-            // BMv2 takes a condition for a value where p4c leaves out b2d.
+            // BMv2 accepts a condition as a value where p4c omits b2d.
             Operand::Bool(condition) => Ok(Expr::FromBool(Box::new(condition))),
             other => Err(json.error(format!("is {}, not an integer", other.what()))),
         }
@@ -61,7 +61,7 @@ impl Loader<'_> {
         }
     }
 
-    /// Returns a header, fixed or found at run time.
+    /// Returns a header that is fixed or determined at run time.
     pub(super) fn header_ref(&self, json: &Json<'_>, params: Params<'_>) -> Result<HeaderRef> {
         match self.operand(json, params, 0)? {
             Operand::Header(header) => Ok(header),
@@ -69,7 +69,7 @@ impl Loader<'_> {
         }
     }
 
-    /// Returns the header type that a reference is of.
+    /// Returns the header type of a reference.
     pub(super) fn type_of(&self, header: &HeaderRef) -> u32 {
         match header {
             HeaderRef::Fixed(id) => self.headers[*id as usize].type_id,
@@ -80,7 +80,7 @@ impl Loader<'_> {
         }
     }
 
-    /// Returns the type of header union that a reference is of.
+    /// Returns the header union type of a reference.
     pub(super) fn union_type_of(&self, union: &UnionRef) -> u32 {
         match union {
             UnionRef::Fixed(id) => self.unions[*id as usize].type_id,
@@ -88,7 +88,7 @@ impl Loader<'_> {
         }
     }
 
-    /// Returns a header union, fixed or found at run time.
+    /// Returns a header union that is fixed or determined at run time.
     pub(super) fn union_ref(&self, json: &Json<'_>, params: Params<'_>) -> Result<UnionRef> {
         match self.operand(json, params, 0)? {
             Operand::Union(union) => Ok(union),
@@ -125,7 +125,7 @@ impl Loader<'_> {
     fn field_of(&self, json: &Json<'_>, header: HeaderRef, index: usize) -> Result<Operand> {
         let ty = &self.header_types[self.type_of(&header) as usize];
         let Some(f) = ty.fields.get(index) else {
-            // BMv2's hidden validity field comes after the declared ones.
+            // BMv2's hidden validity field follows the declared fields.
             if index == ty.fields.len() {
                 if let Some((_, slot)) = self.shown(&header) {
                     return Ok(Operand::Int(Expr::Slot { slot, width: 1, signed: false }));
@@ -167,14 +167,14 @@ impl Loader<'_> {
         }
     }
 
-    /// Returns what refers to something without computing. It stands apart from [`Loader::operand`], whose stack frames pile up.
+    /// Returns an operand that needs no computation. Separate from [`Loader::operand`], whose recursion needs small frames.
     #[inline(never)]
     fn leaf(&self, json: &Json<'_>, ty: &str, value: &Json<'_>, params: Params<'_>) -> Result<Operand> {
         match ty {
             "field" => {
                 let [header, member] = value.tuple()?;
                 if header.value.is_object() {
-                    // p4c's form for the validity of a stack's element by a run-time index.
+                    // p4c's form of the validity of a stack element with a run-time index.
                     let header = self.header_ref(&header, params)?;
                     return self.named_field_of(json, header, member.str()?);
                 }
@@ -346,7 +346,7 @@ impl Loader<'_> {
         }
     }
 
-    /// Returns an operation on headers, unions or stacks. It stands apart from [`Loader::operation`], whose stack frames pile up.
+    /// Returns an operation on headers, unions, stacks. Separate from [`Loader::operation`], whose recursion needs small frames.
     #[inline(never)]
     fn structure_operation(
         &self,
@@ -420,7 +420,7 @@ impl Loader<'_> {
                 if op == "size_stack" {
                     return Ok(Operand::Int(next));
                 }
-                // BMv2's last index of an empty stack is 2^64 - 1; a field keeps as many bits as it has.
+                // BMv2's last index of an empty stack is 2^64 - 1; a field keeps only its own bits of that.
                 let ones = Expr::Const(Int::new(u128::from(u64::MAX)));
                 let last = Expr::Binary(Binary::Sub, Box::new(next), Box::new(Expr::Const(Int::new(1))));
                 Ok(Operand::Int(Expr::Binary(Binary::And, Box::new(last), Box::new(ones))))

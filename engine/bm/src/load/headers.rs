@@ -1,4 +1,4 @@
-//! Header types, header instances and stacks, and with them the order of a packet's slots.
+//! Loads header types, header instances and stacks, and determines the order of a packet's slots.
 
 use std::collections::HashMap;
 
@@ -11,11 +11,11 @@ use crate::error::clip;
 use crate::number::words;
 use crate::program::{Field, FieldDef, Header, HeaderType, Layout, Names, Slot, Stack, VlStore};
 
-/// Widest header with a variable-length field, in bytes.
+/// Maximum length of a header with a variable-length field, in bytes.
 const MAX_VARIABLE_BYTES: u64 = 65_536;
 
 impl<'a> Loader<'a> {
-    /// Lays out the packet: metadata, headers, stacks, then room for conditions, parameters and temporaries.
+    /// Lays out the packet: metadata, headers, stacks, then space for conditions, parameters and temporaries.
     pub(super) fn with_headers(root: &Json<'a>, limits: &'a Limits) -> Result<Loader<'a>> {
         let mut header_types = Vec::new();
         let mut header_type_ids = HashMap::new();
@@ -25,7 +25,7 @@ impl<'a> Loader<'a> {
             header_types.push(ty);
         }
 
-        // Instances, stack elements first within their stack so that an element is found by adding its index.
+        // Instances, first the elements of stacks, in order, so that a base id plus an index is an element's id.
         let instances = root.list("headers", limits.max_objects)?;
         let mut by_json_id: HashMap<u64, usize> = HashMap::new();
         for (at, json) in instances.iter().enumerate() {
@@ -118,7 +118,7 @@ impl<'a> Loader<'a> {
             header.base = take(header_types[header.type_id as usize].words).ok_or_else(too_large)?;
         }
         let metadata_end = take(0).ok_or_else(too_large)?;
-        // What is kept of most packets stands together: validity, then headers with the shortest first.
+        // The words that are saved for most packets are adjacent: validity first, then headers by ascending length.
         for header in headers.iter_mut().filter(|h| !h.metadata) {
             header.valid = take(1).ok_or_else(too_large)?;
         }
@@ -221,7 +221,7 @@ impl<'a> Loader<'a> {
         })
     }
 
-    /// Loads the names that a target expects for fields that have other names in the program.
+    /// Loads the names that a target uses for fields with other names in the program.
     pub(super) fn load_aliases(&mut self, root: &Json<'_>) -> Result<()> {
         for json in root.list("field_aliases", self.limits.max_objects)? {
             let [alias, target] = json.tuple()?;
@@ -266,7 +266,7 @@ impl<'a> Loader<'a> {
         Ok((Field { slot: h.base + f.off, width: f.width as u16, signed: f.signed }, id))
     }
 
-    /// Returns a field without bits, `bit<0>`; none for all others. It is 0 whatever is assigned to it.
+    /// Returns the field if it is a `bit<0>`, without bits; it is 0 regardless of assignments. Returns `None` for other fields.
     pub(super) fn empty_field(&self, header: &Json<'_>, member: &Json<'_>) -> Result<Option<Field>> {
         let id = look_up(&self.names.headers, "header", header)?;
         let ty = &self.header_types[self.headers[id as usize].type_id as usize];
@@ -274,7 +274,7 @@ impl<'a> Loader<'a> {
         Ok(found.map(|_| Field { slot: self.unused_slot, width: 0, signed: false }))
     }
 
-    /// Returns the field of this name, under which a target knows it.
+    /// Returns the field with this name, by which a target knows it.
     pub(super) fn named_field(&self, header: &str, field: &str) -> Option<Field> {
         if let Some(aliased) = self.names.aliases.get(&(header.to_owned(), field.to_owned())) {
             return Some(*aliased);
@@ -284,7 +284,7 @@ impl<'a> Loader<'a> {
         Some(Field { slot: h.base + f.off, width: f.width as u16, signed: f.signed })
     }
 
-    /// Returns where a header is valid, and where it shows whether it is, of one whose validity a parser sets as a field.
+    /// Returns the slots of a header's validity and of its shown validity, if a parser sets its validity as a field.
     pub(super) fn shown(&self, header: &HeaderRef) -> Option<(Slot, Slot)> {
         let HeaderRef::Fixed(id) = header else { return None };
         let header = &self.headers[*id as usize];
@@ -292,8 +292,8 @@ impl<'a> Loader<'a> {
     }
 }
 
-/// Returns the headers whose validity a parser sets as if it were a field, as p4c wrote `setValid` there until 2018. In BMv2,
-/// conditions see that validity and nothing else does: such a header is not deparsed.
+/// Returns the headers whose validity a parser sets as a field; p4c generated `setValid` in this form until 2018. In BMv2 only
+/// conditions read that validity: such a header is not deparsed.
 fn set_as_fields<'a>(root: &Json<'a>, limits: &Limits) -> Result<Vec<Json<'a>>> {
     let mut found = Vec::new();
     for parser in root.list("parsers", limits.max_objects)? {
@@ -314,7 +314,7 @@ fn set_as_fields<'a>(root: &Json<'a>, limits: &Limits) -> Result<Vec<Json<'a>>> 
     Ok(found)
 }
 
-/// Returns a boolean; p4c writes 0 for the sign of a bool field.
+/// Returns a boolean; p4c emits 0 for the sign of a bool field.
 fn flag(json: &Json<'_>) -> Result<bool> {
     match json.value.as_u64() {
         Some(number @ 0..=1) => Ok(number == 1),

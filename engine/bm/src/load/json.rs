@@ -1,4 +1,4 @@
-//! Reading a JSON value together with its place in the file, so that every refusal can say where.
+//! JSON values together with their place in the file, so that every error can name it.
 
 use std::borrow::Cow;
 use std::rc::Rc;
@@ -7,10 +7,10 @@ use serde_json::{Map, Value};
 
 use crate::error::LoadError;
 
-/// Deepest nesting of arrays and objects. p4c writes two levels for every operation of an expression.
+/// Maximum nesting of arrays and objects. p4c emits two levels for every operation of an expression.
 const MAX_NESTING: usize = 300;
 
-/// A value and where it is.
+/// A value and its place.
 #[derive(Debug, Clone)]
 pub(crate) struct Json<'a> {
     pub(crate) value: &'a Value,
@@ -19,7 +19,7 @@ pub(crate) struct Json<'a> {
 
 type Result<T> = std::result::Result<T, LoadError>;
 
-/// Parses JSON text whose size and nesting are bounded.
+/// Parses JSON text of limited size and nesting.
 pub(crate) fn parse(text: &[u8], max_bytes: usize) -> Result<Value> {
     let fail = |reason: String| LoadError::new("program", reason);
     if text.len() > max_bytes {
@@ -35,8 +35,8 @@ pub(crate) fn parse(text: &[u8], max_bytes: usize) -> Result<Value> {
     Ok(value)
 }
 
-/// Escapes control characters inside strings: p4c writes the text of a `log_msg` and of the source as it is, line breaks and
-/// tabs included, which is not JSON, and BMv2's reader takes it.
+/// Escapes control characters inside strings. p4c emits `log_msg` texts and source fragments verbatim, with line breaks and
+/// tabs; that is not JSON, but BMv2's reader accepts it.
 fn with_escapes(text: &[u8]) -> Cow<'_, [u8]> {
     if !text.iter().any(|&byte| byte < b' ') {
         return Cow::Borrowed(text);
@@ -99,7 +99,7 @@ fn kind(value: &Value) -> &'static str {
 }
 
 impl<'a> Json<'a> {
-    /// Returns the file itself.
+    /// Returns the root value of the file.
     pub(crate) fn root(value: &'a Value) -> Json<'a> {
         Json { value, place: Rc::from("program") }
     }
@@ -109,7 +109,7 @@ impl<'a> Json<'a> {
         LoadError::new(&*self.place, reason)
     }
 
-    /// Returns the same place, another value: for the insides of expressions.
+    /// Returns another value with the same place, for parts of expressions.
     pub(crate) fn with(&self, value: &'a Value) -> Json<'a> {
         Json { value, place: Rc::clone(&self.place) }
     }
@@ -118,7 +118,7 @@ impl<'a> Json<'a> {
         self.value.as_object().ok_or_else(|| self.error(format!("is {}, not an object", kind(self.value))))
     }
 
-    /// Returns the member, which must be there (it may be null).
+    /// Returns the member, which must exist (it may be null).
     pub(crate) fn get(&self, key: &str) -> Result<Json<'a>> {
         match self.object()?.get(key) {
             Some(value) => Ok(self.member(key, value)),
@@ -126,7 +126,7 @@ impl<'a> Json<'a> {
         }
     }
 
-    /// Returns the member, if there and not null.
+    /// Returns the member if it exists and is not null.
     pub(crate) fn opt(&self, key: &str) -> Result<Option<Json<'a>>> {
         Ok(self.object()?.get(key).filter(|v| !v.is_null()).map(|value| self.member(key, value)))
     }
@@ -136,7 +136,7 @@ impl<'a> Json<'a> {
         Json { value, place: place.into() }
     }
 
-    /// Returns the elements, each with its index and, if it has one, its name in the place.
+    /// Returns the elements; each place has the element's index and, if it has one, its name.
     pub(crate) fn array(&self) -> Result<Vec<Json<'a>>> {
         let items = self
             .value
@@ -157,7 +157,7 @@ impl<'a> Json<'a> {
             .collect())
     }
 
-    /// Returns the elements of the member, none if it is absent; at most `limit`.
+    /// Returns the elements of the member, at most `limit`; none if it is absent.
     pub(crate) fn list(&self, key: &str, limit: usize) -> Result<Vec<Json<'a>>> {
         let Some(member) = self.opt(key)? else { return Ok(Vec::new()) };
         let count = member.value.as_array().map_or(0, Vec::len);
@@ -167,7 +167,7 @@ impl<'a> Json<'a> {
         member.array()
     }
 
-    /// Returns the elements of an array that must have exactly `N`.
+    /// Returns the elements of an array, which must have exactly `N`.
     pub(crate) fn tuple<const N: usize>(&self) -> Result<[Json<'a>; N]> {
         let items = self.array()?;
         let count = items.len();

@@ -1,27 +1,27 @@
-//! Bounds on what a program file may ask for. They keep a hostile JSON from exhausting memory or time; no
-//! program of use comes near them.
+//! Limits on the resources of a program file. They keep a hostile JSON from exhausting memory or time; no useful program comes
+//! near them.
 
-/// Upper bounds, checked at load except `max_steps` and `max_parser_steps`, which bound one packet.
+/// Upper limits. They are checked at load, except `max_steps` and `max_parser_steps`, which limit one packet.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Limits {
-    /// Size of the JSON text in bytes. Default 64 MiB.
+    /// Size of the JSON text in bytes. Default: 64 MiB.
     pub max_json_bytes: usize,
-    /// Nesting of one expression. Default 100: p4c stays far below, and the loader recurses this deep.
+    /// Nesting of one expression. Default: 100. p4c stays far below; the loader's recursion has this depth.
     pub max_expression_depth: usize,
-    /// Objects of one kind: headers, actions, tables, parse states ... Default 65 536.
+    /// Objects of one kind: headers, actions, tables, parse states ... Default: 65 536.
     pub max_objects: usize,
-    /// Machine words of one packet's headers and metadata, stacks multiplied out. Default 1 048 576.
+    /// Words of one packet's headers and metadata, with all stack elements. Default: 1 048 576.
     pub max_phv_words: usize,
-    /// Instructions of the whole program. Default 4 194 304.
+    /// Instructions of the whole program. Default: 4 194 304.
     pub max_instructions: usize,
-    /// Cells of all registers, counters and meters together. Default 67 108 864.
+    /// Cells of all registers, counters and meters together. Default: 67 108 864.
     pub max_cells: usize,
-    /// Widest field, parameter or register cell, in bits, at most 65 535. Default 2048: p4c's own limit. What is computed
-    /// on the way may be four times as wide.
+    /// Width of a field, parameter or register cell in bits, at most 65 535. Default: 2048, p4c's own limit. Intermediate
+    /// values may have up to 8320 bits.
     pub max_width: u32,
-    /// Backward jumps and table applications of one pipeline run. Default 65 536.
+    /// Backward jumps and table applications in one pipeline run. Default: 65 536.
     pub max_steps: u32,
-    /// Parse states entered by one packet. Default 65 536.
+    /// Parse states entered by one packet. Default: 65 536.
     pub max_parser_steps: u32,
 }
 

@@ -1,9 +1,9 @@
-//! Loading: from BMv2 JSON to a [`Program`]. What cannot be run is refused here, by name and place; a packet
-//! never meets it.
+//! Translates BMv2 JSON into a [`Program`]. Constructs that cannot be run are refused here, by name and place, so packets never
+//! encounter them.
 //!
-//! It knows nothing of switches: what it makes is the same for all that run the program.
+//! The loader knows nothing of switches: all switches that run a program share its result.
 //!
-//! Order matters: headers give slots, actions give the size of the parameter area, then everything that is made of
+//! Order matters: headers determine slots and actions the size of the parameter area; after that, everything that consists of
 //! instructions can be compiled.
 
 mod actions;
@@ -33,23 +33,23 @@ pub use limits::Limits;
 
 type Result<T> = std::result::Result<T, LoadError>;
 
-/// The JSON version this loader understands: BMv2's docs/JSON_format.md.
+/// The JSON version that this loader understands, as in BMv2's docs/JSON_format.md.
 const MAJOR_VERSION: u64 = 2;
 const LATEST_MINOR_VERSION: u64 = 24;
 
-/// The newest version of the JSON that is understood: major and minor number.
+/// The newest version of the JSON that the loader understands: major and minor number.
 pub const JSON_VERSION: (u64, u64) = (MAJOR_VERSION, LATEST_MINOR_VERSION);
 
-/// An action before it is compiled, with the place of its parameters.
+/// An action before it is compiled, and the slots of its parameters.
 struct ActionSource<'a> {
     json: Json<'a>,
     params: Vec<Field>,
     words: u32,
-    /// Where it begins, once compiled for tables to call.
+    /// Its start, once it is compiled for calls by tables.
     pc: Option<Pc>,
 }
 
-/// A program as far as it is loaded.
+/// A program during loading.
 struct Loader<'a> {
     limits: &'a Limits,
     compiler: Compiler,
@@ -64,7 +64,7 @@ struct Loader<'a> {
     metadata_end: usize,
     reset_end: usize,
     condition_slot: Slot,
-    /// A slot that is written and never read.
+    /// A slot that is written but never read.
     unused_slot: Slot,
     stack_ids: HashMap<String, u32>,
     union_ids: HashMap<String, u32>,
@@ -83,7 +83,7 @@ struct Loader<'a> {
     profile_selectors: Vec<Option<Calculation>>,
     lists: Vec<Vec<Field>>,
     asserts: u32,
-    /// See `run::observe`; gathered only for a program that is to be traced.
+    /// See `run::observe`; collected only for a program that is loaded for tracing.
     marks: Option<Vec<(Pc, Mark)>>,
     cells: usize,
     names: Names,
@@ -99,18 +99,18 @@ struct Loader<'a> {
 }
 
 impl Program {
-    /// Loads a BMv2 JSON with the default [`Limits`].
+    /// Loads BMv2 JSON with the default [`Limits`].
     pub fn from_json(json: &[u8]) -> Result<Program> {
         Program::from_json_with(json, &Limits::default())
     }
 
-    /// Loads a BMv2 JSON.
+    /// Loads BMv2 JSON.
     pub fn from_json_with(json: &[u8], limits: &Limits) -> Result<Program> {
         load(json, limits, false)
     }
 
-    /// Loads a BMv2 JSON so that a [`crate::trace::Trace`] can say what of the source each event belongs to. It does to packets
-    /// what the same JSON loaded otherwise does, and is compiled without passes that merge or drop instructions.
+    /// Loads BMv2 JSON so that a [`crate::trace::Trace`] can map events to source constructs. The program treats packets as
+    /// usual; it is compiled without passes that merge or drop instructions.
     pub fn from_json_for_tracing(json: &[u8]) -> Result<Program> {
         load(json, &Limits::default(), true)
     }
@@ -196,7 +196,7 @@ fn load(text: &[u8], limits: &Limits, for_tracing: bool) -> Result<Program> {
 fn check_version(root: &Json<'_>) -> Result<()> {
     let version = match root.opt("__meta__")? {
         Some(meta) => meta.opt("version")?,
-        // Compilers of before 2016 wrote none.
+        // Compilers before 2016 emitted none.
         None if root.opt("pipelines")?.is_some() => None,
         None => return Err(root.error("is not a BMv2 program: it has neither '__meta__' nor 'pipelines'")),
     };
@@ -211,7 +211,7 @@ fn check_version(root: &Json<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Adds a name, which must be new among its kind.
+/// Adds a name, which must be unique among its kind.
 fn add_name(names: &mut HashMap<String, u32>, json: &Json<'_>, name: &str, id: usize) -> Result<()> {
     if names.insert(name.to_owned(), id as u32).is_some() {
         return Err(json.error(format!("the name '{}' is there twice", clip(name))));
@@ -219,14 +219,14 @@ fn add_name(names: &mut HashMap<String, u32>, json: &Json<'_>, name: &str, id: u
     Ok(())
 }
 
-/// Returns the id of a name of some kind.
+/// Returns the id of a name of the given kind.
 fn look_up(names: &HashMap<String, u32>, kind: &str, json: &Json<'_>) -> Result<u32> {
     let name = json.str()?;
     names.get(name).copied().ok_or_else(|| json.error(format!("no {kind} is named '{}'", clip(name))))
 }
 
 impl Loader<'_> {
-    /// Says what begins at `pc`. Marks come in order of `pc`, those of one in the order in which they begin.
+    /// Marks the construct that begins at `pc`. Marks are ordered by `pc`; those of one `pc` by the order of calls.
     fn mark(&mut self, pc: Pc, mark: Mark) {
         if let Some(marks) = &mut self.marks {
             let at = marks.partition_point(|(other, _)| *other <= pc);
@@ -234,7 +234,7 @@ impl Loader<'_> {
         }
     }
 
-    /// Counts cells of arrays against the limit.
+    /// Counts array cells against the limit.
     fn take_cells(&mut self, json: &Json<'_>, count: usize) -> Result<()> {
         self.cells = self.cells.saturating_add(count);
         if self.cells > self.limits.max_cells {

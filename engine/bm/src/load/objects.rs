@@ -1,4 +1,4 @@
-//! What is declared beside headers and control flow: errors, enums, lists, arrays of cells, calculations, checksums, value sets.
+//! Loads declarations other than headers and control flow: errors, enums, lists, arrays, calculations, checksums, value sets.
 
 use super::json::Json;
 use super::limits::Limits;
@@ -74,7 +74,7 @@ impl Loader<'_> {
         for element in json.list("elements", self.limits.max_objects)? {
             match element.get("type")?.str()? {
                 "field" => fields.push(self.field(&element.get("value")?)?.0),
-                // A constant keeps or samples nothing that the packet has; p4c copies it to a field first.
+                // A constant is nothing that the packet has; p4c copies it to a field first.
                 other => {
                     return Err(
                         element.error(format!("an element of type '{}' is not supported", clip(other)))
@@ -147,7 +147,7 @@ impl Loader<'_> {
         Ok(())
     }
 
-    /// Returns a calculation: also what an action selector hashes with.
+    /// Loads a calculation; action selectors use it, too.
     pub(super) fn load_calculation(&self, json: &Json<'_>) -> Result<Calculation> {
         let given = json.get("algo")?;
         let algorithm = Algorithm::named(given.str()?).ok_or_else(|| {

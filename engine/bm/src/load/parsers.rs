@@ -1,5 +1,5 @@
-//! Parsers and deparsers. A parse state becomes its operations followed by a jump or a select; cycles are fine,
-//! because every backward jump and every select counts a step.
+//! Parsers and deparsers. A parse state becomes its operations followed by a jump or a select. Cycles are allowed, because
+//! every backward jump and every select counts a step.
 
 use std::collections::HashMap;
 
@@ -11,17 +11,17 @@ use crate::error::clip;
 use crate::number::{cut, ones, parse_hex, words};
 use crate::program::{Case, ColdOp, Deparser, Field, KeyPlan, Mark, Op, Pc, Select, Slot, Start};
 
-/// A field of a transition's key, which has no mask of its own.
+/// A field of a transition's key, without a mask of its own.
 type KeyPart = (Field, Option<Vec<u64>>);
 
-/// States of one parser by name.
+/// States of one parser, by name.
 type States = HashMap<String, Label>;
 
-/// What an extraction goes to.
+/// The target of an extraction.
 enum Extracted {
     Header(u32),
     Stack(u32),
-    /// The next element of a stack of unions: which of its members.
+    /// A member (second index) of the next element of a stack of unions.
     UnionStack(u32, u32),
 }
 
@@ -60,7 +60,7 @@ impl Loader<'_> {
             }
             let end = self.compiler.pc();
             self.emit(&json, Op::Halt)?;
-            // Targets of selects are known only now that every state has its place.
+            // The targets of selects are known only after every state has its place.
             for (select, targets) in pending {
                 let pc_of = |label: Option<Label>| label.and_then(|l| self.compiler.target(l)).unwrap_or(end);
                 let pcs: Vec<Pc> = targets.into_iter().map(pc_of).collect();
@@ -139,7 +139,7 @@ impl Loader<'_> {
             "verify" => {
                 let [condition, error] = arguments.tuple()?;
                 let condition = self.condition(&condition, &[])?;
-                // The common "verify(true, ...)" needs nothing.
+                // The common "verify(true, ...)" needs no instruction.
                 if condition == Bool::Const(true) {
                     return Ok(());
                 }
@@ -166,8 +166,8 @@ impl Loader<'_> {
         }
     }
 
-    /// Emits how an extraction changes validity. The other members of a union become invalid, and the header shows that it is
-    /// valid.
+    /// Emits the changes of validity after an extraction: invalidates the other members of a union, and updates the header's
+    /// shown validity.
     fn keep_union(&mut self, json: &Json<'_>, extracted: &Extracted) -> Result<()> {
         if let Extracted::Header(header) = extracted {
             self.show_validity(json, &HeaderRef::Fixed(*header))?;
@@ -270,7 +270,7 @@ impl Loader<'_> {
         for transition in state.list("transitions", self.limits.max_objects)? {
             let next = transition.get("next_state")?;
             let label = if next.is_null() { None } else { Some(self.state(labels, &next)?) };
-            // p4c wrote the default of a select into the value until April 2020; BMv2 takes it with or without a type.
+            // p4c put the default of a select into the value until April 2020; BMv2 accepts it with or without a type.
             let kind = transition.opt("type")?.map_or(Ok("hexstr"), |kind| kind.str())?;
             let value = transition.opt("value")?.and_then(|value| value.value.as_str());
             let kind = if (kind, value) == ("hexstr", Some("default")) { "default" } else { kind };
@@ -368,7 +368,7 @@ impl Loader<'_> {
         }
     }
 
-    /// Returns a field of a header that is found at run time, in a temporary.
+    /// Loads a field of a header that is determined at run time into a temporary, and returns that.
     fn found_key_part(&mut self, part: &Json<'_>, header: &HeaderRef, member: &Json<'_>) -> Result<Field> {
         let ty = &self.header_types[self.type_of(header) as usize];
         let name = member.str()?;
@@ -386,7 +386,7 @@ impl Loader<'_> {
         Ok(Field { slot: d, width: width as u16, signed })
     }
 
-    /// Returns one value per key field, from a hexstr in which every field is padded to whole bytes.
+    /// Returns one value per key field from a hexstr in which every field is padded to whole bytes.
     fn padded(&self, json: &Json<'_>, key: &[KeyPart]) -> Result<Vec<Vec<u64>>> {
         let text = json.str()?;
         let digits = text.strip_prefix("0x").unwrap_or(text);
@@ -428,7 +428,7 @@ impl Loader<'_> {
     }
 }
 
-/// Returns the cases of a one-word key without value sets, flattened for speed.
+/// Returns the cases of a one-word key without value sets, in a flat form for speed.
 fn narrow_cases(select: &Select) -> Option<Vec<(u64, u64)>> {
     if select.key.words != 1 {
         return None;

@@ -1,8 +1,7 @@
-//! Pipelines: tables, conditionals and action calls, laid out as one run of instructions each.
+//! Pipelines: tables, conditionals and action calls, each laid out as one sequence of instructions.
 //!
-//! p4c wraps every statement of a control in a table without key whose default action is constant. Such a
-//! table can only ever do one thing, so its action is put in its place. Nodes are laid out depth first, so that
-//! most transitions fall through.
+//! p4c wraps every statement of a control in a table without key whose default action is constant. Such a table always does the
+//! same, so its action is inlined. Nodes are laid out depth first, so that most transitions fall through.
 
 use std::collections::HashMap;
 
@@ -23,7 +22,7 @@ enum Node<'a> {
     ActionCall(Json<'a>),
 }
 
-/// Makes a node of its JSON.
+/// Creates a node from its JSON.
 type MakeNode<'a> = fn(Json<'a>) -> Node<'a>;
 
 /// Control flow of one pipeline.
@@ -33,7 +32,7 @@ struct Flow<'a> {
     labels: Vec<Label>,
 }
 
-/// Where a table goes from an action.
+/// The successors of a table.
 struct Next {
     on_hit: Option<u32>,
     on_miss: Option<u32>,
@@ -60,7 +59,7 @@ impl Next {
         }
     }
 
-    /// Returns where the table goes when it has no action to run.
+    /// Returns the successor if the table has no action to run.
     fn none(&self) -> Option<u32> {
         if self.fixed_miss {
             self.on_miss
@@ -112,7 +111,7 @@ impl<'a> Flow<'a> {
     }
 }
 
-/// A table as far as it can be read before its successors have places.
+/// A table before its successors have their places.
 struct PendingTable {
     table: u32,
     next: Next,
@@ -165,12 +164,12 @@ impl<'a> Loader<'a> {
         let mut pending = Vec::new();
         let mut placed = vec![false; flow.nodes.len()];
         let mut edges = vec![Vec::new(); flow.nodes.len()];
-        // Nodes still to be laid out; the last is next, so that a node's first successor follows it.
+        // Nodes to lay out; the last one is next, so that a node's first successor follows it.
         let mut stack: Vec<u32> = init.into_iter().collect();
         if init.is_none() {
             self.emit(json, Op::Halt)?;
         }
-        // Nodes that control flow does not reach come too: the control plane knows their tables.
+        // Lay out unreachable nodes, too: the control plane knows their tables.
         stack.splice(0..0, (0..flow.nodes.len() as u32).rev());
         while let Some(at) = stack.pop() {
             if std::mem::replace(&mut placed[at as usize], true) {
@@ -219,7 +218,7 @@ impl<'a> Loader<'a> {
         Ok(pc)
     }
 
-    /// Goes on at a node: by falling through if it is laid out next.
+    /// Continues at a node, by falling through if it is laid out next.
     fn go(
         &mut self,
         json: &Json<'_>,
@@ -235,7 +234,7 @@ impl<'a> Loader<'a> {
         }
     }
 
-    /// Returns the node's successors, and where it goes on when the condition holds.
+    /// Compiles a conditional. Returns its successors, and the place where it continues if the condition holds.
     fn load_conditional(
         &mut self,
         flow: &Flow<'_>,
@@ -337,7 +336,7 @@ impl<'a> Loader<'a> {
         let profile = match table_type {
             TableType::Simple => None,
             _ => {
-                // BMv2 before 2.0 called it act_prof_name.
+                // BMv2 before 2.0 called this act_prof_name.
                 let given = json.get("action_profile")?;
                 let profile = look_up(&self.names.profiles, "action profile", &given)?;
                 if table_type == TableType::IndirectWs && self.profile_selectors[profile as usize].is_none() {
@@ -350,7 +349,7 @@ impl<'a> Loader<'a> {
 
         let mut actions = Vec::new();
         let mut action_names = Vec::new();
-        // p4c-bm named a table's actions only.
+        // p4c-bm gave only the names of a table's actions.
         let by_id = json.opt("action_ids")?;
         let by_name = by_id.is_none();
         for id in by_id.map_or_else(|| json.get("actions"), Ok)?.array()? {
@@ -448,7 +447,7 @@ impl<'a> Loader<'a> {
         })
     }
 
-    /// Returns the first action with this one's name and parameters, which may be itself.
+    /// Returns the first action with the same name and parameters, which may be this one.
     fn first_namesake(&self, at: usize) -> usize {
         let this = &self.actions[at];
         self.actions
@@ -498,18 +497,18 @@ impl<'a> Loader<'a> {
         Ok((infos, KeyPlan::new(&fields)))
     }
 
-    /// Returns the meter array bound to a table, and the field that gets the colour.
+    /// Returns the meter array of a table, and the field that gets the colour.
     fn direct_meter(&self, json: &Json<'_>, table: &str) -> Result<Option<(u32, Field)>> {
         let Some(given) = json.opt("direct_meters")? else { return Ok(None) };
         let meter = look_up(&self.names.meters, "meter_array", &given)?;
         if self.meter_arrays[meter as usize].direct_table.as_deref() != Some(table) {
             return Err(given.error("is not a direct meter of this table"));
         }
-        // The colour's field is read from the meter's declaration: see check_direct_arrays.
+        // The meter's declaration names the colour's field: see check_direct_arrays.
         Ok(Some((meter, Field { slot: self.unused_slot, width: 64, signed: false })))
     }
 
-    /// Gives direct meters their result field, and checks that direct arrays name tables that are there.
+    /// Sets the result fields of direct meters, and checks that direct arrays name existing tables.
     fn check_direct_arrays(&mut self, root: &Json<'_>) -> Result<()> {
         for json in root.list("counter_arrays", self.limits.max_objects)? {
             if json.get("is_direct")?.bool()? {
@@ -529,7 +528,7 @@ impl<'a> Loader<'a> {
         Ok(())
     }
 
-    /// Returns an action with constant data, as default or const entries have it.
+    /// Returns an action with constant data, as in default and const entries.
     fn action_call(&self, json: &Json<'_>, actions: &[TableAction]) -> Result<ActionCall> {
         let id = json.get("action_id")?;
         let at = self.action(&id)?;
@@ -605,7 +604,7 @@ impl<'a> Loader<'a> {
 
 /// Returns a node on a cycle, if there is one.
 fn cycle(edges: &[Vec<u32>]) -> Option<u32> {
-    // Nodes without unvisited predecessors are taken away until none is left, or none can be.
+    // Remove nodes without incoming edges until none is left, or none can be removed.
     let mut incoming = vec![0usize; edges.len()];
     for &to in edges.iter().flatten() {
         incoming[to as usize] += 1;

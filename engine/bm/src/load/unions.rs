@@ -1,4 +1,4 @@
-//! Header unions and stacks of them: their types, and which headers are their members.
+//! Header unions and stacks of them: their types, and their member headers.
 
 use std::collections::HashMap;
 
@@ -8,7 +8,7 @@ use super::{add_name, look_up, Result};
 use crate::error::{clip, LoadError};
 use crate::program::{Header, Union, UnionStack, UnionType};
 
-/// The unions of a program. The elements of a stack have consecutive ids; the stacks' slots are still to be set.
+/// The unions of a program. The elements of a stack have consecutive ids; the slots of stacks are set later.
 pub(super) struct Unions {
     pub(super) types: Vec<UnionType>,
     pub(super) unions: Vec<Union>,
@@ -17,7 +17,7 @@ pub(super) struct Unions {
     pub(super) stack_ids: HashMap<String, u32>,
 }
 
-/// Reads the header unions. `header_of` knows headers by their id in the JSON.
+/// Loads the header unions. `header_of` returns a header by its id in the JSON.
 pub(super) fn load(
     root: &Json<'_>,
     limits: &Limits,

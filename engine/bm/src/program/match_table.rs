@@ -31,8 +31,8 @@ pub(crate) struct MatchTable {
 pub(crate) struct TableAction {
     /// Index into the program's actions.
     pub(crate) action: u32,
-    /// The first of the program's actions with this name. p4c copies an action for each table that uses it, and a member of a
-    /// profile shared by tables must be found under each of the copies.
+    /// The first of the program's actions with this name and these parameters. p4c copies an action for each table that uses
+    /// it, and a member of a profile shared by tables must be found under each of the copies.
     pub(crate) named: u32,
     pub(crate) pc: Pc,
     pub(crate) words: u32,

@@ -1,13 +1,13 @@
-//! Action profiles: members (an action with its data) and groups of them, shared by entries. A selector picks
-//! a group's member by a hash of the packet: see `State`.
+//! Action profiles: members (an action with its data) and groups of them, shared by entries. A selector picks a group's member
+//! by a hash of the packet: see `run::look_up`.
 //!
-//! A member of a group may watch a port: while that port is down the selector passes it over (P4Runtime's `watch_port`). What is
-//! left is worked out when a group, a watch or a port changes, never for a packet.
+//! A member of a group may watch a port: while that port is down the selector skips the member (P4Runtime's `watch_port`). The
+//! active members are recomputed when a group, a watch or a port changes, never for a packet.
 //!
-//! What a packet needs of a member or group and what the control plane needs of it are kept apart: the second is a
-//! [`MemberNote`] or [`GroupNote`]. A client of P4Runtime gives ids; who works with handles, as Thrift does, gets ids that are
-//! made up ([`Ids`]). A member of weight w is w members of equal action, as in BMv2 below P4Runtime: [`MemberKind::Copy`]. The
-//! actions of a one-shot are members that all one-shots of the profile share: [`MemberKind::Shared`].
+//! The data that packets need of a member or group are separate from those that only the control plane needs, its
+//! [`MemberNote`] or [`GroupNote`]. P4Runtime clients choose ids; objects created by handle, as over Thrift, get generated ids
+//! ([`Ids`]). A member of weight w is represented by w members with the same action, as in BMv2 below P4Runtime:
+//! [`MemberKind::Copy`]. The actions of a one-shot are members that all one-shots of the profile share: [`MemberKind::Shared`].
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -20,14 +20,14 @@ pub(crate) struct Member {
     pub(crate) data: Vec<u64>,
 }
 
-/// A group: which members it has, and which of them a packet may get.
+/// A group: its members, and the members that a packet may get.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Group {
-    /// Handles in rising order.
+    /// Handles in ascending order.
     members: Vec<u32>,
-    /// Ports that members watch.
+    /// Watched ports, by member.
     watches: BTreeMap<u32, u16>,
-    /// Members whose port, if they watch one, is up, in rising order: the n-th is what a hash of n selects.
+    /// Members whose watched port, if any, is up, in ascending order: a hash of n selects the n-th.
     active: Vec<u32>,
 }
 
@@ -46,7 +46,7 @@ impl Group {
         &self.active
     }
 
-    /// Adds a member unless it is there already; returns whether it was added.
+    /// Adds a member unless it is in the group already. Returns whether it was added.
     pub(crate) fn add(&mut self, member: u32, watch: Option<u16>, up: &BTreeSet<u16>) -> bool {
         let Err(at) = self.members.binary_search(&member) else { return false };
         self.members.insert(at, member);
@@ -54,13 +54,13 @@ impl Group {
         true
     }
 
-    /// Removes a member that is there.
+    /// Removes a member of the group.
     pub(crate) fn remove(&mut self, member: u32, up: &BTreeSet<u16>) {
         self.members.retain(|other| *other != member);
         self.watch(member, None, up);
     }
 
-    /// Lets a member watch another port, or none.
+    /// Changes or removes a member's watch port.
     pub(crate) fn watch(&mut self, member: u32, port: Option<u16>, up: &BTreeSet<u16>) {
         match port {
             Some(port) => self.watches.insert(member, port),
@@ -91,44 +91,44 @@ impl Group {
     }
 }
 
-/// Whose a member is.
+/// The origin of a member.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) enum MemberKind {
-    /// Made by handle. Its id is made up.
+    /// Created by handle. Its id is generated.
     #[default]
     ByHandle,
-    /// Made by a client, which chose its id.
+    /// Created by a client, which chose its id.
     ByClient,
-    /// Another copy of the member of this handle, for a weight.
+    /// Another copy of the member with this handle, for a weight.
     Copy(u32),
-    /// An action of one-shots: the n-th member with this action, from 1.
+    /// An action of one-shots: the n-th member with this action and data, from 1.
     Shared(u32),
 }
 
-/// What the control plane knows of a member.
+/// The control plane's data of a member.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct MemberNote {
     pub(crate) kind: MemberKind,
-    /// 0 for copies and for actions of one-shots, which have no name of their own.
+    /// 0 for copies and for actions of one-shots, which have no id of their own.
     pub(crate) id: u32,
     /// Its copies, in the order in which weights use them.
     pub(crate) copies: Vec<u32>,
 }
 
-/// Whose a group is.
+/// The origin of a group.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) enum GroupKind {
-    /// Made by handle. Its id is made up.
+    /// Created by handle. Its id is generated.
     #[default]
     ByHandle,
-    /// Made by a client, which chose its id.
+    /// Created by a client, which chose its id.
     ByClient,
-    /// The actions of a one-shot; goes with the last entry that points at it. `None` once somebody has changed it by handle: then
-    /// later one-shots do not share it.
+    /// The actions of a one-shot; deleted with the last entry that points at it. `None` after a change by handle: later
+    /// one-shots then do not share it.
     OneShot(Option<Arc<OneShot>>),
 }
 
-/// What the control plane knows of a group.
+/// The control plane's data of a group.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct GroupNote {
     pub(crate) kind: GroupKind,
@@ -136,27 +136,27 @@ pub(crate) struct GroupNote {
     pub(crate) id: u32,
     /// Opaque bytes of the client.
     pub(crate) note: Box<[u8]>,
-    /// Copies of members in the order in which they were given.
+    /// Copies of members in the order in which the client gave them.
     pub(crate) copies: Vec<MemberCopy>,
 }
 
-/// A member in a group as it was given: a member of weight n has n copies.
+/// One copy of a member in a group: a member of weight n has n copies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct MemberCopy {
     pub(crate) member: u32,
-    /// Whether it is the first of those that one item with a weight stands for.
+    /// Whether it is the first copy of an item with a weight.
     pub(crate) first: bool,
 }
 
-/// What makes two one-shots the same: their opaque bytes, and their members with what each watches.
+/// The identity of a one-shot: its opaque bytes, and its members with their watch ports.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct OneShot {
     pub(crate) note: Box<[u8]>,
     pub(crate) copies: Vec<(MemberCopy, Option<u16>)>,
 }
 
-/// Client ids, and where they lead. An object without a client's id gets one from the top of the range downwards, and another
-/// one when a client takes it.
+/// Ids, and the handles that they refer to. An object without a client's id gets one from the top of the range downwards, and a
+/// new one if a client takes that id.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Ids(BTreeMap<u32, u32>);
 
@@ -170,38 +170,38 @@ impl Ids {
         self.0.iter().map(|(id, handle)| (*id, *handle))
     }
 
-    /// Returns a free id for an object without one: 2^32-1 less the handle, or the next one below that is free.
+    /// Returns a free id for an object without one: 2^32-1 less the handle, or the next free one below.
     fn made_up(&self, handle: u32) -> u32 {
         let below = (1..=u32::MAX - handle).rev().chain((1..=u32::MAX).rev());
         below.into_iter().find(|id| !self.0.contains_key(id)).unwrap_or(u32::MAX)
     }
 }
 
-/// One action profile's members and groups, by handle. BMv2 gives out the lowest free handle.
+/// The members and groups of one action profile, by handle. As in BMv2, the lowest free handle is used first.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct ActionProfile {
     pub(crate) members: Vec<Option<Member>>,
     pub(crate) groups: Vec<Option<Group>>,
     pub(crate) member_notes: Vec<MemberNote>,
     pub(crate) group_notes: Vec<GroupNote>,
-    /// How many entries and default entries point at each member.
+    /// Number of entries and default entries that point at each member.
     member_entries: Vec<u32>,
-    /// How many groups each member is in.
+    /// Number of groups that each member is in.
     member_groups: Vec<u32>,
-    /// How many entries and default entries point at each group.
+    /// Number of entries and default entries that point at each group.
     group_entries: Vec<u32>,
     free_members: BTreeSet<u32>,
     free_groups: BTreeSet<u32>,
     pub(crate) member_ids: Ids,
     pub(crate) group_ids: Ids,
-    /// Members of one-shots by action, data and number.
+    /// Members of one-shots, by action, data and number.
     shared: BTreeMap<(u32, Vec<u64>, u32), u32>,
     one_shots: BTreeMap<Arc<OneShot>, u32>,
 }
 
-/// A member's slot as it was: for taking changes back.
+/// A copy of a member's slot, for undoing changes.
 pub(crate) type MemberImage = Option<(Member, MemberNote)>;
-/// A group's slot as it was.
+/// A copy of a group's slot, for undoing changes.
 pub(crate) type GroupImage = Option<(Group, GroupNote)>;
 
 impl ActionProfile {
@@ -214,7 +214,7 @@ impl ActionProfile {
         self.groups.get(handle as usize)?.as_ref()
     }
 
-    /// Returns how many members there are, copies and actions of one-shots included.
+    /// Returns the number of members, including copies and actions of one-shots.
     pub(crate) fn member_count(&self) -> usize {
         self.members.len() - self.free_members.len()
     }
@@ -229,22 +229,22 @@ impl ActionProfile {
         self.free_groups.first().copied().unwrap_or(self.groups.len() as u32)
     }
 
-    /// Returns how many groups a member is in.
+    /// Returns the number of groups that a member is in.
     pub(crate) fn groups_of(&self, member: u32) -> u32 {
         self.member_groups[member as usize]
     }
 
-    /// Returns how many entries and default entries point at a member.
+    /// Returns the number of entries and default entries that point at a member.
     pub(crate) fn entries_of_member(&self, member: u32) -> u32 {
         self.member_entries[member as usize]
     }
 
-    /// Returns how many entries and default entries point at a group.
+    /// Returns the number of entries and default entries that point at a group.
     pub(crate) fn entries_of_group(&self, group: u32) -> u32 {
         self.group_entries[group as usize]
     }
 
-    /// Returns the member that a client sees: of a copy, that whose copy it is.
+    /// Returns the member that a client sees; for a copy, this is the original member.
     pub(crate) fn seen(&self, member: u32) -> u32 {
         match self.member_notes[member as usize].kind {
             MemberKind::Copy(of) => of,
@@ -262,7 +262,7 @@ impl ActionProfile {
         self.one_shots.get(wanted).copied()
     }
 
-    /// Returns whether one-shots, or members and groups of clients and by handle, are there.
+    /// Returns whether the profile has one-shots, and whether it has other members or groups.
     pub(crate) fn styles(&self) -> (bool, bool) {
         let one_shots = self.group_notes.iter().zip(&self.groups);
         let has_one_shots = !self.one_shots.is_empty()
@@ -282,7 +282,7 @@ impl ActionProfile {
         Some((group.clone(), self.group_notes[handle as usize].clone()))
     }
 
-    /// Makes a member's slot what `image` says. Who points at it is not its part.
+    /// Sets a member's slot to `image`. The counts of its users do not change.
     pub(crate) fn put_member(&mut self, handle: u32, image: MemberImage) {
         let at = handle as usize;
         while self.members.len() <= at {
@@ -306,7 +306,7 @@ impl ActionProfile {
             self.member_ids.0.insert(note.id, handle);
         }
         if let MemberKind::Shared(number) = note.kind {
-            // One that was changed by handle may have become equal to another, which keeps the name.
+            // A member that was changed by handle may now equal another one, which keeps the key.
             self.shared.entry((member.action, member.data.clone(), number)).or_insert(handle);
         }
         self.members[at] = Some(member);
@@ -319,7 +319,7 @@ impl ActionProfile {
         }
     }
 
-    /// Makes a group's slot what `image` says. Who points at it is not its part.
+    /// Sets a group's slot to `image`. The counts of its users do not change.
     pub(crate) fn put_group(&mut self, handle: u32, image: GroupImage) {
         let at = handle as usize;
         while self.groups.len() <= at {
@@ -354,31 +354,31 @@ impl ActionProfile {
         self.group_notes[at] = note;
     }
 
-    /// Returns a made-up id for a member that nobody has named.
+    /// Returns a generated id for a member without a client's id.
     pub(crate) fn made_up_member_id(&self, handle: u32) -> u32 {
         self.member_ids.made_up(handle)
     }
 
-    /// Returns a made-up id for a group that nobody has named.
+    /// Returns a generated id for a group without a client's id.
     pub(crate) fn made_up_group_id(&self, handle: u32) -> u32 {
         self.group_ids.made_up(handle)
     }
 
-    /// Puts a member into a group that does not have it, without a place in the order of the control plane.
+    /// Adds a member to a group without it, but not to the control plane's order.
     pub(crate) fn put_in(&mut self, group: u32, member: u32, watch: Option<u16>, up: &BTreeSet<u16>) {
         let Some(joined) = self.groups[group as usize].as_mut() else { return };
         joined.add(member, watch, up);
         self.member_groups[member as usize] += 1;
     }
 
-    /// Takes a member out of a group that has it, and leaves its place in the order.
+    /// Removes a member from its group, but not from the control plane's order.
     pub(crate) fn take_out(&mut self, group: u32, member: u32, up: &BTreeSet<u16>) {
         let Some(left) = self.groups[group as usize].as_mut() else { return };
         left.remove(member, up);
         self.member_groups[member as usize] -= 1;
     }
 
-    /// Puts a member at the end of a group that does not have it, or behind the last of its copies that are there.
+    /// Adds a member to a group without it: after the member's last copy there, or else at the end.
     pub(crate) fn join(&mut self, group: u32, member: u32, watch: Option<u16>, up: &BTreeSet<u16>) {
         let at = self.copies_end(group, self.seen(member));
         self.put_in(group, member, watch, up);
@@ -386,8 +386,8 @@ impl ActionProfile {
         copies.insert(at.unwrap_or(copies.len()), MemberCopy { member, first: at.is_none() });
     }
 
-    /// Returns the place for another copy of a member, after its last copy. Returns `None` without one, and for one-shots'
-    /// members.
+    /// Returns the place for another copy of a member, after its last copy. Returns `None` if it has no copy in the group, and
+    /// for members of one-shots.
     fn copies_end(&self, group: u32, seen: u32) -> Option<usize> {
         if matches!(self.member_notes[seen as usize].kind, MemberKind::Shared(_)) {
             return None;
@@ -397,7 +397,7 @@ impl ActionProfile {
         Some(last + 1)
     }
 
-    /// Takes a member out of a group that has it.
+    /// Removes a member from its group.
     pub(crate) fn leave(&mut self, group: u32, member: u32, up: &BTreeSet<u16>) {
         self.take_out(group, member, up);
         let copies = &mut self.group_notes[group as usize].copies;
@@ -409,7 +409,7 @@ impl ActionProfile {
         }
     }
 
-    /// Lets a member of a group watch another port, or none.
+    /// Changes or removes the watch port of a member in a group.
     pub(crate) fn watch(&mut self, group: u32, member: u32, watch: Option<u16>, up: &BTreeSet<u16>) {
         if let Some(group) = self.groups[group as usize].as_mut() {
             group.watch(member, watch, up);
@@ -426,7 +426,7 @@ impl ActionProfile {
         count(&mut self.group_entries[group as usize], more);
     }
 
-    /// Recomputes which members of a group a packet may get.
+    /// Recomputes the active members of a group.
     pub(crate) fn refresh(&mut self, group: u32, up: &BTreeSet<u16>) {
         if let Some(group) = self.groups[group as usize].as_mut() {
             group.refresh(up);

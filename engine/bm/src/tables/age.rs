@@ -1,16 +1,15 @@
-//! When an entry was last hit, and how long it may wait for the next. Times are picoseconds of the caller's clock.
+//! The last hit and the time-out of entries. Times are in picoseconds of the caller's clock.
 
 const PS_PER_NS: u64 = 1_000;
 
 /// The age of one entry.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Age {
-    /// The last hit, or when the time-out was first set; 0 before either.
+    /// The last hit, or the time when the time-out was first set; 0 before either.
     since_ps: u64,
-    /// 0: never expires. In nanoseconds, as every control plane gives it: the longest that one can give are beyond 64 bits of
-    /// picoseconds.
+    /// 0: never expires. In nanoseconds, as in every control plane: the largest values do not fit into 64 bits of picoseconds.
     ttl_ns: u64,
-    /// When the sweep last reported it, or the time-out was set: it counts from there as well.
+    /// The time of the last report by a sweep, or when the time-out was set: the time-out counts from this time as well.
     told_ps: u64,
 }
 
@@ -35,7 +34,7 @@ impl Age {
         (self.ttl_ns, self.told_ps) = (ttl_ns, now_ps);
     }
 
-    /// Returns when it expires if it is not hit; `u64::MAX` if never.
+    /// Returns the time when the entry expires without a further hit; `u64::MAX` if never.
     pub(crate) fn due_ps(&self) -> u64 {
         if self.ttl_ns == 0 {
             return u64::MAX;
@@ -43,7 +42,7 @@ impl Age {
         self.since_ps.max(self.told_ps).saturating_add(self.ttl_ns.saturating_mul(PS_PER_NS))
     }
 
-    /// Returns whether the time-out has passed since the last hit, and since this was said last.
+    /// Returns whether the time-out has passed since the last hit and since the last report.
     pub(crate) fn expire(&mut self, now_ps: u64) -> bool {
         let waited = now_ps.saturating_sub(self.since_ps.max(self.told_ps));
         let expired = self.ttl_ns != 0 && waited / PS_PER_NS >= self.ttl_ns;

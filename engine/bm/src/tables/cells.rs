@@ -1,4 +1,4 @@
-//! All of it together.
+//! All mutable contents of a switch.
 
 use std::collections::BTreeSet;
 
@@ -10,23 +10,23 @@ use super::meter::Meter;
 use super::register::Registers;
 use crate::program::Program;
 
-/// Everything that packets and the control plane change.
+/// The data that packets and the control plane change.
 #[derive(Debug, Clone)]
 pub(crate) struct Cells {
     pub(crate) tables: Vec<Entries>,
     pub(crate) profiles: Vec<ActionProfile>,
     pub(crate) registers: Registers,
-    /// Indirect counters; empty for direct ones, which are with their entries.
+    /// Indirect counters; empty for direct ones, which are stored with their entries.
     pub(crate) counters: Counters,
     /// Indirect meters; empty for direct ones.
     pub(crate) meters: Vec<Vec<Meter>>,
     /// Values with their low word first.
     pub(crate) vsets: Vec<BTreeSet<Vec<u64>>>,
-    /// A reset leaves them, as in BMv2.
+    /// CRC parameters; a reset keeps them, as in BMv2.
     pub(crate) crcs: Crcs,
-    /// Where keys of more than two words are put together.
+    /// Buffer for keys of more than two words.
     pub(crate) scratch: Vec<u64>,
-    /// Where keys are put together as value sets hold them.
+    /// Buffer for keys in the form of value sets.
     pub(crate) joined: Vec<u64>,
 }
 

@@ -1,4 +1,4 @@
-//! What a call of a batch has overwritten, to be put back.
+//! The values that a batch's calls have overwritten, for undoing them.
 
 use std::collections::BTreeSet;
 
@@ -7,7 +7,7 @@ use super::counter::CounterValue;
 use super::entries::{DefaultImage, Entries, RowImage};
 use super::meter::Meter;
 
-/// One change: where, and what was there.
+/// One change: its place, and the contents before it.
 #[derive(Debug, Clone)]
 pub(crate) enum Change {
     Row {
@@ -55,7 +55,7 @@ pub(crate) enum Change {
         array: usize,
         before: Vec<Meter>,
     },
-    /// `before` has the words of the cells side by side.
+    /// `before` has the words of consecutive cells.
     Register {
         array: u32,
         first: u64,

@@ -1,4 +1,4 @@
-//! Counters: BMv2's count packets and bytes both.
+//! Counters: as in BMv2, each counts both packets and bytes.
 
 use std::ops::{Index, IndexMut, Range};
 
@@ -8,7 +8,7 @@ use crate::program::CounterInfo;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[repr(C)]
 pub struct CounterValue {
-    /// Bytes, of the packets as they were received.
+    /// Bytes of the packets as received.
     pub bytes: u64,
     /// Packets.
     pub packets: u64,
@@ -22,7 +22,7 @@ impl CounterValue {
     }
 }
 
-/// Returns where the cells of each counter array of a program are. Direct counters have none: they are with their entries.
+/// Returns the cells of each counter array of a program. Direct counters have none: they are stored with their entries.
 pub(crate) fn counter_places(infos: &[CounterInfo]) -> Vec<Range<usize>> {
     let mut first = 0;
     let place = |info: &CounterInfo| {
@@ -34,7 +34,7 @@ pub(crate) fn counter_places(infos: &[CounterInfo]) -> Vec<Range<usize>> {
     infos.iter().map(place).collect()
 }
 
-/// All indirect counters of a switch, in one run of cells; each array is a slice.
+/// All indirect counters of a switch, in one sequence of cells; each array is a slice.
 #[derive(Debug, Clone)]
 pub(crate) struct Counters {
     pub(crate) cells: Vec<CounterValue>,

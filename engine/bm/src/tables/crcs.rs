@@ -1,8 +1,8 @@
-//! Parameters of CRCs that the control plane has set.
+//! CRC parameters set by the control plane.
 
 use crate::program::Crc;
 
-/// What a switch's control plane has set of its program's CRCs, by calculation; empty where it has set nothing.
+/// The CRC parameters that a switch's control plane has set, by calculation; `None` if it has set none.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Crcs(Vec<Option<Crc>>);
 

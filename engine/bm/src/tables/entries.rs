@@ -1,5 +1,5 @@
-//! Match tables: the part that the program fixes ([`MatchTable`]) and the part that the control plane fills
-//! ([`Entries`]). How a key finds its entry: see `match_unit`.
+//! Match tables: the part that the program fixes ([`MatchTable`]) and the part that the control plane fills ([`Entries`]).
+//! `match_unit` finds the entry of a key.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,7 +8,7 @@ use super::match_unit::MatchUnit;
 use crate::program::{MatchTable, MatchType, PackedKey};
 use crate::tables::{CounterValue, Meter};
 
-/// What an entry points at.
+/// The target of an entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Outcome {
     /// An action of the table by local index; the data are in the entry's row.
@@ -17,20 +17,20 @@ pub(crate) enum Outcome {
     Group(u32),
 }
 
-/// An entry's place in the control plane's eyes.
+/// The handle and the key of an entry.
 #[derive(Debug, Clone)]
 pub(crate) struct EntryKey {
     pub(crate) handle: u64,
     pub(crate) key: PackedKey,
 }
 
-/// Bits of a handle that name the row; the eight above tell its successive entries apart, as in BMv2.
+/// Bits of a handle for the row; the eight bits above distinguish successive entries of a row, as in BMv2.
 const ROW_BITS: u32 = 24;
 
-/// Maximum number of entries of one table: as many rows as a handle can name.
+/// Maximum number of entries in one table: the number of rows that a handle can name.
 pub(crate) const MAX_ENTRIES: usize = 1 << ROW_BITS;
 
-/// Why a handle names no entry.
+/// The reason why a handle names no entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum NoEntry {
     /// Its row is free.
@@ -39,38 +39,38 @@ pub(crate) enum NoEntry {
     Later,
 }
 
-/// What the control plane has put into a table.
+/// The contents of a table.
 #[derive(Debug, Clone)]
 pub(crate) struct Entries {
     pub(crate) unit: MatchUnit,
-    /// By entry index; the arrays below have one row each. Free rows have no key.
+    /// By row, as are the arrays below. Free rows have no key.
     pub(crate) outcomes: Vec<Outcome>,
     pub(crate) data: Vec<u64>,
     pub(crate) counters: Vec<CounterValue>,
     pub(crate) meters: Vec<Meter>,
-    /// Empty in tables whose entries do not age.
+    /// Empty if the table's entries do not age.
     pub(crate) ages: Vec<Age>,
-    /// No entry expires before: hits move it only later, and what may move it earlier sets it anew.
+    /// A time before which no entry expires: hits only delay expiry, and every change that may advance it updates this field.
     pub(crate) first_due_ps: u64,
     pub(crate) keys: Vec<Option<EntryKey>>,
-    /// Goes up by one when the row's entry is deleted.
+    /// Incremented when the row's entry is deleted.
     versions: Vec<u8>,
-    /// The lowest free row is taken first, as BMv2 does.
+    /// Free rows; the lowest is used first, as in BMv2.
     free: BTreeSet<u32>,
-    /// Opaque bytes that a client has given with an entry, by row; nothing where there are none.
+    /// Opaque bytes that a client has given with an entry, by row, if any.
     pub(crate) notes: BTreeMap<u32, Box<[u8]>>,
     pub(crate) default: Option<(Outcome, Vec<u64>)>,
-    /// Whether somebody has set the default entry since it was last reset.
+    /// Whether the default entry has been set since it was last reset.
     pub(crate) is_default_set: bool,
     /// Opaque bytes that a client has given with the default entry.
     pub(crate) default_note: Box<[u8]>,
-    /// Direct counter of the default entry. BMv2 has none; P4Runtime does.
+    /// Direct counter of the default entry, for P4Runtime; BMv2 has none.
     pub(crate) default_counter: CounterValue,
-    /// Direct meter of the default entry. Without rates it leaves the colour alone, as BMv2 does on a miss.
+    /// Direct meter of the default entry. Without rates it does not set the colour, as in BMv2 on a miss.
     pub(crate) default_meter: Meter,
 }
 
-/// A row as it was.
+/// A copy of a row, for undoing changes.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct RowImage {
     exists: bool,
@@ -78,7 +78,7 @@ pub(crate) struct RowImage {
     entry: Option<RowEntry>,
 }
 
-/// The entry of a row as it was.
+/// A copy of a row's entry.
 #[derive(Debug, Clone)]
 struct RowEntry {
     key: EntryKey,
@@ -90,7 +90,7 @@ struct RowEntry {
     note: Option<Box<[u8]>>,
 }
 
-/// A default entry as it was.
+/// A copy of a default entry.
 #[derive(Debug, Clone)]
 pub(crate) struct DefaultImage {
     default: Option<(Outcome, Vec<u64>)>,
@@ -101,7 +101,7 @@ pub(crate) struct DefaultImage {
 }
 
 impl Entries {
-    /// Returns the entries that the program itself gives.
+    /// Returns the entries that the program declares.
     pub(crate) fn new(table: &MatchTable) -> Entries {
         let unit = if table.key.fields.is_empty() {
             MatchUnit::Keyless
@@ -136,7 +136,7 @@ impl Entries {
         entries
     }
 
-    /// Adds an entry whose key is not there yet; returns its handle.
+    /// Adds an entry with a new key, and returns its handle.
     pub(crate) fn add(&mut self, table: &MatchTable, key: PackedKey, outcome: Outcome, data: &[u64]) -> u64 {
         let at = self.free.pop_first().unwrap_or_else(|| {
             self.outcomes.push(outcome);
@@ -167,7 +167,7 @@ impl Entries {
         self.keys.len() - self.free.len()
     }
 
-    /// Returns the rows that hold an entry, ascending.
+    /// Returns the rows with an entry, in ascending order.
     pub(crate) fn rows(&self) -> impl Iterator<Item = u32> + '_ {
         (0..).zip(&self.keys).filter(|(_, key)| key.is_some()).map(|(at, _)| at)
     }
@@ -182,7 +182,7 @@ impl Entries {
         }
     }
 
-    /// Replaces what an entry does.
+    /// Replaces the target of an entry.
     pub(crate) fn set(&mut self, table: &MatchTable, at: u32, outcome: Outcome, data: &[u64]) {
         self.outcomes[at as usize] = outcome;
         let row = &mut self.data[at as usize * table.stride..][..table.stride];
@@ -201,7 +201,7 @@ impl Entries {
         }
     }
 
-    /// Returns what the entry of a row points at, if there is one.
+    /// Returns the target of a row's entry, if there is one.
     pub(crate) fn outcome(&self, at: u32) -> Option<Outcome> {
         self.keys.get(at as usize)?.as_ref().map(|_| self.outcomes[at as usize])
     }
@@ -211,7 +211,7 @@ impl Entries {
         self.free.first().copied().unwrap_or(self.outcomes.len() as u32)
     }
 
-    /// Returns a row as it is, to be put back later; also one that is still to come.
+    /// Returns a copy of a row, for undoing changes; the row may not exist yet.
     pub(crate) fn row_image(&self, table: &MatchTable, at: u32) -> RowImage {
         let row = at as usize;
         if row >= self.outcomes.len() {
@@ -232,12 +232,12 @@ impl Entries {
         }
     }
 
-    /// Makes a row what it was.
+    /// Restores a row.
     pub(crate) fn put_row(&mut self, table: &MatchTable, at: u32, image: RowImage) {
         self.remove(at);
         let row = at as usize;
         if !image.exists {
-            // Rows come at the end, and go newest first.
+            // New rows are at the end, and are removed newest first.
             self.outcomes.truncate(row);
             self.data.truncate(row * table.stride);
             self.counters.truncate(row);
@@ -263,7 +263,7 @@ impl Entries {
         self.keys[row] = Some(entry.key);
     }
 
-    /// Returns the default entry as it is, to be put back later.
+    /// Returns a copy of the default entry, for undoing changes.
     pub(crate) fn default_image(&self) -> DefaultImage {
         DefaultImage {
             default: self.default.clone(),
@@ -274,7 +274,7 @@ impl Entries {
         }
     }
 
-    /// Makes the default entry what it was.
+    /// Restores the default entry.
     pub(crate) fn put_default(&mut self, image: DefaultImage) {
         self.default = image.default;
         self.is_default_set = image.is_set;
@@ -283,7 +283,7 @@ impl Entries {
         self.default_meter = image.meter;
     }
 
-    /// Keeps a client's bytes with an entry; none take no room.
+    /// Stores a client's bytes with an entry; empty ones take no space.
     pub(crate) fn set_note(&mut self, at: u32, note: Box<[u8]>) {
         if note.is_empty() {
             self.notes.remove(&at);
@@ -292,7 +292,7 @@ impl Entries {
         }
     }
 
-    /// Removes every entry and forgets which handles were given out. The default stays.
+    /// Removes every entry and resets the handles. The default entry stays.
     pub(crate) fn clear(&mut self, table: &MatchTable) {
         *self = Entries {
             default: self.default.take(),
@@ -304,7 +304,7 @@ impl Entries {
         };
     }
 
-    /// Returns whether an entry, or the default, points there.
+    /// Returns whether an entry or the default entry has this target.
     pub(crate) fn uses(&self, outcome: Outcome) -> bool {
         self.default.as_ref().is_some_and(|(o, _)| *o == outcome)
             || self.rows().any(|at| self.outcomes[at as usize] == outcome)

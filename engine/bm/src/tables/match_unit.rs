@@ -1,4 +1,4 @@
-//! Lookup structures: from a packed key to the index of an entry. What an entry does does not concern them.
+//! Lookup structures: they map a packed key to the index of an entry, regardless of the entry's action.
 
 use rustc_hash::FxHashMap;
 
@@ -7,7 +7,7 @@ use crate::program::{Bound, KeyPlan, PackedKey};
 /// "No entry" in a direct index.
 const NONE: u32 = u32::MAX;
 
-/// Widest key, in bits, that is looked up by indexing instead of hashing.
+/// Maximum width in bits of a key that is looked up by indexing instead of hashing.
 const DIRECT_BITS: u32 = 12;
 
 /// Exact match on packed words.
@@ -88,7 +88,7 @@ pub(crate) struct PrefixLength {
 /// One entry of a priority-ordered list.
 #[derive(Debug, Clone)]
 pub(crate) struct Row {
-    /// Low wins; among entries of equal priority the lowest row, as in BMv2.
+    /// The lowest number wins; among entries of equal priority the lowest row wins, as in BMv2.
     priority: u32,
     entry: u32,
     value: Vec<u64>,
@@ -99,12 +99,12 @@ pub(crate) struct Row {
 /// A table's lookup structure.
 #[derive(Debug, Clone)]
 pub(crate) enum MatchUnit {
-    /// A table without a key: never a hit.
+    /// A table without a key, which never hits.
     Keyless,
     Exact(ExactMap),
-    /// Lengths in falling order, each with at least one prefix: the first that has the key wins.
+    /// Lengths in descending order, each with at least one prefix: the first one that contains the key wins.
     Lpm(Vec<PrefixLength>),
-    /// In falling precedence.
+    /// In descending order of precedence.
     Ternary(Vec<Row>),
 }
 
@@ -113,8 +113,8 @@ impl MatchUnit {
         MatchUnit::Exact(ExactMap::new(plan))
     }
 
-    /// Returns the entry that a packet hits. `scratch` is used by keys of more than two words.
-    #[inline(always)] // A call would cost as much as most look-ups.
+    /// Returns the entry that a packet hits. Keys of more than two words use `scratch`.
+    #[inline(always)] // A call would cost as much as most lookups.
     pub(crate) fn lookup(&self, plan: &KeyPlan, slots: &[u64], scratch: &mut Vec<u64>) -> Option<u32> {
         match self {
             MatchUnit::Keyless => None,
@@ -161,7 +161,7 @@ impl MatchUnit {
         }
     }
 
-    /// Returns the entry with exactly this key (and priority, where it is part of the key).
+    /// Returns the entry with exactly this key (and priority, if that is part of the key).
     pub(crate) fn find(&self, key: &PackedKey) -> Option<u32> {
         match self {
             MatchUnit::Keyless => None,

@@ -1,5 +1,5 @@
-//! Meters: BMv2's token buckets, two rates and three colours (the trTCM of RFC 2698, colour-blind), with the time given by
-//! the caller. A meter whose rates were never set answers green.
+//! Meters: BMv2's token buckets, with two rates and three colours (the trTCM of RFC 2698, colour-blind). The caller gives the
+//! time. A meter without rates returns green.
 
 /// One rate of a meter, in BMv2's units.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -15,7 +15,7 @@ pub struct MeterRate {
 struct Bucket {
     rate: MeterRate,
     tokens: u64,
-    /// Tokens that the rate had granted since the beginning, at the last packet.
+    /// Tokens granted by the rate from the beginning until the last packet.
     granted: u64,
     colour: u64,
 }
@@ -23,12 +23,12 @@ struct Bucket {
 /// One meter.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Meter {
-    /// Highest rate first: a packet beyond it is red, one beyond the next is yellow.
+    /// Highest rate first: a packet that exceeds it is red, one that exceeds the next is yellow.
     buckets: Vec<Bucket>,
 }
 
 impl Meter {
-    /// Sets the rates, lowest first; their order has been checked. Buckets start full.
+    /// Sets the rates, lowest first; the caller has checked their order. Buckets start full.
     pub(crate) fn set_rates(&mut self, rates: &[MeterRate]) {
         self.buckets.clear();
         for (colour, &rate) in (1..).zip(rates) {
@@ -42,14 +42,14 @@ impl Meter {
         self.buckets.iter().rev().map(|b| b.rate).collect()
     }
 
-    /// Returns whether rates were set.
+    /// Returns whether rates have been set.
     pub(crate) fn is_configured(&self) -> bool {
         !self.buckets.is_empty()
     }
 
-    /// Returns the colour of a packet of `amount` (bytes, or 1): 0 green, 1 yellow, 2 red.
+    /// Returns the colour of a packet: 0 green, 1 yellow, 2 red. `amount` is its bytes, or 1.
     pub(crate) fn execute(&mut self, amount: u64, now_ps: u64) -> u64 {
-        // BMv2 counts whole microseconds.
+        // BMv2 uses whole microseconds.
         let microseconds = (now_ps / 1_000_000) as f64;
         for bucket in &mut self.buckets {
             let granted = (microseconds * bucket.rate.info_rate) as u64;
@@ -73,7 +73,7 @@ mod tests {
 
     fn meter() -> Meter {
         let mut meter = Meter::default();
-        // One packet per millisecond committed, two peak.
+        // Committed rate: one packet per millisecond; peak rate: two.
         meter.set_rates(&[
             MeterRate { info_rate: 0.001, burst_size: 1 },
             MeterRate { info_rate: 0.002, burst_size: 2 },

@@ -1,6 +1,6 @@
-//! What the control plane writes and packets look up: the entries, members, counters, meters and registers of one switch.
+//! The objects that the control plane writes and packets look up: entries, members, counters, meters and registers of one switch.
 //!
-//! It knows how things are kept, not what they are called: names are resolved in `control`, and a packet's way is in `run`.
+//! This module knows no names: `control` resolves them, and `run` processes packets.
 
 mod action_profile;
 mod age;

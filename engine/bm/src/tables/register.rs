@@ -1,34 +1,34 @@
-//! Register arrays, all in one run of words. Packets that index beyond an array neither read nor write it, as in BMv2
+//! Register arrays, all in one sequence of words. A packet that indexes beyond an array neither reads nor writes it, as in BMv2
 //! built with its checks.
 //!
-//! Arrays of the same size lie interleaved: their cells of the same index are neighbours. A program keeps what it knows of
-//! a port or a flow in many arrays under one index, and a packet then finds it in a few cache lines of one page.
+//! Arrays of the same size are interleaved: cells with the same index are adjacent. A program usually stores the state of a
+//! port or a flow in many arrays under one index, so a packet finds it in a few cache lines of one page.
 
 use crate::number::{word_mask, words};
 use crate::program::RegisterInfo;
 
-/// One array: where its cells are and how wide they are.
+/// One array: the location and width of its cells.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Array {
-    /// First word of its first cell.
+    /// First word of the first cell.
     pub(crate) first: usize,
-    /// Words from one cell to the next.
+    /// Number of words from one cell to the next.
     pub(crate) stride: usize,
-    /// Words of a cell: as many as its width needs, low word first.
+    /// Number of words in a cell, low word first.
     pub(crate) words: usize,
     pub(crate) size: usize,
     pub(crate) width: u32,
 }
 
 impl Array {
-    /// Returns the first word of a cell; `None` beyond the array.
+    /// Returns the first word of a cell; `None` if the index is beyond the array.
     #[inline]
     fn at(&self, index: u64) -> Option<usize> {
         (index < self.size as u64).then(|| self.first + index as usize * self.stride)
     }
 }
 
-/// Returns where each array of a program is, and the words of all.
+/// Returns the location of each array of a program, and the total number of words.
 pub(crate) fn register_places(infos: &[RegisterInfo]) -> (Vec<Array>, usize) {
     let cell_words = |info: &RegisterInfo| words(info.bitwidth) as usize;
     let mut arrays: Vec<Array> = infos
@@ -90,14 +90,14 @@ impl Registers {
         (0..array.size as u64).for_each(|index| self.set_cell(register, index, &[]));
     }
 
-    /// Returns the low word of a cell; `None` beyond the array, and if there is none.
+    /// Returns the low word of a cell; `None` if the index is beyond the array or the array is unknown.
     #[inline]
     pub(crate) fn get(&self, register: u32, index: u64) -> Option<u64> {
         let at = self.arrays.get(register as usize)?.at(index)?;
         self.words.get(at).copied()
     }
 
-    /// Sets a cell of at most 64 bits, cut to its width; nothing happens beyond the array.
+    /// Sets a cell of at most 64 bits to the value, cut to its width; does nothing if the index is beyond the array.
     #[inline]
     pub(crate) fn set(&mut self, register: u32, index: u64, value: u64) {
         let array = self.array(register);
@@ -106,13 +106,13 @@ impl Registers {
         }
     }
 
-    /// Returns the words of a cell; `None` beyond the array.
+    /// Returns the words of a cell; `None` if the index is beyond the array.
     pub(crate) fn cell(&self, register: u32, index: u64) -> Option<&[u64]> {
         let array = self.array(register);
         array.at(index).map(|at| &self.words[at..at + array.words])
     }
 
-    /// Sets a cell, cut to its width; nothing happens beyond the array.
+    /// Sets a cell to the value, cut to its width; does nothing if the index is beyond the array.
     pub(crate) fn set_cell(&mut self, register: u32, index: u64, value: &[u64]) {
         let array = self.array(register);
         let Some(at) = array.at(index) else { return };
@@ -121,13 +121,13 @@ impl Registers {
         }
     }
 
-    /// Returns a cell of up to 128 bits, the low 128 bits of a wider one; `None` beyond the array.
+    /// Returns the value of a cell, or the low 128 bits of a wider one; `None` if the index is beyond the array.
     pub(crate) fn get_wide(&self, register: u32, index: u64) -> Option<u128> {
         let cell = self.cell(register, index)?;
         Some(u128::from(cell[0]) | u128::from(cell.get(1).copied().unwrap_or(0)) << 64)
     }
 
-    /// Sets a cell of up to 128 bits, cut to it; nothing happens beyond the array.
+    /// Sets a cell of up to 128 bits to the value, cut to its width; does nothing if the index is beyond the array.
     pub(crate) fn set_wide(&mut self, register: u32, index: u64, value: u128) {
         self.set_cell(register, index, &[value as u64, (value >> 64) as u64]);
     }

@@ -1,14 +1,14 @@
-//! Expressions of the program and how wide their values can get. Not how they run: see `compile`.
+//! Expressions of the program and bounds on their values. `compile` generates their instructions.
 //!
-//! BMv2 computes with integers of any size and cuts a value when it is stored. We keep that meaning while
-//! computing in 64 or 128 bits, or in as many words as it takes: [`Range`] bounds every subexpression at load, and from
-//! it `compile` chooses. A program in which a full value (of a comparison, a right shift, a division, a saturation)
-//! could need more than `compile`'s limit is refused.
+//! BMv2 computes with integers of any size and cuts a value when it is stored. The engine has the same semantics, but computes
+//! in 64 or 128 bits, or in as many words as needed: [`Range`] bounds every subexpression at load, and `compile` chooses the
+//! width from it. The loader refuses a program if an exact value (of a comparison, a right shift, a division, a saturation)
+//! could exceed `compile`'s limit.
 
 use crate::number::{bits, negated, parse_hex};
 use crate::program::Slot;
 
-/// An integer constant: sign and magnitude, so that every unsigned 128-bit value has one.
+/// An integer constant as sign and magnitude, so that it can hold every unsigned 128-bit value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Int {
     pub(crate) negative: bool,
@@ -30,14 +30,14 @@ impl Int {
     }
 }
 
-/// Bounds of a value, in bits: it is below `2^pos`, and at or above `-2^(neg-1)`, or not negative if `neg` is 0.
+/// Bounds of a value, in bits: it is below `2^pos`, and at least `-2^(neg-1)`, or at least 0 if `neg` is 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Range {
     pub(crate) neg: u32,
     pub(crate) pos: u32,
 }
 
-/// How a value that fits is held: the number of words and whether the top bit is a sign.
+/// The representation of a value that fits: the number of words, and whether the top bit is a sign.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Representation {
     U64,
@@ -66,7 +66,7 @@ impl Range {
         }
     }
 
-    /// Returns the width in bits of a two's complement number that holds every value of the range.
+    /// Returns the width in bits of a two's complement number that can hold every value of the range.
     pub(crate) fn signed_bits(self) -> u32 {
         self.neg.max(self.pos.saturating_add(1))
     }
@@ -76,7 +76,7 @@ impl Range {
         Range { neg: self.neg.max(other.neg), pos: self.pos.max(other.pos) }
     }
 
-    /// Returns the smallest representation that holds every value of the range.
+    /// Returns the smallest representation that can hold every value of the range.
     pub(crate) fn representation(self) -> Option<Representation> {
         match (self.neg, self.pos) {
             (0, 0..=64) => Some(Representation::U64),
@@ -87,7 +87,7 @@ impl Range {
         }
     }
 
-    /// Returns the representation in which values of both ranges can be compared.
+    /// Returns a representation in which values of both ranges can be compared.
     pub(crate) fn common_representation(self, other: Range) -> Option<Representation> {
         self.union(other).representation()
     }
@@ -108,7 +108,7 @@ pub(crate) enum Binary {
     Shr,
 }
 
-/// Comparisons, after `>` and `<=` have been turned round.
+/// Comparisons. `>` and `<=` are compiled with swapped operands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Compare {
     Eq,
@@ -117,27 +117,27 @@ pub(crate) enum Compare {
     Ge,
 }
 
-/// Which header an expression means.
+/// The header that an expression refers to.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum HeaderRef {
     /// A header instance.
     Fixed(u32),
     /// An element of a stack by index.
     At(u32, Box<Expr>),
-    /// The last valid element of a stack.
+    /// The element of a stack that was filled last.
     Last(u32),
-    /// A member of a header union that is found at run time, by its place in the union's type.
+    /// A member, by its place in the union's type, of a header union that is determined at run time.
     Member(UnionRef, u32),
 }
 
-/// Which header union an expression means.
+/// The header union that an expression refers to.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum UnionRef {
     /// A union instance.
     Fixed(u32),
     /// An element of a stack of unions by index.
     At(u32, Box<Expr>),
-    /// The last element of a stack of unions that was filled.
+    /// The element of a stack of unions that was filled last.
     Last(u32),
 }
 
@@ -147,13 +147,13 @@ pub(crate) enum Expr {
     Const(Int),
     /// A constant that needs more than 128 bits, in two's complement, low word first, with its bounds.
     WideConst(Vec<u64>, Range),
-    /// A field, parameter or other place with a fixed slot.
+    /// A field, parameter or other location with a fixed slot.
     Slot {
         slot: Slot,
         width: u32,
         signed: bool,
     },
-    /// A field of a header that is found at run time: word offset, width, sign.
+    /// A field of a header that is determined at run time: word offset, width, sign.
     Field {
         header: HeaderRef,
         off: u32,
@@ -177,21 +177,21 @@ pub(crate) enum Bool {
     And(Box<Bool>, Box<Bool>),
     Or(Box<Bool>, Box<Bool>),
     Not(Box<Bool>),
-    /// Two conditions are equal.
+    /// Whether two conditions are equal.
     Same(Box<Bool>, Box<Bool>),
-    /// The integer is not zero.
+    /// Whether the integer is not zero.
     NonZero(Expr),
     Valid(HeaderRef),
     HeaderEq(HeaderRef, HeaderRef),
-    /// The variable-length fields of two headers are equal.
+    /// Whether the variable-length fields of two headers are equal.
     VarbitEq(HeaderRef, HeaderRef),
-    /// Some member of the union is valid.
+    /// Whether any member of the union is valid.
     UnionValid(UnionRef),
     UnionEq(UnionRef, UnionRef),
 }
 
 impl Expr {
-    /// Reads BMv2's `hexstr`: hexadecimal digits, perhaps after `-` and `0x`.
+    /// Parses BMv2's `hexstr`: hexadecimal digits, optionally after `-` and `0x`.
     pub(crate) fn constant(text: &str) -> Result<Expr, String> {
         let (negative, mut magnitude) = parse_hex(text)?;
         let bits = bits(&magnitude);

@@ -1,9 +1,9 @@
-//! Turns expressions into instructions, choosing 64-bit, 128-bit or wider arithmetic from the ranges of `expression`.
+//! Compiles expressions into instructions, with 64-bit, 128-bit or wider arithmetic according to the ranges of `expression`.
 //!
-//! The low n bits of a sum, product, mask or left shift depend only on the low n bits of its operands, so a
-//! value that is cut to n <= 64 bits is computed in wrapping 64-bit arithmetic however wide it would be
-//! in full. Only an operation that looks at the whole value needs it exactly; what fits no [`Representation`] is computed in as
-//! many words as it needs, which is slower.
+//! The low n bits of a sum, product, mask or left shift depend only on the low n bits of its operands. A value that is cut to n
+//! <= 64 bits is therefore computed in wrapping 64-bit arithmetic, regardless of its full width. Only an operation that depends
+//! on the whole value needs it exactly. A value that fits no [`Representation`] is computed in as many words as it needs, which
+//! is slower.
 
 pub(crate) mod expression;
 mod wide;
@@ -14,15 +14,15 @@ use crate::number::words;
 use crate::program::{ColdOp, Op, Operation, Pc, Slot, Wide, WideOp};
 use expression::{Binary, Bool, Compare, Expr, HeaderRef, Range, Representation, UnionRef};
 
-/// Slots kept for the temporaries of one primitive or condition.
+/// Number of slots for the temporaries of one primitive or condition.
 pub(crate) const TEMP_SLOTS: u32 = 4096;
 
-/// Maximum number of words of an intermediate value: a product of two of p4c's widest.
+/// Maximum number of words of an intermediate value: the product of two of p4c's widest values.
 const MAX_WORDS: u32 = 130;
 
 type Result<T> = std::result::Result<T, String>;
 
-/// What a [`Compiler`] has made: the instructions, the constructs they point at, and the constants with the slot of the first.
+/// The result of a [`Compiler`]: instructions, the constructs that they refer to, and constants with the slot of the first.
 #[derive(Debug)]
 pub(crate) struct Compiled {
     pub(crate) ops: Vec<Op>,
@@ -31,7 +31,7 @@ pub(crate) struct Compiled {
     pub(crate) constants: Vec<u64>,
 }
 
-/// Where a branch goes: known, or to be patched when it is.
+/// The target of a branch: known, or patched later.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct Label(u32);
 
@@ -76,7 +76,7 @@ impl Compiler {
         }
     }
 
-    /// Patches the branches.
+    /// Patches the branches, and returns the result.
     pub(crate) fn finish(mut self) -> Result<Compiled> {
         for (at, op) in self.ops.iter_mut().enumerate() {
             let Some(to) = op.target_mut() else { continue };
@@ -158,14 +158,14 @@ impl Compiler {
         slot
     }
 
-    /// Puts constants into consecutive slots, and returns the first of them.
+    /// Stores constants in consecutive slots, and returns the first slot.
     fn constants_in_a_row(&mut self, words: &[u64]) -> Slot {
         let slot = self.const_base + self.constants.len() as u32;
         self.constants.extend_from_slice(words);
         slot
     }
 
-    /// Stores `expr` to a place of `width` bits at `dst` (two slots if wider than 64).
+    /// Stores `expr` in a location of `width` bits at `dst` (several slots if wider than 64).
     pub(crate) fn store(&mut self, dst: Slot, width: u32, signed: bool, expr: &Expr) -> Result<()> {
         if width > 128 {
             let n = words(width);
@@ -185,7 +185,7 @@ impl Compiler {
         self.low64_into(expr, width, Some(dst)).map(|_| ())
     }
 
-    /// Returns the exact value of an expression that must fit 64 bits.
+    /// Returns the exact value of an expression that must fit into 64 bits.
     pub(crate) fn exact64(&mut self, expr: &Expr, what: &str) -> Result<Slot> {
         match expr.range().representation() {
             Some(Representation::U64 | Representation::I64) => self.low64(expr, 64),
@@ -193,12 +193,12 @@ impl Compiler {
         }
     }
 
-    /// Returns a slot of which the low `n <= 64` bits are those of `expr`; the bits above may be anything.
+    /// Returns a slot whose low `n <= 64` bits are those of `expr`; the higher bits are undefined.
     pub(crate) fn low64(&mut self, expr: &Expr, n: u32) -> Result<Slot> {
         self.low64_into(expr, n, None)
     }
 
-    /// Compiles as `low64` does. With a destination, the value is put there, cut to exactly `n` bits.
+    /// Compiles as `low64` does. With a destination, stores the value there, cut to exactly `n` bits.
     fn low64_into(&mut self, expr: &Expr, n: u32, dst: Option<Slot>) -> Result<Slot> {
         debug_assert!((1..=64).contains(&n));
         let w = if dst.is_some() { n as u8 } else { 64 };
@@ -259,7 +259,7 @@ impl Compiler {
                     }
                 }
             }
-            // Wider than the word: the low bits are those of the operand, or of the operand once it is saturated.
+            // Wider than a word: the low bits are those of the operand, or of the saturated operand.
             Expr::TwoComp(a, _) => self.low64_into(a, n, dst),
             Expr::Sat(a, width) | Expr::USat(a, width) => {
                 let Some(repr) = a.range().representation().filter(|_| *width <= 128) else {
@@ -308,7 +308,7 @@ impl Compiler {
         let w = if dst.is_some() { n as u8 } else { 64 };
         match op {
             Binary::And => {
-                // `x & 0xff`: only the low 8 bits of x count, and when no more are wanted the mask itself is free.
+                // `x & 0xff`: only the low 8 bits of x matter, and if no more are needed the mask is free.
                 for (value, other) in [(left, right), (right, left)] {
                     let Expr::Const(c) = other else { continue };
                     if c.negative {
@@ -351,7 +351,7 @@ impl Compiler {
             Binary::Shr => {
                 let range = left.range();
                 if let (Expr::Const(c), 0) = (right, range.neg) {
-                    // Bits above 64 of the operand are not wanted if the shift leaves them above n.
+                    // Bits above 64 of the operand are not needed if the shift leaves them above n.
                     let by = u32::try_from(c.magnitude).unwrap_or(u32::MAX);
                     if by.saturating_add(n) <= 64 && range.pos > 64 {
                         let a = self.low64(left, by + n)?;
@@ -510,7 +510,7 @@ impl Compiler {
 
     fn wide_division(&mut self, op: Binary, left: &Expr, right: &Expr) -> Result<Slot> {
         if left.range().neg > 0 || right.range().neg > 0 {
-            // That one sees at run time whether it is of a negative number.
+            // The wide division checks at run time whether an operand is negative.
             return self.wide_quotient(op, left, right);
         }
         let (a, b) = (self.low128(left)?, self.low128(right)?);
@@ -530,13 +530,13 @@ impl Compiler {
             (true, true) => WideOp::USat,
             (true, false) => WideOp::USatSigned,
             (false, false) => WideOp::Sat,
-            // The unsigned value is cut to the largest signed one of `width` bits.
+            // The unsigned value saturates at the largest signed value of `width` bits.
             (false, true) => return self.wide(WideOp::USat, width - 1, pair, 0),
         };
         self.wide(op, width, pair, 0)
     }
 
-    /// Returns a shift count as one slot; counts beyond 64 bits of range are refused.
+    /// Returns a shift count as one slot. A count that may exceed 64 bits saturates; other negative counts are refused or fault.
     fn shift_count(&mut self, count: &Expr) -> Result<Slot> {
         if let Expr::Const(c) = count {
             if c.negative {
@@ -545,7 +545,7 @@ impl Compiler {
             return Ok(self.constant(u64::try_from(c.magnitude).unwrap_or(u64::MAX)));
         }
         if count.range().representation().is_none() || count.range().pos > 64 {
-            // As many bits as no value has.
+            // The count saturates at a number of bits that no value has.
             let count = Expr::USat(Box::new(count.clone()), 64);
             return self.low64(&count, 64);
         }
@@ -556,7 +556,7 @@ impl Compiler {
         Ok(slot)
     }
 
-    /// Emits a fault for a negative signed value at run time: a division by the constant 0.
+    /// Emits a fault for a negative signed value at run time, as a division by the constant 0.
     fn refuse_negative(&mut self, value: Slot) -> Result<()> {
         let fine = self.label();
         let zero = self.constant(0);
@@ -584,7 +584,7 @@ impl Compiler {
         }
     }
 
-    /// Returns a slot with the id of the header meant.
+    /// Returns a slot with the id of the header.
     pub(crate) fn header(&mut self, header: &HeaderRef) -> Result<Slot> {
         match header {
             HeaderRef::Fixed(id) => Ok(self.constant(u64::from(*id))),
@@ -608,7 +608,7 @@ impl Compiler {
         }
     }
 
-    /// Returns a slot with the id of the header union meant.
+    /// Returns a slot with the id of the header union.
     pub(crate) fn union(&mut self, union: &UnionRef) -> Result<Slot> {
         match union {
             UnionRef::Fixed(id) => Ok(self.constant(u64::from(*id))),
@@ -626,7 +626,7 @@ impl Compiler {
         }
     }
 
-    /// Branches to `label` if the condition is `when`; falls through otherwise.
+    /// Emits a branch to `label` if the condition is `when`; otherwise execution falls through.
     pub(crate) fn branch(&mut self, condition: &Bool, label: Label, when: bool) -> Result<()> {
         let to = label.0;
         match condition {
@@ -640,7 +640,7 @@ impl Compiler {
             Bool::And(a, b) | Bool::Or(a, b) => {
                 let is_and = matches!(condition, Bool::And(..));
                 if is_and == when {
-                    // Both must hold (or both fail) to branch: the first that does not skips.
+                    // Both must hold (or both fail) to branch: the first one that does not skips the branch.
                     let skip = self.label();
                     self.branch(a, skip, !when)?;
                     self.branch(b, label, when)?;
@@ -804,7 +804,7 @@ fn bits(range: Range) -> String {
     }
 }
 
-/// Returns the number of words that hold every value of a range in two's complement.
+/// Returns the number of words that can hold every value of a range in two's complement.
 fn words_for(range: Range) -> Result<u32> {
     let words = range.signed_bits().div_ceil(64);
     if words > MAX_WORDS {

@@ -1,4 +1,4 @@
-//! Expressions whose values need more than 128 bits. A value is as many words as its range needs, in two's complement.
+//! Expressions with values of more than 128 bits. A value has as many words as its range needs, in two's complement.
 
 use super::expression::{Binary, Expr, Representation};
 use super::{words_for, Compiler, Result};
@@ -12,18 +12,18 @@ impl Compiler {
         Ok(d)
     }
 
-    /// Returns a value of `width` bits in its own words as one of `n` words.
+    /// Extends a value of `width` bits to `n` words.
     fn extended(&mut self, a: Slot, width: u32, signed: bool, n: u32) -> Result<Slot> {
         self.wide_operation(Operation::Extend { signed }, n, width, a, 0)
     }
 
-    /// Returns the low word of a value that is computed in many, moved to `dst` if there is one.
+    /// Computes a value in as many words as it needs, and returns its low word, moved to `dst` if given.
     pub(super) fn low_of_wide(&mut self, expr: &Expr, w: u8, dst: Option<Slot>) -> Result<Slot> {
         let a = self.wide_whole(expr, 1)?;
         self.moved(a, w, dst)
     }
 
-    /// Returns slots of which the first `n` hold the low words of `expr`.
+    /// Returns slots whose first `n` hold the low words of `expr`.
     pub(super) fn wide_value(&mut self, expr: &Expr, n: u32) -> Result<Slot> {
         match expr.range().representation() {
             Some(repr @ (Representation::U64 | Representation::I64)) => {
@@ -38,7 +38,7 @@ impl Compiler {
         }
     }
 
-    /// Compiles as [`Compiler::wide_value`] does, for an operation that is itself too wide, whether or not its result is.
+    /// Compiles as [`Compiler::wide_value`] does, for an operation that is itself too wide, whether its result is wide or not.
     pub(super) fn wide_whole(&mut self, expr: &Expr, n: u32) -> Result<Slot> {
         match expr {
             Expr::WideConst(value, range) => {
@@ -124,7 +124,7 @@ impl Compiler {
         }
     }
 
-    /// Returns a value of `from` words as one of at least `n`.
+    /// Extends a value of `from` words to at least `n` words.
     fn sign_extended(&mut self, a: Slot, from: u32, n: u32) -> Result<Slot> {
         if n <= from {
             return Ok(a);
@@ -132,7 +132,7 @@ impl Compiler {
         self.extended(a, 64 * from, true, n)
     }
 
-    /// Compiles a right shift in as many words as the left side needs.
+    /// Compiles a right shift in as many words as the left operand needs.
     pub(super) fn wide_shift_right_of(&mut self, left: &Expr, right: &Expr) -> Result<Slot> {
         let n = words_for(left.range())?;
         let a = self.wide_value(left, n)?;
@@ -140,7 +140,7 @@ impl Compiler {
         self.wide_operation(Operation::Shr, n, 0, a, b)
     }
 
-    /// Compiles a quotient or a remainder in as many words as the sides need.
+    /// Compiles a quotient or a remainder in as many words as the operands need.
     pub(super) fn wide_quotient(&mut self, op: Binary, left: &Expr, right: &Expr) -> Result<Slot> {
         let n = words_for(left.range().union(right.range()))?;
         let (a, b) = (self.wide_value(left, n)?, self.wide_value(right, n)?);
