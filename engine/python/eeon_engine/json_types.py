@@ -908,22 +908,22 @@ class RangeMatch(TypedDict):
     """A range."""
 
     first: int
-    """First."""
+    """First value."""
 
     last: int
-    """Last."""
+    """Last value."""
 
 
 NamedMatch: TypeAlias = MaskedMatch | RangeMatch
-"""What an entry wants of one key field."""
+"""The match of an entry on one key field."""
 
 
 @final
 class NamedValue(TypedDict):
-    """A value of the packet, under its name in the JSON."""
+    """A value of the packet, with its name in the JSON."""
 
     name: str
-    """Name; within a header, an action or a key."""
+    """Name within its header, action or key."""
 
     width: int
     """Width in bits."""
@@ -1316,7 +1316,7 @@ class SelectKey(TypedDict):
     """A part of the key of a branch."""
 
     name: str | None
-    """The field; none for a lookahead or the field of a stack."""
+    """The field; `None` for a lookahead or the field of a stack."""
 
     width: int | None
     """Its width in bits."""
@@ -1548,13 +1548,13 @@ class TableHit(TypedDict):
     """Its handle."""
 
     key: list[NamedMatch]
-    """What it wants of each key field."""
+    """Its match on each key field."""
 
     prefix_length: int | None
-    """Prefix length, of an lpm table."""
+    """Prefix length, in an lpm table."""
 
     priority: int | None
-    """Priority (the low number wins), of a ternary or range table."""
+    """Priority (the lowest number wins), in a ternary or range table."""
 
 
 @final
@@ -1700,13 +1700,13 @@ class ExtractEvent(TypedDict):
     """Header instance."""
 
     offset: int
-    """Where it is in the packet, in bytes."""
+    """Its position in the packet, in bytes."""
 
     bytes: int
     """Its length in bytes."""
 
     fields: list[NamedValue]
-    """Its fields; of one of variable length, the bytes it has."""
+    """Its fields; for a variable-length field, its length in bytes."""
 
 
 @final
@@ -1730,7 +1730,7 @@ class ConditionEvent(TypedDict):
     """Conditional of that pipeline, in the order of the JSON."""
 
     holds: bool
-    """Which way."""
+    """Whether it holds."""
 
 
 @final
@@ -1745,19 +1745,19 @@ class TableEvent(TypedDict):
     """The packet's values of the key fields."""
 
     hit: TableHit | None
-    """The entry; none for a miss."""
+    """The entry; `None` for a miss."""
 
     profile: str | None
-    """Action profile, of a table that has one."""
+    """Action profile, if the table has one."""
 
     group: int | None
     """Group of the action profile."""
 
     members: int | None
-    """How many members the selector may choose from."""
+    """Number of members that the selector may choose."""
 
     hash: int | None
-    """What the selector made of the packet: its hash."""
+    """The hash that the selector computed for the packet."""
 
     member: int | None
     """Member of the action profile."""
@@ -1772,7 +1772,7 @@ class ActionEvent(TypedDict):
     """Action."""
 
     action_index: int
-    """Its place in the JSON's list."""
+    """Its index in the JSON's list."""
 
     params: list[NamedValue]
     """Its parameters."""
@@ -1784,7 +1784,7 @@ class StatementEvent(TypedDict):
 
     event: Literal["statement"]
     action_index: int
-    """Action: its place in the JSON's list."""
+    """Action: its index in the JSON's list."""
 
     primitive: int
     """Primitive of that action, in the order of the JSON."""
@@ -1796,7 +1796,7 @@ class BranchEvent(TypedDict):
 
     event: Literal["branch"]
     holds: bool
-    """Which way."""
+    """Whether it holds."""
 
 
 @final
@@ -1805,16 +1805,16 @@ class SetEvent(TypedDict):
 
     event: Literal["set"]
     field: str
-    """What, such as `ipv4.ttl` or `ipv4.$valid$`."""
+    """The changed part, such as `ipv4.ttl` or `ipv4.$valid$`."""
 
     width: int
     """Width in bits; 0 for a field of variable length, whose value is its length in bytes."""
 
     old: int
-    """Before."""
+    """The old value."""
 
     new: int
-    """Now."""
+    """The new value."""
 
 
 @final
@@ -1829,7 +1829,7 @@ class RegisterReadEvent(TypedDict):
     """Cell."""
 
     value: int | None
-    """None beyond the array, where nothing is read."""
+    """The value; `None` if the index is beyond the array, where nothing is read."""
 
 
 @final
@@ -1844,10 +1844,10 @@ class RegisterWriteEvent(TypedDict):
     """Cell."""
 
     old: int | None
-    """Before; none beyond the array, where nothing is written."""
+    """The old value; `None` if the index is beyond the array, where nothing is written."""
 
     new: int | None
-    """Now; likewise."""
+    """The new value; `None` likewise."""
 
 
 @final
@@ -1862,10 +1862,10 @@ class CountEvent(TypedDict):
     """Cell."""
 
     packets: int | None
-    """Packets that it shows now; none beyond the array."""
+    """Its new number of packets; `None` if the index is beyond the array."""
 
     bytes: int | None
-    """Bytes; likewise."""
+    """Its new number of bytes; `None` likewise."""
 
 
 @final
@@ -1880,7 +1880,7 @@ class MeterEvent(TypedDict):
     """Cell."""
 
     colour: int | None
-    """The colour; none beyond the array."""
+    """The colour; `None` if the index is beyond the array."""
 
 
 @final
@@ -1892,7 +1892,7 @@ class HashEvent(TypedDict):
     """The result."""
 
     base: int
-    """Added."""
+    """The value that is added."""
 
     size: int
     """Modulus."""
@@ -1904,18 +1904,18 @@ class RandomEvent(TypedDict):
 
     event: Literal["random"]
     low: int
-    """Smallest possible."""
+    """Minimum."""
 
     high: int
-    """Largest possible."""
+    """Maximum."""
 
     drawn: int
-    """What came."""
+    """The number drawn."""
 
 
 @final
 class RequestEvent(TypedDict):
-    """A primitive that asks something of the switch, with its arguments in order."""
+    """A primitive that requests an operation of the switch, with its arguments in order."""
 
     event: Literal["request"]
     primitive: str
@@ -1941,13 +1941,13 @@ class ChecksumEvent(TypedDict):
     """Checksum, in the order of the JSON."""
 
     update: bool
-    """Updated; otherwise verified."""
+    """Whether it was updated; otherwise it was verified."""
 
     computed: int | None
-    """What was computed; none where its condition does not hold, or its header is not there to be verified."""
+    """The computed value; `None` if the condition does not hold, or the header to be verified is not valid."""
 
     found: int
-    """What its field had."""
+    """The value in its field."""
 
 
 TraceEvent: TypeAlias = (
@@ -1971,8 +1971,8 @@ TraceEvent: TypeAlias = (
     | ChecksumEvent
 )
 """
-An [`Event`] under its names; `event` says what it is. Numbers of the JSON's lists (`state`, `conditional`, `action_index`,
-`primitive`) let a reader find the place in the source.
+An [`Event`] with its names; `event` is its kind. Indices into the JSON's lists (`state`, `conditional`, `action_index`,
+`primitive`) identify the place in the source.
 """
 
 

@@ -1,4 +1,4 @@
-//! Names for events: the edge between dense numbers and readers.
+//! Events with names instead of dense numbers, for readers.
 
 use serde::Serialize;
 
@@ -10,7 +10,7 @@ fn name<'a, T>(items: &'a [T], at: u32, of: impl Fn(&'a T) -> &'a str) -> &'a st
 }
 
 impl Lvalue {
-    /// Returns the name as in the JSON: `ipv4.ttl`, `ipv4.$valid$`.
+    /// Returns the name as in the JSON, for example `ipv4.ttl` or `ipv4.$valid$`.
     pub fn name(self, program: &Program) -> String {
         match self {
             Lvalue::Field { header, field } => {
@@ -34,11 +34,11 @@ impl Lvalue {
     }
 }
 
-/// A value of the packet, under its name in the JSON.
+/// A value of the packet, with its name in the JSON.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct NamedValue<'a> {
-    /// Name; within a header, an action or a key.
+    /// Name within its header, action or key.
     pub name: &'a str,
     /// Width in bits.
     pub width: u32,
@@ -50,7 +50,7 @@ pub struct NamedValue<'a> {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SelectKey {
-    /// The field; none for a lookahead or the field of a stack.
+    /// The field; `None` for a lookahead or the field of a stack.
     pub name: Option<String>,
     /// Its width in bits.
     pub width: Option<u32>,
@@ -58,7 +58,7 @@ pub struct SelectKey {
     pub value: u128,
 }
 
-/// What an entry wants of one key field.
+/// The match of an entry on one key field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(untagged)]
@@ -74,9 +74,9 @@ pub enum NamedMatch {
     /// A range.
     #[cfg_attr(feature = "schema", schemars(title = "RangeMatch"))]
     Range {
-        /// First.
+        /// First value.
         first: u128,
-        /// Last.
+        /// Last value.
         last: u128,
     },
 }
@@ -87,16 +87,16 @@ pub enum NamedMatch {
 pub struct NamedHit {
     /// Its handle.
     pub handle: u64,
-    /// What it wants of each key field.
+    /// Its match on each key field.
     pub key: Vec<NamedMatch>,
-    /// Prefix length, of an lpm table.
+    /// Prefix length, in an lpm table.
     pub prefix_length: Option<u32>,
-    /// Priority (the low number wins), of a ternary or range table.
+    /// Priority (the lowest number wins), in a ternary or range table.
     pub priority: Option<u32>,
 }
 
-/// An [`Event`] under its names; `event` says what it is. Numbers of the JSON's lists (`state`, `conditional`, `action_index`,
-/// `primitive`) let a reader find the place in the source.
+/// An [`Event`] with its names; `event` is its kind. Indices into the JSON's lists (`state`, `conditional`, `action_index`,
+/// `primitive`) identify the place in the source.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "TraceEvent"))]
 #[serde(tag = "event", rename_all = "snake_case")]
@@ -114,11 +114,11 @@ pub enum NamedEvent<'a> {
     Extract {
         /// Header instance.
         header: &'a str,
-        /// Where it is in the packet, in bytes.
+        /// Its position in the packet, in bytes.
         offset: usize,
         /// Its length in bytes.
         bytes: usize,
-        /// Its fields; of one of variable length, the bytes it has.
+        /// Its fields; for a variable-length field, its length in bytes.
         fields: Vec<NamedValue<'a>>,
     },
     /// The parser branches on a key.
@@ -134,7 +134,7 @@ pub enum NamedEvent<'a> {
         pipeline: &'a str,
         /// Conditional of that pipeline, in the order of the JSON.
         conditional: u32,
-        /// Which way.
+        /// Whether it holds.
         holds: bool,
     },
     /// A table was looked up.
@@ -144,15 +144,15 @@ pub enum NamedEvent<'a> {
         table: &'a str,
         /// The packet's values of the key fields.
         key: Vec<NamedValue<'a>>,
-        /// The entry; none for a miss.
+        /// The entry; `None` for a miss.
         hit: Option<NamedHit>,
-        /// Action profile, of a table that has one.
+        /// Action profile, if the table has one.
         profile: Option<&'a str>,
         /// Group of the action profile.
         group: Option<u32>,
-        /// How many members the selector may choose from.
+        /// Number of members that the selector may choose.
         members: Option<usize>,
-        /// What the selector made of the packet: its hash.
+        /// The hash that the selector computed for the packet.
         hash: Option<u64>,
         /// Member of the action profile.
         member: Option<u32>,
@@ -162,7 +162,7 @@ pub enum NamedEvent<'a> {
     Action {
         /// Action.
         action: &'a str,
-        /// Its place in the JSON's list.
+        /// Its index in the JSON's list.
         action_index: u32,
         /// Its parameters.
         params: Vec<NamedValue<'a>>,
@@ -170,7 +170,7 @@ pub enum NamedEvent<'a> {
     /// A primitive of an action begins.
     #[cfg_attr(feature = "schema", schemars(title = "StatementEvent"))]
     Statement {
-        /// Action: its place in the JSON's list.
+        /// Action: its index in the JSON's list.
         action_index: u32,
         /// Primitive of that action, in the order of the JSON.
         primitive: u32,
@@ -178,19 +178,19 @@ pub enum NamedEvent<'a> {
     /// The statement's condition was decided.
     #[cfg_attr(feature = "schema", schemars(title = "BranchEvent"))]
     Branch {
-        /// Which way.
+        /// Whether it holds.
         holds: bool,
     },
     /// A value changed.
     #[cfg_attr(feature = "schema", schemars(title = "SetEvent"))]
     Set {
-        /// What, such as `ipv4.ttl` or `ipv4.$valid$`.
+        /// The changed part, such as `ipv4.ttl` or `ipv4.$valid$`.
         field: String,
         /// Width in bits; 0 for a field of variable length, whose value is its length in bytes.
         width: u32,
-        /// Before.
+        /// The old value.
         old: u128,
-        /// Now.
+        /// The new value.
         new: u128,
     },
     /// A register cell was read.
@@ -200,7 +200,7 @@ pub enum NamedEvent<'a> {
         register: &'a str,
         /// Cell.
         index: u64,
-        /// None beyond the array, where nothing is read.
+        /// The value; `None` if the index is beyond the array, where nothing is read.
         value: Option<u128>,
     },
     /// A register cell was written.
@@ -210,9 +210,9 @@ pub enum NamedEvent<'a> {
         register: &'a str,
         /// Cell.
         index: u64,
-        /// Before; none beyond the array, where nothing is written.
+        /// The old value; `None` if the index is beyond the array, where nothing is written.
         old: Option<u128>,
-        /// Now; likewise.
+        /// The new value; `None` likewise.
         new: Option<u128>,
     },
     /// A cell of an indirect counter counted the packet.
@@ -222,9 +222,9 @@ pub enum NamedEvent<'a> {
         counter: &'a str,
         /// Cell.
         index: u64,
-        /// Packets that it shows now; none beyond the array.
+        /// Its new number of packets; `None` if the index is beyond the array.
         packets: Option<u64>,
-        /// Bytes; likewise.
+        /// Its new number of bytes; `None` likewise.
         bytes: Option<u64>,
     },
     /// An indirect meter coloured the packet.
@@ -234,7 +234,7 @@ pub enum NamedEvent<'a> {
         meter: &'a str,
         /// Cell.
         index: u64,
-        /// The colour; none beyond the array.
+        /// The colour; `None` if the index is beyond the array.
         colour: Option<u64>,
     },
     /// A hash was computed: `base + hash % size`.
@@ -242,7 +242,7 @@ pub enum NamedEvent<'a> {
     Hash {
         /// The result.
         result: u64,
-        /// Added.
+        /// The value that is added.
         base: u64,
         /// Modulus.
         size: u64,
@@ -250,14 +250,14 @@ pub enum NamedEvent<'a> {
     /// A random number was drawn.
     #[cfg_attr(feature = "schema", schemars(title = "RandomEvent"))]
     Random {
-        /// Smallest possible.
+        /// Minimum.
         low: u64,
-        /// Largest possible.
+        /// Maximum.
         high: u64,
-        /// What came.
+        /// The number drawn.
         drawn: u64,
     },
-    /// A primitive that asks something of the switch, with its arguments in order.
+    /// A primitive that requests an operation of the switch, with its arguments in order.
     #[cfg_attr(feature = "schema", schemars(title = "RequestEvent"))]
     Request {
         /// Its name in the JSON: `mark_to_drop`, `clone_ingress_pkt_to_egress`, `recirculate`, ...
@@ -273,17 +273,17 @@ pub enum NamedEvent<'a> {
     Checksum {
         /// Checksum, in the order of the JSON.
         checksum: u32,
-        /// Updated; otherwise verified.
+        /// Whether it was updated; otherwise it was verified.
         update: bool,
-        /// What was computed; none where its condition does not hold, or its header is not there to be verified.
+        /// The computed value; `None` if the condition does not hold, or the header to be verified is not valid.
         computed: Option<u64>,
-        /// What its field had.
+        /// The value in its field.
         found: u128,
     },
 }
 
 impl Event {
-    /// Returns the event under its names.
+    /// Returns the event with its names.
     pub fn named<'a>(&'a self, program: &'a Program) -> NamedEvent<'a> {
         match self {
             Event::State { parser, state } => {
