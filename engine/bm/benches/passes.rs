@@ -12,7 +12,7 @@ use criterion::{criterion_group, criterion_main, Criterion, Throughput};
 const PORT: u64 = 3;
 const FRAME_BYTES: usize = 1514;
 
-/// A switch that has no use for side effects.
+/// A switch that ignores side effects.
 struct Idle;
 
 impl Externs for Idle {
@@ -34,7 +34,7 @@ impl Externs for Idle {
     fn log_msg(&mut self, _message: LogMessage<'_>) {}
 }
 
-/// An Ethernet, IPv4, TCP data segment from 10.0.1.1 to 10.0.2.2 with ECT(0) and a right header checksum.
+/// Returns an Ethernet, IPv4, TCP data segment from 10.0.1.1 to 10.0.2.2 with ECT(0) and a correct header checksum.
 fn tcp_data() -> Vec<u8> {
     let mut frame = vec![0; FRAME_BYTES];
     frame[..14].copy_from_slice(&[2, 1, 0, 0, 0, 1, 2, 0, 0, 0, 1, 1, 8, 0]);
@@ -56,7 +56,7 @@ fn tcp_data() -> Vec<u8> {
     frame
 }
 
-/// The last action of a table with this short name, qualified as the program does.
+/// Returns the last action of a table with this short name, qualified as in the program.
 fn qualified<'a>(names: impl Iterator<Item = &'a str>, short: &str) -> String {
     let suffix = format!(".{short}");
     let mut found = names.filter(|n| n.ends_with(&suffix));
@@ -121,7 +121,7 @@ fn passes(criterion: &mut Criterion) {
         state.run(ingress, &mut phv, &mut Idle).unwrap();
         assert_eq!(phv.get(egress_spec), expected);
         phv.set(egress_port, expected);
-        // Late enough for any gate to be open, so that the packet leaves and the queue is empty again.
+        // Late enough for any gate to be open, so the packet leaves and the queue is empty again.
         phv.set(departure, now + 1_000_000);
         state.run(egress, &mut phv, &mut Idle).unwrap();
         let payload = &frame[phv.payload_offset()..];

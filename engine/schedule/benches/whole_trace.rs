@@ -1,8 +1,8 @@
-//! How long the fluid model takes for a trace of the size of FB2010 (526 coflows of 700,000 flows between 150 racks in an hour):
-//! `cargo bench -p schedule`, or with the name of a scheduler behind `--`.
+//! Measures the fluid model's run time for a trace of FB2010's size (526 coflows of 700,000 flows between 150 racks in an
+//! hour): `cargo bench -p schedule`, or with the name of a scheduler after `--`.
 //!
-//! The trace itself is not ours to keep. This one has its number of coflows, about its number of flows, and its shape: half of the coflows have a
-//! few short flows, a sixth is wide and has nearly all of the bytes.
+//! FB2010 itself is not ours to distribute, so the trace is generated. It has FB2010's number of coflows, about its number
+//! of flows, and its shape: half of the coflows have a few short flows; a sixth are wide and have nearly all of the bytes.
 
 #![allow(clippy::print_stdout)] // A program of its own, whose output is its result.
 
@@ -17,7 +17,7 @@ const RACKS: u32 = 150;
 const COFLOWS: u64 = 526;
 const FLOWS: usize = 700_000;
 const SECONDS: u64 = 3600;
-/// Of CoflowSim and FB2010's papers: racks have links of 1 Gbit/s.
+/// From CoflowSim and FB2010's papers: racks have links of 1 Gbit/s.
 const RATE_BPS: u64 = 1_000_000_000;
 const MEGABYTE_BITS: u64 = 8_000_000;
 const STEP: Duration = Duration::from_ps(1_000_000_000);
@@ -38,21 +38,21 @@ impl Draw {
         self.next() % bound
     }
 
-    /// Between `low` and `high`, with a logarithm that is uniform.
+    /// Returns a log-uniform number between `low` and `high`.
     fn wide(&mut self, low: f64, high: f64) -> f64 {
         let share = self.below(1 << 53) as f64 / (1_u64 << 53) as f64;
         low * (high / low).powf(share)
     }
 }
 
-/// The trace: flows in order of time.
+/// Returns the trace: flows in order of time.
 fn trace() -> Vec<Arrival> {
     let mut draw = Draw(2010);
     let mut flows = Vec::new();
     for transfer in 0..COFLOWS {
         let at =
             Time::from_ps(transfer * SECONDS * 1_000_000_000_000 / COFLOWS / 1_000_000_000 * 1_000_000_000);
-        // Wide and long, wide and short, narrow and long, narrow and short: 17, 15, 16 and 52 of a hundred.
+        // Wide and long, wide and short, narrow and long, narrow and short: 17, 15, 16 and 52 per cent.
         let (mappers, reducers, megabytes) = match draw.below(100) {
             0..=16 => (draw.wide(50.0, 300.0), draw.wide(20.0, 120.0), draw.wide(5.0, 500.0)),
             17..=31 => (draw.wide(20.0, 60.0), draw.wide(10.0, 50.0), draw.wide(1.0, 5.0)),
@@ -62,7 +62,7 @@ fn trace() -> Vec<Arrival> {
         let froms: Vec<u32> = (0..mappers as u64).map(|_| draw.below(RACKS.into()) as u32).collect();
         for _ in 0..reducers as u64 {
             let to = draw.below(RACKS.into()) as u32;
-            // What a reducer fetches, in equal parts, as the trace's readers have it.
+            // The amount that a reducer fetches, in equal parts, as readers of the trace assume.
             let each = (megabytes * draw.wide(0.5, 2.0) * MEGABYTE_BITS as f64) as u64 / froms.len() as u64;
             for from in &froms {
                 let id = FlowId { transfer, flow: flows.len() as u64 };

@@ -1,4 +1,4 @@
-//! The fluid model beside a schedule that is asked for all rates at every event.
+//! Compares the fluid model with a schedule that decides all rates at every event.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use schedule::fluid::{self, Arrival, Completion};
 use schedule::{FlowId, Links, Name, NewFlow, Schedule};
 use units::{DataRate, Duration, Time};
 
-/// Every rate is decided at every event, from all flows.
+/// Decides every rate at every event, from all flows.
 fn by_schedule(
     links: &Links,
     name: Name,
@@ -75,8 +75,8 @@ fn by_schedule(
     open.iter().map(completion).collect()
 }
 
-/// Coflows on a star of six hosts at 1 Gbit/s: milliseconds since the one before, mappers, reducers, bits of each reducer. No two transfers have the
-/// same left: rounding would say which comes first.
+/// Coflows on a star of six hosts at 1 Gbit/s: milliseconds since the previous one, mappers, reducers, bits of each reducer. No
+/// two transfers have the same amount left: rounding would decide which comes first.
 type Coflow = (u64, Vec<u32>, Vec<(u32, u64)>);
 
 fn coflows() -> impl Strategy<Value = Vec<Coflow>> {
@@ -128,7 +128,7 @@ proptest! {
         prop_assert_eq!(fast.transfers.len(), all.len());
         for (fast, all) in fast.transfers.iter().zip(&all) {
             prop_assert_eq!((fast.transfer, fast.began), (all.transfer, all.began));
-            // An end that falls on the other side of a step moves those that wait for it, each by a step.
+            // An end on the other side of a step delays those that wait for it, each by one step.
             let steps = 2 + coflows.len() as u64;
             let most = all.ended.since(all.began).as_ps() / 10_000 + step.map_or(0, |step| steps * step.as_ps());
             let apart = fast.ended.as_ps().abs_diff(all.ended.as_ps());

@@ -1,4 +1,4 @@
-//! What holds of every schedule, whatever arrives.
+//! Properties of every schedule, for any arrivals.
 
 use proptest::prelude::*;
 use schedule::fca::{Fca, Options, Volume};
@@ -6,7 +6,7 @@ use schedule::fluid::{self, Arrival};
 use schedule::{Floor, FlowId, Links, Name, NewFlow, Schedule, ScheduleError, Scheduler, MAX_VOLUME_BITS};
 use units::{DataRate, Duration, Time};
 
-/// Capacities, and flows as (transfer, bits, first link, number of links, picoseconds since the one before).
+/// Capacities, and flows as (transfer, bits, first link, number of links, picoseconds since the previous one).
 type Case = (Vec<u64>, Vec<(u64, u64, usize, usize, u64)>);
 
 fn cases() -> impl Strategy<Value = Case> {
@@ -58,7 +58,7 @@ fn arrive(schedule: &mut Schedule, arrival: &Arrival) -> Result<(), ScheduleErro
     schedule.arrive(at, &NewFlow { id, volume_bits, path })
 }
 
-/// Lets flows end that do so before `until`, at their times, with rates decided after each.
+/// Ends the flows that end before `until`, at their times, and decides rates after each.
 fn run_until(schedule: &mut Schedule, until: Time) {
     loop {
         let end = schedule.flows().next_end();
@@ -168,8 +168,8 @@ proptest! {
         }
     }
 
-    /// Step one's closed form: all flows of a transfer that is alone end when the link that has most to do for its capacity is
-    /// done, t = max over links of (sum of volumes / capacity), up to the rounding of rates to whole bits per second.
+    /// Step one's closed form: all flows of a transfer that is alone end when the busiest link for its capacity is done, t =
+    /// max over links of (sum of volumes / capacity), up to the rounding of rates to whole bits per second.
     #[test]
     fn a_transfer_alone_ends_when_its_tightest_link_is_done(
         capacities in prop::collection::vec(1_000_000..1_000_000_000_u64, 2..6),
@@ -192,7 +192,7 @@ proptest! {
     }
 }
 
-/// When each transfer with flows ends at present rates, in picoseconds from now; `None` for those with a flow that has no rate.
+/// Returns when each transfer with flows ends at present rates, in picoseconds from now; `None` if one of its flows has no rate.
 fn ends(schedule: &Schedule) -> Vec<(u64, Option<u128>)> {
     let mut ends = std::collections::BTreeMap::new();
     for transfer in 0..4 {
@@ -251,14 +251,14 @@ fn a_flow_that_has_sent_less_than_its_rate_says_so_and_is_given_more() {
     schedule.progress(later, fast, 250).unwrap();
     assert_eq!(schedule.flows().flow(fast).unwrap().remaining_bits(), 250);
     assert_eq!(schedule.flows().flow(slow).unwrap().remaining_bits(), 500);
-    // More than there was cannot be left.
+    // The remaining volume cannot exceed the volume.
     schedule.progress(later, fast, u64::MAX).unwrap();
     assert_eq!(schedule.flows().flow(fast).unwrap().remaining_bits(), 1000);
 }
 
 #[test]
 fn least_attained_service_serves_a_young_transfer_before_one_that_has_sent_its_first_limit() {
-    // 8 * 10 MiB at 8 * 1 MiB a second: old passes its first limit after 10 s; young arrives at 20 s.
+    // 8 * 10 MiB at 8 * 1 MiB per second: old exceeds its first limit after 10 s; young arrives at 20 s.
     let links = links(&[8 << 20]);
     let flow = |transfer, at, mebibytes: u64| Arrival {
         at: Time::ZERO + Duration::from_secs(at),
@@ -270,6 +270,6 @@ fn least_attained_service_serves_a_young_transfer_before_one_that_has_sent_its_f
     let outcome =
         fluid::run(&links, Name::Dclas, Options::default(), &flows, fluid::Options::default()).unwrap();
     let ends: Vec<_> = outcome.transfers.iter().map(|transfer| transfer.ended.as_secs_f64()).collect();
-    // 2 ends at 25; 3 sends 10 MiB until 35, when it joins the second queue behind 1, which ends at 55.
+    // 2 ends at 25; 3 sends 10 MiB until 35, and then joins the second queue behind 1, which ends at 55.
     assert_eq!(ends, [55.0, 25.0, 60.0]);
 }

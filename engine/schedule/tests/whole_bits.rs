@@ -1,4 +1,4 @@
-//! Rates are whole bits per second, so a link that a transfer fills up keeps some bits. They do not limit others.
+//! Rates are whole bits per second, so a link that a transfer fills up keeps some. They do not limit other transfers.
 
 use schedule::fca::{Fca, Options};
 use schedule::{FlowId, Links, Name, NewFlow, Schedule, Scheduler};
@@ -11,7 +11,7 @@ const FILLING: [u64; 3] = [100_000_007, 200_000_003, 300_000_001];
 struct Filled(Schedule);
 
 impl Filled {
-    /// Two links, and transfer 0 that fills the first.
+    /// Creates two links, and transfer 0, which fills the first.
     fn new(scheduler: Box<dyn Scheduler>) -> Self {
         let mut it = Filled(Schedule::new(&Links::any(&[DataRate::from_bps(GIGABIT); 2]), scheduler, None));
         for (flow, volume) in FILLING.into_iter().enumerate() {

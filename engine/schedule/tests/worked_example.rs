@@ -1,4 +1,4 @@
-//! The paper's worked example (section 4.1, figure 5), exact, in every order of arrival.
+//! The paper's worked example (section 4.1, figure 5), exactly, in every order of arrival.
 
 use schedule::fca::{Options, Volume};
 use schedule::fluid::{self, Arrival};
@@ -11,13 +11,13 @@ fn links(second: u64) -> Links {
     Links::any(&[5, second, 15].map(|rate| DataRate::from_bps(rate * MEGABIT)))
 }
 
-/// Flow `flow` of transfer `transfer` over one of the three links.
+/// Returns flow `flow` of transfer `transfer` over one of the three links.
 fn flow(transfer: u64, flow: u64, link: u32, at: Time) -> Arrival {
     let id = FlowId { transfer, flow };
     Arrival { at, id, volume_bits: 30 * MEGABIT, path: vec![link] }
 }
 
-/// Transfer A over links 1 and 3, transfer B over 2 and 3.
+/// Returns transfer A over links 1 and 3, and transfer B over links 2 and 3.
 fn flows(second_at: Time) -> [Arrival; 4] {
     let zero = Time::ZERO;
     [flow(1, 1, 0, zero), flow(1, 2, 2, zero), flow(2, 1, 1, second_at), flow(2, 2, 2, second_at)]
@@ -54,7 +54,7 @@ fn chasing_takes_6_and_3_seconds_in_all_24_orders_of_arrival() {
     assert_eq!(orders().len(), 24);
     for order_by in [Volume::Total, Volume::Remaining] {
         for order in orders() {
-            // Arrivals at one time are taken in the order of the list.
+            // Simultaneous arrivals are handled in the order of the list.
             let flows = order.map(|index| flows(Time::ZERO)[index].clone());
             let options = Options { order: order_by, ..Options::default() };
             assert_eq!(ends(&links(10), Name::Fca, options, &flows), seconds([6, 3]), "{order:?}");
@@ -86,6 +86,6 @@ fn a_transfer_two_seconds_later_takes_3_seconds_when_chasing_is_myopic_and_2_whe
         let options = Options { work_conserving, ..Options::default() };
         assert_eq!(ends(&links(15), Name::Fca, options, &flows(later)), seconds([6, second]));
     }
-    // This case does not tell chasing from fair sharing.
+    // This case does not distinguish chasing from fair sharing.
     assert_eq!(ends(&links(15), Name::Fair, Options::default(), &flows(later)), seconds([6, 2]));
 }

@@ -1,5 +1,5 @@
-//! The views and the judges on top of them: built frames read back, the definition of the classes, and any
-//! bytes at all.
+//! The views and the classification on top of them: reading of built frames, the definition of the classes, and arbitrary
+//! bytes.
 
 use std::net::IpAddr;
 
@@ -38,7 +38,7 @@ fn segment(addresses: &Addresses, flags: u8, payload: &[u8]) -> Vec<u8> {
     )
 }
 
-/// Makes the IPv4 header checksum of an untagged frame right again.
+/// Corrects the IPv4 header checksum of an untagged frame.
 fn fix_checksum(frame: &mut [u8]) {
     let end = 14 + usize::from(frame[14] & 0x0f) * 4;
     frame[24..26].fill(0);
@@ -121,10 +121,10 @@ fn ipv4_options_are_skipped_and_fragments_are_other() {
 #[test]
 fn lengths_that_contradict_each_other_are_other() {
     let mut frame = segment(&v4(Ecn::NotEct), ACK, &[]);
-    frame[16..18].copy_from_slice(&39_u16.to_be_bytes()); // Below 20 of IP and 20 of TCP.
+    frame[16..18].copy_from_slice(&39_u16.to_be_bytes()); // Less than 20 of IP and 20 of TCP.
     fix_checksum(&mut frame);
     assert_eq!(classify(&frame), PacketClass::Other);
-    frame[16..18].copy_from_slice(&19_u16.to_be_bytes()); // Below the IP header itself.
+    frame[16..18].copy_from_slice(&19_u16.to_be_bytes()); // Less than the IP header itself.
     fix_checksum(&mut frame);
     assert_eq!(classify(&frame), PacketClass::Other);
 }
@@ -208,7 +208,7 @@ fn an_error_names_header_field_value_and_what_is_right() {
     assert_eq!(error, "ipv4: header length in words is 1, it must be 5 to 15");
 }
 
-/// Calls everything there is on `data` at every layer.
+/// Calls every accessor on `data` at every layer.
 fn read_all(data: &[u8]) {
     let _ = (classify(data), classify_snapped(data, 1514), classify_snapped(data, 0));
     let _ = (ecn(data), FiveTuple::of(data));

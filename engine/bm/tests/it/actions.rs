@@ -1,4 +1,4 @@
-//! Actions, registers, counters, meters and what a switch hears of, on `actions.p4`.
+//! Actions, registers, counters, meters and the switch's side effects, on `actions.p4`.
 
 use bm::{CounterValue, CrcParameters, Fault, MatchKeyParam, MeterRate, RuntimeError, State};
 
@@ -6,7 +6,7 @@ use crate::harness::{ethernet, values, Bench, DROP_PORT};
 
 const JSON: &[u8] = include_bytes!("../programs/actions.json");
 
-/// A frame with items; the last must be of kind 0, which ends the parser's loop.
+/// Returns a frame with items; the last must be of kind 0, which ends the parser's loop.
 fn frame(items: &[(u8, u32)]) -> Vec<u8> {
     let mut frame = ethernet(2, 1, 0x800);
     for (kind, value) in items {
@@ -29,7 +29,7 @@ fn a_register_is_read_changed_and_written_in_one_action() {
             bench.get("results", "count")
         })
         .collect();
-    // The limit given to the default action is 2.
+    // The limit of the default action is 2.
     assert_eq!(counts, [1, 2, 0, 1]);
     assert_eq!(bench.state.register_read("ingress.counts", 3).unwrap(), [0, 0, 0, 1]);
     assert_eq!(
@@ -228,7 +228,7 @@ fn a_pushed_header_goes_out_first_and_lengthens_the_packet() {
     bench.run("egress").unwrap();
     let out = bench.deparse();
     assert_eq!(out[14..26], [1, 0, 0, 2, 3, 0, 0, 1, 0xee, 0, 0, 0x55]);
-    // Frame of 22 bytes, results of 32 and an item of 4.
+    // A frame of 22 bytes, results of 32 and an item of 4.
     assert_eq!(bench.phv.packet_length, 22 + 32 + 4);
 }
 

@@ -1,4 +1,4 @@
-//! What a client names by id and what is named by handle are the same objects, and a batch is taken back whole.
+//! Objects named by a client's id and by handle are the same objects, and a batch is undone completely.
 
 use bm::{ActionChoice, ActionSet, ClientAction, MatchKeyParam, Share, Shown, State};
 

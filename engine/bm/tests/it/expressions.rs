@@ -1,4 +1,4 @@
-//! Expressions against an oracle with plain, checked 128-bit integers: BMv2's rule is to compute in full and to cut on store.
+//! Expressions compared with an oracle of checked 128-bit integers: BMv2 computes exact values and cuts them when it stores them.
 
 use bm::Program;
 use proptest::prelude::*;
@@ -6,7 +6,7 @@ use serde_json::{json, Value};
 
 use crate::harness::Bench;
 
-/// Fields of the metadata that expressions read: name, width, signed.
+/// Metadata fields that expressions read: name, width, signed.
 const FIELDS: [(&str, u32, bool); 9] = [
     ("u1", 1, false),
     ("u8", 8, false),
@@ -78,7 +78,7 @@ fn write(tree: &Tree) -> Value {
     }
 }
 
-/// What the oracle cannot say (too wide for it), or what stops a packet.
+/// The value is too wide for the oracle, or the packet stops.
 enum Unknown {
     TooWide,
     Division,
@@ -140,7 +140,7 @@ fn evaluate(tree: &Tree, fields: &[i128]) -> Result<i128, Unknown> {
     })
 }
 
-/// A program whose only action assigns the expression to fields of several widths, and a comparison of it to one.
+/// Returns a program whose only action assigns the expression to fields of several widths, and then a comparison of it.
 fn program(tree: &Tree) -> Value {
     let mut fields: Vec<Value> =
         FIELDS.iter().map(|(name, width, signed)| json!([name, width, signed])).collect();
@@ -166,7 +166,7 @@ fn program(tree: &Tree) -> Value {
     })
 }
 
-/// The value of a field of a width from random bits.
+/// Returns the value of a field from random bits.
 fn field_value(bits: u128, width: u32, signed: bool) -> i128 {
     let low = (bits & ((1 << width) - 1)) as i128;
     if signed && low >> (width - 1) == 1 {
@@ -185,7 +185,7 @@ proptest! {
         bits in prop::collection::vec(prop_oneof![any::<u128>(), 0..4u128, Just(u128::MAX)], FIELDS.len()),
     ) {
         let json = program(&tree).to_string();
-        // A program may be refused for what it could need; then there is nothing to compare.
+        // The loader may refuse a program for its possible values; then there is nothing to compare.
         if let Err(error) = Program::from_json(json.as_bytes()) {
             let reason = &error.reason;
             prop_assert!(
@@ -202,7 +202,7 @@ proptest! {
             let field = bench.field("m", name);
             bench.phv.set(field, value as u64);
             if width > 64 {
-                // Phv::set knows only words.
+                // Phv::set takes words only.
                 value &= u64::MAX as i128;
             }
             values.push(value);

@@ -1,5 +1,5 @@
-//! A bare switch for tests: one packet at a time, and a record of what the program asked for. Whatever runs as native code
-//! is interpreted as well, and must leave the same packet and ask for the same.
+//! A bare switch for tests: one packet at a time, with a record of the program's requests. Everything that runs as native code
+//! is also interpreted, and must give the same packet and requests.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use bm::{Executable, Externs, Fault, Field, LogMessage, Phv, Program, State};
 
 pub const DROP_PORT: u64 = 511;
 
-/// What a program asked of the switch, in words.
+/// The requests of a program to the switch, in words.
 #[derive(Debug, Default)]
 pub struct Recorder {
     pub calls: Vec<String>,
@@ -48,7 +48,7 @@ impl Externs for Recorder {
     }
 }
 
-/// One program, its state, and the packet last run.
+/// One program, its state, and the last packet.
 pub struct Bench {
     pub program: Arc<Executable>,
     pub state: State,
@@ -77,7 +77,7 @@ impl Bench {
         self.phv.get(self.field(header, name))
     }
 
-    /// Parses a frame; the parser's error.
+    /// Parses a frame, and returns the parser error.
     pub fn parse(&mut self, frame: &[u8]) -> u32 {
         self.frame = frame.to_vec();
         self.phv.reset(&self.program, frame.len() as u64);
@@ -89,7 +89,7 @@ impl Bench {
         error
     }
 
-    /// The state and the packet, to be run by the interpreter.
+    /// Returns copies of the state and the packet for the interpreter.
     fn interpreted(&self) -> (State, Phv) {
         assert!(self.state.is_native(), "this machine has a code generator");
         let mut state = self.state.clone();
@@ -97,7 +97,7 @@ impl Bench {
         (state, self.phv.clone())
     }
 
-    /// Every slot, length and byte is as the interpreter left it.
+    /// Asserts that every slot, length and byte is the same as after the interpreter.
     fn assert_same(&self, interpreted: &Phv) {
         assert_eq!(format!("{:?}", self.phv), format!("{interpreted:?}"), "native and interpreted");
     }
@@ -122,7 +122,7 @@ impl Bench {
         ran
     }
 
-    /// The packet as it would leave.
+    /// Returns the packet as deparsed.
     pub fn deparse(&mut self) -> Vec<u8> {
         let payload = self.frame[self.phv.payload_offset()..].to_vec();
         let (mut state, mut phv) = self.interpreted();
@@ -139,7 +139,7 @@ impl Bench {
     }
 }
 
-/// An Ethernet header.
+/// Returns an Ethernet header.
 pub fn ethernet(dst: u64, src: u64, ether_type: u16) -> Vec<u8> {
     let mut frame = dst.to_be_bytes()[2..].to_vec();
     frame.extend_from_slice(&src.to_be_bytes()[2..]);
@@ -147,7 +147,7 @@ pub fn ethernet(dst: u64, src: u64, ether_type: u16) -> Vec<u8> {
     frame
 }
 
-/// Big-endian bytes of each value.
+/// Returns the big-endian bytes of each value.
 pub fn values(list: &[u64]) -> Vec<Vec<u8>> {
     list.iter().map(|v| v.to_be_bytes().to_vec()).collect()
 }

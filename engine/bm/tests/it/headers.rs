@@ -4,7 +4,7 @@ use crate::harness::{ethernet, Bench};
 
 const JSON: &[u8] = include_bytes!("../programs/headers.json");
 
-/// RFC 1071 over 16-bit words, written out apart from the engine's.
+/// Computes RFC 1071's checksum over 16-bit words, independently of the engine.
 fn checksum(data: &[u8]) -> u16 {
     let mut sum: u32 =
         data.chunks(2).map(|w| u32::from(w[0]) << 8 | u32::from(*w.get(1).unwrap_or(&0))).sum();
@@ -14,7 +14,7 @@ fn checksum(data: &[u8]) -> u16 {
     !(sum as u16)
 }
 
-/// An IPv4 header from 10.0.0.1 to 10.0.0.2 with these options.
+/// Returns an IPv4 header from 10.0.0.1 to 10.0.0.2 with these options.
 fn ipv4(options: &[u8], protocol: u8, payload: usize) -> Vec<u8> {
     let length = 20 + options.len();
     let mut header = vec![0x40 | (length / 4) as u8, 0, 0, 0, 0x12, 0x34, 0x40, 0, 64, protocol, 0, 0];

@@ -1,4 +1,4 @@
-//! Loading: what is refused, with its name and place, and that no text whatever makes the loader or the program panic.
+//! Loading: refused constructs with their name and place, and no panic of the loader or the program on any text.
 
 use bm::{Limits, Program};
 use proptest::prelude::*;
@@ -20,7 +20,7 @@ fn refusal(program: &Value) -> String {
     Program::from_json(program.to_string().as_bytes()).unwrap_err().to_string()
 }
 
-/// The index of an action of `actions.json`, and of its first primitive with this operation.
+/// Returns the index of an action of `actions.json`, and of its first primitive with this operation.
 fn find(program: &Value, action: &str, op: &str) -> (usize, usize) {
     let actions = program["actions"].as_array().unwrap();
     let at = actions.iter().position(|a| a["name"] == action).unwrap();
@@ -92,7 +92,7 @@ fn an_intermediate_value_that_could_need_more_than_8320_bits_is_refused() {
     let mut program = actions();
     let (action, primitive) = find(&program, "ingress.work", "_jump_if_zero");
     let wide = json!({"type": "field", "value": ["results", "wide"]});
-    // Shifted left by 14 bits' worth, and looked at whole.
+    // The field is shifted left by up to 16 383 bits, and the exact value is tested.
     let by = json!({"type": "expression", "value": {"op": "&", "left": wide, "right":
         {"type": "hexstr", "value": "0x3fff"}}});
     let shifted = json!({"type": "expression", "value": {"op": "<<", "left": wide, "right": by}});
@@ -166,7 +166,7 @@ fn every_truncation_of_a_program_is_refused() {
     }
 }
 
-/// Values that a mutation puts somewhere.
+/// Returns values that a mutation inserts.
 fn replacement() -> impl Strategy<Value = Value> {
     prop_oneof![
         Just(Value::Null),
@@ -223,7 +223,7 @@ fn mutate(value: &mut Value, at: &mut usize, with: &Value, how: u8) {
     }
 }
 
-/// A program that loads must also run any packet.
+/// Loads a program and, if that succeeds, runs a packet.
 fn exercise(json: &[u8], frame: &[u8]) {
     let Ok(program) = Program::from_json(json) else { return };
     let whole = ["parser", "deparser", "ingress", "egress"];

@@ -1,12 +1,12 @@
-//! Programs as p4c wrote them before April 2020, as p4c-bm wrote them, and with fields of no bits: BMv2 reads all of them.
+//! Programs as p4c emitted them before April 2020, as p4c-bm emitted them, and with fields of zero width: BMv2 reads all of them.
 
 use bm::Program;
 use serde_json::{json, Value};
 
 use crate::harness::{Bench, DROP_PORT};
 
-/// A header of four bytes, a header of one, and one action, which every packet runs. States, primitives and what else differs come
-/// from the test.
+/// Returns a program with a header of four bytes, a header of one, and one action, which every packet runs. Each test supplies
+/// states, primitives and other differences.
 fn program(states: &Value, primitives: &Value) -> Value {
     json!({
         "__meta__": {"version": [2, 18]},
@@ -61,7 +61,7 @@ fn bench(program: &Value) -> Bench {
     Bench::new(program.to_string().as_bytes())
 }
 
-/// What leaves of `frame`.
+/// Returns the bytes that leave for `frame`.
 fn sent(program: &Value, frame: &[u8]) -> Vec<u8> {
     let mut bench = bench(program);
     bench.parse(frame);
@@ -139,7 +139,7 @@ fn a_field_of_no_bits_is_extracted_assigned_read_and_hashed_as_nothing() {
     assert_eq!(sent(&program(&accept(), &primitives), &[0xff, 0x12, 0x34, 5, 6]), [0, 0x12, 0x34, 5, 6]);
 }
 
-/// A parser that sets the validity of `mark` as a field, and an action that reads it into `pair.a`, before and after `then`.
+/// Returns a parser that sets the validity of `mark` as a field, and an action that reads it before and after `then`.
 fn valid_set(value: &str, then: &Value) -> Value {
     let mut states = accept();
     let set = call("set", &[field("mark", "$valid$"), hex(value)]);

@@ -126,7 +126,7 @@ fn exit_ends_the_pipeline_after_its_action() {
     bench.state.mt_add_entry(ROUTE, &route(0x800, 0, 0), "ingress.send", &values(&[1]), 0).unwrap();
     bench.state.mt_add_entry(ACL, &acl((0, 0), None, (0, 0xffff)), "ingress.deny", &[], 1).unwrap();
     assert_eq!(send(&mut bench, 5, 6, 0x800).port, DROP_PORT);
-    // The statement after the tables was not reached: the source address is the packet's own.
+    // The statement after the tables did not run: the source address is the packet's own.
     assert_eq!(bench.get("ethernet", "src"), 6);
 }
 

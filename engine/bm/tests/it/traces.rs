@@ -1,4 +1,4 @@
-//! What a trace says about one packet, on `actions.p4` and `tables.p4`; and that watching changes nothing.
+//! Traces of one packet on `actions.p4` and `tables.p4`; observation changes nothing.
 
 use std::sync::Arc;
 
@@ -33,7 +33,7 @@ impl Traced {
         }
     }
 
-    /// Parses and runs ingress: the events of both.
+    /// Parses and runs ingress, and returns the events of both.
     fn run(&mut self, frame: &[u8]) -> (Vec<Event>, Vec<Event>) {
         let mut externs = Recorder::default();
         let (parser, ingress) =
@@ -46,7 +46,7 @@ impl Traced {
         (parsed, self.trace.take())
     }
 
-    /// Events of one kind, named, without the word that says the kind.
+    /// Returns the events of one kind, by name, without the word for the kind.
     fn named(&self, events: &[Event], kind: &str) -> Vec<String> {
         let mut found = Vec::new();
         for event in events {
@@ -156,7 +156,7 @@ fn branches_inside_an_action_are_told_with_their_way() {
         let of = |e: &Event| if let Event::Branch { holds } = e { Some(*holds) } else { None };
         events.iter().filter_map(of).collect()
     };
-    // count >= limit; five times i < 5 and once not; negative < 0.
+    // count >= limit; i < 5 holds five times and then fails; negative < 0.
     let loop_ = [true, true, true, true, true, false];
     let expected = |first: bool| [&[first][..], &loop_, &[true]].concat();
     assert_eq!(branches(&traced.run(&items(&ITEMS)).1), expected(false));
