@@ -1,8 +1,8 @@
 //! Direct counters and meters of a table's entries and of its default entry.
 //!
 //! BMv2 counts and meters hits only. P4Runtime treats the default entry like any other (P4Runtime 1.5 §9.1.3), so a miss that
-//! runs a default action is counted here, and metered once rates have been set. BMv2's runtime interface has no calls for
-//! default entries.
+//! runs a default action is counted here, and metered once rates have been set. BMv2's runtime interface has no calls for the
+//! counters and meters of default entries.
 
 use super::cells::check_rates;
 use super::table::table_name;

@@ -254,7 +254,7 @@ impl Translation<'_> {
         }
     }
 
-    /// Jumps to the block with this number, or to `other` if there are not so many.
+    /// Jumps to the block with this number, or to `other` if there is no such block.
     fn switch(&mut self, number: Value, blocks: &[Block], other: Block) {
         let mut call = |&block: &Block| self.b.func.dfg.block_call(block, &[]);
         let (calls, other): (Vec<_>, _) = (blocks.iter().map(&mut call).collect(), call(&other));

@@ -1,4 +1,4 @@
-//! [`crate::fair`] in a fluid run: flows with the same path have the same rate, and end in the order of their volumes.
+//! [`crate::fair`] in a fluid run: flows with the same path have the same rate, and a heap per path orders them by their ends.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
