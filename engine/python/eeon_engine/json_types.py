@@ -758,7 +758,7 @@ class LatencyReport(TypedDict):
 
 @final
 class Lateness(TypedDict):
-    """How far behind its time frames were sent, in nanoseconds."""
+    """Delay of frames after their times, in nanoseconds."""
 
     p50_ns: int
     """Median."""
@@ -767,10 +767,10 @@ class Lateness(TypedDict):
     """99th percentile."""
 
     max_ns: int
-    """The latest."""
+    """Maximum."""
 
     late: int
-    """Frames sent later than the limit asked about."""
+    """Number of frames sent later than the given limit."""
 
 
 @final
@@ -830,7 +830,7 @@ class ListedFlow(TypedDict):
 
 @final
 class LiveCounts(TypedDict):
-    """Frames lost or repaired outside the switch, by cause, and what else its loop has counted."""
+    """Frames lost or repaired outside the switch, by cause, and other counts of its loop."""
 
     rx_overruns: int
     """Frames that the kernel dropped because the switch did not fetch them in time."""
@@ -839,7 +839,7 @@ class LiveCounts(TypedDict):
     """Frames longer than the receive buffer, or captured incompletely."""
 
     rx_malformed: int
-    """Frames or messages other than an Ethernet frame of a known port."""
+    """Frames or messages that are not Ethernet frames of a known port."""
 
     rx_gso_refused: int
     """GSO super-frames that could not be segmented."""
@@ -848,34 +848,34 @@ class LiveCounts(TypedDict):
     """GSO super-frames that were segmented (not lost)."""
 
     rx_checksums_completed: int
-    """Frames whose checksum the sender had left to a NIC and which was completed (not lost)."""
+    """Frames whose checksum was left to a NIC and has been completed (not lost)."""
 
     tx_full: int
-    """Frames that the kernel, the peer or the file did not take because their buffer was full."""
+    """Frames refused by the kernel, the peer or the file because their buffer was full."""
 
     tx_down: int
-    """Frames to an interface that was down or had vanished, or without a peer."""
+    """Frames for an interface that was down or gone, or for a socket without a peer."""
 
     tx_refused: int
     """Frames that the kernel refused for another reason, such as the interface's MTU."""
 
     tx_no_port: int
-    """Frames to a port that has no interface or file."""
+    """Frames for a port without an interface or file."""
 
     rx_no_program: int
     """Frames that arrived while no program was loaded."""
 
     packets_in_lost: int
-    """Packets for the controller that nobody took in time."""
+    """Packets for the controller that were dropped because they were not fetched in time."""
 
     clock_held_back_us: int
     """
-    Microseconds by which the switch's clock was held back, because it had more to do by itself than the computer
-    can: a program that recirculates packets without end.
+    Microseconds by which the switch's clock was held back, because its own work exceeded the computer's capacity: a
+    program that recirculates packets without end.
     """
 
     events_lost: int
-    """Messages that were not read in time."""
+    """Messages that were dropped because they were not read in time."""
 
 
 @final
@@ -1981,12 +1981,12 @@ class TrafficCount(TypedDict):
     """A number of packets."""
 
     packets: int
-    """How many."""
+    """Number of packets."""
 
 
 @final
 class TrafficLatency(TypedDict):
-    """Picoseconds, as the twin's report has them; percentiles by nearest rank."""
+    """Latencies in picoseconds, as in the twin's report; percentiles by nearest rank."""
 
     mean_ps: int
     """Arithmetic mean."""
@@ -3022,16 +3022,16 @@ class TrafficClass(TypedDict):
     """Packets of one class."""
 
     sent: TrafficCount
-    """That hosts sent."""
+    """Packets that hosts sent."""
 
     delivered: TrafficCount
-    """That arrived where they were sent to."""
+    """Packets that arrived at their destination."""
 
     arrived_marked: int
-    """Of those delivered: sent without CE, arrived with it."""
+    """Of those delivered: packets sent without CE that arrived with it."""
 
     latency: TrafficLatency | None
-    """From being sent to the kernel's time of arrival; `None` when nothing was timed."""
+    """Time from sending to the kernel's arrival time; `None` if nothing was timed."""
 
 
 @final
@@ -3039,31 +3039,31 @@ class TrafficReport(TypedDict):
     """The report of a replay in real time."""
 
     classes: dict[str, TrafficClass]
-    """By the class's name."""
+    """By name of the class."""
 
     foreign: int
     """Frames that arrived at hosts and that no host had sent."""
 
     misdelivered: int
-    """Packets that arrived at a host whose address they do not carry."""
+    """Packets that arrived at a host that does not have their destination address."""
 
     duplicated: int
     """Packets that arrived more often than they were sent."""
 
     untimed: int
-    """Packets that arrived and whose latency is not known, because others like them were lost."""
+    """Packets that arrived but have no known latency, because other packets with their identity were lost."""
 
     lateness: Lateness
-    """How well times were kept."""
+    """Lateness of frames."""
 
     refused: int
     """Frames that the kernel refused to send."""
 
     overruns: int
-    """Frames that arrived at hosts and that the kernel could not keep until they were fetched."""
+    """Frames that arrived at hosts and that the kernel dropped before they were fetched."""
 
     elapsed_ns: int
-    """From the first frame to the last one sent or received."""
+    """Time from the first frame to the last one sent or received."""
 
 
 @final
