@@ -254,7 +254,7 @@ impl Sender {
         }
         if !was_recovering && event.marked == 0 {
             if !config.cwr_growth && self.ecn.has_answered(self.space.una) && self.loss.is_open() {
-                // Linux' CWR state.
+                // Linux's CWR state.
             } else if self.uses_window(prior_flight) {
                 self.congestion.grow(&mut self.congestion_window, &event);
             } else {

@@ -17,7 +17,7 @@ pub const MAX_TRANSFERS: usize = 1 << 20;
 #[derive(Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(transform = crate::schema::application("coflows")))]
 #[serde(deny_unknown_fields)]
-#[allow(dead_code)] // What all kinds share is read by `Head`.
+#[allow(dead_code)] // `Head` reads the fields that all kinds share.
 pub(crate) struct CoflowsSpec<'a> {
     kind: ReadByHead,
     name: ReadByHead,

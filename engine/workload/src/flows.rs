@@ -27,7 +27,7 @@ const MAX_SIGMA: f64 = 4.0;
 #[derive(Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(transform = crate::schema::application("flows")))]
 #[serde(deny_unknown_fields)]
-#[allow(dead_code)] // What all kinds share is read by `Head`.
+#[allow(dead_code)] // `Head` reads the fields that all kinds share.
 pub(crate) struct FlowsSpec<'a> {
     kind: ReadByHead,
     name: ReadByHead,

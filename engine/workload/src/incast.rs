@@ -16,7 +16,7 @@ pub const MAX_SERVERS: usize = 1 << 16;
 #[derive(Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(transform = crate::schema::application("incast")))]
 #[serde(deny_unknown_fields)]
-#[allow(dead_code)] // What all kinds share is read by `Head`.
+#[allow(dead_code)] // `Head` reads the fields that all kinds share.
 pub(crate) struct IncastSpec {
     kind: ReadByHead,
     name: ReadByHead,

@@ -26,7 +26,7 @@ const RETRY_AFTER: Duration = Duration::from_secs(1);
 #[derive(Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(transform = crate::schema::application("phases")))]
 #[serde(deny_unknown_fields)]
-#[allow(dead_code)] // What all kinds share is read by `Head`.
+#[allow(dead_code)] // `Head` reads the fields that all kinds share.
 pub(crate) struct PhasesSpec {
     kind: ReadByHead,
     name: ReadByHead,

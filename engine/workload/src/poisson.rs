@@ -26,7 +26,7 @@ const END: u64 = u64::MAX;
 #[derive(Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(transform = crate::schema::application("poisson")))]
 #[serde(deny_unknown_fields)]
-#[allow(dead_code)] // What all kinds share is read by `Head`.
+#[allow(dead_code)] // `Head` reads the fields that all kinds share.
 pub(crate) struct PoissonSpec {
     kind: ReadByHead,
     name: ReadByHead,

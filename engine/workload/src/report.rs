@@ -25,7 +25,7 @@ pub struct ApplicationReport {
     pub measures: Measures,
 }
 
-#[allow(clippy::trivially_copy_pass_by_ref)] // As serde calls it.
+#[allow(clippy::trivially_copy_pass_by_ref)] // serde requires this signature.
 fn is_zero(dscp: &u8) -> bool {
     *dscp == 0
 }

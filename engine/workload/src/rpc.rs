@@ -24,7 +24,7 @@ const MIN_INTERVAL_PS: u64 = 1_000_000;
 #[derive(Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(transform = crate::schema::application("rpc")))]
 #[serde(deny_unknown_fields)]
-#[allow(dead_code)] // What all kinds share is read by `Head`.
+#[allow(dead_code)] // `Head` reads the fields that all kinds share.
 pub(crate) struct RpcSpec {
     kind: ReadByHead,
     name: ReadByHead,

@@ -29,7 +29,7 @@ const MIN_INTERVAL_PS: u64 = 1_000_000;
 #[derive(Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(transform = crate::schema::application("scatter_gather")))]
 #[serde(deny_unknown_fields)]
-#[allow(dead_code)] // What all kinds share is read by `Head`.
+#[allow(dead_code)] // `Head` reads the fields that all kinds share.
 pub(crate) struct ScatterGatherSpec {
     kind: ReadByHead,
     name: ReadByHead,

@@ -67,7 +67,7 @@ pub fn add_to_schema(generator: &mut schemars::SchemaGenerator) {
 #[cfg(feature = "schema")]
 #[derive(schemars::JsonSchema)]
 #[schemars(untagged)]
-#[allow(dead_code)] // It is a schema only.
+#[allow(dead_code)] // Used only for the schema.
 enum ApplicationSpec<'a> {
     MapReduce(MapReduceSpec),
     Coflows(CoflowsSpec<'a>),

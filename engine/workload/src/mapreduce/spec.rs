@@ -33,7 +33,7 @@ const MIB: f64 = 1_048_576.0;
 #[derive(Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(transform = crate::schema::application("mapreduce")))]
 #[serde(deny_unknown_fields, default)]
-#[allow(dead_code)] // What all kinds share is read by `Head`.
+#[allow(dead_code)] // `Head` reads the fields that all kinds share.
 pub(crate) struct MapReduceSpec {
     kind: ReadByHead,
     name: ReadByHead,
