@@ -1,6 +1,6 @@
 //! One nanomsg PAIR socket for all ports: BMv2's `--packet-in`, PTF's `nn` platform. Needs no root.
 //!
-//! As in BMv2, the switch listens and every port number is in use. Messages of the peer that add ports or set them down
+//! As in BMv2, the switch listens and accepts every port number. Messages of the peer that add ports or set them down
 //! are recorded but have no effect. A PAIR has one peer: a second one waits until the first has gone.
 
 use std::collections::{BTreeSet, VecDeque};

@@ -41,9 +41,9 @@ pub enum DctcpEct {
 /// When in-order data is acknowledged (RFC 9293, 3.8.6.3; RFC 5681, 4.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DelayedAck {
-    /// Maximum number of unacknowledged segments; at least 1. The RFCs require 2.
+    /// The number of segments that makes an ACK due at once; at least 1. The RFCs specify 2.
     pub segments: u32,
-    /// Maximum delay; at most 500 ms in the RFCs.
+    /// The maximum delay of an ACK; at most 500 ms in the RFCs.
     pub timer: Duration,
 }
 

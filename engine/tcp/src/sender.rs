@@ -484,7 +484,7 @@ impl Sender {
         // The FIN takes no room in a segment, but occupies one offset of the windows.
         let mut len = if unsent <= mss { unsent + fin } else { mss };
         if self.space.next < self.space.max {
-            // A retransmission after a timeout ends where the peer's data begins.
+            // A retransmission after a timeout ends where data begins that the peer holds.
             if let Some(held) = self.loss.sacked.gap_from(self.space.next).1 {
                 len = len.min(held - self.space.next);
             }

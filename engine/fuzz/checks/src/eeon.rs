@@ -123,7 +123,7 @@ impl ExpectedCounts {
         }
     }
 
-    /// Checks, once the switch is idle, that each packet was counted in its class, and has a verdict or is queued.
+    /// Checks an idle switch: each packet was counted in its class, and has a verdict or is queued.
     pub(crate) fn check_counters(&self, switch: &Switch) {
         if !self.untouched {
             return;
