@@ -1,10 +1,10 @@
-//! The computer's clock as the switch's.
+//! The clock of a switch in real time.
 
 use std::time::{Duration as StdDuration, Instant};
 
 use units::Time;
 
-/// Counts from zero. It can be held back when the switch cannot keep up with itself.
+/// The time since the start. It can be held back if the switch cannot keep up with its own work.
 #[derive(Debug)]
 pub(crate) struct Clock {
     start: Instant,
@@ -16,27 +16,27 @@ impl Clock {
         Self { start, held_back: StdDuration::ZERO }
     }
 
-    /// Returns what it shows at `instant`; [`Time::MAX`] beyond 213 days, where 64 bits of picoseconds end.
+    /// Returns the clock's time at `instant`; [`Time::MAX`] beyond 213 days, where 64 bits of picoseconds end.
     pub(crate) fn at(&self, instant: Instant) -> Time {
         let elapsed = instant.saturating_duration_since(self.start).saturating_sub(self.held_back);
         let ps = elapsed.as_nanos().saturating_mul(1_000);
         Time::from_ps(u64::try_from(ps).unwrap_or(u64::MAX))
     }
 
-    /// Returns how long from `instant` until it shows `time`.
+    /// Returns the wait from `instant` until the clock shows `time`.
     pub(crate) fn until(&self, time: Time, instant: Instant) -> StdDuration {
         let ahead_ps = time.saturating_since(self.at(instant)).as_ps();
-        // Rounded up: a wait that ends before its time would have to be repeated.
+        // Rounded up: a wait that ends early would have to be repeated.
         StdDuration::from_nanos(ahead_ps.div_ceil(1_000))
     }
 
-    /// Holds the clock back: now, at `instant`, it shows `time`, which it has shown already.
+    /// Holds the clock back so that it shows `time`, an earlier time, at `instant`.
     pub(crate) fn hold_back_to(&mut self, time: Time, instant: Instant) {
         let ahead = self.at(instant).saturating_since(time);
         self.held_back += StdDuration::from_nanos(ahead.as_ps() / 1_000);
     }
 
-    /// Returns by how much the clock was held back so far.
+    /// Returns the total time by which the clock has been held back.
     pub(crate) fn held_back(&self) -> StdDuration {
         self.held_back
     }

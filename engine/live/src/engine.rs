@@ -1,4 +1,4 @@
-//! A switch with its clock, and what it needs before it has a program.
+//! A switch with its clock, and the state that it needs before it has a program.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
@@ -9,35 +9,35 @@ use units::Time;
 
 use crate::clock::Clock;
 
-/// How long the switch may work on its own backlog before frames, transmission and control calls get their turn.
+/// Maximum time for the switch's own backlog before frames, transmission and control calls get their turn.
 const CATCH_UP_LIMIT: Duration = Duration::from_millis(1);
-/// Wake-ups between two looks at the clock while catching up.
+/// Number of wake-ups between two checks of the clock while catching up.
 const CATCH_UP_STEP: usize = 32;
 
-/// What frames come with; nobody tells them apart by it.
+/// The tag of all frames; it is not used to distinguish them.
 const TAG: u64 = 0;
 
-/// What the lock between the loop and its callers protects.
+/// The state that the lock between the loop and its callers protects.
 pub(crate) struct Engine {
     pub(crate) config: SwitchConfig,
     pub(crate) switch: Option<Switch>,
     pub(crate) clock: Clock,
     pub(crate) no_program: u64,
-    /// Ports whose link is down, for a switch that is still to be made.
+    /// Ports whose link is down, for a switch that is created later.
     down: BTreeSet<u16>,
-    /// Whether the link of a port that is not listed is up: an interface that has gone is not, but what a socket's peer has not
-    /// spoken of is, as in BMv2.
+    /// Whether the link of an unlisted port is up. An interface that has gone is down; a port that a socket's peer has
+    /// not mentioned is up, as in BMv2.
     unlisted_are_up: bool,
-    /// Whether every packet is followed, whatever program is loaded.
+    /// Whether every packet is followed, with any program.
     follows_all: bool,
 }
 
-/// Steps of followed packets that wait to be taken, above which frames wait at the ports.
+/// Number of pending steps of followed packets above which frames wait at the ports.
 const STEPS_LIMIT: usize = simple_switch::MAX_STEPS / 4;
 
 impl Engine {
-    /// Creates the engine. Every link is up until [`Engine::set_links`] says otherwise. A switch that is made later gets `config`
-    /// too.
+    /// Creates the engine. Every link is up until [`Engine::set_links`] changes it. A switch that is created later also
+    /// uses `config`.
     pub(crate) fn new(
         config: SwitchConfig,
         switch: Option<Switch>,
@@ -58,19 +58,19 @@ impl Engine {
         engine
     }
 
-    /// Follows every packet of the present program, if that is wanted.
+    /// Follows every packet of the current program, if enabled.
     pub(crate) fn follow(&mut self) {
         if let Some(switch) = self.switch.as_mut().filter(|_| self.follows_all) {
             switch.follow(TAG);
         }
     }
 
-    /// Returns whether more is written down of followed packets than should wait.
+    /// Returns whether too many steps of followed packets are pending.
     pub(crate) fn is_full(&self) -> bool {
         self.switch.as_ref().is_some_and(|switch| switch.journey_steps() > STEPS_LIMIT)
     }
 
-    /// Sets which links are up: those of these ports as they say, others as `unlisted_are_up` says.
+    /// Sets the link states: those of `ports` as listed, all others to `unlisted_are_up`.
     pub(crate) fn set_links(&mut self, ports: &[PortInfo]) {
         let listed: BTreeMap<u16, bool> = ports.iter().map(|info| (info.port, info.is_up)).collect();
         let is_up = |port: &u16| listed.get(port).copied().unwrap_or(self.unlisted_are_up);
@@ -78,7 +78,7 @@ impl Engine {
         self.tell_links();
     }
 
-    /// Tells the switch which links are up.
+    /// Reports the link states to the switch.
     pub(crate) fn tell_links(&mut self) {
         let Some(switch) = &mut self.switch else { return };
         for port in &self.config.ports {
@@ -86,9 +86,9 @@ impl Engine {
         }
     }
 
-    /// Lets the switch do what has become due; returns the time up to which it has. When it cannot do it in time, its clock is
-    /// held back, as BMv2's packets wait for its threads: a program that recirculates for ever would otherwise fall behind more
-    /// with each round.
+    /// Runs the switch's due work. Returns the time up to which it is done. If that takes too long, the clock is held
+    /// back, as BMv2's packets wait for its threads: otherwise a program that recirculates forever would fall behind
+    /// further with each round.
     pub(crate) fn catch_up(&mut self) -> Time {
         self.catch_up_within(CATCH_UP_LIMIT)
     }
@@ -109,7 +109,7 @@ impl Engine {
         target
     }
 
-    /// Hands an arriving frame to the switch. `now` is what the clock shows, and the switch has caught up with it.
+    /// Passes an arriving frame to the switch. `now` is the clock's time, up to which the switch has caught up.
     pub(crate) fn arrive(&mut self, now: Time, port: u16, frame: &[u8]) {
         match &mut self.switch {
             Some(switch) => switch.handle_packet(now, port, frame, TAG),
@@ -134,7 +134,7 @@ mod tests {
             SwitchConfig { ports: (0..3).map(PortConfig::unlimited).collect(), ..SwitchConfig::default() };
         let clock = Clock::new(Instant::now());
         let mut engine = Engine::new(config, None, clock, false, false);
-        // Port 2 has vanished.
+        // Port 2 is no longer listed.
         engine.set_links(&[port(0, true), port(1, false)]);
         engine.switch = Some(
             Switch::new(Executable::new(Program::from_json(json).unwrap()), engine.config.clone()).unwrap(),
@@ -174,14 +174,14 @@ mod tests {
             ..SwitchConfig::default()
         };
         let switch = Switch::new(Executable::new(Program::from_json(json).unwrap()), config.clone()).unwrap();
-        // A clock that has run for a second, so that all rounds of a packet at time zero are due.
+        // The clock has run for a second, so all rounds of a packet at time zero are due.
         let clock = Clock::new(Instant::now() - Duration::from_secs(1));
         let mut engine = Engine::new(config, Some(switch), clock, false, false);
         let mut frame = [0; 64];
         (frame[0], frame[1], frame[3]) = (RECIRCULATE, ROUNDS, 1);
         engine.arrive(Time::ZERO, 0, &frame);
 
-        // No computer does anything in no time.
+        // With a limit of zero, the backlog cannot be finished.
         let reached = engine.catch_up_within(Duration::ZERO);
         assert!(reached <= Time::from_ps(u64::from(ROUNDS)), "{reached:?}");
         assert!(engine.clock.held_back() >= Duration::from_millis(999));

@@ -1,13 +1,13 @@
 //! A `simple_switch` in real time: one thread between ports (`port_io`), the clock and control calls from other threads.
 //!
-//! [`LiveSwitch`] is the whole interface. What a switch does with a packet is none of this crate's business: it hands frames
-//! and the time to `simple_switch::Switch` and carries away what comes out, as the twin does in virtual time.
+//! [`LiveSwitch`] is the whole interface. This crate does not process packets: it passes frames and the time to
+//! `simple_switch::Switch` and carries away the output, as the twin does in virtual time.
 //!
-//! The loop's thread takes the lock once for a batch of frames, not for each, and hands it over in between, so that a control
-//! call waits for one batch at most. It never waits for anything but frames, time and control calls.
+//! The loop's thread takes the lock once per batch of frames, and releases it in between, so a control call waits for
+//! one batch at most. The thread waits only for frames, time and control calls.
 //!
-//! Ports are those of Linux, behind the feature `ports`. Without it, and on any other system, there are [`LoopLock`] and
-//! [`PacketIns`], which a switch in virtual time shares with its callers as well.
+//! The ports are Linux interfaces, behind the feature `ports`. Without it, and on other systems, the crate contains
+//! only [`LoopLock`] and [`PacketIns`], which a switch in virtual time also shares with its callers.
 
 #![forbid(unsafe_code)]
 

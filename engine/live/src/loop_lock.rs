@@ -1,7 +1,7 @@
 //! The lock between a run loop and control calls from any thread.
 //!
-//! The loop works in slices and hands the lock over in between, so that a control call waits for one slice at most; while
-//! it is paused, it does not start another slice.
+//! The loop works in slices and releases the lock in between, so a control call waits for one slice at most. While the
+//! loop is paused, it starts no slice.
 
 use std::thread::{self, ThreadId};
 
@@ -10,7 +10,7 @@ use parking_lot::{Condvar, Mutex, MutexGuard};
 /// A lock that a run loop and control calls share.
 pub struct LoopLock<E> {
     engine: Mutex<E>,
-    /// The thread whose control calls belong together, and how often it has said so. Taken only by who holds `engine`.
+    /// The thread that has the turn, and the depth of its `take_turn` calls. A thread takes the turn only while it holds `engine`.
     turn: Mutex<Option<(ThreadId, usize)>>,
     turn_ended: Condvar,
     pauses: Mutex<usize>,
@@ -18,7 +18,7 @@ pub struct LoopLock<E> {
 }
 
 impl<E> LoopLock<E> {
-    /// Returns a lock around `engine`, not paused.
+    /// Returns a lock around `engine`. It is not paused.
     pub fn new(engine: E) -> Self {
         Self {
             engine: Mutex::new(engine),
@@ -45,14 +45,14 @@ impl<E> LoopLock<E> {
         }
     }
 
-    /// Locks as [`LoopLock::lock`] does, if it need not wait.
+    /// Locks like [`LoopLock::lock`] if that is possible without waiting.
     pub fn try_lock(&self) -> Option<MutexGuard<'_, E>> {
         let engine = self.engine.try_lock()?;
         let is_free = self.turn.lock().is_none_or(|(owner, _)| owner == thread::current().id());
         is_free.then_some(engine)
     }
 
-    /// Takes the turn: until as many calls of `end_turn`, control calls of other threads wait. The run loop does not: see `pause`.
+    /// Takes the turn: control calls of other threads wait until a matching `end_turn`. Calls nest. The run loop does not wait: see `pause`.
     pub fn take_turn(&self) {
         let _engine = self.lock();
         let mut turn = self.turn.lock();
@@ -60,7 +60,7 @@ impl<E> LoopLock<E> {
         *turn = Some((thread::current().id(), depth + 1));
     }
 
-    /// Takes one `take_turn` of this thread back; without one it does nothing.
+    /// Undoes one `take_turn` of this thread; without one it has no effect.
     pub fn end_turn(&self) {
         let mut turn = self.turn.lock();
         let Some((owner, depth)) = *turn else { return };
@@ -70,7 +70,7 @@ impl<E> LoopLock<E> {
         }
     }
 
-    /// Calls `slice` for a run loop until it says that it is done.
+    /// Calls `slice` for a run loop until it returns a result.
     pub fn run<R>(&self, mut slice: impl FnMut(&mut E) -> Option<R>) -> R {
         loop {
             if let Some(result) = self.slice(&mut slice) {
@@ -79,9 +79,9 @@ impl<E> LoopLock<E> {
         }
     }
 
-    /// Runs one slice of a run loop, as soon as it is not paused.
+    /// Runs one slice of a run loop as soon as the loop is not paused.
     pub fn slice<R>(&self, slice: impl FnOnce(&mut E) -> R) -> R {
-        // Held across the slice, so that `pause` returns only when none is running.
+        // Held during the slice, so that `pause` returns only when no slice is running.
         let mut pauses = self.pauses.lock();
         while *pauses > 0 {
             self.resumed.wait(&mut pauses);
@@ -93,12 +93,12 @@ impl<E> LoopLock<E> {
         result
     }
 
-    /// Keeps run loops out until as many calls of `resume`.
+    /// Keeps run loops out until a matching `resume`. Calls nest.
     pub fn pause(&self) {
         *self.pauses.lock() += 1;
     }
 
-    /// Takes one `pause` back; without one it does nothing.
+    /// Undoes one `pause`; without one it has no effect.
     pub fn resume(&self) {
         let mut pauses = self.pauses.lock();
         *pauses = pauses.saturating_sub(1);

@@ -1,14 +1,14 @@
-//! Packets for the controller, between the loop that sends them and the server that asks for them.
+//! Packets for the controller, between the loop that sends them and the server that fetches them.
 
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
 use parking_lot::{Condvar, Mutex};
 
-/// Packets that wait for the controller. BMv2's queue has no bound; ours drops and counts beyond it.
+/// Maximum number of packets that wait for the controller. BMv2's queue is unbounded; this one drops and counts further packets.
 pub const PACKET_IN_LIMIT: usize = 4096;
 
-/// Packets that left on the CPU port, until the controller takes them.
+/// Packets that left on the CPU port and that the controller has not fetched.
 #[derive(Default)]
 pub struct PacketIns {
     waiting: Mutex<(VecDeque<Vec<u8>>, u64)>,
@@ -16,7 +16,7 @@ pub struct PacketIns {
 }
 
 impl PacketIns {
-    /// Adds one, or counts it as lost.
+    /// Adds a packet, or counts it as lost.
     pub fn push(&self, packet: Vec<u8>) {
         let mut waiting = self.waiting.lock();
         if waiting.0.len() < PACKET_IN_LIMIT {
@@ -27,7 +27,7 @@ impl PacketIns {
         }
     }
 
-    /// Returns all that wait; if none, waits for one.
+    /// Returns all waiting packets. If there are none, waits for one, up to `timeout`.
     pub fn take(&self, timeout: Duration) -> Vec<Vec<u8>> {
         let deadline = Instant::now() + timeout;
         let mut waiting = self.waiting.lock();

@@ -1,4 +1,4 @@
-//! The loop: wait, take frames, let the switch work, send.
+//! The loop: wait, receive frames, run the switch, send.
 
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
@@ -10,13 +10,13 @@ use units::Time;
 use crate::engine::Engine;
 use crate::shared::{Command, Shared};
 
-/// How often ports are maintained and counts are published.
+/// Interval at which ports are maintained and counts are published.
 const MAINTAIN_EVERY: Duration = Duration::from_millis(100);
 
-/// How long frames wait at the ports before the loop looks again whether what was written down has been taken.
+/// Time that frames wait at the ports before the loop checks again whether the recorded steps have been taken.
 const FULL_WAIT: Duration = Duration::from_millis(1);
 
-/// Why the loop ends by itself.
+/// The reason why the loop ends by itself.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum RunError {
     #[error("{0}")]
@@ -25,7 +25,7 @@ pub(crate) enum RunError {
     ClockEnds,
 }
 
-/// Runs until it is told to stop.
+/// Runs until it is stopped.
 pub(crate) fn run(mut io: Box<dyn PortIo>, mut poller: Poller, shared: &Shared) -> Result<(), RunError> {
     let io = io.as_mut();
     let mut ready = Vec::new();
@@ -54,7 +54,7 @@ pub(crate) fn run(mut io: Box<dyn PortIo>, mut poller: Poller, shared: &Shared) 
                 return Ok(FULL_WAIT);
             }
             let more = io.receive(&poller, &ready, &mut |port, frame| {
-                // Each frame has its own time of arrival, and what is due before it goes first, within the same limit.
+                // Each frame has its own arrival time. Work that is due before it comes first, within the same limit.
                 let now = engine.catch_up();
                 engine.arrive(now, port, frame);
             })?;
@@ -75,7 +75,7 @@ pub(crate) fn run(mut io: Box<dyn PortIo>, mut poller: Poller, shared: &Shared) 
     Ok(())
 }
 
-/// Gives back the buffers of what the ports have sent.
+/// Returns the buffers of sent frames to the switch.
 fn recycle(engine: &mut Engine, sent: &mut Vec<Transmit>) {
     match &mut engine.switch {
         Some(switch) => sent.drain(..).for_each(|sent| switch.recycle(sent.frame)),
@@ -83,7 +83,7 @@ fn recycle(engine: &mut Engine, sent: &mut Vec<Transmit>) {
     }
 }
 
-/// Takes what the switch sends: to the controller, or to the ports.
+/// Collects the switch's output: for the controller, or for the ports.
 fn collect(engine: &mut Engine, shared: &Shared, sent: &mut Vec<Transmit>) {
     let Some(switch) = &mut engine.switch else { return };
     while let Some(transmit) = switch.poll_transmit() {
@@ -98,19 +98,19 @@ fn collect(engine: &mut Engine, shared: &Shared, sent: &mut Vec<Transmit>) {
 
 fn do_commands(io: &mut dyn PortIo, poller: &Poller, shared: &Shared) -> Result<(), IoError> {
     loop {
-        // The lock is not held while a port is changed.
+        // The lock is not held while a port changes.
         let Some((command, reply)) = shared.commands.lock().pop_front() else { return Ok(()) };
         let result = change(io, command);
         if result.is_ok() {
             io.register(poller)?;
         }
         publish(io, shared);
-        // Who asked may have given up.
+        // The requester may have given up.
         let _ = reply.send(result);
     }
 }
 
-/// Shows how ports and counts are now, and tells the switch when a link has changed.
+/// Publishes the current ports and counts, and reports changed links to the switch.
 pub(crate) fn publish(io: &dyn PortIo, shared: &Shared) {
     let ports = io.ports();
     let links = |ports: &[PortInfo]| ports.iter().map(|info| (info.port, info.is_up)).collect::<Vec<_>>();

@@ -1,4 +1,4 @@
-//! What the loop shares with the threads that call it.
+//! The state that the loop shares with calling threads.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -11,19 +11,19 @@ use port_io::{Interface, IoCounts, IoError, PortInfo, Waker};
 use crate::engine::Engine;
 use crate::{LoopLock, PacketIns};
 
-/// Messages that wait to be read; later ones are dropped and counted.
+/// Maximum number of unread messages; further ones are dropped and counted.
 const EVENT_LIMIT: usize = 1024;
 
-/// A change of ports, done by the loop's thread, which owns them.
+/// A change of ports, carried out by the loop's thread, which owns them.
 pub(crate) enum Command {
     Add(u16, Box<Interface>),
     Remove(u16),
 }
 
-/// A command, and where its result goes.
+/// A command, and the channel for its result.
 pub(crate) type Request = (Command, mpsc::Sender<Result<(), IoError>>);
 
-/// The switch, and what is said between the loop and its callers.
+/// The switch, and the communication between the loop and its callers.
 pub(crate) struct Shared {
     pub(crate) engine: LoopLock<Engine>,
     pub(crate) packet_ins: PacketIns,
@@ -37,7 +37,7 @@ pub(crate) struct Shared {
 }
 
 impl Shared {
-    /// Creates the shared state. `events` are the first messages, `ports` are as they are now, and `waker` ends a wait of the
+    /// Creates the shared state. `events` are the first messages, `ports` the current ports; `waker` ends a wait of the
     /// loop.
     pub(crate) fn new(engine: Engine, ports: Vec<PortInfo>, events: VecDeque<String>, waker: Waker) -> Self {
         Self {
@@ -58,7 +58,7 @@ impl Shared {
         self.waker.wake();
     }
 
-    /// Adds a message for people, or counts it as lost.
+    /// Adds a message for users, or counts it as lost.
     pub(crate) fn event(&self, text: String) {
         let mut events = self.events.lock();
         if events.0.len() < EVENT_LIMIT {
@@ -69,7 +69,7 @@ impl Shared {
         }
     }
 
-    /// Returns all messages that wait; without any, waits for one.
+    /// Returns all waiting messages. If there are none, waits for one, up to `timeout`.
     pub(crate) fn take_events(&self, timeout: Duration) -> Vec<String> {
         let deadline = Instant::now() + timeout;
         let mut events = self.events.lock();
@@ -83,7 +83,7 @@ impl Shared {
     }
 }
 
-/// Says that the loop is over, also when it panics.
+/// Records the end of the loop, even if it panics.
 pub(crate) struct EndGuard<'a>(pub(crate) &'a Shared);
 
 impl Drop for EndGuard<'_> {

@@ -1,4 +1,4 @@
-//! A switch that runs: what its users call.
+//! A running switch: its public interface.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::path::PathBuf;
@@ -20,28 +20,28 @@ use crate::run;
 use crate::shared::{Command, EndGuard, Shared};
 use crate::{LiveError, PacketIns};
 
-/// Where frames come from and go to.
+/// The source and destination of frames.
 pub enum Ports {
     /// Network interfaces: number and name. More can be added later.
     Interfaces(Vec<(u16, String)>),
-    /// Ways in and out that are fixed for the switch's life, with the ports that exist.
+    /// An input and output that is fixed for the switch's life, with the numbers of its ports.
     Fixed(Box<dyn PortIo>, Vec<u16>),
 }
 
-/// The link and the queue that every port gets.
+/// Link and queue settings of every port.
 #[derive(Clone, Debug, Default)]
 pub struct PortDefaults {
-    /// Speed of the link; `None` sends at once.
+    /// Rate of the link; `None` sends at once.
     pub rate: Option<DataRate>,
-    /// Speeds of single ports, in place of `rate`.
+    /// Rates of individual ports, which override `rate`.
     pub port_rates: BTreeMap<u16, DataRate>,
-    /// Bytes added to each frame for its time on that link.
+    /// Bytes added to each frame for its transmit time on the link.
     pub overhead: Bytes,
     /// Maximum number of packets in one queue. BMv2: 64.
     pub queue_limit_packets: Option<usize>,
     /// Maximum number of bytes in one queue.
     pub queue_limit_bytes: Option<Bytes>,
-    /// Which queues of a port share its link by weight.
+    /// Weights of the queues of a port that share its link.
     pub quanta: Quanta,
 }
 
@@ -55,32 +55,32 @@ impl PortDefaults {
 
 /// Settings of a live switch.
 pub struct LiveConfig {
-    /// The switch's own. Its ports are added from `ports`.
+    /// The switch's own settings. `ports` adds its ports.
     pub switch: SwitchConfig,
-    /// What each port is like.
+    /// Settings of each port.
     pub port_defaults: PortDefaults,
-    /// Folder for captures of each interface; `None` captures nothing.
+    /// Folder for captures of each interface; `None` disables capture.
     pub capture: Option<PathBuf>,
-    /// Whether every packet is followed, for [`Switch::take_journey`]. Frames wait at the ports while what was written down
-    /// is not taken.
+    /// Whether every packet is followed, for [`Switch::take_journey`]. Frames wait at the ports while too many recorded
+    /// steps have not been taken.
     pub follows_all: bool,
 }
 
-/// Frames lost or repaired outside the switch, by cause, and what else its loop has counted.
+/// Frames lost or repaired outside the switch, by cause, and other counts of its loop.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LiveCounts {
-    /// At the ports.
+    /// Counts at the ports.
     #[serde(flatten)]
     pub io: IoCounts,
     /// Frames that arrived while no program was loaded.
     pub rx_no_program: u64,
-    /// Packets for the controller that nobody took in time.
+    /// Packets for the controller that were dropped because they were not fetched in time.
     pub packets_in_lost: u64,
-    /// Microseconds by which the switch's clock was held back, because it had more to do by itself than the computer
-    /// can: a program that recirculates packets without end.
+    /// Microseconds by which the switch's clock was held back, because its own work exceeded the computer's capacity: a
+    /// program that recirculates packets without end.
     pub clock_held_back_us: u64,
-    /// Messages that were not read in time.
+    /// Messages that were dropped because they were not read in time.
     pub events_lost: u64,
 }
 
@@ -91,13 +91,13 @@ pub struct LiveSwitch {
     capture: Option<PathBuf>,
     device_id: u64,
     cpu_port: Option<u16>,
-    /// The loop before `start`.
+    /// The loop's ports and poller before `start`.
     parts: Mutex<Option<(Box<dyn PortIo>, Poller)>>,
     thread: Mutex<Option<JoinHandle<()>>>,
 }
 
 impl LiveSwitch {
-    /// Opens the ports. No frame is taken before `start`. Without a program, frames are dropped and counted until there is one.
+    /// Opens the ports. No frame is received before `start`. Without a program, frames are dropped and counted until one is loaded.
     pub fn new(
         program: Option<Arc<Executable>>,
         config: LiveConfig,
@@ -119,7 +119,7 @@ impl LiveSwitch {
             Ports::Fixed(io, numbers) => (io, numbers),
         };
         switch_config.ports = numbers.iter().map(|port| port_defaults.port(*port)).collect();
-        // Without a program nothing else checks it before one is loaded.
+        // Without a program, nothing else checks the settings before one is loaded.
         switch_config.check()?;
         let switch = program.map(|program| Switch::new(program, switch_config.clone())).transpose()?;
         let (device_id, cpu_port) = (switch_config.device_id, switch_config.cpu_port);
@@ -139,7 +139,7 @@ impl LiveSwitch {
         })
     }
 
-    /// Begins to take frames.
+    /// Starts to receive frames.
     pub fn start(&self) -> Result<(), LiveError> {
         let (mut io, poller) = self.parts.lock().take().ok_or(LiveError::Running)?;
         io.register(&poller)?;
@@ -156,38 +156,38 @@ impl LiveSwitch {
         Ok(())
     }
 
-    /// Ends the loop, and writes pending output to files. May be called again.
+    /// Ends the loop, and writes pending output to files. May be called repeatedly.
     pub fn stop(&self) {
         self.shared.stopping.store(true, Ordering::Release);
         self.shared.wake();
         if let Some(thread) = self.thread.lock().take() {
-            // A loop that panicked has said so on stderr.
+            // A loop that panicked has reported it on stderr.
             let _ = thread.join();
         }
         self.shared.ended.store(true, Ordering::Release);
     }
 
-    /// Returns whether the loop has ended, by `stop` or by itself.
+    /// Returns whether the loop has ended, through `stop` or by itself.
     pub fn has_ended(&self) -> bool {
         self.shared.ended.load(Ordering::Acquire)
     }
 
-    /// Calls into the switch, between two batches of frames.
+    /// Calls `call` with the switch, between two batches of frames.
     pub fn with<R>(&self, call: impl FnOnce(&mut Switch) -> R) -> Result<R, LiveError> {
         let result = self.shared.engine.lock().switch.as_mut().map(call).ok_or(LiveError::NoProgram);
-        // The call may have opened a gate or made something due.
+        // The call may have opened a gate or made work due.
         self.shared.wake();
         result
     }
 
-    /// Calls [`LiveSwitch::with`] if it need not wait; otherwise `call` is not called.
+    /// Calls [`LiveSwitch::with`] if that is possible without waiting; otherwise returns `None` without calling `call`.
     pub fn try_with<R>(&self, call: impl FnOnce(&mut Switch) -> R) -> Option<Result<R, LiveError>> {
         let result = self.shared.engine.try_lock()?.switch.as_mut().map(call).ok_or(LiveError::NoProgram);
         self.shared.wake();
         Some(result)
     }
 
-    /// Replaces the program and all state; the first one makes the switch.
+    /// Replaces the program and all state. The first program creates the switch.
     pub fn load_program(&self, program: Arc<Executable>) -> Result<(), LiveError> {
         let mut engine = self.shared.engine.lock();
         match &mut engine.switch {
@@ -208,7 +208,7 @@ impl LiveSwitch {
         Ok(())
     }
 
-    /// Returns the program that runs.
+    /// Returns the running program.
     pub fn program(&self) -> Option<Arc<Executable>> {
         self.shared.engine.lock().switch.as_ref().map(|switch| Arc::clone(switch.program()))
     }
@@ -218,22 +218,22 @@ impl LiveSwitch {
         self.shared.engine.pause();
     }
 
-    /// Takes one `pause` back.
+    /// Undoes one `pause`.
     pub fn resume(&self) {
         self.shared.engine.resume();
     }
 
-    /// Makes other threads' calls wait until `end_turn`.
+    /// Makes calls of other threads wait until `end_turn`.
     pub fn take_turn(&self) {
         self.shared.engine.take_turn();
     }
 
-    /// Takes one `take_turn` back.
+    /// Undoes one `take_turn`.
     pub fn end_turn(&self) {
         self.shared.engine.end_turn();
     }
 
-    /// Returns what the switch's clock shows.
+    /// Returns the time of the switch's clock.
     pub fn now(&self) -> Time {
         self.shared.engine.lock().clock.at(Instant::now())
     }
@@ -258,7 +258,7 @@ impl LiveSwitch {
         &self.shared.packet_ins
     }
 
-    /// Adds a network interface to a switch that has such ports.
+    /// Adds a network interface to a switch whose ports are interfaces.
     pub fn add_port(&self, port: u16, name: &str) -> Result<(), LiveError> {
         let taken =
             |ports: &[PortInfo]| ports.iter().find(|info| info.port == port).map(|info| info.name.clone());
@@ -285,7 +285,7 @@ impl LiveSwitch {
         done
     }
 
-    /// Takes an interface away.
+    /// Removes an interface.
     pub fn remove_port(&self, port: u16) -> Result<(), LiveError> {
         self.ask(Command::Remove(port))?;
         self.drop_port(port);
@@ -301,7 +301,7 @@ impl LiveSwitch {
     }
 
     fn ask(&self, command: Command) -> Result<(), LiveError> {
-        // Before `start` no other thread owns the ports.
+        // Before `start`, no other thread owns the ports.
         if let Some((io, _)) = &mut *self.parts.lock() {
             run::change(io.as_mut(), command)?;
             run::publish(io.as_ref(), &self.shared);
@@ -319,12 +319,12 @@ impl LiveSwitch {
         }
     }
 
-    /// Returns the ports with their interfaces or files, in order of number, as they were a moment ago.
+    /// Returns the ports with their interfaces or files, ordered by number, as last published.
     pub fn ports(&self) -> Vec<PortInfo> {
         self.shared.view.lock().0.clone()
     }
 
-    /// Returns what was counted at the ports, as of a moment ago, and in the loop.
+    /// Returns the counts at the ports, as last published, and those of the loop.
     pub fn counts(&self) -> LiveCounts {
         let io = self.shared.view.lock().1;
         let events_lost = self.shared.events_lost();
@@ -339,7 +339,7 @@ impl LiveSwitch {
         }
     }
 
-    /// Returns what people should know, such as interfaces that went down; without any, waits for one.
+    /// Returns messages for users, such as interfaces that went down. If there are none, waits for one, up to `timeout`.
     pub fn take_events(&self, timeout: Duration) -> Vec<String> {
         self.shared.take_events(timeout)
     }

@@ -1,4 +1,4 @@
-//! The loop between ports, clock and control calls, with ports that are made for the test.
+//! The loop between ports, clock and control calls, with ports made for the test.
 #![cfg(all(target_os = "linux", feature = "ports"))]
 
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -12,7 +12,7 @@ use simple_switch::SwitchConfig;
 
 const FRAMES_PER_TURN: u64 = 64;
 
-/// A port 0 at which `left` frames wait. Frames that the switch sends are counted.
+/// A port 0 at which `left` frames wait. It counts the frames that the switch sends.
 struct Source {
     frame: Vec<u8>,
     left: Arc<AtomicU64>,
@@ -82,7 +82,7 @@ fn switch(
     (switch, left, sent)
 }
 
-/// Waits until `done`, half a minute at most.
+/// Waits until `done`, at most half a minute.
 fn until(what: &str, mut done: impl FnMut() -> bool) {
     for _ in 0..3_000 {
         if done() {
@@ -142,7 +142,7 @@ fn frames_before_the_first_program_are_counted_and_the_program_may_come_later() 
     until("later ones are sent", || sent.load(Ordering::Relaxed) == 5);
 }
 
-/// Each packet recirculates 255 times, a picosecond apart: far more than can be done in that time.
+/// Each packet recirculates 255 times, a picosecond apart: more than the computer can do in that time.
 #[test]
 fn a_program_that_recirculates_faster_than_the_computer_can_comes_to_its_end() {
     const RECIRCULATE: u8 = 3;

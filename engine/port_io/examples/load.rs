@@ -1,11 +1,11 @@
-//! Sends frames on one network interface and counts those that arrive on another: the load of `live/benches/throughput.py`.
+//! Sends frames on one network interface and counts the frames that arrive on another: the load generator of `live/benches/throughput.py`.
 //!
 //!     load SEND_ON RECEIVE_ON FRAMES FRAMES_PER_SECOND FRAME_BYTES
 //!
-//! Prints `sent received seconds`: seconds from the first frame sent to the last one received. A rate of 0 sends as fast as it
-//! can. One thread does both, so that a machine of two cores has one for the switch.
+//! Prints `sent received seconds`: the seconds run from the first frame sent to the last one received. A rate of 0
+//! sends as fast as possible. One thread does both, so that a machine with two cores has one for the switch.
 
-#![allow(clippy::print_stdout)] // This is what it is for.
+#![allow(clippy::print_stdout)] // The result goes to standard output.
 
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
@@ -13,9 +13,9 @@ use std::time::{Duration, Instant};
 use port_io::{Interface, Interfaces, IoError, Poller, PortIo};
 
 const BATCH: u64 = 32;
-/// How long nothing may arrive until the rest counts as lost.
+/// Time without an arrival after which the missing frames count as lost.
 const PATIENCE: Duration = Duration::from_millis(1_500);
-/// An experimental EtherType (IEEE 802): nobody else on these links sends it.
+/// An experimental EtherType (IEEE 802), which nothing else on these links sends.
 const ETHER_TYPE: [u8; 2] = [0x88, 0xb5];
 
 fn frame(length: usize, template: Option<&[u8]>) -> Vec<u8> {

@@ -5,77 +5,77 @@ use std::path::PathBuf;
 
 use crate::pcap::PcapError;
 
-/// Why a port cannot be opened, or a loop not go on.
+/// The reason why a port cannot be opened, or why the loop cannot continue.
 #[derive(Debug, thiserror::Error)]
 pub enum IoError {
-    /// An interface that cannot be opened.
+    /// An interface cannot be opened.
     #[error("interface '{name}' (port {port}): {doing}: {source}{hint}")]
     Interface {
         /// The interface.
         name: String,
-        /// Its port.
+        /// Its port number.
         port: u16,
         /// The step that failed.
         doing: &'static str,
-        /// What the system says.
+        /// The system's error.
         source: io::Error,
-        /// What to do about it.
+        /// The next step for the user.
         hint: &'static str,
     },
-    /// A file or FIFO that cannot be opened or written.
+    /// A file or FIFO cannot be opened or written.
     #[error("file '{path}' (port {port}): {source}")]
     File {
         /// The file.
         path: PathBuf,
-        /// Its port.
+        /// Its port number.
         port: u16,
-        /// What the system says.
+        /// The system's error.
         source: io::Error,
     },
-    /// A file other than a pcap file.
+    /// A file is not a pcap file.
     #[error("file '{path}' (port {port}): {source}")]
     Pcap {
         /// The file.
         path: PathBuf,
-        /// Its port.
+        /// Its port number.
         port: u16,
-        /// What is wrong with it.
+        /// The defect.
         source: PcapError,
     },
-    /// A nanomsg address that cannot be used.
+    /// A nanomsg address cannot be used.
     #[error("address '{address}': {reason}")]
     Address {
         /// The address.
         address: String,
-        /// Why not.
+        /// The reason.
         reason: String,
     },
-    /// The number is taken.
+    /// The port number is in use.
     #[error("port {port}: is attached already, to '{name}'; remove it first or choose another number")]
     PortTaken {
         /// The port.
         port: u16,
-        /// What has it.
+        /// The interface that uses it.
         name: String,
     },
-    /// The number is not taken.
+    /// No port has this number.
     #[error("port {port}: is not attached")]
     NoPort {
         /// The port.
         port: u16,
     },
-    /// Files and nanomsg ports are what they were at the start.
+    /// File and nanomsg ports cannot change after the start.
     #[error("port {port}: ports of files and of a nanomsg socket cannot be added or removed while the switch runs")]
     FixedPorts {
         /// The port.
         port: u16,
     },
-    /// Waiting itself failed.
+    /// The wait for events failed.
     #[error("{doing}: {source}")]
     System {
         /// The step that failed.
         doing: &'static str,
-        /// What the system says.
+        /// The system's error.
         source: io::Error,
     },
 }

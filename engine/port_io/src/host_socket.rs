@@ -1,6 +1,6 @@
-//! The host's end of a link: sends frames as they are, receives what arrives, and says when.
+//! The host's end of a link: sends frames unchanged, and receives frames with their arrival times.
 //!
-//! Not a port of a switch: nothing is repaired, and a frame without its VLAN tag, which the kernel takes out, is enough here.
+//! It is not a port of a switch: it repairs nothing, and does not restore the VLAN tag that the kernel removes from a frame.
 
 use std::fs::File;
 use std::io;
@@ -14,20 +14,20 @@ use rustix::thread::{move_into_link_name_space, LinkNameSpaceType};
 use crate::{sys, IoError};
 
 const BATCH: usize = 64;
-/// Longer frames are received up to this; headers are all that is needed of them.
+/// Maximum number of bytes received of a frame; only its headers are needed.
 const BUFFER_BYTES: usize = 2048;
 const BUFFERED_BYTES: i32 = 8 << 20;
-/// The kernel may say a second late that an interface which has just been set up has its link.
+/// The kernel may report the link of an interface that has just been set up as much as a second late.
 const LINK_WAIT: Duration = Duration::from_secs(2);
 const LINK_POLL: Duration = Duration::from_millis(10);
 
-/// A packet socket on one interface, in a network namespace of its own choice.
+/// A packet socket on one interface, in a given network namespace.
 pub struct HostSocket {
     fd: OwnedFd,
     index: i32,
 }
 
-/// Memory for what a socket receives in one call; one serves many sockets.
+/// Memory for the frames that a socket receives in one call; sockets can share it.
 pub struct ReceiveBuffer(sys::ReceiveBatch);
 
 impl Default for ReceiveBuffer {
@@ -43,8 +43,8 @@ impl AsFd for HostSocket {
 }
 
 impl HostSocket {
-    /// Opens an interface of the namespace that the file `namespace` stands for (such as `/run/netns/NAME`), or of the
-    /// caller's own. `number` is what errors call it beside its name. Waits up to two seconds for its link.
+    /// Opens an interface in the namespace of the file `namespace` (such as `/run/netns/NAME`), or in the caller's
+    /// namespace. Errors contain `number` and `name`. Waits up to two seconds for the link.
     pub fn open(number: u16, namespace: Option<&Path>, name: &str) -> Result<Self, IoError> {
         let failed = |doing: &'static str| {
             move |source: io::Error| IoError::Interface {
@@ -57,7 +57,7 @@ impl HostSocket {
         };
         let Some(path) = namespace else { return Self::open_here(name, failed) };
         let file = File::open(path).map_err(failed("cannot open its namespace"))?;
-        // A thread changes its own namespace and no other's; the socket stays in the one in which it was made.
+        // A thread can change its own namespace only; the socket stays in the namespace in which it was created.
         thread::scope(|scope| {
             let opening = scope.spawn(|| {
                 move_into_link_name_space(file.as_fd(), Some(LinkNameSpaceType::Network))
@@ -85,7 +85,7 @@ impl HostSocket {
             thread::sleep(LINK_POLL);
         };
         sys::enable_timestamps(&fd).map_err(failed("SO_TIMESTAMPNS"))?;
-        // Without it (Linux before 4.20) frames' own type tells those that this machine has sent.
+        // Without this option (Linux before 4.20), the packet type identifies frames that this machine has sent.
         let _ = sys::ignore_outgoing(&fd);
         sys::set_buffer(&fd, true, BUFFERED_BYTES);
         sys::set_buffer(&fd, false, BUFFERED_BYTES);
@@ -95,8 +95,8 @@ impl HostSocket {
         Ok(Self { fd, index })
     }
 
-    /// Sends frames in the given order, up to 64; never blocks. Returns how many the kernel took: an error is that of the
-    /// first one when it took none.
+    /// Sends frames in the given order, up to 64, without blocking. Returns the number that the kernel accepted.
+    /// Returns the error of the first frame if the kernel accepted none.
     pub fn send(&self, frames: &[&[u8]]) -> io::Result<usize> {
         let mut addressed: [(i32, &[u8]); BATCH] = [(self.index, &[]); BATCH];
         let count = frames.len().min(BATCH);
@@ -106,8 +106,8 @@ impl HostSocket {
         sys::send(&self.fd, &addressed[..count])
     }
 
-    /// Hands on what has arrived, up to 64 frames, each with the kernel's time of its arrival in nanoseconds since 1970.
-    /// Returns whether there may be more at once. Never blocks.
+    /// Delivers up to 64 received frames, each with the kernel's arrival time in nanoseconds since 1970. Returns
+    /// whether more may be available at once. Never blocks.
     pub fn receive(
         &self,
         frames: &mut ReceiveBuffer,
@@ -128,7 +128,7 @@ impl HostSocket {
         Ok(got == BATCH)
     }
 
-    /// Returns the number of frames that the kernel could not keep for this socket since the last call.
+    /// Returns the number of frames that the kernel dropped on this socket since the last call.
     pub fn drops(&self) -> u64 {
         sys::drops(&self.fd)
     }

@@ -1,8 +1,8 @@
 //! Network interfaces as ports, through AF_PACKET.
 //!
-//! Frames are taken and sent in batches of one system call. They pass the interface's queueing discipline as those of
-//! libpcap do, so that links shaped with `tc` stay shaped. What veth pairs leave undone (checksums, segmentation, VLAN
-//! tags beside the frame) is done before a frame is handed on: the switch sees what a wire would carry.
+//! Frames are received and sent in batches of one system call. They pass the interface's queueing discipline, as with
+//! libpcap, so links shaped with `tc` stay shaped. Work that veth pairs leave undone (checksums, segmentation, VLAN
+//! tags stored outside the frame) is done before a frame is delivered: the switch sees the frames of a real wire.
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -12,20 +12,20 @@ use crate::offload::{self, VnetHeader, VNET_HEADER_BYTES};
 use crate::pcap_output::Output;
 use crate::{sys, IoCounts, IoError, Poller, PortInfo, PortIo};
 
-/// Frames of one `recvmmsg`.
+/// Maximum number of frames per `recvmmsg`.
 const BATCH: usize = 64;
-/// Frames handed on before other ports, transmission and control calls get their turn.
+/// Maximum number of frames delivered before other ports, transmission and control calls get their turn.
 const FRAMES_PER_TURN: usize = 256;
-/// The longest GSO super-frame that the kernel makes without BIG TCP, with its headers and the kernel's own.
+/// The longest GSO super-frame without BIG TCP, including its headers and the kernel's own header.
 const BUFFER_BYTES: usize = VNET_HEADER_BYTES + 65_536 + 256;
-/// What may wait in the kernel for the switch: some thousand frames, since the kernel counts its own overhead.
+/// Kernel buffer for frames that wait for the switch: a few thousand frames, because the kernel includes its own overhead.
 const RECEIVE_BUFFER_BYTES: i32 = 8 << 20;
 const SEND_BUFFER_BYTES: i32 = 8 << 20;
 
 const MAC_ADDRESSES_BYTES: usize = 12;
 const ETHERNET_BYTES: usize = 14;
 
-/// One interface, opened.
+/// An open interface.
 pub struct Interface {
     name: String,
     fd: OwnedFd,
@@ -54,12 +54,12 @@ impl Interface {
         let (index, is_up) = sys::interface(&fd, name).map_err(failed("cannot find it"))?;
         let has_vnet_header = sys::enable_vnet_header(&fd).is_ok();
         sys::enable_auxdata(&fd).map_err(failed("PACKET_AUXDATA"))?;
-        // Without it (Linux before 4.20) the frames' own type tells those that the switch itself has sent.
+        // Without this option (Linux before 4.20), the packet type identifies frames that the switch has sent.
         let _ = sys::ignore_outgoing(&fd);
         sys::set_buffer(&fd, true, RECEIVE_BUFFER_BYTES);
         sys::bind(&fd, index).map_err(failed("cannot bind to it"))?;
         sys::set_promiscuous(&fd, index).map_err(failed("promiscuous mode"))?;
-        // An interface that is down says so on the socket; `maintain` finds it when it comes up.
+        // An interface that is down reports this as an error on the socket; `maintain` notices when it comes up.
         let _ = sys::take_error(&fd);
         let capture = capture
             .map(|folder| {
@@ -70,7 +70,7 @@ impl Interface {
         Ok(Self { name: name.to_owned(), fd, index, is_up, has_vnet_header, capture })
     }
 
-    /// Returns what was found when it was opened, for people.
+    /// Returns a description of the interface's state at opening, for users.
     pub fn describe(&self) -> String {
         let link = if self.is_up { "up" } else { "down; the switch waits for it" };
         let offloads = if self.has_vnet_header {
@@ -81,7 +81,7 @@ impl Interface {
         format!("interface {}: {link}; {offloads}", self.name)
     }
 
-    /// Looks whether it is still there and up; binds again when it is another one of the same name.
+    /// Checks whether the interface still exists and is up. Binds again if another interface has taken its name.
     fn look(&mut self, port: u16) -> Option<String> {
         let (index, is_up) = sys::interface(&self.fd, &self.name).unwrap_or((0, false));
         let name = &self.name;
@@ -111,18 +111,18 @@ impl Interface {
 /// All interfaces of a switch.
 pub struct Interfaces {
     ports: Vec<(u16, Interface)>,
-    /// Ports that the poller knows.
+    /// Ports registered with the poller.
     registered: Vec<u16>,
-    /// One socket sends for all: each frame carries its interface.
+    /// One socket sends for all interfaces: each frame has its interface's index.
     sender: OwnedFd,
     batch: sys::ReceiveBatch,
-    /// Where the next turn begins, so that no port is always first.
+    /// The position at which the next turn begins, so that no port is always first.
     turn: usize,
     repair: Repair,
     counts: IoCounts,
 }
 
-/// Scratch for frames that are not yet as a wire would carry them.
+/// Scratch buffers for frames that must be completed.
 #[derive(Default)]
 struct Repair {
     segment: Vec<u8>,
@@ -130,7 +130,7 @@ struct Repair {
 }
 
 impl Interfaces {
-    /// Takes opened interfaces as ports.
+    /// Creates ports from opened interfaces.
     pub fn new(ports: Vec<(u16, Interface)>) -> Result<Self, IoError> {
         let sender =
             sys::packet_socket().map_err(|source| IoError::System { doing: "packet socket", source })?;
@@ -157,7 +157,7 @@ impl Interfaces {
     fn send_batch(&mut self, mut frames: &[(i32, &[u8])]) {
         while !frames.is_empty() {
             match sys::send(&self.sender, frames) {
-                // The kernel stops at the first frame that it does not take and tells why when that one comes first.
+                // The kernel stops at the first frame that it refuses, and returns the error when that frame is the first of a call.
                 Ok(count) => frames = &frames[count.max(1)..],
                 Err(error) => {
                     match error.raw_os_error() {
@@ -173,7 +173,7 @@ impl Interfaces {
 }
 
 impl Repair {
-    /// Hands a received frame on, as the frames that a wire would have carried.
+    /// Delivers a received frame in the form in which a wire would have carried it, possibly as several frames.
     fn pass(
         &mut self,
         header: &VnetHeader,
@@ -246,7 +246,7 @@ impl PortIo for Interfaces {
                         Some(libc::EAGAIN | libc::EINTR) => {}
                         // The kernel cannot describe this super-frame in a virtio_net_hdr, and has dropped it.
                         Some(libc::EINVAL) => self.counts.rx_gso_refused += 1,
-                        // Down or gone: `maintain` says so.
+                        // The interface is down or gone: `maintain` reports this.
                         _ => {}
                     }
                     continue;
@@ -342,7 +342,7 @@ impl PortIo for Interfaces {
 
     fn remove(&mut self, port: u16) -> Result<(), IoError> {
         let place = self.find(port).map_err(|_| IoError::NoPort { port })?;
-        // Closing the socket takes it out of the poller.
+        // Closing the socket removes it from the poller.
         self.ports.remove(place);
         self.registered.retain(|known| *known != port);
         Ok(())

@@ -1,16 +1,16 @@
-//! Frames in and out of the machine. It knows no switch and no P4: a port is a number, a frame is bytes without FCS.
+//! Frame input and output. This crate knows neither switches nor P4: a port is a number, a frame is bytes without FCS.
 //!
-//! Three ways, each one type that implements [`PortIo`]:
+//! Three types implement [`PortIo`]:
 //!
 //! * [`Interfaces`]: network interfaces through AF_PACKET, as BMv2's BMI does through libpcap;
 //! * [`PacketIn`]: one nanomsg PAIR socket for all ports, BMv2's `--packet-in` and PTF's `nn` platform;
-//! * [`PcapPorts`]: a pcap file or FIFO to read and one to write for each port, BMv2's `--use-files`.
+//! * [`PcapPorts`]: for each port, a pcap file or FIFO to read and one to write, BMv2's `--use-files`.
 //!
-//! [`HostSocket`] is none of these: it is the host's end of a link. It sends frames to a switch, and says when frames arrived.
+//! [`HostSocket`] is the host's end of a link instead: it sends frames to a switch, and reports the arrival times of frames.
 //!
-//! What a frame meets on its way is pure and tested by itself: [`pcap`] (file format), [`sp`] (nanomsg's wire format),
-//! [`message`] (BMv2's packet messages), [`offload`] (what the kernel leaves undone for a NIC that is not there). System calls
-//! that have no safe wrapper are in `sys`, the only module with `unsafe`.
+//! Modules without I/O process the frames, and are tested separately: [`pcap`] (file format), [`sp`] (nanomsg's wire format),
+//! [`message`] (BMv2's packet messages), [`offload`] (work that the kernel leaves to a NIC). System calls without a safe wrapper
+//! are in `sys`, the only module with `unsafe`.
 
 mod error;
 mod host_socket;
@@ -32,7 +32,7 @@ pub use packet_in::PacketIn;
 pub use pcap_ports::{PcapPort, PcapPorts};
 pub use poller::{Poller, Waker};
 
-/// Frames lost or repaired outside the switch, by cause. A cause that a kind of port does not have stays zero.
+/// Frames lost or repaired outside the switch, by cause. Causes that do not apply to a kind of port stay zero.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct IoCounts {
@@ -40,25 +40,25 @@ pub struct IoCounts {
     pub rx_overruns: u64,
     /// Frames longer than the receive buffer, or captured incompletely.
     pub rx_truncated: u64,
-    /// Frames or messages other than an Ethernet frame of a known port.
+    /// Frames or messages that are not Ethernet frames of a known port.
     pub rx_malformed: u64,
     /// GSO super-frames that could not be segmented.
     pub rx_gso_refused: u64,
     /// GSO super-frames that were segmented (not lost).
     pub rx_gso_segmented: u64,
-    /// Frames whose checksum the sender had left to a NIC and which was completed (not lost).
+    /// Frames whose checksum was left to a NIC and has been completed (not lost).
     pub rx_checksums_completed: u64,
-    /// Frames that the kernel, the peer or the file did not take because their buffer was full.
+    /// Frames refused by the kernel, the peer or the file because their buffer was full.
     pub tx_full: u64,
-    /// Frames to an interface that was down or had vanished, or without a peer.
+    /// Frames for an interface that was down or gone, or for a socket without a peer.
     pub tx_down: u64,
     /// Frames that the kernel refused for another reason, such as the interface's MTU.
     pub tx_refused: u64,
-    /// Frames to a port that has no interface or file.
+    /// Frames for a port without an interface or file.
     pub tx_no_port: u64,
 }
 
-/// One port as it is shown to people.
+/// One port, as shown to users.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PortInfo {
     /// Its number.
@@ -69,13 +69,13 @@ pub struct PortInfo {
     pub is_up: bool,
 }
 
-/// A way in and out for the frames of one switch. No call blocks, but [`Poller::wait`].
+/// Input and output of one switch's frames. No call blocks, except [`Poller::wait`].
 pub trait PortIo: Send {
-    /// Registers what the poller must wait for.
+    /// Registers the descriptors that the poller must wait for.
     fn register(&mut self, poller: &Poller) -> Result<(), IoError>;
 
-    /// Takes what has arrived, up to one batch, oldest first on each port. `ready` are the keys that [`Poller::wait`] gave out
-    /// since the last call. Returns whether there may be more at once.
+    /// Delivers received frames, up to one batch, oldest first for each port. `ready` are the keys that
+    /// [`Poller::wait`] has returned since the last call. Returns whether more may be available at once.
     fn receive(
         &mut self,
         poller: &Poller,
@@ -83,14 +83,14 @@ pub trait PortIo: Send {
         deliver: &mut dyn FnMut(u16, &[u8]),
     ) -> Result<bool, IoError>;
 
-    /// Sends frames in the given order; what cannot be sent is counted, never waited for.
+    /// Sends frames in the given order. Frames that cannot be sent are counted; the call never waits for them.
     fn send(&mut self, frames: &mut dyn Iterator<Item = (u16, &[u8])>);
 
-    /// Writes out what is kept back in order to be written in one piece. Called before the loop waits.
+    /// Writes buffered output. Called before the loop waits.
     fn flush(&mut self) {}
 
-    /// Follows what changes without a frame: links that come and go, output still to be written. `event` takes messages
-    /// for people. Called a few times a second.
+    /// Handles changes that no frame announces: links that come and go, output still to be written. Passes messages for
+    /// users to `event`. Called a few times a second.
     fn maintain(&mut self, event: &mut dyn FnMut(String));
 
     /// Adds a network interface as a port of a running switch.
@@ -104,10 +104,10 @@ pub trait PortIo: Send {
         Err(IoError::FixedPorts { port })
     }
 
-    /// Returns the ports, in order of number.
+    /// Returns the ports, ordered by number.
     fn ports(&self) -> Vec<PortInfo>;
 
-    /// Returns what was lost or repaired so far.
+    /// Returns the counts of frames lost or repaired so far.
     fn counts(&self) -> IoCounts;
 }
 

@@ -1,4 +1,4 @@
-//! The messages that BMv2 (`bm_sim/dev_mgr_packet_in.cpp`) and PTF's `nn` platform exchange: three 32-bit integers in the
+//! The messages between BMv2 (`bm_sim/dev_mgr_packet_in.cpp`) and PTF's `nn` platform: three 32-bit integers in the
 //! machine's byte order (type, port, and a value that depends on the type), then a frame if there is one.
 
 const HEADER_BYTES: usize = 12;
@@ -10,39 +10,39 @@ const PACKET_IN: i32 = 3;
 const PACKET_OUT: i32 = 4;
 const INFO_REQ: i32 = 5;
 const INFO_REP: i32 = 6;
-/// The peer may fall back on what it knows itself; BMv2 answers the same to every request.
+/// Lets the peer use its own knowledge; BMv2 gives this answer to every request.
 const INFO_NOT_SUPPORTED: i32 = 1;
 
-/// What the peer asks for.
+/// A request of the peer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Request<'a> {
-    /// The peer uses this port.
+    /// The peer starts to use this port.
     PortAdd(i32),
-    /// It no longer does.
+    /// The peer no longer uses it.
     PortRemove(i32),
-    /// It sets a port up or down. BMv2 and PTF use the same two numbers with opposite meanings, and BMv2 acts on none.
+    /// The peer sets a port up or down. BMv2 and PTF use the same two numbers with opposite meanings, and BMv2 ignores the message.
     PortSetStatus(i32),
     /// A frame arrives on a port.
     PacketIn(i32, &'a [u8]),
-    /// A question about a port, with the kind of answer that is wanted.
+    /// A query about a port, with the requested kind of answer.
     Info(i32, i32),
 }
 
-/// Why a message means nothing.
+/// The reason why a message is invalid.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum MessageError {
-    /// Shorter than its header.
+    /// It is shorter than its header.
     #[error("a message of {0} bytes; the header alone has {HEADER_BYTES}")]
     Short(usize),
-    /// The length in the header is not that of the frame.
+    /// The length in its header is not the length of the frame.
     #[error("a packet whose header says {said} bytes and which has {has}")]
     Length {
-        /// What the header says.
+        /// The length in the header.
         said: i32,
-        /// What is there.
+        /// The actual length.
         has: usize,
     },
-    /// No request.
+    /// Its type is not that of a request.
     #[error("message type {0}; a switch takes 0 to 3 and 5")]
     Type(i32),
 }
@@ -68,12 +68,12 @@ pub fn parse(message: &[u8]) -> Result<Request<'_>, MessageError> {
     }
 }
 
-/// Returns the header of a frame that leaves: the frame follows.
+/// Returns the header for a departing frame; the frame follows it.
 pub fn packet_out(port: u16, length: usize) -> [u8; HEADER_BYTES] {
     header(PACKET_OUT, i32::from(port), length as i32)
 }
 
-/// Returns the answer to a question about a port: not supported.
+/// Returns the answer to a query about a port: not supported.
 pub fn info_reply(port: i32, kind: i32) -> [u8; HEADER_BYTES + 4] {
     let mut reply = [0; HEADER_BYTES + 4];
     reply[..HEADER_BYTES].copy_from_slice(&header(INFO_REP, port, kind));

@@ -1,8 +1,8 @@
-//! What a sender left to a NIC that a virtual link does not have: partial checksums and GSO super-frames. Pure: bytes.
+//! Work that a sender left to a NIC, which a virtual link lacks: partial checksums and GSO super-frames. Works on bytes only.
 //!
-//! With PACKET_VNET_HDR the kernel puts a `virtio_net_hdr` in front of each frame that says what is missing (virtio 1.2,
-//! 5.1.6.2). A checksum is completed in place. A TCP or UDP super-frame becomes the frames that a NIC would have made of it;
-//! one inside a tunnel is refused, because the outer headers would need to be understood as well.
+//! With PACKET_VNET_HDR the kernel puts a `virtio_net_hdr` in front of each frame, which describes the missing parts (virtio 1.2,
+//! 5.1.6.2). A checksum is completed in place. A TCP or UDP super-frame is split into the frames that a NIC would have sent; one
+//! inside a tunnel is refused, because its outer headers would have to be changed as well.
 
 /// Length of the kernel's `struct virtio_net_hdr`.
 pub const VNET_HEADER_BYTES: usize = 10;
@@ -12,7 +12,7 @@ const GSO_NONE: u8 = 0;
 const GSO_TCPV4: u8 = 1;
 const GSO_TCPV6: u8 = 4;
 const GSO_UDP_L4: u8 = 5;
-/// A flag beside the type: the first segment alone carries CWR (RFC 3168 6.1.2).
+/// A flag beside the type: only the first segment carries CWR (RFC 3168 6.1.2).
 const GSO_ECN: u8 = 0x80;
 
 const ETHERNET_BYTES: usize = 14;
@@ -22,7 +22,7 @@ const TCP_FIN: u8 = 0x01;
 const TCP_PSH: u8 = 0x08;
 const TCP_CWR: u8 = 0x80;
 
-/// The kernel's header, decoded.
+/// The decoded kernel header.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct VnetHeader {
     flags: u8,
@@ -33,7 +33,7 @@ pub struct VnetHeader {
 }
 
 impl VnetHeader {
-    /// Decodes it; the fields have the machine's byte order.
+    /// Decodes the header; its fields have the machine's byte order.
     pub fn parse(bytes: &[u8; VNET_HEADER_BYTES]) -> Self {
         let half = |place: usize| u16::from_ne_bytes([bytes[place], bytes[place + 1]]);
         Self {
@@ -45,18 +45,18 @@ impl VnetHeader {
         }
     }
 
-    /// Returns whether the frame is as it would be on a wire.
+    /// Returns whether the frame needs no further work.
     pub fn is_complete(&self) -> bool {
         self.flags & NEEDS_CSUM == 0 && self.gso_type == GSO_NONE
     }
 
-    /// Returns whether the frame stands for several.
+    /// Returns whether the frame stands for several frames.
     pub fn is_super_frame(&self) -> bool {
         self.gso_type != GSO_NONE
     }
 }
 
-/// Writes the checksum that `header` says is missing. False when the place it names is outside the frame.
+/// Completes the checksum that `header` describes. Returns false if its position is outside the frame.
 #[must_use]
 pub fn complete_checksum(header: &VnetHeader, frame: &mut [u8]) -> bool {
     if header.flags & NEEDS_CSUM == 0 {
@@ -67,16 +67,16 @@ pub fn complete_checksum(header: &VnetHeader, frame: &mut [u8]) -> bool {
     if start > frame.len() || place + 2 > frame.len() {
         return false;
     }
-    // The field holds the sum of the pseudo-header, so the sum runs over it as well. UDP writes 0 as 0xffff
-    // (RFC 768); for TCP the two are the same number.
+    // The field contains the sum of the pseudo-header, so the sum includes the field. UDP writes 0 as 0xffff (RFC 768);
+    // for TCP the two are equivalent.
     let sum = !fold(sum_of(&frame[start..]));
     let sum = if sum == 0 { 0xffff } else { sum };
     frame[place..place + 2].copy_from_slice(&sum.to_be_bytes());
     true
 }
 
-/// Cuts a super-frame into the frames it stands for, `scratch` being where each is built. False, and nothing given out, when
-/// it is not plain TCP or UDP over IPv4 or IPv6, with VLAN tags or without.
+/// Splits a super-frame into its frames, and builds each in `scratch`. Returns false without any output if it is not
+/// plain TCP or UDP over IPv4 or IPv6, with or without VLAN tags.
 #[must_use]
 pub fn segment(
     header: &VnetHeader,
@@ -99,7 +99,7 @@ pub fn segment(
     true
 }
 
-/// Where the headers of a super-frame are.
+/// The offsets of a super-frame's headers.
 struct Layout {
     ip: usize,
     transport: usize,
@@ -123,7 +123,7 @@ impl Layout {
         let version = frame.get(ip)? >> 4;
         let (is_ipv6, transport) = match (ether_type, version) {
             ([0x08, 0x00], 4) => (false, ip + usize::from(frame[ip] & 0xf) * 4),
-            // Extension headers are not walked; the kernel segments such packets itself.
+            // Packets with extension headers are refused; the kernel segments them itself.
             ([0x86, 0xdd], 6) => (true, ip + 40),
             _ => return None,
         };
@@ -146,7 +146,7 @@ impl Layout {
         (payload <= frame.len()).then_some(Self { ip, transport, payload, is_ipv6, is_tcp })
     }
 
-    /// Makes segment `index`, which so far is the super-frame's headers and its own payload, right in itself.
+    /// Corrects the headers of segment `index`, which so far are those of the super-frame, for the segment's own payload.
     fn finish(&self, frame: &mut [u8], index: usize, is_last: bool, size: usize) {
         let ip_length = frame.len() - self.ip;
         let transport_length = frame.len() - self.transport;
@@ -193,7 +193,7 @@ fn put(frame: &mut [u8], place: usize, value: u16) {
     frame[place..place + 2].copy_from_slice(&value.to_be_bytes());
 }
 
-/// Returns the sum of the 16-bit words (RFC 1071), the last byte padded with zero.
+/// Returns the sum of the 16-bit words (RFC 1071); an odd last byte is padded with zero.
 fn sum_of(bytes: &[u8]) -> u64 {
     let words = bytes.chunks_exact(2);
     let odd = words.remainder().first().map_or(0, |byte| u64::from(*byte) << 8);
@@ -212,7 +212,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Returns a TCP frame as the kernel hands a super-frame over: pseudo-header sum in the checksum field.
+    /// Returns a TCP frame as the kernel delivers a super-frame: with the pseudo-header's sum in the checksum field.
     fn tcp(vlan: bool, ipv6: bool, payload: &[u8], flags: u8) -> (VnetHeader, Vec<u8>) {
         let mut frame = vec![2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 2];
         if vlan {
@@ -245,7 +245,7 @@ mod tests {
         segment(header, frame, &mut Vec::new(), &mut |part| out.push(part.to_vec())).then_some(out)
     }
 
-    /// Returns whether a receiver would take the checksums of an IPv4 TCP frame without options at `ip`.
+    /// Returns whether a receiver would accept the checksums of an IPv4 TCP frame without options at `ip`.
     fn checksums_hold(frame: &[u8], ip: usize) -> bool {
         let pseudo = sum_of(&frame[ip + 12..ip + 20]) + 6 + (frame.len() - ip - 20) as u64;
         fold(sum_of(&frame[ip..ip + 20])) == 0xffff && fold(pseudo + sum_of(&frame[ip + 20..])) == 0xffff

@@ -1,7 +1,7 @@
 //! One nanomsg PAIR socket for all ports: BMv2's `--packet-in`, PTF's `nn` platform. Needs no root.
 //!
-//! As in BMv2 the switch listens, every port number is taken, and what the peer says of ports being added or set down is
-//! noted and not acted on. A PAIR has one peer: another one waits until it has gone.
+//! As in BMv2, the switch listens and accepts every port number. Messages of the peer that add ports or set them down
+//! are recorded but have no effect. A PAIR has one peer: a second one waits until the first has gone.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::io::{self, ErrorKind, Read, Write};
@@ -19,7 +19,7 @@ const LISTENER: u64 = 0;
 const PEER: u64 = 1;
 /// v1model's ports have 9 bits.
 const PORTS: std::ops::Range<i32> = 0..512;
-/// What waits for a peer that does not read. Frames beyond it are dropped and counted.
+/// Limit on the data for a peer that does not read. Further frames are dropped and counted.
 const PENDING_LIMIT: usize = 8 << 20;
 const READ_BYTES: usize = 64 << 10;
 const EVENT_LIMIT: usize = 64;
@@ -66,7 +66,7 @@ struct Peer {
     is_readable: bool,
 }
 
-/// The socket.
+/// The PAIR socket.
 pub struct PacketIn {
     address: String,
     listener: Listener,
@@ -74,7 +74,7 @@ pub struct PacketIn {
     peer: Option<Peer>,
     /// Ports that the peer has added.
     ports: BTreeSet<i32>,
-    /// Those that it has removed.
+    /// Ports that the peer has removed.
     removed: BTreeSet<i32>,
     room: Vec<u8>,
     events: VecDeque<String>,
@@ -82,7 +82,7 @@ pub struct PacketIn {
 }
 
 impl PacketIn {
-    /// Listens at `ipc://PATH` or `tcp://HOST:PORT`, `*` being every address of this machine.
+    /// Listens at `ipc://PATH` or `tcp://HOST:PORT`; `*` means every address of this machine.
     pub fn listen(address: &str) -> Result<Self, IoError> {
         let failed = |reason: String| IoError::Address { address: address.to_owned(), reason };
         let (listener, mapping) = if let Some(path) = address.strip_prefix("ipc://") {
@@ -111,7 +111,7 @@ impl PacketIn {
         }
     }
 
-    /// Takes the next peer that waits, if any.
+    /// Accepts the next waiting peer, if any.
     fn accept(&mut self, poller: &Poller) -> Result<(), IoError> {
         let accepted = match &self.listener {
             Listener::Unix(listener, _) => listener.accept().and_then(|(stream, _)| {
@@ -126,7 +126,7 @@ impl PacketIn {
         };
         let stream = match accepted {
             Ok(stream) => stream,
-            // Whatever it was, the next turn tries again.
+            // Harmless: the next turn tries again.
             Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted) => {
                 return Ok(())
             }
@@ -175,7 +175,7 @@ impl PacketIn {
         }
     }
 
-    /// Handles the messages at hand; an error says why the peer must go.
+    /// Handles the available messages. An error is the reason for disconnecting the peer.
     fn handle_messages(&mut self, deliver: &mut dyn FnMut(u16, &[u8])) -> Result<(), String> {
         let Some(peer) = &mut self.peer else { return Ok(()) };
         loop {
@@ -209,7 +209,7 @@ impl PacketIn {
     }
 }
 
-/// Listens on a Unix socket, in place of one whose owner is gone.
+/// Listens on a Unix socket, and replaces a socket file whose owner is gone.
 fn listen_unix(path: &str) -> Result<UnixListener, String> {
     let is_socket = std::fs::symlink_metadata(path).is_ok_and(|found| found.file_type().is_socket());
     if is_socket && UnixStream::connect(path).is_err_and(|error| error.kind() == ErrorKind::ConnectionRefused)
@@ -233,7 +233,7 @@ fn listen_tcp(place: &str) -> Result<TcpListener, String> {
 impl Drop for PacketIn {
     fn drop(&mut self) {
         if let Listener::Unix(_, path) = &self.listener {
-            // Somebody may have removed it already.
+            // It may have been removed already.
             let _ = std::fs::remove_file(path);
         }
     }
@@ -332,14 +332,14 @@ mod tests {
     use super::*;
     use std::time::Duration;
 
-    /// Returns a socket path of this test's own.
+    /// Returns a socket path for this test.
     fn place(name: &str) -> (PathBuf, String) {
         let path = std::env::temp_dir().join(format!("port_io-{}-{name}.ipc", std::process::id()));
         let address = format!("ipc://{}", path.display());
         (path, address)
     }
 
-    /// Lets the socket work until `done`; returns the frames that came.
+    /// Runs the socket until `done`. Returns the received frames.
     fn work(
         socket: &mut PacketIn,
         poller: &mut Poller,

@@ -1,9 +1,9 @@
 //! The classic pcap file format, as libpcap writes it (pcap-savefile(5)); not pcapng.
 //!
-//! [`Reader`] is fed bytes as they come, because a FIFO gives half a record as readily as ten. Both byte orders, microseconds
-//! and nanoseconds. Input is not trusted: every length is checked before anything is kept.
+//! [`Reader`] accepts bytes in pieces of any size, because a FIFO may deliver half a record or ten. It reads both byte
+//! orders, microseconds and nanoseconds. Input is not trusted: every length is checked before anything is stored.
 
-/// Longest record: libpcap's own limit (MAXIMUM_SNAPLEN).
+/// Maximum length of a record: libpcap's limit (MAXIMUM_SNAPLEN).
 pub const MAX_RECORD_BYTES: usize = 262_144;
 
 const FILE_HEADER_BYTES: usize = 24;
@@ -15,26 +15,26 @@ const ETHERNET: u32 = 1;
 /// LINKTYPE_NULL. BMv2 writes its own Ethernet files with it (`pcap_open_dead(0, 0)`).
 const NULL: u32 = 0;
 
-/// Why input is not a pcap file of Ethernet frames.
+/// The reason why input is not a pcap file of Ethernet frames.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PcapError {
-    /// The first four bytes.
+    /// The first four bytes are those of another format.
     #[error("starts with {0:#010x}, which is not a pcap magic number{hint}", hint = if *.0 == 0x0a0d_0d0a { " (it is pcapng; convert it with `editcap -F pcap`)" } else { "" })]
     Magic(u32),
-    /// Not Ethernet.
+    /// The link type is not Ethernet.
     #[error("has link type {0}; the switch takes Ethernet (1)")]
     LinkType(u32),
-    /// A length that no capture has.
+    /// A record has an impossible length.
     #[error(
         "record {record} has {length} bytes, at most {MAX_RECORD_BYTES} are possible; the file is damaged"
     )]
     RecordTooLong {
-        /// Its number, from 1.
+        /// The record's number, from 1.
         record: u64,
-        /// The length it claims.
+        /// The length in its header.
         length: u32,
     },
-    /// The end in the middle.
+    /// The file ends within a record or its header.
     #[error("ends inside its header or record {record}")]
     CutShort {
         /// The record's number, from 1.
@@ -62,26 +62,26 @@ impl Format {
 /// One captured frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Record<'a> {
-    /// When it was captured: nanoseconds since 1970.
+    /// Time of capture: nanoseconds since 1970.
     pub time_ns: u64,
-    /// Bytes that are there.
+    /// The captured bytes.
     pub data: &'a [u8],
-    /// Bytes that the frame had.
+    /// Original length of the frame.
     pub length: u32,
 }
 
-/// Turns a stream of bytes into records.
+/// Splits a stream of bytes into records.
 #[derive(Default)]
 pub struct Reader {
     buffer: Vec<u8>,
-    /// Where the unread part of `buffer` starts.
+    /// Start of the unread part of `buffer`.
     start: usize,
     format: Option<Format>,
     records: u64,
 }
 
 impl Reader {
-    /// Takes the next bytes: `read` fills the slice that it is given, of `room` bytes, and says how many it has written.
+    /// Adds the next bytes: `read` fills the given slice of `room` bytes, and returns the number of bytes that it has written.
     pub fn fill<E>(
         &mut self,
         room: usize,
@@ -96,12 +96,12 @@ impl Reader {
         result
     }
 
-    /// Returns the time of the next record, when all of it is there.
+    /// Returns the time of the next record, if the record is complete.
     pub fn peek(&mut self) -> Result<Option<u64>, PcapError> {
         Ok(self.header()?.map(|(time_ns, ..)| time_ns))
     }
 
-    /// Returns the next record, when all of it is there.
+    /// Returns the next record, if it is complete.
     pub fn next_record(&mut self) -> Result<Option<Record<'_>>, PcapError> {
         let Some((time_ns, captured, length)) = self.header()? else { return Ok(None) };
         let data = self.start + RECORD_HEADER_BYTES;
@@ -110,7 +110,7 @@ impl Reader {
         Ok(Some(Record { time_ns, data: &self.buffer[data..data + captured], length }))
     }
 
-    /// Checks that the stream has not ended inside something.
+    /// Checks that the stream does not end within a record or header.
     pub fn end(&self) -> Result<(), PcapError> {
         if self.format.is_some() && self.start == self.buffer.len() {
             Ok(())
@@ -119,7 +119,7 @@ impl Reader {
         }
     }
 
-    /// Returns the time and the lengths of the next record.
+    /// Returns the time, the captured length and the original length of the next record.
     fn header(&mut self) -> Result<Option<(u64, usize, u32)>, PcapError> {
         let Some(format) = self.format()? else { return Ok(None) };
         let rest = &self.buffer[self.start..];
@@ -139,7 +139,7 @@ impl Reader {
         Ok(Some((u64::from(seconds) * 1_000_000_000 + fraction_ns, captured, length)))
     }
 
-    /// Returns what the file header says, once it is there.
+    /// Returns the format from the file header, once the header is complete.
     fn format(&mut self) -> Result<Option<Format>, PcapError> {
         if let Some(format) = self.format {
             return Ok(Some(format));
@@ -162,7 +162,7 @@ impl Reader {
             return Ok(None);
         }
         let format = Format { big_endian, nanoseconds };
-        // The upper bits say whether frames carry an FCS; those of Ethernet captures do not.
+        // The upper bits state whether frames carry an FCS; those of Ethernet captures do not.
         let link_type = format.u32(&rest[20..24]) & 0x0fff_ffff;
         if link_type != ETHERNET && link_type != NULL {
             return Err(PcapError::LinkType(link_type));
@@ -173,7 +173,7 @@ impl Reader {
     }
 }
 
-/// Returns the header of a file of Ethernet frames with nanosecond or microsecond times, little-endian.
+/// Returns the little-endian header of a file of Ethernet frames with nanosecond or microsecond times.
 pub fn file_header(nanoseconds: bool) -> [u8; FILE_HEADER_BYTES] {
     let mut header = [0; FILE_HEADER_BYTES];
     header[..4].copy_from_slice(&(if nanoseconds { NANOSECONDS } else { MICROSECONDS }).to_le_bytes());

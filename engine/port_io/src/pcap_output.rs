@@ -1,4 +1,4 @@
-//! A pcap file that is being written: a port's output, or a capture of an interface.
+//! A pcap file being written: a port's output, or a capture of an interface.
 
 use std::fs::{File, OpenOptions};
 use std::io::{ErrorKind, Write};
@@ -8,12 +8,12 @@ use std::time::SystemTime;
 
 use crate::{pcap, IoError};
 
-/// Buffered bytes at which the file is written; it is also written when the switch has nothing else to do.
+/// Number of buffered bytes at which the file is written; it is also written when the switch is idle.
 const WRITE_BYTES: usize = 256 << 10;
-/// What waits for the reader of a FIFO. Frames beyond it are dropped and counted.
+/// Limit on the data for a reader of a FIFO. Further frames are dropped and counted.
 const PENDING_LIMIT: usize = 16 << 20;
 
-/// A pcap file that is being written. Never blocks, also when it is a FIFO without a reader.
+/// A pcap file being written. Never blocks, not even as a FIFO without a reader.
 pub struct Output {
     port: u16,
     path: PathBuf,
@@ -24,13 +24,13 @@ pub struct Output {
 }
 
 impl Output {
-    /// Creates or empties a file, or opens a FIFO, and writes the file header.
+    /// Creates or truncates a file, or opens a FIFO, and writes the file header.
     pub fn create(port: u16, path: PathBuf) -> Result<Self, IoError> {
         let is_fifo = std::fs::metadata(&path).is_ok_and(|found| found.file_type().is_fifo());
         let mut options = OpenOptions::new();
         options.write(true);
         if is_fifo {
-            // A FIFO opened for both never waits for a reader, nor fails without one.
+            // A FIFO opened for reading and writing neither waits for a reader nor fails without one.
             options.read(true).custom_flags(libc::O_NONBLOCK);
         } else {
             options.create(true).truncate(true);
@@ -41,7 +41,7 @@ impl Output {
         Ok(Self { port, path, file, pending: Vec::new(), lost: 0, error: None })
     }
 
-    /// Adds a frame. Returns false when it is lost because earlier output has not been taken.
+    /// Appends a frame. Returns false if it is lost because earlier output is still pending.
     pub fn append(&mut self, frame: &[u8]) -> bool {
         if self.error.is_some() || self.pending.len() + frame.len() > PENDING_LIMIT {
             self.lost += 1;
@@ -55,7 +55,7 @@ impl Output {
         true
     }
 
-    /// Writes what can be written.
+    /// Writes as much as possible without blocking.
     pub fn flush(&mut self) {
         while !self.pending.is_empty() && self.error.is_none() {
             match self.file.write(&self.pending) {
@@ -72,10 +72,10 @@ impl Output {
         }
     }
 
-    /// Returns what went wrong since the last call.
+    /// Returns the error since the last call, if any.
     pub fn take_error(&mut self) -> Option<String> {
         match &mut self.error {
-            // An empty text keeps the file closed and says nothing again.
+            // An empty text keeps the file closed without another report.
             Some(text) if !text.is_empty() => Some(std::mem::take(text)),
             _ => None,
         }

@@ -1,8 +1,8 @@
 //! Pcap files or FIFOs as ports: BMv2's `--use-files`. Port X reads `X_in.pcap` and writes `X_out.pcap`.
 //!
-//! Records of all inputs are handed on in order of their times, as fast as the switch takes them. BMv2 waits for a record of
-//! every input before it hands on the first; here a FIFO that is silent delays no other. What is written into several FIFOs
-//! one after the other with times that do not decrease still comes out in that order.
+//! Records of all inputs are delivered in order of their times, as fast as the switch accepts them. BMv2 waits for a
+//! record of every input before it delivers the first; here a silent FIFO delays no other input. Records written into
+//! several FIFOs one after the other, with non-decreasing times, are still delivered in that order.
 
 use std::collections::VecDeque;
 use std::fs::{File, OpenOptions};
@@ -15,13 +15,13 @@ use crate::pcap::{self, PcapError};
 use crate::pcap_output::Output;
 use crate::{IoCounts, IoError, Poller, PortInfo, PortIo};
 
-/// Records handed on before transmission and control calls get their turn.
+/// Maximum number of records delivered before transmission and control calls get their turn.
 const RECORDS_PER_TURN: usize = 256;
-/// One read of a file.
+/// Bytes per read of a file.
 const READ_BYTES: usize = 256 << 10;
 const MESSAGE_LIMIT: usize = 64;
 
-/// An input.
+/// An input of a port.
 struct Input {
     port: u16,
     path: PathBuf,
@@ -30,13 +30,13 @@ struct Input {
     reader: pcap::Reader,
     frames: u64,
     ended: bool,
-    /// Whether the poller has named this FIFO. Before, that it gives no bytes means that its writer is still to come.
+    /// Whether the poller has reported this FIFO. Before that, an empty read means that its writer has not come yet.
     had_writer: bool,
 }
 
 impl Input {
     fn open(port: u16, path: PathBuf) -> Result<Self, IoError> {
-        // A FIFO opened so does not wait for its writer.
+        // With O_NONBLOCK, opening a FIFO does not wait for its writer.
         let file = OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK).open(&path);
         let file = file.map_err(|source| IoError::File { path: path.clone(), port, source })?;
         let is_fifo = file.metadata().is_ok_and(|found| found.file_type().is_fifo());
@@ -44,7 +44,7 @@ impl Input {
         let mut input =
             Self { port, path, file, is_fifo, reader, frames: 0, ended: false, had_writer: false };
         if !is_fifo {
-            // A file in another format is refused now, not when the switch runs.
+            // Refuses a file of another format now, not when the switch runs.
             let failed = |path: &PathBuf, source| IoError::Pcap { path: path.clone(), port, source };
             let count =
                 input.read().map_err(|source| IoError::File { path: input.path.clone(), port, source })?;
@@ -61,7 +61,7 @@ impl Input {
         self.reader.fill(READ_BYTES, |room| file.read(room))
     }
 
-    /// Tries to have a whole record at hand; returns its time.
+    /// Tries to complete a record. Returns its time.
     fn next_time(&mut self, messages: &mut VecDeque<String>) -> Option<u64> {
         while !self.ended {
             match self.reader.peek() {
@@ -115,7 +115,7 @@ impl PcapPort {
     }
 }
 
-/// The ports of a switch that works on files.
+/// The ports of a switch that reads and writes files.
 pub struct PcapPorts {
     ports: Vec<PcapPort>,
     wait: Duration,
@@ -125,7 +125,7 @@ pub struct PcapPorts {
 }
 
 impl PcapPorts {
-    /// Takes opened ports. Nothing is read before the switch has run for `wait`.
+    /// Creates the ports from opened ones. Nothing is read before the switch has run for `wait`.
     pub fn new(mut ports: Vec<PcapPort>, wait: Duration) -> Result<Self, IoError> {
         ports.sort_by_key(|port| port.input.port);
         if let Some(pair) = ports.windows(2).find(|pair| pair[0].input.port == pair[1].input.port) {
@@ -135,10 +135,10 @@ impl PcapPorts {
         Ok(Self { ports, wait, start: None, messages: VecDeque::new(), counts: IoCounts::default() })
     }
 
-    /// Returns the place of the record to be handed on next.
+    /// Returns the index of the input with the next record.
     fn earliest(&mut self) -> Option<usize> {
         let mut earliest = None;
-        // What was written to another FIFO before the earliest record is there in the second round at the latest.
+        // A record written to another FIFO before the earliest record is found in the second round at the latest.
         for _ in 0..2 {
             earliest = None;
             for (place, port) in self.ports.iter_mut().enumerate() {
@@ -229,7 +229,7 @@ mod tests {
     use super::*;
     use std::io::Write;
 
-    /// Returns a folder of this test's own.
+    /// Returns a folder for this test.
     fn folder(name: &str) -> PathBuf {
         let path = std::env::temp_dir().join(format!("port_io-{}-{name}", std::process::id()));
         std::fs::create_dir_all(&path).unwrap();

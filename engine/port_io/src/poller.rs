@@ -1,4 +1,4 @@
-//! Waiting for the first of: a port that is ready, a point in time, a call from another thread.
+//! Waiting for the first of: a ready port, a point in time, a call from another thread.
 
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, OwnedFd};
@@ -17,13 +17,13 @@ use crate::IoError;
 const WAKE: u64 = u64::MAX;
 const TIMER: u64 = u64::MAX - 1;
 
-/// Ports named by one wait; epoll names the others at the next one.
+/// Maximum number of ports reported by one wait; epoll reports the others in the next one.
 const EVENTS: usize = 64;
 
-/// Waits for ports. Keys of ports are up to their owner, below 2^63.
+/// Waits for ports. The owner of a port chooses its key, below 2^63.
 pub struct Poller {
     epoll: OwnedFd,
-    /// epoll's own timeout has a resolution of 1 ms; a gate needs microseconds.
+    /// epoll's own timeout has a resolution of 1 ms; a port gate needs microseconds.
     timer: OwnedFd,
     wake: Arc<OwnedFd>,
 }
@@ -33,15 +33,15 @@ pub struct Poller {
 pub struct Waker(Arc<OwnedFd>);
 
 impl Waker {
-    /// Makes the present or the next [`Poller::wait`] return at once.
+    /// Makes the current or the next [`Poller::wait`] return at once.
     pub fn wake(&self) {
-        // Fails only when 2^64 wake-ups are waiting already, which is enough.
+        // Fails only if 2^64 wake-ups are pending, in which case the wait ends anyway.
         let _ = rustix::io::write(&*self.0, &1u64.to_ne_bytes());
     }
 }
 
 impl Poller {
-    /// Makes a poller without ports.
+    /// Creates a poller without ports.
     pub fn new() -> Result<Self, IoError> {
         let epoll = epoll::create(CreateFlags::CLOEXEC).map_err(IoError::system("epoll_create1"))?;
         let timer = timerfd_create(TimerfdClockId::Monotonic, TimerfdFlags::CLOEXEC | TimerfdFlags::NONBLOCK)
@@ -59,13 +59,13 @@ impl Poller {
         Waker(Arc::clone(&self.wake))
     }
 
-    /// Waits for a file descriptor to become readable. Closing it takes it out again.
+    /// Waits for a file descriptor to become readable. Closing the descriptor removes it.
     pub fn add(&self, fd: impl AsFd, key: u64) -> Result<(), IoError> {
         epoll::add(&self.epoll, fd, EventData::new_u64(key), EventFlags::IN)
             .map_err(IoError::system("epoll_ctl"))
     }
 
-    /// Adds a descriptor as `add` does, for reading and writing, and named once for each change: its owner reads until nothing is left.
+    /// Adds a descriptor like `add`, for reading and writing, but reports each change only once: its owner must read until nothing is left.
     pub fn add_edge(&self, fd: impl AsFd, key: u64) -> Result<(), IoError> {
         let flags = EventFlags::IN | EventFlags::OUT | EventFlags::ET;
         epoll::add(&self.epoll, fd, EventData::new_u64(key), flags).map_err(IoError::system("epoll_ctl"))
@@ -73,11 +73,11 @@ impl Poller {
 
     /// Stops waiting for a file descriptor.
     pub fn remove(&self, fd: impl AsFd) {
-        // It may be gone already.
+        // It may have been removed already.
         let _ = epoll::delete(&self.epoll, fd);
     }
 
-    /// Waits until something is ready or `timeout` is over; zero only looks. `ready` gets the ports' keys.
+    /// Waits until something is ready or `timeout` has passed; a zero timeout only checks. Stores the ports' keys in `ready`.
     pub fn wait(&mut self, timeout: Duration, ready: &mut Vec<u64>) -> Result<(), IoError> {
         ready.clear();
         if !timeout.is_zero() {

@@ -1,37 +1,37 @@
-//! nanomsg's wire format, as far as a PAIR socket needs it: the greeting and the framing of the SP over IPC and SP over TCP
-//! mappings (nanomsg's rfc/sp-ipc-mapping-01 and rfc/sp-tcp-mapping-01). No sockets here.
+//! The part of nanomsg's wire format that a PAIR socket needs: the greeting and the framing of the SP over IPC and SP
+//! over TCP mappings (nanomsg's rfc/sp-ipc-mapping-01 and rfc/sp-tcp-mapping-01). No sockets here.
 //!
-//! nanomsg itself is a C library, and the living Rust bindings to it and to its successor build it with CMake; what a PAIR
-//! socket says is eight bytes of greeting and a length in front of each message.
+//! nanomsg is a C library, and the maintained Rust bindings to it and to its successor build it with CMake; a PAIR
+//! socket needs only eight bytes of greeting and a length in front of each message.
 
-/// Longest message taken: nanomsg's own default for NN_RCVMAXSIZE.
+/// Maximum length of a message: nanomsg's default for NN_RCVMAXSIZE.
 pub const MAX_MESSAGE_BYTES: usize = 1024 * 1024;
 
-/// What each side says first: "\0SP", version 0, the socket type, two reserved bytes.
+/// The first bytes from each side: "\0SP", version 0, the socket type, two reserved bytes.
 pub const PAIR_GREETING: [u8; 8] = [0, b'S', b'P', 0, 0, 16, 0, 0];
 
-/// What carries the messages.
+/// The transport of the messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mapping {
     /// Unix sockets: a type byte, always 1, in front of the length.
     Ipc,
-    /// TCP: the length alone.
+    /// TCP: only the length.
     Tcp,
 }
 
-/// Why the peer cannot be understood.
+/// The reason why the peer's bytes are invalid.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SpError {
-    /// Not an SP greeting.
+    /// The greeting is not one of SP.
     #[error("the peer does not speak nanomsg's protocol; it began with {0:02x?}")]
     Greeting([u8; 8]),
-    /// Another socket type.
+    /// The peer has another socket type.
     #[error("the peer's socket has type {0}, this one is a PAIR (16)")]
     SocketType(u16),
-    /// A type byte of the IPC mapping other than 1.
+    /// The type byte of the IPC mapping is not 1.
     #[error("message type {0}; the IPC mapping knows only 1")]
     MessageType(u8),
-    /// A length beyond reason.
+    /// The length of a message exceeds the limit.
     #[error("a message of {0} bytes; at most {MAX_MESSAGE_BYTES} are taken")]
     TooLong(u64),
 }
@@ -44,7 +44,7 @@ impl Mapping {
         }
     }
 
-    /// Appends what stands in front of a message of `length` bytes.
+    /// Appends the header of a message of `length` bytes.
     pub fn append_header(self, out: &mut Vec<u8>, length: usize) {
         if self == Mapping::Ipc {
             out.push(1);
@@ -53,7 +53,7 @@ impl Mapping {
     }
 }
 
-/// Turns the peer's bytes into messages.
+/// Splits the peer's bytes into messages.
 pub struct Decoder {
     mapping: Mapping,
     buffer: Vec<u8>,
@@ -62,24 +62,24 @@ pub struct Decoder {
 }
 
 impl Decoder {
-    /// Creates the stream of a new peer.
+    /// Creates the decoder for a new peer.
     pub fn new(mapping: Mapping) -> Self {
         Self { mapping, buffer: Vec::new(), start: 0, greeted: false }
     }
 
-    /// Takes bytes as they come.
+    /// Adds received bytes.
     pub fn feed(&mut self, bytes: &[u8]) {
         self.buffer.drain(..self.start);
         self.start = 0;
         self.buffer.extend_from_slice(bytes);
     }
 
-    /// Returns whether the peer's greeting has come.
+    /// Returns whether the peer's greeting has arrived.
     pub fn is_greeted(&self) -> bool {
         self.greeted
     }
 
-    /// Returns the next message, when all of it is there.
+    /// Returns the next message, if it is complete.
     pub fn next_message(&mut self) -> Result<Option<&[u8]>, SpError> {
         if !self.greeted && !self.greeting()? {
             return Ok(None);

@@ -1,7 +1,7 @@
 //! The system calls of packet sockets, behind safe functions.
 //!
-//! `unsafe` is allowed here and nowhere else in the crate: AF_PACKET's addresses, options and control messages, and
-//! `recvmmsg`, have no safe wrapper in rustix, nix or socket2. Each block says why it is sound.
+//! `unsafe` is allowed only here in the crate: AF_PACKET's addresses, options and control messages, and `recvmmsg`,
+//! have no safe wrapper in rustix, nix or socket2. Each block states why it is sound.
 #![allow(unsafe_code)]
 
 use std::ffi::CString;
@@ -38,7 +38,7 @@ fn check(result: libc::c_int) -> io::Result<libc::c_int> {
     }
 }
 
-/// Returns a packet socket that receives nothing yet.
+/// Returns a packet socket that does not receive yet.
 pub(crate) fn packet_socket() -> io::Result<OwnedFd> {
     // SAFETY: plain call; a descriptor that it returns has no other owner.
     unsafe {
@@ -65,27 +65,27 @@ fn set<T>(fd: &OwnedFd, level: libc::c_int, option: libc::c_int, value: &T) -> i
     Ok(())
 }
 
-/// Asks for a `virtio_net_hdr` in front of each frame.
+/// Requests a `virtio_net_hdr` in front of each frame.
 pub(crate) fn enable_vnet_header(fd: &OwnedFd) -> io::Result<()> {
     set(fd, libc::SOL_PACKET, PACKET_VNET_HDR, &1i32)
 }
 
-/// Asks for VLAN tags that the kernel has taken out of frames.
+/// Requests the VLAN tags that the kernel removes from frames.
 pub(crate) fn enable_auxdata(fd: &OwnedFd) -> io::Result<()> {
     set(fd, libc::SOL_PACKET, libc::PACKET_AUXDATA, &1i32)
 }
 
-/// Asks for the time at which the kernel took each frame in.
+/// Requests the kernel's arrival time of each frame.
 pub(crate) fn enable_timestamps(fd: &OwnedFd) -> io::Result<()> {
     set(fd, libc::SOL_SOCKET, libc::SO_TIMESTAMPNS, &1i32)
 }
 
-/// Asks not to receive what this machine sends. Kernels before 4.20 do not know it.
+/// Excludes frames that this machine sends from reception. Kernels before 4.20 do not support this.
 pub(crate) fn ignore_outgoing(fd: &OwnedFd) -> io::Result<()> {
     set(fd, libc::SOL_PACKET, PACKET_IGNORE_OUTGOING, &1i32)
 }
 
-/// Sets the receive or send buffer, beyond the system's limit where the process may.
+/// Sets the receive or send buffer, beyond the system's limit if the process has the right.
 pub(crate) fn set_buffer(fd: &OwnedFd, receive: bool, bytes: i32) {
     let (force, plain) = if receive {
         (libc::SO_RCVBUFFORCE, libc::SO_RCVBUF)
@@ -93,12 +93,12 @@ pub(crate) fn set_buffer(fd: &OwnedFd, receive: bool, bytes: i32) {
         (libc::SO_SNDBUFFORCE, libc::SO_SNDBUF)
     };
     if set(fd, libc::SOL_SOCKET, force, &bytes).is_err() {
-        // The kernel then gives what its limit allows; overruns are counted.
+        // The kernel then grants its limit; overruns are counted.
         let _ = set(fd, libc::SOL_SOCKET, plain, &bytes);
     }
 }
 
-/// Takes frames for every address, not the interface's own alone.
+/// Receives frames for every address, not only for the interface's own.
 pub(crate) fn set_promiscuous(fd: &OwnedFd, ifindex: i32) -> io::Result<()> {
     // SAFETY: the structure is plain integers, for which zeros are valid.
     let mut request: libc::packet_mreq = unsafe { zeroed() };
@@ -116,7 +116,7 @@ fn address(ifindex: i32, protocol: u16) -> libc::sockaddr_ll {
     address
 }
 
-/// Begins to receive every frame of an interface.
+/// Starts to receive every frame of an interface.
 pub(crate) fn bind(fd: &OwnedFd, ifindex: i32) -> io::Result<()> {
     let address = address(ifindex, ETH_P_ALL);
     // SAFETY: the address is readable for the length given.
@@ -130,7 +130,7 @@ pub(crate) fn bind(fd: &OwnedFd, ifindex: i32) -> io::Result<()> {
     Ok(())
 }
 
-/// Returns the error that waits on a socket, which is taken off it.
+/// Returns the pending error of a socket, and clears it.
 pub(crate) fn take_error(fd: &OwnedFd) -> Option<io::Error> {
     let mut error = 0i32;
     let mut length = size_of::<i32>() as libc::socklen_t;
@@ -168,7 +168,7 @@ pub(crate) fn drops(fd: &OwnedFd) -> u64 {
     }
 }
 
-/// Returns the number of an interface, and whether it is up and has its link.
+/// Returns the index of an interface, and whether it is up and has its link.
 pub(crate) fn interface(fd: &OwnedFd, name: &str) -> io::Result<(i32, bool)> {
     let invalid = || io::Error::from_raw_os_error(libc::ENODEV);
     let name = CString::new(name).map_err(|_| invalid())?;
@@ -192,23 +192,23 @@ pub(crate) fn interface(fd: &OwnedFd, name: &str) -> io::Result<(i32, bool)> {
     }
 }
 
-/// Room for one control message, a `tpacket_auxdata` or a `timespec`, aligned as `cmsghdr` needs it.
+/// Memory for one control message, a `tpacket_auxdata` or a `timespec`, aligned as `cmsghdr` requires.
 #[repr(C, align(8))]
 #[derive(Clone, Copy)]
 struct Control([u8; 64]);
 
-/// What came with a frame.
+/// The metadata of a received frame.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Received {
-    /// Bytes written into the buffer.
+    /// Number of bytes written into the buffer.
     pub(crate) length: usize,
-    /// Whether the frame had more.
+    /// Whether the frame was longer.
     pub(crate) truncated: bool,
     /// Whether this machine sent it.
     pub(crate) outgoing: bool,
-    /// TPID and TCI of a VLAN tag that the kernel has taken out.
+    /// TPID and TCI of a VLAN tag that the kernel has removed.
     pub(crate) vlan: Option<(u16, u16)>,
-    /// When the kernel took it in, in nanoseconds of the system's clock; where timestamps are enabled.
+    /// The kernel's arrival time, in nanoseconds of the system's clock, if timestamps are enabled.
     pub(crate) at_ns: Option<u64>,
 }
 
@@ -219,7 +219,7 @@ pub(crate) struct ReceiveBatch {
 }
 
 impl ReceiveBatch {
-    /// Allocates room for `count` frames of `length` bytes. Memory is touched only as far as frames are long.
+    /// Allocates buffers for `count` frames of `length` bytes. Memory is touched only as far as frames reach.
     pub(crate) fn new(count: usize, length: usize) -> Self {
         Self {
             buffers: (0..count).map(|_| vec![0; length].into_boxed_slice()).collect(),
@@ -227,7 +227,7 @@ impl ReceiveBatch {
         }
     }
 
-    /// Takes what waits on a socket; never blocks.
+    /// Receives the waiting frames of a socket; never blocks.
     pub(crate) fn receive(&mut self, fd: &OwnedFd) -> io::Result<usize> {
         const BATCH: usize = 64;
         self.received.clear();
@@ -273,17 +273,17 @@ impl ReceiveBatch {
         Ok(self.received.len())
     }
 
-    /// Returns the frames of the last `receive`, with the buffers they are in.
+    /// Returns the frames of the last `receive`, with their buffers.
     pub(crate) fn frames(&mut self) -> impl Iterator<Item = (Received, &mut [u8])> {
         self.received.iter().copied().zip(self.buffers.iter_mut().map(|buffer| &mut **buffer))
     }
 }
 
-/// Returns what the control messages of a received frame say.
+/// Returns the contents of a received frame's control messages.
 fn beside(header: &libc::msghdr) -> Received {
     let mut found = Received::default();
-    // SAFETY: the header is one that the kernel has just filled, its control room is live, and CMSG_FIRSTHDR and CMSG_NXTHDR
-    // stay within it. Data is read unaligned, and only where its length covers the structure.
+    // SAFETY: the kernel has just filled the header, its control memory is live, and CMSG_FIRSTHDR and CMSG_NXTHDR stay
+    // within it. Data is read unaligned, and only if its length covers the structure.
     unsafe {
         let mut control = libc::CMSG_FIRSTHDR(header);
         while !control.is_null() {
@@ -310,8 +310,8 @@ fn beside(header: &libc::msghdr) -> Received {
     found
 }
 
-/// Sends frames, each to the interface of the number beside it, in one call; never blocks. Returns how many were taken:
-/// the error is that of the first one when none was.
+/// Sends frames in one call, each to the interface with its index; never blocks. Returns the number accepted. Returns
+/// the error of the first frame if none was accepted.
 pub(crate) fn send(fd: &OwnedFd, frames: &[(i32, &[u8])]) -> io::Result<usize> {
     const BATCH: usize = 64;
     let count = frames.len().min(BATCH);

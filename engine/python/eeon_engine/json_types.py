@@ -19,16 +19,16 @@ class PoissonReport(TypedDict):
     """Kind: `mapreduce`, `coflows`, ..."""
 
     background: bool
-    """Whether the run waits for it."""
+    """Whether the run ends without waiting for it."""
 
     finished_ps: int | None
-    """When it finished, if it has."""
+    """Time at which it finished, if it has."""
 
     dscp: NotRequired[int]
-    """DSCP of its packets, where it is not 0."""
+    """DSCP of its packets; absent if 0."""
 
     frames: int
-    """Frames sent."""
+    """Number of frames sent."""
 
 
 @final
@@ -53,20 +53,20 @@ class CoflowReport(TypedDict):
     """Name."""
 
     at_ps: int
-    """When its transfers began."""
+    """Start time of its transfers."""
 
     completion_ps: int | None
-    """From then until the last byte of the last transfer had arrived."""
+    """Time from the start to the arrival of the last byte of the last transfer."""
 
     bytes: int
     """Bytes of all its transfers."""
 
     failed: int
-    """Its transfers that failed, which are not begun again."""
+    """Number of failed transfers, which are not repeated."""
 
 
 ConnectionKind: TypeAlias = Literal["persistent", "new"]
-"""What a description says of connections."""
+"""The use of connections in a description."""
 
 
 @final
@@ -106,22 +106,22 @@ class Conservation(TypedDict):
 
 @final
 class CostSpec(TypedDict):
-    """What the tasks of a job cost, in cycles of a worker's clock."""
+    """Costs of a job's tasks, in cycles of a worker's clock."""
 
     map_cycles_per_byte: NotRequired[float]
-    """Of a map, for each byte of its input."""
+    """Map, per byte of its input."""
 
     merge_cycles: NotRequired[float]
     """Last merge of a reducer."""
 
     reduce_cycles_per_byte: NotRequired[float]
-    """Of a reducer, for each byte of its input."""
+    """Reducer, per byte of its input."""
 
     reduce_start_cycles: NotRequired[float]
     """Final sort of a reducer."""
 
     sort_cycles_per_byte: NotRequired[float]
-    """Of a map, for each byte of its output."""
+    """Map, per byte of its output."""
 
     startup_cycles: NotRequired[float]
     """Start of a task's JVM."""
@@ -209,16 +209,16 @@ class DelayedAckSpec(TypedDict):
 
 @final
 class Distribution(TypedDict):
-    """How often durations occurred. The quantiles are within 0.2 %, the rest is exact."""
+    """Distribution of durations. The quantiles are accurate to 0.2 %, the other values are exact."""
 
     count: int
-    """How many."""
+    """Number of durations."""
 
     mean_ps: int
     """Mean, rounded down."""
 
     min_ps: int
-    """Smallest."""
+    """Minimum."""
 
     p50_ps: int
     """Median."""
@@ -230,7 +230,7 @@ class Distribution(TypedDict):
     """99.9th percentile."""
 
     max_ps: int
-    """Largest."""
+    """Maximum."""
 
 
 @final
@@ -345,25 +345,25 @@ class FlowRow(TypedDict):
     """One flow of `flows`."""
 
     source: str
-    """The host that sends."""
+    """The sending host."""
 
     destination: str
-    """The host that receives."""
+    """The receiving host."""
 
     bytes: int
-    """Payload."""
+    """Payload bytes."""
 
     at_ps: int
-    """When it begins."""
+    """Start time."""
 
     measured: bool
     """Whether it begins between warm-up and cool-down."""
 
     completion_ps: int | None
-    """From then until the last byte had arrived; absent before, and when the connection was given up."""
+    """Time from the start to the arrival of the last byte; absent before it, and for a failed flow."""
 
     ideal_ps: int | None
-    """The least time that its path allows; absent before it begins."""
+    """Minimum time on its path; absent before it begins."""
 
 
 @final
@@ -371,16 +371,16 @@ class FrameFlowSpec(TypedDict):
     """Frames from one host to another."""
 
     source: str
-    """The host that sends."""
+    """The sending host."""
 
     destination: str
-    """The host that receives."""
+    """The receiving host."""
 
     load: float
-    """Mean share of the source's link, above 0 and at most 1."""
+    """Mean load as a fraction of the source's link rate, above 0 and at most 1."""
 
     frame_bytes: int
-    """Bytes of a frame without FCS, 62 to 9014."""
+    """Frame size in bytes without FCS, 62 to 9014."""
 
 
 @final
@@ -391,13 +391,13 @@ class Lognormal(TypedDict):
 
 @final
 class LognormalGaps(TypedDict):
-    """Lognormal: flows come in bursts."""
+    """Lognormal gaps: flows arrive in bursts."""
 
     lognormal: Lognormal
 
 
 Gaps: TypeAlias = Literal["poisson"] | Literal["fixed"] | LognormalGaps
-"""Times between the flows of a host."""
+"""Distribution of the gaps between the flows of a host."""
 
 
 @final
@@ -430,90 +430,90 @@ class JobReport(TypedDict):
     """Name."""
 
     arrival_ps: int
-    """When it was submitted."""
+    """Time of submission."""
 
     runtime_ps: int | None
-    """From then until its last task ended."""
+    """Time from submission to the end of its last task."""
 
     maps: int
-    """Map tasks."""
+    """Number of map tasks."""
 
     reducers: int
-    """Reduce tasks."""
+    """Number of reduce tasks."""
 
     local_maps: int
-    """Map tasks that ran where their split is."""
+    """Number of map tasks that ran on a worker with their split."""
 
     first_map_start_ps: int | None
-    """When its first map task was given to a worker."""
+    """Time at which its first map task was assigned to a worker."""
 
     last_map_end_ps: int | None
-    """When its last map task ended."""
+    """Time at which its last map task ended."""
 
     first_fetch_start_ps: int | None
-    """When the first fetch over the network began; absent if none did."""
+    """Start of the first fetch over the network; absent if there was none."""
 
     last_fetch_end_ps: int | None
-    """When the last reducer had everything."""
+    """Time at which the last reducer had received everything."""
 
     map_share: float | None
-    """Share of the runtime until the last map task ended. The three add up to 1."""
+    """Fraction of the runtime until the last map task ended. The three shares add up to 1."""
 
     shuffle_share: float | None
-    """Share after that until the last reducer had everything."""
+    """Fraction of the runtime from then until the last reducer had received everything."""
 
     reduce_share: float | None
-    """The rest."""
+    """The rest of the runtime."""
 
     map_task_ps: int
-    """Sum of the times of all map tasks."""
+    """Sum of the durations of all map tasks."""
 
     fetch_task_ps: int
-    """Sum over all reduce tasks of the time from their start until they had everything."""
+    """Sum over all reduce tasks of the time from their start until they had received everything."""
 
     reduce_task_ps: int
     """Sum over all reduce tasks of the time from then to their end."""
 
     reducer_shuffle_ps: Distribution | None
     """
-    Over the reducers that fetched over the network: from a reducer's first fetch until its last byte had arrived, the transfer completion time of
-    Ren and Wang 2016.
+    For the reducers that fetched over the network: time from a reducer's first fetch to the arrival of its last
+    byte, the transfer completion time of Ren and Wang 2016.
     """
 
     shuffle_network_bytes: int
-    """Bytes of map output that reducers got over the network."""
+    """Bytes of map output that reducers fetched over the network."""
 
     refetches: int
-    """Transfers that failed and were begun again."""
+    """Number of failed transfers that were repeated."""
 
 
 @final
 class JobSpec(TypedDict):
-    """One job. Its bytes are divided among its tasks in equal parts."""
+    """One job. Its bytes are divided equally among its tasks."""
 
     name: str
     """Name."""
 
     maps: int
-    """Map tasks."""
+    """Number of map tasks."""
 
     reducers: int
-    """Reduce tasks."""
+    """Number of reduce tasks."""
 
     input_bytes: int
     """Bytes that its maps read."""
 
     shuffle_bytes: int
-    """Bytes that they write and its reducers fetch."""
+    """Bytes that its maps write and its reducers fetch."""
 
     output_bytes: int
     """Bytes that its reducers write."""
 
     arrival_ps: NotRequired[int]
-    """When it is submitted. Default 0."""
+    """Time of submission. Default 0."""
 
     cost: NotRequired[CostSpec]
-    """What its tasks cost."""
+    """Costs of its tasks."""
 
 
 @final
@@ -758,7 +758,7 @@ class LatencyReport(TypedDict):
 
 @final
 class Lateness(TypedDict):
-    """How far behind its time frames were sent, in nanoseconds."""
+    """Delay of frames after their times, in nanoseconds."""
 
     p50_ns: int
     """Median."""
@@ -767,10 +767,10 @@ class Lateness(TypedDict):
     """99th percentile."""
 
     max_ns: int
-    """The latest."""
+    """Maximum."""
 
     late: int
-    """Frames sent later than the limit asked about."""
+    """Number of frames sent later than the given limit."""
 
 
 @final
@@ -813,24 +813,24 @@ class LayerEnergy(TypedDict):
 
 @final
 class ListedFlow(TypedDict):
-    """One flow of a list."""
+    """One listed flow."""
 
     source: str
-    """The host that sends."""
+    """The sending host."""
 
     destination: str
-    """The host that receives."""
+    """The receiving host."""
 
     bytes: int
-    """Payload."""
+    """Payload bytes."""
 
     at_ps: int
-    """When it begins."""
+    """Start time."""
 
 
 @final
 class LiveCounts(TypedDict):
-    """Frames lost or repaired outside the switch, by cause, and what else its loop has counted."""
+    """Frames lost or repaired outside the switch, by cause, and other counts of its loop."""
 
     rx_overruns: int
     """Frames that the kernel dropped because the switch did not fetch them in time."""
@@ -839,7 +839,7 @@ class LiveCounts(TypedDict):
     """Frames longer than the receive buffer, or captured incompletely."""
 
     rx_malformed: int
-    """Frames or messages other than an Ethernet frame of a known port."""
+    """Frames or messages that are not Ethernet frames of a known port."""
 
     rx_gso_refused: int
     """GSO super-frames that could not be segmented."""
@@ -848,47 +848,47 @@ class LiveCounts(TypedDict):
     """GSO super-frames that were segmented (not lost)."""
 
     rx_checksums_completed: int
-    """Frames whose checksum the sender had left to a NIC and which was completed (not lost)."""
+    """Frames whose checksum was left to a NIC and has been completed (not lost)."""
 
     tx_full: int
-    """Frames that the kernel, the peer or the file did not take because their buffer was full."""
+    """Frames refused by the kernel, the peer or the file because their buffer was full."""
 
     tx_down: int
-    """Frames to an interface that was down or had vanished, or without a peer."""
+    """Frames for an interface that was down or gone, or for a socket without a peer."""
 
     tx_refused: int
     """Frames that the kernel refused for another reason, such as the interface's MTU."""
 
     tx_no_port: int
-    """Frames to a port that has no interface or file."""
+    """Frames for a port without an interface or file."""
 
     rx_no_program: int
     """Frames that arrived while no program was loaded."""
 
     packets_in_lost: int
-    """Packets for the controller that nobody took in time."""
+    """Packets for the controller that were dropped because they were not fetched in time."""
 
     clock_held_back_us: int
     """
-    Microseconds by which the switch's clock was held back, because it had more to do by itself than the computer
-    can: a program that recirculates packets without end.
+    Microseconds by which the switch's clock was held back, because its own work exceeded the computer's capacity: a
+    program that recirculates packets without end.
     """
 
     events_lost: int
-    """Messages that were not read in time."""
+    """Messages that were dropped because they were not read in time."""
 
 
 @final
 class LocalitySpec(TypedDict):
-    """Where splits lie."""
+    """Placement of splits."""
 
     replicas: int
-    """Different workers that have a split."""
+    """Number of workers that hold each split."""
 
     racks: NotRequired[list[list[str]]]
     """
-    Hosts by rack, at least one in each. With them a map whose split is elsewhere reads from a worker of
-    its own rack that has it, if there is one. Default none: it reads from the first.
+    Hosts by rack, at least one in each. A map with a remote split then prefers a worker of its own rack that holds
+    the split. Default none: it reads from the first worker that holds it.
     """
 
 
@@ -993,7 +993,7 @@ class NicEeeSpec(TypedDict):
 
 
 Pattern: TypeAlias = Literal["all_to_all", "permutation", "between_racks", "to_one_rack"]
-"""Who sends to whom."""
+"""The choice of receivers."""
 
 
 @final
@@ -1345,8 +1345,8 @@ class SizeReport(TypedDict):
 @final
 class SizesByPoints(TypedDict):
     """
-    A cumulative distribution: bytes, and the share of flows with at most that size. Neither falls, and the last share is 1. Between two
-    points the size is linear in the share.
+    A cumulative distribution: sizes in bytes, and the fraction of flows with at most that size. Both are
+    non-decreasing, and the last fraction is 1. Between two points the size is linear in the fraction.
     """
 
     points: list[list[float]]
@@ -1392,30 +1392,30 @@ class Pareto(TypedDict):
 
 @final
 class ParetoSizes(TypedDict):
-    """Pareto's sizes."""
+    """Pareto sizes."""
 
     pareto: Pareto
 
 
 SizesSpec: TypeAlias = SizesByPoints | ExponentialSizes | LognormalSizes | ParetoSizes
-"""How large flows are."""
+"""Distribution of flow sizes."""
 
 
 @final
 class SlowdownReport(TypedDict):
-    """Slowdowns of one class of size, or of all. The quantiles are within 0.2 %."""
+    """Slowdowns of one size class, or of all. The quantiles are accurate to 0.2 %."""
 
     up_to_bytes: int | None
-    """Upper end of the class; the last class, and all classes together, have none."""
+    """Upper bound of the class; absent for the last class and for all classes together."""
 
     count: int
-    """Transfers."""
+    """Number of transfers."""
 
     mean: float | None
     """Mean."""
 
     min: float | None
-    """Smallest."""
+    """Minimum."""
 
     p50: float | None
     """Median."""
@@ -1441,7 +1441,7 @@ class StepSpec(TypedDict):
     """Messages as sending rank, receiving rank, bytes."""
 
     compute_ps: NotRequired[int]
-    """How long each rank computes first. Default 0."""
+    """Computing time of each rank. Default 0."""
 
 
 @final
@@ -1981,12 +1981,12 @@ class TrafficCount(TypedDict):
     """A number of packets."""
 
     packets: int
-    """How many."""
+    """Number of packets."""
 
 
 @final
 class TrafficLatency(TypedDict):
-    """Picoseconds, as the twin's report has them; percentiles by nearest rank."""
+    """Latencies in picoseconds, as in the twin's report; percentiles by nearest rank."""
 
     mean_ps: int
     """Arithmetic mean."""
@@ -2003,13 +2003,13 @@ class TransferSpec(TypedDict):
     """One transfer: a connection that its source opens."""
 
     source: str
-    """The host that sends."""
+    """The sending host."""
 
     destination: str
-    """The host that receives."""
+    """The receiving host."""
 
     bytes: int
-    """Payload."""
+    """Payload bytes."""
 
 
 @final
@@ -2123,13 +2123,13 @@ class MapReduceReport(TypedDict):
     """Kind: `mapreduce`, `coflows`, ..."""
 
     background: bool
-    """Whether the run waits for it."""
+    """Whether the run ends without waiting for it."""
 
     finished_ps: int | None
-    """When it finished, if it has."""
+    """Time at which it finished, if it has."""
 
     dscp: NotRequired[int]
-    """DSCP of its packets, where it is not 0."""
+    """DSCP of its packets; absent if 0."""
 
     jobs: list[JobReport]
     """Its jobs, in the order of the description."""
@@ -2146,13 +2146,13 @@ class CoflowsReport(TypedDict):
     """Kind: `mapreduce`, `coflows`, ..."""
 
     background: bool
-    """Whether the run waits for it."""
+    """Whether the run ends without waiting for it."""
 
     finished_ps: int | None
-    """When it finished, if it has."""
+    """Time at which it finished, if it has."""
 
     dscp: NotRequired[int]
-    """DSCP of its packets, where it is not 0."""
+    """DSCP of its packets; absent if 0."""
 
     coflows: list[CoflowReport]
     """In the order of the description."""
@@ -2169,40 +2169,40 @@ class FlowsReport(TypedDict):
     """Kind: `mapreduce`, `coflows`, ..."""
 
     background: bool
-    """Whether the run waits for it."""
+    """Whether the run ends without waiting for it."""
 
     finished_ps: int | None
-    """When it finished, if it has."""
+    """Time at which it finished, if it has."""
 
     dscp: NotRequired[int]
-    """DSCP of its packets, where it is not 0."""
+    """DSCP of its packets; absent if 0."""
 
     flows: int
-    """Flows of the whole run."""
+    """Number of flows in the whole run."""
 
     load: float
-    """Payload of all of them, as a share of the rates of the links that send."""
+    """Payload of all flows, as a fraction of the senders' link rates."""
 
     measured: int
-    """Flows that are measured."""
+    """Number of measured flows."""
 
     unfinished: int
-    """Of them, those that have neither arrived nor been given up."""
+    """Of the measured flows, those that have neither completed nor failed."""
 
     failed: int
-    """Of them, those that were given up."""
+    """Of the measured flows, those that failed."""
 
     completion_ps: Distribution | None
-    """From a flow's time until its last byte had arrived."""
+    """Time from a flow's start to the arrival of its last byte."""
 
     slowdown: SlowdownReport
-    """The same over the least time that the flow's path allows."""
+    """Completion time divided by the minimum time on the flow's path."""
 
     slowdown_by_size: list[SlowdownReport]
-    """The same by size."""
+    """Slowdown by size."""
 
     rows: NotRequired[list[FlowRow] | None]
-    """Every flow, in the order in which they begin, where that is asked for."""
+    """Every flow, in order of start, if `rows` is set."""
 
 
 @final
@@ -2216,19 +2216,19 @@ class IncastReport(TypedDict):
     """Kind: `mapreduce`, `coflows`, ..."""
 
     background: bool
-    """Whether the run waits for it."""
+    """Whether the run ends without waiting for it."""
 
     finished_ps: int | None
-    """When it finished, if it has."""
+    """Time at which it finished, if it has."""
 
     dscp: NotRequired[int]
-    """DSCP of its packets, where it is not 0."""
+    """DSCP of its packets; absent if 0."""
 
     rounds_ps: Distribution | None
-    """From the queries to the last answer, of rounds without failure."""
+    """Time from the requests of a round to the last response, for rounds without failure."""
 
     failed: int
-    """Answers that did not come."""
+    """Number of failed responses."""
 
 
 @final
@@ -2242,19 +2242,19 @@ class RpcReport(TypedDict):
     """Kind: `mapreduce`, `coflows`, ..."""
 
     background: bool
-    """Whether the run waits for it."""
+    """Whether the run ends without waiting for it."""
 
     finished_ps: int | None
-    """When it finished, if it has."""
+    """Time at which it finished, if it has."""
 
     dscp: NotRequired[int]
-    """DSCP of its packets, where it is not 0."""
+    """DSCP of its packets; absent if 0."""
 
     response_ps: Distribution | None
-    """From calls to the last byte of their answers."""
+    """Time from a call to the last byte of its response."""
 
     failed: int
-    """Calls that were not answered, or not made because too many waited."""
+    """Calls that failed, or were not made because too many were open."""
 
 
 @final
@@ -2268,19 +2268,19 @@ class ScatterGatherReport(TypedDict):
     """Kind: `mapreduce`, `coflows`, ..."""
 
     background: bool
-    """Whether the run waits for it."""
+    """Whether the run ends without waiting for it."""
 
     finished_ps: int | None
-    """When it finished, if it has."""
+    """Time at which it finished, if it has."""
 
     dscp: NotRequired[int]
-    """DSCP of its packets, where it is not 0."""
+    """DSCP of its packets; absent if 0."""
 
     query_ps: Distribution | None
-    """From questions to the last byte of their answers."""
+    """Time from a query to the last byte of its answer."""
 
     failed: int
-    """Queries of which a part failed, or that were not made because too many waited."""
+    """Queries with a failed part, or not made because too many were open."""
 
 
 @final
@@ -2294,22 +2294,22 @@ class PhasesReport(TypedDict):
     """Kind: `mapreduce`, `coflows`, ..."""
 
     background: bool
-    """Whether the run waits for it."""
+    """Whether the run ends without waiting for it."""
 
     finished_ps: int | None
-    """When it finished, if it has."""
+    """Time at which it finished, if it has."""
 
     dscp: NotRequired[int]
-    """DSCP of its packets, where it is not 0."""
+    """DSCP of its packets; absent if 0."""
 
     step_ps: Distribution | None
-    """Of each step: from the previous one's end until all ranks have computed and all messages have arrived."""
+    """Duration of each step: from the previous step's end until all ranks have computed and all messages have arrived."""
 
     waited_ps: int
-    """Sum over all steps of the time from when the last rank had computed."""
+    """Sum over all steps of the time from the end of the last rank's computation to the end of the step."""
 
     resent: int
-    """Messages whose connection was given up, and that were sent again."""
+    """Messages sent again after their connection failed."""
 
 
 ApplicationReport: TypeAlias = (
@@ -2322,7 +2322,7 @@ ApplicationReport: TypeAlias = (
     | PhasesReport
     | PoissonReport
 )
-"""One application."""
+"""The report of one application."""
 
 
 @final
@@ -2344,7 +2344,7 @@ class ClassReport(TypedDict):
 
 @final
 class CoflowSpec(TypedDict):
-    """One coflow. It is complete with the last of its transfers."""
+    """One coflow. It is complete when its last transfer is."""
 
     name: str
     """Name."""
@@ -2361,10 +2361,10 @@ class CoflowsSpec(TypedDict):
     """Coflows: transfers that begin together. All times count from the start of the run."""
 
     kind: Literal["coflows"]
-    """Which kind of application it is."""
+    """The kind of application."""
 
     name: str
-    """Name, unlike every other application's."""
+    """Name, unique among the applications."""
 
     coflows: list[CoflowSpec]
     """The coflows."""
@@ -2373,42 +2373,42 @@ class CoflowsSpec(TypedDict):
     """Whether a run ends without waiting for it. Default no."""
 
     dscp: NotRequired[int]
-    """DSCP of all packets of its connections, in both directions, 0 to 63: which class of a fabric with classes they belong to. Default 0."""
+    """DSCP of all packets of its connections, in both directions, 0 to 63; it selects their class in a fabric with classes. Default 0."""
 
     start_jitter_ps: NotRequired[int]
     """
-    Each transfer begins later than it would by a time that is drawn for it, uniform below this. Not of kinds that draw when
-    their transfers begin. Default 0.
+    Upper bound of a random delay of each transfer's start, drawn uniformly for each transfer. Not available for
+    kinds that draw the start times of their transfers. Default 0.
     """
 
     tcp: NotRequired[TcpSpec | None]
-    """Its own TCP, in place of the common one."""
+    """TCP settings of this application, instead of the common ones."""
 
 
 @final
 class DrawnSpec(TypedDict):
-    """Flows of drawn sizes at drawn times."""
+    """Flows with random sizes at random times."""
 
     racks: list[list[str]]
     """Hosts by rack."""
 
     pattern: Pattern
-    """Who sends to whom."""
+    """The choice of receivers."""
 
     sizes: SizesSpec
-    """How large flows are."""
+    """Distribution of flow sizes."""
 
     load: float
-    """Payload that a sending host begins to send, as a share of its link's rate: above 0 and at most 1."""
+    """Payload rate at which each sending host starts flows, as a fraction of its link's rate: above 0 and at most 1."""
 
     duration_ps: int
-    """Flows begin for so long."""
+    """Length of the time in which flows begin."""
 
     gaps: NotRequired[Gaps]
-    """Times between the flows of a host. Default `poisson`."""
+    """Distribution of the gaps between the flows of a host. Default `poisson`."""
 
     to_rack: NotRequired[int]
-    """Number of the rack that `to_one_rack` sends to. Default 0."""
+    """Number of the receiving rack of `to_one_rack`. Default 0."""
 
 
 @final
@@ -2444,37 +2444,37 @@ class EnergyReport(TypedDict):
 
 @final
 class FlowsSpec(TypedDict):
-    """Flows that are drawn, or those of a list."""
+    """Flows that are drawn or listed."""
 
     kind: Literal["flows"]
-    """Which kind of application it is."""
+    """The kind of application."""
 
     name: str
-    """Name, unlike every other application's."""
+    """Name, unique among the applications."""
 
     background: NotRequired[bool]
     """Whether a run ends without waiting for it. Default no."""
 
     cool_down_ps: NotRequired[int]
-    """Flows that begin later than so long before the end are not measured. Default 0."""
+    """Flows that begin within this time before the end are not measured. Default 0."""
 
     drawn: NotRequired[DrawnSpec | None]
-    """How flows are drawn."""
+    """Parameters of drawn flows."""
 
     dscp: NotRequired[int]
-    """DSCP of all packets of its connections, in both directions, 0 to 63: which class of a fabric with classes they belong to. Default 0."""
+    """DSCP of all packets of its connections, in both directions, 0 to 63; it selects their class in a fabric with classes. Default 0."""
 
     list: NotRequired[list[ListedFlow] | None]
-    """Flows one by one; this or `drawn`."""
+    """The flows, listed individually; either this or `drawn`."""
 
     rows: NotRequired[bool]
-    """Whether each flow is reported. Default no."""
+    """Whether the report has a row per flow. Default no."""
 
     tcp: NotRequired[TcpSpec | None]
-    """Its own TCP, in place of the common one."""
+    """TCP settings of this application, instead of the common ones."""
 
     warm_up_ps: NotRequired[int]
-    """Flows that begin earlier are not measured. Default 0."""
+    """Flows that begin before this time are not measured. Default 0."""
 
 
 @final
@@ -2517,52 +2517,52 @@ class HostReport(TypedDict):
 
 @final
 class IncastSpec(TypedDict):
-    """Incast: a client asks many servers at once, and asks again once all have answered."""
+    """Incast: a client sends a request to many servers at once, and starts the next round when all have answered."""
 
     kind: Literal["incast"]
-    """Which kind of application it is."""
+    """The kind of application."""
 
     name: str
-    """Name, unlike every other application's."""
+    """Name, unique among the applications."""
 
     client: str
-    """The host that asks."""
+    """The requesting host."""
 
     servers: list[str]
-    """The hosts that answer; a host may be named several times."""
+    """The answering hosts; a host may be listed several times."""
 
     bytes_per_server: int
-    """Payload of one answer."""
+    """Payload of one response."""
 
     rounds: int
-    """How often the client asks."""
+    """Number of rounds."""
 
     background: NotRequired[bool]
     """Whether a run ends without waiting for it. Default no."""
 
     connection: NotRequired[ConnectionKind]
-    """How connections are used. Default `new`."""
+    """Use of connections. Default `new`."""
 
     dscp: NotRequired[int]
-    """DSCP of all packets of its connections, in both directions, 0 to 63: which class of a fabric with classes they belong to. Default 0."""
+    """DSCP of all packets of its connections, in both directions, 0 to 63; it selects their class in a fabric with classes. Default 0."""
 
     request_bytes: NotRequired[int]
     """Payload of one request. Default 280."""
 
     start_jitter_ps: NotRequired[int]
     """
-    Each transfer begins later than it would by a time that is drawn for it, uniform below this. Not of kinds that draw when
-    their transfers begin. Default 0.
+    Upper bound of a random delay of each transfer's start, drawn uniformly for each transfer. Not available for
+    kinds that draw the start times of their transfers. Default 0.
     """
 
     start_ps: NotRequired[int]
-    """When the first round begins. Default 0."""
+    """Start of the first round. Default 0."""
 
     tcp: NotRequired[TcpSpec | None]
-    """Its own TCP, in place of the common one."""
+    """TCP settings of this application, instead of the common ones."""
 
     think_ps: NotRequired[int]
-    """From the last answer of a round to the next round. Default 0."""
+    """Time from the last response of a round to the next round. Default 0."""
 
 
 @final
@@ -2687,72 +2687,72 @@ class LinkSpec(TypedDict):
 @final
 class MapReduceSpec(TypedDict):
     """
-    The application's description. Defaults: MRPerf's Terasort and node (`hadoop.job.tcl`, its XML files), Hadoop 1 where MRPerf
-    has nothing.
+    The application's description. Defaults: MRPerf's Terasort and node (`hadoop.job.tcl`, its XML files), Hadoop 1
+    where MRPerf specifies nothing.
     """
 
     kind: Literal["mapreduce"]
-    """Which kind of application it is."""
+    """The kind of application."""
 
     name: str
-    """Name, unlike every other application's."""
+    """Name, unique among the applications."""
 
     background: NotRequired[bool]
     """Whether a run ends without waiting for it. Default no."""
 
     cpu_hz: NotRequired[float]
-    """Clock of a worker's cores."""
+    """Clock rate of a worker's cores."""
 
     disk_read_bytes_per_second: NotRequired[float]
-    """Rate at which a worker's disk is read."""
+    """Read rate of a worker's disk."""
 
     disk_write_bytes_per_second: NotRequired[float]
-    """Rate at which it is written."""
+    """Write rate of a worker's disk."""
 
     dscp: NotRequired[int]
-    """DSCP of all packets of its connections, in both directions, 0 to 63: which class of a fabric with classes they belong to. Default 0."""
+    """DSCP of all packets of its connections, in both directions, 0 to 63; it selects their class in a fabric with classes. Default 0."""
 
     heartbeat_ps: NotRequired[int]
     """Time between two heartbeats of a worker."""
 
     jobs: NotRequired[list[JobSpec]]
-    """The jobs, served in the order of their arrival."""
+    """The jobs, served in order of arrival."""
 
     locality: NotRequired[LocalitySpec]
-    """Where splits lie."""
+    """Placement of splits."""
 
     map_slots: NotRequired[int]
-    """Map tasks that a worker runs at a time."""
+    """Number of map tasks that a worker runs concurrently."""
 
     noise_sigma: NotRequired[float]
-    """Sigma of the log-normal factor of a task's own work."""
+    """Sigma of the log-normal factor on a task's local work."""
 
     output_replication: NotRequired[int]
-    """Workers that keep a copy of output, the one that made it included."""
+    """Number of workers that hold a copy of the output, including the one that produced it."""
 
     parallel_fetches: NotRequired[int | None]
-    """Maximum number of fetches of a reducer at a time; `null` is all. Default 5."""
+    """Maximum number of concurrent fetches of a reducer; `null` means no limit. Default 5."""
 
     reduce_slots: NotRequired[int]
-    """Reduce tasks that a worker runs at a time."""
+    """Number of reduce tasks that a worker runs concurrently."""
 
     request_bytes: NotRequired[int]
-    """Payload of the request for a partition or a split; a copy of output has none."""
+    """Payload of the request for a partition or a split; a copy of output has no request."""
 
     reserved: NotRequired[int]
-    """Number of them, from the first on, that do not work (name node, job tracker)."""
+    """Number of hosts at the start of `workers` that run no tasks (name node, job tracker)."""
 
     slowstart: NotRequired[float]
-    """Share of a job's maps that must be known to have ended before its reducers start."""
+    """Fraction of a job's maps that must be known to have ended before its reducers start."""
 
     tasks_per_heartbeat: NotRequired[int]
-    """Maximum number of maps that a worker is given at a heartbeat, and of reducers."""
+    """Maximum number of maps, and of reducers, assigned to a worker per heartbeat."""
 
     tcp: NotRequired[TcpSpec | None]
-    """Its own TCP, in place of the common one."""
+    """TCP settings of this application, instead of the common ones."""
 
     workers: NotRequired[list[str] | None]
-    """Hosts, in the order in which `reserved` counts them; all when absent."""
+    """Hosts, in the order in which `reserved` counts them. Default: all hosts."""
 
 
 @final
@@ -2850,69 +2850,69 @@ class PhasesSpec(TypedDict):
     """Ranks that compute, communicate and wait for each other."""
 
     kind: Literal["phases"]
-    """Which kind of application it is."""
+    """The kind of application."""
 
     name: str
-    """Name, unlike every other application's."""
+    """Name, unique among the applications."""
 
     ranks: list[str]
     """The host of each rank."""
 
     iterations: int
-    """How often all steps are done."""
+    """Number of iterations of all steps."""
 
     steps: list[StepSpec]
-    """What is done, one step after the other."""
+    """The steps, in order."""
 
     background: NotRequired[bool]
     """Whether a run ends without waiting for it. Default no."""
 
     connection: NotRequired[ConnectionKind]
-    """How connections are used. Default `persistent`, one for each pair of ranks."""
+    """Use of connections. Default `persistent`, one per pair of ranks."""
 
     dscp: NotRequired[int]
-    """DSCP of all packets of its connections, in both directions, 0 to 63: which class of a fabric with classes they belong to. Default 0."""
+    """DSCP of all packets of its connections, in both directions, 0 to 63; it selects their class in a fabric with classes. Default 0."""
 
     noise_sigma: NotRequired[float]
     """Sigma of the log-normal factor on a rank's computing time. Default 0."""
 
     start_jitter_ps: NotRequired[int]
     """
-    Each transfer begins later than it would by a time that is drawn for it, uniform below this. Not of kinds that draw when
-    their transfers begin. Default 0.
+    Upper bound of a random delay of each transfer's start, drawn uniformly for each transfer. Not available for
+    kinds that draw the start times of their transfers. Default 0.
     """
 
     tcp: NotRequired[TcpSpec | None]
-    """Its own TCP, in place of the common one."""
+    """TCP settings of this application, instead of the common ones."""
 
 
 @final
 class PoissonSpec(TypedDict):
-    """UDP frames at exponential gaps, whatever becomes of them."""
+    """UDP frames at exponential gaps, regardless of their fate."""
 
     kind: Literal["poisson"]
-    """Which kind of application it is."""
+    """The kind of application."""
 
     name: str
-    """Name, unlike every other application's."""
+    """Name, unique among the applications."""
 
     flows: list[FrameFlowSpec]
     """The flows."""
 
     duration_ps: int
-    """Frames are sent for so long."""
+    """Time for which frames are sent."""
 
     background: NotRequired[bool]
     """Whether a run ends without waiting for it. Default no."""
 
     dscp: NotRequired[int]
-    """DSCP of all packets of its connections, in both directions, 0 to 63: which class of a fabric with classes they belong to. Default 0."""
+    """DSCP of all packets of its connections, in both directions, 0 to 63; it selects their class in a fabric with classes. Default 0."""
 
     start_ps: NotRequired[int]
-    """No frame is sent before this. Default 0."""
+    """No frame is sent before this time. Default 0."""
 
     tcp: NotRequired[TcpSpec | None]
-    """Its own TCP, in place of the common one."""
+    """TCP settings of this application, instead of the common ones."""
 
 
 @final
@@ -2928,66 +2928,66 @@ class QueueDepthReport(TypedDict):
 
 @final
 class RpcSpec(TypedDict):
-    """Calls at exponential gaps, whether earlier ones have been answered or not."""
+    """Calls at exponential gaps, regardless of earlier responses."""
 
     kind: Literal["rpc"]
-    """Which kind of application it is."""
+    """The kind of application."""
 
     name: str
-    """Name, unlike every other application's."""
+    """Name, unique among the applications."""
 
     request_bytes: int
     """Payload of one call."""
 
     response_bytes: int
-    """Payload of its answer."""
+    """Payload of its response."""
 
     mean_interval_ps: int
     """Mean time between two calls of a pair."""
 
     connection: ConnectionKind
-    """How connections are used; over a persistent one calls wait for each other, which counts."""
+    """Use of connections. Over a persistent one, calls wait for each other, which counts in the response time."""
 
     background: NotRequired[bool]
     """Whether a run ends without waiting for it. Default no."""
 
     dscp: NotRequired[int]
-    """DSCP of all packets of its connections, in both directions, 0 to 63: which class of a fabric with classes they belong to. Default 0."""
+    """DSCP of all packets of its connections, in both directions, 0 to 63; it selects their class in a fabric with classes. Default 0."""
 
     duration_ps: NotRequired[int | None]
-    """Calls are made for so long; may be absent in the background only."""
+    """Time for which calls are made; optional for background applications only."""
 
     pairs: NotRequired[list[list[str]] | None]
-    """Clients with their servers; this or `random_pairs`."""
+    """Pairs of client and server; either this or `random_pairs`."""
 
     random_pairs: NotRequired[int | None]
-    """How many pairs are drawn from the hosts."""
+    """Number of pairs drawn from the hosts."""
 
     start_ps: NotRequired[int]
-    """No call is made before this. Default 0."""
+    """No call is made before this time. Default 0."""
 
     tcp: NotRequired[TcpSpec | None]
-    """Its own TCP, in place of the common one."""
+    """TCP settings of this application, instead of the common ones."""
 
 
 @final
 class ScatterGatherSpec(TypedDict):
-    """Scatter and gather over racks, at exponential gaps, whether earlier queries have been answered or not."""
+    """Scatter and gather over racks, at exponential gaps, regardless of earlier queries."""
 
     kind: Literal["scatter_gather"]
-    """Which kind of application it is."""
+    """The kind of application."""
 
     name: str
-    """Name, unlike every other application's."""
+    """Name, unique among the applications."""
 
     clients: list[str]
-    """The hosts that ask."""
+    """The querying hosts."""
 
     racks: list[list[str]]
-    """Hosts by rack. Of a rack that the client is not in, drawn for each query, one host gathers from all others."""
+    """Hosts by rack. For each query, a rack without the client and a host in it are drawn; that host gathers from all others of the rack."""
 
     response_bytes: int
-    """Payload of each server's answer."""
+    """Payload of each server's response."""
 
     answer_bytes: int
     """Payload of the answer to the client."""
@@ -2999,22 +2999,22 @@ class ScatterGatherSpec(TypedDict):
     """Whether a run ends without waiting for it. Default no."""
 
     dscp: NotRequired[int]
-    """DSCP of all packets of its connections, in both directions, 0 to 63: which class of a fabric with classes they belong to. Default 0."""
+    """DSCP of all packets of its connections, in both directions, 0 to 63; it selects their class in a fabric with classes. Default 0."""
 
     queries: NotRequired[int | None]
-    """Queries of each client; may be absent in the background only."""
+    """Number of queries of each client; optional for background applications only."""
 
     request_bytes: NotRequired[int]
-    """Payload of each question. Default 280."""
+    """Payload of each request. Default 280."""
 
     start_jitter_ps: NotRequired[int]
     """
-    Each transfer begins later than it would by a time that is drawn for it, uniform below this. Not of kinds that draw when
-    their transfers begin. Default 0.
+    Upper bound of a random delay of each transfer's start, drawn uniformly for each transfer. Not available for
+    kinds that draw the start times of their transfers. Default 0.
     """
 
     tcp: NotRequired[TcpSpec | None]
-    """Its own TCP, in place of the common one."""
+    """TCP settings of this application, instead of the common ones."""
 
 
 @final
@@ -3022,16 +3022,16 @@ class TrafficClass(TypedDict):
     """Packets of one class."""
 
     sent: TrafficCount
-    """That hosts sent."""
+    """Packets that hosts sent."""
 
     delivered: TrafficCount
-    """That arrived where they were sent to."""
+    """Packets that arrived at their destination."""
 
     arrived_marked: int
-    """Of those delivered: sent without CE, arrived with it."""
+    """Of those delivered: packets sent without CE that arrived with it."""
 
     latency: TrafficLatency | None
-    """From being sent to the kernel's time of arrival; `None` when nothing was timed."""
+    """Time from sending to the kernel's arrival time; `None` if nothing was timed."""
 
 
 @final
@@ -3039,31 +3039,31 @@ class TrafficReport(TypedDict):
     """The report of a replay in real time."""
 
     classes: dict[str, TrafficClass]
-    """By the class's name."""
+    """By name of the class."""
 
     foreign: int
     """Frames that arrived at hosts and that no host had sent."""
 
     misdelivered: int
-    """Packets that arrived at a host whose address they do not carry."""
+    """Packets that arrived at a host that does not have their destination address."""
 
     duplicated: int
     """Packets that arrived more often than they were sent."""
 
     untimed: int
-    """Packets that arrived and whose latency is not known, because others like them were lost."""
+    """Packets that arrived but have no known latency, because other packets with their identity were lost."""
 
     lateness: Lateness
-    """How well times were kept."""
+    """Lateness of frames."""
 
     refused: int
     """Frames that the kernel refused to send."""
 
     overruns: int
-    """Frames that arrived at hosts and that the kernel could not keep until they were fetched."""
+    """Frames that arrived at hosts and that the kernel dropped before they were fetched."""
 
     elapsed_ns: int
-    """From the first frame to the last one sent or received."""
+    """Time from the first frame to the last one sent or received."""
 
 
 @final
@@ -3203,13 +3203,13 @@ class WorkloadSpec(TypedDict):
     """Applications that run over a fabric, and their settings."""
 
     seed: int
-    """Seed of everything that applications draw."""
+    """Seed of all random draws."""
 
     applications: list[ApplicationSpec]
     """The applications."""
 
     tcp: NotRequired[TcpSpec | None]
-    """TCP of all applications that have none of their own."""
+    """TCP settings of all applications without their own."""
 
 
 @final

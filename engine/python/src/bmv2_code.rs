@@ -1,12 +1,12 @@
-//! BMv2's name for each refusal: what its Thrift interface calls `TableOperationErrorCode`, `McOperationErrorCode` and so on.
+//! BMv2's error codes: the values of its Thrift interface's `TableOperationErrorCode`, `McOperationErrorCode` and so on.
 
 use bm::RuntimeError;
 use simple_switch::{MirroringError, PreError};
 
-/// The code where BMv2 has none of its own.
+/// The code for errors without a code in BMv2.
 pub(crate) const OTHER: &str = "ERROR";
 
-/// Returns the code of a call on tables, action profiles, counters, meters, registers or value sets.
+/// Returns the error code of a call on tables, action profiles, counters, meters, registers or value sets.
 pub(crate) fn of_runtime(error: &RuntimeError) -> &'static str {
     match error {
         RuntimeError::NoSuchObject { kind, .. } => match *kind {
@@ -48,7 +48,7 @@ pub(crate) fn of_runtime(error: &RuntimeError) -> &'static str {
     }
 }
 
-/// Returns the code of a call on multicast groups.
+/// Returns the error code of a call on multicast groups.
 pub(crate) fn of_pre(error: &PreError) -> &'static str {
     match error {
         PreError::Full(_) => "TABLE_FULL",
@@ -59,7 +59,7 @@ pub(crate) fn of_pre(error: &PreError) -> &'static str {
     }
 }
 
-/// Returns the code of a call on clone sessions.
+/// Returns the error code of a call on clone sessions.
 pub(crate) fn of_mirroring(error: &MirroringError) -> &'static str {
     match error {
         MirroringError::NotFound(_) => "SESSION_NOT_FOUND",

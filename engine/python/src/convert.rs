@@ -1,4 +1,4 @@
-//! Values between Python and the engine: tuples of `eeon_engine.values` on one side, `bm`'s types on the other.
+//! Conversions between Python and the engine: from tuples of `eeon_engine.values` to `bm`'s types, and back.
 
 use bm::{CounterValue, MatchKeyParam, MeterRate, MtAction, MtEntry};
 use pyo3::exceptions::{PyTypeError, PyValueError};
@@ -6,7 +6,7 @@ use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::{PyBytes, PyList, PyTuple};
 
-/// One field of a match key as it comes in.
+/// One field of a match key, as passed from Python.
 pub(crate) struct KeyParam(pub(crate) MatchKeyParam);
 
 impl<'py> FromPyObject<'py> for KeyParam {
@@ -33,12 +33,12 @@ impl<'py> FromPyObject<'py> for KeyParam {
     }
 }
 
-/// Returns the engine's key.
+/// Converts a match key for the engine.
 pub(crate) fn key(params: Vec<KeyParam>) -> Vec<MatchKeyParam> {
     params.into_iter().map(|param| param.0).collect()
 }
 
-/// Returns the engine's action data.
+/// Converts action data for the engine.
 pub(crate) fn data(values: Vec<PyBackedBytes>) -> Vec<Vec<u8>> {
     values.iter().map(|value| value.to_vec()).collect()
 }
@@ -54,7 +54,7 @@ pub(crate) fn entry<'py>(
     (entry.handle, PyList::new(py, params)?, entry.priority, action).into_pyobject(py)
 }
 
-/// Returns what an entry does.
+/// Returns the action of an entry.
 pub(crate) fn action<'py>(
     py: Python<'py>,
     program: &bm::Program,
@@ -92,7 +92,7 @@ pub(crate) fn rates(rates: Vec<MeterRate>) -> Vec<(f64, u32)> {
     rates.iter().map(|rate| (rate.info_rate, rate.burst_size)).collect()
 }
 
-/// Returns the engine's rates.
+/// Converts meter rates for the engine.
 pub(crate) fn meter_rates(rates: &[(f64, u32)]) -> Vec<MeterRate> {
     rates.iter().map(|&(info_rate, burst_size)| MeterRate { info_rate, burst_size }).collect()
 }

@@ -1,6 +1,6 @@
-//! The one error of this crate, and the Python exception that each kind becomes.
+//! The error type of this crate, and its conversion to Python exceptions.
 //!
-//! The classes are those of `eeon_engine.exceptions`; messages are the inner crates' own.
+//! The classes are those of `eeon_engine.exceptions`; the messages come from the inner crates.
 
 use bm::RuntimeError;
 use pyo3::prelude::*;
@@ -8,11 +8,11 @@ use simple_switch::{MirroringError, PreError};
 
 use crate::bmv2_code;
 
-/// The classes, and their names for [`check_classes`].
+/// Imports the classes, and lists their names for [`check_classes`].
 macro_rules! raised {
     ($($class:ident),* $(,)?) => {
         mod raised {
-            #![allow(missing_docs)] // import_exception! leaves no place for them; they stand in exceptions.py.
+            #![allow(missing_docs)] // import_exception! cannot attach any; exceptions.py has them.
             $(pyo3::import_exception!(eeon_engine.exceptions, $class);)*
         }
 
@@ -26,14 +26,14 @@ raised! {
     NoSuchHandleError, NoSuchObjectError, OutOfRangeError, ProgramError,
 }
 
-/// Fails when `eeon_engine.exceptions` lacks one of [`CLASSES`], so that the extension is not imported rather than that a
-/// refusal cannot be told.
+/// Fails if `eeon_engine.exceptions` lacks one of [`CLASSES`], so that the import of the extension fails, and not the
+/// report of a later error.
 pub(crate) fn check_classes(py: Python<'_>) -> PyResult<()> {
     let module = py.import("eeon_engine.exceptions")?;
     CLASSES.iter().try_for_each(|name| module.getattr(*name).map(drop))
 }
 
-/// Anything that the engine refuses.
+/// An error of the engine or of this crate.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Error {
     #[error("{0}")]

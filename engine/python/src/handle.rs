@@ -1,4 +1,4 @@
-//! The control surface of one switch. Every method is one call of the engine's runtime interface under its lock.
+//! The control interface of one switch. Every method is one call of the engine's runtime interface under its lock.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,11 +16,11 @@ use crate::switch_host::SwitchHost;
 
 pub(crate) const PS_PER_NS: u64 = 1_000;
 
-/// A running switch, to be controlled. What the calls mean is in `eeon_engine/_engine.pyi`.
+/// The control interface of a running switch. `eeon_engine/_engine.pyi` documents the calls.
 #[pyclass(frozen, subclass, module = "eeon_engine._engine")]
 pub(crate) struct SwitchHandle {
     pub(crate) host: Arc<dyn SwitchHost>,
-    /// The `Program` that was loaded through this handle, so that it is given back and not loaded again.
+    /// The `Program` that was loaded through this handle, so that it can be returned without being loaded again.
     program: parking_lot::Mutex<Option<Py<Program>>>,
 }
 
@@ -29,7 +29,7 @@ impl SwitchHandle {
         Self { host, program: parking_lot::Mutex::new(program) }
     }
 
-    /// Makes one call of the engine that takes microseconds: without a wait for the GIL where the engine is free.
+    /// Makes one call of the engine that takes microseconds. If the engine is free, it does so without releasing the GIL.
     pub(crate) fn short_call<R: Send, E: Into<Error> + Send>(
         &self,
         py: Python<'_>,
@@ -49,7 +49,7 @@ impl SwitchHandle {
         }
     }
 
-    /// Makes one call of the engine, without the GIL.
+    /// Makes one call of the engine with the GIL released.
     pub(crate) fn call<R: Send, E: Into<Error> + Send>(
         &self,
         py: Python<'_>,
@@ -428,7 +428,7 @@ impl SwitchHandle {
     fn read_counters_all(&self, py: Python<'_>, counter: &str) -> PyResult<Vec<(u64, u64)>> {
         self.call(py, |switch| {
             let known = switch.program().counter_arrays().iter().find(|known| known.name == counter);
-            // An unknown name has no cells, and the read of cell 0 says so.
+            // For an unknown name, the read of cell 0 reports the error.
             let size = known.map_or(1, |known| known.size as u64);
             (0..size)
                 .map(|index| switch.state().read_counters(counter, index).map(convert::cell))
@@ -600,7 +600,7 @@ impl SwitchHandle {
 
     fn take_journey(&self, py: Python<'_>) -> PyResult<String> {
         self.call(py, |switch| {
-            // As a `Value` first: its members are in the order of their names.
+            // Converted to a `Value` first, which orders the members by name.
             let named = serde_json::to_value(switch.take_journey());
             named.map(|named| named.to_string()).map_err(|error| Error::Value(error.to_string()))
         })

@@ -1,4 +1,4 @@
-//! The rest of the control surface: calls of BMv2's runtime interface and of its `simple_switch` that P4Runtime has no use for.
+//! The rest of the control interface: calls of BMv2's runtime interface and of its `simple_switch` that P4Runtime does not need.
 
 use bm::CrcParameters;
 use pyo3::prelude::*;
@@ -19,7 +19,7 @@ type Node = (u32, u16, Vec<u16>, Vec<u16>);
 /// A LAG: number, ports.
 type Lag = (u16, Vec<u16>);
 
-/// Polynomial, initial remainder, final xor, whether data and remainder are reflected.
+/// Polynomial, initial remainder, final XOR, whether data is reflected, whether the remainder is reflected.
 type Crc<T> = (T, T, T, bool, bool);
 
 fn crc<T>(

@@ -1,4 +1,4 @@
-//! The control surface of who names members and groups itself, as P4Runtime's clients do, and batches that are taken back.
+//! The control interface for clients that choose the ids of members and groups, as in P4Runtime; and batches, which can be rolled back.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use crate::convert::{self, KeyParam};
 use crate::error::Error;
 use crate::handle::SwitchHandle;
 
-/// What an entry is to do, as it comes in.
+/// The action of an entry, as passed from Python.
 struct Action(ClientAction);
 
 /// An action of a one-shot: name, data, weight, watched port.
@@ -87,7 +87,7 @@ fn shares(members: Vec<(u32, u32, Option<u16>)>) -> Vec<Share> {
 /// A multicast group: id, copies, opaque bytes.
 type Group<'py> = (u16, Vec<(u16, u16)>, Bound<'py, PyBytes>);
 
-/// A clone session: id, egress port, multicast group, class of service, longest copy in bytes.
+/// A clone session: id, egress port, multicast group, class of service, maximum length of a copy in bytes.
 type Session = (u16, Option<u16>, Option<u16>, u8, u32);
 
 /// Entries.

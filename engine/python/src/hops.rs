@@ -1,4 +1,4 @@
-//! The stream of hops as Python asks for it and gets it: a filter as JSON, events as flat columns.
+//! The stream of hops for Python: a filter as JSON, events as flat columns.
 
 use std::net::IpAddr;
 
@@ -13,7 +13,7 @@ use units::Time;
 
 use crate::error::Error;
 
-/// What is asked for; `eeon_engine.hops` documents it.
+/// The filter's JSON; `eeon_engine.hops` documents it.
 #[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 struct Asked {
@@ -38,7 +38,7 @@ struct AskedFlow {
     destination_port: Option<u16>,
 }
 
-/// Reads a filter; `nodes` are the names of the nodes that ports can be of.
+/// Parses a filter; `nodes` are the names of the nodes that have ports.
 pub(crate) fn filter(json: &str, nodes: &[&str]) -> Result<HopFilter, Error> {
     let asked: Asked = serde_json::from_str(json).map_err(|error| Error::Config(format!("hops: {error}")))?;
     let mut filter = HopFilter::default();
@@ -76,7 +76,7 @@ pub(crate) fn filter(json: &str, nodes: &[&str]) -> Result<HopFilter, Error> {
     Ok(filter)
 }
 
-/// What an event has in the columns that not every kind fills; zero, or [`NONE`], where its kind has nothing.
+/// An event's values in the columns that not every kind of event fills; zero, or [`NONE`], if its kind has none.
 #[derive(Clone, Copy, Default)]
 struct Row {
     until_ps: u64,
@@ -129,7 +129,7 @@ impl Row {
     }
 }
 
-/// Returns the number of a cause in its column: a place in [`DropCause::ALL`], or a number of `_OTHER_CAUSES` in Python.
+/// Returns the number of a cause in its column: an index in [`DropCause::ALL`], or a number of `_OTHER_CAUSES` in Python.
 fn cause_number(cause: Cause) -> u8 {
     match cause {
         Cause::Switch(cause) => cause as u8,
@@ -154,7 +154,7 @@ fn column<const N: usize>(
     Ok(bytes.unbind())
 }
 
-/// Returns what was recorded, for `eeon_engine.hops.Hops`.
+/// Returns the recorded events, for `eeon_engine.hops.Hops`.
 pub(crate) fn columns(py: Python<'_>, log: &HopLog, nodes: &[&str]) -> PyResult<Py<PyDict>> {
     let dict = PyDict::new(py);
     dict.set_item("at_ps", column(py, log, |event, _| event.at.as_ps().to_le_bytes())?)?;

@@ -1,6 +1,6 @@
-//! PyO3 glue between the engine's crates and the Python package `eeon_engine`; it decides nothing itself.
+//! PyO3 glue between the engine's crates and the Python package `eeon_engine`, without logic of its own.
 //!
-//! What each class and method means is documented where Python users look: in `eeon_engine/_engine.pyi`.
+//! Classes and methods are documented for Python users in `eeon_engine/_engine.pyi`.
 
 #![forbid(unsafe_code)]
 

@@ -1,4 +1,4 @@
-//! A switch in real time, as Python sees it. No packet passes through here but those of the controller.
+//! A switch in real time for Python. No packets pass through this module, except those of the controller.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;

@@ -1,4 +1,4 @@
-//! A loaded program as Python sees it.
+//! A loaded program for Python.
 
 use std::sync::{Arc, OnceLock};
 
@@ -13,7 +13,7 @@ use crate::error::Error;
 pub(crate) struct Program {
     pub(crate) inner: Arc<bm::Executable>,
     json: Vec<u8>,
-    /// The same program, loaded for tracing, where a switch has asked for it.
+    /// The same program, loaded for tracing, if a switch has requested it.
     traced: OnceLock<Arc<bm::Executable>>,
 }
 
@@ -40,12 +40,12 @@ impl Program {
 }
 
 impl Program {
-    /// Returns whether this is the program `inner` was loaded from.
+    /// Returns whether `inner` was loaded from this program.
     pub(crate) fn is(&self, inner: &Arc<bm::Executable>) -> bool {
         Arc::ptr_eq(&self.inner, inner) || self.traced.get().is_some_and(|traced| Arc::ptr_eq(traced, inner))
     }
 
-    /// Returns the program as a switch runs it that writes down all that packets do.
+    /// Returns the program for a switch that records all actions of packets.
     pub(crate) fn traced(&self) -> Result<Arc<bm::Executable>, Error> {
         if let Some(traced) = self.traced.get() {
             return Ok(Arc::clone(traced));

@@ -1,4 +1,4 @@
-//! Numbers with units, as people write them.
+//! Numbers with units, in the notation for users.
 
 use pyo3::prelude::*;
 use units::{Bytes, DataRate};

@@ -1,4 +1,4 @@
-//! Schedulers in the fluid model as Python sees them.
+//! Schedulers in the fluid model for Python.
 
 use pyo3::prelude::*;
 use schedule::fca::{Options, Volume};
@@ -12,7 +12,7 @@ fn value(error: impl std::fmt::Display) -> Error {
     Error::Value(error.to_string())
 }
 
-/// How often Python hears how far a run is; signals are looked at then, too.
+/// Number of scheduling decisions between two reports of progress to Python, which also check for signals.
 const DECISIONS_PER_CALL: u64 = 64;
 
 /// Returns when each transfer ends on a star of hosts.
@@ -64,7 +64,7 @@ pub(crate) fn run_fluid(
                     "flow {number}: from host {from} to host {to}: there are {hosts} hosts, numbered from 0"
                 )));
             }
-            // A rack may send to itself in traces: its two directions are used, as CoflowSim has it.
+            // In traces, a rack may send to itself: it then uses both directions of its link, as in CoflowSim.
             let path = vec![2 * from, 2 * to + 1];
             let id = FlowId { transfer, flow: number as u64 };
             Ok(Arrival { at: Time::from_ps(at_ps), id, volume_bits, path })

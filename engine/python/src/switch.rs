@@ -1,4 +1,4 @@
-//! One switch by itself, with a virtual clock that its user moves.
+//! A standalone switch, with a virtual clock that its user advances.
 
 use std::collections::BTreeMap;
 use std::num::NonZeroU32;
@@ -18,13 +18,13 @@ use crate::switch_host::{set_link, virtual_ports, LoopLock, PacketIns, SwitchHos
 /// Events handled before control calls get their turn.
 const SLICE: usize = 1024;
 
-/// A frame that left: when, by which port, its bytes.
+/// A frame that has left: its time, port and bytes.
 type Sent = (Time, u16, Vec<u8>);
 
-/// A frame that is to arrive: port, bytes, and the tag by which it may be followed.
+/// A frame to arrive: port, bytes, and the tag by which it can be followed.
 type Arrival = (u16, Vec<u8>, u64);
 
-/// A switch, the frames that are to arrive, the frames that have left.
+/// A switch, the frames to arrive, and the frames that have left.
 struct Standalone {
     config: SwitchConfig,
     switch: Option<simple_switch::Switch>,
@@ -51,7 +51,7 @@ impl Standalone {
         Ok(())
     }
 
-    /// Handles at most one slice of what is due up to `end`; returns whether that was all.
+    /// Handles at most one slice of the events due up to `end`. Returns whether all are handled.
     fn advance(&mut self, end: Time, packet_ins: &PacketIns) -> bool {
         let Some(switch) = &mut self.switch else {
             self.now = end;
@@ -59,7 +59,7 @@ impl Standalone {
         };
         for _ in 0..SLICE {
             let arrival = self.arrivals.first_key_value().map(|((at, _), _)| *at);
-            // What the switch does by itself goes first: a queue that drains at a time takes what arrives then.
+            // The switch's own events come first: a queue that drains at a given time accepts a frame that arrives at the same time.
             let wakeup = switch.next_wakeup().filter(|at| arrival.is_none_or(|arrival| *at <= arrival));
             match (wakeup, arrival) {
                 (Some(at), _) if at <= end => {
@@ -89,7 +89,7 @@ impl Standalone {
     }
 }
 
-/// Hosts a switch that stands alone.
+/// Hosts a standalone switch.
 struct StandaloneSwitchHost {
     standalone: LoopLock<Standalone>,
     packet_ins: PacketIns,
@@ -204,7 +204,7 @@ impl SwitchHost for StandaloneSwitchHost {
     }
 }
 
-/// Returns the quanta of a port, made of their bytes by priority.
+/// Returns the quanta of a port from a map of priority to bytes.
 pub(crate) fn quanta(of: Option<BTreeMap<usize, u32>>) -> Result<Quanta, Error> {
     let mut quanta = Quanta::default();
     for (priority, bytes) in of.unwrap_or_default() {
@@ -261,7 +261,7 @@ impl Port {
     }
 }
 
-/// One switch by itself.
+/// A standalone switch.
 #[pyclass(frozen, extends = SwitchHandle, module = "eeon_engine._engine")]
 pub(crate) struct Switch {
     host: Arc<StandaloneSwitchHost>,

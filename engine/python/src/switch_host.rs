@@ -1,11 +1,11 @@
-//! What runs a switch, and who may touch it when.
+//! The environment of a switch, and the rules of access to it.
 //!
-//! A switch stands alone or is part of a twin; either way a run loop and control calls from any thread share it.
+//! A switch stands alone or is part of a twin; in both cases a run loop and control calls from any thread share it.
 //! [`LoopLock`] is the lock between them.
 //!
-//! No lock here is waited for while holding the GIL, and the GIL is not taken while holding one of them. A lock that is free may be
-//! taken with the GIL held: who gives the GIL away for every short call of a batch gets it back only after each other Python
-//! thread has had its turn, and no packet moves in the meantime.
+//! No thread waits for one of these locks while holding the GIL, and none takes the GIL while holding one of them. A
+//! free lock may be taken with the GIL held: a thread that released the GIL for every short call of a batch would get
+//! it back only after every other Python thread had its turn, while no packet moves.
 
 use std::sync::Arc;
 
@@ -15,14 +15,14 @@ use units::Time;
 
 use crate::error::Error;
 
-/// Returns the ports whose interfaces have no names of their own.
+/// Returns the ports of a switch whose interfaces have no names of their own.
 pub(crate) fn virtual_ports(ports: &[PortConfig], is_up: impl Fn(u16) -> bool) -> Vec<(u16, String, bool)> {
     let mut info: Vec<_> = ports.iter().map(|p| (p.port, format!("port{}", p.port), is_up(p.port))).collect();
     info.sort_unstable();
     info
 }
 
-/// Says whether the link of one of a switch's virtual ports is up.
+/// Sets the link state of a virtual port of a switch.
 pub(crate) fn set_link(switch: &mut Switch, port: u16, up: bool) -> Result<(), Error> {
     if !switch.is_attached(port) {
         return Err(Error::Config(format!("port {port} is not attached; port_info lists those that are")));
@@ -31,33 +31,33 @@ pub(crate) fn set_link(switch: &mut Switch, port: u16, up: bool) -> Result<(), E
     Ok(())
 }
 
-/// What can be done with a switch, whatever runs it.
+/// The operations on a switch, in any environment.
 pub(crate) trait SwitchHost: Send + Sync {
-    /// Runs `call` on the switch; `NoProgram` when there is none yet.
+    /// Calls `call` with the switch; returns `NoProgram` if there is none yet.
     fn with(&self, call: &mut dyn FnMut(&mut Switch)) -> Result<(), Error>;
-    /// Calls `with` if it need not wait; otherwise returns `None` without having called `call`.
+    /// Calls `with` if that is possible without waiting; otherwise returns `None` without calling `call`.
     fn try_with(&self, call: &mut dyn FnMut(&mut Switch)) -> Option<Result<(), Error>>;
-    /// Replaces the program and all state. On an error the switch goes on as it was.
+    /// Replaces the program and all state. After an error the switch continues unchanged.
     fn load_program(&self, program: Arc<bm::Executable>) -> Result<(), Error>;
     /// Returns whether programs must be loaded for tracing.
     fn traces(&self) -> bool {
         false
     }
-    /// Checks that `load_program` would accept it.
+    /// Checks that `load_program` would accept the program.
     fn check_program(&self, program: Arc<bm::Executable>) -> Result<(), Error>;
-    /// Returns the program that runs.
+    /// Returns the running program.
     fn program(&self) -> Option<Arc<bm::Executable>>;
-    /// Pauses as [`LoopLock::pause`] does.
+    /// Pauses the switch (see [`LoopLock::pause`]).
     fn pause(&self);
-    /// Resumes as [`LoopLock::resume`] does.
+    /// Resumes the switch (see [`LoopLock::resume`]).
     fn resume(&self);
-    /// Takes the turn as [`LoopLock::take_turn`] does.
+    /// Takes the turn (see [`LoopLock::take_turn`]).
     fn take_turn(&self);
-    /// Ends the turn as [`LoopLock::end_turn`] does.
+    /// Ends the turn (see [`LoopLock::end_turn`]).
     fn end_turn(&self);
     /// Returns the time of the switch's clock, which begins at zero.
     fn now(&self) -> Time;
-    /// Returns the microseconds since the epoch of the computer's clock; `None` where time is virtual and has no other epoch.
+    /// Returns the computer's clock in microseconds since the epoch; `None` in virtual time, which has no other epoch.
     fn time_since_epoch_us(&self) -> Option<u64> {
         None
     }
@@ -71,11 +71,11 @@ pub(crate) trait SwitchHost: Send + Sync {
     fn port_remove(&self, port: u16) -> Result<(), Error> {
         Err(Error::Config(format!("port {port}: the ports of this switch are those of its topology")))
     }
-    /// Says whether a port's link is up.
+    /// Sets a port's link state.
     fn port_set_link(&self, port: u16, _up: bool) -> Result<(), Error> {
         Err(Error::Config(format!("port {port}: its interface says whether it is up")))
     }
-    /// Sends a packet in on the CPU port, now.
+    /// Sends a packet into the switch on the CPU port, now.
     fn packet_out(&self, packet: &[u8]) -> Result<(), Error>;
     /// Returns the packets that left on the CPU port.
     fn packet_ins(&self) -> &PacketIns;

@@ -1,4 +1,4 @@
-//! Frames of hosts in real time as Python sees them.
+//! Replays in real time for Python.
 
 use std::net::IpAddr;
 use std::path::PathBuf;
@@ -20,10 +20,10 @@ impl From<PlaybackError> for Error {
     }
 }
 
-/// Frames that are sent at their times, and what arrives.
+/// Frames sent at given times, and a comparison with the arrivals.
 #[pyclass(frozen, module = "eeon_engine._engine")]
 pub(crate) struct Traffic {
-    /// None once it has been reported.
+    /// `None` after the report.
     playback: Mutex<Option<Playback>>,
 }
 

@@ -1,4 +1,4 @@
-//! A fabric in virtual time as Python sees it.
+//! A fabric in virtual time for Python.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -14,11 +14,11 @@ use crate::handle::SwitchHandle;
 use crate::program::Program;
 use crate::switch_host::{set_link, virtual_ports, LoopLock, PacketIns, SwitchHost};
 
-/// How long a control call waits for the fabric, about. Slices grow and shrink in virtual time to last this long;
-/// where they are cut changes nothing that happens.
+/// Approximate maximum time that a control call waits for the fabric. Slices grow and shrink in virtual time to take
+/// this long; their boundaries do not affect the results.
 const SLICE: Duration = Duration::from_millis(4);
 
-/// How often Python gets to see a Ctrl-C.
+/// Interval at which Python checks for Ctrl-C.
 const SIGNAL_CHECK: Duration = Duration::from_millis(200);
 
 /// The first slice, in picoseconds of virtual time.
@@ -31,7 +31,7 @@ struct Shared {
 }
 
 impl Shared {
-    /// Delivers what the switches have sent to the controller to its receivers.
+    /// Passes the switches' packets for the controller to its receivers.
     fn collect(&self, fabric: &mut Fabric) {
         for (index, packet_ins) in self.packet_ins.iter().enumerate() {
             while let Some(packet) = fabric.poll_packet_in(index) {
@@ -124,13 +124,13 @@ impl SwitchHost for TwinSwitchHost {
     }
 }
 
-/// Who sends the frames of a batch.
+/// The senders of a batch's frames.
 #[derive(FromPyObject)]
 enum Senders {
     /// One host, by name.
     #[pyo3(transparent)]
     One(String),
-    /// A host for each frame, by number.
+    /// A host per frame, by number.
     #[pyo3(transparent)]
     Each(PyBuffer<u32>),
 }
@@ -308,7 +308,7 @@ impl Twin {
 
     #[pyo3(signature = (limit_ps=u64::MAX))]
     fn run_workload(&self, py: Python<'_>, limit_ps: u64) -> PyResult<bool> {
-        // Where nothing is left to happen, later slices would change nothing.
+        // If no events are left, later slices would change nothing.
         self.run(py, limit_ps, |fabric, end| fabric.run_workload(end) || fabric.is_idle())?;
         Ok(py.detach(|| self.shared.fabric.lock().workload_is_finished()))
     }
@@ -358,7 +358,7 @@ impl Twin {
         })
     }
 
-    /// Calls `step` with later and later ends until it answers true or has been given `end_ps`; returns its last answer.
+    /// Calls `step` with increasing end times until it returns true or has reached `end_ps`. Returns its last result.
     fn run(
         &self,
         py: Python<'_>,
@@ -395,18 +395,18 @@ impl Twin {
 
 /// Frames to be sent, as flat arrays.
 struct Batch {
-    /// One for all, or one for each.
+    /// One host for all frames, or one per frame.
     senders: Vec<usize>,
     times_ps: Vec<u64>,
     /// Frame `i` is `frames[offsets[i]..offsets[i + 1]]`.
     offsets: Vec<u64>,
     frames: Vec<u8>,
-    /// Lengths on the wire, where more than what is given.
+    /// Lengths on the wire, if larger than the given bytes.
     lengths: Option<Vec<u32>>,
 }
 
 impl Batch {
-    /// Feeds frames until all are taken or no more can wait; returns how many were taken.
+    /// Feeds frames until all are accepted or the fabric is full. Returns the number accepted.
     fn feed(&self, fabric: &mut Fabric) -> Result<usize, Error> {
         let count = self.times_ps.len();
         let fits = |name: &str, length: usize, wanted: usize| {

@@ -6,7 +6,7 @@ use units::{Bytes, DataRate};
 
 use crate::error::Error;
 
-/// Checks that applications can be given to hosts.
+/// Checks that hosts can run the applications of a description.
 #[pyfunction]
 pub(crate) fn check_workload(py: Python<'_>, spec: &str, hosts: Vec<(String, u64, u64)>) -> PyResult<()> {
     let host = |(name, rate_bps, overhead): (String, u64, u64)| {

@@ -1,9 +1,9 @@
-//! Segments per second of two endpoints in a bulk transfer: a window of segments is carried over, then the ACKs back. Nothing is built
-//! or parsed, so that only the endpoints cost.
+//! Segments per second of two endpoints in a bulk transfer: a window of segments is carried to one end, then the ACKs
+//! to the other. No frames are built or parsed, so only the endpoints are measured.
 //!
-//! An element is a segment sent by one end and handled by the other, data or ACK.
+//! An element is a segment, data or ACK, sent by one end and handled by the other.
 
-#![allow(missing_docs)] // `criterion_group!` makes a function without.
+#![allow(missing_docs)] // `criterion_group!` generates a function without documentation.
 
 use criterion::{criterion_group, criterion_main, BatchSize, Criterion, Throughput};
 use tcp::{Config, Connection, Segment};
@@ -30,7 +30,7 @@ impl Pair {
         Self { client, server, now: Time::ZERO, under_way: Vec::with_capacity(4_096), segments: 0 }
     }
 
-    /// Half a round trip each way until all is acknowledged. One segment in `lost` is lost, one in `marked` marked.
+    /// Runs half round trips until all data is acknowledged. One segment in `lost` is lost, one in `marked` is marked.
     fn run(&mut self, lost: u64, marked: u64) -> u64 {
         while self.client.bytes_unacknowledged() > 0 {
             while let Some(mut segment) = self.client.poll_transmit(self.now) {
@@ -53,7 +53,7 @@ impl Pair {
             }
             self.under_way.clear();
             self.now += Duration::from_us(50);
-            // Nothing was under way: only timers go on.
+            // Nothing was in flight: advance to the next timer.
             let due = [&self.client, &self.server].map(Connection::next_timeout);
             let idle =
                 self.client.in_flight() == Bytes::ZERO || due.iter().flatten().any(|due| *due <= self.now);

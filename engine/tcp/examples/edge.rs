@@ -1,8 +1,8 @@
-//! One of our endpoints against Linux' TCP, through a TUN device that is standard input and output, with a delay, chosen losses and chosen ECN marks.
+//! One of our endpoints against Linux's TCP, through a TUN device on standard input and output, with a delay, chosen losses and chosen ECN marks.
 //!
-//! `linux.py` opens the device, starts this program and Linux' side, and compares; see there. Arguments: our address, Linux', its port, bytes to
-//! send (0: receive), the algorithm, the delay of each way in ms, and numbers of data segments to lose and to mark on their first way, by
-//! commas. With marks our endpoint uses ECN. One line of JSON is the result.
+//! `linux.py` opens the device, starts this program and Linux's side, and compares them. Arguments: our address, Linux's address, its port, bytes
+//! to send (0: receive), the algorithm, the one-way delay in ms, and comma-separated numbers of the data segments to lose and to mark on their
+//! first transmission. With marks, our endpoint uses ECN. It prints the result as one line of JSON.
 
 #![allow(clippy::print_stderr)] // Standard output is the device.
 
@@ -19,7 +19,7 @@ use units::{Bytes, Duration, Time};
 use wire::build::{tcp_headers, Addresses};
 use wire::{Ecn, Network};
 
-/// Ethernet's header, which a TUN device does not carry and `wire` does.
+/// An Ethernet header, which `wire` expects and a TUN device does not carry.
 const ETHERNET: [u8; 14] = [2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 2, 8, 0];
 const OUR_PORT: u16 = 40_000;
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -41,7 +41,7 @@ fn linux(algorithm: &str, ecn: bool) -> Config {
     }
 }
 
-/// What the path sees of the direction that carries data.
+/// The path's observations of the direction that carries data.
 #[derive(Default)]
 struct Path {
     lost: Vec<u64>,
@@ -55,12 +55,12 @@ struct Path {
     segments: u64,
     retransmitted: u64,
     done: Time,
-    /// Largest flight in each round-trip time without queue, in segments.
+    /// Largest flight in each round-trip time (without queues), in segments.
     peaks: Vec<u32>,
 }
 
 impl Path {
-    /// Takes a segment of the sender into the path, marks it if it is one of those to mark, and returns whether it is lost.
+    /// Handles a segment of the sender that enters the path: marks it if it is to be marked, and returns whether it is lost.
     fn enters(&mut self, now: Time, segment: &mut Segment, rtt: Duration) -> bool {
         if segment.payload_len == 0 {
             return false;
@@ -86,7 +86,7 @@ impl Path {
         self.lost.contains(&self.segments)
     }
 
-    /// Notes an acknowledgement that reaches the sender.
+    /// Records an acknowledgement that reaches the sender.
     fn acknowledges(&mut self, now: Time, segment: &Segment) {
         let Some(first) = self.first else { return };
         // The FIN's offset is not data.
@@ -117,7 +117,7 @@ fn main() {
     let numbers = |text: &str| text.split(',').filter(|one| !one.is_empty()).map(number).collect();
     let mut path = Path { lost: numbers(lost), to_mark: numbers(marked), ..Path::default() };
 
-    // Without the buffers of standard input and output: a write is a packet.
+    // Without the buffers of standard input and output, a write is a packet.
     let device = |fd: std::os::fd::BorrowedFd<'_>| {
         std::fs::File::from(fd.try_clone_to_owned().expect("standard input and output are open"))
     };
@@ -141,7 +141,7 @@ fn main() {
         tcp.send(bytes).expect("a transfer fits a connection");
         tcp.close();
     }
-    // On their way: when they arrive, in which order, whether to us, and the segment.
+    // Segments in flight: arrival time, order, whether to us, and the segment.
     let mut under_way: BinaryHeap<Reverse<(Time, usize, bool)>> = BinaryHeap::new();
     let mut places: Vec<Segment> = Vec::new();
     loop {
@@ -170,7 +170,7 @@ fn main() {
                 to_linux.write_all(&frame[ETHERNET.len()..]).expect("the device takes a packet");
             }
         }
-        // One arrival at a time: what it lets out leaves before the next one is looked at.
+        // Handles one arrival at a time: what it triggers leaves before the next one.
         tcp.handle_timeout(now);
         while let Some(mut segment) = tcp.poll_transmit(now) {
             if bytes > 0 && path.enters(now, &mut segment, rtt) {

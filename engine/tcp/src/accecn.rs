@@ -1,22 +1,22 @@
-//! AccECN (RFC 9768): each end counts the packets that came marked, and every segment carries the counter's last three bits in the field
-//! ACE. Without the options of section 3.2.3, which a receiver may leave out and a sender must not need.
+//! AccECN (RFC 9768): each end counts the packets that arrive marked, and reports the counter's last three bits in the field ACE of every
+//! segment. The options of section 3.2.3 are not implemented: a receiver may omit them, and a sender must work without them.
 
 use wire::Ecn;
 
-/// Where the counters of marked packets start (RFC 9768, 3.2.1).
+/// Initial value of the counters of marked packets (RFC 9768, 3.2.1).
 pub(crate) const INITIAL_COUNT: u8 = 5;
-/// Number of marks for which the field starts at zero.
+/// Number of marks after which the field is zero.
 pub(crate) const MARKS_TO_ZERO: u64 = MODULUS - INITIAL_COUNT as u64;
-/// The field counts to this.
+/// Modulus of the field ACE.
 const MODULUS: u64 = 8;
-/// Marks that make an ACK due (RFC 9768, 3.2.2.5.1: n = 2 for data).
+/// Number of marks that makes an ACK due (RFC 9768, 3.2.2.5.1: n = 2 for data).
 pub(crate) const MARKS_AN_ACK: u8 = 2;
-/// Packets an ACK on average above which a counter that may have gone round is taken to have: Linux' `ACK_COMP_THRESH`.
+/// Average number of packets per ACK above which a counter that may have wrapped is assumed to have wrapped: Linux's `ACK_COMP_THRESH`.
 const THINNED: u32 = 4;
-/// The average's weight is one in this number, as in Linux.
+/// The weight of a new sample in the average is one over this number, as in Linux.
 const WEIGHT: u32 = 64;
 
-/// What the peers' SYNs say (RFC 9768, 3.1.1 and 3.1.2).
+/// The ECN mode that the SYNs agree on (RFC 9768, 3.1.1 and 3.1.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mode {
     /// No ECN.
@@ -27,7 +27,7 @@ pub(crate) enum Mode {
     Accurate,
 }
 
-/// Returns what a SYN asks of a server: all combinations that have no other meaning are AccECN's (3.1.2).
+/// Returns the mode that a SYN requests of a server. All combinations without another meaning request AccECN (3.1.2).
 pub(crate) fn of_syn(ace: u8) -> Mode {
     match ace {
         0b000 => Mode::Off,
@@ -36,8 +36,8 @@ pub(crate) fn of_syn(ace: u8) -> Mode {
     }
 }
 
-/// Returns what a SYN-ACK answers to a SYN that asked for AccECN (3.1.1, table 2). One that reflects what it does not know has no ECN; 101
-/// is reserved and taken for AccECN (3.1.3).
+/// Returns the mode that a SYN-ACK selects for a SYN that requested AccECN (3.1.1, table 2). A SYN-ACK that reflects
+/// the SYN's flags selects no ECN; 101 is reserved and selects AccECN (3.1.3).
 pub(crate) fn of_syn_ack(ace: u8) -> Mode {
     match ace {
         0b000 | 0b111 => Mode::Off,
@@ -46,7 +46,7 @@ pub(crate) fn of_syn_ack(ace: u8) -> Mode {
     }
 }
 
-/// Returns how the ECN codepoint of a SYN or SYN-ACK is told (3.1.1, table 2; 3.2.2.1, table 3).
+/// Returns the ACE value that reports the ECN codepoint of a SYN or SYN-ACK (3.1.1, table 2; 3.2.2.1, table 3).
 pub(crate) fn of_handshake(ecn: Ecn) -> u8 {
     match ecn {
         Ecn::NotEct => 0b010,
@@ -56,16 +56,16 @@ pub(crate) fn of_handshake(ecn: Ecn) -> u8 {
     }
 }
 
-/// What a sender knows of the peer's counter.
+/// A sender's knowledge of the peer's counter.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Feedback {
     /// s.cep, modulo 8.
     count: u8,
-    /// Packets that an ACK covers, on average, in parts of [`WEIGHT`].
+    /// Average number of packets that an ACK covers, in units of 1 / [`WEIGHT`].
     covered: u32,
-    /// Marked bytes that no acknowledgement has been told to contain yet.
+    /// Marked bytes that have not been attributed to an acknowledgement yet.
     pub(crate) bytes: u64,
-    /// The field has been looked at for zeros (3.2.2.4).
+    /// Whether the field has been checked for zero (3.2.2.4).
     pub(crate) looked_at: bool,
 }
 
@@ -74,8 +74,8 @@ impl Feedback {
         Self { count, covered: WEIGHT, bytes: 0, looked_at: false }
     }
 
-    /// Returns the marked packets that an ACK reports, which newly acknowledges `packets` (3.2.2.5.2, appendix A.2.1). When `packets` may
-    /// have wrapped the field, and ACKs are thin, the field counts as wrapped as often as it can have been.
+    /// Returns the number of marked packets that an ACK reports when it newly acknowledges `packets` (3.2.2.5.2, appendix A.2.1).
+    /// If `packets` may have wrapped the field, and ACKs are thinned, this assumes as many wraps as possible.
     pub(crate) fn take(&mut self, ace: u8, packets: u64) -> u64 {
         self.covered = self.covered - self.covered / WEIGHT + packets.min(u64::from(WEIGHT)) as u32;
         let marks = u64::from(ace.wrapping_sub(self.count) & 7);

@@ -13,12 +13,12 @@ use crate::congestion::Controller;
 /// Largest receive window that the window scale option can express (RFC 7323, 2.2): 1 GiB less 16 KiB.
 pub const MAX_WINDOW: u64 = (u16::MAX as u64) << MAX_WINDOW_SCALE;
 
-/// How the congestion window moves.
+/// The congestion control algorithm.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Algorithm {
     /// RFC 5681 with RFC 6582.
     NewReno,
-    /// RFC 8257. Needs ECN, and the same at the other end.
+    /// RFC 8257. Needs ECN, and DCTCP at the other end.
     Dctcp,
     /// RFC 9438.
     Cubic,
@@ -26,31 +26,31 @@ pub enum Algorithm {
     Vegas,
 }
 
-/// Which packets of a DCTCP endpoint are ECN-capable, once ECN is agreed on. RFC 8257, 3.6 leaves the choice; stacks differ.
+/// Which packets of a DCTCP endpoint are ECN-capable, once ECN has been negotiated. RFC 8257, 3.6 leaves the choice open; stacks differ.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum DctcpEct {
-    /// New data only, as RFC 3168 has it for every TCP.
+    /// New data only, as RFC 3168 specifies for TCP.
     DataOnly,
-    /// Everything after the handshake: pure ACKs, retransmissions, FIN and RST, too. As DCTCP's patch for ns-2 does.
+    /// Everything after the handshake, including pure ACKs, retransmissions, FIN and RST. DCTCP's patch for ns-2 does this.
     #[default]
     Ns2,
-    /// Everything, SYN and SYN-ACK included, as Linux does.
+    /// Everything, including SYN and SYN-ACK, as in Linux.
     Linux,
 }
 
-/// When data in order is acknowledged (RFC 9293, 3.8.6.3; RFC 5681, 4.2).
+/// When in-order data is acknowledged (RFC 9293, 3.8.6.3; RFC 5681, 4.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DelayedAck {
-    /// At the latest with this many segments; at least 1. The RFCs ask for 2.
+    /// The number of segments that makes an ACK due at once; at least 1. The RFCs specify 2.
     pub segments: u32,
-    /// At the latest after this time; at most 500 ms by the RFCs.
+    /// The maximum delay of an ACK; at most 500 ms in the RFCs.
     pub timer: Duration,
 }
 
-/// How far round-trip times rise from one round to the next before HyStart++ takes it for a queue: an eighth, and between these.
+/// The rise of the round-trip time between two rounds that HyStart++ takes for a queue: an eighth, within these bounds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HyStart {
-    /// MIN_RTT_THRESH. Default 4 ms (RFC 9406, 4.3), for paths of the Internet: where a round trip takes 100 us, no queue is so long.
+    /// MIN_RTT_THRESH. Default 4 ms (RFC 9406, 4.3), for Internet paths: where a round trip takes 100 us, no queue is so long.
     pub min_rtt_thresh: Duration,
     /// MAX_RTT_THRESH. Default 16 ms (RFC 9406, 4.3).
     pub max_rtt_thresh: Duration,
@@ -62,97 +62,97 @@ impl Default for HyStart {
     }
 }
 
-/// Settings of an endpoint. [`Config::check`] makes [`Settings`] of it.
+/// Settings of an endpoint. [`Config::check`] converts it into [`Settings`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct Config {
-    /// How the congestion window moves. Default NewReno.
+    /// Congestion control algorithm. Default NewReno.
     pub algorithm: Algorithm,
-    /// Offer and accept ECN (RFC 3168). Default off. With DCTCP it must be on.
+    /// Offer and accept ECN (RFC 3168). Default off. DCTCP requires it.
     pub ecn: bool,
-    /// Offer and accept AccECN (RFC 9768), which counts marked packets in every ACK, with `ecn`; a peer without it gets classic ECN. Default
-    /// off.
+    /// Offer and accept AccECN (RFC 9768), which counts marked packets in every ACK. Needs `ecn`; with a peer that
+    /// lacks AccECN, classic ECN is used. Default off.
     pub accecn: bool,
-    /// What a DCTCP endpoint sends ECN-capable. Default `Ns2`. Other algorithms do as RFC 3168 says.
+    /// Which packets of a DCTCP endpoint are ECN-capable. Default `Ns2`. Other algorithms follow RFC 3168.
     pub dctcp_ect: DctcpEct,
-    /// With ECN, data that is sent again is ECN-capable, too, as in ns-2's FullTcp and against RFC 3168, 6.1.5. Default off.
+    /// With ECN, retransmitted data is also ECN-capable, as in ns-2's FullTcp and contrary to RFC 3168, 6.1.5. Default off.
     pub ect_retransmissions: bool,
     /// A DCTCP endpoint sends ECT(1), the identifier of L4S (RFC 9331, 2), so that switches apply their L4S threshold. Default off: ECT(0).
     pub l4s: bool,
     /// DCTCP's estimation gain g, in (0, 1]. Default 1/16 (RFC 8257, 4.2).
     pub dctcp_gain: f64,
-    /// DCTCP's alpha at the start, in [0, 1]. Default 1 (RFC 8257, 4.2).
+    /// DCTCP's initial alpha, in [0, 1]. Default 1 (RFC 8257, 4.2).
     pub dctcp_initial_alpha: f64,
-    /// Maximum number of bytes of payload in a segment without options, 88 to 65 435. Default 1460: Ethernet and IPv4.
+    /// Maximum number of payload bytes in a segment without options, 88 to 65 435. Default 1460: Ethernet and IPv4.
     pub mss: u16,
     /// Initial window in segments. Default 10 (RFC 6928); ns-2 starts with 2.
     pub initial_window_segments: u32,
-    /// Maximum number of segments by which slow start grows with one ACK. Default 2 (RFC 3465, 2.3); `None` means no limit (Linux;
-    /// RFC 9438, 4.10). After a timeout it is 1 where there is a limit.
+    /// Maximum number of segments by which slow start grows with one ACK. Default 2 (RFC 3465, 2.3); `None` means no
+    /// limit (Linux; RFC 9438, 4.10). If there is a limit, it is 1 after a timeout.
     pub slow_start_limit: Option<u32>,
-    /// End the first slow start where round-trip times rise (HyStart++, RFC 9406); not with Vegas, whose slow start does that itself. Default
-    /// off (`None`). RFC 9406, 4.2 has it with a `slow_start_limit` of 8 segments.
+    /// End the first slow start when round-trip times rise (HyStart++, RFC 9406). Not allowed with Vegas, whose slow
+    /// start does that itself. Default off (`None`). RFC 9406, 4.2 uses it with a `slow_start_limit` of 8 segments.
     pub hystart: Option<HyStart>,
-    /// An ECN mark never makes the congestion window smaller than this many segments. Default 2, as ssthresh (RFC 5681, equation
-    /// 4) and Linux; 1 lets classic ECN come to the case of RFC 3168, 6.1.2 where only a timer sends, as in ns-2.
+    /// An ECN mark never reduces the congestion window below this number of segments. Default 2, as for ssthresh (RFC 5681, equation 4)
+    /// and in Linux; with 1, classic ECN can reach the case of RFC 3168, 6.1.2 in which only a timer sends, as in ns-2.
     pub min_window_segments: u32,
-    /// After a reduction for a mark the window may grow again with the next ACK without ECE, as in ns-2, and not only when all that was
-    /// under way is acknowledged, as in Linux (its CWR state). Default yes.
+    /// After a reduction for a mark, the window may grow with the next ACK without ECE, as in ns-2. If false, it grows
+    /// only after all data in flight at the reduction is acknowledged, as in Linux (its CWR state). Default true.
     pub cwr_growth: bool,
-    /// Closing sends a FIN. Default yes. If not, as the connections of a simulation that are never closed: once everything that was
-    /// written is acknowledged a closed connection ends, and its peer is told nothing.
+    /// Closing sends a FIN. Default true. If false, a closed connection ends without notice to its peer once all
+    /// written data is acknowledged, like connections in simulations that are never closed.
     pub fin: bool,
-    /// Receive buffer: the largest window announced. Default unlimited (`None`): [`MAX_WINDOW`]. Above 65 535 bytes the window
-    /// is scaled.
+    /// Receive buffer: the maximum window announced. Default unlimited (`None`): [`MAX_WINDOW`]. Above 65 535 bytes the
+    /// window is scaled.
     pub receive_buffer: Option<Bytes>,
-    /// The application reads all data in the instant of their arrival. Default yes. If not, it calls `Connection::read`.
+    /// The application reads all data on arrival. Default true. If false, it calls `Connection::read`.
     pub reads_at_once: bool,
-    /// Offer and accept SACK (RFC 2018; recovery RFC 6675). Default on; without it recovery is RFC 6582's.
+    /// Offer and accept SACK (RFC 2018; recovery by RFC 6675). Default on; without it, recovery follows RFC 6582.
     pub sack: bool,
-    /// Offer and accept timestamps (RFC 7323), with a clock of this tick. Default off: 12 bytes less in each header.
+    /// Offer and accept timestamps (RFC 7323), with this clock tick. Default off, which saves 12 bytes per header.
     pub timestamps: Option<Duration>,
-    /// Delay ACKs. Default every second segment or 40 ms, Linux' smallest; `None` acknowledges each segment.
+    /// Delay ACKs. Default every second segment or 40 ms, Linux's minimum; `None` acknowledges each segment at once.
     pub delayed_ack: Option<DelayedAck>,
-    /// Segments that are acknowledged at once, whatever `delayed_ack` says, at the start and after data that had been lost or came
-    /// twice: then the sender waits for ACKs to open its window. Default 0; Linux 16.
+    /// Number of segments acknowledged at once, regardless of `delayed_ack`, at the start and after lost or duplicate
+    /// data: at these times the sender waits for ACKs to open its window. Default 0; Linux 16.
     pub quick_acks: u32,
     /// Send new data on the first two duplicate ACKs (RFC 3042). Default on.
     pub limited_transmit: bool,
-    /// With SACK, find losses by time and probe for a lost tail (RACK-TLP, RFC 8985). Default off: by counting (RFC 6675).
+    /// With SACK, detect losses by time and probe for a lost tail (RACK-TLP, RFC 8985). Default off: detection by counting (RFC 6675).
     pub rack: bool,
-    /// How long the peer may delay the ACK of a single segment, for which a tail loss probe waits (RFC 8985, 7.2). Default `min_rto`, as
-    /// Linux.
+    /// The peer's maximum delay for the ACK of a single segment, which a tail loss probe allows for (RFC 8985, 7.2).
+    /// Default `min_rto`, as in Linux.
     pub max_ack_delay: Option<Duration>,
-    /// In recovery with SACK send in proportion to what is delivered (RFC 9937). Default off: RFC 6675's window is halved at once.
+    /// In recovery with SACK, send in proportion to the data delivered (RFC 9937). Default off: RFC 6675 halves the window at once.
     pub prr: bool,
-    /// Find out by the next ACKs whether a time-out was needed; if not, sending goes on with new data and the window is restored
-    /// (F-RTO, RFC 5682, with RFC 4015). Default off.
+    /// Detect spurious timeouts from the next ACKs. After one, sending continues with new data and the window is
+    /// restored (F-RTO, RFC 5682, with RFC 4015). Default off.
     pub frto: bool,
-    /// With SACK, report data that comes twice (D-SACK, RFC 2883), and take back a reduction whose retransmissions were all reported so
-    /// (RFC 3708, RFC 4015); with `rack` widen its reordering window (RFC 8985, 6.2). Default off.
+    /// With SACK, report duplicate data (D-SACK, RFC 2883), and undo a reduction if duplicates are reported for all its
+    /// retransmissions (RFC 3708, RFC 4015); with `rack`, such reports widen the reordering window (RFC 8985, 6.2). Default off.
     pub dsack: bool,
-    /// After an idle time longer than the RTO start from the initial window (RFC 5681, 4.1). Default on.
+    /// Restart from the initial window after an idle time longer than the RTO (RFC 5681, 4.1). Default on.
     pub restart_after_idle: bool,
-    /// RTO before there is a measurement. Default 1 s (RFC 6298, 2.1).
+    /// RTO before the first measurement. Default 1 s (RFC 6298, 2.1).
     pub initial_rto: Duration,
-    /// After a lost SYN that nothing has measured, data starts with an RTO of at least this. Default 3 s (RFC 6298, 5.7).
+    /// Minimum initial RTO for data after a lost SYN without a measurement. Default 3 s (RFC 6298, 5.7).
     pub syn_lost_rto: Duration,
-    /// Smallest RTO. Default 200 ms, as ns-2 and Linux; RFC 6298, 2.4 says 1 s.
+    /// Minimum RTO. Default 200 ms, as in ns-2 and Linux; RFC 6298, 2.4 specifies 1 s.
     pub min_rto: Duration,
-    /// Largest RTO. Default 60 s (RFC 6298, 2.5).
+    /// Maximum RTO. Default 60 s (RFC 6298, 2.5).
     pub max_rto: Duration,
-    /// What every RTO is longer by, back-off included (FreeBSD's `rexmit_slop`, `TCPT_RANGESET` of its tcp_timer.h). Default 0.
+    /// Time added to every RTO after the back-off (FreeBSD's `rexmit_slop`, `TCPT_RANGESET` of its tcp_timer.h). Default 0.
     pub rto_slop: Duration,
     /// Granularity G of the clock in RFC 6298, 2.2. Default 1 us.
     pub clock_granularity: Duration,
-    /// SYNs or SYN-ACKs sent again before giving up. Default 6, as Linux.
+    /// Maximum number of SYN or SYN-ACK retransmissions. Default 6, as in Linux.
     pub syn_retries: u32,
-    /// Times that one segment is sent again by timer before giving up (R2 of RFC 9293, 3.8.3). Default 15, as Linux.
+    /// Maximum number of retransmissions of one segment by timer (R2 of RFC 9293, 3.8.3). Default 15, as in Linux.
     pub retries: u32,
-    /// How long TIME-WAIT lasts. Default 60 s, as Linux; RFC 9293, 3.4.2 says 4 minutes.
+    /// Duration of TIME-WAIT. Default 60 s, as in Linux; RFC 9293, 3.4.2 specifies 4 minutes.
     pub time_wait: Duration,
-    /// A connection has at most so much data in its host's NIC as leaves in this time at its pacing rate, and always two segments:
-    /// the rule of Linux' TCP small queues, where it is 1 ms. Default off (`None`); otherwise the caller says with
-    /// [`Connection::left_nic`](crate::Connection::left_nic) what has left.
+    /// Limits a connection's data in its host's NIC to the bytes that leave within this time at its pacing rate, but at
+    /// least two segments: the rule of Linux's TCP small queues (1 ms there). Default off (`None`). If set, the caller
+    /// reports departures with [`Connection::left_nic`](crate::Connection::left_nic).
     pub tsq: Option<Duration>,
 }
 
@@ -201,10 +201,10 @@ impl Default for Config {
     }
 }
 
-/// The names under which [`Config`] has defaults, and what `FromStr` reads.
+/// The names of predefined configurations, which `FromStr` parses.
 pub const NAMES: [&str; 5] = ["newreno", "ecn", "dctcp", "cubic", "vegas"];
 
-/// The defaults under one of the [`NAMES`]: `newreno`, `ecn` (NewReno that answers to marks), `dctcp`, `cubic`, `vegas`.
+/// Parses one of the [`NAMES`] into its predefined configuration: `newreno`, `ecn` (NewReno that reacts to marks), `dctcp`, `cubic`, `vegas`.
 impl FromStr for Config {
     type Err = ConfigError;
 
@@ -225,7 +225,7 @@ impl FromStr for Config {
 }
 
 impl Config {
-    /// Checks every value and makes them shareable.
+    /// Checks every value and returns shareable settings.
     pub fn check(self) -> Result<Settings, ConfigError> {
         let refuse = |field, value: String, expected| Err(ConfigError::Value { field, value, expected });
         if self.algorithm == Algorithm::Dctcp && !self.ecn {
@@ -295,12 +295,12 @@ impl Config {
     }
 }
 
-/// Smallest MSS that may be set: Linux' `TCP_MIN_MSS`.
+/// Minimum permitted MSS: Linux's `TCP_MIN_MSS`.
 const MIN_MSS: u16 = 88;
-/// Largest: 65 535 less the headers of IPv6 and TCP with all options.
+/// Maximum permitted MSS: 65 535 minus the headers of IPv6 and TCP with all options.
 const MAX_MSS: u16 = u16::MAX - 100;
 
-/// Makes the controller of a new connection.
+/// Creates the controller of a new connection.
 type MakeController = Arc<dyn Fn(&Config) -> Box<dyn Controller> + Send + Sync>;
 
 /// A checked [`Config`], shared by the connections that use it.
@@ -311,14 +311,14 @@ pub struct Settings {
 }
 
 impl Settings {
-    /// Returns the same settings with congestion control of the user's own: `make` is called for each connection. How marks are echoed and
-    /// which packets are ECN-capable stays as [`Config::algorithm`] has it; that of DCTCP reports each mark.
-    ///
+    /// Returns the same settings with custom congestion control: `make` is called for each connection.
+    /// [`Config::algorithm`] still determines the echo of marks and which packets are ECN-capable; DCTCP's echo reports
+    /// each mark.
     /// ```
     /// use tcp::congestion::{Controller, Window};
     /// use tcp::Config;
     ///
-    /// /// NewReno that gives up an eighth of its window for a mark.
+    /// /// NewReno that reduces its window by an eighth for a mark.
     /// #[derive(Clone, Debug)]
     /// struct Gentle;
     ///
@@ -342,7 +342,7 @@ impl Settings {
         Self { controller: Some(Arc::new(make)), ..self }
     }
 
-    /// Returns a controller of the user's own for a new connection, if there is one.
+    /// Returns a custom controller for a new connection, if one is set.
     pub(crate) fn new_controller(&self) -> Option<Box<dyn Controller>> {
         self.controller.as_ref().map(|make| make(&self.config))
     }
@@ -364,21 +364,21 @@ impl Deref for Settings {
     }
 }
 
-/// What is wrong with a configuration.
+/// An invalid configuration.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ConfigError {
-    /// A value is not possible.
+    /// A value is out of range.
     #[error("tcp: {field} is {value}, it must be {expected}")]
     Value {
         /// The field of [`Config`].
         field: &'static str,
-        /// What it holds.
+        /// Its value.
         value: String,
-        /// What it may hold.
+        /// The permitted values.
         expected: &'static str,
     },
-    /// No behaviour has this name.
+    /// No predefined configuration has this name.
     #[error("tcp: {name:?} is not known; there are {}", NAMES.join(", "))]
     UnknownName {
         /// The name.

@@ -1,4 +1,4 @@
-//! One end of a connection: its state (RFC 9293, 3.3.2), what the application may ask of it, and what arrives.
+//! One end of a connection: its state (RFC 9293, 3.3.2), the application's calls, and the handling of arriving segments.
 
 use units::{Bytes, Duration, Time};
 use wire::tcp::{ACK, CWR, FIN, RST, SYN};
@@ -27,22 +27,22 @@ pub enum State {
     TimeWait,
 }
 
-/// How a connection has ended.
+/// The reason why a connection ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum End {
-    /// Both sides have closed, and everything has been acknowledged.
+    /// Both sides have closed, and all data has been acknowledged.
     Finished,
-    /// The peer has answered the SYN with a reset.
+    /// The peer answered the SYN with a reset.
     Refused,
-    /// The peer has reset the connection.
+    /// The peer reset the connection.
     Reset,
-    /// This side has given it up ([`Connection::abort`]), or closed it in LISTEN.
+    /// This side aborted it ([`Connection::abort`]), or closed it in LISTEN.
     Aborted,
-    /// The peer has not answered for too long.
+    /// The peer did not answer for too long.
     TimedOut,
 }
 
-/// Why bytes cannot be sent.
+/// The reason why bytes cannot be sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SendError {
@@ -54,7 +54,7 @@ pub enum SendError {
         /// State of the connection.
         state: State,
     },
-    /// More than a connection can carry.
+    /// A connection cannot carry this number of bytes.
     #[error("tcp: {bytes} more bytes cannot be sent: a connection carries 2^62, and {room} are left")]
     TooMany {
         /// Bytes to be sent.
@@ -64,14 +64,14 @@ pub enum SendError {
     },
 }
 
-/// Least time between two answers to segments that are not acceptable and carry nothing, so that two ends that disagree do
-/// not answer each other without end (RFC 5961, 7; the value is Linux').
+/// Minimum time between two answers to unacceptable segments without payload. It prevents an endless exchange of
+/// answers between two ends that disagree (RFC 5961, 7; the value is Linux's).
 const CHALLENGE_GAP: Duration = Duration::from_ms(500);
 
-/// Timestamps that lie further back are not compared any more (RFC 7323, 5.5).
+/// Maximum age of a timestamp that is still compared (RFC 7323, 5.5).
 const TIMESTAMP_LIFE: Duration = Duration::from_secs(24 * 24 * 3600);
 
-/// A reset that must be sent: its sequence number, and its acknowledgement number if it has one.
+/// A reset to be sent: its sequence number, and its acknowledgement number if it has one.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Reset {
     pub(crate) sequence: u32,
@@ -85,30 +85,30 @@ pub struct Connection {
     pub(crate) state: State,
     pub(crate) sender: Sender,
     pub(crate) receiver: Receiver,
-    /// It began in LISTEN.
+    /// Whether the connection began in LISTEN.
     pub(crate) passive: bool,
-    /// The application has closed.
+    /// Whether the application has closed it.
     pub(crate) closing: bool,
-    /// SYN or SYN-ACK must be sent.
+    /// Whether a SYN or SYN-ACK must be sent.
     pub(crate) syn_due: bool,
     pub(crate) reset: Option<Reset>,
-    /// What tells the codepoint of the peer's SYN or SYN-ACK (RFC 9768, 3.1.1), and whether the next ACK without data is to carry it.
+    /// The ACE value that reports the codepoint of the peer's SYN or SYN-ACK (RFC 9768, 3.1.1), and whether the next ACK without data must carry it.
     pub(crate) handshake_ace: u8,
     pub(crate) handshake_ace_due: bool,
-    /// Timestamps have been agreed on.
+    /// Whether timestamps have been negotiated.
     pub(crate) timestamps: bool,
-    /// What the peer's SYN offered.
+    /// The options that the peer's SYN offered.
     pub(crate) peer_mss: u16,
     pub(crate) peer_scale: u8,
     pub(crate) peer_offered_scale: bool,
-    /// TS.Recent and when it was set (RFC 7323, 4.3).
+    /// TS.Recent and the time at which it was set (RFC 7323, 4.3).
     pub(crate) ts_recent: u32,
     pub(crate) ts_recent_at: Time,
     /// Offset of the last ACK sent (Last.ACK.sent).
     pub(crate) acknowledged: u64,
-    /// When TIME-WAIT ends.
+    /// End of TIME-WAIT.
     linger_until: Time,
-    /// No answer to what carries nothing before this.
+    /// Segments without payload are not answered before this time.
     challenge_after: Time,
     end: Option<End>,
     segments_received: u64,
@@ -116,12 +116,12 @@ pub struct Connection {
 }
 
 impl Connection {
-    /// Opens a connection to a peer: the SYN is what comes out next. `isn` is its sequence number.
+    /// Opens a connection to a peer. The next segment is the SYN, with the sequence number `isn`.
     pub fn connect(settings: &Settings, isn: u32) -> Self {
         Self { syn_due: true, ..Self::new(settings, isn, State::SynSent) }
     }
 
-    /// Waits for a peer's SYN, which will be answered with sequence number `isn`.
+    /// Waits for a peer's SYN, and answers it with the sequence number `isn`.
     pub fn listen(settings: &Settings, isn: u32) -> Self {
         Self::new(settings, isn, State::Listen)
     }
@@ -153,7 +153,7 @@ impl Connection {
         }
     }
 
-    /// Writes `bytes` more bytes of the stream.
+    /// Appends `bytes` bytes to the stream.
     pub fn send(&mut self, bytes: u64) -> Result<(), SendError> {
         if self.closing || self.state == State::Closed {
             return Err(SendError::Closed { bytes, state: self.state });
@@ -166,14 +166,14 @@ impl Connection {
         Ok(())
     }
 
-    /// Takes up to `limit` bytes that have arrived in order; with `reads_at_once` there are never any.
+    /// Takes up to `limit` bytes that have arrived in order. With `reads_at_once` there are never any.
     pub fn read(&mut self, limit: u64) -> u64 {
         self.receiver.take(limit, self.sender.mss())
     }
 
-    /// Closes this end: nothing more can be written; what has been written is still sent, and then a FIN (RFC 9293, 3.10.4), unless the
-    /// settings say that there is none. Unlike there, in SYN-SENT, too: to give an attempt up, [`Connection::abort`] it. In LISTEN the peer
-    /// is unknown, and the connection ends.
+    /// Closes this end: no more data can be written. Written data is still sent, followed by a FIN (RFC 9293, 3.10.4)
+    /// if the settings enable it. Unlike in the RFC, this also holds in SYN-SENT: use [`Connection::abort`] to give up
+    /// an attempt. In LISTEN the peer is unknown, and the connection ends.
     pub fn close(&mut self) {
         if self.closing {
             return;
@@ -184,7 +184,7 @@ impl Connection {
         }
         match self.state {
             State::Closed => return,
-            // Nobody has come yet.
+            // No SYN has arrived yet.
             State::Listen => return self.finish(End::Aborted),
             State::Established => self.state = State::FinWait1,
             State::CloseWait => self.state = State::LastAck,
@@ -195,12 +195,12 @@ impl Connection {
         self.sender.space.close();
     }
 
-    /// Returns whether closing is told to the peer ([`Config::fin`](crate::Config::fin)).
+    /// Returns whether the peer learns of the close ([`Config::fin`](crate::Config::fin)).
     pub fn tells_of_its_end(&self) -> bool {
         self.settings.fin
     }
 
-    /// Ends a connection that was closed without a FIN, once the peer has all that was written.
+    /// Ends a connection that was closed without a FIN, once the peer has all written data.
     fn end_without_fin(&mut self) {
         let is_open = matches!(self.state, State::Established | State::CloseWait);
         if is_open && self.sender.space.unacknowledged() == 0 {
@@ -220,8 +220,8 @@ impl Connection {
         }
     }
 
-    /// Reports that bytes of payload from [`Connection::poll_transmit`] have left the host's NIC, or were dropped there. Returns whether
-    /// the connection may send more now. Needed only with [`Config::tsq`](crate::Config::tsq).
+    /// Reports that payload bytes from [`Connection::poll_transmit`] have left the host's NIC, or were dropped there.
+    /// Returns whether the connection may now send more. Needed only with [`Config::tsq`](crate::Config::tsq).
     pub fn left_nic(&mut self, payload_bytes: u64) -> bool {
         self.sender.left_nic(payload_bytes)
     }
@@ -232,7 +232,7 @@ impl Connection {
         self.settings.tsq.is_some()
     }
 
-    /// Handles a segment of this connection that has arrived.
+    /// Handles a received segment of this connection.
     pub fn handle_segment(&mut self, now: Time, segment: &Segment) {
         self.segments_received += 1;
         self.ce_received += u64::from(segment.ecn == Ecn::Ce);
@@ -255,7 +255,7 @@ impl Connection {
         }
         let (next, edge) = (self.receiver.next() as i64, self.receiver.edge() as i64);
         let len = segment.sequence_len() as i64;
-        // First: the sequence number. A closed window takes in nothing, but what comes with it is looked at.
+        // First: the sequence number. A closed window accepts no data, but the rest of the segment is processed.
         let acceptable = if len == 0 {
             (next..=edge).contains(&start)
         } else {
@@ -264,11 +264,11 @@ impl Connection {
         if !acceptable {
             return self.handle_unacceptable(now, start, segment);
         }
-        // Second: RST only exactly where it is expected (RFC 5961, 3.2).
+        // Second: an RST is valid only with the expected sequence number (RFC 5961, 3.2).
         if segment.has(RST) {
             return if start == next { self.handle_reset() } else { self.challenge(now, segment) };
         }
-        // Fourth: SYN never (RFC 5961, 4.2).
+        // Fourth: a SYN is never valid (RFC 5961, 4.2).
         if segment.has(SYN) {
             return self.challenge(now, segment);
         }
@@ -284,19 +284,19 @@ impl Connection {
         }
     }
 
-    /// Handles a segment that lies outside the window: an ACK says where this end is, unless the peer has reset.
+    /// Handles a segment outside the window: answers with an ACK that states this end's position, unless it is a reset.
     fn handle_unacceptable(&mut self, now: Time, start: i64, segment: &Segment) {
         if segment.has(RST) {
             return;
         }
         if self.state == State::SynReceived && segment.has(SYN) && !segment.has(ACK) && start == 0 {
-            // The peer sends its SYN again, so our answer is lost, unless the timer has just sent another.
+            // The peer has sent its SYN again, so our answer was lost, unless the timer has just sent another.
             self.answer_repeated_ace(segment);
             self.syn_due |= !self.sender.has_sent_syn_at(now);
             return;
         }
         if segment.has(SYN) && segment.has(ACK) && start == 0 && !self.passive {
-            // RFC 9768, 3.2.2.1: the answer to a SYN-ACK tells its codepoint, the second time, too.
+            // RFC 9768, 3.2.2.1: the answer to every SYN-ACK reports its codepoint, including a repeated one.
             self.note_handshake_ace(segment.ecn);
         }
         if segment.payload_len > 0 {
@@ -306,13 +306,13 @@ impl Connection {
             }
         }
         if self.state == State::TimeWait && segment.has(FIN) {
-            // RFC 9293, 3.10.7.4: the peer sends its FIN again, so the wait begins again.
+            // RFC 9293, 3.10.7.4: the peer has sent its FIN again, so the wait restarts.
             self.linger_until = now.saturating_add(self.settings.time_wait);
         }
         self.challenge(now, segment);
     }
 
-    /// Answers with an ACK; what carries nothing is not answered often.
+    /// Answers with an ACK. Answers to segments without payload are rate-limited.
     fn challenge(&mut self, now: Time, segment: &Segment) {
         if segment.is_pure_ack() || segment.has(RST) {
             if now < self.challenge_after {
@@ -326,7 +326,7 @@ impl Connection {
     fn handle_reset(&mut self) {
         match self.state {
             State::SynReceived if self.passive => {
-                // RFC 9293, 3.10.7.4: back to LISTEN. What was written stays.
+                // RFC 9293, 3.10.7.4: back to LISTEN. Written data is kept.
                 let (isn, written) = (self.sender.space.sequence(0), self.sender.space.unacknowledged());
                 let fresh = Self::listen(&self.settings.clone(), isn);
                 let closing = std::mem::replace(self, fresh).closing;
@@ -341,7 +341,7 @@ impl Connection {
         }
     }
 
-    /// Handles the ACK field. Returns whether the rest of the segment counts.
+    /// Handles the ACK field. Returns whether the rest of the segment is to be processed.
     #[inline]
     fn handle_acknowledgement(&mut self, now: Time, start: i64, segment: &Segment) -> bool {
         let offset = self.sender.space.offset(segment.acknowledgement);
@@ -402,7 +402,7 @@ impl Connection {
             self.receiver.note_duplicate(start, end as i64);
         }
         let start = start.max(self.receiver.next() as i64) as u64;
-        // What lies beyond the window is cut off, and the FIN with it.
+        // Data beyond the window is cut off, including the FIN.
         let fin = segment.has(FIN) && end < edge.max(start + 1);
         let end = end.min(edge);
         if end < start || (end == start && !fin) {
@@ -420,8 +420,8 @@ impl Connection {
         }
     }
 
-    /// Returns whether a segment's timestamp is not older than TS.Recent (RFC 7323, 5.3 R1). Without timestamps every segment is
-    /// fresh.
+    /// Returns whether a segment's timestamp is not older than TS.Recent (RFC 7323, 5.3 R1). Without timestamps every
+    /// segment is fresh.
     #[inline]
     fn timestamp_is_fresh(&self, now: Time, segment: &Segment) -> bool {
         if !self.timestamps || segment.has(RST) {
@@ -432,7 +432,7 @@ impl Connection {
                 value.wrapping_sub(self.ts_recent) as i32 >= 0
                     || now.saturating_since(self.ts_recent_at) > TIMESTAMP_LIFE
             }
-            // RFC 7323, 3.2: once agreed on, they are in every segment.
+            // RFC 7323, 3.2: once negotiated, every segment has timestamps.
             None => false,
         }
     }
@@ -447,7 +447,7 @@ impl Connection {
         }
     }
 
-    /// Returns the round-trip time that a timestamp tells, in whole ticks, at least one (RFC 7323, 4.1).
+    /// Returns the round-trip time that a timestamp implies, in whole ticks, at least one (RFC 7323, 4.1).
     pub(crate) fn timestamp_rtt(&self, now: Time, segment: &Segment) -> Option<Duration> {
         let tick = self.settings.timestamps.filter(|_| self.timestamps)?;
         let ticks = self.timestamp(now).wrapping_sub(segment.options.timestamps?.echo_reply);
@@ -474,14 +474,14 @@ impl Connection {
         self.receiver.stop();
     }
 
-    /// Returns when [`Connection::handle_timeout`] must be called, if nothing happens before. Any call may move it.
+    /// Returns the time at which [`Connection::handle_timeout`] must be called. Any other call may change it.
     #[inline]
     pub fn next_timeout(&self) -> Option<Time> {
         let due = self.sender.next_timeout().min(self.receiver.next_timeout()).min(self.linger_until);
         (due != Time::MAX).then_some(due)
     }
 
-    /// Lets timers fire that are due; without effect when none is.
+    /// Runs the timers that are due, if any.
     pub fn handle_timeout(&mut self, now: Time) {
         self.receiver.handle_timeout(now);
         if now >= self.linger_until {
@@ -507,7 +507,7 @@ impl Connection {
         self.state
     }
 
-    /// Returns how the connection has ended, after which nothing happens any more.
+    /// Returns how the connection ended. After that nothing more happens.
     pub fn end(&self) -> Option<End> {
         self.end
     }
@@ -517,7 +517,7 @@ impl Connection {
         self.sender.space.acknowledged()
     }
 
-    /// Returns the bytes written that the peer has not acknowledged.
+    /// Returns the bytes that were written and that the peer has not acknowledged.
     pub fn bytes_unacknowledged(&self) -> u64 {
         self.sender.space.unacknowledged()
     }
@@ -532,7 +532,7 @@ impl Connection {
         self.receiver.unread()
     }
 
-    /// Returns whether the peer has closed and everything that it has sent has arrived.
+    /// Returns whether the peer has closed and all of its data has arrived.
     pub fn peer_has_closed(&self) -> bool {
         self.receiver.fin_received()
     }
@@ -548,12 +548,12 @@ impl Connection {
         (ssthresh != u64::MAX).then_some(Bytes::new(ssthresh))
     }
 
-    /// Returns the bytes sent and not acknowledged.
+    /// Returns the bytes sent and not yet acknowledged.
     pub fn in_flight(&self) -> Bytes {
         Bytes::new(self.sender.space.flight())
     }
 
-    /// Returns the maximum number of bytes of payload in one segment.
+    /// Returns the maximum number of payload bytes in one segment.
     pub fn mss(&self) -> Bytes {
         Bytes::new(self.sender.mss())
     }

@@ -1,5 +1,5 @@
-//! How a connection begins (RFC 9293, 3.5 and 3.10.7.1 to 3.10.7.3), and what is agreed on: ECN, segment size, window scale,
-//! SACK, timestamps.
+//! The opening of a connection (RFC 9293, 3.5 and 3.10.7.1 to 3.10.7.3), and the negotiation of ECN, segment size,
+//! window scale, SACK and timestamps.
 
 use units::Time;
 use wire::tcp::{ACK, CWR, ECE, RST, SYN};
@@ -9,15 +9,15 @@ use crate::connection::{Connection, End, Reset, State};
 use crate::sender::SynAcknowledgement;
 use crate::Segment;
 
-/// Segment size of a peer that does not say (RFC 9293, 3.7.1, for IPv4).
+/// Segment size for a peer without an MSS option (RFC 9293, 3.7.1, for IPv4).
 const DEFAULT_MSS: u16 = 536;
-/// Smallest segment size that a peer may ask for, so that no peer makes this end send one byte a frame. Linux' `TCP_MIN_SND_MSS`.
+/// Minimum segment size that a peer can enforce, so that no peer makes this end send one byte per frame. Linux's `TCP_MIN_SND_MSS`.
 const LEAST_MSS: u64 = 48;
-/// Bytes that timestamps take in each segment.
+/// Bytes of the timestamps option in each segment.
 const TIMESTAMPS_LEN: u64 = 12;
 
 impl Connection {
-    /// Answers a segment of no connection with a reset (RFC 9293, 3.10.7.1).
+    /// Answers a segment that belongs to no connection with a reset (RFC 9293, 3.10.7.1).
     pub(crate) fn refuse(&mut self, segment: &Segment) {
         if segment.has(RST) {
             return;
@@ -66,7 +66,7 @@ impl Connection {
         }
         self.take_syn(now, segment);
         if acknowledges {
-            // RFC 3168, 6.1.1: ECE alone. With CWR, too, the peer reflects what it does not know.
+            // RFC 3168, 6.1.1: ECE alone. ECE with CWR means that the peer reflects unknown flags.
             let mode = match (self.settings.accecn, segment.has(ECE) && !segment.has(CWR)) {
                 (true, _) => accecn::of_syn_ack(segment.ace()),
                 (false, true) => Mode::Classic,
@@ -74,7 +74,7 @@ impl Connection {
             };
             self.agree_on_ecn(mode);
             self.note_handshake_ace(segment.ecn);
-            // RFC 9768, 3.2.1: a marked SYN-ACK counts, as the server learns from the answer.
+            // RFC 9768, 3.2.1: a marked SYN-ACK counts, because the answer reports the mark to the server.
             self.receiver.count_mark(segment.ecn);
             self.syn_due = false;
             // RFC 7323, 2.2: the window of a SYN is not scaled.
@@ -89,7 +89,7 @@ impl Connection {
         }
     }
 
-    /// Takes sequence number and options from the peer's SYN. An option counts when both offer it.
+    /// Takes the sequence number and the options from the peer's SYN. An option is used if both ends offer it.
     fn take_syn(&mut self, now: Time, segment: &Segment) {
         self.receiver.synchronize(segment.sequence);
         let options = &segment.options;
@@ -104,7 +104,7 @@ impl Connection {
         }
     }
 
-    /// Returns the ECN mode that a SYN asks for, as far as this end has it. The answer tells the SYN's codepoint.
+    /// Returns the ECN mode that a SYN requests, as far as this end supports it. Records the SYN's codepoint for the answer.
     fn asked(&mut self, segment: &Segment) -> Mode {
         self.handshake_ace = accecn::of_handshake(segment.ecn);
         match (self.settings.accecn, segment.has(ECE) && segment.has(CWR)) {
@@ -122,14 +122,14 @@ impl Connection {
         }
     }
 
-    /// Makes the next ACK without data tell the codepoint of the peer's SYN-ACK (RFC 9768, 3.2.2.1).
+    /// Makes the next ACK without data report the codepoint of the peer's SYN-ACK (RFC 9768, 3.2.2.1).
     pub(crate) fn note_handshake_ace(&mut self, ecn: wire::Ecn) {
         self.handshake_ace = accecn::of_handshake(ecn);
         self.handshake_ace_due = self.receiver.marks_counted().is_some();
     }
 
-    /// Answers a SYN that the peer sends again with the codepoint of the last one. One without flags says that the peer doubts whether they
-    /// come through, so that nothing is sent ECN-capable (RFC 9768, 3.1.5).
+    /// Answers a repeated SYN with the codepoint of the latest one. A SYN without flags means that the peer doubts
+    /// whether its flags pass the path, so nothing is sent ECN-capable (RFC 9768, 3.1.5).
     pub(crate) fn answer_repeated_ace(&mut self, segment: &Segment) {
         if self.receiver.marks_counted().is_some() {
             self.handshake_ace = accecn::of_handshake(segment.ecn);
@@ -139,8 +139,8 @@ impl Connection {
         }
     }
 
-    /// Takes from the ACK of a SYN-ACK, if it has no data, with which codepoint the SYN-ACK came (RFC 9768, 3.2.2.1). Zeros say
-    /// that something on the path clears the field: nothing is sent ECN-capable.
+    /// Reads the codepoint with which the SYN-ACK arrived from its ACK, if that has no data (RFC 9768, 3.2.2.1). Zero
+    /// means that the path clears the field, so nothing is sent ECN-capable.
     fn take_handshake_ace(&mut self, segment: &Segment) {
         if self.receiver.marks_counted().is_some() && self.sender.ecn.on && segment.is_pure_ack() {
             if segment.ace() == 0 {
@@ -151,7 +151,7 @@ impl Connection {
         }
     }
 
-    /// Establishes the connection: both SYNs are acknowledged, ours by this segment, whose sequence number is at this offset.
+    /// Establishes the connection: both SYNs are acknowledged, ours by this segment, whose sequence number has this offset.
     pub(crate) fn establish(&mut self, now: Time, sequence: u64, window: u64, segment: &Segment) {
         let options = if self.timestamps { TIMESTAMPS_LEN } else { 0 };
         let mss = u64::from(self.settings.mss.min(self.peer_mss)).max(LEAST_MSS) - options;

@@ -1,7 +1,7 @@
-//! HyStart++ (RFC 9406): slow start ends where the round-trip times of a round rise, before the queue is full.
+//! HyStart++ (RFC 9406): slow start ends when the round-trip times of a round rise, before the queue is full.
 //!
-//! Only the first slow start has it (RFC 9406, 4.3). The RFC takes a round-trip time from every ACK; here some segments of each round are
-//! timed, as many as give enough of them with delayed ACKs.
+//! Only the first slow start uses it (RFC 9406, 4.3). The RFC measures a round-trip time with every ACK. Here some
+//! segments of each round are timed, enough to give the required number of samples with delayed ACKs.
 
 use units::{Duration, Time};
 
@@ -15,13 +15,13 @@ const SAMPLES: u32 = 8;
 const GROWTH_DIVISOR: u64 = 4;
 /// CSS_ROUNDS.
 const CONSERVATIVE_ROUNDS: u32 = 5;
-/// Segments that are timed at a time: at two segments an ACK twice as many samples as are needed.
+/// Maximum number of segments timed at once: with an ACK for every two segments, twice the required number of samples.
 const TIMED: usize = 32;
 
-/// What slow start does next.
+/// The next step of slow start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Growth {
-    /// An ACK enlarges the window by this part of what it acknowledges.
+    /// An ACK enlarges the window by the acknowledged bytes divided by this.
     Divided(u64),
     /// Slow start is over: ssthresh = cwnd.
     Over,
@@ -30,9 +30,9 @@ pub(crate) enum Growth {
 /// Conservative slow start.
 #[derive(Clone, Copy, Debug)]
 struct Conservative {
-    /// cssBaselineMinRtt: a smaller round-trip time says that there was no queue after all.
+    /// cssBaselineMinRtt: a smaller round-trip time means that there was no queue.
     baseline: Duration,
-    /// Rounds in it, the partial one included.
+    /// Rounds in this state, including the partial one.
     rounds: u32,
 }
 
@@ -40,9 +40,9 @@ struct Conservative {
 #[derive(Clone, Debug)]
 pub(crate) struct HyStart {
     thresholds: Thresholds,
-    /// windowEnd: the round ends when this is acknowledged.
+    /// windowEnd: the round ends when this offset is acknowledged.
     round_end: u64,
-    /// Nothing was under way when the round began: what is sent before the first ACK belongs to it.
+    /// Whether nothing was in flight when the round began: data sent before the first ACK belongs to this round.
     opening: bool,
     /// lastRoundMinRTT.
     last: Option<Duration>,
@@ -51,7 +51,7 @@ pub(crate) struct HyStart {
     /// rttSampleCount.
     samples: u32,
     conservative: Option<Conservative>,
-    /// Ends of segments under way and when they left, a ring of the counts `timed_from` to `timed_to`.
+    /// Ends and departure times of timed segments in flight: a ring, indexed by the counts `timed_from` to `timed_to`.
     timed: [(u64, Time); TIMED],
     timed_from: usize,
     timed_to: usize,
@@ -73,7 +73,7 @@ impl HyStart {
         }
     }
 
-    /// Notes that a segment up to `end` has left. What is sent again says nothing (Karn), nor what went before it.
+    /// Records that a segment up to `end` has left. Retransmissions, and segments sent before them, give no samples (Karn).
     pub(crate) fn note_sent(&mut self, now: Time, end: u64, again: bool) {
         if again {
             self.timed_from = self.timed_to;
@@ -88,7 +88,7 @@ impl HyStart {
         }
     }
 
-    /// Handles an ACK that has moved SND.UNA to `una`; `next` is SND.NXT, `rtt` a round-trip time if its timestamp tells one.
+    /// Handles an ACK that has moved SND.UNA to `una`. `next` is SND.NXT; `rtt` is the round-trip time of its timestamp, if any.
     pub(crate) fn acknowledge(&mut self, now: Time, una: u64, next: u64, rtt: Option<Duration>) -> Growth {
         let timed = self.take_timed(una).map(|sent| now.saturating_since(sent));
         if let Some(rtt) = timed.or(rtt) {
@@ -114,7 +114,7 @@ impl HyStart {
         Growth::Divided(if self.conservative.is_some() { GROWTH_DIVISOR } else { 1 })
     }
 
-    /// Returns when the last of the timed segments that are acknowledged now was sent.
+    /// Returns the departure time of the last timed segment that is now acknowledged.
     fn take_timed(&mut self, una: u64) -> Option<Time> {
         let mut sent = None;
         while self.timed_from < self.timed_to && self.timed[self.timed_from % TIMED].0 <= una {
@@ -124,8 +124,8 @@ impl HyStart {
         sent
     }
 
-    /// Decides from this round's samples, which are enough, whether there is a queue: conservative slow start begins, or ends
-    /// again.
+    /// Decides from this round's samples, once there are enough, whether there is a queue: enters or leaves
+    /// conservative slow start.
     fn judge(&mut self) {
         let Some(current) = self.current else { return };
         match (self.conservative, self.last) {
@@ -153,7 +153,7 @@ mod tests {
         HyStart::new(Thresholds::default())
     }
 
-    /// Runs a round of `segments`, each acknowledged alone after `rtt_us`. Returns what each ACK says.
+    /// Runs a round of `segments`, each acknowledged separately after `rtt_us`. Returns the result of each ACK.
     fn round(hystart: &mut HyStart, start: &mut u64, segments: u64, rtt_us: u64) -> Vec<Growth> {
         let sent = Time::ZERO + Duration::from_ms(*start);
         let end = *start + segments * MSS;
@@ -169,7 +169,7 @@ mod tests {
         acks
     }
 
-    /// Checks RFC 9406, 4.2 and 4.3: RttThresh is an eighth of the last round's smallest, between 4 and 16 ms.
+    /// Checks RFC 9406, 4.2 and 4.3: RttThresh is an eighth of the last round's minimum, between 4 and 16 ms.
     #[test]
     fn a_rise_of_an_eighth_between_4_and_16_ms_ends_slow_start() {
         for (base_ms, stays_us, ends_us) in
@@ -195,7 +195,7 @@ mod tests {
         assert_eq!(round(&mut hystart, &mut start, 7, 30_000)[6], Growth::Divided(1));
     }
 
-    /// Checks CSS_ROUNDS: the round in which it began counts.
+    /// Checks CSS_ROUNDS: the round in which conservative slow start began counts.
     #[test]
     fn five_conservative_rounds_end_slow_start() {
         let (mut hystart, mut start) = (hystart(), 0);
@@ -219,7 +219,7 @@ mod tests {
         assert_eq!(round(&mut hystart, &mut start, 10, 40_000)[9], Growth::Divided(4));
     }
 
-    /// Checks Karn's algorithm: a round in which something was sent again gives fewer samples.
+    /// Checks Karn's algorithm: a round with a retransmission gives fewer samples.
     #[test]
     fn what_was_sent_again_does_not_measure() {
         let (mut hystart, mut start) = (hystart(), 0);

@@ -1,17 +1,17 @@
-//! TCP endpoints without I/O: time, segments and the application's calls go in; segments and the next timer come out.
+//! TCP endpoints without I/O. Inputs are time, segments and the application's calls; outputs are segments and the next timer.
 //!
-//! Read RFC 9293 first; each behaviour below names its section. A [`Connection`] is one end of one connection. Its calls are of four kinds:
+//! Read RFC 9293 first; the comments below cite its sections. A [`Connection`] is one end of one connection. Its calls are of
+//! four kinds:
 //!
-//! * what the application does: [`Connection::connect`], [`Connection::listen`], [`Connection::send`],
-//!   [`Connection::read`], [`Connection::close`], [`Connection::abort`];
-//! * what happens: [`Connection::handle_segment`], [`Connection::handle_timeout`];
-//! * what comes out: [`Connection::poll_transmit`] until it gives nothing, after any of the above, then
-//!   [`Connection::next_timeout`];
-//! * what can be looked at: all the others.
+//! * the application's actions: [`Connection::connect`], [`Connection::listen`], [`Connection::send`], [`Connection::read`],
+//!   [`Connection::close`], [`Connection::abort`];
+//! * events: [`Connection::handle_segment`], [`Connection::handle_timeout`];
+//! * outputs: after any of the above, [`Connection::poll_transmit`] until it returns `None`, then [`Connection::next_timeout`];
+//! * queries: all others.
 //!
-//! A payload is a length, not bytes: [`Segment`] says how much, and `wire` makes a frame of it. Time never runs backwards.
-//! This crate reads no clock and no random source; the initial sequence number is given. Memory of a connection is bounded, whatever the
-//! peer sends, and without loss nothing is allocated after the start.
+//! A payload is a length without bytes: [`Segment`] contains the length, and `wire` builds a frame from it. Time never runs
+//! backwards. This crate reads no clock and no random source; the caller supplies the initial sequence number. The memory of a
+//! connection is bounded, whatever the peer sends. Without loss, nothing is allocated after the start.
 //!
 //! ```
 //! use tcp::{Config, Connection};

@@ -1,4 +1,4 @@
-//! What leaves: which segment is next, its flags, options, window, and whether it is ECN-capable.
+//! Segments to be sent: which segment is next, its flags, options and window, and whether it is ECN-capable.
 
 use units::Time;
 use wire::tcp::{ACK, CWR, ECE, FIN, PSH, RST, SYN};
@@ -10,17 +10,17 @@ use crate::connection::{Connection, State};
 use crate::space::Chunk;
 use crate::Segment;
 
-/// Kinds of packets that differ in whether they are ECN-capable.
+/// Kinds of packets that may differ in ECN capability.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Syn,
     NewData,
-    /// Pure ACKs, data sent again, window probes, FINs without data, resets.
+    /// Pure ACKs, retransmitted data, window probes, FINs without data, resets.
     Other,
 }
 
 impl Connection {
-    /// Returns the next segment to send now, if there is one. The caller repeats this until there is none.
+    /// Returns the next segment to send now, if there is one. The caller repeats the call until it returns `None`.
     pub fn poll_transmit(&mut self, now: Time) -> Option<Segment> {
         let segment = self.poll_segment(now)?;
         self.sender.stats.segments += 1;
@@ -65,29 +65,29 @@ impl Connection {
             window: 0,
             ecn: self.codepoint(Kind::Other),
             payload_len: 0,
-            // RFC 7323, 3.2: in a reset, too, if they have been agreed on.
+            // RFC 7323, 3.2: a reset also has timestamps, if they have been negotiated.
             options: Options { timestamps: self.timestamps_now(now), ..Options::default() },
         })
     }
 
-    /// Returns the option that every segment carries once timestamps have been agreed on.
+    /// Returns the timestamps option, which every segment carries once it has been negotiated.
     #[inline]
     fn timestamps_now(&self, now: Time) -> Option<Timestamps> {
         self.timestamps.then(|| Timestamps { value: self.timestamp(now), echo_reply: self.ts_recent })
     }
 
-    /// Returns a SYN, or a SYN-ACK once the peer's SYN has come, with the ECN-setup flags of RFC 3168, 6.1.1.
+    /// Returns a SYN, or a SYN-ACK if the peer's SYN has arrived, with the ECN-setup flags of RFC 3168, 6.1.1.
     fn syn(&mut self, now: Time) -> Segment {
         self.syn_due = false;
         self.sender.syn_sent(now, &self.settings);
         let answers = self.state == State::SynReceived;
-        // RFC 9768, 3.1.1: all three flags, and the codepoint of the SYN in the answer.
+        // RFC 9768, 3.1.1: all three flags; the answer contains the codepoint of the SYN.
         let ace = match answers {
             true if self.receiver.marks_counted().is_some() => Some(self.handshake_ace),
             false if self.settings.accecn => Some(0b111),
             _ => None,
         };
-        // RFC 9768, 3.1.4: after two losses without flags; whether that was why the next answer tells.
+        // RFC 9768, 3.1.4: after two losses, send without the flags; the next answer shows whether they were the cause.
         let plain = ace.is_some() && self.sender.doubts_syn_flags();
         let ace = ace.filter(|_| !plain);
         let flags = match (answers, self.settings.ecn && !plain, self.sender.ecn.on && !plain) {
@@ -101,7 +101,7 @@ impl Connection {
             segment.set_ace(ace);
         }
         segment.window = self.receiver.announce(self.sender.mss(), false);
-        // What the peer has not offered is not answered with; our own offers count in our SYN.
+        // An answer contains only options that the peer has offered; our SYN contains our own offers.
         let timestamps = if answers { self.timestamps } else { self.settings.timestamps.is_some() };
         let scale = self.receiver.wanted_scale();
         segment.options = Options {
@@ -150,7 +150,7 @@ impl Connection {
         segment
     }
 
-    /// Returns a segment at an offset of our stream, with the fields that all segments have.
+    /// Returns a segment at an offset of our stream, with the fields common to all segments.
     #[inline]
     fn segment(&mut self, now: Time, offset: u64, flags: u8, kind: Kind) -> Segment {
         let echo = kind != Kind::Syn && self.receiver.echoes();
@@ -171,8 +171,8 @@ impl Connection {
         segment
     }
 
-    /// Returns a segment's ECN codepoint. New data only is ECN-capable (RFC 3168, 6.1.1 and 6.1.4 to 6.1.6), or all data, or what
-    /// DCTCP is set to.
+    /// Returns a segment's ECN codepoint. ECN-capable is only new data (RFC 3168, 6.1.1 and 6.1.4 to 6.1.6), all data,
+    /// or what DCTCP's setting selects.
     #[inline]
     fn codepoint(&self, kind: Kind) -> Ecn {
         let data_only = self.sender.ecn.on && kind == Kind::NewData;

@@ -1,20 +1,20 @@
-//! The bound of what a sender has in its host's NIC, and the rate that it is measured by: that at which the sender would spread its window
-//! over a round-trip time.
+//! The limit on a sender's data in its host's NIC, and the pacing rate from which it follows: the rate at which the sender would spread its
+//! window over a round-trip time.
 //!
-//! Linux' rule (`tcp_update_pacing_rate`): twice the window a round trip in the first half of slow start, 1.2 times the window after that.
+//! Linux's rule (`tcp_update_pacing_rate`): twice the window per round trip in the first half of slow start, 1.2 times the window after that.
 
 use units::Duration;
 
 use crate::congestion::Window;
 
-/// What a sender has in its host's NIC, and the bound of that (Linux' `tcp_small_queue_check`).
+/// A sender's data in its host's NIC, and its limit (Linux's `tcp_small_queue_check`).
 #[derive(Clone, Debug)]
 pub(crate) struct NicShare {
-    /// The bound, as time at the pacing rate (`Config::tsq`).
+    /// The limit, as time at the pacing rate (`Config::tsq`).
     bound: Option<Duration>,
-    /// Bytes of payload in the NIC, if they are bounded.
+    /// Payload bytes in the NIC, if they are limited.
     bytes: u64,
-    /// More would have left but for the bound.
+    /// Whether the limit has held data back.
     waits: bool,
 }
 
@@ -28,7 +28,7 @@ impl NicShare {
         self.bytes >= 2 * window.mss && self.bytes >= bytes_in(window, srtt, time)
     }
 
-    /// Returns whether data must wait for room in the NIC, and remembers it.
+    /// Returns whether data must wait for room in the NIC, and records it.
     #[inline(never)]
     pub(crate) fn holds_back(&mut self, window: &Window, srtt: Option<Duration>) -> bool {
         let full = self.is_full(window, srtt);
@@ -36,7 +36,7 @@ impl NicShare {
         full
     }
 
-    /// Notes that data has entered the NIC.
+    /// Records that data has entered the NIC.
     #[inline]
     pub(crate) fn enter(&mut self, payload_bytes: u64) {
         if self.bound.is_some() {
@@ -44,14 +44,14 @@ impl NicShare {
         }
     }
 
-    /// Notes that data has left the NIC. Returns whether that lets out more.
+    /// Records that data has left the NIC. Returns whether more may now be sent.
     pub(crate) fn leave(&mut self, payload_bytes: u64, window: &Window, srtt: Option<Duration>) -> bool {
         self.bytes = self.bytes.saturating_sub(payload_bytes);
         self.waits && !self.is_full(window, srtt) && std::mem::take(&mut self.waits)
     }
 }
 
-/// Returns the bytes that leave in `time` at the pacing rate; without limit before there is a round-trip time.
+/// Returns the bytes that leave in `time` at the pacing rate; unlimited before there is a round-trip time.
 #[inline(never)]
 fn bytes_in(window: &Window, srtt: Option<Duration>, time: Duration) -> u64 {
     let Some(srtt) = srtt.filter(|srtt| !srtt.is_zero()) else { return u64::MAX };

@@ -1,30 +1,30 @@
-//! RACK-TLP (RFC 8985): a segment is lost when one that was sent later has been delivered, and a round-trip time with some room for
-//! reordering is over; and a lost tail is asked for by a probe before the retransmission timer fires.
+//! RACK-TLP (RFC 8985): a segment is lost if a later one has been delivered, and a round-trip time plus an allowance for reordering has passed. A probe
+//! asks for a lost tail before the retransmission timer fires.
 //!
-//! What the sender does about a loss is the same as without (`repair.rs`); here is when each segment was sent, and what follows.
+//! The reaction to a loss is the same as without RACK (`repair.rs`). This file keeps the departure times of segments, and derives losses from them.
 
 use std::collections::VecDeque;
 
 use units::{Duration, Time};
 
-/// Segments held beyond a gap that make any reordering unlikely (RFC 8985, 6.2 step 4).
+/// Number of segments held beyond a gap that makes reordering unlikely (RFC 8985, 6.2 step 4).
 const DUPLICATE_THRESHOLD: u32 = 3;
 
-/// Recoveries for which a wider reordering window lasts (RFC 8985, 6.2 step 4).
+/// Number of recoveries for which a wider reordering window persists (RFC 8985, 6.2 step 4).
 const PERSIST: u32 = 16;
 
-/// A segment that has been sent and is not acknowledged.
+/// A segment that has been sent and not yet acknowledged.
 #[derive(Clone, Copy, Debug)]
 struct Sent {
     start: u64,
     end: u64,
-    /// When it was sent last.
+    /// The time of its last transmission.
     at: Time,
-    /// It was sent more than once.
+    /// Whether it was sent more than once.
     again: bool,
-    /// The peer holds it.
+    /// Whether the peer holds it.
     held: bool,
-    /// It is lost and has not been sent again since.
+    /// Whether it is lost and has not been retransmitted since.
     lost: bool,
 }
 
@@ -34,7 +34,7 @@ impl Sent {
     }
 }
 
-/// A tail loss probe that is under way (RFC 8985, 7.1).
+/// A tail loss probe in flight (RFC 8985, 7.1).
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct TailProbe {
     /// TLP.end_seq.
@@ -46,15 +46,15 @@ pub(crate) struct TailProbe {
 /// State of RFC 8985, 5.3 and 7.1.
 #[derive(Clone, Debug)]
 pub(crate) struct Rack {
-    /// In the order of the stream.
+    /// In stream order.
     sent: VecDeque<Sent>,
-    /// Bytes that are lost and have not been sent again.
+    /// Bytes that are lost and have not been retransmitted.
     lost: u64,
     ever_lost: u64,
-    /// Nothing below is lost.
+    /// No segment below this offset is lost.
     lost_from: u64,
     held_segments: u32,
-    /// RACK.xmit_ts and RACK.end_seq: of what was sent last among all that is delivered.
+    /// RACK.xmit_ts and RACK.end_seq: of the most recently sent segment among those delivered.
     newest: (Time, u64),
     /// RACK.rtt.
     rtt: Duration,
@@ -65,15 +65,15 @@ pub(crate) struct Rack {
     reordering_seen: bool,
     /// RACK.reo_wnd_mult.
     widened: u32,
-    /// RACK.reo_wnd_persist: recoveries until the reordering window is as narrow as at the start.
+    /// RACK.reo_wnd_persist: recoveries until the reordering window returns to its initial width.
     persist: u32,
-    /// RACK.dsack_round: duplicates are counted again when this is acknowledged.
+    /// RACK.dsack_round: further duplicates count once this offset is acknowledged.
     duplicate_round: u64,
-    /// When the reordering window of something ends; `Time::MAX` when nothing waits for that.
+    /// When to look for losses again: the end of the last pending reordering window; `Time::MAX` if there is none.
     pub(crate) reorder_at: Time,
-    /// PTO: when a probe is due; `Time::MAX` when none is.
+    /// PTO: the time at which a probe is due; `Time::MAX` if none is scheduled.
     pub(crate) probe_at: Time,
-    /// A probe must be sent now.
+    /// Whether a probe must be sent now.
     pub(crate) probe_due: bool,
     pub(crate) probe: Option<TailProbe>,
 }
@@ -105,12 +105,12 @@ impl Rack {
         self.lost
     }
 
-    /// Returns how many bytes have been found lost so far, also those that have left again since.
+    /// Returns the total number of bytes found lost so far, including those since retransmitted.
     pub(crate) fn ever_lost(&self) -> u64 {
         self.ever_lost
     }
 
-    /// Notes that the offsets `[start, end)` leave; everything below `max` has left before.
+    /// Records that the offsets `[start, end)` are sent; everything below `max` has been sent before.
     #[inline]
     pub(crate) fn note_sent(&mut self, now: Time, start: u64, end: u64, max: u64) {
         if start < max {
@@ -128,7 +128,7 @@ impl Rack {
         }
     }
 
-    /// Notes that everything below `una` is acknowledged.
+    /// Records that everything below `una` is acknowledged.
     #[inline]
     pub(crate) fn acknowledge(&mut self, now: Time, una: u64) {
         while let Some(sent) = self.sent.front().copied().filter(|sent| sent.end <= una) {
@@ -150,7 +150,7 @@ impl Rack {
         }
     }
 
-    /// Notes that the peer holds `[left, right)`.
+    /// Records that the peer holds `[left, right)`.
     pub(crate) fn hold(&mut self, now: Time, left: u64, right: u64) {
         let first = self.sent.partition_point(|sent| sent.start < left);
         for index in first..self.sent.len() {
@@ -171,14 +171,14 @@ impl Rack {
         }
     }
 
-    /// Notes that the peer has got one segment (RFC 8985, 6.2 steps 1 to 3).
+    /// Records that the peer has received one segment (RFC 8985, 6.2 steps 1 to 3).
     #[inline]
     fn deliver(&mut self, now: Time, sent: &Sent) {
         let rtt = now.saturating_since(sent.at);
         if !sent.again {
             self.min_rtt = self.min_rtt.min(rtt);
         } else if rtt < self.min_rtt {
-            // The answer is to the first transmission.
+            // The ACK is for the first transmission.
             return;
         }
         self.rtt = rtt;
@@ -190,8 +190,8 @@ impl Rack {
         }
     }
 
-    /// Widens the reordering window, once a round trip: the peer has reported a duplicate, so a segment was sent again too early (RFC 8985,
-    /// 6.2 step 4).
+    /// Widens the reordering window, at most once per round trip: the peer has reported a duplicate, so a segment was
+    /// retransmitted too early (RFC 8985, 6.2 step 4).
     pub(crate) fn note_duplicate(&mut self, una: u64, next: u64) {
         if una >= self.duplicate_round {
             self.duplicate_round = next;
@@ -200,7 +200,7 @@ impl Rack {
         }
     }
 
-    /// Notes that a recovery has ended.
+    /// Records that a recovery has ended.
     pub(crate) fn recovered(&mut self) {
         self.persist = self.persist.saturating_sub(1);
         if self.persist == 0 {
@@ -220,13 +220,13 @@ impl Rack {
         window.min(srtt.unwrap_or(Duration::MAX))
     }
 
-    /// Finds what is lost by now, and when to look again (RFC 8985, 6.2 step 5).
+    /// Marks the segments that are lost by now, and schedules the next check (RFC 8985, 6.2 step 5).
     pub(crate) fn detect(&mut self, now: Time, recovering: bool, srtt: Option<Duration>) {
         let wait = self.rtt.saturating_add(self.reordering_window(recovering, srtt));
         let mut again_at = None;
         for sent in &mut self.sent {
             if !sent.again && sent.at > self.newest.0 {
-                // Whatever follows was sent later still.
+                // All later segments were sent later still.
                 break;
             }
             if sent.held || sent.lost || (sent.at, sent.end) >= self.newest {
@@ -245,7 +245,7 @@ impl Rack {
         self.reorder_at = again_at.unwrap_or(Time::MAX);
     }
 
-    /// Handles the retransmission timer that has fired (RFC 8985, 6.3). `forget`: the peer may have thrown away what it held (RFC 2018, 8).
+    /// Handles an expiry of the retransmission timer (RFC 8985, 6.3). `forget`: the peer may have discarded what it held (RFC 2018, 8).
     pub(crate) fn time_out(&mut self, now: Time, srtt: Option<Duration>, forget: bool) {
         let wait = self.rtt.saturating_add(self.reordering_window(false, srtt));
         for (index, sent) in self.sent.iter_mut().enumerate() {
@@ -262,14 +262,14 @@ impl Rack {
         (self.probe_due, self.probe) = (false, None);
     }
 
-    /// Forgets losses that were none.
+    /// Clears losses that turned out to be spurious.
     pub(crate) fn forget_losses(&mut self) {
         self.sent.iter_mut().for_each(|sent| sent.lost = false);
         self.lost = 0;
         self.reorder_at = Time::MAX;
     }
 
-    /// Returns the first segment that is lost and has not been sent again.
+    /// Returns the first segment that is lost and has not been retransmitted.
     pub(crate) fn first_lost(&mut self) -> Option<(u64, u64)> {
         if self.lost == 0 {
             return None;
@@ -280,12 +280,12 @@ impl Rack {
         Some((sent.start, sent.end))
     }
 
-    /// Returns whether at most one segment is under way, its FIN included.
+    /// Returns whether at most one segment is in flight. Its FIN is part of it.
     pub(crate) fn is_single(&self) -> bool {
         self.sent.len() <= 1
     }
 
-    /// Returns the last segment under way.
+    /// Returns the last segment in flight.
     pub(crate) fn last(&self) -> Option<(u64, u64)> {
         self.sent.back().map(|sent| (sent.start, sent.end))
     }

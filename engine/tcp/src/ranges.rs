@@ -1,9 +1,9 @@
-//! Pieces of a stream: disjoint ranges of offsets, in order, of bounded number.
+//! Pieces of a stream: a bounded number of disjoint ranges of offsets, in order.
 
-/// Maximum number of ranges that are kept, so that a peer cannot make an endpoint's memory grow: 16 KiB each way.
+/// Maximum number of ranges, so that a peer cannot make an endpoint's memory grow: 16 KiB in each direction.
 pub(crate) const MAX_RANGES: usize = 1024;
 
-/// Disjoint, not even touching, ascending ranges `[start, end)`.
+/// Ascending ranges `[start, end)` that neither overlap nor touch.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Ranges {
     ranges: Vec<(u64, u64)>,
@@ -34,10 +34,10 @@ impl Ranges {
         self.bytes = 0;
     }
 
-    /// Adds `[start, end)` and returns how many offsets of it are new; `None` when it would be one range too many.
+    /// Adds `[start, end)` and returns how many of its offsets are new; `None` if the number of ranges would exceed the limit.
     pub(crate) fn insert(&mut self, start: u64, end: u64) -> Option<u64> {
         debug_assert!(start < end, "an empty range");
-        // All that overlap or touch: those that end at `start` or later and start at `end` or earlier.
+        // All ranges that overlap or touch it: those that end at `start` or later and start at `end` or earlier.
         let first = self.ranges.partition_point(|range| range.1 < start);
         let last = first + self.ranges[first..].partition_point(|range| range.0 <= end);
         if first == last {
@@ -59,7 +59,7 @@ impl Ranges {
         Some(added)
     }
 
-    /// Forgets everything below `offset`.
+    /// Removes everything below `offset`.
     #[inline]
     pub(crate) fn remove_below(&mut self, offset: u64) {
         if self.ranges.first().is_none_or(|range| range.0 >= offset) {
@@ -73,13 +73,13 @@ impl Ranges {
         }
     }
 
-    /// Returns the range that `offset` is in.
+    /// Returns the range that contains `offset`.
     pub(crate) fn containing(&self, offset: u64) -> Option<(u64, u64)> {
         let index = self.ranges.partition_point(|range| range.1 <= offset);
         self.ranges.get(index).copied().filter(|range| range.0 <= offset)
     }
 
-    /// Returns the first gap at or after `offset`: where it starts, and where it ends if a range follows.
+    /// Returns the first gap at or after `offset`: its start, and its end if a range follows.
     pub(crate) fn gap_from(&self, offset: u64) -> (u64, Option<u64>) {
         let index = self.ranges.partition_point(|range| range.1 <= offset);
         match self.ranges.get(index) {
@@ -88,7 +88,7 @@ impl Ranges {
         }
     }
 
-    /// Returns the number of offsets that are in ranges and below `offset`.
+    /// Returns the number of offsets below `offset` that are in ranges.
     pub(crate) fn bytes_below(&self, offset: u64) -> u64 {
         if offset >= self.end() {
             return self.bytes;

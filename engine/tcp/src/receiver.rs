@@ -1,6 +1,6 @@
-//! The receiving half: reassembly, the window that is announced, when to acknowledge, and the echo of ECN marks.
+//! The receiving half: reassembly, the announced window, the timing of ACKs, and the echo of ECN marks.
 //!
-//! Offsets count the stream from 0 at the peer's SYN: data starts at 1, the FIN comes after the last byte.
+//! Offsets count the stream from 0 at the peer's SYN: data starts at 1, and the FIN follows the last byte.
 
 use units::Time;
 use wire::tcp_options::{SackBlock, SackBlocks};
@@ -15,15 +15,15 @@ use crate::ranges::Ranges;
 enum Echo {
     /// ECN is not used.
     Off,
-    /// RFC 3168, 6.1.3: from a mark on, until the sender says CWR.
+    /// RFC 3168, 6.1.3: from a mark until the sender sets CWR.
     UntilCwr(bool),
-    /// RFC 8257, 3.2: as the last data packet was.
+    /// RFC 8257, 3.2: the mark of the last data packet.
     AsReceived(bool),
     /// RFC 9768.
     Counted(Counted),
 }
 
-/// Marked packets as AccECN counts them.
+/// AccECN's counter of marked packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Counted {
     /// r.cep, modulo 256.
@@ -34,18 +34,18 @@ struct Counted {
     last: bool,
 }
 
-/// An ACK with the mark of what came before a change (RFC 8257, 3.2): its offset and echo.
+/// An ACK that reports the mark of the data before a change (RFC 8257, 3.2): its offset and echo.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct EarlierAck {
     pub(crate) next: u64,
     pub(crate) ece: bool,
 }
 
-/// Data that has been found to be acceptable, as a range of offsets.
+/// Data that has been accepted, as a range of offsets.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Arrival {
     pub(crate) start: u64,
-    /// After the last byte of payload.
+    /// The offset after the last payload byte.
     pub(crate) end: u64,
     pub(crate) fin: bool,
     pub(crate) ecn: Ecn,
@@ -57,32 +57,32 @@ pub(crate) struct Arrival {
 pub(crate) struct Receiver {
     /// Sequence number of the peer's SYN.
     isn: u32,
-    /// RCV.NXT: everything below has arrived.
+    /// RCV.NXT: everything below this offset has arrived.
     next: u64,
-    /// Everything below has been read by the application.
+    /// The application has read everything below this offset.
     read: u64,
-    /// Right edge of the largest window announced: RCV.NXT + RCV.WND. It never moves back (RFC 9293, 3.8.6).
+    /// Right edge of the largest announced window: RCV.NXT + RCV.WND. It never moves back (RFC 9293, 3.8.6).
     edge: u64,
     buffer: u64,
-    /// Shift of the windows announced, once agreed on.
+    /// Shift of the announced windows, once negotiated.
     pub(crate) scale: u8,
-    /// What has arrived beyond `next`, the FIN included.
+    /// Ranges received beyond `next`, including the FIN.
     held: Ranges,
-    /// Places in `held`, the one that changed last first (RFC 2018, 4).
+    /// Offsets in `held`, the most recently changed range first (RFC 2018, 4).
     recent: [u64; SackBlocks::MAX],
-    /// What has come twice and must be reported in the next ACK (RFC 2883, 4).
+    /// A duplicate range to be reported in the next ACK (RFC 2883, 4).
     duplicate: Option<(u64, u64)>,
-    /// Where the peer's FIN is, when it has arrived.
+    /// Offset of the peer's FIN, once it has arrived.
     fin: Option<u64>,
     echo: Echo,
     earlier: Option<EarlierAck>,
-    /// Segments that have not been acknowledged.
+    /// Number of unacknowledged segments.
     waiting: u32,
-    /// Segments yet to be acknowledged at once.
+    /// Number of segments still to be acknowledged at once.
     quick: u32,
-    /// Something must be acknowledged at once.
+    /// Whether an ACK must be sent at once.
     ack_now: bool,
-    /// When what waits must be acknowledged at the latest; `Time::MAX` when nothing waits.
+    /// The latest time for the ACK of waiting data; `Time::MAX` if nothing waits.
     ack_at: Time,
 }
 
@@ -113,13 +113,13 @@ impl Receiver {
         (0..).find(|shift| self.buffer >> shift <= u64::from(u16::MAX)).unwrap_or_default()
     }
 
-    /// Takes the sequence number of the peer's SYN.
+    /// Sets the sequence number of the peer's SYN.
     pub(crate) fn synchronize(&mut self, isn: u32) {
-        // What our SYN announced counted from the first byte of data.
+        // The window announced in our SYN counts from the first data byte.
         (self.isn, self.next, self.read, self.edge) = (isn, 1, 1, self.edge + 1);
     }
 
-    /// Turns ECN on: both ends have agreed on it.
+    /// Turns ECN on, once both ends have agreed on it.
     pub(crate) fn use_ecn(&mut self, algorithm: Algorithm, accurate: bool) {
         self.echo = match algorithm {
             _ if accurate => Echo::Counted(Counted { count: INITIAL_COUNT, unreported: 0, last: false }),
@@ -128,14 +128,14 @@ impl Receiver {
         };
     }
 
-    /// Returns the distance of a sequence number from RCV.NXT, in the nearer direction.
+    /// Returns the offset of a sequence number, at the shorter distance from RCV.NXT.
     #[inline]
     pub(crate) fn offset(&self, sequence: u32) -> i64 {
         let next = self.isn.wrapping_add(self.next as u32);
         self.next as i64 + i64::from(sequence.wrapping_sub(next) as i32)
     }
 
-    /// Returns RCV.NXT as it is written.
+    /// Returns RCV.NXT as a sequence number.
     #[inline]
     pub(crate) fn acknowledgement(&self) -> u32 {
         self.acknowledgement_of(self.next)
@@ -171,7 +171,7 @@ impl Receiver {
     pub(crate) fn take(&mut self, limit: u64, mss: u64) -> u64 {
         let taken = limit.min(self.unread());
         self.read += taken;
-        // RFC 9293, 3.8.6.2.2: a window that has opened by enough is announced without waiting for data.
+        // RFC 9293, 3.8.6.2.2: a window that has opened far enough is announced without waiting for data.
         if taken > 0 && self.window_grows_by(mss) && self.edge - self.next < mss {
             self.ack_now = true;
         }
@@ -184,7 +184,7 @@ impl Receiver {
         possible >= mss.min((self.buffer / 2).max(1))
     }
 
-    /// Returns the window to be written, and RCV.WND that follows; `scaled` but in a SYN.
+    /// Returns the value of the window field, and updates RCV.WND to match. `scaled` is false only for a SYN.
     #[inline]
     pub(crate) fn announce(&mut self, mss: u64, scaled: bool) -> u16 {
         if self.window_grows_by(mss) {
@@ -193,19 +193,19 @@ impl Receiver {
         let scale = if scaled { self.scale } else { 0 };
         let window = (self.edge - self.next) >> scale;
         let window = u16::try_from(window).unwrap_or(u16::MAX);
-        // A window that its field cannot hold has not been announced.
+        // The part of a window that its field cannot hold is not announced.
         self.edge = self.edge.min(self.next + (u64::from(window) << scale) + (1 << scale) - 1);
         window
     }
 
-    /// Takes in data or a FIN that lies at least in part in the window. Sent data ends below 2^63.
+    /// Accepts data or a FIN, at least partly within the window. Sent data ends below 2^63.
     pub(crate) fn accept(&mut self, now: Time, arrival: &Arrival, config: &Config) {
         let Arrival { start, end, fin, .. } = *arrival;
         if fin && self.fin.is_none() {
             self.fin = Some(end);
         }
         self.note_mark(arrival);
-        // Nothing comes after a FIN.
+        // No data follows a FIN.
         let end = (end + u64::from(fin)).min(self.fin.map_or(u64::MAX, |fin| fin + 1));
         let start = start.max(self.next);
         if end <= self.next.max(start) && end > self.next {
@@ -215,7 +215,7 @@ impl Receiver {
             if config.dsack {
                 self.note_duplicate_among_held(start, end);
             }
-            // RFC 5681, 4.2: out of order, so a duplicate ACK at once.
+            // RFC 5681, 4.2: out of order, so a duplicate ACK is sent at once.
             if self.held.insert(start, end).is_some() {
                 self.remember(start);
             }
@@ -232,7 +232,7 @@ impl Receiver {
             if config.dsack && self.duplicate.is_none() {
                 self.note_duplicate_among_held(start, end);
             }
-            // RFC 5681, 4.2: fills a gap in whole or in part, at once as well.
+            // RFC 5681, 4.2: data that fills all or part of a gap is acknowledged at once as well.
             self.ack_now = true;
             self.expect_repair(config);
             if let Some((_, held_end)) = self.held.containing(end) {
@@ -255,7 +255,7 @@ impl Receiver {
         }
     }
 
-    /// Notes that `[start, end)` has come, of which what lies below RCV.NXT had come before. It is reported at once (RFC 2883, 4).
+    /// Records that `[start, end)` has arrived and that its part below RCV.NXT is a duplicate, which is reported at once (RFC 2883, 4).
     pub(crate) fn note_duplicate(&mut self, start: i64, end: i64) {
         let (start, end) = (start.max(1), end.min(self.next as i64));
         if start < end {
@@ -264,7 +264,7 @@ impl Receiver {
         }
     }
 
-    /// Notes the first part of `[start, end)` that had come before, beyond RCV.NXT.
+    /// Records the first part of `[start, end)` beyond RCV.NXT that is a duplicate.
     fn note_duplicate_among_held(&mut self, start: u64, end: u64) {
         let start = match self.held.containing(start) {
             Some(_) => Some(start),
@@ -274,20 +274,20 @@ impl Receiver {
         self.duplicate = start.filter(|start| *start < end).map(|start| (start, held_end.min(end)));
     }
 
-    /// Acknowledges at once for a while: data was lost or has come twice, so that the sender's window is small and waits for ACKs.
+    /// Enables immediate ACKs for a while: data was lost or duplicated, so the sender's window is small and waits for ACKs.
     pub(crate) fn expect_repair(&mut self, config: &Config) {
         self.quick = config.quick_acks;
     }
 
-    /// Updates the echo of CE with an arrival of data or a FIN.
+    /// Updates the echo of CE for an arrival of data or a FIN.
     #[inline]
     fn note_mark(&mut self, arrival: &Arrival) {
         let ce = arrival.ecn == Ecn::Ce;
         match &mut self.echo {
             Echo::Off => {}
-            // RFC 3168, 6.1.3: CWR ends the echo, unless this very packet is marked.
+            // RFC 3168, 6.1.3: CWR ends the echo, unless the same packet is marked.
             Echo::UntilCwr(on) => *on = ce || (*on && !arrival.cwr),
-            // RFC 8257, 3.2: at a change what came before is acknowledged with the mark it had, and this at once.
+            // RFC 8257, 3.2: at a change, the data before it is acknowledged with its own mark, and this packet at once.
             Echo::AsReceived(on) if *on != ce => {
                 if self.waiting > 0 {
                     self.earlier = Some(EarlierAck { next: self.next, ece: *on });
@@ -296,7 +296,7 @@ impl Receiver {
                 self.ack_now = true;
             }
             Echo::AsReceived(_) => {}
-            // RFC 9768, 3.2.2.5.1: at once when marks begin, and with every second mark.
+            // RFC 9768, 3.2.2.5.1: at once for the first of a series of marks, and for every second mark.
             Echo::Counted(counted) => {
                 counted.unreported += u8::from(ce);
                 if ce && (!counted.last || counted.unreported >= MARKS_AN_ACK) {
@@ -307,7 +307,7 @@ impl Receiver {
         }
     }
 
-    /// Counts the mark of an acceptable packet, with data or without (RFC 9768, 3.2.1).
+    /// Counts the mark of an acceptable packet, with or without data (RFC 9768, 3.2.1).
     #[inline]
     pub(crate) fn count_mark(&mut self, ecn: Ecn) {
         if let (Echo::Counted(counted), Ecn::Ce) = (&mut self.echo, ecn) {
@@ -315,7 +315,7 @@ impl Receiver {
         }
     }
 
-    /// Returns the counter of marked packets, if it is what this end feeds back.
+    /// Returns the counter of marked packets, if this end feeds it back.
     #[inline]
     pub(crate) fn marks_counted(&self) -> Option<u8> {
         match &self.echo {
@@ -324,7 +324,7 @@ impl Receiver {
         }
     }
 
-    /// Notes that the range which holds `place` has changed last.
+    /// Records that the range that contains `place` has changed last.
     fn remember(&mut self, place: u64) {
         let held = &self.held;
         let range = held.containing(place);
@@ -337,14 +337,14 @@ impl Receiver {
         self.recent = recent;
     }
 
-    /// Returns whether [`Receiver::take_sack_blocks`] gives any.
+    /// Returns whether [`Receiver::take_sack_blocks`] returns any blocks.
     #[inline]
     pub(crate) fn has_sack_blocks(&self) -> bool {
         !self.held.is_empty() || self.duplicate.is_some()
     }
 
-    /// Takes the SACK blocks to report (RFC 2018, 4): first the block that changed last, then those reported before; before all, once, what
-    /// has come twice (RFC 2883, 4).
+    /// Takes the SACK blocks to report (RFC 2018, 4): the most recently changed block, then those reported before. A
+    /// duplicate is reported once, ahead of them (RFC 2883, 4).
     pub(crate) fn take_sack_blocks(&mut self) -> SackBlocks {
         let mut blocks = SackBlocks::default();
         if let Some((start, end)) = self.duplicate.take() {
@@ -362,13 +362,13 @@ impl Receiver {
         blocks
     }
 
-    /// Makes an ACK due at once: something unacceptable has come, or is due.
+    /// Makes an ACK due at once, for an unacceptable segment or a required answer.
     pub(crate) fn must_ack(&mut self) {
         self.ack_now = true;
     }
 
-    /// Returns whether an ACK is due that must go without data: duplicate ACKs report data out of order or data that came twice, and carry
-    /// none (RFC 5681, 2).
+    /// Returns whether a due ACK must be sent without data: an ACK that reports out-of-order or duplicate data is a
+    /// duplicate ACK and carries none (RFC 5681, 2).
     pub(crate) fn duplicate_ack_is_due(&self) -> bool {
         self.ack_now && self.has_sack_blocks()
     }
@@ -382,7 +382,7 @@ impl Receiver {
         self.earlier.take()
     }
 
-    /// Notes that a segment with RCV.NXT leaves, whatever else it carries.
+    /// Records that a segment with RCV.NXT is sent, whatever else it carries.
     #[inline]
     pub(crate) fn acknowledged(&mut self) {
         (self.ack_now, self.waiting, self.ack_at) = (false, 0, Time::MAX);
@@ -391,7 +391,7 @@ impl Receiver {
         }
     }
 
-    /// Returns whether ECE is set in what leaves.
+    /// Returns whether departing segments carry ECE.
     #[inline]
     pub(crate) fn echoes(&self) -> bool {
         matches!(self.echo, Echo::UntilCwr(true) | Echo::AsReceived(true))
@@ -408,7 +408,7 @@ impl Receiver {
         }
     }
 
-    /// Stops sending.
+    /// Cancels pending ACKs.
     pub(crate) fn stop(&mut self) {
         self.acknowledged();
         self.earlier = None;

@@ -1,5 +1,5 @@
-//! What is known of losses, and what is being done about them: fast recovery (RFC 6675 with SACK, RFC 6582 without) with PRR (RFC 9937), or a
-//! time-out. What the window makes of it is in `repair.rs`.
+//! The known losses and the state of their repair: fast recovery (RFC 6675 with SACK, RFC 6582 without) with PRR (RFC
+//! 9937), or a timeout. `repair.rs` applies them to the window.
 
 use units::Time;
 use wire::tcp_options::SackBlock;
@@ -10,44 +10,44 @@ use crate::rack::Rack;
 use crate::ranges::Ranges;
 use crate::space::{Chunk, SendSpace};
 
-/// Duplicate ACKs that signal a loss (RFC 5681, 3.2).
+/// Number of duplicate ACKs that signals a loss (RFC 5681, 3.2).
 pub(crate) const DUPLICATE_THRESHOLD: u32 = 3;
 
-/// What the sender is doing about a loss.
+/// The sender's current reaction to a loss.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Recovery {
     /// Nothing is known to be lost.
     None,
-    /// Fast recovery, until everything sent before it began is acknowledged.
+    /// Fast recovery, until everything sent before its start is acknowledged.
     Fast(FastRecovery),
-    /// The timer has fired: everything from SND.UNA is sent again, in slow start, but what the peer holds.
+    /// The timer has fired: everything from SND.UNA that the peer does not hold is retransmitted in slow start.
     Timeout,
 }
 
 /// State of fast recovery.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FastRecovery {
-    /// SND.UNA must be sent again, whatever the window says: RFC 5681, 3.2 step 2; RFC 6675, 5 step 4.3; RFC 6582, 3.2
-    /// step 3 for a partial ACK.
+    /// Whether SND.UNA must be retransmitted, regardless of the window: RFC 5681, 3.2 step 2; RFC 6675, 5 step 4.3; RFC
+    /// 6582, 3.2 step 3 for a partial ACK.
     pub(crate) first_due: bool,
-    /// HighRxt: everything below that the peer does not hold has been sent again.
+    /// HighRxt: everything below it that the peer does not hold has been retransmitted.
     pub(crate) high_rxt: u64,
-    /// RescueRxt: SND.UNA beyond which the one rescue of RFC 6675, 4 rule 4 is free again.
+    /// RescueRxt: the SND.UNA beyond which the one rescue of RFC 6675, 4 rule 4 is available again.
     pub(crate) rescue: Option<u64>,
-    /// Everything below that the peer does not hold is lost (RFC 6675, 4 "IsLost").
+    /// Everything below this offset that the peer does not hold is lost (RFC 6675, 4 "IsLost").
     pub(crate) lost_below: u64,
-    /// Without SACK: bytes by which duplicate ACKs let the flight exceed the window (RFC 5681, 3.2 steps 3 and 4).
+    /// Without SACK: the bytes by which duplicate ACKs let the flight exceed the window (RFC 5681, 3.2 steps 3 and 4).
     pub(crate) inflation: u64,
-    /// No partial ACK has come (RFC 6582, 3.2 step 3).
+    /// Whether a partial ACK has arrived (RFC 6582, 3.2 step 3).
     pub(crate) partial_seen: bool,
-    /// Proportional rate reduction, if it is on.
+    /// Proportional rate reduction, if enabled.
     pub(crate) prr: Option<Prr>,
 }
 
 /// State of RFC 9937, 6.2.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Prr {
-    /// RecoverFS: FlightSize when recovery began.
+    /// RecoverFS: FlightSize at the start of recovery.
     pub(crate) flight: u64,
     /// Bytes delivered since.
     pub(crate) delivered: u64,
@@ -56,8 +56,8 @@ pub(crate) struct Prr {
 }
 
 impl Prr {
-    /// Returns SndCnt: how many bytes may leave with an ACK, by the bytes that it delivers. `safe`: SafeACK, an ACK that moved SND.UNA and
-    /// indicates no further loss.
+    /// Returns SndCnt: the bytes that may be sent with an ACK that delivers `delivered` bytes. `safe`: SafeACK, an ACK
+    /// that moved SND.UNA and indicates no further loss.
     pub(crate) fn allowance(&self, delivered: u64, safe: bool, pipe: u64, window: &Window) -> u64 {
         if pipe > window.ssthresh {
             let due = u128::from(self.delivered) * u128::from(window.ssthresh);
@@ -70,21 +70,21 @@ impl Prr {
     }
 }
 
-/// Losses of a sender.
+/// Loss state of a sender.
 #[derive(Clone, Debug)]
 pub(crate) struct LossRecovery {
     pub(crate) state: Recovery,
-    /// What the peer holds beyond SND.UNA.
+    /// Ranges that the peer holds beyond SND.UNA.
     pub(crate) sacked: Ranges,
-    /// SACK has been agreed on.
+    /// Whether SACK has been negotiated.
     pub(crate) sack: bool,
     limited_transmit: bool,
     pub(crate) prr: bool,
-    /// When each segment was sent, if losses are found by that.
+    /// Departure times of segments, if losses are detected by time.
     pub(crate) rack: Option<Rack>,
     pub(crate) duplicates: u32,
-    /// Loss below this has been answered to: the highest offset sent at the last reduction by loss (RFC 6582, 3.2 "recover"; RFC 6675
-    /// "RecoveryPoint").
+    /// Losses below this offset have been reacted to: the highest offset sent at the last reduction for loss (RFC 6582,
+    /// 3.2 "recover"; RFC 6675 "RecoveryPoint").
     pub(crate) recover: u64,
 }
 
@@ -113,12 +113,12 @@ impl LossRecovery {
         matches!(self.state, Recovery::Fast(_))
     }
 
-    /// Returns the number of offsets that the peer is known to have.
+    /// Returns the number of offsets that the peer is known to have received.
     pub(crate) fn delivered(&self, una: u64) -> u64 {
         una + self.sacked.bytes()
     }
 
-    /// Returns what tells whether an ACK indicates further loss, when it is taken before the ACK: see [`LossRecovery::has_lost_more`].
+    /// Returns a measure of the known losses, to be taken before an ACK and passed to [`LossRecovery::has_lost_more`] after it.
     pub(crate) fn known_lost(&self) -> u64 {
         match (&self.rack, &self.state) {
             (Some(rack), _) => rack.ever_lost(),
@@ -127,13 +127,13 @@ impl LossRecovery {
         }
     }
 
-    /// Returns whether more is lost than before an ACK that has moved SND.UNA to `una`, when [`LossRecovery::known_lost`] was `before`.
+    /// Returns whether an ACK that has moved SND.UNA to `una` indicates further loss; `before` is [`LossRecovery::known_lost`] before the ACK.
     pub(crate) fn has_lost_more(&self, before: u64, una: u64) -> bool {
-        // What the scoreboard takes for lost ends at SND.UNA at least.
+        // The scoreboard's losses end at SND.UNA at the earliest.
         self.known_lost() > if self.rack.is_some() { before } else { before.max(una) }
     }
 
-    /// Notes what the peer holds, by an ACK of `acked`. Returns whether something of it is new.
+    /// Records the ranges that the peer holds, from an ACK of `acked`. Returns whether any of them is new.
     pub(crate) fn take_sack(
         &mut self,
         now: Time,
@@ -145,7 +145,7 @@ impl LossRecovery {
         let mut news = false;
         for block in blocks {
             let (left, right) = (space.offset(block.left), space.offset(block.right));
-            // RFC 2018, 5: only what has been sent and is not acknowledged; also rules out RFC 2883's duplicates.
+            // RFC 2018, 5: only data that has been sent and not acknowledged; this also excludes RFC 2883's duplicates.
             if left < floor as i64 || right <= left || right > space.max as i64 {
                 continue;
             }
@@ -168,8 +168,8 @@ impl LossRecovery {
             self.refresh_scoreboard(una, mss);
             return false;
         }
-        // RFC 6582, 3.2 step 2, RFC 6675, 5.1: what was sent before the last recovery or timeout does not begin another. Without
-        // SACK, duplicates at its very end may come from what was sent twice.
+        // RFC 6582, 3.2 step 2, RFC 6675, 5.1: data sent before the last recovery or timeout does not start another.
+        // Without SACK, duplicates at its very end may result from retransmissions.
         let answered = if self.sack { una < self.recover } else { una <= self.recover };
         if answered || !self.is_open() {
             return false;
@@ -192,12 +192,12 @@ impl LossRecovery {
         self.refresh_scoreboard(space.una, mss);
     }
 
-    /// Notes that the retransmission timer has fired, with everything below `max` sent.
+    /// Records an expiry of the retransmission timer, with everything below `max` sent.
     pub(crate) fn time_out(&mut self, max: u64) {
         (self.state, self.recover, self.duplicates) = (Recovery::Timeout, max, 0);
     }
 
-    /// Finds out what is lost by what the peer holds now.
+    /// Updates the lost range from what the peer holds now.
     pub(crate) fn refresh_scoreboard(&mut self, una: u64, mss: u64) {
         let lost_below = self.lost_below(una, mss);
         if let Recovery::Fast(fast) = &mut self.state {
@@ -205,9 +205,9 @@ impl LossRecovery {
         }
     }
 
-    /// Returns the highest offset below which everything is lost that the peer does not hold (RFC 6675, 4 "IsLost"): what lies
-    /// below three blocks that the peer holds, or below more than two segments' worth of them. If an offset is lost, then
-    /// everything below it is, too.
+    /// Returns the highest offset below which everything that the peer does not hold is lost (RFC 6675, 4 "IsLost"):
+    /// offsets below three blocks that the peer holds, or below more than two segments' worth of held data. If an
+    /// offset is lost, all lower ones are.
     fn lost_below(&self, una: u64, mss: u64) -> u64 {
         let enough = u64::from(DUPLICATE_THRESHOLD - 1) * mss;
         let mut held = 0;
@@ -220,7 +220,7 @@ impl LossRecovery {
         una
     }
 
-    /// Returns the bytes thought to be in the network (RFC 6675, 4 "SetPipe"), without SACK what RFC 5681 and 6582 take for it.
+    /// Returns the bytes estimated to be in the network (RFC 6675, 4 "SetPipe"; without SACK, the estimate of RFC 5681 and 6582).
     #[inline]
     pub(crate) fn pipe(&self, space: &SendSpace, mss: u64) -> u64 {
         if let Some(rack) = &self.rack {
@@ -228,7 +228,7 @@ impl LossRecovery {
         }
         match &self.state {
             Recovery::Fast(fast) => self.pipe_in_recovery(fast, space),
-            // RFC 3042: duplicate ACKs let new data out, without SACK the first two of them.
+            // RFC 3042: duplicate ACKs permit new data; without SACK only the first two do.
             Recovery::None if !self.limited_transmit => space.flight(),
             Recovery::None if self.sack => space.flight().saturating_sub(self.sacked.bytes()),
             Recovery::None => {
@@ -239,7 +239,7 @@ impl LossRecovery {
         }
     }
 
-    /// Returns the pipe in fast recovery: what is neither held nor lost, and what has been sent again.
+    /// Returns the pipe in fast recovery: data that is neither held nor lost, and retransmissions.
     fn pipe_in_recovery(&self, fast: &FastRecovery, space: &SendSpace) -> u64 {
         if !self.sack {
             return space.flight().saturating_sub(fast.inflation);
@@ -250,7 +250,7 @@ impl LossRecovery {
         not_held(lost_below, space.max) + not_held(space.una, fast.high_rxt.clamp(space.una, space.max))
     }
 
-    /// Returns the first segment at or after `from` that the peer does not hold; what follows the last block that it holds may be unsent.
+    /// Returns the first segment at or after `from` that the peer does not hold. After the last held block, it may be unsent.
     pub(crate) fn hole(&self, from: u64, max: u64, mss: u64) -> (u64, u64) {
         let (start, held) = self.sacked.gap_from(from);
         (start, held.unwrap_or(max).min(start + mss))
@@ -266,7 +266,7 @@ impl LossRecovery {
         (start < end).then(|| (start.max(end.saturating_sub(mss)), end))
     }
 
-    /// Notes a chunk that leaves in recovery. Everything below `max` has left before.
+    /// Records a chunk that is sent in recovery. Everything below `max` has been sent before.
     #[inline]
     pub(crate) fn note_sent(&mut self, chunk: &Chunk, max: u64) {
         let (recover, held, is_new) = (self.recover, self.sacked.end(), chunk.start >= max);

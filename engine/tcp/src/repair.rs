@@ -1,4 +1,4 @@
-//! Loss: found by duplicate ACKs, repaired after RFC 6675 with SACK and after RFC 6582 without.
+//! Loss repair after detection by duplicate ACKs: by RFC 6675 with SACK, by RFC 6582 without.
 
 use crate::recovery::{FastRecovery, Recovery};
 use crate::sender::Sender;
@@ -8,31 +8,31 @@ impl Sender {
         if self.doubt.dsack {
             self.note_prior();
         }
-        // RFC 5681, 3.2 step 2: without what limited transmit has sent.
+        // RFC 5681, 3.2 step 2: excluding the data sent by limited transmit.
         let flight = self.space.flight().min(self.congestion_window.cwnd);
         self.congestion.on_loss(&mut self.congestion_window, flight);
         self.congestion_window.cwnd = self.congestion_window.ssthresh;
-        // What is acknowledged from now on has waited for the gap.
+        // ACKs from now on have waited for the gap, so they do not measure.
         self.timer.forget_measurement();
         self.ecn.note_reduction(self.space.max);
         self.stats.fast_recoveries += 1;
         self.loss.begin(&self.space, self.congestion_window.mss);
     }
 
-    /// Takes an ACK that delivered `delivered` bytes and is a SafeACK or not: with PRR, in recovery, the window is what is in the network and
-    /// what may leave now.
+    /// Handles an ACK that delivered `delivered` bytes; `safe` states whether it is a SafeACK. In recovery with PRR,
+    /// sets the window to the bytes in the network plus the bytes that may be sent now.
     pub(crate) fn reduce_in_proportion(&mut self, delivered: u64, safe: bool) {
         let pipe = self.pipe();
         let Recovery::Fast(FastRecovery { prr: Some(prr), .. }) = &mut self.loss.state else { return };
         prr.delivered += delivered;
         let window = &mut self.congestion_window;
         let allowance = prr.allowance(delivered, safe, pipe, window);
-        // RFC 9937: the first retransmission leaves in any case.
+        // RFC 9937: the first retransmission is always sent.
         let allowance = if prr.out == 0 { allowance.max(window.mss) } else { allowance };
         window.cwnd = pipe + allowance;
     }
 
-    /// Moves a recovery on by the `acked` bytes by which SND.UNA has moved. Returns whether this was the first partial ACK of a recovery.
+    /// Advances a recovery by the `acked` bytes by which SND.UNA has moved. Returns whether this was the recovery's first partial ACK.
     pub(crate) fn recovery_progress(&mut self, acked: u64) -> bool {
         self.loss.duplicates = 0;
         let mss = self.congestion_window.mss;
@@ -75,8 +75,8 @@ impl Sender {
         }
     }
 
-    /// Returns the range to be sent again before new data, if any (RFC 6675, 5 step C with 4 "NextSeg"). New data (rule 2) is sent where
-    /// there is nothing by rule 1.
+    /// Returns the range to be retransmitted before new data, if any (RFC 6675, 5 step C with 4 "NextSeg"). New data
+    /// (rule 2) is sent if rule 1 yields nothing.
     pub(crate) fn retransmission(&mut self) -> Option<(u64, u64)> {
         if let Some(rack) = &mut self.loss.rack {
             let (start, end) = rack.first_lost()?;
@@ -94,7 +94,7 @@ impl Sender {
         if !self.loss.sack || self.pipe() + mss > self.congestion_window.cwnd {
             return None;
         }
-        // Rules 1 and 3: below the highest block held, first what is lost, then (without new data) the rest.
+        // Rules 1 and 3: below the highest held block, first the lost data, then (without new data) the rest.
         let (start, end) = hole(fast.high_rxt.max(self.space.una));
         let below_held = start < self.loss.sacked.end();
         if below_held && start < fast.lost_below {

@@ -1,16 +1,16 @@
-//! The retransmission timeout (RFC 6298): how long it is, and the timer that it is for.
+//! The retransmission timeout (RFC 6298): its computation, and its timer.
 
 use units::{Duration, Time};
 
 use crate::config::Config;
 
-/// Smoothed round-trip time, its variation, and the RTO that follows.
+/// The smoothed round-trip time, its variation, and the resulting RTO.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RttEstimator {
     srtt: Option<Duration>,
     rttvar: Duration,
     rto: Duration,
-    /// Times that the RTO has been doubled since the last measurement.
+    /// Number of doublings of the RTO since the last measurement.
     backoff: u32,
 }
 
@@ -30,14 +30,14 @@ impl RttEstimator {
         backed_off.saturating_add(config.rto_slop).min(config.max_rto)
     }
 
-    /// Doubles the RTO because the timer has fired (RFC 6298, 5.5). The RTO stays doubled until there is a measurement (section 5, last
-    /// note).
+    /// Doubles the RTO after an expiry of the timer (RFC 6298, 5.5). The RTO stays doubled until the next measurement
+    /// (section 5, last note).
     pub(crate) fn back_off(&mut self) {
         self.backoff += 1;
     }
 
-    /// Raises the RTO for data after the timer fired for a SYN: to at least 3 s, or what is set instead, unless an earlier connection has
-    /// measured (RFC 6298, 5.7).
+    /// Raises the RTO for data after a timeout of a SYN to at least 3 s, or the configured value, unless a round-trip
+    /// time has been measured (RFC 6298, 5.7).
     pub(crate) fn after_lost_syn(&mut self, config: &Config) {
         self.rto = match self.srtt {
             Some(srtt) => self.computed(srtt, config),
@@ -52,7 +52,7 @@ impl RttEstimator {
         srtt.saturating_add(spread).max(config.min_rto).min(config.max_rto)
     }
 
-    /// Takes a measurement `r` of a segment that was sent once (Karn; RFC 6298, 2.2 to 2.5).
+    /// Updates the estimate with a measurement `r` of a segment that was sent once (Karn; RFC 6298, 2.2 to 2.5).
     #[inline]
     pub(crate) fn sample(&mut self, r: Duration, config: &Config) {
         let r = r.as_ps();
@@ -72,15 +72,15 @@ impl RttEstimator {
     }
 }
 
-/// The retransmission timer, and what measures the round-trip time for it.
+/// The retransmission timer and its round-trip time measurement.
 #[derive(Clone, Debug)]
 pub(crate) struct RetransmissionTimer {
     rtt: RttEstimator,
-    /// An offset whose acknowledgement gives a round-trip time, and when it was sent.
+    /// An offset whose acknowledgement yields a round-trip time, and its departure time.
     timed: Option<(u64, Time)>,
-    /// When it fires.
+    /// The time at which the timer fires.
     pub(crate) due: Time,
-    /// Times that it has fired since the last progress.
+    /// Number of expirations since the last progress.
     pub(crate) timeouts: u32,
 }
 
@@ -107,7 +107,7 @@ impl RetransmissionTimer {
         self.due = Time::MAX;
     }
 
-    /// Starts the timer unless it runs (RFC 6298, 5.1).
+    /// Starts the timer if it is stopped (RFC 6298, 5.1).
     #[inline]
     pub(crate) fn start_if_stopped(&mut self, now: Time, config: &Config) {
         if self.due == Time::MAX {
@@ -115,14 +115,14 @@ impl RetransmissionTimer {
         }
     }
 
-    /// Notes that a SYN or SYN-ACK leaves. Karn: one that is sent again does not measure, whatever caused it: our timer, or the peer's SYN
-    /// that came again.
+    /// Records the departure of a SYN or SYN-ACK. A retransmission does not measure (Karn), whether our timer or the
+    /// peer's repeated SYN caused it.
     pub(crate) fn syn_sent(&mut self, now: Time, again: bool, config: &Config) {
         self.timed = (!again).then_some((1, now));
         self.start(now, config);
     }
 
-    /// Stops the timer, because our SYN is acknowledged. Returns whether one had been lost.
+    /// Stops the timer because our SYN is acknowledged. Returns whether a SYN was lost.
     pub(crate) fn syn_acknowledged(
         &mut self,
         now: Time,
@@ -130,7 +130,7 @@ impl RetransmissionTimer {
         config: &Config,
     ) -> bool {
         let timed = self.timed.take().map(|(_, sent)| now.saturating_since(sent));
-        // RFC 7323, 4.1: a timestamp that came back tells which of several SYNs it answers.
+        // RFC 7323, 4.1: the echoed timestamp identifies which of several SYNs is acknowledged.
         let rtt = timed.or(timestamp_rtt);
         if let Some(rtt) = rtt {
             self.rtt.sample(rtt, config);
@@ -143,7 +143,7 @@ impl RetransmissionTimer {
         was_lost
     }
 
-    /// Notes that the offsets up to `end` leave for the first time, which measures if nothing else does.
+    /// Records that the offsets up to `end` are sent for the first time. They measure unless a measurement is under way.
     #[inline]
     pub(crate) fn measure(&mut self, now: Time, end: u64) {
         if self.timed.is_none() {
@@ -151,7 +151,7 @@ impl RetransmissionTimer {
         }
     }
 
-    /// Notes that the offsets `[start, end)` leave again. Karn: what has been sent twice does not measure.
+    /// Records that the offsets `[start, end)` are retransmitted. Data sent twice does not measure (Karn).
     #[inline]
     pub(crate) fn note_sent_again(&mut self, start: u64, end: u64) {
         if self.timed.is_some_and(|(offset, _)| offset > start && offset <= end) {
@@ -159,12 +159,12 @@ impl RetransmissionTimer {
         }
     }
 
-    /// Forgets the measurement that is under way.
+    /// Discards the measurement under way.
     pub(crate) fn forget_measurement(&mut self) {
         self.timed = None;
     }
 
-    /// Notes that SND.UNA has moved to `una`. Returns the round-trip time that this tells, if any.
+    /// Records that SND.UNA has moved to `una`. Returns the round-trip time that this yields, if any.
     #[inline]
     pub(crate) fn acknowledge(
         &mut self,
@@ -180,7 +180,7 @@ impl RetransmissionTimer {
                 Some(now.saturating_since(sent))
             }
             Some(_) => None,
-            // RFC 7323, 4.1: timestamps measure where Karn's rule forbids it otherwise.
+            // RFC 7323, 4.1: timestamps permit measurements that Karn's rule would exclude.
             None => timestamp_rtt,
         };
         if let Some(rtt) = rtt {
@@ -189,7 +189,7 @@ impl RetransmissionTimer {
         rtt
     }
 
-    /// Handles the timer that has fired (RFC 6298, 5.5 and 5.6). Returns `false` when that has happened more than `limit` times in a row.
+    /// Handles an expiry of the timer (RFC 6298, 5.5 and 5.6). Returns `false` after more than `limit` expirations in a row.
     pub(crate) fn time_out(&mut self, now: Time, limit: u32, config: &Config) -> bool {
         self.timeouts += 1;
         if self.timeouts > limit {
@@ -239,7 +239,7 @@ mod tests {
         assert_eq!(rtt.rto(&config), Duration::from_secs(60));
     }
 
-    /// Checks what FreeBSD's `TCPT_RANGESET` does: it adds the slop to what is backed off, and bounds the sum.
+    /// Checks that the slop is added after the back-off and the sum is bounded, as in FreeBSD's `TCPT_RANGESET`.
     #[test]
     fn slop_is_added_once_after_the_back_off_and_never_beyond_the_largest_rto() {
         let config = Config { rto_slop: Duration::from_ms(20), ..Config::default() };

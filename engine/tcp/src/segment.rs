@@ -1,24 +1,24 @@
-//! A segment as a value: what the header says, and how long the payload is.
+//! A segment as a value: its header fields and the length of its payload.
 
 use wire::build::TcpFields;
 use wire::tcp::{ACK, CWR, ECE, FIN, RST, SYN};
 use wire::tcp_options::Options;
 use wire::Ecn;
 
-/// A TCP segment and the ECN codepoint of its packet. The payload is a length; its bytes never matter here.
+/// A TCP segment and the ECN codepoint of its packet. The payload is represented by its length only.
 ///
-/// Ports and addresses belong to the caller that carries the segment.
+/// The caller that carries the segment adds ports and addresses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Segment {
     /// Sequence number of the first byte, or of the SYN.
     pub sequence: u32,
-    /// Next sequence number expected; counts when [`ACK`] is set.
+    /// Next sequence number expected; valid if [`ACK`] is set.
     pub acknowledgement: u32,
     /// Flags, as in [`wire::tcp`].
     pub flags: u8,
-    /// The flag AE (RFC 9768, 3): with CWR and ECE the field ACE.
+    /// The flag AE (RFC 9768, 3). With CWR and ECE it forms the field ACE.
     pub ae: bool,
-    /// Receive window as written, not scaled.
+    /// Receive window as in the header, not scaled.
     pub window: u16,
     /// ECN codepoint of the IP header.
     pub ecn: Ecn,
@@ -29,7 +29,7 @@ pub struct Segment {
 }
 
 impl Segment {
-    /// Reads the header of a segment that came in a packet with `ecn` and carries `payload_len` bytes.
+    /// Reads the header of a segment that arrived in a packet with `ecn` and carries `payload_len` bytes.
     pub fn of_wire(segment: &wire::tcp::Segment<'_>, ecn: Ecn, payload_len: u32) -> Self {
         Self {
             sequence: segment.sequence(),
@@ -43,7 +43,7 @@ impl Segment {
         }
     }
 
-    /// Returns what [`wire::build`] takes to make a frame of it; the codepoint goes into its `Addresses`.
+    /// Returns the fields from which [`wire::build`] builds a frame; the codepoint belongs in its `Addresses`.
     pub fn fields(&self, source_port: u16, destination_port: u16) -> TcpFields {
         TcpFields {
             source_port,
@@ -57,12 +57,12 @@ impl Segment {
         }
     }
 
-    /// Returns the bytes of the TCP header with options.
+    /// Returns the length of the TCP header with options, in bytes.
     pub fn header_len(&self) -> usize {
         wire::tcp::MIN_HEADER_LEN + self.options.header_len()
     }
 
-    /// Returns the sequence numbers that it takes: payload, SYN and FIN (RFC 9293, 3.4).
+    /// Returns the number of sequence numbers that it occupies: payload, SYN and FIN (RFC 9293, 3.4).
     #[inline]
     pub fn sequence_len(&self) -> u64 {
         u64::from(self.payload_len) + u64::from(self.has(SYN)) + u64::from(self.has(FIN))
@@ -89,7 +89,7 @@ impl Segment {
         self.flags = self.flags & !(CWR | ECE) | cwr | ece;
     }
 
-    /// Returns whether it acknowledges and does nothing else.
+    /// Returns whether it is an ACK without payload, SYN, FIN or RST.
     pub fn is_pure_ack(&self) -> bool {
         self.payload_len == 0 && self.flags & (SYN | FIN | RST | ACK) == ACK
     }

@@ -1,7 +1,7 @@
-//! The sending half: what may be sent now, what has been acknowledged, and the timers.
+//! The sending half: the data that may be sent now, the data acknowledged, and the timers.
 //!
-//! Each part of the state keeps its own rules: where the sender stands in its stream (`space.rs`), the peer's window (`peer_window.rs`), the
-//! retransmission timer (`rtt.rs`), losses (`recovery.rs`), ECN (`ecn.rs`). Here is what they decide together.
+//! Each part of the state has its own file: the position in the stream (`space.rs`), the peer's window (`peer_window.rs`), the
+//! retransmission timer (`rtt.rs`), losses (`recovery.rs`), ECN (`ecn.rs`). This file combines them.
 
 use units::{Duration, Time};
 use wire::tcp::ECE;
@@ -21,36 +21,36 @@ use crate::spurious::{Doubt, Frto};
 use crate::stats::Stats;
 use crate::Segment;
 
-/// What an acceptable segment with ACK says to the sender.
+/// The sender's view of an acceptable segment with ACK.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Acknowledgement<'a> {
-    /// Offset of SEG.ACK, at most what has been sent.
+    /// Offset of SEG.ACK, at most the highest offset sent.
     pub(crate) offset: u64,
-    /// Offset of SEG.SEQ, to tell older windows from newer.
+    /// Offset of SEG.SEQ, which distinguishes older windows from newer ones.
     pub(crate) sequence: u64,
     /// SEG.WND, scaled.
     pub(crate) window: u64,
-    /// No payload and no FIN.
+    /// Whether it has no payload and no SYN, FIN or RST.
     pub(crate) pure: bool,
-    /// The field ACE: ECE is its lowest bit.
+    /// The field ACE; its lowest bit is ECE.
     pub(crate) ace: u8,
     pub(crate) sack: &'a [SackBlock],
-    /// Round-trip time by the timestamp that came back.
+    /// Round-trip time from the echoed timestamp.
     pub(crate) timestamp_rtt: Option<Duration>,
 }
 
-/// What the segment that acknowledges our SYN says to the sender.
+/// The sender's view of the segment that acknowledges our SYN.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SynAcknowledgement {
     /// Offset of SEG.SEQ.
     pub(crate) sequence: u64,
-    /// SEG.WND, scaled if it is.
+    /// SEG.WND, scaled if it is subject to scaling.
     pub(crate) window: u64,
-    /// Round-trip time by the timestamp that came back.
+    /// Round-trip time from the echoed timestamp.
     pub(crate) timestamp_rtt: Option<Duration>,
 }
 
-/// How a sender stood before an ACK; with PRR what was delivered and lost as well.
+/// The state before an ACK; the delivered and lost bytes are set only with PRR.
 #[derive(Clone, Copy, Debug)]
 struct Before {
     una: u64,
@@ -72,11 +72,11 @@ pub(crate) struct Sender {
     pub(crate) doubt: Doubt,
     pub(crate) ecn: SenderEcn,
     pub(crate) timer: RetransmissionTimer,
-    /// Whether any of RACK-TLP, PRR, F-RTO, D-SACK, HyStart++ and TSQ is on: where none is, they cost a segment this one test at
-    /// each place.
+    /// Whether any of RACK-TLP, PRR, F-RTO, D-SACK, HyStart++ and TSQ is enabled. If none is, they cost a segment only
+    /// this test in each place.
     extended: bool,
     last_sent: Time,
-    /// Until the first slow start has ended, if it is to end by delay.
+    /// Set until the end of the first slow start, if HyStart++ is enabled.
     hystart: Option<Box<HyStart>>,
     nic: NicShare,
     pub(crate) stats: Stats,
@@ -116,36 +116,36 @@ impl Sender {
         self.congestion_window.mss
     }
 
-    /// Notes that a SYN or SYN-ACK has left.
+    /// Records the departure of a SYN or SYN-ACK.
     pub(crate) fn syn_sent(&mut self, now: Time, config: &Config) {
         self.timer.syn_sent(now, self.space.max > 0, config);
         (self.space.next, self.space.max, self.last_sent) = (1, 1, now);
     }
 
-    /// Returns whether two SYNs or SYN-ACKs are lost, so that what is on the way may not like their flags (RFC 9768, 3.1.4).
+    /// Returns whether two SYNs or SYN-ACKs have been lost, so that a device on the path may drop their flags (RFC 9768, 3.1.4).
     pub(crate) fn doubts_syn_flags(&self) -> bool {
         self.timer.timeouts > 1
     }
 
-    /// Returns whether a SYN or SYN-ACK has left in this very instant: another one would say the same.
+    /// Returns whether a SYN or SYN-ACK has been sent at this very time; another one would be redundant.
     pub(crate) fn has_sent_syn_at(&self, now: Time) -> bool {
         self.space.max > 0 && self.last_sent == now
     }
 
-    /// Starts sending: our SYN is acknowledged by `ack`, and the peer takes segments of `mss` bytes.
+    /// Starts sending: `ack` acknowledges our SYN, and the peer accepts segments of `mss` bytes.
     pub(crate) fn established(&mut self, now: Time, mss: u64, ack: &SynAcknowledgement, config: &Config) {
         self.space.una = 1;
         self.congestion_window = Window::new(config, mss);
         self.loss.rack = (config.rack && self.loss.sack).then(Rack::new);
         if self.timer.syn_acknowledged(now, ack.timestamp_rtt, config) {
-            // RFC 5681, 3.1: when the SYN or SYN-ACK was lost the initial window is one segment.
+            // RFC 5681, 3.1: after a lost SYN or SYN-ACK the initial window is one segment.
             self.congestion_window.cwnd = mss;
         }
         self.last_sent = now;
         self.peer_window.open(ack.sequence, ack.window);
     }
 
-    /// Returns whether an acceptable ACK can tell nothing but the window: the peer sends, and nothing of ours is under way.
+    /// Returns whether an acceptable ACK can only update the window: the peer sends data, and none of ours is in flight.
     #[inline]
     pub(crate) fn only_sets_window(&self, offset: u64, segment: &Segment) -> bool {
         offset == self.space.max
@@ -155,13 +155,13 @@ impl Sender {
             && segment.options.sack.is_empty()
     }
 
-    /// Takes the window of an acceptable ACK.
+    /// Updates the peer's window from an acceptable ACK.
     #[inline]
     pub(crate) fn take_window(&mut self, sequence: u64, offset: u64, window: u64) {
         self.peer_window.take(sequence, offset, window, self.space.una);
     }
 
-    /// Takes in an acceptable ACK.
+    /// Handles an acceptable ACK.
     #[inline]
     pub(crate) fn acknowledge(&mut self, now: Time, ack: &Acknowledgement<'_>, config: &Config) {
         let prior_flight = self.space.flight();
@@ -177,7 +177,7 @@ impl Sender {
         if ack.offset > self.space.una {
             self.progress(now, ack, prior_flight, config);
         } else if ack.offset == self.space.una {
-            // RFC 6675, 2: with SACK, a duplicate ACK is one that tells something new; without, RFC 5681, 2.
+            // RFC 6675, 2: with SACK, a duplicate ACK is one with new information; without SACK, RFC 5681, 2 defines it.
             let counts = self.loss.rack.is_none() && prior_flight > 0;
             let counts = counts && (news || (!self.loss.sack && ack.pure && same_window));
             if counts && self.loss.count_duplicate(self.space.una, self.mss()) {
@@ -193,7 +193,7 @@ impl Sender {
         }
     }
 
-    /// Handles an ACK for the options that [`Sender::extended`] stands for.
+    /// Handles an ACK for the options that [`Sender::extended`] covers.
     #[inline(never)]
     fn acknowledge_extended(
         &mut self,
@@ -254,14 +254,14 @@ impl Sender {
         }
         if !was_recovering && event.marked == 0 {
             if !config.cwr_growth && self.ecn.has_answered(self.space.una) && self.loss.is_open() {
-                // Linux' CWR state.
+                // Linux's CWR state.
             } else if self.uses_window(prior_flight) {
                 self.congestion.grow(&mut self.congestion_window, &event);
             } else {
                 self.congestion.unused(now);
             }
         }
-        // RFC 6298, 5.2 and 5.3; RFC 6582, 3.2 step 3: in recovery without SACK only the first partial ACK restarts it.
+        // RFC 6298, 5.2 and 5.3; RFC 6582, 3.2 step 3: in recovery without SACK only the first partial ACK restarts the timer.
         if self.space.una == self.space.max {
             self.timer.stop();
         } else if !was_recovering || self.loss.sack || first_partial || !self.loss.is_fast() {
@@ -269,7 +269,7 @@ impl Sender {
         }
     }
 
-    /// Tells RACK of an ACK that has moved SND.UNA. Returns by how much the first slow start's growth is divided (RFC 9406, 4.2).
+    /// Informs RACK of an ACK that has moved SND.UNA. Returns the divisor of the first slow start's growth (RFC 9406, 4.2).
     #[inline(never)]
     fn progress_extended(&mut self, now: Time, timestamp_rtt: Option<Duration>) -> u64 {
         if let Some(rack) = &mut self.loss.rack {
@@ -282,12 +282,12 @@ impl Sender {
                 Growth::Over => window.ssthresh = window.cwnd,
             }
         }
-        // A loss or a mark has ended it, or it has ended itself.
+        // A loss or a mark has ended the first slow start, or HyStart++ has.
         self.hystart = None;
         1
     }
 
-    /// Returns whether the window limited what was sent (RFC 9438, 5.8; RFC 2861's aim). Only then may it grow.
+    /// Returns whether the window limited the data sent (RFC 9438, 5.8; RFC 2861's aim). Only then may the window grow.
     fn uses_window(&self, prior_flight: u64) -> bool {
         let window = &self.congestion_window;
         if window.in_slow_start() {
@@ -297,7 +297,7 @@ impl Sender {
         }
     }
 
-    /// Answers a mark, with at most one reduction for each window of data (RFC 3168, 6.1.2 and RFC 8257, 3.3).
+    /// Reacts to a mark, with at most one reduction per window of data (RFC 3168, 6.1.2 and RFC 8257, 3.3).
     fn answer_mark(&mut self, now: Time, config: &Config) {
         if !self.ecn.on || self.ecn.has_answered(self.space.una) || !self.loss.is_open() {
             return;
@@ -335,7 +335,7 @@ impl Sender {
         }
     }
 
-    /// Notes what the options that [`Sender::extended`] stands for need to know of a chunk that leaves.
+    /// Records a departing chunk for the options that [`Sender::extended`] covers.
     #[inline(never)]
     fn note_departure(&mut self, now: Time, chunk: &Chunk) {
         let (end, again) = (chunk.end(), chunk.start < self.space.max);
@@ -351,12 +351,12 @@ impl Sender {
         }
     }
 
-    /// Notes that data has left the NIC. Returns whether that lets out more.
+    /// Records that data has left the NIC. Returns whether more may now be sent.
     pub(crate) fn left_nic(&mut self, payload_bytes: u64) -> bool {
         self.nic.leave(payload_bytes, &self.congestion_window, self.timer.srtt())
     }
 
-    /// Returns what must be sent before anything in order: a probe, or what is lost.
+    /// Returns the chunk that must be sent before new data: a probe, or lost data.
     #[inline(never)]
     fn poll_repair(&mut self) -> Option<Chunk> {
         if self.loss.rack.as_ref().is_some_and(|rack| rack.probe_due) {
@@ -371,7 +371,7 @@ impl Sender {
             return Some(self.space.chunk(start, end));
         }
         if matches!(self.loss.state, Recovery::Timeout) && self.loss.rack.is_none() {
-            // What the peer holds need not be sent again.
+            // Data that the peer holds is not retransmitted.
             self.space.next = self.loss.sacked.gap_from(self.space.next).0;
         }
         None
@@ -381,8 +381,8 @@ impl Sender {
         self.space.next < self.space.stream_end() && self.allowance().is_some()
     }
 
-    /// Returns a tail loss probe (RFC 8985, 7.3): the next new segment, whatever the congestion window says, or else the last one
-    /// again.
+    /// Returns a tail loss probe (RFC 8985, 7.3): the next new segment, regardless of the congestion window, or else
+    /// the last segment again.
     fn tail_probe(&mut self) -> Option<Chunk> {
         let is_open = self.loss.is_open();
         let rack = self.loss.rack.as_mut()?;
@@ -401,8 +401,8 @@ impl Sender {
         Some(self.space.chunk(start, end))
     }
 
-    /// Schedules a tail loss probe (RFC 8985, 7.2). It is due two round-trip times after the last progress, and later where the
-    /// peer may delay the ACK of a single segment, but never after the retransmission timer.
+    /// Schedules a tail loss probe (RFC 8985, 7.2). It is due two round-trip times from now, plus the peer's maximum
+    /// ACK delay if a single segment is in flight, but never after the retransmission timer.
     #[inline(never)]
     fn schedule_tail_probe(&mut self, now: Time, config: &Config) {
         if self.loss.rack.is_none() {
@@ -423,7 +423,7 @@ impl Sender {
         rack.probe_at = now.saturating_add(wait).min(self.timer.due);
     }
 
-    /// Finds from an ACK what is lost by time, and whether a probe has repaired a loss (RFC 8985, 6.2 and 7.4).
+    /// Detects losses by time after an ACK, and whether a probe has repaired a loss (RFC 8985, 6.2 and 7.4).
     #[inline(never)]
     fn find_losses_by_time(&mut self, now: Time, ack: &Acknowledgement<'_>, prior_una: u64, config: &Config) {
         let is_open = self.loss.is_open();
@@ -432,7 +432,7 @@ impl Sender {
         let Some(rack) = &mut self.loss.rack else { return };
         let mut repaired = false;
         if let Some(probe) = rack.probe.filter(|probe| ack.offset >= probe.end) {
-            // 7.4.2, in its order: both the segment and its probe have arrived, or the probe has repaired a loss.
+            // 7.4.2, in its order: the segment and its probe have both arrived, or the probe has repaired a loss.
             let both = reported_end == Some(probe.end as i64)
                 || (ack.offset == prior_una && ack.pure && ack.sack.is_empty());
             repaired = probe.again && ack.offset > probe.end && !both;
@@ -465,11 +465,11 @@ impl Sender {
         }
     }
 
-    /// Returns a window probe when it is due (RFC 9293, 3.8.6.1): nothing is under way, and the peer's window keeps data from
-    /// being sent. The probe is one byte, or as much as there is room for, or the FIN.
+    /// Returns a window probe when it is due (RFC 9293, 3.8.6.1): nothing is in flight, and the peer's window keeps
+    /// data from being sent. The probe fills the window, but has at least one byte; it may be the FIN.
     #[inline(never)]
     fn poll_probe(&mut self, now: Time, config: &Config) -> Option<Chunk> {
-        // The timer of retransmissions must not count what cannot be sent.
+        // The retransmission timer must not count data that cannot be sent.
         self.timer.stop();
         let room = self.peer_window.poll_probe(now, self.timer.rto(config), config)?.min(self.mss());
         let end = (self.space.una + room).min(self.space.stream_end());
@@ -481,10 +481,10 @@ impl Sender {
     fn allowance(&self) -> Option<u64> {
         let mss = self.mss();
         let (unsent, fin) = (self.space.unsent(), self.space.fin());
-        // The FIN takes no room in a segment, but one offset of the windows.
+        // The FIN takes no room in a segment, but occupies one offset of the windows.
         let mut len = if unsent <= mss { unsent + fin } else { mss };
         if self.space.next < self.space.max {
-            // Sent again after a timeout: up to what the peer holds.
+            // A retransmission after a timeout ends where data begins that the peer holds.
             if let Some(held) = self.loss.sacked.gap_from(self.space.next).1 {
                 len = len.min(held - self.space.next);
             }
@@ -497,13 +497,13 @@ impl Sender {
         (pipe == 0 || pipe + len <= self.congestion_window.cwnd + fin).then_some(len)
     }
 
-    /// Returns the bytes thought to be in the network.
+    /// Returns the bytes estimated to be in the network.
     #[inline]
     pub(crate) fn pipe(&self) -> u64 {
         self.loss.pipe(&self.space, self.mss())
     }
 
-    /// Reduces the window to the initial one after an idle time (RFC 5681, 4.1), or tells congestion control that it went unused.
+    /// Reduces the window to the initial one after an idle time (RFC 5681, 4.1), or informs congestion control that the window was unused.
     fn restart_after_idle(&mut self, now: Time, config: &Config) {
         if config.restart_after_idle && now.saturating_since(self.last_sent) > self.timer.rto(config) {
             let window = &mut self.congestion_window;
@@ -514,7 +514,7 @@ impl Sender {
         }
     }
 
-    /// Notes that a chunk has left.
+    /// Records that a chunk has been sent.
     #[inline]
     pub(crate) fn sent(&mut self, now: Time, chunk: &Chunk, config: &Config) {
         let end = chunk.end();
@@ -554,7 +554,7 @@ impl Sender {
         self.loss.rack.as_ref().map_or(due, |rack| due.min(rack.reorder_at).min(rack.probe_at))
     }
 
-    /// Handles the timer. Returns `false` when the peer has not answered for so long that the connection is given up.
+    /// Handles the timers. Returns `false` if the connection is given up because the peer has not answered for too long.
     pub(crate) fn handle_timeout(&mut self, now: Time, config: &Config) -> bool {
         if !self.ecn.is_quiet(now) {
             self.ecn.end_quiet();
@@ -567,7 +567,7 @@ impl Sender {
         }
         if let Some(rack) = &mut self.loss.rack {
             if now >= rack.probe_at {
-                // RFC 8985, 7.3: the retransmission timer starts again, even where it was due at the same time.
+                // RFC 8985, 7.3: the retransmission timer restarts, even if it was due at the same time.
                 (rack.probe_at, rack.probe_due) = (Time::MAX, true);
                 self.timer.start(now, config);
             }
@@ -578,7 +578,7 @@ impl Sender {
         now < self.timer.due || self.time_out(now, config)
     }
 
-    /// Handles the expiry of the retransmission timer (RFC 6298, 5.4 to 5.6). Returns whether the connection goes on.
+    /// Handles an expiry of the retransmission timer (RFC 6298, 5.4 to 5.6). Returns whether the connection continues.
     fn time_out(&mut self, now: Time, config: &Config) -> bool {
         self.stats.timeouts += 1;
         let limit = if self.space.una == 0 { config.syn_retries } else { config.retries };
@@ -591,7 +591,7 @@ impl Sender {
             if config.frto && is_first {
                 self.doubt_timeout();
             } else {
-                // RFC 5682 asks once: the second time-out in a row is taken for what it says.
+                // RFC 5682 applies once: the second timeout in a row is taken as genuine.
                 self.doubt.frto = Frto::Off;
             }
             if config.dsack && is_first && self.space.una >= self.loss.recover {
@@ -608,11 +608,11 @@ impl Sender {
                 }
             }
             if !is_first {
-                // RFC 2018, 8: the peer may have thrown away what it reported.
+                // RFC 2018, 8: the peer may have discarded the data that it reported.
                 self.loss.sacked.clear();
             }
             if self.loss.rack.is_some() {
-                // What is younger than a round-trip time may still be under way; one segment more may leave.
+                // Data younger than a round-trip time may still be in flight; one more segment may be sent.
                 self.congestion_window.cwnd += self.pipe();
             }
         }

@@ -1,22 +1,22 @@
-//! The send sequence space (RFC 9293, 3.3.1): where in its stream a sender stands, and the pieces of the stream that it sends.
+//! The send sequence space (RFC 9293, 3.3.1): a sender's position in its stream, and the pieces of the stream that it sends.
 //!
-//! Offsets count the stream from 0 at our SYN: data starts at 1, the FIN comes after the last byte. Being 64 bits wide
-//! they never wrap; sequence numbers are made of them when a segment leaves.
+//! Offsets count the stream from 0 at our SYN: data starts at 1, and the FIN follows the last byte. They have 64 bits and never
+//! wrap; they are converted to sequence numbers when a segment is sent.
 
-/// Maximum number of bytes of a stream. Offsets beyond would not fit 63 bits.
+/// Maximum number of bytes of a stream. Offsets beyond it would not fit in 63 bits.
 const MAX_STREAM: u64 = 1 << 62;
 
-/// A piece of the stream to be sent: a range of offsets, which ends with the FIN if `fin`.
+/// A piece of the stream to be sent: a range of offsets. It ends with the FIN if `fin` is set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Chunk {
     pub(crate) start: u64,
     pub(crate) payload_len: u32,
     pub(crate) fin: bool,
-    /// It has been sent before, at least in part.
+    /// Whether it has been sent before, at least in part.
     pub(crate) again: bool,
-    /// It asks for the window, whatever the window is.
+    /// Whether it is a window probe, sent regardless of the window.
     pub(crate) probe: bool,
-    /// The last byte that the application has written so far.
+    /// Whether it contains the last byte that the application has written so far.
     pub(crate) push: bool,
 }
 
@@ -31,19 +31,19 @@ impl Chunk {
     }
 }
 
-/// Where a sender stands in its stream.
+/// A sender's position in its stream.
 #[derive(Clone, Debug)]
 pub(crate) struct SendSpace {
     isn: u32,
-    /// SND.UNA: everything below is acknowledged.
+    /// SND.UNA: everything below it is acknowledged.
     pub(crate) una: u64,
-    /// SND.NXT: where sending goes on. Behind `max` after a timeout only, and while a small window is probed.
+    /// SND.NXT: the next offset to send. Less than `max` only after a timeout, and while a small window is probed.
     pub(crate) next: u64,
-    /// After the highest offset sent.
+    /// The offset after the highest offset sent.
     pub(crate) max: u64,
-    /// After the last byte written.
+    /// The offset after the last byte written.
     end: u64,
-    /// A FIN follows the last byte.
+    /// Whether a FIN follows the last byte.
     closing: bool,
 }
 
@@ -58,23 +58,23 @@ impl SendSpace {
         self.isn.wrapping_add(offset as u32)
     }
 
-    /// Returns the offset of a sequence number near SND.UNA; negative when it is before the SYN.
+    /// Returns the offset of a sequence number near SND.UNA; negative if it is before the SYN.
     #[inline]
     pub(crate) fn offset(&self, sequence: u32) -> i64 {
         self.una as i64 + i64::from(sequence.wrapping_sub(self.sequence(self.una)) as i32)
     }
 
-    /// Returns the bytes written and not acknowledged.
+    /// Returns the number of bytes written and not acknowledged.
     pub(crate) fn unacknowledged(&self) -> u64 {
         self.end.saturating_sub(self.una.max(1))
     }
 
-    /// Returns the bytes acknowledged, without SYN and FIN.
+    /// Returns the number of acknowledged bytes, excluding SYN and FIN.
     pub(crate) fn acknowledged(&self) -> u64 {
         self.una.clamp(1, self.end) - 1
     }
 
-    /// Returns FlightSize (RFC 5681, 2), after a timeout what has been sent since.
+    /// Returns FlightSize (RFC 5681, 2); after a timeout, the data sent since.
     #[inline]
     pub(crate) fn flight(&self) -> u64 {
         self.next - self.una
@@ -84,7 +84,7 @@ impl SendSpace {
         self.closing && self.una > self.end
     }
 
-    /// Returns the bytes that fit until the stream's offsets are used up.
+    /// Returns the number of bytes that can still be written before the offsets are exhausted.
     pub(crate) fn room(&self) -> u64 {
         MAX_STREAM - self.end
     }
@@ -97,35 +97,35 @@ impl SendSpace {
         self.closing = true;
     }
 
-    /// Gives up what has not been sent.
+    /// Discards the data that has not been sent.
     pub(crate) fn stop(&mut self) {
         self.end = self.next.min(self.end).max(1);
     }
 
-    /// Returns what comes after the last offset that can be sent: the last byte written, or the FIN.
+    /// Returns the offset after the last one that can be sent: that of the last byte written, or of the FIN.
     #[inline]
     pub(crate) fn stream_end(&self) -> u64 {
         self.end + self.fin()
     }
 
-    /// Returns the number of offsets that the FIN takes: none while the stream is open.
+    /// Returns the number of offsets that the FIN occupies: 0 while the stream is open.
     #[inline]
     pub(crate) fn fin(&self) -> u64 {
         u64::from(self.closing)
     }
 
-    /// Returns the bytes written that come after SND.NXT.
+    /// Returns the number of bytes written after SND.NXT.
     #[inline]
     pub(crate) fn unsent(&self) -> u64 {
         self.end - self.next.min(self.end)
     }
 
-    /// Returns whether there is data that was never sent, and a peer that takes `window` bytes takes a segment of it.
+    /// Returns whether there is unsent data, and a peer that accepts `window` bytes accepts a segment of it.
     pub(crate) fn can_send_new_data(&self, window: u64, mss: u64) -> bool {
         self.max < self.stream_end() && self.una + window >= self.max + mss.min(self.end - self.max)
     }
 
-    /// Returns the chunk of the offsets `[start, end)`, which lie in the stream or are its FIN.
+    /// Returns the chunk for the offsets `[start, end)`, which lie in the stream or are its FIN.
     pub(crate) fn chunk(&self, start: u64, end: u64) -> Chunk {
         let data_end = end.min(self.end);
         let payload_len = data_end.saturating_sub(start) as u32;
@@ -134,13 +134,13 @@ impl SendSpace {
         Chunk { start, payload_len, fin, again: start < self.max, probe: false, push }
     }
 
-    /// Notes that a probe up to `end` has left, which is a question, not part of the flight, until it is acknowledged.
+    /// Records the departure of a probe up to `end`. A probe is not part of the flight until it is acknowledged.
     #[inline]
     pub(crate) fn note_probe(&mut self, end: u64) {
         self.max = self.max.max(end);
     }
 
-    /// Notes that the offsets `[start, end)` have left.
+    /// Records that the offsets `[start, end)` have been sent.
     #[inline]
     pub(crate) fn note_sent(&mut self, start: u64, end: u64) {
         self.max = self.max.max(end);

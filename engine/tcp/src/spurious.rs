@@ -1,5 +1,5 @@
-//! Retransmissions that were not needed: a time-out that came too early, found by F-RTO (RFC 5682), and any that the peer reports as
-//! duplicates (RFC 2883, RFC 3708). Their common answer is the Eifel response (RFC 4015).
+//! Spurious retransmissions: premature timeouts, detected by F-RTO (RFC 5682), and retransmissions that the peer
+//! reports as duplicates (RFC 2883, RFC 3708). Both lead to the Eifel response (RFC 4015).
 
 use wire::tcp_options::SackBlock;
 
@@ -7,37 +7,37 @@ use crate::congestion::Congestion;
 use crate::recovery::Recovery;
 use crate::sender::{Acknowledgement, Sender};
 
-/// Where F-RTO stands.
+/// The state of F-RTO.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Frto {
-    /// No time-out is in question.
+    /// No timeout is in question.
     #[default]
     Off,
-    /// Step 2: the first segment has been sent again, and its acknowledgement is waited for.
+    /// Step 2: the first segment has been retransmitted, and its acknowledgement is pending.
     Retransmitted,
-    /// Step 3: this number of segments of new data may leave, and the next acknowledgement decides.
+    /// Step 3: this number of segments of new data may be sent, and the next acknowledgement decides.
     NewData(u8),
 }
 
-/// What a reduction by loss has replaced.
+/// The state that a reduction for loss has replaced.
 #[derive(Clone, Debug)]
 struct Prior {
     congestion: Congestion,
     /// pipe_prev of RFC 4015, step 0.
     pipe: u64,
-    /// Segments sent again since, less those that the peer has reported as duplicates.
+    /// Segments retransmitted since, minus those that the peer has reported as duplicates.
     doubtful: u32,
-    /// Reports count until this is acknowledged, a round trip after the recovery (RFC 3708, 2); unknown until it has ended.
+    /// Reports count until this offset is acknowledged, a round trip after the recovery (RFC 3708, 2); unknown until the recovery has ended.
     until: u64,
 }
 
-/// Whether a reduction by loss is in question, and what it has replaced.
+/// Whether a reduction for loss is in question, and the state that it has replaced.
 #[derive(Clone, Debug)]
 pub(crate) struct Doubt {
-    /// Whether a time-out is in question.
+    /// Whether a timeout is in question.
     pub(crate) frto: Frto,
     prior: Option<Box<Prior>>,
-    /// What the peer reports as duplicates counts.
+    /// Whether the peer's reports of duplicates are used.
     pub(crate) dsack: bool,
 }
 
@@ -46,27 +46,27 @@ impl Doubt {
         Self { frto: Frto::Off, prior: None, dsack }
     }
 
-    /// Remembers the state before a reduction, for when that turns out to be wrong.
+    /// Saves the state before a reduction, in case the reduction turns out to be spurious.
     pub(crate) fn remember(&mut self, congestion: &Congestion, pipe: u64) {
         let prior = Prior { congestion: congestion.clone(), pipe, doubtful: 0, until: u64::MAX };
         self.prior = Some(Box::new(prior));
     }
 
-    /// Notes that a segment is sent again.
+    /// Records the retransmission of a segment.
     pub(crate) fn note_sent_again(&mut self) {
         if let Some(prior) = &mut self.prior {
             prior.doubtful += 1;
         }
     }
 
-    /// Notes that everything sent before a recovery began is acknowledged, and that `max` is sent.
+    /// Records that everything sent before a recovery is acknowledged, and that `max` has been sent.
     fn note_recovered(&mut self, max: u64) {
         if let Some(prior) = &mut self.prior {
             prior.until = max;
         }
     }
 
-    /// Counts a segment that the peer has reported as a duplicate. Returns whether each that was sent again has been: none was needed.
+    /// Counts a segment that the peer has reported as a duplicate. Returns whether all retransmissions have now been reported, so that none was needed.
     fn count_duplicate(&mut self, una: u64) -> bool {
         let Some(prior) = &mut self.prior else { return false };
         if una > prior.until {
@@ -80,10 +80,10 @@ impl Doubt {
 }
 
 impl Sender {
-    /// Remembers the state before the retransmission timer, which has fired for the first time, shrinks the window (RFC 5682, 2.1 and 3.1,
-    /// step 1).
+    /// Saves the state at the first expiry of the retransmission timer, before the window shrinks (RFC 5682, 2.1 and
+    /// 3.1, step 1).
     pub(crate) fn doubt_timeout(&mut self) {
-        // What was sent before an earlier recovery's end has been sent twice, perhaps, and tells nothing.
+        // Data sent before the end of an earlier recovery may have been sent twice, so its ACKs prove nothing.
         if self.space.una < self.loss.recover {
             self.doubt.frto = Frto::Off;
             return;
@@ -97,7 +97,7 @@ impl Sender {
         self.doubt.remember(&self.congestion, pipe);
     }
 
-    /// Notes that everything sent before a recovery began is acknowledged.
+    /// Records that everything sent before a recovery is acknowledged.
     pub(crate) fn recovered(&mut self) {
         self.doubt.note_recovered(self.space.max);
         if let Some(rack) = &mut self.loss.rack {
@@ -105,7 +105,7 @@ impl Sender {
         }
     }
 
-    /// Returns whether the first block of an ACK reports a duplicate: it lies below SEG.ACK, or in the second block (RFC 2883, 4).
+    /// Returns whether the first block of an ACK reports a duplicate: it is below SEG.ACK, or within the second block (RFC 2883, 4).
     pub(crate) fn reports_duplicate(&self, ack: &Acknowledgement<'_>) -> bool {
         let Some(first) = ack.sack.first() else { return false };
         let (left, right) = (self.space.offset(first.left), self.space.offset(first.right));
@@ -115,7 +115,7 @@ impl Sender {
         left > 0 && left < right && (right <= ack.offset as i64 || ack.sack.get(1).is_some_and(inside))
     }
 
-    /// Takes the reduction back when each retransmission has been reported as a duplicate, so that none was needed (RFC 3708, 2).
+    /// Undoes the reduction if every retransmission has been reported as a duplicate, so that none was needed (RFC 3708, 2).
     #[inline(never)]
     pub(crate) fn take_duplicate(&mut self, acked: u64) {
         self.stats.duplicates_reported += 1;
@@ -128,8 +128,8 @@ impl Sender {
         }
     }
 
-    /// Judges a time-out in question by the next ACK. `news`: its SACK blocks told something new; `duplicate`: it did not move SND.UNA, and
-    /// counts as a duplicate ACK without SACK.
+    /// Judges a timeout in question by the next ACK. `news`: its SACK blocks are new; `duplicate`: it did not move
+    /// SND.UNA, and counts as a duplicate ACK without SACK.
     #[inline(never)]
     pub(crate) fn judge_timeout(
         &mut self,
@@ -141,7 +141,7 @@ impl Sender {
         let moved = ack.offset > prior_una;
         match self.doubt.frto {
             Frto::Off => {}
-            // Step 2: everything that was under way is acknowledged, or, without SACK, a duplicate: a usual time-out.
+            // Step 2: everything in flight is acknowledged, or, without SACK, a duplicate arrived: an ordinary timeout.
             Frto::Retransmitted if moved && self.space.una >= self.loss.recover => {
                 self.doubt.frto = Frto::Off
             }
@@ -158,11 +158,11 @@ impl Sender {
             Frto::NewData(_) => {
                 let beyond = self.loss.sack && self.space.una.max(self.loss.sacked.end()) > self.loss.recover;
                 if !beyond && (moved || news) {
-                    // Step 3b: what was sent before the time-out, and not again, has arrived.
+                    // Step 3b: data sent before the timeout, and not retransmitted, has arrived.
                     self.stats.spurious_timeouts += 1;
                     self.restore(ack.offset - prior_una);
                 } else if beyond || duplicate || self.loss.sack {
-                    // Step 3a: the usual recovery, with a window of at most three segments.
+                    // Step 3a: ordinary recovery, with a window of at most three segments.
                     self.doubt.frto = Frto::Off;
                     let window = &mut self.congestion_window;
                     window.cwnd = window.cwnd.min(3 * window.mss);
@@ -174,7 +174,7 @@ impl Sender {
         }
     }
 
-    /// Goes on with new data, from the window that is under way (RFC 4015, steps 5 to 7).
+    /// Continues with new data, with a window based on the data in flight (RFC 4015, steps 5 to 7).
     pub(crate) fn restore(&mut self, acked: u64) {
         self.doubt.frto = Frto::Off;
         self.space.next = self.space.max;

@@ -1,6 +1,6 @@
-//! A segment allocates nothing once a connection is under way; after a loss its vectors are used again.
+//! Segments of an established connection cause no allocation; after a loss, the connection reuses its vectors.
 
-#![allow(unsafe_code)] // Counting allocations takes a global allocator, whose trait is unsafe; it only forwards.
+#![allow(unsafe_code)] // Counting allocations requires a global allocator, whose trait is unsafe; this one only forwards.
 
 #[path = "../../simple_switch/tests/support/counting.rs"]
 mod counting;
@@ -9,7 +9,7 @@ use tcp::{Config, Connection, Segment};
 use units::{Bytes, Duration, Time};
 use wire::Ecn;
 
-/// Carries `rounds` windows from one end to the other; one data segment in `lost` is lost, and one in 7 marked.
+/// Carries `rounds` windows from one end to the other. One data segment in `lost` is lost, and one in 7 is marked.
 fn transfer(
     ends: &mut [Connection; 2],
     under_way: &mut Vec<Segment>,
@@ -44,7 +44,7 @@ fn transfer(
     }
 }
 
-/// The only test of this file: another thread's allocations would be counted too.
+/// The only test of this file: the allocations of another test's thread would be counted too.
 #[test]
 fn a_transfer_under_way_allocates_nothing() {
     let all =

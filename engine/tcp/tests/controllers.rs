@@ -1,4 +1,4 @@
-//! Congestion control that a user of the crate brings: it is asked at each event, and cannot harm the connection.
+//! Custom congestion control: the connection calls it at each event, and it cannot break the connection.
 
 #[path = "common/channel.rs"]
 mod channel;
@@ -12,7 +12,7 @@ use tcp::congestion::{Ack, Controller, NewReno, Window};
 use tcp::{Config, Settings, State};
 use units::{Duration, Time};
 
-/// Runs a transfer of `bytes` over 10 Gbit/s and 100 us, in which one segment in `lost` is lost and one in `marked` marked.
+/// Runs a transfer of `bytes` over 10 Gbit/s and 100 us. One segment in `lost` is lost, and one in `marked` is marked.
 fn transfer(settings: &Settings, bytes: u64, (lost, marked, seed): (u32, u32, u64)) -> Net {
     let mut rng = Channel::seeded(seed);
     let rule = move |_: &_, _, _| {
@@ -41,7 +41,7 @@ fn config(frto: bool) -> Config {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(100))]
 
-    /// The crate's own way to the algorithm and a user's are one: every count and the end are the same.
+    /// The built-in and the custom implementation of an algorithm give the same counts and the same end.
     #[test]
     fn newreno_as_a_controller_of_the_users_own_does_what_the_built_in_one_does(
         bytes in 1..400_000_u64,
@@ -56,7 +56,7 @@ proptest! {
         prop_assert_eq!(ours.ends[0].cwnd(), users.ends[0].cwnd());
     }
 
-    /// Whatever numbers a controller writes into the window, the transfer ends and every byte arrives.
+    /// The transfer ends and every byte arrives, whatever numbers a controller writes into the window.
     #[test]
     fn no_number_that_a_controller_writes_stops_a_connection(
         windows in prop::collection::vec(prop_oneof![Just(0), Just(u64::MAX), any::<u64>(), 0..100_000_u64], 1..20),
@@ -71,7 +71,7 @@ proptest! {
     }
 }
 
-/// Writes one number after the other, at every event.
+/// Writes the numbers in turn into the window, at every event.
 #[derive(Clone, Debug)]
 struct Wild {
     windows: Arc<[u64]>,
@@ -106,7 +106,7 @@ impl Controller for Wild {
     }
 }
 
-/// Gives up an eighth of the window for a mark, and counts marks and round trips.
+/// Reduces the window by an eighth for a mark, and counts marks and round trips.
 #[derive(Clone, Debug)]
 struct Gentle {
     marks: Arc<AtomicU64>,

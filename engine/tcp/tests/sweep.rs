@@ -1,5 +1,5 @@
-//! Every algorithm, from every initial window, through one fault at each phase of a transfer: it ends, and within a bound that is
-//! written down. 200 kB at 1 Gb/s over 200 us take 1.7 ms on the wire.
+//! Every algorithm, from every initial window, with one fault at each phase of a transfer: the transfer ends within a
+//! stated bound. 200 kB at 1 Gb/s over 200 us take 1.7 ms on the wire.
 
 #[path = "common/channel.rs"]
 mod channel;
@@ -11,7 +11,7 @@ use wire::tcp::SYN;
 
 const BYTES: u64 = 200_000;
 const RTT: Duration = Duration::from_us(200);
-/// What an open window needs, and some twenty round trips to open it from one segment, doubling every other round (Vegas).
+/// The time with an open window, and some twenty round trips to open it from one segment, doubling every other round (Vegas).
 const UNDISTURBED: Duration = Duration::from_ms(10);
 const MIN_RTO: Duration = Duration::from_ms(5);
 const INITIAL_RTO: Duration = Duration::from_ms(20);
@@ -31,7 +31,7 @@ enum Fault {
     Syn(Way),
     /// The first transmission of the last segment with data.
     Last,
-    /// Everything in both directions, from a time on, for as long.
+    /// Everything in both directions, from a given time on, for a given time.
     Outage {
         from: Duration,
         lasts: Duration,
@@ -62,7 +62,7 @@ fn rule(fault: Fault, clock: std::rc::Rc<std::cell::Cell<Time>>) -> channel::Rul
     })
 }
 
-/// How long a transfer takes until everything is acknowledged, its FIN has arrived, and both ends finish later.
+/// Runs a transfer. Returns the time until everything is acknowledged; its FIN and the end of both sides come later.
 fn run(config: Config, fault: Fault, bound: Duration) -> Duration {
     let what = format!("{:?}, window {}, {fault:?}", config.algorithm, config.initial_window_segments);
     let clock = std::rc::Rc::new(std::cell::Cell::new(Time::ZERO));
@@ -88,7 +88,7 @@ fn run(config: Config, fault: Fault, bound: Duration) -> Duration {
     }
     let carried = net.ends[0].bytes_acknowledged();
     let took = took.unwrap_or_else(|| panic!("{what}: {carried} B of {BYTES} acknowledged after {bound}"));
-    // And both ends finish: their FINs, and TIME-WAIT.
+    // Both ends must finish: their FINs, and TIME-WAIT.
     net.run_until(end + Duration::from_secs(3_600));
     let ends: Vec<_> = net.ends.iter().map(tcp::Connection::end).collect();
     assert_eq!(ends, [Some(End::Finished); 2], "{what}");
@@ -131,7 +131,7 @@ fn an_undisturbed_transfer_ends_within_ten_milliseconds() {
     }
 }
 
-/// One initial RTO more, and the window of one segment with which RFC 5681, 3.1 then starts.
+/// One more initial RTO, and the window of one segment with which RFC 5681, 3.1 then starts.
 #[test]
 fn a_lost_syn_or_syn_ack_costs_an_initial_rto() {
     for config in configs() {
@@ -142,7 +142,7 @@ fn a_lost_syn_or_syn_ack_costs_an_initial_rto() {
     }
 }
 
-/// One RTO more: nothing comes behind the last segment but the FIN, which leaves with it.
+/// One more RTO: after the last segment comes only the FIN, which leaves with it.
 #[test]
 fn a_lost_last_segment_costs_an_rto() {
     for config in configs() {
@@ -150,7 +150,7 @@ fn a_lost_last_segment_costs_an_rto() {
     }
 }
 
-/// RFC 8985, 7: two round trips, which a queue may make some 0.9 ms long, and the delay of an ACK; the RTO would be 5 ms.
+/// RFC 8985, 7: two round trips, which a queue may extend to about 0.9 ms, and the delay of an ACK; the RTO would be 5 ms.
 #[test]
 fn with_rack_a_lost_last_segment_costs_some_round_trips() {
     for config in configs().filter(|config| config.rack) {
@@ -161,8 +161,8 @@ fn with_rack_a_lost_last_segment_costs_some_round_trips() {
     }
 }
 
-/// The timer doubles from its smallest value while the outage lasts, so that it fires at the latest after the outage's length
-/// once more; then come a window of one segment, two round trips a doubling, and a second RTO for what limps behind.
+/// The timer doubles from its minimum during the outage, so it fires at the latest when the outage's length has passed
+/// once more. Then come a window of one segment, two round trips per doubling, and a second RTO for remaining losses.
 #[test]
 fn an_outage_at_any_phase_ends_after_its_own_length_again() {
     let lasts = Duration::from_ms(12);
@@ -171,7 +171,7 @@ fn an_outage_at_any_phase_ends_after_its_own_length_again() {
         from.saturating_add(backed_off).saturating_add(MIN_RTO).saturating_add(UNDISTURBED)
     };
     for config in configs() {
-        // From the SYN on its way to the last ACK, a round trip or less apart.
+        // From the departure of the SYN to the last ACK, in steps of less than a round trip.
         for step in 0..16 {
             let from = Duration::from_us(150 * step);
             run(config.clone(), Fault::Outage { from, lasts }, bound(from));

@@ -1,6 +1,6 @@
-//! Steady states against what theory says. `--nocapture` prints what was measured.
+//! Steady states compared with theory. `--nocapture` prints the measurements.
 
-#![allow(clippy::print_stdout)] // What was measured is worth seeing.
+#![allow(clippy::print_stdout)] // Prints the measurements.
 
 #[path = "common/channel.rs"]
 mod channel;
@@ -12,7 +12,7 @@ use units::{Bytes, Duration, Time};
 const RTT: Duration = Duration::from_us(100);
 
 fn settings(name: &str) -> Settings {
-    // The theories know no delayed ACKs.
+    // The theories do not include delayed ACKs.
     let config = Config { delayed_ack: None, ..name.parse().unwrap() };
     config.check().unwrap()
 }
@@ -21,13 +21,13 @@ fn ms(ms: u64) -> Time {
     Time::ZERO + Duration::from_ms(ms)
 }
 
-/// Endless flows that start 37 us after each other.
+/// Returns endless flows that start 37 us after each other.
 fn flows(count: usize) -> Vec<(Time, u64)> {
     (0..count as u64).map(|flow| (Time::ZERO + Duration::from_us(37 * flow), 1 << 40)).collect()
 }
 
 struct Steady {
-    /// Of the link's capacity for payload.
+    /// As a fraction of the link's capacity for payload.
     throughput: f64,
     jain: f64,
     queue: (usize, usize),
@@ -66,7 +66,7 @@ fn dctcps_queue_swings_as_its_analysis_says() {
     }
 }
 
-/// The same, section 3.4: K > C RTT / 7 never lets the queue run empty; far below it does, and throughput is lost.
+/// The same, section 3.4: with K > C RTT / 7 the queue never runs empty; far below, it does, and throughput is lost.
 #[test]
 fn dctcp_keeps_full_throughput_from_a_seventh_of_the_bandwidth_delay_product_on() {
     let run = |k| {
@@ -84,8 +84,8 @@ fn dctcp_keeps_full_throughput_from_a_seventh_of_the_bandwidth_delay_product_on(
     assert!(throughput < 0.95 && least == 0, "K 1: {throughput}, {least}");
 }
 
-/// A single flow that halves its window needs K >= C RTT. Below, the window W goes from half of C RTT + K up to it by one packet a
-/// round; rounds with W < C RTT last an RTT and carry W, others carry C.
+/// A single flow that halves its window needs K >= C RTT. Below that, the window W grows from half of C RTT + K to C
+/// RTT + K by one packet per round; rounds with W < C RTT last one RTT and carry W, others carry C.
 #[test]
 fn a_single_classic_ecn_flow_needs_the_whole_bandwidth_delay_product() {
     for k in [5, 12, 40, 84] {
@@ -104,14 +104,14 @@ fn a_single_classic_ecn_flow_needs_the_whole_bandwidth_delay_product() {
     }
 }
 
-/// A buffer of twice the bandwidth-delay product, a threshold of about one: everybody fills the link, and four flows share it.
+/// A buffer of twice the bandwidth-delay product, a threshold of about one: every algorithm fills the link, and four flows share it.
 #[test]
 fn every_algorithm_fills_the_link_and_shares_it() {
     for name in ["newreno", "ecn", "dctcp", "cubic", "vegas"] {
         for count in [1, 4] {
             let channel = Channel { threshold: Some(85), buffer: 170 * 1538, ..Channel::new(10, RTT) };
-            // Delayed ACKs as by default. When slow start ends in a burst of losses, a retransmission may be lost, too, and only the timer
-            // repairs that; 200 ms would be longer than the run.
+            // Delayed ACKs by default. If slow start ends in a burst of losses, a retransmission may be lost as well,
+            // and only the timer repairs that; 200 ms would exceed the run.
             let config = Config { min_rto: Duration::from_ms(2), ..name.parse().unwrap() };
             let settings = config.check().unwrap();
             let Steady { throughput, jain, net, .. } = steady(channel, &settings, &flows(count), 30, 40);
@@ -122,7 +122,7 @@ fn every_algorithm_fills_the_link_and_shares_it() {
     }
 }
 
-/// A flow that comes late gets its half.
+/// A flow that starts late gets its half.
 #[test]
 fn a_late_flow_converges_to_its_share() {
     for name in ["ecn", "dctcp"] {
@@ -134,7 +134,7 @@ fn a_late_flow_converges_to_its_share() {
     }
 }
 
-/// Throughput is window / RTT when the receiver's window is the limit.
+/// Throughput is window / RTT if the receiver's window is the limit.
 #[test]
 fn a_window_of_64_kb_carries_a_window_a_round_trip() {
     let rtt = Duration::from_ms(1);
@@ -144,6 +144,6 @@ fn a_window_of_64_kb_carries_a_window_a_round_trip() {
     let before = net.received()[0];
     net.run_until(ms(120));
     let (carried, expected) = ((net.received()[0] - before) as f64, 100.0 * 65_535.0);
-    // 44 whole segments of 1460 bytes; one of them is on the wire for a little longer than the RTT.
+    // 44 whole segments of 1460 bytes; one of them stays on the wire slightly longer than the RTT.
     assert!(carried < expected && carried > 0.95 * expected, "{carried} of {expected}");
 }

@@ -1,4 +1,4 @@
-//! Transfers over a channel that loses, doubles, delays and marks: every byte arrives once and in order, and all ends.
+//! Transfers over a channel that loses, duplicates, delays and marks: every byte arrives once and in order, and all connections end.
 
 #[path = "common/channel.rs"]
 mod channel;
@@ -9,7 +9,7 @@ use rand_core::RngCore;
 use tcp::{Config, Connection, DelayedAck, End, Segment, State};
 use units::{Bytes, Duration, Time};
 
-/// One in this many segments, or none.
+/// One in this number of segments is affected; 0 means none.
 #[derive(Clone, Copy, Debug)]
 struct Faults {
     lost: u32,
@@ -83,7 +83,7 @@ fn config() -> impl Strategy<Value = Config> {
                 delayed_ack: delayed.map(|segments| DelayedAck { segments, timer: Duration::from_ms(1) }),
                 mss,
                 min_rto: Duration::from_ms(1),
-                // Many tries within TIME-WAIT: a FIN that comes after it would be answered with RST, as RFC 9293, 3.6.1 asks.
+                // Many attempts within TIME-WAIT: a FIN after it would be answered with RST, as RFC 9293, 3.6.1 requires.
                 max_rto: Duration::from_secs(1),
                 syn_retries: 30,
                 retries: 30,
@@ -123,7 +123,7 @@ proptest! {
             prop_assert_eq!((tcp.state(), tcp.end()), (State::Closed, Some(End::Finished)), "end {}", end);
             prop_assert_eq!((tcp.bytes_acknowledged(), tcp.bytes_received()), (sent, arrived));
         }
-        // Nobody sends or wakes much more often than the data and the losses ask for.
+        // No end sends or wakes much more often than data and losses require.
         let segments: u64 = net.ends.iter().map(|end| end.stats().segments).sum();
         let needed = (there + back) / mss + 10;
         prop_assert!(segments < 40 * needed, "{} segments for {}", segments, needed);
@@ -131,7 +131,7 @@ proptest! {
     }
 }
 
-/// Every second ACK and more is late or lost, and the window begins at one segment: Vegas must still double it.
+/// Every second ACK or more is late or lost, and the initial window is one segment: Vegas must still double it.
 #[test]
 fn vegas_leaves_a_window_of_one_segment_in_a_bad_network() {
     let config = Config {
@@ -195,7 +195,7 @@ fn run(config: Config, bytes: u64, rule: channel::Rule) -> Net {
     net
 }
 
-/// Loses the segments of these numbers on the way there.
+/// Loses the segments with these numbers in the forward direction.
 fn lose(numbers: &'static [u64]) -> channel::Rule {
     Box::new(
         |_: &Segment, way, number| {
@@ -221,7 +221,7 @@ fn a_single_loss_in_a_long_transfer_costs_one_retransmission_and_no_time_out() {
     }
 }
 
-/// RFC 6675: all losses of a window in one recovery. RFC 6582 takes a round trip for each.
+/// RFC 6675: all losses of a window in one recovery. RFC 6582 needs a round trip for each.
 #[test]
 fn several_losses_in_a_window_are_repaired_without_a_time_out() {
     for sack in [true, false] {
@@ -232,14 +232,14 @@ fn several_losses_in_a_window_are_repaired_without_a_time_out() {
     }
 }
 
-/// RFC 6298: the last segment has nobody behind it who would tell.
+/// RFC 6298: no segment follows the last one, so only the timer reveals its loss.
 #[test]
 fn a_lost_last_segment_costs_a_time_out() {
     let net = run(Config::default(), 10 * 1460, lose(&[10]));
     assert_eq!(net.ends[0].stats().timeouts, 1);
 }
 
-/// RFC 8985, 7: but a probe does, after two round-trip times.
+/// RFC 8985, 7: a probe does so after two round-trip times.
 #[test]
 fn with_rack_a_lost_last_segment_costs_a_probe() {
     for prr in [true, false] {
@@ -270,7 +270,7 @@ fn a_lost_retransmission_costs_a_time_out() {
     assert_eq!(net.ends[0].stats().timeouts, 1);
 }
 
-/// RFC 8985, 1: what is sent after the retransmission tells that it is lost.
+/// RFC 8985, 1: data sent after the retransmission reveals its loss.
 #[test]
 fn with_rack_a_lost_retransmission_is_sent_again_at_once() {
     for name in ["newreno", "ecn", "dctcp", "cubic", "vegas"] {
@@ -282,7 +282,7 @@ fn with_rack_a_lost_retransmission_is_sent_again_at_once() {
     }
 }
 
-/// ACKs are cumulative: losing half of them costs nothing.
+/// ACKs are cumulative: losing half of them has no cost.
 #[test]
 fn lost_acks_cause_no_retransmission() {
     let rule = |segment: &Segment, way, number: u64| {

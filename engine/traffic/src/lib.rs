@@ -1,10 +1,10 @@
-//! A trace through switches in real time: frames leave hosts' interfaces at their times, and what arrives is compared with them.
+//! Replays a trace through switches in real time: sends frames from hosts' interfaces at their times, and compares arrivals with them.
 //!
-//! * [`observation`]: what is observed of a frame: which packet it is, although switches have changed parts of it. Pure
-//! * [`packet_log`]: what was sent and what arrived, joined: counts and latencies by class. Pure
+//! * [`observation`]: the properties of an observed frame, including the identity of its packet after changes by switches. No I/O
+//! * [`packet_log`]: joins sent and arrived packets: counts and latencies by class. No I/O
 //! * [`playback`]: the loop between clock and sockets
 //!
-//! It knows no switch: the switches know what dropped a packet, or marked it.
+//! It knows no switch: only the switches know the causes of drops and marks.
 
 pub mod observation;
 pub mod packet_log;

@@ -1,29 +1,29 @@
-//! What is seen of a frame.
+//! The observed properties of a frame.
 
 use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
 use std::net::IpAddr;
 
 use wire::{classify_snapped, Ecn, Network, PacketClass};
 
-/// Bytes of a packet that identify it: the longest IPv4 and TCP headers together are 120.
+/// Number of bytes that identify a packet: the longest IPv4 and TCP headers together have 120.
 const IDENTITY_BYTES: usize = 128;
 
-/// One frame that passed by.
+/// One observed frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Observation {
-    /// The same for a packet wherever it is seen, and for packets that agree in all that no switch changes: addresses, IP
-    /// identification, ports, sequence numbers, checksum of the payload, length. ECN bits, TTL and IPv4 checksum do not count.
+    /// The same for a packet at every place. Packets have equal identities if they agree in everything that switches leave unchanged: addresses,
+    /// IP identification, ports, sequence numbers, checksum of the payload, length. ECN bits, TTL and IPv4 checksum are excluded.
     pub identity: u64,
-    /// Its class.
+    /// Its packet class.
     pub class: PacketClass,
     /// Whether it carries CE.
     pub is_ce: bool,
-    /// Where it goes.
+    /// Its destination.
     pub destination: IpAddr,
 }
 
 impl Observation {
-    /// Looks at a frame of `length` bytes of which `captured` are at hand. `None` when it is not IP.
+    /// Returns the observation of a frame of `length` bytes, of which `captured` are available; `None` if it is not IP.
     pub fn of(captured: &[u8], length: usize) -> Option<Self> {
         let mut packet = [0; IDENTITY_BYTES];
         let (used, destination, ecn) = match Network::of(captured).ok()? {
@@ -37,14 +37,14 @@ impl Observation {
             Network::Ipv6(found) => {
                 let length = wire::ipv6::HEADER_LEN + found.payload_len();
                 let used = copy(&mut packet, found.as_bytes(), length);
-                // The two bits stand in the middle of the second byte (RFC 8200, 3).
+                // The two bits are in the middle of the second byte (RFC 8200, 3).
                 packet[1] &= !0b11_0000;
                 packet[7] = 0;
                 (used, found.destination().into(), Ecn::from_bits(found.ecn_bits()))
             }
             Network::Other(_) => return None,
         };
-        // Keys without secrets: the same frames give the same numbers in every run.
+        // A hash with fixed keys: the same frames give the same numbers in every run.
         let identity = BuildHasherDefault::<DefaultHasher>::default().hash_one(&packet[..used]);
         Some(Self {
             identity,
@@ -55,7 +55,7 @@ impl Observation {
     }
 }
 
-/// Copies the bytes of the packet itself, without the link's padding, and returns their number.
+/// Copies the bytes of the packet itself, without the link's padding. Returns their number.
 fn copy(to: &mut [u8; IDENTITY_BYTES], from: &[u8], length: usize) -> usize {
     let used = from.len().min(length).min(to.len());
     to[..used].copy_from_slice(&from[..used]);

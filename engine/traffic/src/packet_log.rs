@@ -1,7 +1,7 @@
-//! What was sent and what arrived, joined by the packets' identity.
+//! Sent and arrived packets, joined by identity.
 //!
-//! Packets of one identity (a repeated ACK, say) are of one flow, take one way and do not pass each other; so the first to
-//! arrive is the first that was sent. When some of them are lost it is not known which: they are counted and not timed.
+//! Packets of one identity (for example repeated ACKs) belong to one flow, take one path and do not overtake each other, so the
+//! first to arrive is the first that was sent. If some of them are lost, it is unknown which: they are counted but not timed.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use crate::observation::Observation;
 
 const PS_PER_NS: u64 = 1000;
 
-/// One packet at one place, at a time in nanoseconds.
+/// One packet at one place; the time is in nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Passage {
     identity: u64,
@@ -21,7 +21,7 @@ struct Passage {
     is_ce: bool,
 }
 
-/// Everything that hosts have sent and received.
+/// All packets that hosts have sent and received.
 #[derive(Default)]
 pub struct PacketLog {
     sent: Vec<Passage>,
@@ -30,19 +30,19 @@ pub struct PacketLog {
     not_ip: u64,
 }
 
-/// What became of the packets of a replay.
+/// The fate of a replay's packets.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "TrafficBooks"))]
 pub struct Report {
-    /// By the class's name.
+    /// By name of the class.
     pub classes: BTreeMap<&'static str, ClassReport>,
     /// Frames that arrived at hosts and that no host had sent.
     pub foreign: u64,
-    /// Packets that arrived at a host whose address they do not carry.
+    /// Packets that arrived at a host that does not have their destination address.
     pub misdelivered: u64,
     /// Packets that arrived more often than they were sent.
     pub duplicated: u64,
-    /// Packets that arrived and whose latency is not known, because others like them were lost.
+    /// Packets that arrived but have no known latency, because other packets with their identity were lost.
     pub untimed: u64,
 }
 
@@ -50,13 +50,13 @@ pub struct Report {
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "TrafficClass"))]
 pub struct ClassReport {
-    /// That hosts sent.
+    /// Packets that hosts sent.
     pub sent: Count,
-    /// That arrived where they were sent to.
+    /// Packets that arrived at their destination.
     pub delivered: Count,
-    /// Of those delivered: sent without CE, arrived with it.
+    /// Of those delivered: packets sent without CE that arrived with it.
     pub arrived_marked: u64,
-    /// From being sent to the kernel's time of arrival; `None` when nothing was timed.
+    /// Time from sending to the kernel's arrival time; `None` if nothing was timed.
     pub latency: Option<Latency>,
 }
 
@@ -64,11 +64,11 @@ pub struct ClassReport {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "TrafficCount"))]
 pub struct Count {
-    /// How many.
+    /// Number of packets.
     pub packets: u64,
 }
 
-/// Picoseconds, as the twin's report has them; percentiles by nearest rank.
+/// Latencies in picoseconds, as in the twin's report; percentiles by nearest rank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "TrafficLatency"))]
 pub struct Latency {
@@ -81,13 +81,13 @@ pub struct Latency {
 }
 
 impl PacketLog {
-    /// Notes that a host has sent a packet.
+    /// Records a packet that a host has sent.
     pub fn sent(&mut self, observation: &Observation, at_ns: u64) {
         self.sent.push(passage(observation, at_ns));
     }
 
-    /// Notes that a frame has arrived at a host; `observation` is `None` when it was not IP. `is_its_own`: whether its address is the
-    /// destination.
+    /// Records a frame that has arrived at a host; `observation` is `None` if it is not IP. `is_its_own`: whether the
+    /// destination is the host's address.
     pub fn arrived(&mut self, observation: Option<&Observation>, at_ns: u64, is_its_own: bool) {
         match observation {
             None => self.not_ip += 1,
@@ -136,7 +136,7 @@ impl PacketLog {
                 class.delivered.packets += 1;
                 class.arrived_marked += u64::from(arrival.is_ce && !out.is_ce);
                 if is_timed {
-                    // A system clock that was set back makes nothing arrive before it was sent.
+                    // A system clock that was set back must not give a negative latency.
                     times.entry(out.class.name()).or_default().push(arrival.at_ns.saturating_sub(out.at_ns));
                 } else {
                     report.untimed += 1;

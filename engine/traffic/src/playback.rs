@@ -1,7 +1,7 @@
 //! The loop between the clock and the hosts' sockets. One thread sends and receives for all hosts.
 //!
-//! It sleeps until the next frame is due: how late frames leave is measured and part of the report, for a computer that has
-//! other things to do is late. Late frames leave in their order, as fast as they can; none is left out.
+//! It sleeps until the next frame is due. The report contains the lateness of frames, because a busy computer is late.
+//! Late frames are sent in order, as fast as possible; none is omitted.
 
 use std::io;
 use std::net::IpAddr;
@@ -15,41 +15,41 @@ use serde::Serialize;
 use crate::observation::Observation;
 use crate::packet_log::{percentile, PacketLog, Report};
 
-/// Frames of one host sent in one call, when several are due.
+/// Maximum number of frames of one host sent in one call, if several are due.
 const SEND_BATCH: usize = 32;
-/// Calls to send before what has arrived is taken.
+/// Number of send calls before arrivals are received.
 const CALLS_PER_TURN: usize = 8;
-/// A wait is never longer, so that counters of the kernel are read.
+/// Maximum wait, so that the kernel's counters are read regularly.
 const LONGEST_WAIT: Duration = Duration::from_millis(100);
 
-/// Why a replay cannot be.
+/// The reason why a replay is impossible.
 #[derive(Debug, thiserror::Error)]
 pub enum PlaybackError {
-    /// A socket.
+    /// A socket failed.
     #[error("{0}")]
     Io(#[from] IoError),
-    /// A frame that does not fit its neighbours or the hosts.
+    /// A frame is invalid for its position or for the hosts.
     #[error("frame {index}: {problem}")]
     Frame {
-        /// Its place among all that were added.
+        /// Its index among all frames added.
         index: usize,
-        /// What is wrong.
+        /// The problem.
         problem: String,
     },
-    /// Too much for memory.
+    /// The frames exceed the memory limit.
     #[error("the frames take more than {limit} bytes of memory; replay a shorter trace, or one with fewer bytes of each frame captured")]
     TooLarge {
-        /// In bytes.
+        /// The limit in bytes.
         limit: usize,
     },
-    /// A host's interface fails while it runs.
+    /// A host's interface failed during the replay.
     #[error("host {host}: {doing}: {source}")]
     Host {
-        /// Its number.
+        /// The host's number.
         host: usize,
-        /// What was tried.
+        /// The attempted operation.
         doing: &'static str,
-        /// What the system says.
+        /// The system's error.
         source: io::Error,
     },
 }
@@ -57,11 +57,11 @@ pub enum PlaybackError {
 /// A host's end of its link.
 #[derive(Clone, Debug)]
 pub struct HostEnd {
-    /// The file that stands for its network namespace; `None` for the caller's own.
+    /// The file of its network namespace; `None` means the caller's namespace.
     pub namespace: Option<PathBuf>,
     /// Its interface there.
     pub interface: String,
-    /// Packets to these are delivered when they arrive here.
+    /// The host's addresses: packets to these are delivered when they arrive here.
     pub addresses: Vec<IpAddr>,
 }
 
@@ -70,9 +70,9 @@ pub struct HostEnd {
 pub struct Frame<'a> {
     /// Number of the host that sends it.
     pub host: usize,
-    /// Since the start.
+    /// Nanoseconds since the start.
     pub at_ns: u64,
-    /// What is at hand of it; the rest is zeros.
+    /// The available bytes; the rest is zeros.
     pub captured: &'a [u8],
     /// Bytes on the wire, without FCS.
     pub length: usize,
@@ -87,7 +87,7 @@ struct Due {
     host: u32,
 }
 
-/// How far behind its time frames were sent, in nanoseconds.
+/// Delay of frames after their times, in nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Lateness {
@@ -95,9 +95,9 @@ pub struct Lateness {
     pub p50_ns: u64,
     /// 99th percentile.
     pub p99_ns: u64,
-    /// The latest.
+    /// Maximum.
     pub max_ns: u64,
-    /// Frames sent later than the limit asked about.
+    /// Number of frames sent later than the given limit.
     pub late: u64,
 }
 
@@ -105,27 +105,27 @@ pub struct Lateness {
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "TrafficReport"))]
 pub struct PlaybackReport {
-    /// What became of packets.
+    /// The fate of packets.
     #[serde(flatten)]
     pub packets: Report,
-    /// How well times were kept.
+    /// Lateness of frames.
     pub lateness: Lateness,
     /// Frames that the kernel refused to send.
     pub refused: u64,
-    /// Frames that arrived at hosts and that the kernel could not keep until they were fetched.
+    /// Frames that arrived at hosts and that the kernel dropped before they were fetched.
     pub overruns: u64,
-    /// From the first frame to the last one sent or received.
+    /// Time from the first frame to the last one sent or received.
     pub elapsed_ns: u64,
 }
 
-/// When it began, by both clocks: due times by the steady one, passages by the system's, which is the kernel's for arrivals.
+/// The start, by both clocks: due times use the monotonic clock, passages the system's clock, which the kernel uses for arrivals.
 #[derive(Clone, Copy)]
 struct Began {
     at: Instant,
     system_ns: u64,
 }
 
-/// Frames, hosts, and how far it has come.
+/// The frames, the hosts, and the progress of the replay.
 pub struct Playback {
     sockets: Vec<HostSocket>,
     owners: FxHashMap<IpAddr, usize>,
@@ -147,7 +147,7 @@ pub struct Playback {
 }
 
 impl Playback {
-    /// Opens the hosts' interfaces. It is over when every packet has arrived, or nothing has for `settle`.
+    /// Opens the hosts' interfaces. The replay ends when every packet has arrived, or when none has arrived for `settle`.
     pub fn open(hosts: &[HostEnd], settle: Duration, memory_limit: usize) -> Result<Self, PlaybackError> {
         let poller = Poller::new()?;
         let mut sockets = Vec::new();
@@ -179,7 +179,7 @@ impl Playback {
         })
     }
 
-    /// Adds a frame, not earlier than the last one.
+    /// Adds a frame, which must not be earlier than the previous one.
     pub fn add(&mut self, frame: Frame<'_>) -> Result<(), PlaybackError> {
         let index = self.queue.len();
         let wrong = |problem: String| Err(PlaybackError::Frame { index, problem });
@@ -214,7 +214,7 @@ impl Playback {
         self.next
     }
 
-    /// Sends and receives for `slice`, starting the clock when it is first called. Returns whether it is over.
+    /// Sends and receives for `slice`. The first call starts the clock. Returns whether the replay has ended.
     pub fn run_for(&mut self, slice: Duration) -> Result<bool, PlaybackError> {
         let began = *self.began.get_or_insert_with(|| {
             self.last = Instant::now();
@@ -232,7 +232,7 @@ impl Playback {
             let due = self.queue.get(self.next).map(|due| began.at + Duration::from_nanos(due.at_ns));
             let all_sent = due.is_none();
             if all_sent && now >= self.last + self.settle {
-                // This thread may have stood still for that time: what has arrived meanwhile still counts.
+                // This thread may have been suspended for that time: frames that arrived meanwhile still count.
                 self.poller.wait(Duration::ZERO, &mut self.ready)?;
                 self.receive(&began)?;
             }
@@ -252,7 +252,7 @@ impl Playback {
         }
     }
 
-    /// Sends the next frames that are due, of one host. Returns whether there were any.
+    /// Sends the next due frames of one host. Returns whether there were any.
     fn send_due(&mut self, began: &Began) -> Result<bool, PlaybackError> {
         let now_ns = began.at.elapsed().as_nanos() as u64;
         let due: Vec<Due> = {
@@ -317,7 +317,7 @@ impl Playback {
                 let is_its_own = observation
                     .is_some_and(|observation| owners.get(&observation.destination) == Some(&host));
                 log.arrived(observation.as_ref(), at_ns, is_its_own);
-                // What others say does not keep it waiting.
+                // Other hosts' packets do not prolong the wait.
                 if is_its_own {
                     *last = Instant::now();
                 }
@@ -333,7 +333,7 @@ impl Playback {
         self.overruns += self.sockets.iter().map(HostSocket::drops).sum::<u64>();
     }
 
-    /// Returns what became of everything; `late_after_ns` is from where on a frame is called late.
+    /// Returns the final report; frames delayed by more than `late_after_ns` count as late.
     pub fn report(mut self, late_after_ns: u64) -> PlaybackReport {
         self.count_overruns();
         self.lateness_ns.sort_unstable();
@@ -355,11 +355,11 @@ impl Playback {
     }
 }
 
-/// Returns whether the kernel did not take this frame but will take others.
+/// Returns whether the kernel refused this frame but will accept others.
 fn is_refusal(error: &io::Error) -> bool {
     matches!(
         error.raw_os_error(),
-        // ENOBUFS, EAGAIN, ENOMEM: no room now; EMSGSIZE, EINVAL: a frame longer than the interface takes.
+        // ENOBUFS, EAGAIN, ENOMEM: no room now; EMSGSIZE, EINVAL: the frame is too long for the interface.
         Some(libc::ENOBUFS | libc::EAGAIN | libc::ENOMEM | libc::EMSGSIZE | libc::EINVAL)
     )
 }

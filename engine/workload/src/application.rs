@@ -1,4 +1,4 @@
-//! What every model is, and where it puts what it asks for.
+//! The interface of every application model, and the queue of its requests.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -8,7 +8,7 @@ use units::{Duration, Time};
 use crate::report::Measures;
 use crate::transfer::{Action, Connection, Outcome, Transfer, TransferId};
 
-/// One application. Its calls are in order of time.
+/// One application. Its methods are called in order of time.
 pub(crate) trait Application: Send {
     /// Sets the first timers.
     fn start(&mut self, out: &mut Out<'_>);
@@ -16,22 +16,22 @@ pub(crate) trait Application: Send {
     /// Handles a timer that the application has set.
     fn handle_timer(&mut self, token: u64, out: &mut Out<'_>);
 
-    /// Notes that a transfer which the application has begun takes at least this time on its path.
+    /// Records the minimum time of a transfer of the application on its path.
     fn note_ideal(&mut self, _token: u64, _ideal: Duration) {}
 
-    /// Handles what has become of a transfer that the application has begun.
+    /// Handles the outcome of a transfer that the application has begun.
     fn handle_transfer(&mut self, token: u64, outcome: Outcome, out: &mut Out<'_>);
 
-    /// Returns when the application finished, if it has.
+    /// Returns the time at which the application finished, if it has.
     fn finished_at(&self) -> Option<Time>;
 
-    /// Returns what the application has measured.
+    /// Returns the application's measurements.
     fn report(&self) -> Measures;
 }
 
-/// Where an application puts what it asks for.
+/// Collects the requests of an application.
 pub(crate) struct Out<'a> {
-    /// The time.
+    /// The current time.
     pub(crate) now: Time,
     /// The application's number.
     pub(crate) application: u32,
@@ -40,22 +40,22 @@ pub(crate) struct Out<'a> {
 }
 
 impl Out<'_> {
-    /// Asks for a call of `handle_timer` with `token` at `at`, or now if that has passed.
+    /// Requests a call of `handle_timer` with `token` at `at`, or now if `at` has passed.
     pub(crate) fn timer(&mut self, at: Time, token: u64) {
         self.timers.push(at.max(self.now), self.application, token);
     }
 
-    /// Asks for a call of `handle_timer` with `token` after `span`.
+    /// Requests a call of `handle_timer` with `token` after `span`.
     pub(crate) fn after(&mut self, span: Duration, token: u64) {
         self.timer(self.now.saturating_add(span), token);
     }
 
-    /// Asks for a transfer over a connection of its own; `bytes` are those of the request and of the answer.
+    /// Requests a transfer over its own connection; `bytes` are the sizes of the request and of the response.
     pub(crate) fn transfer(&mut self, token: u64, group: Option<u64>, hosts: [u32; 2], bytes: [u64; 2]) {
         self.exchange(token, group, hosts, bytes, Connection::Own);
     }
 
-    /// Asks for a transfer over a connection; the bytes are those of the request and of the answer.
+    /// Requests a transfer over a connection; the sizes are those of the request and of the response.
     pub(crate) fn exchange(
         &mut self,
         token: u64,
@@ -69,12 +69,12 @@ impl Out<'_> {
         self.actions.push_back(Action::Transfer(transfer));
     }
 
-    /// Says that no more transfers of this group are waited for.
+    /// Declares that this group has no more transfers.
     pub(crate) fn group_ends(&mut self, group: u64) {
         self.actions.push_back(Action::GroupEnds { application: self.application, group });
     }
 
-    /// Opens a connection that is shared.
+    /// Opens a shared connection.
     pub(crate) fn open(&mut self, connection: u32, from: u32, to: u32) {
         self.actions.push_back(Action::Open { application: self.application, connection, from, to });
     }
@@ -85,7 +85,7 @@ impl Out<'_> {
     }
 }
 
-/// Timers, in order of time, and of setting for the same time.
+/// Timers, in order of time; timers for the same time are in the order in which they were set.
 #[derive(Default)]
 pub(crate) struct Timers {
     heap: BinaryHeap<Reverse<Timer>>,
@@ -106,7 +106,7 @@ impl Timers {
         self.next_sequence += 1;
     }
 
-    /// Returns when the first fires.
+    /// Returns the time of the first timer.
     pub(crate) fn next(&self) -> Option<Time> {
         self.heap.peek().map(|Reverse(timer)| timer.at)
     }

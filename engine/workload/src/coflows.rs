@@ -1,5 +1,5 @@
-//! Coflows: transfers that begin together and matter together. Each is one connection, opened by its source at the coflow's
-//! time. A permutation, a single incast and the Facebook trace are coflows.
+//! Coflows: groups of transfers that begin together and complete together. Each transfer is one connection, opened by
+//! its source at the coflow's start. A permutation, a single incast and the Facebook trace are coflows.
 
 use serde::Deserialize;
 use units::Time;
@@ -17,7 +17,7 @@ pub const MAX_TRANSFERS: usize = 1 << 20;
 #[derive(Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(transform = crate::schema::application("coflows")))]
 #[serde(deny_unknown_fields)]
-#[allow(dead_code)] // What all kinds share is read by `Head`.
+#[allow(dead_code)] // `Head` reads the fields that all kinds share.
 pub(crate) struct CoflowsSpec<'a> {
     kind: ReadByHead,
     name: ReadByHead,
@@ -34,7 +34,7 @@ pub(crate) struct CoflowsSpec<'a> {
     coflows: Vec<CoflowSpec<'a>>,
 }
 
-/// One coflow. It is complete with the last of its transfers.
+/// One coflow. It is complete when its last transfer is.
 #[derive(Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
@@ -54,20 +54,20 @@ struct CoflowSpec<'a> {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 struct TransferSpec<'a> {
-    /// The host that sends.
+    /// The sending host.
     #[serde(borrow)]
     source: std::borrow::Cow<'a, str>,
-    /// The host that receives.
+    /// The receiving host.
     #[serde(borrow)]
     destination: std::borrow::Cow<'a, str>,
-    /// Payload.
+    /// Payload bytes.
     bytes: u64,
 }
 
 struct Coflow {
     name: String,
     at: Time,
-    /// Source, destination, bytes; given back when they have begun.
+    /// Source, destination, bytes; released once they have begun.
     transfers: Vec<(u32, u32, u64)>,
     bytes: u64,
     unfinished: usize,
@@ -144,7 +144,7 @@ impl Application for Coflows {
             return;
         }
         out.group_ends(token);
-        // One that has lost a transfer is over, but it has not been completed.
+        // A coflow with a failed transfer is over, but not completed.
         coflow.finished_at = (coflow.failed == 0).then_some(out.now);
         self.unfinished -= 1;
         if self.unfinished == 0 {

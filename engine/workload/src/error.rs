@@ -1,14 +1,14 @@
-//! What a workload refuses, always with place, value and reason.
+//! The errors of a workload's description, each with place, value and reason.
 
-/// Why a workload cannot be made.
+/// The reason why a workload is refused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum WorkloadError {
-    /// The text is not the JSON that is expected.
+    /// The text is not the expected JSON.
     #[error("workload{place}: {reason}")]
     Json {
-        /// Where in the workload, such as ` applications[2]`; empty for the whole.
+        /// Position in the workload, such as ` applications[2]`; empty for the whole.
         place: String,
-        /// The reader's reason, with line and column within that place.
+        /// The parser's reason, with line and column within that position.
         reason: String,
     },
     /// A value is out of range or contradicts another.
@@ -16,15 +16,15 @@ pub enum WorkloadError {
     Value {
         /// Path of the value.
         place: String,
-        /// What it is.
+        /// The value.
         value: String,
-        /// What is wrong with it, and what is possible.
+        /// What is wrong with it, and the permitted values.
         reason: String,
     },
 }
 
 impl WorkloadError {
-    /// Makes the error of a wrong value. Long values are cut.
+    /// Returns the error for an invalid value. Long values are truncated.
     pub fn value(
         place: impl Into<String>,
         value: impl std::fmt::Display,

@@ -1,4 +1,4 @@
-//! How the fields of a description are read and checked, for every kind of application.
+//! Reading and checking of a description's fields, for every kind of application.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -12,29 +12,29 @@ use units::{Bytes, DataRate};
 use crate::error::WorkloadError;
 use crate::random::{Purpose, Stream};
 
-/// Latest time in a description: 26 days, as long as any run lasts.
+/// Maximum time in a description: 26 days, longer than any run.
 pub(crate) const MAX_TIME_PS: u64 = u64::MAX >> 3;
 
 /// Maximum size of one transfer in bytes: 1 PB.
 pub(crate) const MAX_TRANSFER_BYTES: u64 = 1_000_000_000_000_000;
 
-/// Returns the payload of a question whose description says no other.
+/// Returns the default payload of a request.
 pub(crate) fn default_request_bytes() -> u64 {
     280
 }
 
-/// A host, as far as applications need to know it.
+/// A host, as applications see it.
 #[derive(Clone, Debug)]
 pub struct HostInfo {
     /// Name.
     pub name: String,
     /// Rate of its link.
     pub rate: DataRate,
-    /// What its link adds to each frame.
+    /// Overhead of its link per frame.
     pub overhead: Bytes,
 }
 
-/// The hosts by name and number.
+/// The hosts by name and by number.
 pub(crate) struct Hosts<'a> {
     pub(crate) list: &'a [HostInfo],
     numbers: HashMap<&'a str, u32>,
@@ -54,7 +54,7 @@ impl<'a> Hosts<'a> {
         })
     }
 
-    /// Returns the hosts that a transfer goes from and to; `place` is that of the field of this name.
+    /// Returns the sending and the receiving host of a transfer; `place` returns the path of a named field.
     pub(crate) fn pair(
         &self,
         source: &str,
@@ -71,7 +71,7 @@ impl<'a> Hosts<'a> {
     }
 }
 
-/// What a description is checked against.
+/// The context in which a description is checked.
 pub(crate) struct Context<'a> {
     pub(crate) hosts: &'a Hosts<'a>,
     pub(crate) seed: u64,
@@ -81,14 +81,14 @@ pub(crate) struct Context<'a> {
 }
 
 impl Context<'_> {
-    /// Returns a stream of the application.
+    /// Returns a random stream of the application.
     pub(crate) fn stream(&self, purpose: Purpose, place: &[u64]) -> Stream {
         let place: Vec<_> = [self.number].into_iter().chain(place.iter().copied()).collect();
         Stream::new(self.seed, purpose, &place)
     }
 }
 
-/// The path of a field's parent, which errors name.
+/// The path of a field's parent, for error messages.
 pub(crate) struct FieldPath<'a>(pub(crate) &'a str);
 
 impl FieldPath<'_> {
@@ -115,33 +115,33 @@ impl FieldPath<'_> {
     }
 }
 
-/// What all kinds have.
+/// The fields that all kinds have.
 #[derive(Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub(crate) struct Head<'a> {
-    /// Which kind of application it is.
+    /// The kind of application.
     #[serde(borrow)]
     pub(crate) kind: Cow<'a, str>,
-    /// Name, unlike every other application's.
+    /// Name, unique among the applications.
     #[serde(borrow)]
     pub(crate) name: Cow<'a, str>,
     /// Whether a run ends without waiting for it. Default no.
     #[serde(default)]
     pub(crate) background: bool,
-    /// Its own TCP, in place of the common one.
+    /// TCP settings of this application, instead of the common ones.
     #[serde(borrow, default)]
     #[cfg_attr(feature = "schema", schemars(schema_with = "crate::schema::tcp"))]
     pub(crate) tcp: Option<&'a RawValue>,
-    /// DSCP of all packets of its connections, in both directions, 0 to 63: which class of a fabric with classes they belong to. Default 0.
+    /// DSCP of all packets of its connections, in both directions, 0 to 63; it selects their class in a fabric with classes. Default 0.
     #[serde(default)]
     pub(crate) dscp: u8,
-    /// Each transfer begins later than it would by a time that is drawn for it, uniform below this. Not of kinds that draw when
-    /// their transfers begin. Default 0.
+    /// Upper bound of a random delay of each transfer's start, drawn uniformly for each transfer. Not available for
+    /// kinds that draw the start times of their transfers. Default 0.
     #[serde(default)]
     pub(crate) start_jitter_ps: u64,
 }
 
-/// A field that [`Head`] has read. It stands in each kind's description because every other unknown field is refused there.
+/// A field that [`Head`] has read. Each kind's description lists it because all unknown fields are refused.
 #[derive(Default)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(inline))]
 pub(crate) struct ReadByHead;
@@ -152,7 +152,7 @@ impl<'de> Deserialize<'de> for ReadByHead {
     }
 }
 
-/// Returns a value that is there, `null` included, told from one that is not.
+/// Returns a present value, including `null`; an absent field is `None` by default.
 pub(crate) fn given<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
     deserializer: D,
 ) -> Result<Option<Option<T>>, D::Error> {

@@ -1,5 +1,5 @@
-//! Flows that begin at their times whatever becomes of the others: drawn from a distribution of sizes at a load of the hosts' links,
-//! or those of a list. Each is a connection of its own, opened by its source.
+//! Flows that begin at given times, independently of each other: drawn from a size distribution at a given load of the
+//! hosts' links, or listed. Each has its own connection, opened by its source.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -20,14 +20,14 @@ use crate::transfer::Outcome;
 /// Maximum number of flows of an application.
 pub const MAX_FLOWS: usize = 1 << 20;
 
-/// Of lognormal gaps: with more, most flows would come at the same instant.
+/// For lognormal gaps: above this, most flows would begin at the same time.
 const MAX_SIGMA: f64 = 4.0;
 
-/// Flows that are drawn, or those of a list.
+/// Flows that are drawn or listed.
 #[derive(Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(transform = crate::schema::application("flows")))]
 #[serde(deny_unknown_fields)]
-#[allow(dead_code)] // What all kinds share is read by `Head`.
+#[allow(dead_code)] // `Head` reads the fields that all kinds share.
 pub(crate) struct FlowsSpec<'a> {
     kind: ReadByHead,
     name: ReadByHead,
@@ -37,88 +37,88 @@ pub(crate) struct FlowsSpec<'a> {
     tcp: ReadByHead,
     #[serde(default)]
     dscp: ReadByHead,
-    /// Flows one by one; this or `drawn`.
+    /// The flows, listed individually; either this or `drawn`.
     #[serde(borrow)]
     list: Option<Vec<ListedFlow<'a>>>,
-    /// How flows are drawn.
+    /// Parameters of drawn flows.
     drawn: Option<DrawnSpec>,
-    /// Flows that begin earlier are not measured. Default 0.
+    /// Flows that begin before this time are not measured. Default 0.
     #[serde(default)]
     warm_up_ps: u64,
-    /// Flows that begin later than so long before the end are not measured. Default 0.
+    /// Flows that begin within this time before the end are not measured. Default 0.
     #[serde(default)]
     cool_down_ps: u64,
-    /// Whether each flow is reported. Default no.
+    /// Whether the report has a row per flow. Default no.
     #[serde(default)]
     rows: bool,
 }
 
-/// One flow of a list.
+/// One listed flow.
 #[derive(Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 struct ListedFlow<'a> {
-    /// The host that sends.
+    /// The sending host.
     #[serde(borrow)]
     source: std::borrow::Cow<'a, str>,
-    /// The host that receives.
+    /// The receiving host.
     #[serde(borrow)]
     destination: std::borrow::Cow<'a, str>,
-    /// Payload.
+    /// Payload bytes.
     bytes: u64,
-    /// When it begins.
+    /// Start time.
     at_ps: u64,
 }
 
-/// Flows of drawn sizes at drawn times.
+/// Flows with random sizes at random times.
 #[derive(Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 struct DrawnSpec {
     /// Hosts by rack.
     racks: Vec<Vec<String>>,
-    /// Who sends to whom.
+    /// The choice of receivers.
     pattern: Pattern,
-    /// Number of the rack that `to_one_rack` sends to. Default 0.
+    /// Number of the receiving rack of `to_one_rack`. Default 0.
     #[serde(default)]
     to_rack: usize,
-    /// How large flows are.
+    /// Distribution of flow sizes.
     sizes: SizesSpec,
-    /// Payload that a sending host begins to send, as a share of its link's rate: above 0 and at most 1.
+    /// Payload rate at which each sending host starts flows, as a fraction of its link's rate: above 0 and at most 1.
     load: f64,
-    /// Times between the flows of a host. Default `poisson`.
+    /// Distribution of the gaps between the flows of a host. Default `poisson`.
     #[serde(default)]
     gaps: Gaps,
-    /// Flows begin for so long.
+    /// Length of the time in which flows begin.
     duration_ps: u64,
 }
 
-/// Who sends to whom.
+/// The choice of receivers.
 #[derive(Clone, Copy, PartialEq, Eq, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 enum Pattern {
-    /// For each flow any other host.
+    /// Each flow goes to a random other host.
     AllToAll,
-    /// Always the same other host, which nobody else sends to.
+    /// Each host sends to one fixed other host, and receives from one.
     Permutation,
-    /// For each flow any host of another rack.
+    /// Each flow goes to a random host of another rack.
     BetweenRacks,
-    /// Hosts of other racks to any host of one.
+    /// Hosts of other racks send to random hosts of one rack.
     ToOneRack,
 }
 
-/// Times between the flows of a host.
+/// Distribution of the gaps between the flows of a host.
 #[derive(Clone, Copy, Default, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 enum Gaps {
-    /// Exponential.
+    /// Exponential gaps.
     #[default]
     Poisson,
-    /// All the same, from a drawn moment on.
+    /// Constant gaps, after a random first one.
     Fixed,
-    /// Lognormal: flows come in bursts.
+    /// Lognormal gaps: flows arrive in bursts.
     #[cfg_attr(feature = "schema", schemars(title = "LognormalGaps"))]
     Lognormal {
         /// Standard deviation of the logarithm.
@@ -127,13 +127,13 @@ enum Gaps {
 }
 
 impl Gaps {
-    /// Returns the time from any moment to the first flow: the rest of the gap that this moment falls into, so that the load is
-    /// the same from the start.
+    /// Returns the time from an arbitrary moment to the first flow: the residual of the gap that contains this moment,
+    /// so that the load is constant from the start.
     fn first(self, stream: &mut Stream, mean: Duration) -> Duration {
         match self {
             Gaps::Poisson => stream.exponential(mean),
             Gaps::Fixed => Duration::from_ps(stream.below(mean.as_ps().max(1))),
-            // A gap is met as often as it is long, and those weighed by their length are lognormal as well.
+            // A moment falls into a gap with a probability proportional to the gap's length. The length-weighted gaps are lognormal as well.
             Gaps::Lognormal { sigma } => {
                 let share = stream.unit();
                 seconds(
@@ -143,7 +143,7 @@ impl Gaps {
         }
     }
 
-    /// Returns the time from one flow to the next.
+    /// Returns the gap between two successive flows.
     fn next(self, stream: &mut Stream, mean: Duration) -> Duration {
         match self {
             Gaps::Poisson => stream.exponential(mean),
@@ -162,21 +162,21 @@ struct Flow {
     destination: u32,
     bytes: u64,
     is_measured: bool,
-    /// The least time that its path allows, where known.
+    /// The minimum time on its path, where known.
     ideal: Option<Duration>,
     completion: Option<Duration>,
 }
 
-/// All flows of one application, in the order in which they begin.
+/// All flows of one application, in order of their start.
 pub(crate) struct Flows {
     flows: Vec<Flow>,
-    /// Names of hosts, if each flow is reported.
+    /// Names of hosts, if the report has a row per flow.
     names: Option<Vec<String>>,
     load: f64,
-    /// Flows that have begun.
+    /// Number of flows begun.
     begun: usize,
     measured: u64,
-    /// Of those measured, with neither end.
+    /// Of those measured, the flows that have neither finished nor failed.
     unfinished: u64,
     failed: u64,
     completion: Histogram,
@@ -223,7 +223,7 @@ impl FlowsSpec<'_> {
     }
 }
 
-/// Returns the flows of a list, and when the last begins.
+/// Returns the listed flows, and the start time of the last one.
 fn listed(
     list: &[ListedFlow<'_>],
     at: &FieldPath<'_>,
@@ -258,7 +258,7 @@ impl DrawnSpec {
         let (hosts, senders) = self.senders(at, context)?;
         let bps = |place: usize| context.hosts.list[hosts[place] as usize].rate.as_bps() as f64;
         let mut expected = 0.0;
-        // At a load of 1, in the mean.
+        // Mean receive rate at a load of 1.
         let mut receives = vec![0.0; hosts.len()];
         for (from, to) in &senders {
             expected += self.load * bps(*from) / (8.0 * mean) * end.as_secs_f64();
@@ -302,7 +302,7 @@ impl DrawnSpec {
         Ok((flows, end))
     }
 
-    /// Returns all hosts, rack by rack, and the places of those that send, each with those that it sends to.
+    /// Returns all hosts, rack by rack, and the indices of the senders, each with its possible receivers.
     fn senders(
         &self,
         at: &FieldPath<'_>,
@@ -314,7 +314,7 @@ impl DrawnSpec {
             hosts.extend(rack);
         }
         at.count("to_rack", self.to_rack as u64, 0, racks.len() as u64 - 1)?;
-        // One round through all hosts, in drawn order.
+        // One cycle through all hosts, in random order.
         let order = context.stream(Purpose::Pairs, &[]).choose(hosts.len(), hosts.len());
         let mut next = vec![0; hosts.len()];
         for (from, to) in order.iter().zip(order.iter().cycle().skip(1)) {
@@ -339,10 +339,10 @@ impl DrawnSpec {
     }
 }
 
-/// Places of hosts that send, each with those that it sends to.
+/// Indices of sending hosts, each with its possible receivers.
 type Senders = Vec<(usize, Places)>;
 
-/// Places among hosts: all of a range but those of another one within it.
+/// Indices of hosts: a range, excluding a range within it.
 struct Places {
     all: Range<usize>,
     but: Range<usize>,
@@ -353,7 +353,7 @@ impl Places {
         self.all.len() - self.but.len()
     }
 
-    /// Returns the place of a number below `count`.
+    /// Returns the index at position `number`, which is below `count`.
     fn place(&self, number: usize) -> usize {
         let place = self.all.start + number;
         place + if place < self.but.start { 0 } else { self.but.len() }
@@ -467,7 +467,7 @@ mod tests {
                 let sent: u64 = it.flows.iter().filter(|one| one.source == host).map(|one| one.bytes).sum();
                 assert!((sent as f64 * 8.0 / 10e9 / 0.5 - 1.0).abs() < 0.02, "h{host}: {sent}");
             }
-            // Of six hosts' five others, four or two are in the other rack.
+            // Of each host's five other hosts, four or two are in the other rack.
             for (rack, share) in [(0..2, 2.0 * 0.8), (2..6, 4.0 * 0.4)] {
                 let leaves = |one: &&Flow| rack.contains(&one.source) && !rack.contains(&one.destination);
                 let sent: u64 = it.flows.iter().filter(leaves).map(|one| one.bytes).sum();
@@ -509,7 +509,7 @@ mod tests {
         assert!((mean_of(&gaps) / mean - 1.0).abs() < 3.0 * error, "{}", mean_of(&gaps));
         let logs: Vec<_> = gaps.iter().map(|gap| gap.ln()).collect();
         assert!((variance(&logs).sqrt() - 1.0).abs() < 0.02, "{}", variance(&logs));
-        // In spans of many gaps counts vary by e - 1 of their mean. The standard error of the index is sqrt(2 / 399) of it.
+        // In spans of many gaps, the variance of counts is e - 1 times their mean. The standard error of the index is sqrt(2 / 399) of it.
         let mut counts = vec![0.0; 400];
         times.iter().for_each(|at| counts[(at / (SECOND / 20)) as usize] += 1.0);
         let index = variance(&counts) / mean_of(&counts);
@@ -522,7 +522,7 @@ mod tests {
         let mut draw =
             || Gaps::Lognormal { sigma: 1.0 }.first(&mut stream, Duration::from_us(1)).as_ps() as f64;
         let mean = (0..200_000).map(|_| draw()).sum::<f64>() / 200_000.0;
-        // The mean residual life: half of the second moment over the mean, e / 2 of it; its standard deviation is 2.2.
+        // The mean residual life is half of the second moment over the mean, e / 2 of the mean; its standard deviation is 2.2.
         assert!((mean / 1e6 - 1.359).abs() < 3.0 * 0.0049, "{mean}");
     }
 

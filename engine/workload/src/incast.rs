@@ -1,4 +1,4 @@
-//! Incast: a client sends a request to many servers at the same time, and the next one when all have answered.
+//! Incast: a client sends a request to many servers at once, and starts the next round when all have answered.
 
 use serde::Deserialize;
 use units::{Duration, Histogram, Time};
@@ -9,14 +9,14 @@ use crate::fields::{Context, FieldPath, ReadByHead, MAX_TIME_PS, MAX_TRANSFER_BY
 use crate::report::{Distribution, Measures};
 use crate::transfer::{ConnectionKind, Outcome};
 
-/// Maximum number of servers of an application; a host may be one several times.
+/// Maximum number of servers of an application; a host may be listed several times.
 pub const MAX_SERVERS: usize = 1 << 16;
 
-/// Incast: a client asks many servers at once, and asks again once all have answered.
+/// Incast: a client sends a request to many servers at once, and starts the next round when all have answered.
 #[derive(Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(transform = crate::schema::application("incast")))]
 #[serde(deny_unknown_fields)]
-#[allow(dead_code)] // What all kinds share is read by `Head`.
+#[allow(dead_code)] // `Head` reads the fields that all kinds share.
 pub(crate) struct IncastSpec {
     kind: ReadByHead,
     name: ReadByHead,
@@ -28,24 +28,24 @@ pub(crate) struct IncastSpec {
     dscp: ReadByHead,
     #[serde(default)]
     start_jitter_ps: ReadByHead,
-    /// The host that asks.
+    /// The requesting host.
     client: String,
-    /// The hosts that answer; a host may be named several times.
+    /// The answering hosts; a host may be listed several times.
     servers: Vec<String>,
-    /// Payload of one answer.
+    /// Payload of one response.
     bytes_per_server: u64,
-    /// How often the client asks.
+    /// Number of rounds.
     rounds: u64,
-    /// From the last answer of a round to the next round. Default 0.
+    /// Time from the last response of a round to the next round. Default 0.
     #[serde(default)]
     think_ps: u64,
-    /// When the first round begins. Default 0.
+    /// Start of the first round. Default 0.
     #[serde(default)]
     start_ps: u64,
     /// Payload of one request. Default 280.
     #[serde(default = "crate::fields::default_request_bytes")]
     request_bytes: u64,
-    /// How connections are used. Default `new`.
+    /// Use of connections. Default `new`.
     #[serde(default = "default_connection")]
     connection: ConnectionKind,
 }
@@ -66,7 +66,7 @@ pub(crate) struct Incast {
     rounds_left: u64,
     began: Time,
     unanswered: usize,
-    /// An answer of this round has failed.
+    /// Whether a response of this round has failed.
     is_spoilt: bool,
     failed: u64,
     rounds: Histogram,

@@ -1,5 +1,5 @@
-//! Starts that are not quite simultaneous: transfers that an application begins at once leave it a little later, each by a time
-//! of its own, so that equal flows do not stay in step and seeds differ.
+//! Start jitter: transfers that an application begins at once are delayed individually and at random, so that equal
+//! flows do not stay synchronised and seeds differ.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -9,7 +9,7 @@ use units::{Duration, Time};
 use crate::random::{Purpose, Stream};
 use crate::transfer::{Action, Transfer};
 
-/// How much later the transfers of one application begin.
+/// The random start delay of an application's transfers.
 pub(crate) struct Jitter {
     seed: u64,
     application: u64,
@@ -17,29 +17,29 @@ pub(crate) struct Jitter {
 }
 
 impl Jitter {
-    /// Creates the jitter of an application's transfers; `None` where they begin when it says so.
+    /// Creates the jitter of an application's transfers; `None` without delays.
     pub(crate) fn new(seed: u64, application: u64, below_ps: u64) -> Option<Self> {
         (below_ps > 0).then_some(Self { seed, application, below_ps })
     }
 
-    /// Returns the delay of a transfer, which is the `nth` of those that its application began at the same instant.
+    /// Returns the delay of a transfer, the `nth` of those that its application began at the same time.
     fn of(&self, transfer: &Transfer, nth: u64) -> Duration {
         let place = [self.application, transfer.id.token, transfer.group.unwrap_or(u64::MAX), nth];
         Duration::from_ps(Stream::new(self.seed, Purpose::StartJitter, &place).below(self.below_ps))
     }
 }
 
-/// Transfers that are still to begin, in order of time, and of being put here for the same time.
+/// Transfers still to begin, in order of time; those for the same time are in the order in which they were added.
 #[derive(Default)]
 pub(crate) struct Delayed {
     heap: BinaryHeap<Reverse<(Time, u64)>>,
     transfers: VecDeque<Option<Transfer>>,
-    /// The number of the first in `transfers`.
+    /// The number of the first transfer in `transfers`.
     first: u64,
 }
 
 impl Delayed {
-    /// Takes the transfers out of what an application has just asked for, from `begin` on.
+    /// Removes the transfers from an application's latest actions, which start at index `begin`, and delays them.
     pub(crate) fn take(&mut self, now: Time, jitter: &Jitter, actions: &mut VecDeque<Action>, begin: usize) {
         let asked: Vec<_> = actions.drain(begin..).collect();
         let mut nth = 0;
@@ -56,12 +56,12 @@ impl Delayed {
         }
     }
 
-    /// Returns when the next begins.
+    /// Returns the start of the next transfer.
     pub(crate) fn next(&self) -> Option<Time> {
         self.heap.peek().map(|Reverse((at, _))| *at)
     }
 
-    /// Returns the next that begins by `now`.
+    /// Returns the next transfer that begins by `now`.
     pub(crate) fn pop_due(&mut self, now: Time) -> Option<Transfer> {
         let Reverse((at, number)) = *self.heap.peek()?;
         if at > now {
@@ -107,7 +107,7 @@ mod tests {
         )
     }
 
-    /// Runs a workload whose hosts answer at once, and returns when which host is asked, in order.
+    /// Runs a workload whose hosts answer at once. Returns the time and the host of each request, in order.
     fn begun(mut workload: Workload) -> Vec<(u64, u32)> {
         let mut found = Vec::new();
         workload.start(Time::ZERO);
@@ -141,7 +141,7 @@ mod tests {
         assert_eq!(asked, [1, 2, 3, 4]);
         assert!(first.iter().all(|(at, _)| (7..7 + BELOW_PS).contains(at)), "{first:?}");
         assert!(first.windows(2).all(|pair| pair[0].0 < pair[1].0), "{first:?}");
-        // The second round begins with the last answer of the first, and draws anew.
+        // The second round begins after the last response of the first, and draws new delays.
         let began = first[3].0;
         assert!(second.iter().all(|(at, _)| (began..began + BELOW_PS).contains(at)), "{second:?}");
         let gaps =

@@ -1,18 +1,18 @@
-//! Applications that use a network and wait for it, as pure state machines: time and what has happened go in, what is to be
-//! done comes out.
+//! Applications that use a network and wait for it, as pure state machines. Inputs are time and events; outputs are actions.
 //!
-//! [`Workload::from_json`] checks a description against the hosts that there are; then
+//! [`Workload::from_json`] checks a description against the available hosts. Then
 //!
 //! * [`Workload::start`] begins, once;
-//! * [`Workload::next_timeout`] and [`Workload::handle_timeout`] are the timers;
-//! * [`Workload::handle_transfer`] says what has become of a transfer;
-//! * [`Workload::poll_action`] gives what must be done, after each of the above, until there is nothing.
+//! * [`Workload::next_timeout`] and [`Workload::handle_timeout`] run the timers;
+//! * [`Workload::handle_transfer`] reports the outcome of a transfer;
+//! * [`Workload::poll_action`], called until it returns `None` after each of the above, returns the required actions.
 //!
-//! This crate has no clock, no network, and no random source but streams seeded by the description: the same description and
-//! the same happenings give the same actions. Who drives it carries the transfers (`netsim` does, over TCP) and answers for each
-//! exactly once.
+//! This crate has no clock, no network, and no random source except streams seeded by the description: the same description and
+//! the same events give the same actions. The driver carries the transfers (`netsim` does so over TCP) and reports the outcome of
+//! each exactly once.
 //!
-//! The models: [`mapreduce`] after MRPerf, [`coflows`], [`flows`], [`incast`], [`rpc`], [`poisson`], [`scatter_gather`], [`phases`]. `docs/models/mapreduce.md` has equations, parameters and their sources.
+//! The models: [`mapreduce`] after MRPerf, [`coflows`], [`flows`], [`incast`], [`rpc`], [`poisson`], [`scatter_gather`],
+//! [`phases`]. `docs/models/mapreduce.md` has equations, parameters and their sources.
 
 #![forbid(unsafe_code)]
 
@@ -59,12 +59,12 @@ pub struct Workload {
     timers: Timers,
     actions: VecDeque<Action>,
     delayed: Delayed,
-    /// Foreground applications that have not finished.
+    /// Number of foreground applications that have not finished.
     unfinished: usize,
 }
 
 impl Workload {
-    /// Reads and checks a description; times are picoseconds, rates bits per second, sizes bytes. Keys that are not known are
+    /// Reads and checks a description. Times are picoseconds, rates bits per second, sizes bytes. Unknown keys are
     /// refused.
     pub fn from_json(json: &[u8], hosts: &[HostInfo]) -> Result<Workload, WorkloadError> {
         let applications = spec::parse(json, hosts)?;
@@ -77,25 +77,25 @@ impl Workload {
         })
     }
 
-    /// Begins at `now`: the times in the description count from the start of the run, those that have passed are due at once.
+    /// Starts the applications at `now`. Times in the description count from the start of the run; those that have passed are due at once.
     pub fn start(&mut self, now: Time) {
         for number in 0..self.applications.len() {
             self.with_application(now, number, |application, out| application.start(out));
         }
     }
 
-    /// Returns how many applications there are.
+    /// Returns the number of applications.
     pub fn len(&self) -> usize {
         self.applications.len()
     }
 
-    /// Returns whether there is none; a description has at least one.
+    /// Returns whether there are no applications; a description has at least one.
     pub fn is_empty(&self) -> bool {
         self.applications.is_empty()
     }
 
-    /// Returns the settings of TCP of an application, its own or those of all: where they stand, for errors, and the JSON. They are for the
-    /// driver to read.
+    /// Returns the TCP settings of an application, its own or the common ones: their path, for errors, and the JSON,
+    /// which the driver parses.
     ///
     /// # Panics
     /// If no application has this number.
@@ -112,7 +112,7 @@ impl Workload {
         self.applications[application].dscp
     }
 
-    /// Returns when [`Workload::handle_timeout`] must be called next.
+    /// Returns the time at which [`Workload::handle_timeout`] must be called next.
     pub fn next_timeout(&self) -> Option<Time> {
         match (self.timers.next(), self.delayed.next()) {
             (Some(timer), Some(delayed)) => Some(timer.min(delayed)),
@@ -120,7 +120,7 @@ impl Workload {
         }
     }
 
-    /// Lets every timer fire that is due at `now`, and transfers begin whose start was put off until then.
+    /// Runs all timers that are due at `now`, and begins the transfers delayed until then.
     pub fn handle_timeout(&mut self, now: Time) {
         while let Some(timer) = self.timers.pop_due(now) {
             self.with_application(now, timer.application as usize, |application, out| {
@@ -132,7 +132,7 @@ impl Workload {
         }
     }
 
-    /// Notes that a transfer takes at least this time on its path, alone and with any window. Called before the transfer ends.
+    /// Records the minimum time of a transfer on its path, without other traffic and with any window. To be called before the transfer ends.
     pub fn note_ideal(&mut self, id: TransferId, ideal: Duration) {
         if let Some(entry) = self.applications.get_mut(id.application as usize) {
             entry.application.note_ideal(id.token, ideal);
@@ -166,24 +166,24 @@ impl Workload {
         }
     }
 
-    /// Returns what must be done next.
+    /// Returns the next required action.
     pub fn poll_action(&mut self) -> Option<Action> {
         self.actions.pop_front()
     }
 
-    /// Returns whether every application that is not in the background has finished.
+    /// Returns whether every foreground application has finished.
     pub fn is_finished(&self) -> bool {
         self.unfinished == 0
     }
 
-    /// Returns when the last application in the foreground finished; `None` before.
+    /// Returns the time at which the last foreground application finished; `None` before.
     pub fn finished_at(&self) -> Option<Time> {
         let foreground = self.applications.iter().filter(|entry| !entry.background);
         let ends: Option<Vec<_>> = foreground.map(|entry| entry.application.finished_at()).collect();
         ends.map(|ends| ends.into_iter().max().unwrap_or(Time::ZERO))
     }
 
-    /// Returns what has become of each application, in the order of the description.
+    /// Returns the report of each application, in the order of the description.
     pub fn report(&self) -> Vec<ApplicationReport> {
         let report = |entry: &Entry| ApplicationReport {
             name: entry.name.clone(),

@@ -1,5 +1,5 @@
-//! Phases: all ranks compute, send to each other, and wait until everything has arrived, again and again, in the manner of the NAS
-//! kernels. Which rank sends what to whom is the description's.
+//! Phases: repeatedly, all ranks compute, send messages to each other, and wait until all have arrived, like the NAS
+//! kernels. The description defines the messages.
 
 use std::collections::BTreeMap;
 
@@ -13,20 +13,20 @@ use crate::random::{Purpose, Stream};
 use crate::report::{Distribution, Measures};
 use crate::transfer::{Connection, ConnectionKind, Outcome};
 
-/// Maximum number of ranks; a host may be several.
+/// Maximum number of ranks; a host may have several.
 pub const MAX_RANKS: usize = 1 << 16;
 
 /// Maximum number of messages of all steps together.
 pub const MAX_MESSAGES: usize = 1 << 20;
 
-/// A message whose connection was given up is sent again after this.
+/// Delay before a message on a failed connection is sent again.
 const RETRY_AFTER: Duration = Duration::from_secs(1);
 
 /// Ranks that compute, communicate and wait for each other.
 #[derive(Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(transform = crate::schema::application("phases")))]
 #[serde(deny_unknown_fields)]
-#[allow(dead_code)] // What all kinds share is read by `Head`.
+#[allow(dead_code)] // `Head` reads the fields that all kinds share.
 pub(crate) struct PhasesSpec {
     kind: ReadByHead,
     name: ReadByHead,
@@ -40,14 +40,14 @@ pub(crate) struct PhasesSpec {
     start_jitter_ps: ReadByHead,
     /// The host of each rank.
     ranks: Vec<String>,
-    /// How often all steps are done.
+    /// Number of iterations of all steps.
     iterations: u64,
-    /// What is done, one step after the other.
+    /// The steps, in order.
     steps: Vec<StepSpec>,
     /// Sigma of the log-normal factor on a rank's computing time. Default 0.
     #[serde(default)]
     noise_sigma: f64,
-    /// How connections are used. Default `persistent`, one for each pair of ranks.
+    /// Use of connections. Default `persistent`, one per pair of ranks.
     #[serde(default = "default_connection")]
     connection: ConnectionKind,
 }
@@ -57,7 +57,7 @@ pub(crate) struct PhasesSpec {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 struct StepSpec {
-    /// How long each rank computes first. Default 0.
+    /// Computing time of each rank. Default 0.
     #[serde(default)]
     compute_ps: u64,
     /// Messages as sending rank, receiving rank, bytes.
@@ -72,7 +72,7 @@ struct Message {
     from: u32,
     to: u32,
     bytes: u64,
-    /// Number of the pair.
+    /// Number of the pair of ranks.
     connection: u32,
 }
 
@@ -89,11 +89,11 @@ pub(crate) struct Phases {
     noise: Vec<Stream>,
     noise_sigma: f64,
     steps: Vec<Step>,
-    /// Pairs of ranks that share a connection, by its number.
+    /// Pairs of ranks, by the number of their connection.
     pairs: Vec<(u32, u32)>,
     connection: ConnectionKind,
     iterations: u64,
-    /// Steps begun, of all iterations.
+    /// Number of steps begun, over all iterations.
     begun: u64,
     began: Time,
     computed: Time,
@@ -105,7 +105,7 @@ pub(crate) struct Phases {
     finished_at: Option<Time>,
 }
 
-/// What a timer is for.
+/// The purpose of a timer.
 enum Token {
     Computed(u32),
     Again(usize),
@@ -188,7 +188,7 @@ impl PhasesSpec {
 }
 
 impl Phases {
-    /// Returns the step under way.
+    /// Returns the current step.
     fn step(&self) -> &Step {
         &self.steps[((self.begun - 1) % self.steps.len() as u64) as usize]
     }
@@ -212,7 +212,7 @@ impl Phases {
         out.exchange(index as u64, Some(self.begun), hosts, [message.bytes, 0], connection);
     }
 
-    /// Ends the step when all have computed and everything has arrived.
+    /// Ends the step if all ranks have computed and all messages have arrived.
     fn end_if_done(&mut self, out: &mut Out<'_>) {
         if self.computing > 0 || self.under_way > 0 {
             return;
@@ -307,7 +307,7 @@ mod tests {
         parse_one(&description.to_string(), &(0..4).map(host).collect::<Vec<_>>(), PhasesSpec::check)
     }
 
-    /// Runs to the end; a message takes as many us as it has hundreds of bytes, the first one fails if asked for.
+    /// Runs to the end. A message takes 1 us per 100 bytes; if `fails` is set, the first one fails.
     fn run(it: &mut Phases, mut fails: bool) -> Vec<(Time, Transfer)> {
         let (mut timers, mut actions) = (Timers::default(), VecDeque::new());
         let mut arrivals: Vec<(Time, u64, bool)> = Vec::new();
@@ -352,7 +352,7 @@ mod tests {
         let mut it = parse(json!({})).unwrap();
         let begun = run(&mut it, false);
         let at: Vec<_> = begun.iter().map(|(at, one)| (at.as_ps() / 1_000_000, one.from, one.to)).collect();
-        // 5 us of computing and 2 us for the longest message; 3 us for the second step's.
+        // 5 us of computing and 2 us for the longest message; the second step's message takes 3 us.
         let once = [(5, 0, 1), (5, 0, 2), (5, 1, 2), (7, 2, 0)];
         let mut twice = once.to_vec();
         twice.extend(once.map(|(at, from, to)| (at + 10, from, to)));
@@ -373,7 +373,7 @@ mod tests {
         let begun = run(&mut it, true);
         assert_eq!(begun.len(), 5);
         let (steps, _, resent) = measured(&it);
-        // It fails after 1 us, comes again a second later and takes 1 us.
+        // The message fails after 1 us, is repeated a second later and takes 1 us.
         assert_eq!((steps.max_ps, resent), (1_000_007_000_000, 1));
     }
 

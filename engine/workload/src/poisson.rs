@@ -1,4 +1,4 @@
-//! Open-loop frames: UDP at exponential gaps, whatever becomes of them. For queues and links whose theory assumes just that.
+//! Open-loop frames: UDP at exponential gaps, regardless of their fate. For queues and links whose theory assumes Poisson arrivals.
 
 use serde::Deserialize;
 use units::{Bytes, Duration, Time};
@@ -13,20 +13,20 @@ use crate::transfer::Outcome;
 /// Maximum number of flows of an application.
 pub const MAX_FLOWS: usize = 1 << 16;
 
-/// Shortest and longest frame without FCS: headers over IPv6; a jumbo frame.
+/// Minimum and maximum frame without FCS: headers over IPv6; a jumbo frame.
 const FRAME_BYTES: (u64, u64) = (62, 9014);
 
-/// Gaps shorter than this, in the mean, would be most of a run.
+/// Shorter mean gaps would dominate a run.
 const MIN_GAP: Duration = Duration::from_ns(1);
 
-/// The timer that says that the time is over.
+/// The timer for the end of the application.
 const END: u64 = u64::MAX;
 
-/// UDP frames at exponential gaps, whatever becomes of them.
+/// UDP frames at exponential gaps, regardless of their fate.
 #[derive(Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(transform = crate::schema::application("poisson")))]
 #[serde(deny_unknown_fields)]
-#[allow(dead_code)] // What all kinds share is read by `Head`.
+#[allow(dead_code)] // `Head` reads the fields that all kinds share.
 pub(crate) struct PoissonSpec {
     kind: ReadByHead,
     name: ReadByHead,
@@ -38,10 +38,10 @@ pub(crate) struct PoissonSpec {
     dscp: ReadByHead,
     /// The flows.
     flows: Vec<FlowSpec>,
-    /// No frame is sent before this. Default 0.
+    /// No frame is sent before this time. Default 0.
     #[serde(default)]
     start_ps: u64,
-    /// Frames are sent for so long.
+    /// Time for which frames are sent.
     duration_ps: u64,
 }
 
@@ -51,13 +51,13 @@ pub(crate) struct PoissonSpec {
 #[cfg_attr(feature = "schema", schemars(rename = "FrameFlowSpec"))]
 #[serde(deny_unknown_fields)]
 struct FlowSpec {
-    /// The host that sends.
+    /// The sending host.
     source: String,
-    /// The host that receives.
+    /// The receiving host.
     destination: String,
-    /// Mean share of the source's link, above 0 and at most 1.
+    /// Mean load as a fraction of the source's link rate, above 0 and at most 1.
     load: f64,
-    /// Bytes of a frame without FCS, 62 to 9014.
+    /// Frame size in bytes without FCS, 62 to 9014.
     frame_bytes: u32,
 }
 

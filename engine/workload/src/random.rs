@@ -1,11 +1,11 @@
-//! Seeded streams of random numbers. What a stream gives depends on the seed and on what it is for, never on what happened
-//! before: a change of timing changes no draw.
+//! Seeded streams of random numbers. The numbers of a stream depend on the seed and the purpose only, never on earlier
+//! events: a change of timing changes no draw.
 
 use rand_core::{RngCore, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use units::Duration;
 
-/// What a stream is for. Published results hang on the order: a new one goes to the end.
+/// The purpose of a stream. Published results depend on the order: append new ones.
 #[derive(Clone, Copy)]
 pub(crate) enum Purpose {
     HeartbeatPhase,
@@ -22,41 +22,41 @@ pub(crate) enum Purpose {
     StartJitter,
 }
 
-/// One stream.
+/// One random stream.
 #[derive(Clone)]
 pub(crate) struct Stream(Xoshiro256PlusPlus);
 
 impl Stream {
-    /// Creates the stream of `purpose` for the object that `place` numbers, from the outside in.
+    /// Creates the stream of `purpose` for the object with the indices `place`, outermost first.
     pub(crate) fn new(seed: u64, purpose: Purpose, place: &[u64]) -> Self {
         let parts = [purpose as u64].into_iter().chain(place.iter().copied());
         Self(Xoshiro256PlusPlus::seed_from_u64(parts.fold(mix(seed), |state, part| mix(state ^ mix(part)))))
     }
 
-    /// Draws a number that is uniform below `bound`, which is not zero; off by less than 2^-32 for what fits 32 bits.
+    /// Draws a uniform number below `bound`, which must not be zero. The bias is less than 2^-32 for a `bound` of 32 bits.
     pub(crate) fn below(&mut self, bound: u64) -> u64 {
         ((u128::from(self.0.next_u64()) * u128::from(bound)) >> 64) as u64
     }
 
-    /// Draws a number that is uniform in (0, 1].
+    /// Draws a uniform number in (0, 1].
     pub(crate) fn unit(&mut self) -> f64 {
         ((self.0.next_u64() >> 11) + 1) as f64 / (1_u64 << 53) as f64
     }
 
-    /// Draws an exponential time with this mean, at least a picosecond.
+    /// Draws an exponential time with the mean `mean`, at least a picosecond.
     pub(crate) fn exponential(&mut self, mean: Duration) -> Duration {
         let gap = -libm::log(self.unit()) * mean.as_ps() as f64;
         Duration::from_ps((gap as u64).max(1))
     }
 
-    /// Draws e to the power of `sigma` times a standard normal number (Box and Muller 1958).
+    /// Draws exp(`sigma` x) for a standard normal x (Box and Muller 1958).
     pub(crate) fn log_normal(&mut self, sigma: f64) -> f64 {
         let radius = libm::sqrt(-2.0 * libm::log(self.unit()));
         let normal = radius * libm::cos(2.0 * std::f64::consts::PI * self.unit());
         libm::exp(sigma * normal)
     }
 
-    /// Draws `count` different numbers below `bound`, in random order; all of them when there are not that many.
+    /// Draws `count` different numbers below `bound`, in random order; all numbers if `count` exceeds `bound`.
     pub(crate) fn choose(&mut self, count: usize, bound: usize) -> Vec<u32> {
         let count = count.min(bound);
         let mut chosen: Vec<u32> = Vec::with_capacity(count);
@@ -79,7 +79,7 @@ impl Stream {
     }
 }
 
-/// Mixes a value by the finaliser of SplitMix64 (Steele, Lea, Flood 2014).
+/// Mixes a value with the finaliser of SplitMix64 (Steele, Lea, Flood 2014).
 fn mix(value: u64) -> u64 {
     let mut z = value.wrapping_add(0x9E37_79B9_7F4A_7C15);
     z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
@@ -87,7 +87,7 @@ fn mix(value: u64) -> u64 {
     z ^ (z >> 31)
 }
 
-/// Returns seconds as a span, rounded to a picosecond; what is not a number or negative is nothing, what is too long the longest.
+/// Converts seconds to a duration, rounded to a picosecond. NaN and negative values become zero; too large values become the maximum.
 pub(crate) fn seconds(seconds: f64) -> Duration {
     Duration::from_ps((seconds * 1e12).round() as u64)
 }

@@ -1,11 +1,11 @@
-//! What applications have measured, as data. Times are picoseconds since the start of the run, spans picoseconds, sizes bytes.
+//! The measurements of applications, as data. Times are picoseconds since the start of the run, durations picoseconds, sizes bytes.
 
 use serde::Serialize;
 use units::{Duration, Histogram};
 
 use crate::slowdown::SlowdownReport;
 
-/// One application.
+/// The report of one application.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ApplicationReport {
@@ -13,24 +13,24 @@ pub struct ApplicationReport {
     pub name: String,
     /// Kind: `mapreduce`, `coflows`, ...
     pub kind: &'static str,
-    /// Whether the run waits for it.
+    /// Whether the run ends without waiting for it.
     pub background: bool,
-    /// DSCP of its packets, where it is not 0.
+    /// DSCP of its packets; absent if 0.
     #[serde(skip_serializing_if = "is_zero")]
     pub dscp: u8,
-    /// When it finished, if it has.
+    /// Time at which it finished, if it has.
     pub finished_ps: Option<u64>,
-    /// What its kind measures.
+    /// Measurements of its kind.
     #[serde(flatten)]
     pub measures: Measures,
 }
 
-#[allow(clippy::trivially_copy_pass_by_ref)] // As serde calls it.
+#[allow(clippy::trivially_copy_pass_by_ref)] // serde requires this signature.
 fn is_zero(dscp: &u8) -> bool {
     *dscp == 0
 }
 
-/// What each kind measures.
+/// The measurements of each kind.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(untagged)]
@@ -50,64 +50,64 @@ pub enum Measures {
     /// `flows`. Flows that begin during warm-up or cool-down are not measured.
     #[cfg_attr(feature = "schema", schemars(title = "FlowsReport", transform = crate::schema::kind("flows")))]
     Flows {
-        /// Flows of the whole run.
+        /// Number of flows in the whole run.
         flows: u64,
-        /// Payload of all of them, as a share of the rates of the links that send.
+        /// Payload of all flows, as a fraction of the senders' link rates.
         load: f64,
-        /// Flows that are measured.
+        /// Number of measured flows.
         measured: u64,
-        /// Of them, those that have neither arrived nor been given up.
+        /// Of the measured flows, those that have neither completed nor failed.
         unfinished: u64,
-        /// Of them, those that were given up.
+        /// Of the measured flows, those that failed.
         failed: u64,
-        /// From a flow's time until its last byte had arrived.
+        /// Time from a flow's start to the arrival of its last byte.
         completion_ps: Option<Distribution>,
-        /// The same over the least time that the flow's path allows.
+        /// Completion time divided by the minimum time on the flow's path.
         slowdown: SlowdownReport,
-        /// The same by size.
+        /// Slowdown by size.
         slowdown_by_size: Vec<SlowdownReport>,
-        /// Every flow, in the order in which they begin, where that is asked for.
+        /// Every flow, in order of start, if `rows` is set.
         #[serde(skip_serializing_if = "Option::is_none")]
         rows: Option<Vec<FlowRow>>,
     },
     /// `incast`.
     #[cfg_attr(feature = "schema", schemars(title = "IncastReport", transform = crate::schema::kind("incast")))]
     Incast {
-        /// From the queries to the last answer, of rounds without failure.
+        /// Time from the requests of a round to the last response, for rounds without failure.
         rounds_ps: Option<Distribution>,
-        /// Answers that did not come.
+        /// Number of failed responses.
         failed: u64,
     },
     /// `rpc`.
     #[cfg_attr(feature = "schema", schemars(title = "RpcReport", transform = crate::schema::kind("rpc")))]
     Rpc {
-        /// From calls to the last byte of their answers.
+        /// Time from a call to the last byte of its response.
         response_ps: Option<Distribution>,
-        /// Calls that were not answered, or not made because too many waited.
+        /// Calls that failed, or were not made because too many were open.
         failed: u64,
     },
     /// `scatter_gather`.
     #[cfg_attr(feature = "schema", schemars(title = "ScatterGatherReport", transform = crate::schema::kind("scatter_gather")))]
     ScatterGather {
-        /// From questions to the last byte of their answers.
+        /// Time from a query to the last byte of its answer.
         query_ps: Option<Distribution>,
-        /// Queries of which a part failed, or that were not made because too many waited.
+        /// Queries with a failed part, or not made because too many were open.
         failed: u64,
     },
     /// `phases`.
     #[cfg_attr(feature = "schema", schemars(title = "PhasesReport", transform = crate::schema::kind("phases")))]
     Phases {
-        /// Of each step: from the previous one's end until all ranks have computed and all messages have arrived.
+        /// Duration of each step: from the previous step's end until all ranks have computed and all messages have arrived.
         step_ps: Option<Distribution>,
-        /// Sum over all steps of the time from when the last rank had computed.
+        /// Sum over all steps of the time from the end of the last rank's computation to the end of the step.
         waited_ps: u64,
-        /// Messages whose connection was given up, and that were sent again.
+        /// Messages sent again after their connection failed.
         resent: u64,
     },
     /// `poisson`.
     #[cfg_attr(feature = "schema", schemars(title = "PoissonReport", transform = crate::schema::kind("poisson")))]
     Poisson {
-        /// Frames sent.
+        /// Number of frames sent.
         frames: u64,
     },
 }
@@ -118,42 +118,42 @@ pub enum Measures {
 pub struct JobReport {
     /// Name.
     pub name: String,
-    /// When it was submitted.
+    /// Time of submission.
     pub arrival_ps: u64,
-    /// From then until its last task ended.
+    /// Time from submission to the end of its last task.
     pub runtime_ps: Option<u64>,
-    /// Map tasks.
+    /// Number of map tasks.
     pub maps: u32,
-    /// Reduce tasks.
+    /// Number of reduce tasks.
     pub reducers: u32,
-    /// Map tasks that ran where their split is.
+    /// Number of map tasks that ran on a worker with their split.
     pub local_maps: u32,
-    /// When its first map task was given to a worker.
+    /// Time at which its first map task was assigned to a worker.
     pub first_map_start_ps: Option<u64>,
-    /// When its last map task ended.
+    /// Time at which its last map task ended.
     pub last_map_end_ps: Option<u64>,
-    /// When the first fetch over the network began; absent if none did.
+    /// Start of the first fetch over the network; absent if there was none.
     pub first_fetch_start_ps: Option<u64>,
-    /// When the last reducer had everything.
+    /// Time at which the last reducer had received everything.
     pub last_fetch_end_ps: Option<u64>,
-    /// Share of the runtime until the last map task ended. The three add up to 1.
+    /// Fraction of the runtime until the last map task ended. The three shares add up to 1.
     pub map_share: Option<f64>,
-    /// Share after that until the last reducer had everything.
+    /// Fraction of the runtime from then until the last reducer had received everything.
     pub shuffle_share: Option<f64>,
-    /// The rest.
+    /// The rest of the runtime.
     pub reduce_share: Option<f64>,
-    /// Sum of the times of all map tasks.
+    /// Sum of the durations of all map tasks.
     pub map_task_ps: u64,
-    /// Sum over all reduce tasks of the time from their start until they had everything.
+    /// Sum over all reduce tasks of the time from their start until they had received everything.
     pub fetch_task_ps: u64,
     /// Sum over all reduce tasks of the time from then to their end.
     pub reduce_task_ps: u64,
-    /// Over the reducers that fetched over the network: from a reducer's first fetch until its last byte had arrived, the transfer completion time of
-    /// Ren and Wang 2016.
+    /// For the reducers that fetched over the network: time from a reducer's first fetch to the arrival of its last
+    /// byte, the transfer completion time of Ren and Wang 2016.
     pub reducer_shuffle_ps: Option<Distribution>,
-    /// Bytes of map output that reducers got over the network.
+    /// Bytes of map output that reducers fetched over the network.
     pub shuffle_network_bytes: u64,
-    /// Transfers that failed and were begun again.
+    /// Number of failed transfers that were repeated.
     pub refetches: u64,
 }
 
@@ -161,19 +161,19 @@ pub struct JobReport {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FlowRow {
-    /// The host that sends.
+    /// The sending host.
     pub source: String,
-    /// The host that receives.
+    /// The receiving host.
     pub destination: String,
-    /// Payload.
+    /// Payload bytes.
     pub bytes: u64,
-    /// When it begins.
+    /// Start time.
     pub at_ps: u64,
     /// Whether it begins between warm-up and cool-down.
     pub measured: bool,
-    /// From then until the last byte had arrived; absent before, and when the connection was given up.
+    /// Time from the start to the arrival of the last byte; absent before it, and for a failed flow.
     pub completion_ps: Option<u64>,
-    /// The least time that its path allows; absent before it begins.
+    /// Minimum time on its path; absent before it begins.
     pub ideal_ps: Option<u64>,
 }
 
@@ -183,25 +183,25 @@ pub struct FlowRow {
 pub struct CoflowReport {
     /// Name.
     pub name: String,
-    /// When its transfers began.
+    /// Start time of its transfers.
     pub at_ps: u64,
-    /// From then until the last byte of the last transfer had arrived.
+    /// Time from the start to the arrival of the last byte of the last transfer.
     pub completion_ps: Option<u64>,
     /// Bytes of all its transfers.
     pub bytes: u64,
-    /// Its transfers that failed, which are not begun again.
+    /// Number of failed transfers, which are not repeated.
     pub failed: u64,
 }
 
-/// How often durations occurred. The quantiles are within 0.2 %, the rest is exact.
+/// Distribution of durations. The quantiles are accurate to 0.2 %, the other values are exact.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Distribution {
-    /// How many.
+    /// Number of durations.
     pub count: u64,
     /// Mean, rounded down.
     pub mean_ps: u64,
-    /// Smallest.
+    /// Minimum.
     pub min_ps: u64,
     /// Median.
     pub p50_ps: u64,
@@ -209,12 +209,12 @@ pub struct Distribution {
     pub p99_ps: u64,
     /// 99.9th percentile.
     pub p999_ps: u64,
-    /// Largest.
+    /// Maximum.
     pub max_ps: u64,
 }
 
 impl Distribution {
-    /// Returns the distribution of what was recorded; `None` of nothing.
+    /// Returns the distribution of the recorded durations; `None` if there are none.
     pub fn of(histogram: &Histogram) -> Option<Distribution> {
         let ps = Duration::as_ps;
         Some(Distribution {

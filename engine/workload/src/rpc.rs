@@ -1,5 +1,5 @@
-//! Remote procedure calls that probe the network: at exponential gaps a client asks and its server answers. A response time
-//! counts from the moment in which the call is made, waiting behind earlier ones included.
+//! Remote procedure calls that probe the network: a client calls its server at exponential gaps. The response time
+//! starts when the call is made, and includes waiting behind earlier calls.
 
 use serde::Deserialize;
 use units::{Duration, Histogram, Time};
@@ -14,17 +14,17 @@ use crate::transfer::{ConnectionKind, Outcome};
 /// Maximum number of pairs of an application.
 pub const MAX_PAIRS: usize = 1 << 16;
 
-/// Calls of an application that are not answered yet; those beyond are counted as failed and not made.
+/// Maximum number of unanswered calls of an application; further calls are not made and count as failed.
 const MAX_OPEN_CALLS: usize = 1 << 16;
 
-/// Calls of a pair more often than this would be most of a run.
+/// More frequent calls of a pair would dominate a run.
 const MIN_INTERVAL_PS: u64 = 1_000_000;
 
-/// Calls at exponential gaps, whether earlier ones have been answered or not.
+/// Calls at exponential gaps, regardless of earlier responses.
 #[derive(Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(transform = crate::schema::application("rpc")))]
 #[serde(deny_unknown_fields)]
-#[allow(dead_code)] // What all kinds share is read by `Head`.
+#[allow(dead_code)] // `Head` reads the fields that all kinds share.
 pub(crate) struct RpcSpec {
     kind: ReadByHead,
     name: ReadByHead,
@@ -34,22 +34,22 @@ pub(crate) struct RpcSpec {
     tcp: ReadByHead,
     #[serde(default)]
     dscp: ReadByHead,
-    /// Clients with their servers; this or `random_pairs`.
+    /// Pairs of client and server; either this or `random_pairs`.
     pairs: Option<Vec<[String; 2]>>,
-    /// How many pairs are drawn from the hosts.
+    /// Number of pairs drawn from the hosts.
     random_pairs: Option<u32>,
     /// Payload of one call.
     request_bytes: u64,
-    /// Payload of its answer.
+    /// Payload of its response.
     response_bytes: u64,
     /// Mean time between two calls of a pair.
     mean_interval_ps: u64,
-    /// How connections are used; over a persistent one calls wait for each other, which counts.
+    /// Use of connections. Over a persistent one, calls wait for each other, which counts in the response time.
     connection: ConnectionKind,
-    /// No call is made before this. Default 0.
+    /// No call is made before this time. Default 0.
     #[serde(default)]
     start_ps: u64,
-    /// Calls are made for so long; may be absent in the background only.
+    /// Time for which calls are made; optional for background applications only.
     duration_ps: Option<u64>,
 }
 
@@ -67,11 +67,11 @@ pub(crate) struct Rpc {
     mean_interval: Duration,
     connection: ConnectionKind,
     start: Time,
-    /// No call is made after this.
+    /// No call is made after this time.
     end: Time,
-    /// Pairs that will call again.
+    /// Number of pairs that will call again.
     calling: usize,
-    /// When calls that are not answered were made, by number; numbers are used again.
+    /// Start times of unanswered calls, by number; numbers are reused.
     calls: Vec<Time>,
     free: Vec<u32>,
     failed: u64,
@@ -159,7 +159,7 @@ fn random_pairs(
 }
 
 impl Rpc {
-    /// Schedules the pair's next call, one gap after `since`, if there is one.
+    /// Schedules the pair's next call, one gap after `since`, if the end allows it.
     fn schedule(&mut self, number: usize, since: Time, out: &mut Out<'_>) {
         let gap = self.pairs[number].gaps.exponential(self.mean_interval);
         let next = since.saturating_add(gap);

@@ -1,5 +1,5 @@
-//! Scatter and gather: a client asks a host of another rack, which asks all others of its rack and answers when all of them have answered. A
-//! query's time counts from the moment in which the client asks until it has the answer.
+//! Scatter and gather: a client queries a host of another rack; that host queries all others of its rack and answers
+//! when all have answered. A query's time runs from the client's request to the arrival of the answer.
 
 use std::collections::BTreeSet;
 
@@ -13,23 +13,23 @@ use crate::random::{Purpose, Stream};
 use crate::report::{Distribution, Measures};
 use crate::transfer::Outcome;
 
-/// Maximum number of clients of an application; a host may be one several times.
+/// Maximum number of clients of an application; a host may be listed several times.
 pub const MAX_CLIENTS: usize = 1 << 16;
 
 /// Maximum number of hosts in one rack.
 pub const MAX_RACK_HOSTS: usize = 1 << 16;
 
-/// Queries of an application that are not answered yet; those beyond are counted as failed and not made.
+/// Maximum number of unanswered queries of an application; further queries are not made and count as failed.
 const MAX_OPEN_QUERIES: usize = 1 << 16;
 
-/// Queries of a client more often than this would be most of a run.
+/// More frequent queries of a client would dominate a run.
 const MIN_INTERVAL_PS: u64 = 1_000_000;
 
-/// Scatter and gather over racks, at exponential gaps, whether earlier queries have been answered or not.
+/// Scatter and gather over racks, at exponential gaps, regardless of earlier queries.
 #[derive(Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(transform = crate::schema::application("scatter_gather")))]
 #[serde(deny_unknown_fields)]
-#[allow(dead_code)] // What all kinds share is read by `Head`.
+#[allow(dead_code)] // `Head` reads the fields that all kinds share.
 pub(crate) struct ScatterGatherSpec {
     kind: ReadByHead,
     name: ReadByHead,
@@ -41,53 +41,53 @@ pub(crate) struct ScatterGatherSpec {
     dscp: ReadByHead,
     #[serde(default)]
     start_jitter_ps: ReadByHead,
-    /// The hosts that ask.
+    /// The querying hosts.
     clients: Vec<String>,
-    /// Hosts by rack. Of a rack that the client is not in, drawn for each query, one host gathers from all others.
+    /// Hosts by rack. For each query, a rack without the client and a host in it are drawn; that host gathers from all others of the rack.
     racks: Vec<Vec<String>>,
-    /// Payload of each question. Default 280.
+    /// Payload of each request. Default 280.
     #[serde(default = "crate::fields::default_request_bytes")]
     request_bytes: u64,
-    /// Payload of each server's answer.
+    /// Payload of each server's response.
     response_bytes: u64,
     /// Payload of the answer to the client.
     answer_bytes: u64,
     /// Mean time between two queries of a client.
     mean_interval_ps: u64,
-    /// Queries of each client; may be absent in the background only.
+    /// Number of queries of each client; optional for background applications only.
     queries: Option<u64>,
 }
 
 struct Client {
     host: u32,
-    /// Racks that it may ask.
+    /// Racks that it may query.
     racks: Vec<u32>,
     gaps: Stream,
     places: Stream,
-    /// Queries to come; without end when absent.
+    /// Number of remaining queries; `None` means no limit.
     left: Option<u64>,
 }
 
-/// A query that has not been answered.
+/// An unanswered query.
 struct Query {
     client: u32,
     asked: Time,
-    /// Where it is gathered: a rack, and a host by its place there.
+    /// The place of gathering: a rack, and the index of a host in it.
     rack: u32,
     gatherer: u32,
-    /// Servers that have not answered.
+    /// Number of servers that have not answered.
     unanswered: usize,
     is_spoilt: bool,
-    /// Unlike every other query's: names the servers' answers, which are waited for together.
+    /// Unique number of the group of the servers' responses, which complete together.
     group: u64,
 }
 
-/// Which part of a query a transfer is.
+/// The part of a query that a transfer carries.
 #[derive(Clone, Copy)]
 enum Part {
     Question,
     Answer,
-    /// The exchange with a host, by its place in the rack.
+    /// The exchange with a host, by its index in the rack.
     Server(u32),
 }
 
@@ -99,9 +99,9 @@ pub(crate) struct ScatterGather {
     response_bytes: u64,
     answer_bytes: u64,
     mean_interval: Duration,
-    /// Clients that will ask again.
+    /// Number of clients that will query again.
     asking: usize,
-    /// By number; numbers are used again.
+    /// By number; numbers are reused.
     queries: Vec<Option<Query>>,
     free: Vec<u32>,
     made: u64,
@@ -169,7 +169,7 @@ impl ScatterGatherSpec {
     }
 }
 
-/// Returns the racks of at least `least` hosts each, no host in two of them.
+/// Returns the racks, which must have at least `least` hosts each and no host in common.
 pub(crate) fn racks(
     named: &[Vec<String>],
     least: u64,
@@ -266,7 +266,7 @@ impl ScatterGather {
         }
     }
 
-    /// Ends a query. `asked` is `None` if it has failed, and else when it was asked.
+    /// Ends a query. `asked` is the time of its request, or `None` if it has failed.
     fn end(&mut self, slot: u32, asked: Option<Time>, now: Time) {
         match asked {
             Some(asked) => self.times.record(now.saturating_since(asked)),
@@ -360,7 +360,7 @@ mod tests {
         parse_one(&description.to_string(), &(0..6).map(host).collect::<Vec<_>>(), ScatterGatherSpec::check)
     }
 
-    /// Runs to the end; every transfer takes 1 us, the `fails`th fails. What was begun, and groups that have ended.
+    /// Runs to the end. Every transfer takes 1 us; number `fails` fails. Returns the transfers begun, and the groups that ended.
     fn run(it: &mut ScatterGather, fails: Option<usize>) -> (Vec<Transfer>, Vec<u64>) {
         let (mut timers, mut actions) = (Timers::default(), VecDeque::new());
         let (mut begun, mut ended) = (Vec::new(), Vec::new());
@@ -414,7 +414,7 @@ mod tests {
 
     #[test]
     fn a_part_that_fails_is_a_query_that_fails_and_others_go_on() {
-        // The question, a server's exchange, the answer.
+        // The request, a server's exchange, the answer.
         for fails in [0, 1, 3] {
             let mut it = parse(json!({})).unwrap();
             run(&mut it, Some(fails));

@@ -1,12 +1,12 @@
-//! How JSON Schemas differ from what serde reads: a description is read in two steps, what all kinds have and then the rest by
-//! kind; in its schema both are one object for each kind.
+//! Differences between JSON Schemas and what serde reads. A description is read in two steps, first the common fields
+//! and then those of its kind; in its schema, each kind is one object.
 
 use schemars::{json_schema, Schema, SchemaGenerator};
 use serde_json::{json, Value};
 
 use crate::fields::Head;
 
-/// Puts what [`Head`] reads of `kind` into its schema.
+/// Adds the fields that [`Head`] reads to the schema of `kind`.
 pub(crate) fn application(kind: &'static str) -> impl FnMut(&mut Schema) {
     move |schema| {
         let head = SchemaGenerator::default().into_root_schema_for::<Head<'_>>();
@@ -15,7 +15,7 @@ pub(crate) fn application(kind: &'static str) -> impl FnMut(&mut Schema) {
         else {
             return;
         };
-        // A kind has no field that it does not name.
+        // A kind has only the common fields that it lists.
         own.extend(shared.into_iter().filter(|(name, _)| own.contains_key(name)).collect::<Vec<_>>());
         if let Some(Value::Object(member)) = own.get_mut("kind") {
             member.insert("const".into(), json!(kind));
@@ -27,7 +27,7 @@ pub(crate) fn application(kind: &'static str) -> impl FnMut(&mut Schema) {
     }
 }
 
-/// Adds to a report's schema which kind it is of. The report of every application has its kind beside what the kind measures.
+/// Adds the kind to a report's schema. In the report of an application, the kind is beside its measurements.
 pub(crate) fn kind(name: &'static str) -> impl FnMut(&mut Schema) {
     move |schema| {
         if let Some(Value::Object(own)) = schema.get_mut("properties") {
@@ -36,7 +36,7 @@ pub(crate) fn kind(name: &'static str) -> impl FnMut(&mut Schema) {
     }
 }
 
-/// Returns the schema of TCP's settings: the reader is the crate that runs it.
+/// Returns a reference to the schema of TCP settings, which the crate that runs TCP defines.
 pub(crate) fn tcp(_: &mut SchemaGenerator) -> Schema {
     json_schema!({"anyOf": [{"$ref": "#/$defs/TcpSpec"}, {"type": "null"}]})
 }

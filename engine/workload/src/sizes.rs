@@ -1,4 +1,4 @@
-//! Distributions of the sizes of flows.
+//! Distributions of flow sizes.
 
 use serde::Deserialize;
 
@@ -11,13 +11,13 @@ const MAX_POINTS: usize = 1 << 16;
 
 const MAX_BYTES: f64 = MAX_TRANSFER_BYTES as f64;
 
-/// How large flows are.
+/// Distribution of flow sizes.
 #[derive(Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub(crate) enum SizesSpec {
-    /// A cumulative distribution: bytes, and the share of flows with at most that size. Neither falls, and the last share is 1. Between two
-    /// points the size is linear in the share.
+    /// A cumulative distribution: sizes in bytes, and the fraction of flows with at most that size. Both are
+    /// non-decreasing, and the last fraction is 1. Between two points the size is linear in the fraction.
     #[cfg_attr(feature = "schema", schemars(title = "SizesByPoints"))]
     Points(Vec<[f64; 2]>),
     /// Exponential sizes.
@@ -34,7 +34,7 @@ pub(crate) enum SizesSpec {
         /// Standard deviation of the logarithm.
         sigma: f64,
     },
-    /// Pareto's sizes.
+    /// Pareto sizes.
     #[cfg_attr(feature = "schema", schemars(title = "ParetoSizes"))]
     Pareto {
         /// Mean.
@@ -45,7 +45,7 @@ pub(crate) enum SizesSpec {
 }
 
 impl SizesSpec {
-    /// Checks that sizes can be drawn from the distribution. Returns their mean in bytes.
+    /// Checks that the distribution is valid. Returns its mean in bytes.
     pub(crate) fn check(&self, at: &FieldPath<'_>) -> Result<f64, WorkloadError> {
         let mean = match self {
             SizesSpec::Points(points) => mean_of(points, at)?,
@@ -63,7 +63,7 @@ impl SizesSpec {
         Ok(mean)
     }
 
-    /// Draws a size, at least a byte.
+    /// Draws a size of at least one byte.
     pub(crate) fn draw(&self, stream: &mut Stream) -> u64 {
         let bytes = match self {
             SizesSpec::Points(points) => size_at(points, stream.unit()),

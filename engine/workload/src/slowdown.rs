@@ -1,15 +1,15 @@
-//! Slowdown: the time that a transfer took over the least time that its path allows, by classes of size.
+//! Slowdown: the duration of a transfer divided by the minimum time on its path, by size class.
 
 use serde::Serialize;
 use units::{Duration, Histogram};
 
-/// Upper ends of the classes of size in bytes; a last class has none.
+/// Upper bounds of the size classes in bytes; the last class has none.
 pub const SIZES: [u64; 4] = [10_000, 100_000, 1_000_000, 10_000_000];
 
-/// Picoseconds that stand for a slowdown of 1: slowdowns are kept as durations.
+/// Picoseconds that represent a slowdown of 1: slowdowns are stored as durations.
 const ONE: u64 = 1_000_000;
 
-/// Returns the class of a size, by its place in [`SIZES`].
+/// Returns the class of a size: its index in [`SIZES`].
 pub fn class_of(bytes: u64) -> usize {
     SIZES.iter().position(|size| bytes <= *size).unwrap_or(SIZES.len())
 }
@@ -20,17 +20,17 @@ pub struct Slowdowns {
     by_size: [Histogram; SIZES.len() + 1],
 }
 
-/// Slowdowns of one class of size, or of all. The quantiles are within 0.2 %.
+/// Slowdowns of one size class, or of all. The quantiles are accurate to 0.2 %.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SlowdownReport {
-    /// Upper end of the class; the last class, and all classes together, have none.
+    /// Upper bound of the class; absent for the last class and for all classes together.
     pub up_to_bytes: Option<u64>,
-    /// Transfers.
+    /// Number of transfers.
     pub count: u64,
     /// Mean.
     pub mean: Option<f64>,
-    /// Smallest.
+    /// Minimum.
     pub min: Option<f64>,
     /// Median.
     pub p50: Option<f64>,
@@ -43,14 +43,14 @@ pub struct SlowdownReport {
 }
 
 impl Slowdowns {
-    /// Records a transfer of `bytes` that took `time`, at least `ideal`.
+    /// Records a transfer of `bytes` that took `time`, with a minimum of `ideal`.
     pub fn record(&mut self, bytes: u64, time: Duration, ideal: Duration) {
         let ratio = u128::from(time.as_ps()) * u128::from(ONE) / u128::from(ideal.as_ps().max(1));
         let ratio = Duration::from_ps(u64::try_from(ratio).unwrap_or(u64::MAX));
         self.by_size[class_of(bytes)].record(ratio);
     }
 
-    /// Returns each class, and all together.
+    /// Returns the slowdowns of each class, and of all together.
     pub fn report(&self) -> (Vec<SlowdownReport>, SlowdownReport) {
         let mut all = Histogram::default();
         self.by_size.iter().for_each(|class| all.add(class));

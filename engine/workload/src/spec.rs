@@ -1,4 +1,4 @@
-//! The description of a workload: what is the same for all applications. Each kind reads and checks its own part.
+//! The description of a workload: the part common to all applications. Each kind reads and checks its own part.
 
 use std::collections::BTreeSet;
 
@@ -18,19 +18,19 @@ use crate::poisson::PoissonSpec;
 use crate::rpc::RpcSpec;
 use crate::scatter_gather::ScatterGatherSpec;
 
-/// Longest description.
+/// Maximum length of a description.
 pub const MAX_JSON_BYTES: usize = 256 << 20;
 
 /// Maximum number of applications of a workload.
 pub const MAX_APPLICATIONS: usize = 256;
 
-/// Largest DSCP: it has six bits (RFC 2474).
+/// Maximum DSCP: it has six bits (RFC 2474).
 const MAX_DSCP: u64 = 63;
 
 /// An application, checked and ready to start.
 pub(crate) struct Entry {
     pub(crate) name: String,
-    /// Where its settings of TCP stand, and what they are.
+    /// Path and JSON of its TCP settings.
     pub(crate) tcp: (String, Option<String>),
     pub(crate) kind: &'static str,
     pub(crate) background: bool,
@@ -45,9 +45,9 @@ pub(crate) struct Entry {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "WorkloadSpec"))]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Top<'a> {
-    /// Seed of everything that applications draw.
+    /// Seed of all random draws.
     seed: u64,
-    /// TCP of all applications that have none of their own.
+    /// TCP settings of all applications without their own.
     #[serde(borrow, default)]
     #[cfg_attr(feature = "schema", schemars(schema_with = "crate::schema::tcp"))]
     tcp: Option<&'a RawValue>,
@@ -57,7 +57,7 @@ pub(crate) struct Top<'a> {
     applications: Vec<&'a RawValue>,
 }
 
-/// Adds a workload's description and all that it consists of, except `TcpSpec`, which belongs to the crate that runs TCP.
+/// Adds the schemas of a workload's description, except `TcpSpec`, which belongs to the crate that runs TCP.
 #[cfg(feature = "schema")]
 pub fn add_to_schema(generator: &mut schemars::SchemaGenerator) {
     generator.subschema_for::<Top<'_>>();
@@ -67,7 +67,7 @@ pub fn add_to_schema(generator: &mut schemars::SchemaGenerator) {
 #[cfg(feature = "schema")]
 #[derive(schemars::JsonSchema)]
 #[schemars(untagged)]
-#[allow(dead_code)] // It is a schema only.
+#[allow(dead_code)] // Used only for the schema.
 enum ApplicationSpec<'a> {
     MapReduce(MapReduceSpec),
     Coflows(CoflowsSpec<'a>),
@@ -79,7 +79,7 @@ enum ApplicationSpec<'a> {
     Phases(PhasesSpec),
 }
 
-/// Reads JSON; `place` is where it stands, with a space in front.
+/// Reads JSON; `place` is its position, with a leading space.
 fn read<'a, T: Deserialize<'a>>(json: &'a str, place: &str) -> Result<T, WorkloadError> {
     serde_json::from_str(json)
         .map_err(|error| WorkloadError::Json { place: place.to_owned(), reason: error.to_string() })

@@ -1,33 +1,33 @@
-//! What applications ask of a network, and what becomes of it.
+//! The requests of applications to a network, and their outcomes.
 
 use serde::Deserialize;
 
-/// Says whose a transfer is: the application, and that application's own number.
+/// Identifies a transfer: the application, and the application's own number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TransferId {
     /// Number of the application in the description.
     pub application: u32,
-    /// The application's name for it. Transfers that it need not distinguish have the same.
+    /// The application's number of the transfer. Transfers that it need not distinguish share a number.
     pub token: u64,
 }
 
-/// What a connection is used for.
+/// The use of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Connection {
-    /// This transfer only: opened for it, closed after it.
+    /// For this transfer only: opened for it, closed after it.
     Own,
-    /// All transfers of the application with this number, one after the other; opened by the first, or by [`Action::Open`].
+    /// For all transfers of the application with this number, one after the other; opened by the first, or by [`Action::Open`].
     Shared(u32),
 }
 
-/// What a description says of connections.
+/// The use of connections in a description.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum ConnectionKind {
-    /// One for all transfers.
+    /// One connection for all transfers.
     Persistent,
-    /// One for each.
+    /// A new connection for each transfer.
     New,
 }
 
@@ -40,26 +40,26 @@ impl ConnectionKind {
     }
 }
 
-/// Bytes that go there, and bytes that come back when all of them have arrived. It is finished when these have.
+/// Bytes sent to a host, and bytes sent back once all of them have arrived. The transfer is finished when these have arrived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Transfer {
-    /// Name.
+    /// Identification.
     pub id: TransferId,
-    /// The host that opens the connection and asks.
+    /// The host that opens the connection and sends the request.
     pub from: u32,
     /// The host that answers.
     pub to: u32,
-    /// Bytes that are sent first, at least one.
+    /// Bytes of the request, at least one.
     pub request_bytes: u64,
-    /// Bytes of the answer; with none, the transfer is finished when the request has arrived.
+    /// Bytes of the response; if 0, the transfer is finished when the request has arrived.
     pub response_bytes: u64,
-    /// Over which connection.
+    /// The connection to use.
     pub connection: Connection,
-    /// What it is waited for with: a number of the application's choice, which [`Action::GroupEnds`] ends. Without one it stands alone.
+    /// A number of the application's choice for transfers that complete together; [`Action::GroupEnds`] ends the group. `None` is a group of its own.
     pub group: Option<u64>,
 }
 
-/// What a driver is to do.
+/// A request to the driver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Action {
     /// Begin a transfer now.
@@ -72,10 +72,10 @@ pub enum Action {
         connection: u32,
         /// The host that opens it.
         from: u32,
-        /// The host that it is opened to.
+        /// The host at the other end.
         to: u32,
     },
-    /// A group of transfers has had its last: its number may come back for another.
+    /// A group of transfers is complete: its number may be reused.
     GroupEnds {
         /// The application.
         application: u32,
@@ -84,22 +84,22 @@ pub enum Action {
     },
     /// Send one UDP frame now.
     Frame {
-        /// The application whose frame it is.
+        /// The application that sends the frame.
         application: u32,
-        /// The host that sends.
+        /// The sending host.
         from: u32,
-        /// The host that it goes to.
+        /// The receiving host.
         to: u32,
         /// Bytes of the frame without FCS.
         frame_bytes: u32,
     },
 }
 
-/// What has become of a transfer.
+/// The outcome of a transfer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
     /// All bytes have arrived.
     Finished,
-    /// The connection has been given up.
+    /// The connection has failed.
     Failed,
 }

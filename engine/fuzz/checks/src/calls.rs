@@ -1,5 +1,5 @@
-//! Calls of the runtime interface: as an input says them ([`Call`], a few bytes that pick among what the program has), and
-//! as they are made ([`Op`], with names and values). Most are right; some name what is not there or give what does not fit.
+//! Calls of the runtime interface: encoded in an input ([`Call`], a few bytes that select objects of the program), and
+//! complete with names and values ([`Op`]). Most are valid; some name missing objects or have invalid values.
 
 use arbitrary::Arbitrary;
 use bm::{MatchKeyParam, MatchType, MeterRate, Program, TableInfo};
@@ -7,25 +7,25 @@ use simple_switch::{MirroringSession, NodeHandle, Replica, Switch};
 
 use crate::input::Input;
 
-/// One of a list, or, with 255, something that is not in it.
+/// One element of a list, or, if 255, something that is not in it.
 #[derive(Clone, Copy, Debug, Arbitrary)]
 pub(crate) struct Pick(u8);
 
-/// A handle or index: below 200 mostly one that is there, 255 one that no object has.
+/// A handle or index: below 200 usually an existing one, 255 one that no object has.
 #[derive(Clone, Copy, Debug, Arbitrary)]
 pub(crate) struct Index(u8);
 
-/// A number for a field of some width. `shape` says whether it is small, any, padded, too wide, or no number.
+/// A number for a field of some width. `shape` selects a small, arbitrary, padded, too wide or empty number.
 #[derive(Clone, Copy, Debug, Arbitrary)]
 pub(crate) struct Number {
     shape: u8,
     value: u64,
 }
 
-/// Enough numbers for any key or action of the programs; what is missing is zero.
+/// Enough numbers for any key or action of the programs; missing numbers are zero.
 type Numbers = [Number; 4];
 
-/// A match key: numbers for its fields, and what goes with them.
+/// A match key: numbers for its fields, and its other parameters.
 #[derive(Clone, Copy, Debug, Arbitrary)]
 pub(crate) struct Key {
     fields: Numbers,
@@ -35,7 +35,7 @@ pub(crate) struct Key {
     priority: u8,
 }
 
-/// Where an entry or default leads: mostly to what the table's type asks for.
+/// The action, member or group of an entry or default: usually of the kind that the table's type requires.
 #[derive(Clone, Copy, Debug, Arbitrary)]
 pub(crate) struct Lead {
     kind: u8,
@@ -44,7 +44,7 @@ pub(crate) struct Lead {
     index: Index,
 }
 
-/// A call as an input says it.
+/// A call, as encoded in an input.
 #[derive(Clone, Copy, Debug, Arbitrary)]
 pub(crate) enum Call {
     Add { table: Pick, key: Key, lead: Lead },
@@ -87,7 +87,7 @@ pub(crate) enum Call {
     DeleteSession { id: u16 },
 }
 
-/// Where an entry or default leads, by name.
+/// The action, member or group of an entry or default, by name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum To {
     Action(String, Vec<Vec<u8>>),
@@ -95,7 +95,7 @@ pub(crate) enum To {
     Group(u64),
 }
 
-/// A call as it is made.
+/// A call with names and values.
 #[derive(Clone, Debug)]
 pub(crate) enum Op {
     Add { table: String, key: Vec<MatchKeyParam>, priority: u32, to: To },
@@ -152,7 +152,7 @@ impl Pick {
 }
 
 impl Pick {
-    /// Returns one of the program's tables, mostly one that meets the wish.
+    /// Returns one of the program's tables, usually one for which `wish` holds.
     fn table(self, program: &Program, wish: impl Fn(&TableInfo) -> bool) -> Option<&TableInfo> {
         let wished: Vec<&TableInfo> = program.tables().iter().filter(|info| wish(info)).collect();
         match self.0 {
@@ -175,7 +175,7 @@ impl Index {
         }
     }
 
-    /// Returns a cell of an array of some size, or any number.
+    /// Returns a cell of an array of the given size, or any number.
     fn within(self, size: usize) -> u64 {
         match self.0 {
             index @ 0..200 => u64::from(index) % size.max(1) as u64,
@@ -194,7 +194,7 @@ impl Index {
 }
 
 impl Number {
-    /// Returns big-endian bytes, which for most shapes fit into `width` bits.
+    /// Returns big-endian bytes. For most shapes they fit in `width` bits.
     fn bytes(self, width: u32) -> Vec<u8> {
         let count = width.div_ceil(8).max(1) as usize;
         let mut bytes = vec![0; count];
@@ -218,7 +218,7 @@ impl Number {
         }
     }
 
-    /// Returns all ones in many cases, so that masks and ends of ranges are often right.
+    /// Returns all ones in many cases, so that masks and ends of ranges are often valid.
     fn mask(self, width: u32) -> Vec<u8> {
         if self.shape < 80 {
             return Number { shape: 200, value: u64::MAX }.bytes(width);
@@ -257,7 +257,7 @@ impl Key {
     }
 }
 
-/// Returns the name of an action and data for it.
+/// Returns the name of an action, and data for it.
 fn action(program: &Program, ids: &[bm::ActionId], pick: Pick, data: &Numbers) -> (String, Vec<Vec<u8>>) {
     match pick.of(ids) {
         Some(id) => {
@@ -292,7 +292,7 @@ fn some<T: Copy>(items: &[T; 3], count: u8) -> Vec<T> {
     items[..usize::from(count) % 4].to_vec()
 }
 
-/// Returns a port, mostly one of v1model's.
+/// Returns a port, usually one of v1model's.
 fn port(port: u16) -> u16 {
     if port < 0xf000 {
         port % 8
@@ -301,7 +301,7 @@ fn port(port: u16) -> u16 {
     }
 }
 
-/// Returns a LAG, mostly one of BMv2's.
+/// Returns a LAG, usually one of BMv2's.
 fn lag(lag: u16) -> u16 {
     if lag < 0xf000 {
         lag % 4
@@ -310,13 +310,13 @@ fn lag(lag: u16) -> u16 {
     }
 }
 
-/// Returns the LAGs of a node, from the same numbers as its ports.
+/// Returns the LAGs of a node, derived from the same numbers as its ports.
 fn lags(numbers: &[u16; 3], count: u8) -> Vec<u16> {
     some(numbers, count >> 2).into_iter().map(|number| lag(number >> 3)).collect()
 }
 
 impl Call {
-    /// Returns the next call of an input. Calls that others build on come more often than the rest.
+    /// Returns the next call of an input. Calls on which others depend are more frequent.
     pub(crate) fn next(input: &mut Input<'_>) -> Option<Call> {
         Some(match input.u8() {
             0..64 => {
@@ -344,7 +344,7 @@ impl Call {
         })
     }
 
-    /// Returns the call by name, as it is made to a switch.
+    /// Returns the call with names and values, as it is made to a switch.
     pub(crate) fn op(&self, switch: &Switch) -> Op {
         let program: &Program = switch.program();
         let any = |_: &TableInfo| true;
@@ -454,7 +454,7 @@ impl Call {
                 Op::RemoveFromVset { vset: vset(of), value: value.bytes(width) }
             }
             Call::ClearVset { vset: of } => Op::ClearVset { vset: vset(of) },
-            // Not often, because it undoes all that came before.
+            // Rare, because it undoes all earlier calls.
             Call::ResetState { sure } if sure < 16 => Op::ResetState,
             Call::ResetState { sure } => Op::CreateMulticast { group: group(sure) },
             Call::CreateMulticast { group: id } => Op::CreateMulticast { group: group(id) },

@@ -1,6 +1,6 @@
-//! Edits of a program's JSON, or of another document's: a member or element is taken out, put in twice, exchanged with
-//! another, or given another value. One edit is six bytes of input; so a fuzzer that changes bytes changes the
-//! program's structure, not its text.
+//! Edits of a JSON document, such as a program: a member or element is removed, inserted twice, swapped with another,
+//! or given another value. One edit takes six bytes of input, so a fuzzer that changes bytes changes the program's
+//! structure, not its text.
 
 use serde_json::{json, Map, Value};
 
@@ -8,12 +8,11 @@ use crate::input::Input;
 
 /// Maximum number of edits of one program.
 const MAX_EDITS: u8 = 12;
-/// Maximum number of values that an edited program has: copies of copies would otherwise be larger than what the fuzzer
-/// looks for.
+/// Maximum number of values of an edited program: copies of copies would otherwise exceed the sizes of interest.
 const MAX_VALUES: usize = 40_000;
 
-/// Applies the edits that the input holds: their number, then each as what to do (1 byte), where (2 bytes), where
-/// else or what (2 bytes), and a choice (1 byte).
+/// Applies the edits in the input: their number, then for each the operation (1 byte), the place (2 bytes), the other
+/// place or the value (2 bytes), and a choice (1 byte).
 pub(crate) fn edit(program: &mut Value, input: &mut Input<'_>) {
     for _ in 0..input.u8() % (MAX_EDITS + 1) {
         let (what, at, other, choice) = (input.u8(), input.u16(), input.u16(), input.u8());
@@ -30,7 +29,7 @@ pub(crate) fn edit(program: &mut Value, input: &mut Input<'_>) {
     }
 }
 
-/// Returns the number of values in `value`, itself included.
+/// Returns the number of values in `value`, including itself.
 pub(crate) fn count(value: &Value) -> usize {
     1 + match value {
         Value::Array(items) => items.iter().map(count).sum(),
@@ -39,7 +38,7 @@ pub(crate) fn count(value: &Value) -> usize {
     }
 }
 
-/// Returns the `at`-th value in reading order, and the key by which it is a member.
+/// Returns value number `at` in reading order, and its key if it is a member.
 fn find<'a>(value: &'a mut Value, at: &mut usize, key: &str) -> Option<(&'a mut Value, String)> {
     if *at == 0 {
         return Some((value, key.to_owned()));
@@ -60,7 +59,7 @@ fn set(program: &mut Value, at: usize, value: Value) {
     *nth(program, at).0 = value;
 }
 
-/// Takes the last element or, by turns, any member out of the container at `at`.
+/// Removes an element or member, chosen by `at`, from the container at `at`; replaces any other value by null.
 fn remove(program: &mut Value, at: usize) {
     match nth(program, at).0 {
         Value::Array(items) if !items.is_empty() => drop(items.remove(at % items.len())),
@@ -77,7 +76,7 @@ fn duplicate(program: &mut Value, at: usize, choice: usize) {
     if let Value::Array(items) = nth(program, at).0 {
         if !items.is_empty() {
             let item = items[choice % items.len()].clone();
-            // Sometimes so often that a limit is reached.
+            // Occasionally enough copies to reach a limit.
             let copies = if choice > 250 { 300 } else { 1 };
             if copies * count(&item) < room {
                 items.extend(std::iter::repeat_n(item, copies));
@@ -89,7 +88,7 @@ fn duplicate(program: &mut Value, at: usize, choice: usize) {
 fn exchange(program: &mut Value, at: usize, other: usize) {
     let first = nth(program, at).0.clone();
     copy(program, at, other);
-    // The other place may be gone now.
+    // The other place may no longer exist.
     if other < count(program) && count(&first) + count(program) < MAX_VALUES {
         set(program, other, first);
     }
@@ -102,7 +101,7 @@ fn copy(program: &mut Value, at: usize, from: usize) {
     }
 }
 
-/// Gives a value that some other member of the same name has, so that the result is often a program.
+/// Sets the value to that of another member with the same name, so that the result is often a valid program.
 fn borrow(program: &mut Value, at: usize, choice: u16) {
     let key = nth(program, at).1;
     let mut values = Vec::new();
@@ -145,7 +144,7 @@ fn change_number(program: &mut Value, at: usize, other: u16, choice: u8) {
     };
 }
 
-/// Returns a value that has a meaning somewhere.
+/// Returns a value that is meaningful somewhere.
 fn special(choice: u8) -> Value {
     const VALUES: [&str; 24] = [
         "null", "true", "false", "[]", "{}", "\"\"", "-1", "1e99", "0.5", "18446744073709551616",

@@ -1,5 +1,5 @@
-//! E-EON's own program: entries as a controller would write them, and what must be true of its counts. Its classes are
-//! judged by `wire`, which was written without it.
+//! E-EON's own program: entries like those of a controller, and conditions on its counts. `wire`, an independent
+//! implementation, verifies its classes.
 
 use std::collections::BTreeMap;
 
@@ -12,22 +12,22 @@ use crate::calls::Op;
 pub(crate) const PROGRAM: usize = 0;
 pub(crate) const GATE: &str = "gate_open_at";
 pub(crate) const CPU_PORT: u16 = 510;
-/// `packet_class_t.CONTROL`, the last.
+/// `packet_class_t.CONTROL`, the last class.
 const CONTROL: u8 = 7;
 /// Ports that the entries lead to, and whose byte account is checked.
 const PORTS: std::ops::RangeInclusive<u16> = 1..=4;
-/// The ports that inputs can name and that can be attached.
+/// The ports that inputs can name and that may be attached.
 const LIKELY_PORTS: [u16; 10] = [0, 1, 2, 3, 4, 5, 6, 7, 8, CPU_PORT];
 
 fn be(value: u64) -> Vec<u8> {
     value.to_be_bytes().to_vec()
 }
 
-/// Configures routes to 10.0.n.0/24 and fd00:n::/32 behind port n, to 10.0.5.0/24 over all ports, and to 10.0.6.0/24 behind the
-/// controller. Each port gets another AQM; ports 3 and 4 get EEE.
+/// Configures routes to 10.0.n.0/24 and fd00:n::/32 through port n, to 10.0.5.0/24 through all ports, and to
+/// 10.0.6.0/24 through the controller. Each port has a different AQM; ports 3 and 4 have EEE.
 pub(crate) fn configure(state: &mut State) {
     let done = "the entries suit the program";
-    // All ports take frames for any station, port 1 but for one.
+    // All ports accept frames for any station; port 1 excludes one station.
     let own = [MatchKeyParam::Exact(be(1)), MatchKeyParam::Exact(be(0x0201_0000_0002))];
     state
         .mt_add_entry("eeon_ingress.admit.l3_admit", &own, "eeon_ingress.admit.not_admitted", &[], 0)
@@ -71,7 +71,7 @@ pub(crate) fn configure(state: &mut State) {
     add(eee, 4, action, &[2880, 4480, 1000, 0, 0, 0, 8 << 24, 24]);
 }
 
-/// What the program's registers and counters should show, as long as nothing but packets has written them.
+/// The expected values of the program's registers and counters, as long as only packets have written them.
 pub(crate) struct ExpectedCounts {
     by_gate: bool,
     untouched: bool,
@@ -86,13 +86,13 @@ impl ExpectedCounts {
     /// Counts a frame that is about to arrive.
     pub(crate) fn packet(&mut self, switch: &Switch, port: u16, frame: &[u8]) {
         let attached = switch.config().ports.iter().any(|p| p.port == port);
-        // A packet-out has a header of its own in front, which `wire` does not know.
+        // A packet-out starts with a header that `wire` does not know.
         if attached && port != CPU_PORT && frame.len() <= MAX_FRAME_BYTES {
             *self.received.entry((port, class_of(frame))).or_default() += 1;
         }
     }
 
-    /// Notes a call that has been made.
+    /// Records a call that has been made.
     pub(crate) fn call(&mut self, op: &Op) {
         self.untouched &= !matches!(
             op,
@@ -104,12 +104,12 @@ impl ExpectedCounts {
         );
     }
 
-    /// Notes that another program, or a fresh one, has been loaded.
+    /// Records that a program has been loaded.
     pub(crate) fn reloaded(&mut self) {
         self.untouched = false;
     }
 
-    /// Checks after every event that the program's account of what is queued matches the queues.
+    /// Checks after every event that the program's byte and packet account matches the queues.
     pub(crate) fn check_queues(&self, switch: &Switch) {
         let stats = switch.stats();
         let lost_in_queues = stats.drops.total() - stats.drops.get(DropCause::Ingress);
@@ -123,7 +123,7 @@ impl ExpectedCounts {
         }
     }
 
-    /// Checks when nothing is left to do that each packet was counted in its class and has a verdict or is queued.
+    /// Checks an idle switch: each packet was counted in its class, and has a verdict or is queued.
     pub(crate) fn check_counters(&self, switch: &Switch) {
         if !self.untouched {
             return;
@@ -155,8 +155,8 @@ impl ExpectedCounts {
     }
 }
 
-/// Returns the class that the program must count a frame in. A MAC control frame does not come from a host, and `wire` does not
-/// know it.
+/// Returns the class in which the program must count a frame. `wire` does not know MAC control frames, which do not
+/// come from hosts.
 fn class_of(frame: &[u8]) -> u8 {
     if frame.get(12..14) == Some(&[0x88, 0x08]) {
         CONTROL

@@ -1,10 +1,10 @@
-//! Any bytes on any port at any time, against each of the programs, with calls of the runtime interface between them.
+//! Any bytes on any port at any time, with each of the programs, and calls of the runtime interface in between.
 //!
 //! | bytes | meaning |
 //! |---|---|
 //! | 1 | program |
 //! | 1 | bits: 1 no gate, 2 no entries, 4 and 8 rate, 16 short queues, 32 and 64 queues per port, 128 quanta |
-//! | 1 | what the clock shows at first |
+//! | 1 | initial value of the clock |
 //! | … | events: see `Run::event` |
 
 use std::num::NonZeroU32;
@@ -18,7 +18,7 @@ use crate::input::Input;
 use crate::programs;
 use crate::traffic::Traffic;
 
-/// Kinds of events: the first byte of each says which, by ranges that begin here.
+/// Kinds of events, determined by the first byte: each kind's range begins at its constant.
 pub(crate) mod kind {
     pub(crate) const RAW: u8 = 0;
     pub(crate) const TEMPLATE: u8 = 100;
@@ -30,10 +30,10 @@ pub(crate) mod kind {
 }
 
 const MAX_EVENTS: usize = 60;
-/// Longest frame of a template; the longest there is may be asked for too.
+/// Maximum length of a template's frame; the absolute maximum can be requested as well.
 const MAX_TEMPLATE_BYTES: usize = 2000;
 
-/// Runs the target: the input as native code and by the interpreter, which must agree.
+/// Runs the target: the input in native code and in the interpreter, which must agree.
 pub fn frame(bytes: &[u8]) {
     assert_eq!(run(bytes, false), run(bytes, true), "the same input gave another output when interpreted");
 }
@@ -69,7 +69,7 @@ fn config(program: usize, flags: u8, clock: u8) -> SwitchConfig {
             _ => None,
         };
         let short = flags & 16 != 0;
-        // Bit 7: the two lowest queues share the link, by a quantum that is shorter than most frames and a longer one.
+        // Bit 7: the two lowest queues share the link, with a quantum shorter than most frames and a longer one.
         let mut quanta = Quanta::default();
         if flags & 0x80 != 0 {
             let longer = if flags >> 5 & 3 == 0 { None } else { NonZeroU32::new(3000) };
@@ -103,7 +103,7 @@ fn config(program: usize, flags: u8, clock: u8) -> SwitchConfig {
     }
 }
 
-/// Returns the port that a byte stands for: mostly one that exists.
+/// Returns the port for a byte: usually an existing one.
 fn port(byte: u8) -> u16 {
     match byte {
         255 => eeon::CPU_PORT,
@@ -121,7 +121,7 @@ struct Run {
 }
 
 impl Run {
-    /// Switches a fresh state, which runs native code where there is some, to the interpreter if the run wants it.
+    /// Switches a fresh state, which runs native code if available, to the interpreter if the run requires it.
     fn choose_interpreter(&mut self) {
         if self.interpreted {
             self.traffic.switch.state_mut().interpret();
@@ -138,7 +138,7 @@ impl Run {
                 let frame = input.bytes(length);
                 self.packet(port, frame);
             }
-            // Port, gap, template, length, copies, three bytes of it changed.
+            // Port, gap, template, length, copies, three modified bytes.
             kind::TEMPLATE..kind::CALL => {
                 let port = port(input.u8());
                 self.wait(u64::from(input.u16()) * 16);
@@ -164,20 +164,20 @@ impl Run {
                     expected.call(&op);
                 }
             }
-            // Time: any, but more often short.
+            // A time span: any, but usually short.
             kind::WAIT..kind::DRAIN => {
                 let (span, shift) = (input.u64(), input.u8());
                 self.wait(span >> (shift % 64));
             }
             kind::DRAIN..kind::PORT => self.drain(),
-            // A port with another link, or without one.
+            // A port gets another link, or is removed.
             kind::PORT..kind::RELOAD => {
                 let number = port(input.u8());
                 match input.u8() {
                     0 => self.traffic.switch.remove_port(number),
                     choice => {
                         let port = PortConfig { port: number, ..config(0, choice, 0).ports[0].clone() };
-                        // Refused for numbers that cannot be a port.
+                        // Fails for invalid port numbers.
                         let _ = self.traffic.switch.set_port(port);
                     }
                 }
@@ -217,8 +217,8 @@ impl Run {
     }
 }
 
-/// Returns a correct frame: TCP or UDP over IPv4 or IPv6, with or without tags, to the network and with the ECN bits that `which`
-/// chooses.
+/// Returns a valid frame: TCP or UDP over IPv4 or IPv6, with or without tags, with the network and the ECN bits that
+/// `which` selects.
 pub(crate) fn template(which: u8, length: usize) -> Vec<u8> {
     let (network, ecn) = (1 + (which >> 3) % 8, which >> 6);
     let version6 = which & 1 == 1;

@@ -1,9 +1,8 @@
-//! Reading an input from its front: numbers and byte strings, zeros when it has come to its end. `seeds` writes what is
-//! read here.
+//! Reading an input from its front: numbers and byte strings, zeros after its end. `seeds` writes the same format.
 
 use arbitrary::{Arbitrary, Unstructured};
 
-/// What is left of an input.
+/// The rest of an input.
 pub(crate) struct Input<'a>(Unstructured<'a>);
 
 impl<'a> Input<'a> {
@@ -11,7 +10,7 @@ impl<'a> Input<'a> {
         Self(Unstructured::new(bytes))
     }
 
-    /// Returns what is left without consuming it.
+    /// Returns the rest without consuming it.
     pub(crate) fn rest(&self) -> &'a [u8] {
         self.0.peek_bytes(self.0.len()).unwrap_or_default()
     }
@@ -32,12 +31,12 @@ impl<'a> Input<'a> {
         self.0.arbitrary().unwrap_or_default()
     }
 
-    /// Returns `count` bytes, or as many as are left.
+    /// Returns `count` bytes, or as many as remain.
     pub(crate) fn bytes(&mut self, count: usize) -> &'a [u8] {
         self.0.bytes(count.min(self.0.len())).unwrap_or_default()
     }
 
-    /// Returns a value, or `None` when the input does not hold one.
+    /// Returns a value, or `None` if the input is too short.
     pub(crate) fn value<T: Arbitrary<'a>>(&mut self) -> Option<T> {
         self.0.arbitrary().ok()
     }

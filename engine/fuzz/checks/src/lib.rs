@@ -1,8 +1,8 @@
-//! What each fuzz target does with its bytes, and what must hold afterwards. `CONTRIBUTING.md` describes the targets.
+//! The fuzz targets, and the conditions that they check. `CONTRIBUTING.md` describes the targets.
 //!
-//! A target is a function of bytes that returns, or panics when something that must hold does not. libFuzzer calls
-//! it through `engine/fuzz/fuzz_targets`, and `tests/replay.rs` calls it with the committed corpus. It reads no
-//! clock, file or random source: the same bytes do the same.
+//! A target is a function of bytes that returns, or panics if a condition fails. libFuzzer calls it through
+//! `engine/fuzz/fuzz_targets`, and `tests/replay.rs` calls it with the committed corpus. It reads no clock, file or
+//! random source: the same bytes give the same run.
 
 #![forbid(unsafe_code)]
 
@@ -40,7 +40,7 @@ pub use crate::workload::workload;
 pub struct Target {
     /// Name of the libFuzzer binary, and of the folder of its corpus.
     pub name: &'static str,
-    /// What it does with an input.
+    /// Runs an input.
     pub run: fn(&[u8]),
 }
 

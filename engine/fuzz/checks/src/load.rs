@@ -1,4 +1,4 @@
-//! The loader: any bytes, and programs that are edited. What loads gets entries and packets.
+//! The loader: any bytes, and edited programs. A program that loads receives entries and packets.
 
 use std::collections::hash_map::DefaultHasher;
 use std::hash::{Hash, Hasher};
@@ -14,19 +14,19 @@ use crate::input::Input;
 use crate::programs::{limits, sources};
 use crate::traffic::Traffic;
 
-/// Maximum number of calls of the runtime interface, and of packets, that a loaded program gets.
+/// Maximum number of runtime interface calls, and of packets, for a loaded program.
 const MAX_CALLS: u8 = 16;
 const MAX_PACKETS: usize = 6;
 
-/// Runs the target for any bytes: they are the JSON.
+/// Runs the target for any bytes, as JSON.
 pub fn load(bytes: &[u8]) {
     if let Some(program) = loads(bytes) {
         exercise(&program, &bytes[bytes.len() / 2..]);
     }
 }
 
-/// Runs the target for edited programs. The input: 1 byte for the program, the edits (see `edits`), 1 byte for the number of
-/// calls, the calls, and packets: a port, a length and bytes each.
+/// Runs the target for edited programs. The input: 1 byte for the program, the edits (see `edits`), 1 byte for the
+/// number of calls, the calls, and packets, each with port, length and bytes.
 pub fn edited_program(bytes: &[u8]) {
     static PARSED: OnceLock<Vec<Value>> = OnceLock::new();
     let parse = |json: &[u8]| serde_json::from_slice(json).expect("the committed programs are JSON");
@@ -39,7 +39,7 @@ pub fn edited_program(bytes: &[u8]) {
     }
 }
 
-/// Returns the program if it loads; otherwise the error must say where and why.
+/// Returns the program if it loads; otherwise checks that the error has a position and a reason.
 fn loads(json: &[u8]) -> Option<Arc<Executable>> {
     match Program::from_json_with(json, &limits()) {
         Ok(program) => Some(Executable::new(program)),
@@ -51,14 +51,14 @@ fn loads(json: &[u8]) -> Option<Arc<Executable>> {
     }
 }
 
-/// Runs calls and packets for a program that has loaded, as native code and by the interpreter, which must agree.
+/// Runs calls and packets on a loaded program, in native code and in the interpreter, which must agree.
 fn exercise(program: &Arc<Executable>, input: &[u8]) {
     let [native, interpreted] =
         [false, true].map(|interpreted| run(program, &mut Input::new(input), interpreted));
     assert_eq!(native, interpreted, "native code and the interpreter differ");
 }
 
-/// Runs the program in a switch if it suits one, else by itself; returns a digest of the output.
+/// Runs the program in a switch if it is suitable, otherwise alone. Returns a digest of the output.
 fn run(program: &Arc<Executable>, input: &mut Input<'_>, interpreted: bool) -> u64 {
     let config = SwitchConfig {
         recirculation_limit: 8,
@@ -73,7 +73,7 @@ fn run(program: &Arc<Executable>, input: &mut Input<'_>, interpreted: bool) -> u
     }
     for _ in 0..input.u8() % (MAX_CALLS + 1) {
         let Some(call) = Call::next(input) else { break };
-        // Whether it is right depends on the edits; that it answers is what is looked for.
+        // Whether the call is valid depends on the edits; only the fact that it returns is checked.
         let op = call.op(&traffic.switch);
         let _ = crate::runtime_interface::make(&mut traffic.switch, &op);
     }
@@ -90,7 +90,7 @@ fn run(program: &Arc<Executable>, input: &mut Input<'_>, interpreted: bool) -> u
     traffic.transcript()
 }
 
-/// A switch without ports: what a program asks for goes nowhere.
+/// A switch without ports: it ignores the program's requests.
 struct Nowhere;
 
 impl Externs for Nowhere {
@@ -115,7 +115,7 @@ impl Externs for Nowhere {
     }
 }
 
-/// Runs the parser, pipelines and deparser that exist on one packet; returns a digest of the output.
+/// Runs the existing parser, pipelines and deparser on one packet. Returns a digest of the output.
 fn run_alone(program: &Arc<Executable>, input: &mut Input<'_>, interpreted: bool) -> u64 {
     let mut state = State::new(program);
     if interpreted {
@@ -133,7 +133,7 @@ fn run_alone(program: &Arc<Executable>, input: &mut Input<'_>, interpreted: bool
     state.verify_checksums(&mut phv, packet).hash(&mut digest);
     for name in ["ingress", "egress"] {
         if let Some(pipeline) = program.pipeline(name) {
-            // A fault is an answer.
+            // A fault is a valid result.
             state.run(pipeline, &mut phv, &mut Nowhere).is_ok().hash(&mut digest);
         }
     }

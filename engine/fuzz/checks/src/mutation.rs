@@ -1,5 +1,4 @@
-//! Changes to an input, drawn from a seed: a little fuzzing without a fuzzer. libFuzzer, which is guided by
-//! coverage, finds more.
+//! Random changes of an input, from a seed: simple fuzzing without a fuzzer. libFuzzer, guided by coverage, finds more.
 
 /// A sequence of numbers from a seed (xorshift64*, Vigna 2016).
 #[derive(Clone, Debug)]
@@ -25,7 +24,7 @@ impl Draws {
     }
 }
 
-/// Changes `input` in one to four places: bytes changed, put in, taken out or repeated, or a piece of `other` put in.
+/// Changes `input` in one to four places: changes, inserts, removes or repeats bytes, or inserts a piece of `other`.
 pub fn mutate(input: &mut Vec<u8>, other: &[u8], draws: &mut Draws) {
     for _ in 0..=draws.below(4) {
         let at = draws.below(input.len() + 1);

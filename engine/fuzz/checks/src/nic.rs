@@ -1,5 +1,5 @@
-//! What comes to a host's NIC from the network: QCN's messages, DCQCN's notifications, pause frames, any bytes in their place, among the
-//! frames of its host and at any times.
+//! Arrivals at a host's NIC from the network: QCN messages, DCQCN notifications, pause frames, or any bytes instead,
+//! between frames of the host and at any times.
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
@@ -11,27 +11,27 @@ use units::{Bytes, DataRate, Duration, Time};
 use crate::input::Input;
 
 const MAX_EVENTS: usize = 500;
-/// Events of a NIC until it has nothing to do any more, or time is over: more than any number of limiters needs.
+/// Maximum number of NIC events until it is idle or the time has passed: more than any number of limiters needs.
 const MAX_STEPS: usize = 1_000_000;
 const FLOWS: u8 = 6;
 const OWN: [u8; 4] = [10, 0, 0, 1];
 const OTHER: [u8; 4] = [10, 0, 0, 2];
 
-/// Events: a byte, and what follows it.
+/// Events: a byte and its arguments.
 pub(crate) mod kind {
-    /// A frame of the host: its flow, 2 bytes of length.
+    /// A frame of the host: flow, 2 bytes of length.
     pub(crate) const FRAME: u8 = 0;
-    /// A message of QCN: its flow, the feedback, and a change.
+    /// A QCN message: flow, feedback, and a change.
     pub(crate) const MESSAGE: u8 = 1;
-    /// A notification of DCQCN: its flow, and a change.
+    /// A DCQCN notification: flow, and a change.
     pub(crate) const NOTIFICATION: u8 = 2;
-    /// A pause: the class-enable vector, 2 bytes of time for all, and a change.
+    /// A pause: class-enable vector, 2 bytes of time for all classes, and a change.
     pub(crate) const PAUSE: u8 = 3;
-    /// A notification of the host's own.
+    /// The host sends a notification.
     pub(crate) const SENDS_CNP: u8 = 4;
     /// Time passes: 2 bytes, in microseconds.
     pub(crate) const PASS: u8 = 5;
-    /// Any bytes as each of the three: their number, and they.
+    /// Any bytes as each of the three: their number, and the bytes.
     pub(crate) const RAW: u8 = 6;
     pub(crate) const COUNT: u8 = 7;
 }
@@ -58,8 +58,8 @@ pub fn nic(bytes: &[u8]) {
     assert_eq!(run.nic.queue_packets(), 0, "no pause and no rate holds a frame for ever");
 }
 
-/// Returns the NIC of these bits: 1 DCQCN instead of QCN, 2 classes, 4 a limit, 8 an AQM, 16 EEE; 32 a limit in frames, or 64
-/// beside what EEE holds; 128 flows in turn, but with an AQM.
+/// Returns the NIC for these bits: 1 DCQCN instead of QCN, 2 classes, 4 a limit, 8 an AQM, 16 EEE; 32 a limit in
+/// frames, or 64 one that excludes the bytes held by EEE; 128 per-flow queues, but only without an AQM.
 fn nic_of(flags: u8) -> Nic {
     let rate = DataRate::from_bps(1_000_000_000);
     let limit = (flags & 4 != 0).then(|| match flags >> 5 & 3 {
@@ -96,7 +96,7 @@ fn nic_of(flags: u8) -> Nic {
         .with_reactions(Some(reactions), [Some(IpAddr::from(OWN)), None])
 }
 
-/// Returns the beginning of a datagram of a flow, from its EtherType on. Its DSCP is the number of the flow.
+/// Returns the beginning of a flow's datagram, from its EtherType on. Its DSCP is the number of the flow.
 fn datagram(flow: u8, [source, destination]: [[u8; 4]; 2]) -> Vec<u8> {
     let mut bytes = vec![8, 0, 0x45, flow << 2, 5, 0xDC, 0, 0, 0, 0, 64, 17, 0, 0];
     bytes.extend([source, destination].concat());
@@ -158,8 +158,8 @@ fn pause(vector: u8, quanta: u16) -> Vec<u8> {
     frame
 }
 
-/// Changes a frame by three bytes of input: the place, the new value, and where the frame ends. A place or an end of 255 changes
-/// nothing.
+/// Changes a frame by three bytes of input: the position, the new value, and the new end of the frame. A position or an
+/// end of 255 changes nothing.
 fn changed(input: &mut Input<'_>, mut frame: Vec<u8>) -> Vec<u8> {
     let (at, value, end) = (input.u8(), input.u8(), input.u8());
     if let (true, Some(byte)) = (at < u8::MAX, frame.get_mut(usize::from(at))) {
@@ -174,10 +174,10 @@ fn changed(input: &mut Input<'_>, mut frame: Vec<u8>) -> Vec<u8> {
 struct Run {
     nic: Nic,
     now: Time,
-    /// When the wire has sent what it is sending.
+    /// The time at which the wire becomes free.
     wire_free: Time,
     number: u32,
-    /// By flow the number of its last frame that has left.
+    /// By flow, the number of its last frame that has left.
     left: BTreeMap<u8, u32>,
 }
 
@@ -187,7 +187,7 @@ impl Run {
             kind::FRAME => {
                 let (flow, length) = (input.u8() % FLOWS, input.u16());
                 let frame = self.frame(flow, u32::from(length).clamp(60, 1_514));
-                // One that does not fit comes back.
+                // A frame that does not fit is returned.
                 drop(self.nic.enqueue(self.now, frame));
             }
             kind::MESSAGE => {
@@ -227,7 +227,7 @@ impl Run {
         HostFrame { captured, wire_len, number: self.number, ..HostFrame::default() }
     }
 
-    /// Lets time pass until `until`, or until the NIC has nothing to do.
+    /// Advances the time to `until`, or until the NIC is idle.
     fn pass(&mut self, until: Option<Time>) {
         for _ in 0..MAX_STEPS {
             let due = self.nic.next_event().filter(|due| until.is_none_or(|until| *due <= until));

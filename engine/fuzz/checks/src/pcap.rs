@@ -1,9 +1,9 @@
-//! The reader of pcap files, fed in pieces: where the pieces end makes no difference, records lie inside the file in their
-//! order, and no more is kept than a record can have.
+//! The reader of pcap files, fed in pieces: the boundaries of the pieces make no difference, records are in the file,
+//! in order, and no more is stored than a record can have.
 
 use port_io::pcap::{PcapError, Reader, MAX_RECORD_BYTES};
 
-/// What was read of a file.
+/// The result of reading a file.
 #[derive(Debug, PartialEq, Eq)]
 struct Read {
     records: Vec<(u64, u32, Vec<u8>)>,

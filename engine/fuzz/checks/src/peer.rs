@@ -1,11 +1,10 @@
-//! What other processes and the kernel send: nanomsg streams and the messages in them, and frames that a network card's
-//! offloads have left unfinished.
+//! Input from other processes and the kernel: nanomsg streams and their messages, and frames with unfinished offloads.
 
 use port_io::message;
 use port_io::offload::{complete_checksum, segment, VnetHeader, VNET_HEADER_BYTES};
 use port_io::sp::{Decoder, Mapping, SpError, PAIR_GREETING};
 
-/// Runs the target. The first byte says what the rest is: a stream (with its greeting, or after one) or an unfinished frame.
+/// Runs the target. The first byte determines the type of the rest: a stream (with its greeting, or after one), or an unfinished frame.
 pub fn peer(bytes: &[u8]) {
     let Some((what, rest)) = bytes.split_first() else { return };
     let mapping = if what & 1 == 0 { Mapping::Ipc } else { Mapping::Tcp };
@@ -19,13 +18,13 @@ pub fn peer(bytes: &[u8]) {
     }
 }
 
-/// Checks that the stream gives the same messages wherever it is cut.
+/// Checks that the stream gives the same messages wherever it is divided.
 fn stream(mapping: Mapping, bytes: &[u8]) {
     let whole = messages(mapping, bytes, bytes.len().max(1));
     assert_eq!(whole, messages(mapping, bytes, 1 + bytes.len() % 7));
     for message in whole.0 {
         assert!(message.len() <= bytes.len());
-        // Refused or understood.
+        // It may be refused or accepted.
         let _ = message::parse(&message);
     }
 }
@@ -60,6 +59,6 @@ fn unfinished_frame(bytes: &[u8]) {
         payload += part.len();
     });
     assert_eq!(cut, count > 0);
-    // Each part has the headers again.
+    // Each part repeats the headers.
     assert!(payload <= frame.len() * count.max(1));
 }

@@ -1,5 +1,5 @@
-//! The programs that are fuzzed: the one of E-EON, and those that the engine's tests compile. They are read from the
-//! repository, so a program that is added to the constructs is fuzzed without further ado.
+//! The programs for fuzzing: E-EON's, and the compiled programs of the engine's tests. They are read from the
+//! repository, so a program added to the constructs is fuzzed automatically.
 
 use std::fs;
 use std::path::Path;
@@ -9,13 +9,13 @@ use bm::{Executable, Limits, Program};
 
 /// A compiled program.
 pub struct Source {
-    /// Where it is, under the repository.
+    /// Its path in the repository.
     pub path: String,
     /// BMv2 JSON.
     pub json: Vec<u8>,
 }
 
-/// Inputs name programs by index, so these keep their places, and a new one goes to the end.
+/// Inputs select programs by index, so these keep their order; append new ones.
 const FIRST: [&str; 7] = [
     "p4src/compiled/eeon.json",
     "engine/simple_switch/tests/p4/probe.json",
@@ -26,13 +26,13 @@ const FIRST: [&str; 7] = [
     "engine/python/tests/programs/resources.json",
 ];
 
-/// Whatever was compiled here comes after them, by name.
+/// The compiled programs of this folder follow them, by name.
 const CONSTRUCTS: &str = "engine/simple_switch/tests/constructs";
 
 /// Returns every program; the first is E-EON's.
 ///
 /// # Panics
-/// When a program cannot be read: the repository is not whole.
+/// If a program cannot be read, because the repository is incomplete.
 pub fn sources() -> &'static [Source] {
     static SOURCES: OnceLock<Vec<Source>> = OnceLock::new();
     SOURCES.get_or_init(|| {
@@ -53,8 +53,8 @@ pub fn sources() -> &'static [Source] {
     })
 }
 
-/// Returns the bounds under which programs are loaded here. The committed ones fit, and a hostile one costs so little memory and
-/// time that many can run.
+/// Returns the limits under which programs are loaded here. The committed programs are within them, and a hostile
+/// program takes so little memory and time that many can run.
 pub(crate) fn limits() -> Limits {
     Limits {
         max_json_bytes: 1 << 20,
@@ -67,7 +67,7 @@ pub(crate) fn limits() -> Limits {
     }
 }
 
-/// Returns a program, which is loaded once.
+/// Returns a program. Each is loaded once.
 pub(crate) fn program(index: usize) -> Arc<Executable> {
     static LOADED: OnceLock<Vec<Arc<Executable>>> = OnceLock::new();
     let load = |source: &Source| match Program::from_json_with(&source.json, &limits()) {

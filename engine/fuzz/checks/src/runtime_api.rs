@@ -1,5 +1,5 @@
-//! Calls of the runtime interface in any order with any values: each is refused or taken as the model says, and what is
-//! read back is what was written.
+//! Calls of the runtime interface in any order with any values: each is refused or accepted as in the model, and what
+//! is read back is what was written.
 
 use simple_switch::{PortConfig, Switch, SwitchConfig};
 

@@ -5,7 +5,7 @@ use simple_switch::Switch;
 
 use crate::calls::{Op, To};
 
-/// The handle that a call gives, if it gives one; otherwise the error's text.
+/// The handle that a call returns, if any; or the text of the error.
 pub(crate) type Answer = Result<Option<u64>, String>;
 
 /// Makes the call.
@@ -39,7 +39,7 @@ fn text<T, E: std::error::Error>(result: Result<T, E>) -> Result<T, String> {
     result.map_err(|error| error.to_string())
 }
 
-/// Makes a call that concerns nothing but the state.
+/// Makes a call that concerns only the state.
 fn make_to_state(state: &mut State, op: &Op) -> Result<Option<u64>, RuntimeError> {
     let value = |packets: u64| CounterValue { bytes: packets.wrapping_mul(64), packets };
     match op {

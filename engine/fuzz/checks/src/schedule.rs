@@ -1,4 +1,4 @@
-//! Streams of events to a schedule, in any order, possible or not.
+//! Streams of events for a schedule, in any order, valid or not.
 
 use ::schedule::fca::{Options, Volume};
 use ::schedule::{Floor, FlowId, Links, Name, NewFlow, Schedule};
@@ -9,13 +9,13 @@ use crate::input::Input;
 /// Maximum number of events of a run.
 const MAX_EVENTS: usize = 2000;
 
-/// Events: a byte, and what follows it. Gaps are a byte, times 10 ms.
+/// Events: a byte and its arguments. Gaps are a byte, in units of 10 ms.
 pub(crate) const ARRIVE: u8 = 0;
 pub(crate) const END: u8 = 1;
 pub(crate) const PROGRESS: u8 = 2;
 pub(crate) const CLOSE: u8 = 3;
 pub(crate) const ALLOCATE: u8 = 4;
-/// Time passes until a flow ends or the scheduler has announced a change.
+/// Time passes until a flow ends or until the next change that the scheduler has announced.
 pub(crate) const NEXT: u8 = 5;
 const KINDS: u8 = 6;
 
@@ -59,7 +59,7 @@ impl Run {
     fn event(&mut self, input: &mut Input<'_>) {
         match input.u8() % KINDS {
             ARRIVE => {
-                // Now and then in the past, which is refused.
+                // Occasionally in the past, which is refused.
                 let gap = input.u8();
                 let at = if gap == u8::MAX { Time::ZERO } else { self.later(gap) };
                 let id = id(input);
@@ -69,7 +69,7 @@ impl Run {
                 };
                 let (first, count) = (u32::from(input.u8()), u32::from(input.u8() % 18));
                 let links = self.capacities.len() as u32;
-                // One number beyond the links, too, and loops where the path is longer than there are links.
+                // May include one number beyond the links, and loops if the path is longer than the number of links.
                 let path: Vec<u32> = (0..count).map(|link| (first + link) % (links + 1)).collect();
                 let before = self.schedule.flows().len();
                 let taken = self.schedule.arrive(at, &NewFlow { id, volume_bits, path: &path });
@@ -148,7 +148,7 @@ impl Run {
                 assert!(flow.rate_bps() >= least, "{} bit/s, below the floor of {least}", flow.rate_bps());
             }
         }
-        // Asked again at once, there is nothing to tell but what step one gains from having been rounded.
+        // A repeated call at the same time has nothing to report, except what step one gains from rounding.
         assert!(self.schedule.allocate(self.now).is_ok());
     }
 }

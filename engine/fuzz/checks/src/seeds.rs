@@ -1,4 +1,4 @@
-//! Inputs to begin with, made from the real programs and from whole frames; and the file in which a corpus is kept.
+//! Initial inputs, made from the real programs and from valid frames; and the format of corpus files.
 
 use port_io::sp::{Mapping, PAIR_GREETING};
 use port_io::{message, pcap};
@@ -10,7 +10,7 @@ use crate::programs::sources;
 use crate::schedule;
 use crate::workload::TEMPLATES;
 
-/// Returns the inputs for a target, by its name.
+/// Returns the inputs for a target, by name.
 pub fn seeds(target: &str) -> Vec<Vec<u8>> {
     match target {
         "frame" => frame_seeds(),
@@ -27,7 +27,7 @@ pub fn seeds(target: &str) -> Vec<Vec<u8>> {
     }
 }
 
-/// Returns frames of all flows, each kind of message about each, whole and changed, and times of all lengths.
+/// Returns frames of all flows, each kind of message about each flow, intact and changed, and times of all lengths.
 fn nic_seeds() -> Vec<Vec<u8>> {
     const WHOLE: [u8; 3] = [u8::MAX; 3];
     let mut seeds = Vec::new();
@@ -49,7 +49,7 @@ fn nic_seeds() -> Vec<Vec<u8>> {
         }
         seeds.push(seed);
     }
-    // Flows that wait so long that their limiters are given up meanwhile, with pauses of their class and others beside them.
+    // Flows that wait so long that their limiters are removed meanwhile, with pauses of their class and of others.
     for flags in (0..8).chain(128..136) {
         let mut seed = vec![flags];
         for number in 0..200 {
@@ -68,7 +68,7 @@ fn nic_seeds() -> Vec<Vec<u8>> {
         }
         seeds.push(seed);
     }
-    // Changed where their fields are, and cut.
+    // Messages with changed fields, and truncated ones.
     for at in 12..80 {
         let mut seed = vec![at & 31, nic::FRAME, 1, 0xEA, 5];
         for change in [[at, 0, 255], [at, 0xFF, 255], [255, 255, at]] {
@@ -90,7 +90,7 @@ fn template(which: u8) -> Vec<u8> {
     crate::frame::template(which, 90)
 }
 
-/// Returns a frame on a port after a gap in units of 16 ns, as `frame` reads it.
+/// Returns a frame on a port after a gap in units of 16 ns, in the format of `frame`.
 fn raw(port: u8, gap: u16, frame: &[u8]) -> Vec<u8> {
     let mut event = vec![kind::RAW, port];
     event.extend(gap.to_le_bytes());
@@ -99,7 +99,7 @@ fn raw(port: u8, gap: u16, frame: &[u8]) -> Vec<u8> {
     event
 }
 
-/// Returns an event like that of `raw`, with a template of `which`, and copies of it.
+/// Returns an event like that of `raw`, with a template selected by `which`, and copies of it.
 fn templated(port: u8, gap: u16, which: u8, length: u16, copies: u8) -> Vec<u8> {
     let mut event = vec![kind::TEMPLATE, port];
     event.extend(gap.to_le_bytes());
@@ -111,7 +111,7 @@ fn templated(port: u8, gap: u16, which: u8, length: u16, copies: u8) -> Vec<u8> 
 
 fn frame_seeds() -> Vec<Vec<u8>> {
     let mut seeds = Vec::new();
-    // E-EON: every template to every network, by gate and by recirculation, alone and in bursts.
+    // E-EON: every template to every network, with gate and with recirculation, alone and in bursts.
     for flags in [0, 1, 4, 8, 16, 32] {
         for version in 0..8u8 {
             let mut seed = vec![0, flags, 0];
@@ -134,7 +134,7 @@ fn frame_seeds() -> Vec<Vec<u8>> {
         }
         seeds.push(seed);
     }
-    // The others: Ethernet frames of several types, with what could be items, options or addresses behind.
+    // The other programs: Ethernet frames of several types, followed by possible items, options or addresses.
     for program in 2..sources().len() as u8 {
         for ether_type in [0x0800u16, 0x86dd, 0x8100, 0x8808, 1, 2, 0x1234] {
             let mut ethernet = vec![0, 0, 0, 0, 0, 2, 0, 0, 0, 0, 0, 1];
@@ -149,7 +149,7 @@ fn frame_seeds() -> Vec<Vec<u8>> {
     seeds
 }
 
-/// Returns random calls: what they name mostly exists.
+/// Returns random calls, most of which name existing objects.
 fn runtime_api_seeds() -> Vec<Vec<u8>> {
     let mut draws = Draws::new(0xca11);
     let mut seed = |program: u8| {
@@ -160,8 +160,8 @@ fn runtime_api_seeds() -> Vec<Vec<u8>> {
     (0..16 * sources().len()).map(|at| seed((at % sources().len()) as u8)).collect()
 }
 
-/// Returns programs without edits, and with one edit of each sort at places all over the program, each with a few calls and
-/// packets.
+/// Returns programs without edits, and programs with one edit of each kind at places all over the program, each with a
+/// few calls and packets.
 fn edited_program_seeds() -> Vec<Vec<u8>> {
     let mut seeds = Vec::new();
     for program in 1..sources().len() as u8 {
@@ -191,7 +191,7 @@ fn pcap_seeds() -> Vec<Vec<u8>> {
     [1, 2, 16, 23, 24, 255].into_iter().map(seed).collect()
 }
 
-/// Returns streams of messages by both mappings, whole and after their greeting; messages; and frames with offloads to finish.
+/// Returns streams of messages for both mappings, with and without their greeting; messages; and frames with unfinished offloads.
 fn peer_seeds() -> Vec<Vec<u8>> {
     let mut seeds = Vec::new();
     for (bit, mapping) in [(0, Mapping::Ipc), (1, Mapping::Tcp)] {
@@ -224,7 +224,7 @@ fn peer_seeds() -> Vec<Vec<u8>> {
     seeds
 }
 
-/// Returns every template as it is, on small and large fabrics, with one edit of each sort, and as text.
+/// Returns every template unchanged, on small and large fabrics, with one edit of each kind, and as text.
 fn workload_seeds() -> Vec<Vec<u8>> {
     let mut seeds = Vec::new();
     for (which, text) in (0..).zip(TEMPLATES) {
@@ -242,8 +242,8 @@ fn workload_seeds() -> Vec<Vec<u8>> {
     seeds
 }
 
-/// Returns events for every scheduler with and without a floor: flows of two transfers arrive, report, end in both orders and
-/// close.
+/// Returns events for every scheduler with and without a floor: flows of two transfers arrive, report, end in both
+/// orders and close.
 fn schedule_seeds() -> Vec<Vec<u8>> {
     let mut seeds = Vec::new();
     for head in [[3, 0], [3, 7], [0, 1]] {
@@ -265,14 +265,14 @@ fn schedule_seeds() -> Vec<Vec<u8>> {
     seeds
 }
 
-/// Packs a corpus into one file: its inputs in order of length, then bytes, each after its length (4 bytes, big-endian).
+/// Packs a corpus into one file: its inputs in order of length, each as its length (4 bytes, big-endian) and its bytes.
 pub fn pack(mut inputs: Vec<Vec<u8>>) -> Vec<u8> {
     inputs.sort_by(|a, b| (a.len(), a).cmp(&(b.len(), b)));
     inputs.dedup();
     inputs.iter().flat_map(|input| [&(input.len() as u32).to_be_bytes()[..], input].concat()).collect()
 }
 
-/// Returns the inputs of a packed corpus, or `None` when the file breaks off.
+/// Returns the inputs of a packed corpus, or `None` if the file is incomplete.
 pub fn unpack(mut file: &[u8]) -> Option<Vec<Vec<u8>>> {
     let mut inputs = Vec::new();
     while !file.is_empty() {

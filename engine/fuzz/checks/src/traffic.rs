@@ -1,5 +1,5 @@
-//! A switch under traffic, and what must hold of any switch whatever its program: every packet is accounted for, frames
-//! leave in order and never two at a time by one wire, and what is drained is empty.
+//! A switch under traffic, and conditions that hold for any switch and program: every packet is accounted for, frames
+//! leave in order and never two at a time on one wire, and a drained switch is empty.
 
 use std::collections::hash_map::DefaultHasher;
 use std::hash::{Hash, Hasher};
@@ -9,17 +9,17 @@ use bm::Executable;
 use simple_switch::{ConfigError, Switch, SwitchConfig, MAX_FRAME_BYTES, PORT_COUNT};
 use units::{Duration, Time};
 
-/// A gate that opens later than this counts as one that stays shut: 53 days.
+/// A gate that opens later than this counts as permanently closed: 53 days.
 const FOREVER: Time = Time::from_ps(1 << 62);
 
-/// Maximum number of things that a switch is left to do by itself between two events.
+/// Maximum number of a switch's own events between two events of the input.
 const MAX_WAKEUPS: usize = 1000;
 
-/// Runs of ingress after which an input is left as it is: a program that copies and recirculates doubles its packets
-/// each time round.
+/// Number of ingress passes after which the rest of an input is skipped: a program that copies and recirculates doubles
+/// its packets in each round.
 const MAX_PASSES: u64 = 4000;
 
-/// A switch, its time, and a digest of everything that came out of it.
+/// A switch, its time, and a digest of its output.
 pub(crate) struct Traffic {
     pub(crate) switch: Switch,
     now: Time,
@@ -43,14 +43,14 @@ impl Traffic {
         })
     }
 
-    /// Lets a frame arrive now.
+    /// Delivers a frame to the switch now.
     pub(crate) fn packet(&mut self, port: u16, frame: &[u8]) {
         self.received += 1;
         self.switch.handle_packet(self.now, port, frame, self.received);
         self.collect();
     }
 
-    /// Lets time pass. The switch does what is due, up to a limited number of steps.
+    /// Advances the time. The switch handles due events, up to a limited number.
     pub(crate) fn advance(&mut self, span: Duration) {
         let until = self.now.saturating_add(span).min(FOREVER);
         if self.wake_until(until) {
@@ -60,17 +60,17 @@ impl Traffic {
         self.collect();
     }
 
-    /// Returns whether the switch has done as much as one input may ask of it.
+    /// Returns whether the switch has reached the limit on its work for one input.
     pub(crate) fn is_worn_out(&self) -> bool {
         self.switch.p4_passes() > MAX_PASSES
     }
 
-    /// Lets the switch do all that it has to do; returns whether it came to an end.
+    /// Runs the switch until it is idle. Returns whether it became idle within the limits.
     pub(crate) fn drain(&mut self) -> bool {
         let done = self.wake_until(FOREVER);
         self.collect();
         self.check_balance();
-        // Close to the end of time something may come round after it.
+        // Close to the end of time, a packet may recirculate after it.
         if done && self.now <= FOREVER - Duration::from_secs(1) {
             let waiting: usize = (0..PORT_COUNT as u16).map(|port| self.switch.queue_packets(port)).sum();
             assert_eq!(self.switch.stats().in_flight, waiting as u64, "packets are neither gone nor queued");
@@ -120,7 +120,7 @@ impl Traffic {
         }
     }
 
-    /// Checks that the packet counts balance. It adds up all ports, so it is called only now and then.
+    /// Checks that the packet counts balance. It sums over all ports, so it is called only occasionally.
     pub(crate) fn check_balance(&self) {
         let stats = self.switch.stats();
         assert!(stats.is_balanced(), "{stats:?}");

@@ -1,16 +1,16 @@
-//! The checked views of headers on any bytes: no accessor panics, slices stay inside the frame, and what is derived from
-//! the headers agrees with them.
+//! The checked views of headers on any bytes: no accessor panics, slices stay within the frame, and derived values
+//! agree with the headers.
 
 use wire::{classify, classify_snapped, ecn, ethernet, tcp, udp, vlan, FiveTuple, Network, PacketClass};
 
-/// Runs the target. Two bytes say how many more bytes the frame had on the wire than were captured; the rest is the frame.
+/// Runs the target. Two bytes are the number of bytes that the frame had on the wire beyond those captured; the rest is the frame.
 pub fn wire(bytes: &[u8]) {
     let (snapped, frame) = bytes.split_at(bytes.len().min(2));
     let snapped = snapped.iter().fold(0, |sum, byte| sum << 8 | usize::from(*byte));
     let class = classify(frame);
     assert_eq!(class, classify_snapped(frame, frame.len()));
     classify_snapped(frame, frame.len() + snapped);
-    // A caller may be told less than it holds.
+    // A caller may pass a length below that of its data.
     classify_snapped(frame, snapped);
     let flow = FiveTuple::of(frame);
     assert_eq!(flow.is_some(), ecn(frame).is_some(), "both need an intact IP header");
@@ -53,7 +53,7 @@ fn transport(payload: &[u8]) {
     if let Ok(segment) = tcp::Segment::new_checked(payload) {
         let header = segment.header_len();
         assert!((20..=60).contains(&header), "a TCP header of {header} bytes");
-        // Both are clipped to the bytes there are.
+        // Both are limited to the available bytes.
         assert_eq!(segment.options().len(), header.min(payload.len()) - tcp::MIN_HEADER_LEN);
         assert_eq!(segment.payload().len(), payload.len().saturating_sub(header));
         std::hint::black_box((segment.sequence(), segment.acknowledgement(), segment.window()));

@@ -1,4 +1,4 @@
-//! Descriptions of workloads, as any bytes and edited. What is taken runs over a network that is a delay.
+//! Descriptions of workloads, as any bytes and edited. Accepted ones run over a network that only delays.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
@@ -12,7 +12,7 @@ use crate::input::Input;
 
 /// Maximum number of events of a run: timers and ends of transfers.
 const MAX_STEPS: usize = 3000;
-/// A transfer of more than this is not possible (`docs/models/mapreduce.md`).
+/// Maximum size of a transfer (`docs/models/mapreduce.md`).
 const MAX_BYTES: u64 = 1_000_000_000_000_000;
 
 /// Descriptions to edit: every kind of application, alone and together.
@@ -40,8 +40,8 @@ pub(crate) const TEMPLATES: [&str; 6] = [
          {"name": "a", "maps": 3, "reducers": 2, "input_bytes": 3000, "shuffle_bytes": 3000, "output_bytes": 3000}]}]}"#,
 ];
 
-/// Runs the target. The input: 1 byte for the number of hosts, 1 for how often a transfer fails, 1 for the template; then its
-/// edits (see `edits`), or, beyond the last template, the description itself.
+/// Runs the target. The input: 1 byte for the number of hosts, 1 for the rate of failing transfers, 1 for the template;
+/// then its edits (see `edits`), or, beyond the last template, the description itself.
 pub fn workload(bytes: &[u8]) {
     static PARSED: OnceLock<Vec<Value>> = OnceLock::new();
     let parse = |text: &&str| serde_json::from_str(text).expect("the templates are JSON");
@@ -71,7 +71,7 @@ fn hosts(count: usize) -> Vec<HostInfo> {
     (0..count).map(|number| HostInfo { name: format!("h{number}"), rate, overhead }).collect()
 }
 
-/// A workload and the transfers that are under way.
+/// A workload and the transfers in flight.
 struct Run {
     workload: Workload,
     hosts: u32,
@@ -79,7 +79,7 @@ struct Run {
     now: Time,
     started: usize,
     ends: BinaryHeap<Reverse<(Time, usize, TransferId)>>,
-    /// Between which hosts a shared connection is.
+    /// The hosts of each shared connection.
     shared: BTreeMap<(u32, u32), (u32, u32)>,
 }
 
@@ -89,7 +89,7 @@ impl Run {
         Self { workload, hosts, fail_every, now: Time::ZERO, started: 0, ends, shared }
     }
 
-    /// Runs until no event is left, or for that number of steps.
+    /// Runs until no events are left, or for the maximum number of steps.
     fn run(mut self) {
         self.workload.start(self.now);
         self.carry_out();
@@ -152,7 +152,7 @@ impl Run {
                     self.check_ends(from, to);
                     self.check_shared(application, connection, from, to);
                 }
-                // Only who schedules groups looks at their ends.
+                // Only drivers that schedule groups need their ends.
                 Action::GroupEnds { .. } => {}
                 Action::Frame { from, to, frame_bytes, .. } => {
                     self.check_ends(from, to);

@@ -1,5 +1,5 @@
-//! A little fuzzing wherever tests run, without a fuzzer: every committed corpus and every input that once found a
-//! fault goes through its target, and so do some thousands of changed ones, drawn from a fixed seed.
+//! Simple fuzzing in every test run, without a fuzzer: each target runs its committed corpus, every input that once
+//! found a fault, and some thousands of mutated inputs from a fixed seed.
 
 #![allow(unsafe_code)] // A global allocator, whose trait is unsafe; it only counts and forwards. See `bounded`.
 
@@ -12,8 +12,8 @@ use std::path::Path;
 use fuzz_checks::mutation::{mutate, Draws};
 use fuzz_checks::{seeds, Target, TARGETS};
 
-/// Maximum number of inputs of a corpus that are replayed, spread over it, and of those that are made by changing them.
-/// Inputs that load a program or make a switch take milliseconds each.
+/// Maximum number of replayed inputs of a corpus, spread over it, and of mutated inputs. Inputs that load a program or
+/// create a switch take milliseconds each.
 const REPLAYED: usize = 250;
 const MUTATIONS: usize = 600;
 
@@ -26,7 +26,7 @@ fn corpus(name: &str) -> Vec<Vec<u8>> {
     seeds::unpack(&fs::read(file).expect("the corpus is there")).expect("the corpus is whole")
 }
 
-/// Runs the committed inputs of a target, those made from the programs, and changed ones.
+/// Runs the committed inputs of a target, those made from the programs, and mutated ones.
 fn replay(name: &str, mutations: usize) {
     let (target, mut corpus) = (target(name), corpus(name));
     assert!(!corpus.is_empty());

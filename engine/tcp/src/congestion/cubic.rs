@@ -1,6 +1,6 @@
 //! RFC 9438: the window follows a cubic function of the time since the last reduction.
 //!
-//! Numbers of segments are floating point, as in the RFC's equations.
+//! Window sizes in segments are floating point, as in the RFC's equations.
 
 use units::Time;
 
@@ -10,36 +10,36 @@ use super::{newreno, Ack, Controller, Window};
 const C: f64 = 0.4;
 /// Multiplicative decrease (RFC 9438, 4.6).
 const BETA: f64 = 0.7;
-/// Growth of the Reno-friendly estimate, in segments a round-trip time (RFC 9438, 4.3).
+/// Growth of the Reno-friendly estimate, in segments per round-trip time (RFC 9438, 4.3).
 const ALPHA: f64 = 3.0 * (1.0 - BETA) / (1.0 + BETA);
 
 /// A stage of congestion avoidance.
 #[derive(Clone, Copy, Debug)]
 struct Epoch {
-    /// When it began, moved on by all time that does not count.
+    /// The start, moved forward by all excluded time.
     start: Time,
-    /// Time up to here counts, or has been taken out.
+    /// The time up to which the epoch has been accounted for: counted or excluded.
     accounted: Time,
-    /// Seconds until the window is back at `w_max` (equation 2).
+    /// Seconds until the window returns to `w_max` (equation 2).
     k: f64,
-    /// What Reno would have.
+    /// The window that Reno would have.
     w_est: f64,
 }
 
 /// State of RFC 9438, 4.1.2; windows in segments.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Cubic {
-    /// Window before the last reduction, less with fast convergence.
+    /// Window before the last reduction, or less with fast convergence.
     w_max: f64,
     /// Window before the last reduction.
     cwnd_prior: f64,
     epoch: Option<Epoch>,
-    /// Part of a byte by which the window ought to be larger.
+    /// Fraction of a byte still to be added to the window.
     fraction: f64,
 }
 
 impl Cubic {
-    /// Notes the window before a reduction to BETA of it (RFC 9438, 4.6), with fast convergence (4.7), and ends the epoch.
+    /// Records the window before a reduction to BETA of it (RFC 9438, 4.6), with fast convergence (4.7), and ends the epoch.
     fn reduce(&mut self, window: &Window) {
         let cwnd = window.cwnd as f64 / window.mss as f64;
         self.w_max = if cwnd < self.w_max { cwnd * (1.0 + BETA) / 2.0 } else { cwnd };
@@ -72,7 +72,7 @@ impl Controller for Cubic {
         let grown = if at(t) < epoch.w_est {
             epoch.w_est.max(cwnd)
         } else {
-            // RFC 9438, 4.4 and 4.5: towards where the function will be in a round-trip time, at most half as much again.
+            // RFC 9438, 4.4 and 4.5: approaches the function's value one round-trip time ahead, at most 1.5 times the window.
             let rtt = ack.srtt.map_or(0.0, |srtt| srtt.as_secs_f64());
             let target = at(t + rtt).max(cwnd).min(1.5 * cwnd);
             cwnd + (target - cwnd) / cwnd * acked
@@ -92,13 +92,13 @@ impl Controller for Cubic {
         window.lose_to((flight as f64 * BETA) as u64);
     }
 
-    /// Starts the first congestion avoidance after a timeout with K = 0 and W_max = cwnd (RFC 9438, 4.8).
+    /// Prepares the first congestion avoidance after a timeout, which starts with K = 0 and W_max = cwnd (RFC 9438, 4.8).
     fn on_timeout(&mut self) {
         self.w_max = 0.0;
         self.after_idle();
     }
 
-    /// Leaves out the time in which the application limited the flow, so that its window did not grow (RFC 9438, 4.2 and 5.8).
+    /// Excludes the time in which the application limited the flow, so that its window did not grow (RFC 9438, 4.2 and 5.8).
     #[inline]
     fn unused(&mut self, now: Time) {
         if let Some(epoch) = &mut self.epoch {
@@ -107,7 +107,7 @@ impl Controller for Cubic {
         }
     }
 
-    /// Begins a new stage: the window starts again from the initial one.
+    /// Ends the stage: the window restarts from the initial one.
     fn after_idle(&mut self) {
         self.epoch = None;
     }
@@ -117,12 +117,12 @@ impl Controller for Cubic {
     }
 }
 
-/// Returns the cube root of a number that is not negative, to the last bits, by Newton's method.
+/// Returns the cube root of a non-negative number by Newton's method, accurate to the last bits.
 fn cube_root(x: f64) -> f64 {
     if x <= 0.0 {
         return 0.0;
     }
-    // A third of the exponent is a guess within a few percent.
+    // A third of the exponent gives a first estimate within a few percent.
     let mut root = f64::from_bits(x.to_bits() / 3 + 0x2A9F_7893_0000_0000);
     for _ in 0..4 {
         root = (2.0 * root + x / (root * root)) / 3.0;
@@ -158,8 +158,8 @@ mod tests {
         assert_eq!((window.ssthresh, cubic.w_max), (56 * MSS, 80.0 * 0.85));
     }
 
-    /// Checks RFC 9438, 4.2, equations 1 and 2: from 70 of 100 segments it takes K = (30 / 0.4)^(1/3) = 4.217 s to be back, with
-    /// a round-trip time long enough that Reno is slower.
+    /// Checks RFC 9438, 4.2, equations 1 and 2: the return from 70 to 100 segments takes K = (30 / 0.4)^(1/3) = 4.217 s
+    /// if the round-trip time is long enough that Reno is slower.
     #[test]
     fn the_window_is_back_at_its_maximum_after_k_seconds_and_flat_there() {
         let config = Config::default();
@@ -171,7 +171,7 @@ mod tests {
         let mut sizes = Vec::new();
         let mut now = Time::ZERO;
         for _ in 0..28 {
-            // One round-trip time's ACKs, spread over it.
+            // The ACKs of one round-trip time, evenly spread.
             let acks = window.cwnd / (2 * MSS);
             for _ in 0..acks {
                 now += Duration::from_ps(rtt.as_ps() / acks);
@@ -186,8 +186,8 @@ mod tests {
         assert!((at(8.4) / expected - 1.0).abs() < 0.05, "far beyond K: {} of {expected}", at(8.4));
     }
 
-    /// Checks RFC 9438, 4.3: at short round-trip times the window grows as Reno's would with CUBIC's decrease, by ALPHA a
-    /// round-trip time.
+    /// Checks RFC 9438, 4.3: at short round-trip times the window grows as Reno's would with CUBIC's decrease, by ALPHA
+    /// per round-trip time.
     #[test]
     fn at_short_round_trip_times_it_is_as_fast_as_reno() {
         let mut window = window(100, &Config::default());

@@ -10,7 +10,7 @@ pub(crate) struct Dctcp {
     alpha: f64,
     /// g.
     gain: f64,
-    /// DCTCP.WindowEnd: an observation window ends when this is acknowledged.
+    /// DCTCP.WindowEnd: the observation window ends when this offset is acknowledged.
     window_end: u64,
     /// DCTCP.BytesAcked.
     acked: u64,
@@ -48,7 +48,7 @@ impl Controller for Dctcp {
         (self.acked, self.marked, self.window_end) = (0, 0, ack.sent);
     }
 
-    /// Reduces the window to cwnd * (1 - alpha / 2), at most once a window of data (RFC 8257, 3.3, step 9).
+    /// Reduces the window to cwnd * (1 - alpha / 2), at most once per window of data (RFC 8257, 3.3, step 9).
     fn on_mark(&mut self, window: &mut Window) {
         window.reduce_to((window.cwnd as f64 * (1.0 - self.alpha / 2.0)) as u64);
     }
@@ -71,7 +71,7 @@ mod tests {
     #[test]
     fn alpha_follows_the_fraction_of_marked_bytes_once_a_window() {
         let mut dctcp = dctcp(0.5);
-        dctcp.observe(&ack(1, 1, 10 * MSS)); // Ends the window that began with nothing.
+        dctcp.observe(&ack(1, 1, 10 * MSS)); // Ends the initial, empty window.
         let start = dctcp.alpha();
         assert_eq!(start, 0.5 * 15.0 / 16.0);
         for step in 1..=9 {

@@ -1,8 +1,8 @@
-//! Congestion control: how the window answers to ACKs, marks and losses. One file an algorithm.
+//! Congestion control: how the window reacts to ACKs, marks and losses. One file per algorithm.
 //!
-//! When losses are found and what is sent again is decided elsewhere (`repair.rs`), the same for all.
-//! The crate's own algorithms are variants of one enum, so that nothing on a segment's way is allocated or called through a table.
-//! Arithmetic on floating point uses only operations whose result IEEE 754 fixes, so that every machine gives the same.
+//! `repair.rs` detects losses and decides what is retransmitted, in the same way for all algorithms. The crate's own algorithms
+//! are variants of one enum, so that processing a segment needs no allocation and no dynamic dispatch. Floating-point arithmetic
+//! uses only operations whose result IEEE 754 specifies exactly, so that all machines give the same results.
 
 mod cubic;
 mod dctcp;
@@ -52,13 +52,13 @@ impl Window {
         self.mss
     }
 
-    /// Returns the window that the connection began with, in bytes.
+    /// Returns the initial window of the connection, in bytes.
     #[inline]
     pub fn initial(&self) -> u64 {
         self.initial
     }
 
-    /// Returns what an ECN mark leaves at least, in bytes.
+    /// Returns the minimum window after an ECN mark, in bytes.
     #[inline]
     pub fn min_cwnd(&self) -> u64 {
         self.min_cwnd
@@ -70,14 +70,14 @@ impl Window {
         self.cwnd < self.ssthresh
     }
 
-    /// Makes the window `cwnd` bytes, but no less than [`Window::min_cwnd`]; growth goes on from there linearly.
+    /// Sets the window to `cwnd` bytes, but at least [`Window::min_cwnd`]; from there it grows linearly.
     pub fn reduce_to(&mut self, cwnd: u64) {
         self.cwnd = cwnd.max(self.min_cwnd.min(self.cwnd));
         self.ssthresh = self.threshold(self.cwnd);
         self.credit = 0;
     }
 
-    /// Sets the slow start threshold for a loss: `bytes`, but no less than two segments (RFC 5681, equation 4).
+    /// Sets the slow start threshold after a loss to `bytes`, but at least two segments (RFC 5681, equation 4).
     pub fn lose_to(&mut self, bytes: u64) {
         self.ssthresh = self.threshold(bytes);
         self.credit = 0;
@@ -88,74 +88,74 @@ impl Window {
     }
 }
 
-/// What an ACK that moved SND.UNA says. Offsets and numbers of bytes count from the start of the stream.
+/// The content of an ACK that moved SND.UNA. Offsets and byte counts start at the beginning of the stream.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Ack {
-    /// When it came.
+    /// Arrival time.
     pub now: Time,
     /// Bytes newly acknowledged.
     pub acked: u64,
-    /// SND.UNA with it.
+    /// SND.UNA after this ACK.
     pub una: u64,
     /// Highest offset sent.
     pub sent: u64,
-    /// SND.NXT: where sending goes on; behind `sent` after a time-out only.
+    /// SND.NXT: the next offset to send; less than `sent` only after a timeout.
     pub next: u64,
-    /// Of the bytes acknowledged, those that were marked; with classic ECN all or none.
+    /// Number of the acknowledged bytes that were marked; with classic ECN all or none.
     pub marked: u64,
-    /// A round-trip time, if this ACK gave one.
+    /// The round-trip time measured by this ACK, if any.
     pub rtt: Option<Duration>,
     /// The smoothed round-trip time (RFC 6298, 2).
     pub srtt: Option<Duration>,
     /// Maximum number of segments by which slow start may grow with one ACK (RFC 3465, 2.3).
     pub slow_start_limit: u64,
-    /// Slow start grows by this part of what an ACK acknowledges; at least 1 (RFC 9406, 4.2).
+    /// Divisor of slow start's growth per ACK; at least 1 (RFC 9406, 4.2).
     pub slow_start_divisor: u64,
 }
 
-/// A congestion control algorithm: what it does at each event of a connection. What is not implemented does as NewReno.
+/// A congestion control algorithm: its reactions to the events of a connection. The default implementations behave like NewReno.
 ///
-/// A user's own comes to connections by [`Settings::with_controller`].
+/// Connections use a custom controller through [`Settings::with_controller`].
 pub trait Controller: Debug + Send + Sync {
-    /// Observes every ACK that moves SND.UNA, whatever else it means, before it is answered.
+    /// Observes every ACK that moves SND.UNA, before any reaction to it.
     #[inline]
     fn observe(&mut self, _ack: &Ack) {}
 
-    /// Lets the window grow with an ACK: the flow uses its window, is not recovering, and the ACK tells of no mark.
+    /// Grows the window for an ACK. Called when the flow uses its window, is not in recovery, and the ACK reports no mark.
     #[inline]
     fn grow(&mut self, window: &mut Window, ack: &Ack) {
         newreno::grow(window, ack);
     }
 
-    /// Answers a mark, at most once a window of data. By default as a single lost packet, but nothing is sent again (RFC 3168, 6.1.2).
+    /// Reacts to a mark, at most once per window of data. By default like a single loss, but without a retransmission (RFC 3168, 6.1.2).
     fn on_mark(&mut self, window: &mut Window) {
         window.reduce_to(window.cwnd / 2);
     }
 
-    /// Sets the slow start threshold for a loss found by duplicate ACKs or by time, with `flight` bytes under way. The window follows from
-    /// it. By default half of these bytes (RFC 5681, equation 4; RFC 8257, 3.5: DCTCP answers to loss as every TCP does).
+    /// Sets the slow start threshold after a loss detected by duplicate ACKs or by time, with `flight` bytes in flight. The caller
+    /// derives the window from it. By default half of `flight` (RFC 5681, equation 4; RFC 8257, 3.5: DCTCP reacts to loss like any TCP).
     fn on_loss(&mut self, window: &mut Window, flight: u64) {
         window.lose_to(flight / 2);
     }
 
-    /// Notes that the retransmission timer has fired. The window becomes one segment; for the first time-out of a segment
-    /// [`Controller::on_loss`] has been called.
+    /// Handles an expiry of the retransmission timer. The window becomes one segment; for the first timeout of a
+    /// segment [`Controller::on_loss`] has been called before.
     fn on_timeout(&mut self) {}
 
-    /// Notes that sending starts again from the initial window, after nothing has been sent for longer than an RTO.
+    /// Handles a restart from the initial window, after an idle time longer than an RTO.
     fn after_idle(&mut self) {}
 
-    /// Notes that until now the application, and not the window, has limited what was sent: since the last ACK, or since nothing was under
-    /// way.
+    /// Records that the application, not the window, has limited the flow since the last ACK, or since nothing was in
+    /// flight.
     #[inline]
     fn unused(&mut self, _now: Time) {}
 
-    /// Returns a copy, as a reduction that turns out to have been needless (RFC 4015) asks for: `Box::new(self.clone())`.
+    /// Returns a copy, which is restored if a reduction turns out to be spurious (RFC 4015): `Box::new(self.clone())`.
     fn clone_box(&self) -> Box<dyn Controller>;
 }
 
-/// One of the algorithms with its state.
+/// An algorithm with its state.
 #[derive(Debug)]
 pub(crate) enum Congestion {
     NewReno(NewReno),
@@ -165,7 +165,7 @@ pub(crate) enum Congestion {
     Own(Box<dyn Controller>),
 }
 
-/// Calls the algorithm that there is.
+/// Calls the selected algorithm.
 macro_rules! each {
     ($self:ident, $controller:ident => $call:expr) => {
         match $self {
@@ -197,28 +197,28 @@ impl Congestion {
         each!(self, controller => controller.observe(ack));
     }
 
-    /// Calls [`Controller::grow`], and bounds what a user's algorithm sets.
+    /// Calls [`Controller::grow`], and clamps the values that a custom algorithm sets.
     #[inline]
     pub(crate) fn grow(&mut self, window: &mut Window, ack: &Ack) {
         each!(self, controller => controller.grow(window, ack));
         self.bound(window, u64::MAX);
     }
 
-    /// Calls [`Controller::on_mark`], and bounds what a user's algorithm sets.
+    /// Calls [`Controller::on_mark`], and clamps the values that a custom algorithm sets.
     pub(crate) fn on_mark(&mut self, window: &mut Window) {
         each!(self, controller => controller.on_mark(window));
         self.bound(window, u64::MAX);
     }
 
-    /// Calls [`Controller::on_loss`], and bounds what a user's algorithm sets.
+    /// Calls [`Controller::on_loss`], and clamps the values that a custom algorithm sets.
     pub(crate) fn on_loss(&mut self, window: &mut Window, flight: u64) {
         each!(self, controller => controller.on_loss(window, flight));
-        // The window becomes the threshold.
+        // The caller sets the window to the threshold.
         self.bound(window, MAX_WINDOW);
     }
 
-    /// Makes the window one segment because the retransmission timer has fired (RFC 5681, 3.1). The threshold is set when this is the first
-    /// time for this segment.
+    /// Sets the window to one segment after an expiry of the retransmission timer (RFC 5681, 3.1). Sets the threshold
+    /// if this is the segment's first timeout.
     pub(crate) fn on_timeout(&mut self, window: &mut Window, flight: u64, first: bool) {
         if first {
             self.on_loss(window, flight);
@@ -247,8 +247,8 @@ impl Congestion {
         }
     }
 
-    /// Keeps what a user's algorithm has set within what the sender counts with: the window between a segment and the largest that a peer can
-    /// announce, the threshold between two segments and `most`.
+    /// Clamps the values set by a custom algorithm to the range that the sender can handle: the window to between one
+    /// segment and the maximum window that a peer can announce, the threshold to between two segments and `most`.
     #[inline]
     fn bound(&self, window: &mut Window, most: u64) {
         if let Self::Own(_) = self {
@@ -280,7 +280,7 @@ pub(crate) mod testing {
         Window { cwnd: segments * MSS, ssthresh: segments * MSS, ..Window::new(config, MSS) }
     }
 
-    /// Makes an ACK of `acked` bytes up to `una`; a window of `flight` bytes is sent beyond it.
+    /// Returns an ACK of `acked` bytes up to `una`, with `flight` bytes sent beyond it.
     pub(crate) fn ack(una: u64, acked: u64, flight: u64) -> Ack {
         Ack {
             now: Time::ZERO,

@@ -1,8 +1,8 @@
-//! RFC 5681: slow start, congestion avoidance, halving; RFC 3465 for the counting.
+//! RFC 5681: slow start, congestion avoidance, halving; byte counting by RFC 3465.
 
 use super::{Ack, Controller, Window};
 
-/// NewReno: every event's default. A user's own controller that changes only some of them may call the others on it.
+/// NewReno: the default for every event. A custom controller that changes only some events may delegate the others to it.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NewReno;
 
@@ -12,8 +12,8 @@ impl Controller for NewReno {
     }
 }
 
-/// Grows the window after RFC 5681, 3.1, in bytes as RFC 3465, 2.1 and 2.3 count them: in slow start by what is acknowledged, at most L
-/// segments an ACK; then one segment for each window of acknowledged bytes.
+/// Grows the window by RFC 5681, 3.1, in bytes counted by RFC 3465, 2.1 and 2.3: in slow start by the acknowledged
+/// bytes, at most L segments per ACK; then by one segment per window of acknowledged bytes.
 #[inline]
 pub(super) fn grow(window: &mut Window, ack: &Ack) {
     let mut acked = ack.acked;
@@ -30,7 +30,7 @@ pub(super) fn grow(window: &mut Window, ack: &Ack) {
     if window.credit >= window.cwnd {
         window.credit -= window.cwnd;
         window.cwnd += window.mss;
-        // An ACK for several windows' worth enlarges the window once.
+        // An ACK for several windows enlarges the window only once.
         window.credit = window.credit.min(window.cwnd);
     }
 }
@@ -41,7 +41,7 @@ mod tests {
     use super::*;
     use crate::config::Config;
 
-    /// Checks RFC 3465, 2.3: with L = 2 an ACK of a stretch of four segments counts for two.
+    /// Checks RFC 3465, 2.3: with L = 2, an ACK for four segments counts as two.
     #[test]
     fn slow_start_grows_by_what_is_acknowledged_at_most_two_segments_an_ack() {
         let mut window = Window { ssthresh: u64::MAX, ..window(10, &Config::default()) };

@@ -1,29 +1,29 @@
-//! TCP Vegas (Brakmo, O'Malley, Peterson, SIGCOMM 1994, section 3.2; Brakmo and Peterson, JSAC 13(8), 1995): the window is held where
-//! a few segments wait in the network, as the round-trip time tells.
+//! TCP Vegas (Brakmo, O'Malley, Peterson, SIGCOMM 1994, section 3.2; Brakmo and Peterson, JSAC 13(8), 1995): keeps the
+//! window at a size at which a few segments wait in the network, as estimated from the round-trip time.
 
 use units::Duration;
 
 use super::{newreno, Ack, Controller, Window};
 
-/// Fewer segments waiting than this: one more (JSAC, section V: alpha = 2).
+/// With fewer waiting segments, the window grows by one (JSAC, section V: alpha = 2).
 const ALPHA: f64 = 2.0;
-/// More than this: one less (beta = 4).
+/// With more waiting segments, the window shrinks by one (beta = 4).
 const BETA: f64 = 4.0;
-/// More than this ends slow start (gamma = 1).
+/// With more waiting segments, slow start ends (gamma = 1).
 const GAMMA: f64 = 1.0;
 
-/// What has been measured.
+/// The measurements and the state of the rounds.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Vegas {
-    /// Smallest round-trip time ever: that of the path without queues.
+    /// Minimum round-trip time so far: an estimate of the path's without queues.
     base_rtt: Option<Duration>,
-    /// Smallest of this round.
+    /// Minimum of this round.
     rtt: Option<Duration>,
-    /// A round ends when this is acknowledged.
+    /// The round ends when this offset is acknowledged.
     round_end: u64,
-    /// The round that has just ended, until the window has been set by it.
+    /// Minimum of the round that has just ended, until the window has been adjusted to it.
     ended: Option<Duration>,
-    /// Slow start doubles every other round, so that the rounds between measure.
+    /// Whether slow start grows in this round. It doubles every other round; the rounds between measure.
     doubling: bool,
 }
 
@@ -44,7 +44,7 @@ impl Controller for Vegas {
             self.rtt = Some(self.rtt.map_or(rtt, |least| least.min(rtt)));
         }
         if ack.una > self.round_end {
-            // SND.NXT and not the highest offset sent: after a time-out a round is what has been sent since.
+            // SND.NXT, not the highest offset sent: after a timeout, a round consists of the data sent since.
             self.round_end = ack.next;
             self.ended = self.rtt.take();
             self.doubling = !self.doubling;
@@ -62,11 +62,11 @@ impl Controller for Vegas {
             window.cwnd as f64 / window.mss as f64 * (1.0 - base.as_ps() as f64 / rtt.as_ps() as f64);
         if window.in_slow_start() {
             if waiting > GAMMA {
-                // As in the authors' code: an eighth less on leaving slow start.
+                // As in the authors' code: leaving slow start reduces the window by an eighth.
                 window.cwnd = (window.cwnd - window.cwnd / 8).max(2 * window.mss);
                 window.ssthresh = window.cwnd;
             } else {
-                // Below about two segments every ACK ends a round: it must grow the window, too, or nothing ever does.
+                // Below about two segments every ACK ends a round, so this ACK must grow the window, or none ever would.
                 self.double(window, ack);
             }
         } else if waiting < ALPHA {
@@ -77,7 +77,7 @@ impl Controller for Vegas {
         }
     }
 
-    /// Forgets what was measured before the timer fired, which says nothing of the rounds to come; the next ACK begins one that doubles.
+    /// Discards the measurements from before the timeout, which do not apply to later rounds; the next ACK begins a round that doubles.
     fn on_timeout(&mut self) {
         *self = Self { base_rtt: self.base_rtt, ..Self::default() };
     }
@@ -101,8 +101,8 @@ mod tests {
         vegas.grow(window, &ack);
     }
 
-    /// Starts each round with 20 segments, and 100 us without a queue. Then 20 (1 - 100/rtt) segments wait: 0.95 at 105 us, 3.05
-    /// at 118 us, 4.6 at 130 us.
+    /// Starts each round with 20 segments and a base round-trip time of 100 us. Then 20 (1 - 100/rtt) segments wait:
+    /// 0.95 at 105 us, 3.05 at 118 us, 4.6 at 130 us.
     #[test]
     fn the_window_is_held_between_two_and_four_waiting_segments() {
         let mut vegas = Vegas { base_rtt: Some(Duration::from_us(100)), ..Vegas::default() };

@@ -1,10 +1,10 @@
-//! Two-ended connections over one bottleneck: a queue with a byte limit and a marking threshold in packets, a link of exact rate,
-//! delays, and faults by a rule that the test gives.
+//! Connections over one bottleneck: a queue with a byte limit and a marking threshold in packets, a link of exact rate,
+//! delays, and faults by a rule of the test.
 //!
-//! Data and ACKs of the side that opens go through the queue; what comes back is only delayed. An independent judge puts together
-//! what arrives at each end, byte by byte, if asked.
+//! Data and ACKs of the opening side go through the queue; segments of the other side are only delayed. On request, an
+//! independent judge reassembles the arrivals at each end, byte by byte.
 
-#![allow(dead_code)] // Each test crate uses its part.
+#![allow(dead_code)] // Each test crate uses a part of it.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -15,45 +15,45 @@ use tcp::{Connection, Segment, Settings};
 use units::{Bytes, DataRate, Duration, Time};
 use wire::Ecn;
 
-/// Ethernet, IPv4, FCS, preamble and gap: what a segment costs on the wire beside itself.
+/// Ethernet, IPv4, FCS, preamble and gap: the bytes of a segment on the wire besides the segment.
 const FRAMING: u64 = 14 + 20 + 4 + 8 + 12;
 
-/// What happens to a segment on its way.
+/// The fate of a segment on its way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fate {
     Arrives,
     Lost,
     Twice,
-    /// Later by this.
+    /// After this additional delay.
     Late(Duration),
-    /// CE, if it is ECN-capable.
+    /// With CE, if it is ECN-capable.
     Marked,
 }
 
-/// Which way a segment goes.
+/// The direction of a segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Way {
-    /// From the side that opened.
+    /// From the opening side.
     There,
     Back,
 }
 
-/// The rule by which segments fare: the segment, its way, and how many went that way before.
+/// The rule for the fate of segments. Its arguments are the segment, its direction, and the number of earlier segments in that direction.
 pub type Rule = Box<dyn FnMut(&Segment, Way, u64) -> Fate>;
 
 pub struct Channel {
     pub rate: DataRate,
-    /// One way; the other takes as long.
+    /// One-way delay, equal in both directions.
     pub delay: Duration,
-    /// Maximum number of bytes on the wire that wait.
+    /// Maximum number of waiting bytes, as on the wire.
     pub buffer: u64,
-    /// A packet that finds more than this many is marked.
+    /// A packet is marked if it finds more than this number in the queue.
     pub threshold: Option<usize>,
     pub rule: Rule,
 }
 
 impl Channel {
-    /// A path of `rtt` without queue, whose buffer is never full.
+    /// Returns a path with the round-trip time `rtt` (without queue) and an unlimited buffer.
     pub fn new(gbps: u64, rtt: Duration) -> Self {
         Self {
             rate: DataRate::from_bps(gbps * 1_000_000_000),
@@ -68,7 +68,7 @@ impl Channel {
         Xoshiro256PlusPlus::seed_from_u64(seed)
     }
 
-    /// Full packets of 1460 bytes that fit the path without queue: C x RTT.
+    /// Returns the number of full packets of 1460 bytes that fit in the path without queue: C x RTT.
     pub fn bandwidth_delay_packets(&self) -> f64 {
         2.0 * self.delay.as_secs_f64() / self.packet_time().as_secs_f64()
     }
@@ -86,14 +86,14 @@ enum What {
     Starts { flow: usize },
 }
 
-/// The ends of flow `f` are `2 f`, which opens and sends, and `2 f + 1`.
+/// Connections over a channel. The ends of flow `f` are `2 f`, which opens and sends, and `2 f + 1`.
 pub struct Net {
     pub channel: Channel,
     pub now: Time,
     pub ends: Vec<Connection>,
     events: BinaryHeap<Reverse<(Time, u64, What)>>,
     sequence: u64,
-    /// Segments under way, by place; free places.
+    /// Segments in flight, by index; free indices.
     under_way: Vec<Segment>,
     free: Vec<usize>,
     queue: VecDeque<(usize, Segment, u64)>,
@@ -105,17 +105,17 @@ pub struct Net {
     pub timer_events: u64,
     pub drops: u64,
     pub marks: u64,
-    /// Smallest and largest number of packets in the queue since [`Net::watch`].
+    /// Minimum and maximum number of packets in the queue since [`Net::watch`].
     pub queue_range: (usize, usize),
     watching: bool,
-    /// What has arrived at each end, by byte of its peer's stream, and how much of it is in order.
+    /// Arrivals at each end, by byte of its peer's stream, and the number of bytes in order.
     judges: Vec<(Vec<bool>, usize)>,
-    /// The sides that did not open close when the other has.
+    /// Whether the passive sides close once the other side has closed.
     pub close_in_turn: bool,
 }
 
 impl Net {
-    /// Flows of `bytes` each that start at their times; `isn` is where sequence numbers begin.
+    /// Creates flows of `bytes` each that start at the given times; `isn` is the first sequence number.
     pub fn new(channel: Channel, settings: &Settings, flows: &[(Time, u64)], isn: u32) -> Self {
         let mut net = Self {
             channel,
@@ -156,7 +156,7 @@ impl Net {
         self.sequence += 1;
     }
 
-    /// Lets happen what is due until `end`; `false` when nothing is left.
+    /// Runs all events until `end`. Returns `false` if none are left.
     pub fn run_until(&mut self, end: Time) -> bool {
         while let Some(Reverse((time, _, _))) = self.events.peek() {
             if *time > end {
@@ -206,7 +206,7 @@ impl Net {
         }
     }
 
-    /// The application of an end has done something.
+    /// Sends the segments of an end after an action of its application.
     pub fn drain(&mut self, end: usize) {
         while let Some(segment) = self.ends[end].poll_transmit(self.now) {
             let way = if end % 2 == 0 { Way::There } else { Way::Back };
@@ -278,7 +278,7 @@ impl Net {
         }
     }
 
-    /// Lets a judge follow streams of at most `bytes` bytes, whose receivers take everything at once.
+    /// Lets a judge follow streams of at most `bytes` bytes whose receivers accept everything at once.
     pub fn judge_all(&mut self, bytes: usize) {
         self.judges = vec![(vec![false; bytes], 0); self.ends.len()];
     }
@@ -292,7 +292,7 @@ impl Net {
             bytes[start..start + segment.payload_len as usize].fill(true);
         }
         *in_order += bytes[*in_order..].iter().take_while(|arrived| **arrived).count();
-        // An endpoint may refuse what has arrived (RFC 7323, 5.3), but never make something up.
+        // An endpoint may refuse a segment that has arrived (RFC 7323, 5.3), but must not report bytes that have not.
         let received = self.ends[end].bytes_received();
         assert!(received <= *in_order as u64, "end {end} has {received} bytes, of {in_order} in order");
     }
@@ -304,12 +304,12 @@ impl Net {
         }
     }
 
-    /// Notes how deep the queue is, from now on.
+    /// Starts to record the queue's depth.
     pub fn watch(&mut self) {
         (self.watching, self.queue_range) = (true, (usize::MAX, 0));
     }
 
-    /// Bytes of payload that have arrived, by flow.
+    /// Returns the payload bytes that have arrived, by flow.
     pub fn received(&self) -> Vec<u64> {
         self.ends.iter().skip(1).step_by(2).map(Connection::bytes_received).collect()
     }
@@ -319,7 +319,7 @@ impl Net {
     }
 }
 
-/// Jain's fairness index.
+/// Returns Jain's fairness index.
 pub fn jain(shares: &[u64]) -> f64 {
     let sum: f64 = shares.iter().map(|share| *share as f64).sum();
     let squares: f64 = shares.iter().map(|share| (*share as f64).powi(2)).sum();

@@ -1,8 +1,8 @@
-//! A script: one endpoint, and a peer that says exactly what the test wants.
+//! A script: one endpoint, and a peer whose segments the test defines.
 //!
 //! Our sequence numbers start at 1000, the peer's at 5000: our first byte is 1001, the peer's 5001.
 
-#![allow(dead_code)] // Each test crate uses its part.
+#![allow(dead_code)] // Each test crate uses a part of it.
 
 use tcp::{Config, Connection, DelayedAck, Segment, State};
 use units::{Duration, Time};
@@ -12,10 +12,10 @@ use wire::Ecn;
 
 pub const OUR_ISN: u32 = 1000;
 pub const PEER_ISN: u32 = 5000;
-/// Payload of a full segment in scripts, so that numbers are easy to follow.
+/// Payload of a full segment in scripts, chosen for readable numbers.
 pub const MSS: u32 = 1000;
 
-/// Settings for scripts: segments of 1000 bytes, every segment acknowledged at once.
+/// Returns settings for scripts: segments of 1000 bytes, each acknowledged at once.
 pub fn config(name: &str) -> Config {
     Config { mss: MSS as u16, delayed_ack: None, ..name.parse().unwrap() }
 }
@@ -27,12 +27,12 @@ pub fn ms(ms: u64) -> Time {
     Time::ZERO + Duration::from_ms(ms)
 }
 
-/// Sequence numbers of our stream: byte `offset` of the data, from 0.
+/// Returns the sequence number of byte `offset` of our data, from 0.
 pub fn ours(offset: u32) -> u32 {
     (OUR_ISN + 1).wrapping_add(offset)
 }
 
-/// Sequence numbers of the peer's stream.
+/// Returns the sequence number of byte `offset` of the peer's data.
 pub fn theirs(offset: u32) -> u32 {
     (PEER_ISN + 1).wrapping_add(offset)
 }
@@ -40,7 +40,7 @@ pub fn theirs(offset: u32) -> u32 {
 pub struct Script {
     pub tcp: Connection,
     pub now: Time,
-    /// What the peer announces, not scaled.
+    /// The peer's window field, not scaled.
     pub window: u16,
 }
 
@@ -55,7 +55,7 @@ impl Script {
         Self { tcp, now: Time::ZERO, window: u16::MAX }
     }
 
-    /// An established connection that we opened; the peer can do all that we offer, and needs `rtt` for the SYN-ACK.
+    /// Returns an established connection that we opened. The peer accepts all our options, and sends the SYN-ACK after `rtt`.
     pub fn established(config: Config, rtt: Duration) -> Self {
         let mut script = Self::connect(config);
         let syn = script.expect_one();
@@ -69,12 +69,12 @@ impl Script {
         let ack = script.expect_one();
         assert!(ack.is_pure_ack(), "{ack:?}");
         assert_eq!(script.tcp.state(), State::Established);
-        // From now on windows are scaled.
+        // Later windows are scaled.
         script.ack(0);
         script
     }
 
-    /// A segment of the peer without payload.
+    /// Returns a segment of the peer without payload.
     pub fn peer_segment(&self, sequence: u32, acknowledgement: u32) -> Segment {
         Segment {
             sequence,
@@ -92,17 +92,17 @@ impl Script {
         self.tcp.handle_segment(self.now, &segment);
     }
 
-    /// The peer acknowledges our data up to `offset`.
+    /// Delivers an ACK of our data up to `offset`.
     pub fn ack(&mut self, offset: u32) {
         self.receive(self.peer_segment(theirs(0), ours(offset)));
     }
 
-    /// The same with ECE.
+    /// Delivers the same with ECE.
     pub fn ack_ece(&mut self, offset: u32) {
         self.receive(Segment { flags: ACK | ECE, ..self.peer_segment(theirs(0), ours(offset)) });
     }
 
-    /// A (duplicate) ACK that reports blocks of our data.
+    /// Delivers a (duplicate) ACK with SACK blocks of our data.
     pub fn sack(&mut self, offset: u32, blocks: &[(u32, u32)]) {
         let mut sack = SackBlocks::default();
         for (left, right) in blocks {
@@ -112,17 +112,17 @@ impl Script {
         self.receive(Segment { options, ..self.peer_segment(theirs(0), ours(offset)) });
     }
 
-    /// Data of the peer.
+    /// Delivers data of the peer.
     pub fn data(&mut self, offset: u32, len: u32, ecn: Ecn) {
         self.receive(Segment { payload_len: len, ecn, ..self.peer_segment(theirs(offset), ours(0)) });
     }
 
-    /// Everything that we send now.
+    /// Returns everything that we send now.
     pub fn sent(&mut self) -> Vec<Segment> {
         std::iter::from_fn(|| self.tcp.poll_transmit(self.now)).collect()
     }
 
-    /// Where the data segments that we send now start, in bytes of our stream.
+    /// Returns the start offsets of the data segments that we send now.
     pub fn sent_data(&mut self) -> Vec<u32> {
         let sent = self.sent();
         assert!(sent.iter().all(|segment| segment.payload_len > 0), "not only data: {sent:?}");
@@ -143,7 +143,7 @@ impl Script {
         self.now += span;
     }
 
-    /// The next timer fires.
+    /// Runs the next timer.
     pub fn time_out(&mut self) {
         self.now = self.tcp.next_timeout().expect("no timer runs");
         self.tcp.handle_timeout(self.now);
@@ -154,13 +154,13 @@ impl Script {
     }
 }
 
-/// The options with which a peer agrees to everything that a SYN offers.
+/// Returns the options of a peer that accepts everything that a SYN offers.
 pub fn answer(syn: &Segment) -> Options {
     let timestamps = syn.options.timestamps.map(|ours| Timestamps { value: 77, echo_reply: ours.value });
     Options { timestamps, ..syn.options }
 }
 
-/// `SYN|ACK` for people.
+/// Returns the flags as text, such as `SYN|ACK`.
 pub fn flags(segment: &Segment) -> String {
     let names = [(SYN, "SYN"), (FIN, "FIN"), (ACK, "ACK"), (PSH, "PSH"), (ECE, "ECE"), (CWR, "CWR")];
     let set: Vec<_> = names.iter().filter(|(flag, _)| segment.has(*flag)).map(|(_, name)| *name).collect();

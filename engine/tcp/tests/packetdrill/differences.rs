@@ -1,4 +1,4 @@
-//! Scripts of github.com/google/packetdrill and of Linux' selftests in which Linux does something else than our endpoints, and why.
+//! Scripts of github.com/google/packetdrill and of Linux's selftests in which Linux and our endpoints differ, with the reasons.
 
 /// The end of a script's path, and the reason.
 pub const DIFFERENCES: [(&str, &str); 29] = [
@@ -30,7 +30,7 @@ pub const DIFFERENCES: [(&str, &str); 29] = [
         "ts_recent/invalid_ack.pkt",
         "RFC 9293, 3.10.7.4 answers an ACK of what was never sent; Linux is silent",
     ),
-    // Linux' selftests.
+    // Linux's selftests.
     ("tcp_accecn_2nd_data_as_first_connect.pkt", OPTION),
     ("tcp_accecn_client_accecn_options_lost.pkt", OPTION),
     ("tcp_accecn_sack_space_grab.pkt", OPTION),

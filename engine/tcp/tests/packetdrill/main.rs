@@ -1,10 +1,10 @@
-//! Scripts of packetdrill (the language in which the authors of Linux' TCP write its tests), played against our endpoints.
+//! Plays packetdrill scripts (the language in which the authors of Linux's TCP write its tests) against our endpoints.
 //!
-//! `PACKETDRILL=folder cargo test --package tcp --test packetdrill -- --ignored --nocapture` plays every script below a folder and
-//! prints a table: a checkout of github.com/google/packetdrill, or Linux' `tools/testing/selftests/net/packetdrill`. A script that differs
-//! must be in [`differences`] with the reason, and one that is there must differ.
+//! `PACKETDRILL=folder cargo test --package tcp --test packetdrill -- --ignored --nocapture` plays every script below a folder and prints
+//! a table. The folder is a checkout of github.com/google/packetdrill, or Linux's `tools/testing/selftests/net/packetdrill`. A script
+//! that differs must be listed in [`differences`] with the reason, and a listed script must differ.
 
-#![allow(clippy::print_stdout)] // The table of public scripts is printed.
+#![allow(clippy::print_stdout)] // Prints the table of public scripts.
 
 mod differences;
 mod parse;

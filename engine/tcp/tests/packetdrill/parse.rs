@@ -1,4 +1,4 @@
-//! The language of packetdrill's scripts, as far as one connection needs it. What it cannot read it names.
+//! A parser of packetdrill's language, as far as one connection needs it. It names statements that it cannot read.
 
 use std::iter::Peekable;
 use std::str::Lines;
@@ -7,12 +7,12 @@ use units::Duration;
 use wire::tcp::{ACK, CWR, ECE, FIN, PSH, RST, SYN};
 use wire::Ecn;
 
-/// When something is to happen.
+/// The time of an event.
 #[derive(Clone, Copy, Debug)]
 pub enum When {
     /// Since the start.
     At(Duration),
-    /// Since the event before, at the earliest and at the latest.
+    /// After the previous event: earliest and latest time.
     After(Duration, Duration),
 }
 
@@ -24,7 +24,7 @@ pub struct Options {
     pub timestamps: Option<(u32, u32)>,
 }
 
-/// A packet as a script writes it: numbers count from the first SYN of each direction.
+/// A packet in a script's notation: numbers count from the first SYN of each direction.
 #[derive(Clone, Debug)]
 pub struct Packet {
     pub ecn: Option<Ecn>,
@@ -39,7 +39,7 @@ pub struct Packet {
     pub sack: Vec<(u32, u32)>,
     /// `<...>`: any options.
     pub any_options: bool,
-    /// It has the AccECN option, which our endpoints do not have.
+    /// Whether it has the AccECN option, which our endpoints lack.
     pub accecn_option: bool,
 }
 
@@ -51,7 +51,7 @@ pub enum What {
     Out(Packet),
     /// A call of the application: name, arguments, result.
     Call { name: String, arguments: String, result: i64 },
-    /// What `TCP_INFO` must say; and how many other statements there were.
+    /// Expected values of `TCP_INFO`, and the number of other statements.
     Assert(Vec<(String, i64)>, usize),
 }
 
@@ -67,12 +67,12 @@ pub struct Script {
     /// `net.ipv4.` settings that differ from the usual ones, without that prefix.
     pub sysctls: Vec<(String, String)>,
     pub tolerance: Option<Duration>,
-    /// Values of timestamps are compared, and not their echoes alone.
+    /// Whether timestamp values are compared, not only their echoes.
     pub compares_timestamps: bool,
     pub events: Vec<Event>,
 }
 
-/// Reads a script; an error is why it does not apply.
+/// Parses a script. The error is the reason why it does not apply.
 pub fn script(text: &str) -> Result<Script, String> {
     let text = without_block_comments(text);
     let mut script = Script::default();
@@ -142,7 +142,7 @@ fn option_of(option: &str, script: &mut Script) -> Result<(), String> {
             script.tolerance = Some(Duration::from_us(value.parse().map_err(|_| "a tolerance")?));
         }
         "tcp_ts_tick_usecs" if value == "1000" => script.compares_timestamps = true,
-        // Bytes by which Linux' device joins segments that arrive.
+        // The size at which Linux's device coalesces received segments.
         "mss" => {}
         "ip_version" if value == "ipv4" => {}
         _ => return Err(format!("the option --{name}")),
@@ -150,7 +150,7 @@ fn option_of(option: &str, script: &mut Script) -> Result<(), String> {
     Ok(())
 }
 
-/// Settings of Linux that have no counterpart here because nothing depends on them: offloads, buffers, caches.
+/// Linux settings without a counterpart here, because nothing depends on them: offloads, buffers, caches.
 const WITHOUT_EFFECT: [&str; 6] = [
     "tcp_tso_win_divisor",
     "tcp_min_tso_segs",
@@ -173,7 +173,7 @@ fn shell(text: &str, script: &mut Script) -> Result<(), String> {
         if first.ends_with("defaults.sh") || first.contains("sysctl_restore") {
             continue;
         }
-        // A shaper's name: pacing by fq is the one thing that scripts about windows do not look at.
+        // A queueing discipline: scripts about windows do not examine pacing by fq.
         if *first == "tc" && words.contains(&"replace") && words.contains(&"fq") {
             continue;
         }
@@ -188,7 +188,7 @@ fn shell(text: &str, script: &mut Script) -> Result<(), String> {
             continue;
         }
         for setting in settings.iter().filter(|word| !word.starts_with('-')) {
-            // What is left of a quoted list of sizes.
+            // The rest of a quoted list of sizes.
             if setting.ends_with('"') || setting.chars().all(|one| one.is_ascii_digit()) {
                 continue;
             }
@@ -202,7 +202,7 @@ fn shell(text: &str, script: &mut Script) -> Result<(), String> {
     Ok(())
 }
 
-/// The last of the three numbers of `tcp_rmem="4096 131072 $((32*1024*1024))"`.
+/// Returns the last of the three numbers of `tcp_rmem="4096 131072 $((32*1024*1024))"`.
 fn largest_buffer(command: &str) -> Option<u64> {
     let (_, values) = command.split_once("tcp_rmem=\"")?;
     let last = values.split('"').next()?.split_whitespace().last()?;
@@ -224,7 +224,7 @@ fn when(line: &str) -> Result<(When, &str), String> {
     let (word, rest) = line.split_once(char::is_whitespace).ok_or_else(|| format!("the line {line:?}"))?;
     let rest = rest.trim();
     if word.contains("...") || rest.starts_with("...") {
-        // Calls that block run beside what follows. A connect that blocks is one that has begun.
+        // Blocking calls run concurrently with later events. A blocking connect has begun at this time.
         let is_connect = rest.contains("connect(");
         let call = rest.find("connect(").map_or("", |at| &rest[at..]);
         let start = word.split("...").next().unwrap_or_default();
@@ -296,7 +296,7 @@ fn packet(text: &str) -> Result<Packet, String> {
     Ok(packet)
 }
 
-/// `S`, `P.`, `SEWA`; a digit is the field ACE (RFC 9768, 3.2.2) as a number. The flags, and whether AE is one of them.
+/// Parses `S`, `P.` or `SEWA`; a digit is the field ACE (RFC 9768, 3.2.2) as a number. Returns the flags, and whether AE is set.
 fn flags(text: &str) -> Result<(u8, bool), String> {
     let mut all = (0, false);
     for one in text.chars() {
@@ -324,7 +324,7 @@ fn flags(text: &str) -> Result<(u8, bool), String> {
     Ok(all)
 }
 
-/// `1:1001(1000)`.
+/// Parses `1:1001(1000)`.
 fn range(text: &str) -> Option<(u32, u32)> {
     let (start, rest) = text.split_once(':')?;
     let (_, len) = rest.split_once('(')?;
@@ -377,7 +377,7 @@ fn call(text: &str) -> Result<What, String> {
     Ok(What::Call { name: name.trim().to_owned(), arguments, result })
 }
 
-/// Python statements, of which `assert tcpi_x == number` is understood; all others are counted.
+/// Parses Python statements: understands `assert tcpi_x == number`, and counts all others.
 fn assertions(text: &str) -> Result<What, String> {
     let mut known = Vec::new();
     let mut others = 0;

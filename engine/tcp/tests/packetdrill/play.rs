@@ -1,4 +1,4 @@
-//! Plays a script against one of our endpoints, set as Linux is.
+//! Plays a script against one of our endpoints with Linux's settings.
 
 use std::collections::VecDeque;
 
@@ -10,15 +10,15 @@ use wire::Ecn;
 
 use crate::parse::{Event, Packet, Script, What, When};
 
-/// What came of a script.
+/// The result of a script.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Outcome {
-    /// And how many statements about `TCP_INFO` were compared, and how many were not.
+    /// The numbers of statements about `TCP_INFO` that were compared and skipped.
     Passes {
         compared: usize,
         passed_over: usize,
     },
-    /// The line, and what was different there.
+    /// The line, and the difference.
     Differs(usize, String),
     DoesNotApply(String),
 }
@@ -26,7 +26,7 @@ pub enum Outcome {
 const OUR_ISN: u32 = 1_000_000;
 const PEER_ISN: u32 = 5_000_000;
 
-/// Linux as `defaults.sh` of the scripts sets it, on a link of 1500 bytes, as far as our endpoints have the same.
+/// Returns Linux's settings from the scripts' `defaults.sh`, on a link with an MTU of 1500 bytes, as far as our endpoints support them.
 fn linux(script: &Script) -> Result<Config, String> {
     let connects =
         script.events.iter().any(|event| matches!(&event.what, What::Call { name, .. } if name == "connect"));
@@ -74,7 +74,7 @@ fn linux(script: &Script) -> Result<Config, String> {
     Ok(config)
 }
 
-/// Linux' `tcp_ecn`: whether a connection uses ECN and AccECN, by who begins it.
+/// Interprets Linux's `tcp_ecn`: returns whether a connection uses ECN and AccECN, depending on the side that opens it.
 fn ecn_setting(value: &str, connects: bool) -> Result<(bool, bool), String> {
     Ok(match (value, connects) {
         ("0", _) | ("2" | "5", true) => (false, false),
@@ -89,10 +89,10 @@ struct Player {
     tcp: Option<Connection>,
     now: Time,
     sent: VecDeque<(Time, Segment)>,
-    /// Ours less the script's, from the first value that left.
+    /// Our timestamps minus the script's, from the first one sent.
     timestamps: Option<u32>,
     compares_timestamps: bool,
-    /// The descriptor of the connection, once it is another than the listener's.
+    /// The descriptor of the connection, once it differs from the listener's.
     accepted: Option<i64>,
     tolerance: Duration,
     compared: usize,
@@ -162,7 +162,7 @@ impl Player {
         }
     }
 
-    /// Lets timers fire that are due by `to`.
+    /// Runs the timers that are due by `to`.
     fn advance(&mut self, to: Time) {
         while let Some(due) = self.due().filter(|due| *due <= to) {
             self.now = self.now.max(due);
@@ -222,7 +222,7 @@ impl Player {
         Ok(())
     }
 
-    /// A segment of Linux may stand for several of ours, because Linux hands large ones to the network device.
+    /// Compares our segments with an expected one, which may stand for several: Linux passes large ones to the network device.
     fn expect(&mut self, from: Time, to: Time, packet: &Packet) -> Result<(), Stop> {
         let latest = to + self.tolerance;
         while self.sent.is_empty() {
@@ -254,7 +254,7 @@ impl Player {
     }
 
     fn match_packet(&mut self, ours: &Segment, packet: &Packet) -> Result<(), Stop> {
-        // PSH: each stack has its own rule where it is set within a burst.
+        // PSH is not compared: stacks differ in where they set it within a burst.
         let is_syn = ours.has(SYN);
         let same = |ours: u32, theirs: u32, what: &str| {
             if ours == theirs {
@@ -270,7 +270,7 @@ impl Player {
         if let (Some(ack), true) = (packet.acknowledgement, ours.has(ACK)) {
             same(ours.acknowledgement.wrapping_sub(PEER_ISN), ack, "the acknowledgement number")?;
         }
-        // With AccECN Linux sends pure ACKs ECN-capable, too; ours are as RFC 3168 has them.
+        // With AccECN, Linux also sends pure ACKs ECN-capable; ours follow RFC 3168.
         let is_left_open = self.config.accecn && packet.len == 0;
         self.passed_over += usize::from(packet.accecn_option) + usize::from(is_left_open);
         if let Some(ecn) = packet.ecn.filter(|_| !is_left_open) {
@@ -317,7 +317,7 @@ impl Player {
             "setsockopt" => self.set(&words, arguments)?,
             "close" if self.accepted.is_some_and(|accepted| words[0].parse() != Ok(accepted)) => {}
             "listen" => {
-                // What a connection before sent belongs to a socket that is gone.
+                // Segments of an earlier connection belong to a closed socket.
                 self.sent.clear();
                 (self.accepted, self.timestamps) = (None, None);
                 self.tcp = Some(Connection::listen(&settings()?, OUR_ISN));
@@ -360,7 +360,7 @@ impl Player {
             }
             "close" => {
                 let Some(tcp) = &mut self.tcp else { return Ok(()) };
-                // As a socket does: who throws unread data away resets (RFC 2525, 2.17), and an attempt is given up.
+                // Like a socket: discarding unread data sends a reset (RFC 2525, 2.17), and an attempt to connect is given up.
                 match tcp.state() {
                     State::Listen => {}
                     State::SynSent => tcp.abort(),
@@ -377,7 +377,7 @@ impl Player {
     fn set(&mut self, words: &[&str], arguments: &str) -> Result<(), Stop> {
         let value = words.get(3).map_or("", |word| word.trim_matches(['[', ']', '"']));
         match words.get(2).copied().unwrap_or_default() {
-            // Buffers beyond what is sent, and Nagle's algorithm, which our endpoints do not have.
+            // Buffers larger than the data sent, and Nagle's algorithm, which our endpoints lack.
             "SO_REUSEADDR" | "SO_SNDBUF" | "TCP_NODELAY" => Ok(()),
             "TCP_MAXSEG" if self.tcp.is_none() => {
                 self.config.mss = value.parse().unwrap_or(self.config.mss);
@@ -398,7 +398,7 @@ impl Player {
         Err(Stop::DoesNotApply(format!("{name} without a connection")))
     }
 
-    /// What `TCP_INFO` would say.
+    /// Compares a value of `TCP_INFO` with ours.
     fn compare(&mut self, name: &str, expected: i64) -> Result<(), Stop> {
         let Some(tcp) = &self.tcp else { return self.without_connection("TCP_INFO") };
         let segments = |bytes: Bytes| (bytes.get() / tcp.mss().get()) as i64;

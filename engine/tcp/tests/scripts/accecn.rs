@@ -13,7 +13,7 @@ fn accurate(name: &str) -> Config {
     Config { ecn: true, accecn: true, ..config(name) }
 }
 
-/// The three flags as RFC 9768 writes them: AE, CWR, ECE.
+/// Sets the three flags AE, CWR and ECE, in RFC 9768's order.
 fn with_ace(mut segment: Segment, ace: u8) -> Segment {
     segment.ae = ace & 4 != 0;
     segment.flags &= !(CWR | ECE);
@@ -21,7 +21,7 @@ fn with_ace(mut segment: Segment, ace: u8) -> Segment {
     segment
 }
 
-/// A connection that we opened to a peer with AccECN, whose SYN-ACK says `ace` and comes with `ecn`; our ACK of it.
+/// Returns a connection that we opened to a peer with AccECN, whose SYN-ACK has `ace` and arrives with `ecn`; and our ACK of it.
 fn opened(config: Config, ace: u8, ecn: Ecn) -> (Script, Segment) {
     let mut script = Script::connect(config);
     let syn = script.expect_one();
@@ -41,13 +41,13 @@ fn established(name: &str) -> Script {
     script
 }
 
-/// The peer acknowledges up to `offset` and has counted `count` marks, 5 being none.
+/// Delivers an ACK up to `offset` from a peer with a counter of `count`; 5 means no marks.
 fn ack(script: &mut Script, offset: u32, count: u8) {
     let segment = script.peer_segment(theirs(0), ours(offset));
     script.receive(with_ace(segment, count));
 }
 
-/// 3.1.1, table 2, and 3.1.2: what a server makes of each SYN.
+/// 3.1.1, table 2, and 3.1.2: a server's reaction to each SYN.
 #[test]
 fn every_syn_but_that_of_classic_ecn_and_of_none_asks_for_accecn() {
     for ace in 0..8 {
@@ -66,7 +66,7 @@ fn every_syn_but_that_of_classic_ecn_and_of_none_asks_for_accecn() {
     assert_eq!(classic.expect_one().ace(), 0b001, "a server without AccECN");
 }
 
-/// 3.1.1, table 2: the SYN-ACK tells with which codepoint the SYN came, and the ACK with which the SYN-ACK came (3.2.2.1, table 3).
+/// 3.1.1, table 2: the SYN-ACK reports the codepoint of the SYN, and the ACK that of the SYN-ACK (3.2.2.1, table 3).
 #[test]
 fn the_handshake_tells_codepoints_both_ways() {
     for (ecn, ace) in [(Ecn::NotEct, 0b010), (Ecn::Ect1, 0b011), (Ecn::Ect0, 0b100), (Ecn::Ce, 0b110)] {
@@ -77,12 +77,12 @@ fn the_handshake_tells_codepoints_both_ways() {
         let (mut client, first) = opened(accurate("newreno"), 0b010, ecn);
         assert_eq!(first.ace(), ace, "SYN-ACK with {ecn:?}");
         client.data(0, 1_000, Ecn::NotEct);
-        // 3.2.1: a marked SYN-ACK counts, as the server takes from the ACK of it.
+        // 3.2.1: a marked SYN-ACK counts; the server learns of it from the ACK.
         assert_eq!(client.expect_one().ace(), if ecn == Ecn::Ce { 6 } else { 5 }, "and then the counter");
     }
 }
 
-/// 3.2.1 and 3.2.2.1 between two of our endpoints: the mark of the SYN-ACK is one mark, and none of the data that follows.
+/// 3.2.1 and 3.2.2.1 between two of our endpoints: the SYN-ACK's mark counts as one mark, and not for the data that follows.
 #[test]
 fn a_marked_syn_ack_does_not_shrink_the_servers_window() {
     let settings = accurate("newreno").check().unwrap();
@@ -106,7 +106,7 @@ fn a_marked_syn_ack_does_not_shrink_the_servers_window() {
     assert_eq!((server.stats().mark_reductions, server.ssthresh()), (0, None));
 }
 
-/// 3.1.3: the reserved answer is AccECN's, as if the SYN had come as it was sent.
+/// 3.1.3: the reserved answer selects AccECN, as if the SYN had arrived unchanged.
 #[test]
 fn the_reserved_answer_is_taken_for_accecn() {
     let (mut script, first) = opened(accurate("newreno"), 0b101, Ecn::NotEct);
@@ -115,7 +115,7 @@ fn the_reserved_answer_is_taken_for_accecn() {
     assert_eq!(script.expect_one().ace(), 6);
 }
 
-/// 3.2.2.1: the answer to a SYN-ACK that comes again tells its codepoint, and the next segment has the counter again.
+/// 3.2.2.1: the answer to a repeated SYN-ACK reports its codepoint, and the next segment has the counter again.
 #[test]
 fn a_syn_ack_that_comes_again_is_answered_with_its_codepoint() {
     let (mut script, _) = opened(accurate("newreno"), 0b010, Ecn::NotEct);
@@ -128,7 +128,7 @@ fn a_syn_ack_that_comes_again_is_answered_with_its_codepoint() {
     assert_eq!(script.expect_one().ace(), 5);
 }
 
-/// 3.1.5: the answer to a SYN that comes again tells the codepoint of the last one; one without flags ends ECT, not the feedback.
+/// 3.1.5: the answer to a repeated SYN reports the codepoint of the latest one; a SYN without flags ends ECT, not the feedback.
 #[test]
 fn a_syn_that_comes_again_without_flags_ends_ect() {
     for (again, codepoint) in [(0b111, Ecn::Ect0), (0b000, Ecn::NotEct)] {
@@ -146,7 +146,7 @@ fn a_syn_that_comes_again_without_flags_ends_ect() {
     }
 }
 
-/// 3.1.4: once as it was, and then without flags, in both directions; an answer with AccECN counts nevertheless.
+/// 3.1.4: one retransmission is unchanged, the next has no flags, in both directions; an answer with AccECN still counts.
 #[test]
 fn after_two_losses_a_syn_has_no_flags() {
     let mut client = Script::connect(accurate("newreno"));
@@ -173,7 +173,7 @@ fn after_two_losses_a_syn_has_no_flags() {
     }
 }
 
-/// 3.2.2.4: zeros in the first feedback after the handshake, which too few packets explain, stop ECT; later ones are a count.
+/// 3.2.2.4: zero in the first feedback after the handshake stops ECT, if the number of packets cannot explain it; later zeros are a count.
 #[test]
 fn zeros_in_the_first_feedback_stop_ect() {
     for (first, packets, ect) in [(0, 1, Ecn::NotEct), (0, 3, Ecn::Ect0), (5, 1, Ecn::Ect0)] {
@@ -198,7 +198,7 @@ fn a_client_falls_back_as_the_syn_ack_says() {
     }
 }
 
-/// 3.2.2.1, table 4: zeros in the ACK of the SYN-ACK: the path clears the field, so nothing is sent ECN-capable.
+/// 3.2.2.1, table 4: zero in the ACK of the SYN-ACK means that the path clears the field, so nothing is sent ECN-capable.
 #[test]
 fn a_cleared_field_stops_ecn() {
     for (ace, ecn) in [(0b000, Ecn::NotEct), (0b010, Ecn::Ect0), (0b101, Ecn::Ect0)] {
@@ -211,7 +211,7 @@ fn a_cleared_field_stops_ecn() {
     }
 }
 
-/// 3.2.1 and 3.2.2: every marked packet counts, without data, too, and the field is in every segment.
+/// 3.2.1 and 3.2.2: every marked packet counts, with or without data, and every segment has the field.
 #[test]
 fn every_segment_carries_the_counter() {
     let (mut script, _) = opened(accurate("newreno"), 0b010, Ecn::NotEct);
@@ -224,7 +224,7 @@ fn every_segment_carries_the_counter() {
     assert_eq!(script.expect_one().ace(), 2, "in data, after a marked ACK");
 }
 
-/// 3.2.2.5.1: an ACK at once when marks begin, and with every second mark; otherwise as ACKs are delayed.
+/// 3.2.2.5.1: an immediate ACK for the first of a series of marks, and for every second mark; otherwise ACKs are delayed as usual.
 #[test]
 fn marks_make_acks_due() {
     let config = Config {
@@ -250,7 +250,7 @@ fn marks_make_acks_due() {
     }
 }
 
-/// A count that has moved is answered to once a window, without CWR, which is a bit of the count.
+/// An advanced count is reacted to once per window, without CWR, which is a bit of the count.
 #[test]
 fn marks_halve_newreno_once_a_window() {
     let mut script = established("newreno");

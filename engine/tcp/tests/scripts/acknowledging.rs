@@ -23,7 +23,7 @@ fn every_second_segment_is_acknowledged_at_once() {
     }
 }
 
-/// RFC 5681, 4.2: within a time that is set, here 40 ms.
+/// RFC 5681, 4.2: within the configured time, here 40 ms.
 #[test]
 fn a_single_segment_is_acknowledged_when_the_timer_fires() {
     let mut script = established(Config { delayed_ack: DELAYED, ..config("newreno") });
@@ -47,7 +47,7 @@ fn an_ack_that_waits_goes_with_data() {
     assert_eq!(script.tcp.next_timeout(), None, "nothing waits any more");
 }
 
-/// RFC 5681, 4.2: out of order at once, and at once when a gap is filled.
+/// RFC 5681, 4.2: at once for data out of order, and for data that fills a gap.
 #[test]
 fn what_is_out_of_order_and_what_fills_a_gap_is_acknowledged_at_once() {
     let mut script = established(Config { delayed_ack: DELAYED, sack: false, ..config("newreno") });
@@ -87,8 +87,8 @@ fn blocks(segment: &Segment) -> Vec<(u32, u32)> {
     blocks.map(|block| (block.left - theirs(0), block.right - theirs(0))).collect()
 }
 
-/// RFC 2018, 4: the first block is the one that holds the segment that has just come, the others are those reported before,
-/// at most four.
+/// RFC 2018, 4: the first block contains the segment that has just arrived, the others are those reported before, at
+/// most four.
 #[test]
 fn sack_blocks_report_the_latest_first() {
     let mut script = established(config("newreno"));
@@ -112,7 +112,7 @@ fn sack_blocks_report_the_latest_first() {
     assert_eq!(blocks(&ack)[..2], [(12 * MSS, 13 * MSS), (10 * MSS, 11 * MSS)]);
 }
 
-/// RFC 2018, 3: 8 bytes a block and 4 bytes before; RFC 7323, appendix A: timestamps take 12.
+/// RFC 2018, 3: 8 bytes per block and 4 bytes in front; RFC 7323, appendix A: timestamps take 12.
 #[test]
 fn the_acks_length_is_that_of_its_options() {
     for (timestamps, lengths) in [(None, [20, 32, 40]), (Some(Duration::from_ms(1)), [32, 44, 52])] {
@@ -132,7 +132,7 @@ fn the_acks_length_is_that_of_its_options() {
     }
 }
 
-/// RFC 7323, 4.3: the timestamp echoed is that of the segment that the ACK waits for, not of one out of order.
+/// RFC 7323, 4.3: the echoed timestamp is that of the segment that the ACK waits for, not of one out of order.
 #[test]
 fn the_echoed_timestamp_is_of_the_last_segment_in_order() {
     let mut script = established(Config { timestamps: Some(Duration::from_ms(1)), ..config("newreno") });
@@ -164,7 +164,7 @@ fn sequence_numbers_wrap() {
     assert_ne!(irs, PEER_ISN);
 }
 
-/// Linux' quick ACKs: a sender whose window is small waits for ACKs, at the start and after a loss.
+/// Linux's quick ACKs: a sender with a small window waits for ACKs, at the start and after a loss.
 #[test]
 fn quick_acks_answer_the_first_segments_and_those_after_a_repair_at_once() {
     let quick = Config { delayed_ack: DELAYED, quick_acks: 3, ..config("newreno") };
@@ -177,9 +177,9 @@ fn quick_acks_answer_the_first_segments_and_those_after_a_repair_at_once() {
         segments.map(one).collect()
     };
     assert_eq!(answers(&mut script, 0..6), [1, 1, 1, 0, 1, 0]);
-    // The last one comes again: the timer of the sender has fired.
+    // The last segment is repeated: the sender's timer has fired.
     assert_eq!(answers(&mut script, 5..10), [1, 1, 1, 1, 0]);
-    // One is missing, and then repaired: it and two more.
+    // One segment is missing and then repaired: it and two more are acknowledged at once.
     assert_eq!(answers(&mut script, 11..12), [1]);
     assert_eq!(answers(&mut script, 10..11), [1]);
     assert_eq!(answers(&mut script, 12..17), [1, 1, 0, 1, 0]);

@@ -1,4 +1,4 @@
-//! RFC 9293, 3.6: how a connection ends.
+//! RFC 9293, 3.6: the end of a connection.
 
 use tcp::{Config, End, Segment, SendError, State};
 use units::Duration;
@@ -76,7 +76,7 @@ fn a_fin_that_acknowledges_our_fin_leads_straight_to_time_wait() {
     assert_eq!(script.tcp.state(), State::TimeWait);
 }
 
-/// RFC 9293, 3.10.7.4, TIME-WAIT: the peer has not got the last ACK.
+/// RFC 9293, 3.10.7.4, TIME-WAIT: the peer has not received the last ACK.
 #[test]
 fn a_fin_that_comes_again_in_time_wait_is_acknowledged_and_the_wait_begins_again() {
     let mut script = established();
@@ -90,7 +90,7 @@ fn a_fin_that_comes_again_in_time_wait_is_acknowledged_and_the_wait_begins_again
     assert_eq!(script.tcp.next_timeout(), Some(script.now + Duration::from_secs(60)));
 }
 
-/// RFC 6298, 5.1: the FIN has a timer, too.
+/// RFC 6298, 5.1: the FIN also has a timer.
 #[test]
 fn a_lost_fin_is_sent_again() {
     let mut script = established();
@@ -160,7 +160,7 @@ fn more_than_a_connection_carries_is_refused_with_what_is_left() {
     assert_eq!(error, SendError::TooMany { bytes: 1 << 62, room: (1 << 61) - 1 });
 }
 
-/// RFC 7323, 3.2: a reset carries timestamps, too, once they have been agreed on.
+/// RFC 7323, 3.2: a reset also carries timestamps, once they have been negotiated.
 #[test]
 fn a_reset_carries_timestamps() {
     let config = Config { timestamps: Some(Duration::from_ms(1)), ..config("newreno") };
@@ -171,7 +171,7 @@ fn a_reset_carries_timestamps() {
     assert_eq!(timestamps, Some(Timestamps { value: 1_010, echo_reply: 77 }));
 }
 
-/// [`Config::fin`]: the end comes with the last acknowledgement, and nothing is sent for it.
+/// [`Config::fin`]: the connection ends with the last acknowledgement, without another segment.
 #[test]
 fn without_a_fin_a_closed_connection_ends_when_all_is_acknowledged() {
     let config = Config { fin: false, ..config("newreno") };

@@ -1,4 +1,4 @@
-//! RFC 9438 where it meets the application: time in which the window is not used does not count.
+//! RFC 9438 and the application: time in which the window is not used does not count.
 
 use tcp::Config;
 use units::Duration;
@@ -7,7 +7,7 @@ use crate::common::{config, Script};
 
 const RTT: Duration = Duration::from_ms(10);
 
-/// Windows, in segments, after each of `rounds` round trips in which all that may be sent is; one ACK a segment.
+/// Runs `rounds` round trips in which everything permitted is sent, with one ACK per segment. Returns the windows in segments after each.
 fn rounds(script: &mut Script, rounds: usize) -> Vec<u64> {
     let (mut windows, mut under_way) = (Vec::new(), script.sent_data());
     for _ in 0..rounds {
@@ -23,8 +23,8 @@ fn rounds(script: &mut Script, rounds: usize) -> Vec<u64> {
     windows
 }
 
-/// A flow that has lost one of 63 segments, and has used its window of 44 for one round trip since. Then the application does
-/// something, and the window has eight round trips to grow.
+/// Runs a flow that has lost one of 63 segments, and has since used its window of 44 for one round trip. Then the
+/// application acts, and the window has eight round trips to grow.
 fn after_a_loss(restart_after_idle: bool, application: impl FnOnce(&mut Script)) -> Vec<u64> {
     let config = Config { initial_window_segments: 63, restart_after_idle, ..config("cubic") };
     let mut script = Script::established(config, RTT);
@@ -34,7 +34,7 @@ fn after_a_loss(restart_after_idle: bool, application: impl FnOnce(&mut Script))
     for held in 2..=63 {
         script.sack(0, &[(1_000, held * 1_000)]);
     }
-    // Again, and, there being nothing else to send, the rescue of RFC 6675, 4 rule 4.
+    // Once more, because there is nothing else to send: the rescue of RFC 6675, 4 rule 4.
     assert_eq!(script.sent_data(), [0, 0]);
     script.wait(RTT);
     script.ack(63_000);
@@ -68,7 +68,7 @@ fn ten_seconds_of_one_segment_each_100_ms_do_not_open_the_window() {
     }
 }
 
-/// The same where nothing at all is sent, and RFC 5681, 4.1 is switched off.
+/// The same if nothing at all is sent, and RFC 5681, 4.1 is disabled.
 #[test]
 fn ten_seconds_of_nothing_do_not_open_the_window() {
     let idle = after_a_loss(false, |script| script.wait(Duration::from_secs(10)));

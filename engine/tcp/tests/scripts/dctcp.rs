@@ -7,7 +7,7 @@ use wire::Ecn;
 
 use crate::common::{answer, config, ours, theirs, Script, DELAYED, MSS, OUR_ISN, PEER_ISN};
 
-/// RFC 8257, 3.6 leaves it open; what the stacks do.
+/// RFC 8257, 3.6 leaves the choice open; these are the stacks' choices.
 #[test]
 fn what_is_ect_is_what_was_chosen() {
     use Ecn::{Ect0, NotEct};
@@ -47,7 +47,7 @@ fn what_is_ect_is_what_was_chosen() {
     }
 }
 
-/// A peer without ECN gets TCP without ECN, whatever is set.
+/// Without ECN at the peer, TCP runs without ECN, whatever the setting.
 #[test]
 fn without_agreement_nothing_but_a_linux_syn_is_ect() {
     let mut script = Script::connect(Config { dctcp_ect: DctcpEct::Linux, ..config("dctcp") });
@@ -61,7 +61,7 @@ fn without_agreement_nothing_but_a_linux_syn_is_ect() {
     assert!(script.sent().iter().all(|segment| segment.ecn == Ecn::NotEct));
 }
 
-/// RFC 8257, 3.2: at a change of CE what came before is acknowledged at once with the mark it had; CWR plays no part.
+/// RFC 8257, 3.2: at a change of CE, earlier data is acknowledged at once with its own mark; CWR plays no part.
 #[test]
 fn a_change_of_ce_is_acknowledged_at_once_with_delayed_acks() {
     let config = Config { delayed_ack: DELAYED, ..config("dctcp") };
@@ -81,7 +81,7 @@ fn a_change_of_ce_is_acknowledged_at_once_with_delayed_acks() {
     assert_eq!(acks(7, Ecn::Ce), [(8, true)]);
 }
 
-/// RFC 8257, 3.3: cwnd (1 - alpha / 2), once a window of data, and CWR as in RFC 3168.
+/// RFC 8257, 3.3: cwnd (1 - alpha / 2), once per window of data, and CWR as in RFC 3168.
 #[test]
 fn the_window_shrinks_by_half_of_alpha_once_a_window() {
     let config = Config { dctcp_initial_alpha: 0.5, ..config("dctcp") };
@@ -120,7 +120,7 @@ fn a_loss_halves_the_window_whatever_alpha_is() {
     assert_eq!(script.sent().first().map(|segment| segment.sequence), Some(ours(0)));
 }
 
-/// RFC 9331, 2: what is ECN-capable says by ECT(1) that it answers as L4S asks; the handshake of RFC 3168 is the same.
+/// RFC 9331, 2: ECN-capable packets carry ECT(1), which identifies an L4S sender; the handshake of RFC 3168 is unchanged.
 #[test]
 fn with_l4s_what_is_ecn_capable_is_ect1() {
     for (dctcp_ect, ack) in [(DctcpEct::DataOnly, Ecn::NotEct), (DctcpEct::Linux, Ecn::Ect1)] {

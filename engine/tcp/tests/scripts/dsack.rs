@@ -1,4 +1,4 @@
-//! RFC 2883: what comes twice is reported. RFC 3708, RFC 4015 and RFC 8985, 6.2: what the sender makes of it.
+//! RFC 2883: duplicates are reported. RFC 3708, RFC 4015 and RFC 8985, 6.2: the sender's reaction.
 
 use tcp::Config;
 use units::Duration;
@@ -16,7 +16,7 @@ fn receiver(config: Config) -> Script {
     Script::established(config, RTT)
 }
 
-/// The blocks of the one ACK that leaves, as offsets of the peer's data, and what it acknowledges.
+/// Returns the number that the only ACK acknowledges, and its blocks as offsets of the peer's data.
 fn reported(script: &mut Script) -> (u32, Vec<(u32, u32)>) {
     let ack = script.expect_one();
     let offset = |sequence: u32| sequence - theirs(0);
@@ -24,7 +24,7 @@ fn reported(script: &mut Script) -> (u32, Vec<(u32, u32)>) {
     (offset(ack.acknowledgement), blocks.map(|block| (offset(block.left), offset(block.right))).collect())
 }
 
-/// 4.1.1: a segment that was acknowledged comes again; reported once.
+/// 4.1.1: an acknowledged segment is repeated, and reported once.
 #[test]
 fn a_segment_that_comes_again_is_reported_once() {
     let mut script = receiver(on());
@@ -41,7 +41,7 @@ fn a_segment_that_comes_again_is_reported_once() {
     assert_eq!(reported(&mut off), (500, vec![]));
 }
 
-/// 4.1.2 and 4.1.3: a segment beyond a gap comes again: first what came twice, then the block that it is part of.
+/// 4.1.2 and 4.1.3: a segment beyond a gap is repeated: first the duplicate is reported, then the block that contains it.
 #[test]
 fn a_segment_beyond_a_gap_that_comes_again_is_reported_before_its_block() {
     let mut script = receiver(on());
@@ -52,7 +52,7 @@ fn a_segment_beyond_a_gap_that_comes_again_is_reported_before_its_block() {
     assert_eq!(reported(&mut script), (0, vec![(1_500, 2_000), (1_000, 2_000)]));
 }
 
-/// 4.2: a segment of which only a part is new.
+/// 4.2: a segment that is only partly new.
 #[test]
 fn of_a_segment_that_is_new_in_part_the_rest_is_reported() {
     let mut script = receiver(on());
@@ -66,8 +66,7 @@ fn of_a_segment_that_is_new_in_part_the_rest_is_reported() {
     assert_eq!(reported(&mut script), (1_500, vec![(2_000, 2_300), (1_800, 2_500)]));
 }
 
-/// Ten segments under way; the ACKs of three later ones come before that of the first, which is sent again.
-/// 4.2.2 and 4.3: a segment in order that covers blocks beyond it: of what came twice, the first.
+/// 4.2.2 and 4.3: for an in-order segment that covers blocks beyond it, the first duplicate range is reported.
 #[test]
 fn a_segment_in_order_over_blocks_reports_the_first_of_them() {
     let mut script = receiver(on());
@@ -81,6 +80,7 @@ fn a_segment_in_order_over_blocks_reports_the_first_of_them() {
     assert_eq!(reported(&mut script), (8_000, vec![]), "it fills the gap and covers nothing");
 }
 
+/// Returns a connection with ten segments in flight. ACKs of three later ones arrive before that of the first, which is retransmitted.
 fn reordered(config: Config) -> Script {
     let mut script = Script::established(config, RTT);
     script.tcp.send(30_000).unwrap();
@@ -91,7 +91,7 @@ fn reordered(config: Config) -> Script {
     script
 }
 
-/// RFC 3708, 2: the only retransmission is reported as a duplicate: the window is what is under way and what was acknowledged.
+/// RFC 3708, 2: the only retransmission is reported as a duplicate: the window becomes the data in flight plus the data acknowledged.
 #[test]
 fn a_reduction_whose_every_retransmission_was_a_duplicate_is_taken_back() {
     let mut script = reordered(on());
@@ -104,7 +104,7 @@ fn a_reduction_whose_every_retransmission_was_a_duplicate_is_taken_back() {
     assert_eq!((script.cwnd(), script.tcp.ssthresh()), (flight, None));
 }
 
-/// RFC 3708, 2: a retransmission that is not reported was needed.
+/// RFC 3708, 2: a retransmission without a report was needed.
 #[test]
 fn a_reduction_with_a_retransmission_that_was_needed_stays() {
     let mut script = Script::established(on(), RTT);
@@ -119,7 +119,7 @@ fn a_reduction_with_a_retransmission_that_was_needed_stays() {
     assert_eq!((script.tcp.stats().spurious_recoveries, script.tcp.ssthresh().unwrap().get()), (0, 5_000));
 }
 
-/// RFC 3708, 2: a report counts for a round trip after the recovery; later the network has made the duplicate.
+/// RFC 3708, 2: a report counts for a round trip after the recovery; later, the network has made the duplicate.
 #[test]
 fn a_late_report_takes_nothing_back() {
     let mut script = reordered(on());
@@ -132,7 +132,7 @@ fn a_late_report_takes_nothing_back() {
     assert_eq!(script.tcp.stats().spurious_recoveries, 0);
 }
 
-/// RFC 8985, 6.2 step 4: a duplicate widens the reordering window by a quarter of the round trip, once in each.
+/// RFC 8985, 6.2 step 4: a duplicate widens the reordering window by a quarter of the round trip, once per round trip.
 #[test]
 fn a_duplicate_widens_the_reordering_window_of_rack() {
     for (duplicates, wait_ms) in [(0, 25), (1, 50), (2, 50)] {
@@ -152,7 +152,7 @@ fn a_duplicate_widens_the_reordering_window_of_rack() {
     }
 }
 
-/// RFC 8985, 7.4.2: a probe that repeats what has arrived is reported as a duplicate: nothing was lost.
+/// RFC 8985, 7.4.2: a probe that repeats delivered data is reported as a duplicate: nothing was lost.
 #[test]
 fn a_tail_loss_probe_that_is_reported_as_a_duplicate_repairs_nothing() {
     let mut script = Script::established(Config { rack: true, ..on() }, RTT);

@@ -24,7 +24,7 @@ fn ecn_is_agreed_on_with_ece_and_cwr_on_syn_and_ece_on_syn_ack() {
     assert!(established().tcp.uses_ecn());
 }
 
-/// RFC 3168, 6.1.1: what an endpoint makes of each answer to its SYN, and of each SYN.
+/// RFC 3168, 6.1.1: an endpoint's reaction to each answer to its SYN, and to each SYN.
 #[test]
 fn without_exactly_these_flags_ecn_is_not_used() {
     for (answered, agreed) in [(0, false), (ECE, true), (CWR, false), (ECE | CWR, false)] {
@@ -87,7 +87,7 @@ fn only_new_data_is_ect() {
     assert_eq!(server.expect_one().ecn, Ecn::NotEct, "SYN-ACK");
 }
 
-/// ns-2's FullTcp, against RFC 3168, 6.1.5.
+/// ns-2's FullTcp, contrary to RFC 3168, 6.1.5.
 #[test]
 fn data_sent_again_is_ect_if_it_is_set_so_and_what_has_no_data_is_not() {
     let config = Config { ect_retransmissions: true, ..config("ecn") };
@@ -102,7 +102,7 @@ fn data_sent_again_is_ect_if_it_is_set_so_and_what_has_no_data_is_not() {
     assert_eq!(script.expect_one().ecn, Ecn::NotEct, "FIN without data");
 }
 
-/// RFC 3168, 6.1.3: ECE in every ACK from a CE packet on until one with CWR.
+/// RFC 3168, 6.1.3: ECE in every ACK from a CE packet to a packet with CWR.
 #[test]
 fn a_mark_is_echoed_until_cwr() {
     let mut script = established();
@@ -123,7 +123,7 @@ fn a_mark_is_echoed_until_cwr() {
     assert!(echoed(7, Ecn::NotEct, false));
 }
 
-/// RFC 3168, 6.1.2: the window halves, and CWR says so on the next new data, once.
+/// RFC 3168, 6.1.2: the window halves, and the next new data carries CWR, once.
 #[test]
 fn an_echo_halves_the_window_once_a_window_and_cwr_follows() {
     let mut script = established();
@@ -132,7 +132,7 @@ fn an_echo_halves_the_window_once_a_window_and_cwr_follows() {
     script.ack_ece(2_000);
     assert_eq!((script.cwnd(), script.tcp.ssthresh().unwrap().get()), (5_000, 5_000));
     script.expect_nothing();
-    // The rest of this window of data tells of the same.
+    // The rest of this window of data reports the same congestion.
     for acked in [4_000, 5_000] {
         script.ack_ece(acked);
         script.expect_nothing();
@@ -151,7 +151,7 @@ fn an_echo_halves_the_window_once_a_window_and_cwr_follows() {
     assert_eq!(script.tcp.stats().mark_reductions, 2);
 }
 
-/// RFC 3168, 6.1.2: a mark of a window that was reduced for a loss adds nothing; the next new data says CWR all the same.
+/// RFC 3168, 6.1.2: a mark in a window that was reduced for a loss has no further effect; the next new data still carries CWR.
 #[test]
 fn a_loss_and_a_mark_of_one_window_reduce_once() {
     let mut script = established();
@@ -202,7 +202,7 @@ fn marks_never_shrink_the_window_below_its_floor() {
     assert_eq!(script.cwnd(), 2_000);
 }
 
-/// In the rest of the round after a mark, ns-2 lets the window grow and Linux does not; afterwards both do.
+/// In the rest of the round after a mark, the window may grow in ns-2 but not in Linux; after that it may in both.
 #[test]
 fn the_window_grows_in_the_round_of_a_mark_if_it_is_set_so() {
     for (cwr_growth, in_the_round) in [(true, 6_000), (false, 5_000)] {

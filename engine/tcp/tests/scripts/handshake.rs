@@ -1,4 +1,4 @@
-//! RFC 9293, 3.5 and 3.10.7: how a connection begins.
+//! RFC 9293, 3.5 and 3.10.7: the opening of a connection.
 
 use tcp::{Config, End, Segment, State};
 use units::{Bytes, Duration};
@@ -7,7 +7,7 @@ use wire::tcp_options::{Options, Timestamps};
 
 use crate::common::{answer, config, flags, ms, ours, theirs, Script, OUR_ISN, PEER_ISN};
 
-/// RFC 9293, 3.5, figure 6, seen from the side that opens.
+/// RFC 9293, 3.5, figure 6, at the active side.
 #[test]
 fn an_active_open_sends_syn_and_answers_the_syn_ack() {
     let mut script = Script::connect(config("newreno"));
@@ -25,7 +25,7 @@ fn an_active_open_sends_syn_and_answers_the_syn_ack() {
     assert_eq!(script.tcp.state(), State::Established);
 }
 
-/// RFC 9293, 3.5, figure 6, seen from the side that waits.
+/// RFC 9293, 3.5, figure 6, at the passive side.
 #[test]
 fn a_passive_open_answers_syn_with_syn_ack_and_is_established_by_the_ack() {
     let mut script = Script::listen(config("newreno"));
@@ -39,7 +39,7 @@ fn a_passive_open_answers_syn_with_syn_ack_and_is_established_by_the_ack() {
     script.expect_nothing();
 }
 
-/// RFC 9293, 3.5, figure 7: both send a SYN at once.
+/// RFC 9293, 3.5, figure 7: both sides send a SYN at once.
 #[test]
 fn a_simultaneous_open_goes_through_syn_received() {
     let mut script = Script::connect(config("newreno"));
@@ -53,7 +53,7 @@ fn a_simultaneous_open_goes_through_syn_received() {
     assert_eq!(script.tcp.state(), State::Established);
 }
 
-/// RFC 9293, 3.10.7.3: an ACK for what was never sent is answered with a reset, and the attempt goes on.
+/// RFC 9293, 3.10.7.3: an ACK of data never sent is answered with a reset, and the attempt continues.
 #[test]
 fn an_old_syn_ack_is_reset() {
     let mut script = Script::connect(config("newreno"));
@@ -64,7 +64,7 @@ fn an_old_syn_ack_is_reset() {
     assert_eq!(script.tcp.state(), State::SynSent);
 }
 
-/// RFC 9293, 3.10.7.3: only a reset that acknowledges the SYN refuses.
+/// RFC 9293, 3.10.7.3: only a reset that acknowledges the SYN refuses the connection.
 #[test]
 fn a_reset_refuses_the_connection_if_it_acknowledges_the_syn() {
     let mut script = Script::connect(config("newreno"));
@@ -88,7 +88,7 @@ fn a_reset_in_syn_received_returns_to_listen() {
     assert_eq!(script.expect_one().acknowledgement, 9_001);
 }
 
-/// RFC 9293, 3.10.7.1: to what is closed nobody is connected.
+/// RFC 9293, 3.10.7.1: a closed endpoint has no connection.
 #[test]
 fn a_closed_endpoint_answers_with_a_reset_but_never_to_one() {
     let mut script = Script::listen(config("newreno"));
@@ -120,7 +120,7 @@ fn a_lost_syn_is_sent_again_after_1_3_and_7_seconds_and_given_up_after_its_retri
     script.expect_nothing();
 }
 
-/// RFC 5681, 3.1: one segment when the SYN was lost. RFC 6298, 5.7: and an RTO of 3 s.
+/// RFC 5681, 3.1: one segment if the SYN was lost. RFC 6298, 5.7: and an RTO of 3 s.
 #[test]
 fn after_a_lost_syn_data_starts_with_one_segment_and_an_rto_of_three_seconds() {
     let mut script = Script::connect(config("newreno"));
@@ -136,7 +136,7 @@ fn after_a_lost_syn_data_starts_with_one_segment_and_an_rto_of_three_seconds() {
     assert_eq!((script.cwnd(), script.tcp.rto()), (1_000, Duration::from_secs(3)));
 }
 
-/// In a data centre 3 s are ten thousand round trips: a user who sets a small initial RTO sets this one, too.
+/// In a data centre 3 s are ten thousand round trips: users who set a small initial RTO also set this one.
 #[test]
 fn the_rto_after_a_lost_syn_is_what_is_set() {
     for (syn_lost_rto_ms, rto_ms) in [(20, 20), (1, 10)] {
@@ -170,7 +170,7 @@ fn a_syn_that_comes_again_is_answered_again() {
     }
 }
 
-/// Karn's rule (RFC 6298, 3) for a SYN-ACK: nobody knows which of the two the ACK answers.
+/// Karn's rule (RFC 6298, 3) for a SYN-ACK: the ACK may be for either of the two.
 #[test]
 fn a_syn_ack_that_was_sent_twice_measures_nothing() {
     let mut script = Script::listen(config("newreno"));
@@ -183,7 +183,7 @@ fn a_syn_ack_that_was_sent_twice_measures_nothing() {
     assert_eq!((script.tcp.srtt(), script.tcp.rto()), (None, Duration::from_secs(1)));
 }
 
-/// The client's SYN comes again when the timer of the lost SYN-ACK has just fired, because both waited for 1 s.
+/// The client's SYN arrives again when the timer of the lost SYN-ACK has just fired, because both waited for 1 s.
 #[test]
 fn a_timer_and_a_syn_that_comes_again_in_one_instant_give_one_syn_ack() {
     let mut script = Script::listen(config("newreno"));
@@ -199,7 +199,7 @@ fn a_timer_and_a_syn_that_comes_again_in_one_instant_give_one_syn_ack() {
     assert_eq!(flags(&script.expect_one()), "SYN|ACK");
 }
 
-/// RFC 7323, 4.1: the echo says which SYN is answered, so it measures, and RFC 6298, 5.7 has no reason for 3 s.
+/// RFC 7323, 4.1: the echo identifies the acknowledged SYN, so it measures, and RFC 6298, 5.7 does not require 3 s.
 #[test]
 fn with_timestamps_a_syn_that_was_sent_twice_measures() {
     let timestamps = || Config { timestamps: Some(Duration::from_ms(1)), ..config("newreno") };
@@ -230,7 +230,7 @@ fn with_timestamps_a_syn_that_was_sent_twice_measures() {
     assert_eq!((script.tcp.srtt(), script.tcp.rto()), measured, "the side that waits");
 }
 
-/// Options count when both offer them: RFC 7323, 2.2 and 3.2; RFC 2018, 2; RFC 9293, 3.7.1.
+/// Options are used if both ends offer them: RFC 7323, 2.2 and 3.2; RFC 2018, 2; RFC 9293, 3.7.1.
 #[test]
 fn a_syn_ack_answers_only_the_options_that_were_offered() {
     let all = || Config {
@@ -255,7 +255,7 @@ fn a_syn_ack_answers_only_the_options_that_were_offered() {
     script.receive(Segment { flags: SYN, options: offered, ..script.peer_segment(PEER_ISN, 0) });
     let syn_ack = script.expect_one();
     let timestamps = Some(Timestamps { value: 5, echo_reply: 42 });
-    // 1 MiB >> 5 fits 16 bits; the window of a SYN-ACK itself is not scaled.
+    // 1 MiB >> 5 fits in 16 bits; the window of a SYN-ACK itself is not scaled.
     let expected = Options { mss: Some(1000), window_scale: Some(5), timestamps, ..offered };
     assert_eq!((syn_ack.options, syn_ack.window), (expected, u16::MAX));
     assert_eq!(script.tcp.mss(), Bytes::new(1000));

@@ -1,4 +1,4 @@
-//! HyStart++ (RFC 9406) over a whole connection.
+//! HyStart++ (RFC 9406) in a whole connection.
 
 use tcp::{Config, HyStart};
 use units::Duration;
@@ -7,7 +7,7 @@ use crate::common::{config, Script};
 
 const RTT: Duration = Duration::from_ms(12);
 
-/// One round trip in which every segment is acknowledged `rtt` after it left; nothing but the window limits.
+/// Runs one round trip in which every segment is acknowledged `rtt` after its departure, limited only by the window.
 fn round(script: &mut Script, under_way: &mut Vec<u32>, rtt: Duration) {
     script.wait(rtt);
     let mut sent = Vec::new();
@@ -18,7 +18,7 @@ fn round(script: &mut Script, under_way: &mut Vec<u32>, rtt: Duration) {
     *under_way = sent;
 }
 
-/// The round-trip time rises from 12 to 20 ms: slow start turns conservative after eight ACKs, and ends after five rounds.
+/// The round-trip time rises from 12 to 20 ms: slow start becomes conservative after eight ACKs, and ends after five rounds.
 #[test]
 fn slow_start_ends_where_round_trip_times_rise() {
     for algorithm in ["newreno", "cubic", "dctcp"] {
@@ -44,7 +44,7 @@ fn slow_start_ends_where_round_trip_times_rise() {
     }
 }
 
-/// RFC 9406, 4.3: only the first slow start.
+/// RFC 9406, 4.3: only in the first slow start.
 #[test]
 fn after_a_time_out_slow_start_is_as_without_it() {
     let config = Config { hystart: Some(HyStart::default()), slow_start_limit: None, ..config("newreno") };

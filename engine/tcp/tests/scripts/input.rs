@@ -1,4 +1,4 @@
-//! What must not be believed: RFC 9293, 3.10.7.4; RFC 5961; and anything at all.
+//! Untrusted input: RFC 9293, 3.10.7.4; RFC 5961; and random segments.
 
 use proptest::prelude::*;
 use tcp::{Config, Connection, Segment, State};
@@ -13,7 +13,7 @@ fn established() -> Script {
     Script::established(config("newreno"), Duration::from_ms(10))
 }
 
-/// RFC 9293, 3.10.7.4: an ACK of what was never sent.
+/// RFC 9293, 3.10.7.4: an ACK of data never sent.
 #[test]
 fn an_ack_from_the_future_is_answered_and_ignored() {
     let mut script = established();
@@ -24,7 +24,7 @@ fn an_ack_from_the_future_is_answered_and_ignored() {
     assert_eq!(script.tcp.bytes_acknowledged(), 0);
 }
 
-/// RFC 5961, 7: two ends that disagree do not answer each other without end.
+/// RFC 5961, 7: two ends that disagree do not answer each other endlessly.
 #[test]
 fn empty_segments_outside_the_window_are_answered_seldom() {
     let mut script = established();
@@ -46,7 +46,7 @@ fn a_syn_in_an_established_connection_is_answered_with_an_ack() {
     assert_eq!(script.tcp.state(), State::Established);
 }
 
-/// Linux' `TCP_MIN_SND_MSS`.
+/// Linux's `TCP_MIN_SND_MSS`.
 #[test]
 fn a_peer_cannot_ask_for_a_frame_a_byte() {
     let mut script = Script::connect(config("newreno"));
@@ -56,7 +56,7 @@ fn a_peer_cannot_ask_for_a_frame_a_byte() {
     assert_eq!(script.tcp.mss(), Bytes::new(48));
 }
 
-/// A call or a segment near the numbers that matter, so that many are acceptable.
+/// A call, or a segment with numbers near the relevant ones, so that many are acceptable.
 #[derive(Clone, Debug)]
 enum Step {
     Segment {
@@ -128,8 +128,8 @@ fn any_config() -> impl Strategy<Value = Config> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(256))]
 
-    /// Whatever comes: no panic, no endless output at one instant, timers that lie ahead once they have fired, and no more received
-    /// than the window allows.
+    /// For any input: no panic, no endless output at one time, timers in the future once they have fired, and no more
+    /// data received than the window allows.
     #[test]
     fn any_segments_and_calls_leave_an_endpoint_sound(
         config in any_config(),
@@ -194,7 +194,7 @@ proptest! {
                 sent += 1;
                 prop_assert!(segment.payload_len <= 1_000);
                 prop_assert!(segment.header_len() <= 60);
-                // The peer's largest window in the smallest segments.
+                // The peer's largest window in segments of the minimum size.
                 prop_assert!(sent < 25_000_000 / 36, "sending without end");
             }
             if let Some(at) = tcp.next_timeout() {

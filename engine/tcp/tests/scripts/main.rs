@@ -1,5 +1,5 @@
-//! Scripted exchanges: one endpoint under test, a peer that says exactly what the situation needs. Each test names the section
-//! that it is about; numbers are written out.
+//! Scripted exchanges: one endpoint under test, and a peer whose segments the test defines. Each test names the section
+//! that it checks; numbers are written out.
 
 #[path = "../common/mod.rs"]
 mod common;

@@ -1,4 +1,4 @@
-//! TCP small queues: what a connection has in its host's NIC is bounded.
+//! TCP small queues: a connection's data in its host's NIC is limited.
 
 use tcp::Config;
 use units::Duration;
@@ -22,7 +22,7 @@ fn two_segments_wait_in_the_nic_and_a_third_leaves_when_one_has_left_it() {
     script.expect_nothing();
 }
 
-/// Twice the window in a round-trip time in slow start: 40 segments in 10 ms, so 4 in 1 ms.
+/// Twice the window per round-trip time in slow start: 40 segments in 10 ms, so 4 in 1 ms.
 #[test]
 fn the_bound_is_a_time_at_the_pacing_rate_where_that_is_more_than_two_segments() {
     let mut script = established(Some(Duration::from_ms(1)));
@@ -32,7 +32,7 @@ fn the_bound_is_a_time_at_the_pacing_rate_where_that_is_more_than_two_segments()
     assert!(!unbounded.tcp.left_nic(1_000), "nothing waits for the NIC");
 }
 
-/// A loss that is found meanwhile waits for the NIC, too; what is acknowledged without data does not.
+/// A retransmission for a loss found meanwhile also waits for the NIC; ACKs without data do not.
 #[test]
 fn a_full_nic_holds_retransmissions_back_and_no_acks() {
     let mut script = established(Some(Duration::ZERO));

@@ -1,4 +1,4 @@
-//! RFC 8985: losses found by time, and probes for a lost tail.
+//! RFC 8985: losses detected by time, and probes for a lost tail.
 
 use tcp::Config;
 use units::Duration;
@@ -7,7 +7,7 @@ use crate::common::{config, Script};
 
 const RTT: Duration = Duration::from_ms(100);
 
-/// `segments` of 1000 bytes are under way; nothing else is written yet.
+/// Returns a connection with `segments` of 1000 bytes in flight, and no other data written.
 fn sent(segments: u32) -> Script {
     let config = Config { rack: true, limited_transmit: false, ..config("newreno") };
     let mut script = Script::established(config, RTT);
@@ -20,7 +20,7 @@ fn no_data() -> Vec<u32> {
     Vec::new()
 }
 
-/// 6.2: one segment that was sent later is enough, once a quarter of the round-trip time has passed; without RACK three are needed.
+/// 6.2: one later segment is enough, once a quarter of the round-trip time has passed; without RACK three are needed.
 #[test]
 fn a_segment_is_lost_a_quarter_of_a_round_trip_after_a_later_one_has_arrived() {
     let mut script = sent(4);
@@ -34,7 +34,7 @@ fn a_segment_is_lost_a_quarter_of_a_round_trip_after_a_later_one_has_arrived() {
     assert_eq!(script.tcp.stats().fast_recoveries, 1);
 }
 
-/// 6.2 step 4: three segments held leave no doubt, as long as nothing has ever come out of order.
+/// 6.2 step 4: three held segments are enough, as long as no reordering has been seen.
 #[test]
 fn three_segments_held_beyond_a_gap_need_no_time() {
     let mut script = sent(10);
@@ -45,7 +45,7 @@ fn three_segments_held_beyond_a_gap_need_no_time() {
     assert_eq!(script.sent_data(), [0]);
 }
 
-/// 6.2 step 3 and 4: after reordering has been seen, three are not enough any more.
+/// 6.2 step 3 and 4: once reordering has been seen, three are no longer enough.
 #[test]
 fn once_reordering_has_been_seen_three_segments_held_wait_too() {
     let mut script = sent(10);
@@ -63,7 +63,7 @@ fn once_reordering_has_been_seen_three_segments_held_wait_too() {
     assert_eq!(script.sent_data(), [2_000]);
 }
 
-/// 6.2 step 5: a retransmission is lost when something that was sent after it has arrived, and its own round-trip time is over.
+/// 6.2 step 5: a retransmission is lost if a later segment has arrived, and its own round-trip time has passed.
 #[test]
 fn a_lost_retransmission_is_found() {
     let mut script = sent(10);
@@ -81,7 +81,7 @@ fn a_lost_retransmission_is_found() {
     assert_eq!((script.tcp.stats().timeouts, script.tcp.in_flight().get()), (0, 0));
 }
 
-/// 6.2 step 2: an answer faster than any round trip is to the first transmission; what was sent again before it is not lost for that.
+/// 6.2 step 2: an answer faster than any round trip is for the first transmission; it does not make earlier retransmissions lost.
 #[test]
 fn an_answer_to_the_first_transmission_makes_nothing_else_lost() {
     let config = Config { rack: true, prr: true, limited_transmit: false, ..config("newreno") };
@@ -89,7 +89,7 @@ fn an_answer_to_the_first_transmission_makes_nothing_else_lost() {
     script.tcp.send(10_000).unwrap();
     script.sent();
     script.wait(RTT);
-    // Segments 0 and 1 are late. PRR lets them out again one after the other.
+    // Segments 0 and 1 are late. PRR lets them be retransmitted one after the other.
     script.sack(0, &[(2_000, 5_000)]);
     assert_eq!(script.sent_data(), [0]);
     script.wait(Duration::from_ms(1));
@@ -103,8 +103,8 @@ fn an_answer_to_the_first_transmission_makes_nothing_else_lost() {
     assert_eq!(script.tcp.stats().retransmitted_segments, 2);
 }
 
-/// 7.2 and 7.3: after two round-trip times the last segment is sent again, and the window is what it was; 7.4: the loss that the probe
-/// has repaired halves it.
+/// 7.2 and 7.3: after two round-trip times the last segment is retransmitted, and the window is unchanged; 7.4: the
+/// loss that the probe has repaired halves it.
 #[test]
 fn a_lost_tail_is_repaired_by_a_probe_and_answered_to() {
     let mut script = sent(5);
@@ -112,7 +112,7 @@ fn a_lost_tail_is_repaired_by_a_probe_and_answered_to() {
     script.wait(RTT);
     script.ack(4_000);
     script.time_out();
-    // A single segment: two round-trip times and the least RTO, but not after the RTO of 250 ms.
+    // A single segment: two round-trip times and the minimum RTO, but not after the RTO of 250 ms.
     assert_eq!(script.now, start + Duration::from_ms(100 + 250));
     assert_eq!(script.sent_data(), [4_000]);
     let before = script.cwnd();
@@ -145,7 +145,7 @@ fn a_probe_that_was_not_needed_leaves_the_window() {
     assert!(script.cwnd() >= before);
 }
 
-/// 7.4.2: the same, told by an ACK that acknowledges newer data as well.
+/// 7.4.2: the same, reported by an ACK that also acknowledges newer data.
 #[test]
 fn an_ack_of_new_data_that_reports_the_probe_as_a_duplicate_leaves_the_window() {
     let mut script = sent(5);
@@ -162,7 +162,7 @@ fn an_ack_of_new_data_that_reports_the_probe_as_a_duplicate_leaves_the_window() 
     assert!(script.cwnd() >= before, "{} of {before}", script.cwnd());
 }
 
-/// 7.3: new data makes the better probe, even where the window is full.
+/// 7.3: new data is the better probe, even if the window is full.
 #[test]
 fn new_data_is_probed_with_beyond_the_window() {
     let config = Config { rack: true, initial_window_segments: 4, ..config("newreno") };
@@ -171,7 +171,7 @@ fn new_data_is_probed_with_beyond_the_window() {
     assert_eq!(script.sent_data().len(), 4);
     script.time_out();
     assert_eq!(script.sent_data(), [4_000]);
-    // The probe finds that all four are lost; one by one, as the window of two allows.
+    // The probe reveals that all four are lost; they are retransmitted as the window of two allows.
     script.wait(RTT);
     script.sack(0, &[(4_000, 5_000)]);
     assert_eq!(script.sent_data(), [0, 1_000]);
@@ -188,7 +188,7 @@ fn after_a_probe_without_answer_the_timer_fires() {
     script.time_out();
     assert_eq!(script.now, probed + Duration::from_ms(300), "the RTO starts again with the probe");
     assert_eq!((script.sent_data(), script.cwnd()), (vec![0], 1_000));
-    // 6.3: all are lost, and sent again in slow start.
+    // 6.3: all are lost, and retransmitted in slow start.
     script.wait(RTT);
     script.ack(1_000);
     assert_eq!(script.sent_data(), [1_000, 2_000]);
@@ -198,7 +198,7 @@ fn after_a_probe_without_answer_the_timer_fires() {
     assert_eq!(script.tcp.stats().timeouts, 1);
 }
 
-/// 7.2: a FIN that leaves with the last segment does not make it two; the peer may delay the ACK, and the RTO of 300 ms comes first.
+/// 7.2: a FIN sent with the last segment is not a second segment; the peer may delay the ACK, and the RTO of 300 ms comes first.
 #[test]
 fn a_single_segment_with_fin_waits_for_a_delayed_ack() {
     let mut script = Script::established(Config { rack: true, ..config("newreno") }, RTT);

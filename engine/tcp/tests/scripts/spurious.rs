@@ -1,4 +1,4 @@
-//! RFC 5682 (F-RTO): time-outs that were not needed, with the answer of RFC 4015.
+//! RFC 5682 (F-RTO): spurious timeouts, with the response of RFC 4015.
 
 use tcp::Config;
 use units::{Bytes, Duration};
@@ -7,7 +7,7 @@ use crate::common::{config, Script};
 
 const RTT: Duration = Duration::from_ms(100);
 
-/// Ten segments are under way, their timer has fired, and the first has been sent again. `more` bytes are not sent yet.
+/// Returns a connection with ten segments in flight, whose timer has fired and whose first segment has been retransmitted. `more` bytes are unsent.
 fn timed_out(with: Config, more: u64) -> Script {
     let mut script = Script::established(Config { frto: true, ..with }, RTT);
     script.tcp.send(10_000 + more).unwrap();
@@ -25,8 +25,8 @@ fn basic() -> Config {
     Config { sack: false, ..config("newreno") }
 }
 
-/// 2.1 and 3.1, steps 2b and 3b: two ACKs that move on, the second of data that was sent once. RFC 4015: the window is what is under
-/// way and what this ACK brought, the threshold what it was.
+/// 2.1 and 3.1, steps 2b and 3b: two ACKs advance, the second for data that was sent once. RFC 4015: the window becomes
+/// the data in flight plus the data of this ACK, and the threshold is restored.
 #[test]
 fn two_acks_that_move_on_show_that_a_delay_and_no_loss_made_the_timer_fire() {
     for with in [sack(), basic(), Config { prr: true, ..sack() }] {
@@ -44,7 +44,7 @@ fn two_acks_that_move_on_show_that_a_delay_and_no_loss_made_the_timer_fire() {
     }
 }
 
-/// With RACK a tail loss probe of new data comes before the timer, and what it took for lost is so no more.
+/// With RACK, a tail loss probe of new data precedes the timer; segments that it considered lost no longer are.
 #[test]
 fn with_rack_nothing_stays_lost_after_a_spurious_time_out() {
     let config = Config { frto: true, rack: true, max_ack_delay: Some(RTT), ..sack() };
@@ -64,7 +64,7 @@ fn with_rack_nothing_stays_lost_after_a_spurious_time_out() {
     assert_eq!(script.tcp.stats().retransmitted_segments, 1);
 }
 
-/// 2.1, step 2a: the first ACK acknowledges all that was under way, so only its last part can have been lost.
+/// 2.1, step 2a: the first ACK acknowledges all data in flight, so only its last part can have been lost.
 #[test]
 fn an_ack_of_everything_is_no_sign_of_a_spurious_time_out() {
     let mut script = timed_out(sack(), 20_000);
@@ -74,7 +74,7 @@ fn an_ack_of_everything_is_no_sign_of_a_spurious_time_out() {
     assert_eq!(script.sent_data(), [10_000, 11_000]);
 }
 
-/// 2.1, step 2a: without SACK a duplicate ACK first means a loss.
+/// 2.1, step 2a: without SACK, a duplicate ACK as the first one means a loss.
 #[test]
 fn without_sack_a_duplicate_ack_first_is_followed_by_slow_start() {
     let mut script = timed_out(basic(), 20_000);
@@ -84,7 +84,7 @@ fn without_sack_a_duplicate_ack_first_is_followed_by_slow_start() {
     assert_eq!(script.tcp.stats().spurious_timeouts, 0);
 }
 
-/// 3.1, step 2: with SACK duplicate ACKs are only noted, and the next ACK of new data goes on.
+/// 3.1, step 2: with SACK, duplicate ACKs are only recorded, and the next ACK of new data continues.
 #[test]
 fn with_sack_a_duplicate_ack_first_only_fills_the_scoreboard() {
     let mut script = timed_out(sack(), 20_000);
@@ -94,7 +94,7 @@ fn with_sack_a_duplicate_ack_first_only_fills_the_scoreboard() {
     assert_eq!(script.sent_data(), [10_000, 11_000]);
 }
 
-/// Step 2b: no new data to probe with, or the peer takes none.
+/// Step 2b: there is no new data to probe with, or the peer accepts none.
 #[test]
 fn without_new_data_slow_start_goes_on() {
     let mut script = timed_out(sack(), 0);
@@ -107,7 +107,7 @@ fn without_new_data_slow_start_goes_on() {
     assert_eq!(script.sent_data(), [1_000, 2_000]);
 }
 
-/// Step 3a: the second ACK is a duplicate: what follows the first segment was lost.
+/// Step 3a: the second ACK is a duplicate: the data after the first segment was lost.
 #[test]
 fn a_duplicate_ack_after_the_new_data_means_a_loss() {
     let mut script = timed_out(basic(), 20_000);
@@ -118,7 +118,7 @@ fn a_duplicate_ack_after_the_new_data_means_a_loss() {
     assert_eq!(script.sent_data(), [1_000, 2_000]);
 }
 
-/// 3.1, step 3a and b: a block of the new data means a loss, one of what was sent before the time-out none.
+/// 3.1, step 3a and b: a block of the new data means a loss; a block of data sent before the timeout does not.
 #[test]
 fn with_sack_it_matters_what_the_second_ack_reports() {
     let mut lost = timed_out(sack(), 20_000);
@@ -133,7 +133,7 @@ fn with_sack_it_matters_what_the_second_ack_reports() {
     assert_eq!(late.tcp.stats().spurious_timeouts, 1);
 }
 
-/// Step 1: what an earlier recovery has sent again says nothing about this time-out; and a second time-out is believed.
+/// Step 1: data retransmitted by an earlier recovery proves nothing about this timeout; and a second timeout is taken as genuine.
 #[test]
 fn a_second_time_out_in_a_row_and_one_in_recovery_are_not_doubted() {
     let mut script = timed_out(sack(), 20_000);

@@ -1,4 +1,4 @@
-//! RFC 6298: the retransmission timer. RFC 5681, 3.1 and 4.1: what it does to the window.
+//! RFC 6298: the retransmission timer. RFC 5681, 3.1 and 4.1: its effect on the window.
 
 use tcp::{Config, End, Segment};
 use units::Duration;
@@ -18,7 +18,7 @@ fn the_handshake_gives_the_first_measurement() {
     assert_eq!(script.tcp.rto(), Duration::from_ms(300));
 }
 
-/// RFC 6298, 5.4 to 5.6; RFC 5681, 3.1: the window becomes one segment, ssthresh half of the flight once.
+/// RFC 6298, 5.4 to 5.6; RFC 5681, 3.1: the window becomes one segment; ssthresh becomes half of the flight, once.
 #[test]
 fn a_time_out_sends_the_first_segment_again_and_backs_off() {
     let mut script = established(config("newreno"));
@@ -35,7 +35,7 @@ fn a_time_out_sends_the_first_segment_again_and_backs_off() {
     assert_eq!(script.tcp.stats().timeouts, 4);
 }
 
-/// RFC 5681, 3.1: slow start up to ssthresh, and everything from the first byte again.
+/// RFC 5681, 3.1: slow start up to ssthresh, and everything is retransmitted from the first byte.
 #[test]
 fn after_a_time_out_slow_start_sends_all_again() {
     let mut script = established(config("newreno"));
@@ -53,7 +53,7 @@ fn after_a_time_out_slow_start_sends_all_again() {
     assert_eq!(script.tcp.next_timeout(), None, "RFC 6298, 5.2");
 }
 
-/// Karn's rule (RFC 6298, 3): what was sent twice does not measure, so the back-off stays.
+/// Karn's rule (RFC 6298, 3): data sent twice does not measure, so the back-off stays.
 #[test]
 fn an_ack_of_what_was_sent_twice_measures_nothing() {
     let mut script = established(config("newreno"));
@@ -148,7 +148,7 @@ fn the_initial_window_is_what_is_set() {
     }
 }
 
-/// RFC 3465, 2.3, or no limit, as Linux has it: an ACK for ten segments opens the window by ten.
+/// RFC 3465, 2.3, or no limit, as in Linux: an ACK for ten segments opens the window by ten.
 #[test]
 fn an_ack_opens_the_window_in_slow_start_by_what_is_set() {
     for (slow_start_limit, after) in [(Some(1), 11_000), (Some(2), 12_000), (None, 20_000)] {
@@ -160,7 +160,7 @@ fn an_ack_opens_the_window_in_slow_start_by_what_is_set() {
     }
 }
 
-/// RFC 9438, 5.8's aim: a window that is not used does not grow.
+/// RFC 9438, 5.8's aim: an unused window does not grow.
 #[test]
 fn a_flow_that_sends_little_does_not_grow_its_window() {
     let mut script = established(config("newreno"));

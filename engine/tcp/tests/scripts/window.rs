@@ -20,14 +20,14 @@ fn no_more_is_sent_than_the_peer_takes() {
     let mut script = Script::established(config, Duration::from_ms(1));
     script.tcp.send(100_000).unwrap();
     script.sent();
-    // Peers that scale by 14 announce in units of 16 KiB; this one does, as it answered our offer.
+    // Peers that scale by 14 announce in units of 16 KiB; this one does, because it copied our offer.
     script.window = 1;
     script.ack(20_000);
     let sent: u32 = script.sent().iter().map(|segment| segment.payload_len).sum();
     assert_eq!(sent, 16_000, "whole segments of 16384 bytes");
 }
 
-/// RFC 9293, 3.8.6.1: a closed window is probed for ever, with back-off; retransmissions are not counted meanwhile.
+/// RFC 9293, 3.8.6.1: a closed window is probed forever, with back-off; meanwhile retransmissions are not counted.
 #[test]
 fn a_closed_window_is_probed_with_back_off_and_never_given_up_while_the_peer_answers() {
     let mut script = established(Config { retries: 2, ..config("newreno") });
@@ -66,7 +66,7 @@ fn a_closed_window_whose_owner_is_silent_is_given_up() {
     assert_eq!(script.tcp.end(), Some(End::TimedOut));
 }
 
-/// RFC 9293, 3.8.6.2.1: no silly segments, but half of the largest window is sent.
+/// RFC 9293, 3.8.6.2.1: small segments are avoided, but half of the largest window is sent.
 #[test]
 fn a_sliver_of_window_is_not_filled_but_half_of_a_small_one_is() {
     let config = Config { receive_buffer: Some(Bytes::new(60_000)), ..config("newreno") };
@@ -78,7 +78,7 @@ fn a_sliver_of_window_is_not_filled_but_half_of_a_small_one_is() {
     assert_eq!(sent, [1_000], "200 bytes of window are left, of 65535 at most");
 }
 
-/// RFC 9293, 3.8.6.2.2: the receiver opens its window by a segment or half its buffer at least.
+/// RFC 9293, 3.8.6.2.2: the receiver opens its window by at least a segment or half its buffer.
 #[test]
 fn a_reader_opens_the_window_when_there_is_enough() {
     let mut script = established(reader(4_000));
@@ -96,7 +96,7 @@ fn a_reader_opens_the_window_when_there_is_enough() {
     assert_eq!(script.tcp.read(1), 0);
 }
 
-/// RFC 9293, 3.8.6.1: a probe of our closed window is answered, and its byte is not taken.
+/// RFC 9293, 3.8.6.1: a probe of our closed window is answered, and its byte is not accepted.
 #[test]
 fn a_probe_of_a_closed_window_is_answered() {
     let mut script = established(reader(1_000));
@@ -116,7 +116,7 @@ fn what_exceeds_the_window_is_cut_off() {
     assert_eq!(script.tcp.bytes_received(), 1_000);
 }
 
-/// RFC 7323, 2.2 and 2.3: 64 KB needs no scale, 1 MB one of 4 or 5, and without an option the window is what the field holds.
+/// RFC 7323, 2.2 and 2.3: 64 KB needs no scale, 1 MB needs 4 or 5; without the option, the window is limited to its field.
 #[test]
 fn the_window_limits_of_the_papers_are_announced() {
     for (buffer, scale, window) in [

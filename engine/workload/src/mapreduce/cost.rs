@@ -1,17 +1,17 @@
-//! How long tasks work: cycles at the clock, bytes at the disk's rates, times the task's own noise. The network's share is not
-//! here.
+//! The durations of tasks: CPU cycles at the clock rate, bytes at the disk's rates, multiplied by the task's noise.
+//! Network time is not included.
 
 use units::Duration;
 
 use crate::random::seconds;
 
-/// Map output that is sorted and written at a time (MRPerf `buffer_size`: 50 MB); what is larger is merged afterwards.
+/// Map output that is sorted and written at once (MRPerf `buffer_size`: 50 MB); larger output is merged afterwards.
 pub(crate) const SORT_BUFFER_BYTES: u64 = 50 << 20;
 
 /// Map output that a reducer keeps in memory (MRPerf `in_mem_space`: 66 % of 100 MB).
 pub(crate) const IN_MEMORY_BYTES: u64 = 66 << 20;
 
-/// What a job's tasks cost, in cycles. Defaults: MRPerf's Terasort.
+/// The costs of a job's tasks, in cycles. Defaults: MRPerf's Terasort.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Cost {
     pub(crate) startup_cycles: f64,
@@ -23,7 +23,7 @@ pub(crate) struct Cost {
     pub(crate) reduce_cycles_per_byte: f64,
 }
 
-/// A worker's core and disk.
+/// A worker's CPU core and disk.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Machine {
     pub(crate) cpu_hz: f64,
@@ -39,25 +39,25 @@ impl Machine {
         seconds(time * noise)
     }
 
-    /// Returns the time in which a task's JVM starts.
+    /// Returns the start-up time of a task's JVM.
     pub(crate) fn start_up(&self, cost: &Cost, noise: f64) -> Duration {
         self.work(cost.startup_cycles, 0, 0, noise)
     }
 
-    /// Returns the time of a whole map task whose split of `input` bytes is on its own disk.
+    /// Returns the duration of a whole map task whose split of `input` bytes is on the local disk.
     pub(crate) fn map(&self, cost: &Cost, input: u64, output: u64, noise: f64) -> Duration {
         let (cycles, read, written) = map_after_input(cost, input, output);
         self.work(cost.startup_cycles + cycles, input.saturating_add(read), written, noise)
     }
 
-    /// Returns the time of a map task once it has its split.
+    /// Returns the duration of a map task after it has received its split.
     pub(crate) fn map_after_input(&self, cost: &Cost, input: u64, output: u64, noise: f64) -> Duration {
         let (cycles, read, written) = map_after_input(cost, input, output);
         self.work(cycles, read, written, noise)
     }
 
-    /// Returns the time of a reduce task from having everything to having its output: the last merge writes what is in memory, all is read,
-    /// then reduced.
+    /// Returns the duration of a reduce task from the last fetch to the output: the last merge writes the data in
+    /// memory, then everything is read and reduced.
     pub(crate) fn reduce(&self, cost: &Cost, input: u64, noise: f64) -> Duration {
         let cycles =
             cost.merge_cycles + cost.reduce_start_cycles + cost.reduce_cycles_per_byte * input as f64;
@@ -70,8 +70,8 @@ impl Machine {
     }
 }
 
-/// Returns the cycles, bytes read and bytes written by a map after its input. Output that did not fit the buffer is merged: read
-/// and written once more.
+/// Returns the cycles, bytes read and bytes written by a map after its input. Output larger than the buffer is merged:
+/// read and written once more.
 fn map_after_input(cost: &Cost, input: u64, output: u64) -> (f64, u64, u64) {
     let merged = if output > SORT_BUFFER_BYTES { output } else { 0 };
     let cycles = cost.map_cycles_per_byte * input as f64

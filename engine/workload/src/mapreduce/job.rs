@@ -1,4 +1,4 @@
-//! The tasks of one job: where splits lie, which maps and reducers run where, and what reducers still have to fetch.
+//! The tasks of one job: the locations of splits, the workers of maps and reducers, and the reducers' pending fetches.
 
 use units::{Duration, Histogram, Time};
 
@@ -6,13 +6,13 @@ use super::cost::Cost;
 use crate::random::{Purpose, Stream};
 use crate::report::{Distribution, JobReport};
 
-/// A cluster as it was described and checked, without its jobs and machine.
+/// A checked description of a cluster, without its jobs and machine.
 pub(super) struct Settings {
     pub(super) seed: u64,
     pub(super) application: u64,
     /// Hosts by worker.
     pub(super) workers: Vec<u32>,
-    /// Racks by worker; `None` is in the rack of nobody else.
+    /// Racks by worker; `None` means a rack of its own.
     pub(super) racks: Vec<Option<u32>>,
     pub(super) map_slots: u32,
     pub(super) reduce_slots: u32,
@@ -27,13 +27,13 @@ pub(super) struct Settings {
 }
 
 impl Settings {
-    /// Returns the stream of one task of a job.
+    /// Returns the random stream of one task of a job.
     pub(super) fn stream(&self, purpose: Purpose, job: u32, task: u32) -> Stream {
         Stream::new(self.seed, purpose, &[self.application, job.into(), task.into()])
     }
 }
 
-/// A job as it was described and checked.
+/// A checked description of a job.
 #[derive(Clone, Debug)]
 pub(super) struct JobSettings {
     pub(super) name: String,
@@ -46,16 +46,16 @@ pub(super) struct JobSettings {
     pub(super) cost: Cost,
 }
 
-/// One job. Its tasks take memory from its arrival to its end only.
+/// One job. Its tasks occupy memory only from its arrival to its end.
 pub(super) struct Job {
     settings: JobSettings,
     tasks: Option<Box<Tasks>>,
-    /// Transfers that have failed.
+    /// Number of failed transfers.
     pub(super) refetches: u64,
     outcome: Outcome,
 }
 
-/// What the report contains.
+/// The data of the report.
 #[derive(Default)]
 struct Outcome {
     local_maps: u32,
@@ -68,23 +68,23 @@ struct Outcome {
     fetch_task_ps: u64,
     reduce_task_ps: u64,
     network_bytes: u64,
-    /// Of each reducer that fetched over the network: from its first fetch to its last byte.
+    /// For each reducer that fetched over the network: the time from its first fetch to its last byte.
     shuffles: Vec<Duration>,
 }
 
 struct Tasks {
     number: u32,
-    /// By map: workers that have its split, `replicas` of them each.
+    /// By map: the workers that hold its split, `replicas_each` for each map.
     replicas: Vec<u32>,
     replicas_each: usize,
-    /// By worker: maps whose split is there, the last to be started first.
+    /// By worker: the maps whose split it holds, the next one to start last.
     local: Vec<Vec<u32>>,
-    /// Maps from here on may not have started.
+    /// All maps below this number have started.
     next_map: u32,
     maps: Vec<MapTask>,
     started_maps: u32,
     ended_maps: u32,
-    /// Maps that the job tracker knows to have ended, in that order.
+    /// Maps whose end the job tracker has been notified of, in that order.
     announced: Vec<u32>,
     reducers: Vec<Reducer>,
     ended_reducers: u32,
@@ -99,48 +99,48 @@ struct MapTask {
 struct Reducer {
     worker: u32,
     started: Time,
-    /// Its JVM is up.
+    /// Whether its JVM has started.
     ready: bool,
-    /// How many of the announced maps it has taken up.
+    /// Number of announced maps that it has processed.
     heard: usize,
-    /// Maps whose output it may ask for.
+    /// Maps whose output it may fetch.
     known: Vec<u32>,
     fetching: u32,
     fetched: u32,
     input_bytes: u64,
     draw: Stream,
-    /// When its first fetch over the network began, and when the last byte of the latest one arrived.
+    /// Start of its first fetch over the network, and arrival of the last byte of its latest one.
     first_fetch: Option<Time>,
     last_byte: Time,
     has_everything: Option<Time>,
-    /// Workers that get a copy of its output.
+    /// Workers that receive a copy of its output.
     copies: Vec<u32>,
-    /// Copies of its output that are not complete; `None` before it writes.
+    /// Number of incomplete copies of its output; `None` before it writes.
     unwritten: Option<u32>,
 }
 
-/// A map that is given to a worker.
+/// A map assigned to a worker.
 pub(super) struct StartedMap {
     pub(super) map: u32,
     pub(super) is_local: bool,
     pub(super) noise: f64,
 }
 
-/// What a reducer does next.
+/// The next fetch of a reducer.
 pub(super) enum Fetch {
-    /// A partition was on its own host, or empty.
+    /// A partition that is on its own host, or empty.
     Local,
-    /// `worker` asks `from`.
+    /// `worker` fetches from `from`.
     Remote { map: u32, worker: u32, from: u32, bytes: u64 },
 }
 
-/// A reducer that has everything.
+/// A reducer that has received all partitions.
 pub(super) struct Fetched {
     pub(super) input_bytes: u64,
     pub(super) noise: f64,
 }
 
-/// Returns the part of `total` that is the `index`th of `count` that differ by at most one byte.
+/// Returns the size of part `index` when `total` is divided into `count` parts that differ by at most one byte.
 fn part(total: u64, index: u64, count: u64) -> u64 {
     let until = |index: u64| u128::from(total) * u128::from(index) / u128::from(count);
     (until(index + 1) - until(index)) as u64
@@ -163,24 +163,24 @@ impl Job {
         self.outcome.end.is_some()
     }
 
-    /// Returns the bytes of a map's input.
+    /// Returns the size of a map's input, in bytes.
     pub(super) fn split(&self, map: u32) -> u64 {
         part(self.settings.input_bytes, map.into(), self.settings.maps.into())
     }
 
-    /// Returns the bytes that a reducer gets from a map.
+    /// Returns the size of a map's partition for a reducer, in bytes.
     pub(super) fn partition(&self, map: u32, reducer: u32) -> u64 {
         let (maps, reducers) = (u64::from(self.settings.maps), u64::from(self.settings.reducers));
         let index = u64::from(map) * reducers + u64::from(reducer);
         part(self.settings.shuffle_bytes, index, maps * reducers)
     }
 
-    /// Returns the bytes of a map's output: all its partitions.
+    /// Returns the size of a map's output, in bytes: the sum of its partitions.
     pub(super) fn map_output(&self, map: u32) -> u64 {
         part(self.settings.shuffle_bytes, map.into(), self.settings.maps.into())
     }
 
-    /// Returns the bytes of a reducer's output.
+    /// Returns the size of a reducer's output, in bytes.
     pub(super) fn output(&self, reducer: u32) -> u64 {
         part(self.settings.output_bytes, reducer.into(), self.settings.reducers.into())
     }
@@ -193,7 +193,7 @@ impl Job {
         self.tasks.as_mut().expect("a job's tasks are there from its arrival to its end")
     }
 
-    /// Submits the job: its input lies where it was put, seeded by split.
+    /// Submits the job, and places its input splits at random, with one stream per split.
     pub(super) fn arrive(&mut self, number: u32, cluster: &Settings) {
         let workers = cluster.workers.len();
         let replicas_each = cluster.replicas.min(workers as u32) as usize;
@@ -224,7 +224,7 @@ impl Job {
         }));
     }
 
-    /// Starts the next map for a worker, if there is one: the first whose split it has, or else the first.
+    /// Starts the next map on a worker, if there is one: preferably the first whose split the worker holds, otherwise the first.
     pub(super) fn start_map(&mut self, worker: u32, now: Time, cluster: &Settings) -> Option<StartedMap> {
         let maps = self.settings.maps;
         let tasks = self.tasks_mut();
@@ -247,12 +247,12 @@ impl Job {
         cluster.stream(Purpose::ReduceNoise, self.tasks().number, reducer).log_normal(cluster.noise_sigma)
     }
 
-    /// Returns the worker that a map runs or ran on.
+    /// Returns the worker on which a map runs or ran.
     pub(super) fn map_worker(&self, map: u32) -> u32 {
         self.tasks().maps[map as usize].worker
     }
 
-    /// Returns the worker that has a map's split and is nearest to the map: the first of its rack, or else the first as they were drawn.
+    /// Returns the nearest worker that holds a map's split: the first in the map's rack, otherwise the first in drawn order.
     pub(super) fn replica(&self, map: u32, racks: &[Option<u32>]) -> u32 {
         let tasks = self.tasks();
         let drawn = &tasks.replicas[map as usize * tasks.replicas_each..][..tasks.replicas_each];
@@ -261,7 +261,7 @@ impl Job {
         *drawn.iter().find(near).unwrap_or(&drawn[0])
     }
 
-    /// Ends a map; returns its worker.
+    /// Ends a map. Returns its worker.
     pub(super) fn end_map(&mut self, map: u32, now: Time) -> u32 {
         let maps = self.settings.maps;
         let tasks = self.tasks_mut();
@@ -276,7 +276,7 @@ impl Job {
         task.worker
     }
 
-    /// Notes that the job tracker has heard that a map has ended.
+    /// Records that the job tracker has been notified of the end of a map.
     pub(super) fn announce(&mut self, map: u32) {
         self.tasks_mut().announced.push(map);
     }
@@ -285,12 +285,12 @@ impl Job {
         self.tasks().reducers.len() as u32
     }
 
-    /// Starts the next reducer for a worker, if enough maps are known to have ended. Returns it and its noise.
+    /// Starts the next reducer on a worker, if the job tracker knows that enough maps have ended. Returns its number and its noise.
     pub(super) fn start_reducer(&mut self, worker: u32, now: Time, cluster: &Settings) -> Option<(u32, f64)> {
         let (maps, reducers) = (self.settings.maps, self.settings.reducers);
         let tasks = self.tasks_mut();
         let number = tasks.reducers.len() as u32;
-        // A share that is a whole number of maps is one, whatever the last binary digit says: 28 % of 25 are 7.
+        // The tolerance compensates for rounding where the share is a whole number of maps: 28 % of 25 is 7.
         let enough = libm::ceil(cluster.slowstart * f64::from(maps) - 1e-9);
         if number == reducers || (tasks.announced.len() as f64) < enough {
             return None;
@@ -318,8 +318,8 @@ impl Job {
         self.tasks_mut().reducers[reducer as usize].ready = true;
     }
 
-    /// Returns the next partition that a reducer gets, at random among those that it may ask for; `None` when there is none or it fetches
-    /// as many as it may.
+    /// Returns the next partition for a reducer, chosen at random from those available; `None` if there is none, or if
+    /// the reducer already has the maximum number of fetches.
     pub(super) fn next_fetch(&mut self, number: u32, cluster: &Settings) -> Option<Fetch> {
         let tasks = self.tasks.as_mut().expect("a job's tasks are there from its arrival to its end");
         let reducer = &mut tasks.reducers[number as usize];
@@ -345,7 +345,7 @@ impl Job {
         Some(Fetch::Remote { map, worker, from, bytes })
     }
 
-    /// Returns who asks whom for how much when a fetch has failed.
+    /// Returns fetching worker, source worker and size for the repetition of a failed fetch.
     pub(super) fn fetch_again(&self, reducer: u32, map: u32) -> (u32, u32, u64) {
         let worker = self.tasks().reducers[reducer as usize].worker;
         (worker, self.map_worker(map), self.partition(map, reducer))
@@ -356,7 +356,7 @@ impl Job {
         self.outcome.first_fetch_start.get_or_insert(now);
     }
 
-    /// Notes that a partition has arrived over the network.
+    /// Records that a partition has arrived over the network.
     pub(super) fn fetched(&mut self, number: u32, map: u32, now: Time) {
         let bytes = self.partition(map, number);
         self.outcome.network_bytes += bytes;
@@ -385,27 +385,27 @@ impl Job {
         Some(Fetched { input_bytes, noise: self.reduce_noise(number, cluster) })
     }
 
-    /// Begins the output of a reducer, and `copies` copies of it to other workers.
+    /// Begins the output of a reducer, with `copies` copies to other workers.
     pub(super) fn output_begins(&mut self, number: u32, copies: u32, cluster: &Settings) {
         let mut stream = cluster.stream(Purpose::OutputCopies, self.tasks().number, number);
         let reducer = &mut self.tasks_mut().reducers[number as usize];
         reducer.unwritten = Some(1 + copies);
         if copies > 0 {
-            // Numbers of the other workers: those from this one's on are one further.
+            // Numbers skip this worker: those from its own on are increased by one.
             let others = stream.choose(copies as usize, cluster.workers.len() - 1);
             let own = reducer.worker;
             reducer.copies = others.into_iter().map(|other| other + u32::from(other >= own)).collect();
         }
     }
 
-    /// Returns between which workers a copy travels.
+    /// Returns the source and the destination of a copy.
     pub(super) fn copy_between(&self, number: u32, copy: u32) -> [u32; 2] {
         let reducer = &self.tasks().reducers[number as usize];
         let from = copy.checked_sub(1).map_or(reducer.worker, |before| reducer.copies[before as usize]);
         [from, reducer.copies[copy as usize]]
     }
 
-    /// Completes one copy of a reducer's output; returns its worker, when the task has ended with it.
+    /// Completes one copy of a reducer's output. Returns its worker if this ends the task.
     pub(super) fn output_done(&mut self, number: u32, now: Time) -> Option<u32> {
         let reducers = self.settings.reducers;
         let tasks = self.tasks_mut();
@@ -475,7 +475,7 @@ impl Job {
         reducers.filter(|reducer| reducer.worker == worker && !reducer.has_ended()).count() as u32
     }
 
-    /// Returns the numbers of maps that have started, and of all.
+    /// Returns the number of started maps, and of all maps.
     pub(super) fn started_maps(&self) -> (u32, u32) {
         (self.tasks().started_maps, self.settings.maps)
     }
@@ -489,7 +489,7 @@ impl Reducer {
 }
 
 impl Tasks {
-    /// Returns a map that has not started, and whether the worker has its split.
+    /// Returns a map that has not started, and whether the worker holds its split.
     fn next_map(&mut self, worker: u32) -> (u32, bool) {
         let waits = |maps: &[MapTask], map: u32| maps[map as usize].started.is_none();
         while let Some(map) = self.local[worker as usize].pop() {

@@ -1,8 +1,8 @@
-//! A Hadoop 1 cluster after MRPerf (Wang, Butt, Pandey, Gupta, MASCOTS 2009): one job tracker, tasks in slots, heartbeats.
-//! `docs/models/mapreduce.md` has the rules with their sources.
+//! A Hadoop 1 cluster after MRPerf (Wang, Butt, Pandey, Gupta, MASCOTS 2009): one job tracker, tasks in slots,
+//! heartbeats. `docs/models/mapreduce.md` has the rules with their sources.
 //!
-//! [`spec`] is the description, [`job`] the state of one job's tasks, [`cost`] how long work takes; here is the cluster: who
-//! is given what at which heartbeat, and what follows what.
+//! [`spec`] is the description, [`job`] the state of one job's tasks, [`cost`] the durations of work. This file is the
+//! cluster: the assignment of tasks at heartbeats, and the sequence of events.
 
 mod cost;
 mod job;
@@ -20,10 +20,10 @@ use crate::transfer::Outcome;
 use cost::Machine;
 use job::{Fetch, Job, Settings};
 
-/// A transfer that has failed is begun again after this.
+/// Delay before a failed transfer is repeated.
 const RETRY_AFTER: Duration = Duration::from_secs(1);
 
-/// What timers and transfers are for.
+/// The purpose of a timer or transfer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Token {
     Heartbeat {
@@ -32,7 +32,7 @@ enum Token {
     Arrival {
         job: u32,
     },
-    /// A map whose split lies elsewhere asks for it: its JVM is up, or it asks again.
+    /// A map requests its remote split: its JVM has started, or it repeats the request.
     ReadInput {
         job: u32,
         map: u32,
@@ -41,7 +41,7 @@ enum Token {
         job: u32,
         map: u32,
     },
-    /// The JVM of a reducer is up.
+    /// The JVM of a reducer has started.
     FetchBegins {
         job: u32,
         reducer: u32,
@@ -56,12 +56,12 @@ enum Token {
         job: u32,
         reducer: u32,
     },
-    /// The output is on the reducer's own disk.
+    /// The output is on the reducer's local disk.
     OutputWritten {
         job: u32,
         reducer: u32,
     },
-    /// One more copy of it.
+    /// A further copy of the output is complete.
     OutputCopy {
         job: u32,
         reducer: u32,
@@ -69,7 +69,7 @@ enum Token {
     },
 }
 
-/// Bits of a map's number or a copy's; of a reducer's; of a job's.
+/// Bits of the number of a map or copy; of a reducer; of a job.
 const MAP_BITS: u32 = 20;
 const REDUCER_BITS: u32 = 17;
 const JOB_BITS: u32 = 17;
@@ -126,7 +126,7 @@ pub(crate) struct MapReduce {
     machine: Machine,
     workers: Vec<Worker>,
     jobs: Vec<Job>,
-    /// Jobs that have arrived and not ended, first come first.
+    /// Jobs that have arrived and not ended, in order of arrival.
     active: Vec<u32>,
     unfinished: usize,
     finished_at: Option<Time>,
@@ -152,7 +152,7 @@ impl MapReduce {
         }
     }
 
-    /// Handles a worker's heartbeat: the worker reports what has ended, and is given tasks for its free slots.
+    /// Handles a worker's heartbeat: reports ended maps, and assigns tasks to free slots.
     fn heartbeat(&mut self, worker: u32, out: &mut Out<'_>) {
         for (job, map) in std::mem::take(&mut self.workers[worker as usize].ended) {
             self.announce(job, map, out);
@@ -172,7 +172,7 @@ impl MapReduce {
         }
     }
 
-    /// Gives the worker a map of the first job that has one, one whose split is there if it has such. Returns whether it did.
+    /// Assigns a map of the first job that has one to the worker, preferably one whose split it holds. Returns whether it did.
     fn start_map(&mut self, worker: u32, out: &mut Out<'_>) -> bool {
         let place = &mut self.workers[worker as usize];
         if place.free_map_slots == 0 {
@@ -195,7 +195,7 @@ impl MapReduce {
         false
     }
 
-    /// Requests a map's split from a host that has it.
+    /// Requests a map's split from a host that holds it.
     fn read_input(&mut self, job: u32, map: u32, out: &mut Out<'_>) {
         let token = Token::ReadInput { job, map }.pack();
         let job = &mut self.jobs[job as usize];
@@ -218,7 +218,7 @@ impl MapReduce {
         worker.ended.push((job, map));
     }
 
-    /// Tells the job tracker that a map has ended: every reducer that runs may fetch from it.
+    /// Notifies the job tracker of the end of a map: every running reducer may fetch from it.
     fn announce(&mut self, number: u32, map: u32, out: &mut Out<'_>) {
         self.jobs[number as usize].announce(map);
         for reducer in 0..self.jobs[number as usize].started_reducers() {
@@ -226,7 +226,7 @@ impl MapReduce {
         }
     }
 
-    /// Gives the worker a reducer of the first job that has one to start. Returns whether it did.
+    /// Assigns a reducer of the first job that has one to start to the worker. Returns whether it did.
     fn start_reducer(&mut self, worker: u32, out: &mut Out<'_>) -> bool {
         let place = &mut self.workers[worker as usize];
         if place.free_reduce_slots == 0 {
@@ -243,7 +243,7 @@ impl MapReduce {
         false
     }
 
-    /// Begins what a reducer may fetch. With nothing left to fetch the reducer goes on to reduce.
+    /// Begins the fetches that a reducer may make. When nothing is left to fetch, the reducer starts to reduce.
     fn fetch_more(&mut self, number: u32, reducer: u32, out: &mut Out<'_>) {
         let job = &mut self.jobs[number as usize];
         while let Some(fetch) = job.next_fetch(reducer, &self.settings) {
@@ -265,8 +265,8 @@ impl MapReduce {
         }
     }
 
-    /// Writes a reducer's output to its own disk, and over the network as HDFS does: to a second host, from there to a third, all
-    /// at the same time.
+    /// Writes a reducer's output to its local disk, and over the network as HDFS does: to a second host and from there
+    /// to a third, all at the same time.
     fn output_begins(&mut self, number: u32, reducer: u32, out: &mut Out<'_>) {
         let job = &mut self.jobs[number as usize];
         let bytes = job.output(reducer);
@@ -286,7 +286,7 @@ impl MapReduce {
         out.transfer(token, None, hosts, [job.output(reducer), 0]);
     }
 
-    /// Completes one copy of a reducer's output; with the last one its task ends, and with the last task the job.
+    /// Completes one copy of a reducer's output. The last copy ends its task, and the last task ends the job.
     fn output_done(&mut self, number: u32, reducer: u32, out: &mut Out<'_>) {
         let job = &mut self.jobs[number as usize];
         let Some(worker) = job.output_done(reducer, out.now) else { return };
@@ -301,7 +301,7 @@ impl MapReduce {
     }
 }
 
-/// Returns the group of what a reducer fetches, which is waited for as a whole.
+/// Returns the group of a reducer's fetches, which complete together.
 fn group_of(job: u32, reducer: u32) -> u64 {
     u64::from(job) << 32 | u64::from(reducer)
 }

@@ -23,106 +23,106 @@ pub const MAX_FETCHES: u64 = 1 << 24;
 /// Maximum number of replicas of input splits of all jobs together: maps times replicas.
 const MAX_REPLICAS: u64 = 1 << 24;
 
-/// Heartbeats more often than this would be most of a run.
+/// More frequent heartbeats would dominate a run.
 const MIN_HEARTBEAT_PS: u64 = 1_000_000_000;
 
 const MIB: f64 = 1_048_576.0;
 
-/// The application's description. Defaults: MRPerf's Terasort and node (`hadoop.job.tcl`, its XML files), Hadoop 1 where MRPerf
-/// has nothing.
+/// The application's description. Defaults: MRPerf's Terasort and node (`hadoop.job.tcl`, its XML files), Hadoop 1
+/// where MRPerf specifies nothing.
 #[derive(Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(transform = crate::schema::application("mapreduce")))]
 #[serde(deny_unknown_fields, default)]
-#[allow(dead_code)] // What all kinds share is read by `Head`.
+#[allow(dead_code)] // `Head` reads the fields that all kinds share.
 pub(crate) struct MapReduceSpec {
     kind: ReadByHead,
     name: ReadByHead,
     background: ReadByHead,
     tcp: ReadByHead,
     dscp: ReadByHead,
-    /// Hosts, in the order in which `reserved` counts them; all when absent.
+    /// Hosts, in the order in which `reserved` counts them. Default: all hosts.
     workers: Option<Vec<String>>,
-    /// Number of them, from the first on, that do not work (name node, job tracker).
+    /// Number of hosts at the start of `workers` that run no tasks (name node, job tracker).
     reserved: u32,
-    /// Map tasks that a worker runs at a time.
+    /// Number of map tasks that a worker runs concurrently.
     map_slots: u32,
-    /// Reduce tasks that a worker runs at a time.
+    /// Number of reduce tasks that a worker runs concurrently.
     reduce_slots: u32,
     /// Time between two heartbeats of a worker.
     heartbeat_ps: u64,
-    /// Maximum number of maps that a worker is given at a heartbeat, and of reducers.
+    /// Maximum number of maps, and of reducers, assigned to a worker per heartbeat.
     tasks_per_heartbeat: u32,
-    /// Clock of a worker's cores.
+    /// Clock rate of a worker's cores.
     cpu_hz: f64,
-    /// Rate at which a worker's disk is read.
+    /// Read rate of a worker's disk.
     disk_read_bytes_per_second: f64,
-    /// Rate at which it is written.
+    /// Write rate of a worker's disk.
     disk_write_bytes_per_second: f64,
-    /// Maximum number of fetches of a reducer at a time; `null` is all. Default 5.
+    /// Maximum number of concurrent fetches of a reducer; `null` means no limit. Default 5.
     #[serde(deserialize_with = "crate::fields::given")]
     parallel_fetches: Option<Option<u32>>,
-    /// Sigma of the log-normal factor of a task's own work.
+    /// Sigma of the log-normal factor on a task's local work.
     noise_sigma: f64,
-    /// Payload of the request for a partition or a split; a copy of output has none.
+    /// Payload of the request for a partition or a split; a copy of output has no request.
     request_bytes: u64,
-    /// Share of a job's maps that must be known to have ended before its reducers start.
+    /// Fraction of a job's maps that must be known to have ended before its reducers start.
     slowstart: f64,
-    /// Where splits lie.
+    /// Placement of splits.
     locality: LocalitySpec,
-    /// Workers that keep a copy of output, the one that made it included.
+    /// Number of workers that hold a copy of the output, including the one that produced it.
     output_replication: u32,
-    /// The jobs, served in the order of their arrival.
+    /// The jobs, served in order of arrival.
     jobs: Vec<JobSpec>,
 }
 
-/// Where splits lie.
+/// Placement of splits.
 #[derive(Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 struct LocalitySpec {
-    /// Different workers that have a split.
+    /// Number of workers that hold each split.
     replicas: u32,
-    /// Hosts by rack, at least one in each. With them a map whose split is elsewhere reads from a worker of
-    /// its own rack that has it, if there is one. Default none: it reads from the first.
+    /// Hosts by rack, at least one in each. A map with a remote split then prefers a worker of its own rack that holds
+    /// the split. Default none: it reads from the first worker that holds it.
     #[serde(default)]
     racks: Vec<Vec<String>>,
 }
 
-/// One job. Its bytes are divided among its tasks in equal parts.
+/// One job. Its bytes are divided equally among its tasks.
 #[derive(Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 struct JobSpec {
     /// Name.
     name: String,
-    /// When it is submitted. Default 0.
+    /// Time of submission. Default 0.
     #[serde(default)]
     arrival_ps: u64,
-    /// Map tasks.
+    /// Number of map tasks.
     maps: u32,
-    /// Reduce tasks.
+    /// Number of reduce tasks.
     reducers: u32,
     /// Bytes that its maps read.
     input_bytes: u64,
-    /// Bytes that they write and its reducers fetch.
+    /// Bytes that its maps write and its reducers fetch.
     shuffle_bytes: u64,
     /// Bytes that its reducers write.
     output_bytes: u64,
-    /// What its tasks cost.
+    /// Costs of its tasks.
     #[serde(default)]
     cost: CostSpec,
 }
 
-/// What the tasks of a job cost, in cycles of a worker's clock.
+/// Costs of a job's tasks, in cycles of a worker's clock.
 #[derive(Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, default)]
 struct CostSpec {
     /// Start of a task's JVM.
     startup_cycles: f64,
-    /// Of a map, for each byte of its input.
+    /// Map, per byte of its input.
     map_cycles_per_byte: f64,
-    /// Of a map, for each byte of its output.
+    /// Map, per byte of its output.
     sort_cycles_per_byte: f64,
     /// Last merge of a reducer.
     merge_cycles: f64,
@@ -130,7 +130,7 @@ struct CostSpec {
     wrapup_cycles: f64,
     /// Final sort of a reducer.
     reduce_start_cycles: f64,
-    /// Of a reducer, for each byte of its input.
+    /// Reducer, per byte of its input.
     reduce_cycles_per_byte: f64,
 }
 
@@ -169,7 +169,7 @@ impl Default for CostSpec {
             map_cycles_per_byte: 40.0,
             sort_cycles_per_byte: 44.0,
             merge_cycles: 1.0e9,
-            // MRPerf names 4.8e9 cycles, but the call that would spend them is commented out.
+            // MRPerf specifies 4.8e9 cycles, but the call that would spend them is commented out.
             wrapup_cycles: 0.0,
             reduce_start_cycles: 6.0e9,
             reduce_cycles_per_byte: 90.0,
@@ -238,7 +238,7 @@ impl MapReduceSpec {
 }
 
 impl LocalitySpec {
-    /// Returns the number of each worker's rack; `None` without one.
+    /// Returns the number of each worker's rack; `None` without a rack.
     fn racks(
         &self,
         workers: &[u32],
@@ -256,7 +256,7 @@ impl LocalitySpec {
     }
 }
 
-/// Returns the hosts that work: those named, or all, without the first that are reserved.
+/// Returns the hosts that run tasks: the named hosts, or all, without the reserved ones at the start.
 fn workers(
     named: Option<&[String]>,
     reserved: u32,

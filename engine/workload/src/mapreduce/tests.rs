@@ -1,4 +1,4 @@
-//! The cluster over a network that is a delay, with transfers that fail now and then.
+//! The cluster over a network that only delays, with occasional failing transfers.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap, VecDeque};
@@ -22,7 +22,7 @@ fn hosts(count: usize) -> Vec<HostInfo> {
     (0..count).map(host).collect()
 }
 
-/// A cluster of `fields` and these jobs.
+/// Returns a cluster with `fields` and these jobs.
 fn cluster(hosts_count: usize, fields: serde_json::Value, jobs: serde_json::Value) -> MapReduce {
     let mut description = json!({"kind": "mapreduce", "name": "cluster", "jobs": jobs});
     for (key, value) in fields.as_object().unwrap() {
@@ -37,18 +37,18 @@ fn job(name: &str, maps: u32, reducers: u32, shuffle_bytes: u64) -> serde_json::
            "shuffle_bytes": shuffle_bytes, "output_bytes": shuffle_bytes})
 }
 
-/// What has been seen of a run.
+/// The observations of a run.
 #[derive(Default)]
 struct Seen {
     log: Vec<(Time, Token)>,
     transfers: Vec<(Time, Transfer)>,
     ended_groups: BTreeSet<u64>,
-    /// By job and reducer: bytes that it had when it began to write.
+    /// By job and reducer: its input in bytes when it began to write.
     inputs: BTreeMap<(u32, u32), u64>,
     max_fetches: BTreeMap<(u32, u32), u32>,
 }
 
-/// Runs to the end; a transfer takes 1 ms and 8 ns a byte, every `fail_every`th fails.
+/// Runs to the end. A transfer takes 1 ms plus 8 ns per byte; every `fail_every`th one fails.
 fn run(cluster: &mut MapReduce, fail_every: Option<u64>) -> Seen {
     let (mut timers, mut actions) = (Timers::default(), VecDeque::new());
     let mut under_way: BinaryHeap<Reverse<(Time, u64, u64, bool)>> = BinaryHeap::new();
@@ -119,7 +119,7 @@ fn run(cluster: &mut MapReduce, fail_every: Option<u64>) -> Seen {
     seen
 }
 
-/// No worker runs more tasks than it has slots; the free slots are those that nobody uses.
+/// Checks that no worker runs more tasks than it has slots, and that the free slots are the unused ones.
 fn check_slots(cluster: &MapReduce) {
     for (number, worker) in cluster.workers.iter().enumerate() {
         assert!(worker.free_map_slots <= cluster.settings.map_slots);
@@ -128,12 +128,12 @@ fn check_slots(cluster: &MapReduce) {
     }
 }
 
-/// A later job is given a map only when no earlier one has any left.
+/// Checks that a later job gets a map only if no earlier one has any left.
 fn check_order(cluster: &MapReduce) {
     let mut first_waits = false;
     for number in &cluster.active {
         let (started, maps) = cluster.jobs[*number as usize].started_maps();
-        // Jobs arrive behind those that are there, so a waiting job keeps all later ones from starting.
+        // Jobs arrive behind the existing ones, so a waiting job keeps all later ones from starting.
         assert!(!first_waits || started == 0);
         first_waits |= started < maps;
     }
@@ -173,16 +173,16 @@ fn one_map_and_one_reducer_take_the_sum_of_their_times() {
         let first = seen.log.iter().find(|(_, token)| matches!(token, Token::Heartbeat { .. })).unwrap().0;
         first + Duration::from_secs(1) * number
     };
-    // 64 MB: 1.6 s start, 1.024 s map, 1.1264 s sort; read twice, written twice: the output does not fit the buffer of 50 MiB.
+    // 64 MB: 1.6 s start, 1.024 s map, 1.1264 s sort; read twice, written twice: the output exceeds the buffer of 50 MiB.
     let mib = 1_048_576.0;
     let map = 1.6 + 1.024 + 1.1264 + 128e6 / (280.0 * mib) + 128e6 / (75.0 * mib);
     let map_end = report.last_map_end_ps.unwrap() as f64 / 1e12;
     assert_eq!(report.first_map_start_ps, Some(beat(0).as_ps()));
     assert!((map_end - beat(0).as_secs_f64() - map).abs() < 1e-9);
-    // The next heartbeat reports it and starts the reducer, whose JVM takes 1.6 s; everything is there then.
+    // The next heartbeat reports it and starts the reducer, whose JVM takes 1.6 s; all partitions are available then.
     let reported = beat(map.ceil() as u64);
     assert_eq!(report.last_fetch_end_ps, Some((reported + Duration::from_ms(1_600)).as_ps()));
-    // Merge 0.4 s, start 2.4 s, 90 cycles a byte; written and read once, then the output.
+    // Merge 0.4 s, start 2.4 s, 90 cycles per byte; written and read once, then the output.
     let reduce = 0.4 + 2.4 + 64e6 * 90.0 / 2.5e9 + 64e6 / (280.0 * mib) + 2.0 * 64e6 / (75.0 * mib);
     let end = it.finished_at().unwrap().as_secs_f64();
     assert!((end - reported.as_secs_f64() - 1.6 - reduce).abs() < 1e-9);
@@ -224,7 +224,7 @@ fn a_split_that_lies_elsewhere_is_read_over_the_network_once() {
     assert!(reads.iter().all(|(_, read)| read.response_bytes == 64_000_000 && read.from != read.to));
 }
 
-/// Who reads whose splits: (reader, host that has it).
+/// Returns the remote reads of splits: (reader, host with the split).
 fn reads(locality: serde_json::Value) -> Vec<(u32, u32)> {
     let fields = json!({"locality": locality, "map_slots": 1, "noise_sigma": 0.0});
     let mut it = cluster(9, fields, json!([job("j", 60, 2, 1_000_000)]));
@@ -244,7 +244,7 @@ fn with_racks_a_split_is_read_from_the_rack_where_it_is_and_without_from_the_fir
     let nearest = reads(json!({"replicas": 2, "racks": racks}));
     assert!(crossing(&nearest) < crossing(&anywhere), "{nearest:?}, {anywhere:?}");
     assert_eq!(anywhere, reads(json!({"replicas": 2, "racks": [["h1"], ["h2"]]})), "nobody shares a rack");
-    // A split of all but one of the workers is in every rack.
+    // A split that all but one of the workers hold is in every rack.
     assert_eq!(crossing(&reads(json!({"replicas": 7, "racks": racks}))), 0);
 }
 
@@ -374,7 +374,7 @@ proptest! {
         let max = fetches.unwrap_or(u32::MAX);
         prop_assert!(seen.max_fetches.values().all(|count| *count <= max));
         prop_assert!(seen.transfers.iter().all(|(_, transfer)| transfer.from != transfer.to && transfer.from > 0));
-        // Heartbeats of a worker are one interval apart, from its phase on.
+        // The heartbeats of a worker are one interval apart, starting at its phase.
         for worker in 0..workers as u32 {
             let beats: Vec<_> = seen.log.iter()
                 .filter(|(_, token)| *token == Token::Heartbeat { worker })

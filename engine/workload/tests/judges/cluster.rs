@@ -1,4 +1,4 @@
-//! Descriptions of clusters and their jobs, small and random, whose times are whole picoseconds.
+//! Small random descriptions of clusters and their jobs, whose times are whole picoseconds.
 
 use proptest::prelude::*;
 use serde_json::{json, Value};
@@ -32,14 +32,14 @@ pub(crate) struct Job {
 pub(crate) struct Cluster {
     pub(crate) seed: u64,
     pub(crate) hosts: usize,
-    /// Hosts that are named as workers; all in order if none is.
+    /// Hosts listed as workers; `None` means all hosts in order.
     pub(crate) named: Option<Vec<usize>>,
     pub(crate) reserved: usize,
     pub(crate) map_slots: usize,
     pub(crate) reduce_slots: usize,
     pub(crate) heartbeat: u64,
     pub(crate) tasks_per_heartbeat: usize,
-    /// Picoseconds of a cycle, of a byte read and of a byte written.
+    /// Picoseconds per cycle, per byte read and per byte written.
     pub(crate) cycle_ps: u64,
     pub(crate) read_ps: u64,
     pub(crate) write_ps: u64,
@@ -54,7 +54,7 @@ pub(crate) struct Cluster {
 }
 
 impl Cluster {
-    /// Returns a cluster of two workers and a reserved host with one job, for tests that change what they are about.
+    /// Returns a cluster of two workers and a reserved host with one job, as a base for tests that change single fields.
     pub(crate) fn small() -> Self {
         Self {
             seed: 1,
@@ -87,7 +87,7 @@ impl Cluster {
         }
     }
 
-    /// Returns the hosts that work, in order.
+    /// Returns the hosts that run tasks, in order.
     pub(crate) fn workers(&self) -> Vec<usize> {
         let all = self.named.clone().unwrap_or_else(|| (0..self.hosts).collect());
         all[self.reserved..].to_vec()
@@ -121,7 +121,7 @@ impl Cluster {
     }
 }
 
-/// Sizes that are nothing, less than a byte a task, odd, and beyond what buffers hold.
+/// Returns sizes that are zero, less than a byte per task, odd, or larger than the buffers.
 fn bytes(most: u64) -> impl Strategy<Value = u64> {
     prop_oneof![Just(0), 1..40_u64, 1..100_000_u64, (most / 2)..most]
 }
@@ -131,7 +131,7 @@ fn job() -> impl Strategy<Value = Job> {
     let sizes = (bytes(50_000_000), bytes(600_000_000), bytes(200_000_000));
     let cost = [0..900_000_000_u64, 0..50, 0..4, 0..90_000_000, 0..90_000_000, 0..90_000_000, 0..4];
     (0..4_u64, counts, sizes, cost).prop_map(|(late, (maps, reducers), (input, shuffle, output), cost)| Job {
-        // Half of the jobs come together, and the order of their names is not that of their arrival.
+        // Half of the jobs arrive together, and the order of their names is not that of their arrival.
         arrival: late.saturating_sub(1) * 170_000_000_003,
         maps,
         reducers,
@@ -142,8 +142,8 @@ fn job() -> impl Strategy<Value = Job> {
     })
 }
 
-/// Returns clusters of two to seven hosts with up to three jobs. Heartbeats are 7 ps off what tasks take, so that none of them comes
-/// in the very instant in which a task of its worker ends.
+/// Returns clusters of two to seven hosts with up to three jobs. Heartbeats are offset by 7 ps from task durations, so
+/// that no heartbeat coincides with the end of a task of its worker.
 pub(crate) fn clusters() -> impl Strategy<Value = Cluster> {
     let workers = (2..8_usize)
         .prop_flat_map(|hosts| {

@@ -1,4 +1,4 @@
-//! The crate's cluster against the oracle's, over networks without and with failures.
+//! Compares the crate's cluster with the oracle's, over networks with and without failures.
 
 use proptest::prelude::*;
 use serde_json::Value;
@@ -17,7 +17,7 @@ fn carry(cluster: &Cluster, network: Network<'_>) -> Run {
     run(&cluster.json(), cluster.hosts, outcome)
 }
 
-/// Compares what the crate has done with what the oracle foretells; times may differ by `tolerance`.
+/// Compares the crate's run with the oracle's prediction; times may differ by `tolerance`.
 fn judge(cluster: &Cluster, network: Network<'_>, tolerance: u64) -> Result<Vec<Foretold>, String> {
     let run = carry(cluster, network);
     let mut oracle = Oracle::new(cluster, network, &run, tolerance);
@@ -72,7 +72,7 @@ fn judge(cluster: &Cluster, network: Network<'_>, tolerance: u64) -> Result<Vec<
     Ok(all)
 }
 
-/// Compares the report of a job with what is foretold.
+/// Compares the report of a job with the prediction.
 fn compare(report: &Value, foretold: &Foretold, arrival: u64, tolerance: u64) -> Result<(), String> {
     let one = tolerance * 100;
     for (field, at, within) in [
@@ -114,7 +114,7 @@ fn compare(report: &Value, foretold: &Foretold, arrival: u64, tolerance: u64) ->
     Ok(())
 }
 
-/// A network in which a time is that of the bytes at 8 Gb/s.
+/// A network whose transfers take the time of their bytes at 8 Gb/s.
 fn by_bytes(_: u64, _: u32, _: u32, bytes: u64) -> (u64, Outcome) {
     (30_000_001 + bytes * 1_000, Outcome::Finished)
 }
@@ -152,7 +152,7 @@ proptest! {
         let network = |_: u64, from: u32, to: u32, bytes: u64| {
             (1 + hash(&[salt, from.into(), to.into(), bytes]) % 900_000_000, Outcome::Finished)
         };
-        // Each of a handful of roundings on the way to a time may differ by a picosecond.
+        // Each of a few roundings on the way to a time may contribute a picosecond.
         if let Err(error) = judge(&cluster, &network, 8) {
             prop_assert!(false, "{error}");
         }

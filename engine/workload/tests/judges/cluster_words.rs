@@ -1,4 +1,4 @@
-//! Sentences of the cluster's page, one by one, each in a situation in which it can be counted by hand.
+//! The statements of the cluster's page, one by one, each in a situation that can be calculated by hand.
 
 use serde_json::Value;
 use workload::{Outcome, Transfer};
@@ -8,7 +8,7 @@ use super::driver::{ps, run, run_evenly, Begun, Run, SECOND};
 use super::oracle::heartbeat_phase;
 use super::stats::{check_distribution, check_even, lognormal};
 
-/// A worker that has nothing to do but its tasks: no bytes to read, sort or write unless a test says so.
+/// Returns a job without work: no bytes to read, sort or write, unless a test adds them.
 fn idle(maps: usize, reducers: usize) -> Job {
     Job { arrival: 0, maps, reducers, input: 0, shuffle: 0, output: 0, cost: [0; 7] }
 }
@@ -21,7 +21,7 @@ fn job_of(done: &Run) -> Value {
     done.report(0)["jobs"][0].clone()
 }
 
-/// Fetches of reducers.
+/// Returns the fetches of reducers.
 fn fetches(done: &Run) -> Vec<&Begun> {
     done.transfers.iter().filter(|one| one.transfer.group.is_some()).collect()
 }
@@ -58,14 +58,14 @@ fn each_cost_is_spent_once_where_the_page_has_it() {
             let mut cost = [0; 7];
             cost[place] = cycles;
             let job = Job { input, shuffle, output, cost, ..idle(1, 1) };
-            // One worker: everything is local. Maps and reducers come at the same heartbeat.
+            // One worker: everything is local. Maps and reducers start at the same heartbeat.
             let it = Cluster { hosts: 2, slowstart_percent: 0, heartbeat: 10 * SECOND, ..with_job(job) };
             let report = job_of(&run_evenly(&it.json(), 2, 1));
             ["map_task_ps", "fetch_task_ps", "reduce_task_ps"].map(|field| ps(&report[field]))
         };
         let (without, with) = (times(0), times(50));
         assert_eq!(with[0] - without[0], map * 50 * 400, "cost {place} of the map");
-        // A reducer that has started up waits for the heartbeat at which its map is known.
+        // A reducer that has started waits for the heartbeat at which its map becomes known.
         assert_eq!(with[1], without[1], "cost {place} of the fetches");
         assert_eq!(without[1], 10 * SECOND);
         assert_eq!(with[2] - without[2], reduce * 50 * 400, "cost {place} of the reducer");
@@ -79,7 +79,7 @@ fn a_heartbeat_gives_as_many_tasks_as_it_may_and_as_slots_are_free() {
         (it.hosts, it.map_slots, it.tasks_per_heartbeat) = (2, slots, per_heartbeat);
         let done = run_evenly(&it.json(), 2, 1);
         let report = job_of(&done);
-        // A map is over long before the next heartbeat: the last begins at the last heartbeat of the wave.
+        // A map ends long before the next heartbeat: the last one begins at the last heartbeat of the wave.
         let span = ps(&report["last_map_end_ps"]) - ps(&report["first_map_start_ps"]);
         assert_eq!(span, (heartbeats - 1) * it.heartbeat + 400, "{slots} slots, {per_heartbeat} a heartbeat");
     }
@@ -87,7 +87,7 @@ fn a_heartbeat_gives_as_many_tasks_as_it_may_and_as_slots_are_free() {
 
 #[test]
 fn a_worker_is_given_maps_whose_split_it_has_and_those_with_the_lowest_numbers_otherwise() {
-    // Every worker has every split: no map is read over the network. With one replica of many workers most are.
+    // Every worker holds every split: no map reads over the network. With one replica and many workers, most do.
     let mut it = with_job(Job { input: 1_000_000, ..idle(40, 1) });
     (it.hosts, it.replicas) = (9, 8);
     assert_eq!(job_of(&run_evenly(&it.json(), 9, 1))["local_maps"], 40);
@@ -169,7 +169,7 @@ fn jobs_are_served_in_the_order_in_which_they_arrive_and_not_in_that_of_the_desc
 
 #[test]
 fn reducers_start_once_the_share_of_maps_is_known_to_the_map() {
-    // One map a heartbeat; a reducer that starts has what is known at once, with one worker and nothing to do.
+    // One map per heartbeat. With one worker and no work, a reducer that starts has all known partitions at once.
     for (percent, maps, known) in [(0, 20, 0), (5, 20, 1), (5, 21, 2), (50, 9, 5), (100, 7, 7)] {
         assert_eq!(known_at_start(percent, maps), known, "{percent} % of {maps}");
     }
@@ -182,18 +182,18 @@ fn a_share_of_maps_that_is_whole_is_not_rounded_up() {
     }
 }
 
-/// Returns how many maps were known when the only reducer started, on the only worker, which runs a map from each heartbeat to the next.
+/// Returns the number of known maps when the only reducer started, on the only worker, which runs a map from each heartbeat to the next.
 fn known_at_start(percent: u64, maps: usize) -> u64 {
     let mut it = with_job(idle(maps, 1));
     (it.hosts, it.map_slots, it.tasks_per_heartbeat, it.slowstart_percent) = (2, 1, 1, percent);
     let report = job_of(&run_evenly(&it.json(), 2, 1));
-    // All are known at the heartbeat after the last map began.
+    // All maps are known at the heartbeat after the last map began.
     let everything = ps(&report["last_fetch_end_ps"]);
     let started = everything - ps(&report["fetch_task_ps"]);
     (started - ps(&report["first_map_start_ps"])) / it.heartbeat
 }
 
-/// Runs a cluster with many seeds and takes something of each.
+/// Runs a cluster with many seeds. Returns a value of each run.
 fn over_seeds<T>(cluster: &Cluster, seeds: u64, mut of: impl FnMut(&Run) -> T) -> Vec<T> {
     let one = |seed| of(&run_evenly(&Cluster { seed, ..cluster.clone() }.json(), cluster.hosts, 1));
     (0..seeds).map(one).collect()
@@ -213,7 +213,7 @@ fn phases_of_heartbeats_are_uniform_and_the_noise_of_tasks_is_log_normal() {
     let work = (cycles * it.cycle_ps) as f64;
     check_distribution(&column(1), lognormal(work, sigma), "map");
     check_distribution(&column(2), lognormal(work, sigma), "reducer");
-    // What one draws says nothing of the other: as many pairs lie on one side of the median as on both.
+    // The draws are independent: equally many pairs are on one side of the median as on both.
     let is_slow = |place: usize, row: &[f64; 3]| usize::from(row[place] > work);
     check_even(seen.iter().map(|row| 2 * is_slow(1, row) + is_slow(2, row)), 4, "map and reducer");
 }
@@ -229,7 +229,7 @@ fn a_reducer_draws_whom_it_fetches_from_first_whatever_the_order_in_which_maps_b
         let done = run_evenly(&it.json(), it.hosts, 1);
         let hosts: Vec<_> = fetches(&done).iter().map(|one| one.transfer.to as usize).collect();
         assert_eq!(hosts.len(), 4);
-        // Maps take the same time, so they are known in the order in which their workers report. Host 0 is reserved.
+        // Maps take the same time, so they become known in the order in which their workers report. Host 0 is reserved.
         let phase = |host: usize| heartbeat_phase(&it, host - 1);
         hosts.iter().filter(|host| phase(**host) < phase(hosts[0])).count()
     };

@@ -1,4 +1,4 @@
-//! Coflows in closed form: all transfers of one begin at its time, and it is complete with the last.
+//! Coflows in closed form: all transfers of a coflow begin at its start time, and it completes with the last one.
 
 use proptest::prelude::*;
 use serde_json::json;
@@ -6,7 +6,7 @@ use workload::{Connection, Outcome, Transfer};
 
 use super::driver::{describe, hash, run, run_evenly};
 
-/// When it begins, and its transfers: source, how much further the destination is, bytes.
+/// Start time, and transfers: source, distance of the destination from it, bytes.
 type Coflow = (u64, Vec<(usize, usize, u64)>);
 
 #[test]

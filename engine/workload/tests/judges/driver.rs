@@ -1,4 +1,4 @@
-//! Carries out what a workload asks for, over a network that is a rule, and writes down what happened.
+//! Carries out the requests of a workload over a network defined by a rule, and records the events.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
@@ -12,18 +12,18 @@ pub(crate) const SECOND: u64 = 1_000_000_000_000;
 /// Rate of every host's link in bits per second.
 pub(crate) const LINK_BPS: u64 = 1_000_000_000;
 
-/// What every link adds to a frame, in bytes.
+/// Overhead of every link per frame, in bytes.
 pub(crate) const OVERHEAD: u64 = 24;
 
-/// More timers and ends of transfers than any description here needs: what goes beyond hangs.
+/// More timers and ends of transfers than any description here needs: a run beyond this hangs.
 const MAX_STEPS: usize = 400_000;
 
-/// One transfer that was asked for.
+/// A requested transfer.
 #[derive(Clone, Debug)]
 pub(crate) struct Begun {
     pub(crate) at: u64,
     pub(crate) transfer: Transfer,
-    /// When it ended; `None` while it is under way.
+    /// The time at which it ended; `None` while it is in flight.
     pub(crate) ended: Option<u64>,
     pub(crate) outcome: Outcome,
 }
@@ -34,7 +34,7 @@ impl Begun {
     }
 }
 
-/// One UDP frame that was asked for.
+/// A requested UDP frame.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Frame {
     pub(crate) at: u64,
@@ -43,29 +43,29 @@ pub(crate) struct Frame {
     pub(crate) bytes: u32,
 }
 
-/// A workload that runs, and what it has asked for.
+/// A running workload and its requests.
 pub(crate) struct Run {
     pub(crate) workload: Workload,
     hosts: u32,
     now: u64,
     steps: usize,
     ends: BinaryHeap<Reverse<(u64, usize)>>,
-    /// When shared connections are free, by application and number.
+    /// Times at which shared connections become free, by application and number.
     busy_until: BTreeMap<(u32, u32), u64>,
     /// Hosts of shared connections.
     ends_of: BTreeMap<(u32, u32), (u32, u32)>,
-    /// Transfers under way, by application and group.
+    /// Number of transfers in flight, by application and group.
     in_group: BTreeMap<(u32, u64), usize>,
-    /// In the order in which they were asked for.
+    /// In the order of the requests.
     pub(crate) transfers: Vec<Begun>,
     pub(crate) frames: Vec<Frame>,
-    /// Shared connections that were opened ahead, with their number.
+    /// Shared connections opened in advance, with their numbers.
     pub(crate) opened: Vec<(u32, u32, u32)>,
-    /// Groups that ended, and when.
+    /// Groups that ended, with the times.
     pub(crate) groups_ended: Vec<(u64, u64)>,
-    /// When a timer was due.
+    /// Times at which a timer was due.
     pub(crate) timers: BTreeSet<u64>,
-    /// The least time that the path of a transfer allows, if the network says it.
+    /// The minimum time on a transfer's path, if the network defines it.
     pub(crate) ideal_ps: Option<u64>,
 }
 
@@ -80,7 +80,7 @@ pub(crate) fn names(numbers: impl IntoIterator<Item = usize>) -> Vec<String> {
     numbers.into_iter().map(|number| format!("h{number}")).collect()
 }
 
-/// Returns a description of one application called `it`: `fields` over what is the same for all of its kind.
+/// Returns a description of one application named `it`: the common fields of its kind, overridden by `fields`.
 pub(crate) fn describe(seed: u64, kind: &str, fields: &Value) -> Value {
     let mut application = json!({"kind": kind, "name": "it"});
     application.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
@@ -92,8 +92,8 @@ pub(crate) fn workload(description: &Value, count: usize) -> Result<Workload, Wo
     Workload::from_json(description.to_string().as_bytes(), &hosts(count))
 }
 
-/// Runs a description until every application in the foreground has finished. `network` says how long a transfer takes that begins
-/// at a time, and how it ends.
+/// Runs a description until every foreground application has finished. `network` returns the duration and the outcome
+/// of a transfer that begins at a given time.
 pub(crate) fn run(
     description: &Value,
     count: usize,
@@ -107,13 +107,13 @@ pub(crate) fn run(
     run
 }
 
-/// Runs as [`run`] does, over a network in which every transfer takes `takes` and succeeds.
+/// Runs like [`run`], over a network in which every transfer takes `takes` and succeeds.
 pub(crate) fn run_evenly(description: &Value, count: usize, takes: u64) -> Run {
     run(description, count, |_, _| (takes, Outcome::Finished))
 }
 
 impl Run {
-    /// Starts a workload and notes what it asks for, without an end of any transfer.
+    /// Starts a workload and records its requests, without ending any transfer.
     pub(crate) fn new(description: &Value, count: usize) -> Self {
         let workload = workload(description, count).unwrap_or_else(|error| panic!("{error}"));
         let mut run = Self {
@@ -136,8 +136,8 @@ impl Run {
         run
     }
 
-    /// Carries out what is asked for, then lets the next thing happen: the end of a transfer, or else a timer. Returns whether there
-    /// was one.
+    /// Carries out the pending requests, then handles the next event: the end of a transfer, or else a timer. Returns
+    /// whether there was one.
     pub(crate) fn step(&mut self, network: &mut impl FnMut(u64, &Transfer) -> (u64, Outcome)) -> bool {
         self.steps += 1;
         assert!(self.steps <= MAX_STEPS, "it does not come to an end");
@@ -183,7 +183,7 @@ impl Run {
                     self.opened.push((connection, from, to));
                 }
                 Action::GroupEnds { application, group } => {
-                    // One whose transfers all stayed on their hosts ends as well.
+                    // A group whose transfers were all local ends as well.
                     let under_way = self.in_group.remove(&(application, group)).unwrap_or(0);
                     assert_eq!(under_way, 0, "group {group} ends with its last transfer");
                     self.groups_ended.push((self.now, group));
@@ -203,7 +203,7 @@ impl Run {
         let (takes, outcome) = network(self.now, &transfer);
         let mut at = self.now;
         if let Connection::Shared(number) = transfer.connection {
-            // Transfers over one connection go one after the other.
+            // Transfers over one connection are sequential.
             let connection = (transfer.id.application, number);
             self.check_shared(connection, hosts);
             let busy_until = self.busy_until.entry(connection).or_default();
@@ -227,38 +227,38 @@ impl Run {
         assert_eq!(*self.ends_of.entry(connection).or_insert(hosts), hosts, "a connection has other ends");
     }
 
-    /// Returns the transfers under way.
+    /// Returns the number of transfers in flight.
     pub(crate) fn under_way(&self) -> usize {
         self.transfers.iter().filter(|one| one.ended.is_none()).count()
     }
 
-    /// Returns groups that have begun and not ended.
+    /// Returns the number of groups that have begun and not ended.
     pub(crate) fn open_groups(&self) -> usize {
         self.in_group.len()
     }
 
-    /// Returns how many things have happened.
+    /// Returns the number of events.
     pub(crate) fn steps(&self) -> usize {
         self.steps
     }
 
-    /// Returns the report of an application, as JSON has it.
+    /// Returns the report of an application as JSON.
     pub(crate) fn report(&self, application: usize) -> Value {
         serde_json::to_value(&self.workload.report()[application]).expect("a report is JSON")
     }
 
-    /// Returns when all in the foreground had finished.
+    /// Returns the time at which all foreground applications had finished.
     pub(crate) fn finished_at(&self) -> u64 {
         self.workload.finished_at().expect("it has finished").as_ps()
     }
 
-    /// Returns when each transfer began, and its hosts.
+    /// Returns the start time and the hosts of each transfer.
     pub(crate) fn begun(&self) -> Vec<(u64, u32, u32)> {
         self.transfers.iter().map(|one| (one.at, one.transfer.from, one.transfer.to)).collect()
     }
 }
 
-/// Advances a run over the same network until `until`, whether it has finished or not.
+/// Advances a run over the same network to `until`, whether it has finished or not.
 pub(crate) fn run_until(
     run: &mut Run,
     until: u64,
@@ -267,7 +267,7 @@ pub(crate) fn run_until(
     while run.now < until && run.step(&mut network) {}
 }
 
-/// Mixes numbers to one that looks like chance: what a network does that has no pattern.
+/// Mixes numbers to a pseudo-random one, for the behaviour of a network without a pattern.
 pub(crate) fn hash(numbers: &[u64]) -> u64 {
     numbers.iter().fold(0x51_7C_C1_B7, |state: u64, number| {
         let mut word = (state ^ number).wrapping_mul(0x9E37_79B9_7F4A_7C15);
@@ -277,7 +277,7 @@ pub(crate) fn hash(numbers: &[u64]) -> u64 {
     })
 }
 
-/// Returns a span as JSON has it.
+/// Returns a duration from its JSON.
 pub(crate) fn ps(value: &Value) -> u64 {
     value.as_u64().unwrap_or_else(|| panic!("{value} is no span"))
 }

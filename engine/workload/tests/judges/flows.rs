@@ -1,4 +1,4 @@
-//! Flows: their sizes and gaps against the distributions that are asked for, their load, and what is measured of them.
+//! Flows: compares their sizes and gaps with the requested distributions, and checks their load and their measurements.
 
 use serde_json::{json, Value};
 use units::{Bytes, DataRate, Duration};
@@ -26,7 +26,7 @@ fn report(workload: &Workload) -> Value {
     serde_json::to_value(&workload.report()[0]).unwrap()
 }
 
-/// The flows of a description over hosts, as its report has them before it runs.
+/// Returns the flows of a description over hosts, as reported before the run.
 fn flows_over(description: &Value, hosts: &[HostInfo]) -> Vec<Flow> {
     let workload = Workload::from_json(description.to_string().as_bytes(), hosts)
         .unwrap_or_else(|error| panic!("{error}"));
@@ -41,12 +41,12 @@ fn flows(description: &Value) -> Vec<Flow> {
     flows_over(description, &hosts(6))
 }
 
-/// When a host's flows begin.
+/// Returns the start times of a host's flows.
 fn times_of(flows: &[Flow], host: usize) -> Vec<u64> {
     flows.iter().filter(|flow| flow.0 == host).map(|flow| flow.3).collect()
 }
 
-/// A distribution: its description, its share up to a size, and the mean of its squares over the square of its mean.
+/// A distribution: its description, its cumulative distribution function, and its mean square divided by its squared mean.
 type Sizes = (Value, Box<dyn Fn(f64) -> f64>, f64);
 
 fn sizes() -> Vec<Sizes> {
@@ -58,7 +58,7 @@ fn sizes() -> Vec<Sizes> {
             1.0 - (mean * 2.0 / 3.0 / value).powi(3)
         }
     };
-    // Linear from 50 to 100 kB with half of all, then to 150 kB.
+    // Linear from 50 to 100 kB for the first half, then to 150 kB.
     let points = |value: f64| ((value - 50_000.0) / 100_000.0).clamp(0.0, 1.0);
     let points_of = json!([[50_000, 0], [100_000, 0.5], [150_000, 1]]);
     vec![
@@ -81,7 +81,7 @@ fn sizes_have_the_distribution_that_is_asked_for() {
         assert!(all.len() > 30_000);
         check_distribution(&all, below, &description.to_string());
         check_mean(&all, 100_000.0, &description.to_string());
-        // The fourth moment of the Pareto of this shape is infinite: its variance does not settle.
+        // The fourth moment of this Pareto distribution is infinite: its sample variance does not converge.
         if description.get("pareto").is_none() {
             let ratio = variance(&all) / (1e10 * (squares - 1.0));
             assert!((ratio - 1.0).abs() < 0.1, "{description}: {ratio} of the variance");
@@ -91,7 +91,7 @@ fn sizes_have_the_distribution_that_is_asked_for() {
 
 #[test]
 fn each_host_offers_the_load_of_its_own_link_within_its_standard_error() {
-    // A compound Poisson sum: its relative variance is that of the squares over the count.
+    // A compound Poisson sum: its relative variance is the relative mean square of the sizes divided by the count.
     for (description, _, squares) in sizes() {
         let load = 0.4;
         let all = flows(&drawn(11, &json!({"sizes": description, "load": load})));
@@ -141,7 +141,7 @@ fn poisson_gaps_are_exponential_and_counts_vary_as_their_mean() {
         check_distribution(&gaps(&times), exponential(160_000_000.0), "gap");
         check_dispersion(&times, SECOND / 200, 400, 1.0, "flows");
     }
-    // Hosts do not come in step.
+    // Hosts are not synchronised.
     assert_ne!(gaps(&times_of(&all, 0))[..5], gaps(&times_of(&all, 1))[..5]);
 }
 
@@ -157,7 +157,7 @@ fn lognormal_gaps_have_their_mean_and_distribution_and_the_first_is_what_is_left
         check_mean(&sample, mean, "gap");
         check_distribution(&sample, lognormal(mean * (-sigma * sigma / 2.0_f64).exp(), sigma), "gap");
     }
-    // Over many seeds the first flow's time is that from a moment to the next flow: its mean is half of the second moment over the mean.
+    // Over many seeds, the first flow's time is the time from a moment to the next flow: its mean is half of the second moment divided by the mean.
     let short = |seed: u64| {
         drawn(
             seed,
@@ -231,7 +231,7 @@ fn only_flows_between_warm_up_and_cool_down_are_waited_for_and_measured() {
     let one = |at: u64| json!({"source": "h1", "destination": "h0", "bytes": 5, "at_ps": at});
     let list = json!([one(0), one(100), one(200), one(300), one(400)]);
     let fields = json!({"list": list, "warm_up_ps": 100, "cool_down_ps": 150, "rows": true});
-    // The first takes longer than all others together.
+    // The first flow takes longer than all others together.
     let mut done = run(&describe(1, "flows", &fields), 2, |at, _| {
         (if at == 0 { SECOND } else { at + 1 }, Outcome::Finished)
     });
@@ -281,7 +281,7 @@ fn percentiles_of_slowdowns_are_those_of_all_values_sorted_in_each_class_of_size
     }
     check_slowdowns(&report["slowdown"], &all);
 
-    // Completion times as well: a rank is the nearest, and a value is within a 512th.
+    // Completion times as well: percentiles by nearest rank, and values within a 512th.
     let mut times: Vec<_> = it.transfers.iter().map(|one| one.ended.unwrap() - one.at).collect();
     times.sort_unstable();
     let completion = &report["completion_ps"];
@@ -323,7 +323,7 @@ fn without_a_least_time_a_flow_has_no_slowdown_and_its_completion_counts() {
 
 #[test]
 fn a_load_that_a_receivers_link_cannot_carry_is_refused_and_one_that_it_just_can_is_not() {
-    // Four hosts send to two: each of these receives twice what one sends.
+    // Four hosts send to two: each of these receives twice the rate of a sender.
     let of = |load: f64| {
         workload(&drawn(1, &json!({"pattern": "to_one_rack", "load": load, "duration_ps": SECOND})), 6).err()
     };

@@ -1,4 +1,4 @@
-//! Incast in closed form: what it asks, when, and how long its rounds are.
+//! Incast in closed form: its requests, their times, and the durations of its rounds.
 
 use proptest::prelude::*;
 use serde_json::{json, Value};
@@ -14,7 +14,7 @@ fn incast(fields: &Value) -> Value {
     describe(1, "incast", &all)
 }
 
-/// The client's link: answers go over it one after the other.
+/// A network in which the responses pass the client's link one after the other.
 fn one_link() -> impl FnMut(u64, &Transfer) -> (u64, Outcome) {
     let mut free_at = 0;
     move |at, one| {
@@ -67,7 +67,7 @@ fn persistent_connections_are_opened_at_the_start_one_for_each_server_even_on_on
     assert_eq!(done.opened, [(0, 0, 1), (1, 0, 2), (2, 0, 1)]);
     let over: Vec<_> = done.transfers.iter().map(|one| one.transfer.connection).collect();
     assert_eq!(over, [0, 1, 2, 0, 1, 2].map(Connection::Shared));
-    // The two at h1 do not wait for each other.
+    // The two servers on h1 do not wait for each other.
     assert_eq!(done.finished_at(), 500 + 2 * 70);
 }
 
@@ -76,7 +76,7 @@ fn a_round_with_a_failure_is_not_measured_and_the_next_one_is() {
     let mut begun = 0;
     let done = run(&incast(&json!({"rounds": 4})), 4, |_, _| {
         begun += 1;
-        // The second answer of the second round, and all of the third.
+        // The second response of the second round fails, and all of the third.
         let fails = begun == 5 || (7..=9).contains(&begun);
         (1000 * begun, if fails { Outcome::Failed } else { Outcome::Finished })
     });

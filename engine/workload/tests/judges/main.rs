@@ -1,5 +1,5 @@
-//! Judges of the applications that know nothing of their code: an event-by-event model of the cluster, closed forms, and properties
-//! that must hold for any description. All of them drive a `Workload` as `netsim` does, through its public surface.
+//! Independent judges of the applications: an event-by-event model of the cluster, closed forms, and properties that
+//! hold for any description. All of them drive a `Workload` as `netsim` does, through its public interface.
 
 mod cluster;
 mod cluster_cases;

@@ -1,7 +1,7 @@
-//! A cluster, event by event, as `docs/models/mapreduce.md` has it in words: lists and loops, and whole picoseconds.
+//! A cluster, event by event, implemented from the text of `docs/models/mapreduce.md`: lists and loops, and whole picoseconds.
 //!
-//! What the crate draws is given: phases of heartbeats, places of splits and copies, and the noise are drawn here from the same streams,
-//! and the order in which a reducer takes its partitions is read from what the crate did. Every choice is checked to be one that the
+//! The crate's random draws are inputs: phases of heartbeats, places of splits and copies, and the noise are drawn here from the same streams, and the order
+//! in which a reducer takes its partitions is read from the crate's run. Every such choice is checked against the text; everything else is predicted.
 //! words allow; all else is foretold.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -13,7 +13,7 @@ use workload::Outcome;
 use super::cluster::{Cluster, Job};
 use super::driver::{Run, SECOND};
 
-/// Of what an application draws: the places of these purposes in the list of all.
+/// Purposes of an application's draws: their positions in the list of all.
 const HEARTBEAT_PHASE: u64 = 0;
 const REPLICAS: u64 = 1;
 const MAP_NOISE: u64 = 2;
@@ -23,20 +23,20 @@ const OUTPUT_COPIES: u64 = 5;
 const SORT_BUFFER: u64 = 50 << 20;
 const REDUCE_BUFFER: u64 = 66 << 20;
 
-/// How long a transfer takes that begins at a time between two hosts, and whether it arrives.
+/// Returns the duration of a transfer that begins at a time between two hosts, and whether it arrives.
 pub(crate) type Network<'a> = &'a dyn Fn(u64, u32, u32, u64) -> (u64, Outcome);
 
-/// A transfer: who opens it, to whom, and the bytes there and back.
+/// A transfer: the opening host, the other host, and the bytes in both directions.
 pub(crate) type Sent = (u32, u32, u64, u64);
 
-/// A fetch that the crate began: when, from which host, and for how many bytes.
+/// A fetch that the crate began: time, source host, and bytes.
 type Choice = (u64, u32, u64);
 
 /// One random stream.
 struct Draws(Xoshiro256PlusPlus);
 
 impl Draws {
-    /// Of the cluster's application, which is the first of its description.
+    /// Creates a stream of the cluster's application, which is the first of its description.
     fn new(seed: u64, purpose: u64, place: &[u64]) -> Self {
         let mix = |word: u64| {
             let z = word.wrapping_add(0x9E37_79B9_7F4A_7C15);
@@ -61,7 +61,7 @@ impl Draws {
         libm::exp(sigma * (radius * libm::cos(2.0 * std::f64::consts::PI * self.unit())))
     }
 
-    /// Returns `count` different numbers below a bound: by shuffling when they are more than half, else by drawing again.
+    /// Returns `count` different numbers below a bound: by shuffling if they are more than half of it, otherwise by repeated drawing.
     fn choose(&mut self, count: usize, bound: usize) -> Vec<usize> {
         let count = count.min(bound);
         if 2 * count > bound {
@@ -83,7 +83,7 @@ impl Draws {
     }
 }
 
-/// What a transfer is for: a job's map reads its split, a reducer gets a map's output, a link of a reducer's chain carries its output.
+/// The purpose of a transfer: a job's map reads its split, a reducer fetches a map's output, or a link of a reducer's chain carries its output.
 #[derive(Clone, Copy)]
 enum Purpose {
     Split { job: usize, map: usize },
@@ -99,7 +99,7 @@ enum Event {
     Heartbeat {
         worker: usize,
     },
-    /// A map whose split is elsewhere has started up.
+    /// A map with a remote split has started up.
     Reads {
         job: usize,
         map: usize,
@@ -118,7 +118,7 @@ enum Event {
         job: usize,
         reducer: usize,
     },
-    /// A reducer's own disk has its output.
+    /// A reducer's local disk has its output.
     Written {
         job: usize,
         reducer: usize,
@@ -148,15 +148,15 @@ struct Reducer {
     worker: Option<usize>,
     given: u64,
     may_fetch: bool,
-    /// Maps whose partition is there or on its way.
+    /// Maps whose partition has arrived or is in flight.
     begun: BTreeSet<usize>,
     under_way: usize,
     first_fetch: Option<u64>,
     last_arrival: u64,
     everything: Option<u64>,
-    /// Workers along the chain of output, itself the first.
+    /// Workers along the chain of output, starting with its own.
     chain: Vec<usize>,
-    /// Writes of output that have not ended.
+    /// Number of writes of output that have not ended.
     writing: usize,
     ended: Option<u64>,
 }
@@ -171,7 +171,7 @@ struct JobState {
     refetches: u64,
 }
 
-/// What a job's report must say.
+/// The expected content of a job's report.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct Foretold {
     pub(crate) runtime: u64,
@@ -183,7 +183,7 @@ pub(crate) struct Foretold {
     pub(crate) map_task: u64,
     pub(crate) fetch_task: u64,
     pub(crate) reduce_task: u64,
-    /// Of reducers that fetched over the network: from the first fetch to the last byte.
+    /// For reducers that fetched over the network: time from the first fetch to the last byte.
     pub(crate) shuffles: Vec<u64>,
     pub(crate) network_bytes: u64,
     pub(crate) refetches: u64,
@@ -194,30 +194,30 @@ pub(crate) struct Oracle<'a> {
     network: Network<'a>,
     workers: Vec<usize>,
     now: u64,
-    /// Time, order of being put here, event.
+    /// Time, order of insertion, event.
     events: Vec<(u64, u64, Event)>,
     put: u64,
     jobs: Vec<JobState>,
-    /// Jobs in the order in which they have arrived.
+    /// Jobs in order of arrival.
     arrived: Vec<usize>,
     /// By job and reducer: the fetches that the crate began, in order.
     choices: BTreeMap<(usize, usize), VecDeque<Choice>>,
-    /// By how much times may differ from the crate's.
+    /// Maximum difference of times from the crate's.
     tolerance: u64,
     pub(crate) sent: Vec<(u64, Sent)>,
-    /// When something is due that the crate needs a timer for.
+    /// Times of events for which the crate needs a timer.
     pub(crate) due: BTreeSet<u64>,
-    /// When it may have one.
+    /// Times at which it may have one.
     pub(crate) possible: BTreeSet<u64>,
 }
 
 impl<'a> Oracle<'a> {
-    /// Prepares to foretell what `run`, which has ended, has done.
+    /// Creates the oracle for `run`, which has ended.
     pub(crate) fn new(cluster: &'a Cluster, network: Network<'a>, run: &Run, tolerance: u64) -> Self {
         let mut choices: BTreeMap<_, VecDeque<_>> = BTreeMap::new();
         let mut tokens = BTreeSet::new();
         for one in &run.transfers {
-            // A fetch that is begun again has the token of the one that failed. A group is a reducer's: its job, and its number there.
+            // A repeated fetch has the token of the failed one. A group belongs to a reducer: its job, and its number there.
             if let (Some(group), true) = (one.transfer.group, tokens.insert(one.transfer.id.token)) {
                 let reducer = ((group >> 32) as usize, (group & 0xFFFF_FFFF) as usize);
                 let choice = (one.at, one.transfer.to, one.transfer.response_bytes);
@@ -248,7 +248,7 @@ impl<'a> Oracle<'a> {
         self.possible.insert(at);
     }
 
-    /// Foretells everything; an error is a choice of the crate that the words do not allow.
+    /// Predicts everything. An error is a choice of the crate that the text does not allow.
     pub(crate) fn run(&mut self) -> Result<(), String> {
         for job in 0..self.jobs.len() {
             self.at(self.cluster.jobs[job].arrival, Event::Arrives { job });
@@ -377,7 +377,7 @@ impl<'a> Oracle<'a> {
         }
     }
 
-    /// The time of a part of a map's own work.
+    /// Returns the duration of a part of a map's local work.
     fn map_time(&self, job: usize, map: usize, part: &dyn Fn(&MapWork) -> u64) -> u64 {
         let (cluster, spec) = (self.cluster, &self.cluster.jobs[job]);
         let (input, output) = (spec.split(map), spec.map_output(map));
@@ -394,13 +394,13 @@ impl<'a> Oracle<'a> {
         times(part(&work), draws.factor(cluster.sigma))
     }
 
-    /// Work of a reducer, times its noise.
+    /// Returns the duration of a reducer's work, including its noise.
     fn reduce_time(&self, job: usize, reducer: usize, work: u64) -> u64 {
         let mut draws = Draws::new(self.cluster.seed, REDUCE_NOISE, &[job as u64, reducer as u64]);
         times(work, draws.factor(self.cluster.sigma))
     }
 
-    /// A reducer takes what it can.
+    /// Begins the fetches that a reducer may make.
     fn fetch(&mut self, job: usize, reducer: usize) -> Result<(), String> {
         let spec = &self.cluster.jobs[job];
         let one = &self.jobs[job].reducers[reducer];
@@ -425,7 +425,7 @@ impl<'a> Oracle<'a> {
             if far.is_empty() || one.under_way >= self.cluster.parallel_fetches.unwrap_or(usize::MAX) {
                 return Ok(());
             }
-            // Which of them is drawn.
+            // The crate's random choice among them.
             let choice = self.choices.get_mut(&(job, reducer)).and_then(VecDeque::pop_front);
             let Some((at, host, bytes)) = choice else {
                 return Err(format!("reducer {reducer} of job {job} does not fetch at {}", self.now));
@@ -489,7 +489,7 @@ impl<'a> Oracle<'a> {
     fn begin(&mut self, purpose: Purpose) {
         let (spec, jobs) = (&self.cluster.jobs, &self.jobs);
         let request = self.cluster.request;
-        // Splits and partitions are asked for; output is sent along the chain unasked.
+        // Splits and partitions are requested; output is sent along the chain without a request.
         let (opens, other, bytes) = match purpose {
             Purpose::Split { job, map } => {
                 let one = &jobs[job].maps[map];
@@ -539,7 +539,7 @@ impl<'a> Oracle<'a> {
         Ok(())
     }
 
-    /// Returns what the report of a job must say.
+    /// Returns the expected report of a job.
     pub(crate) fn foretold(&self, number: usize) -> Foretold {
         let (job, workers) = (&self.jobs[number], |map: &&Map| map.replicas.contains(&map.worker.unwrap()));
         let ends = |one: &Reducer| one.ended.expect("it is over");
@@ -569,24 +569,24 @@ impl JobState {
     }
 }
 
-/// A map's own work: until it reads, the reading of a split on its own disk, and what follows.
+/// A map's local work: before it reads, the reading of a split on its own disk, and the work after that.
 struct MapWork {
     startup: u64,
     read: u64,
     rest: u64,
 }
 
-/// Returns when a worker reports for the first time.
+/// Returns the time of a worker's first heartbeat.
 pub(crate) fn heartbeat_phase(cluster: &Cluster, worker: usize) -> u64 {
     Draws::new(cluster.seed, HEARTBEAT_PHASE, &[worker as u64]).below(cluster.heartbeat as usize) as u64
 }
 
-/// Returns a time times its noise, to a picosecond.
+/// Returns a duration multiplied by its noise, rounded to a picosecond.
 fn times(work: u64, factor: f64) -> u64 {
     (work as f64 * factor).round() as u64
 }
 
-/// Returns part `number` of `total`, where the `of` parts together are the total.
+/// Returns the size of part `number` when `total` is divided into `of` parts.
 fn part(total: u64, number: usize, of: usize) -> u64 {
     let before = |number: usize| (u128::from(total) * number as u128 / of as u128) as u64;
     before(number + 1) - before(number)

@@ -1,4 +1,4 @@
-//! Phases, step by step as the words have it: all compute, send what they have to, and wait for the last.
+//! Phases, step by step as in the text: all ranks compute, send their messages, and wait for the last one.
 
 use proptest::prelude::*;
 use serde_json::{json, Value};
@@ -7,7 +7,7 @@ use workload::{Connection, Outcome, Transfer};
 use super::driver::{describe, hash, names, ps, run, run_evenly, SECOND};
 use super::stats::{check_distribution, lognormal};
 
-/// A step: how long each rank computes, and its messages as sending rank, receiving rank, bytes.
+/// A step: the computing time of each rank, and its messages as sending rank, receiving rank, bytes.
 type Step = (u64, Vec<(usize, usize, u64)>);
 
 fn phases(ranks: usize, iterations: u64, steps: &[Step], fields: &Value) -> Value {

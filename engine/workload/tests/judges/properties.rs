@@ -1,4 +1,4 @@
-//! What must hold for every description, whatever the network does: ends, counts, bytes, seeds.
+//! Properties of every description over any network: ends, counts, bytes, seeds.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,7 +12,7 @@ use super::driver::{hash, hosts, names, ps, run, run_evenly, run_until, workload
 
 const HOSTS: usize = 7;
 
-/// One application of any kind that ends, without its name.
+/// Returns a terminating application of any kind, without its name.
 fn application() -> impl Strategy<Value = Value> {
     let hosts = prop::collection::vec(1..HOSTS, 1..6);
     let numbers = (1..5_u64, 1..50_000_u64, 0..2_000_000_u64);
@@ -59,7 +59,7 @@ fn describe_all(seed: u64, applications: &[Value]) -> Value {
     json!({"seed": seed, "applications": all})
 }
 
-/// A network that takes any time for a transfer and fails one in `one_in`.
+/// Returns a network with arbitrary durations in which one in `one_in` transfers fails.
 fn any_network(salt: u64, one_in: u64) -> impl Fn(u64, &Transfer) -> (u64, Outcome) {
     move |at, one| {
         let place = [salt, at, one.id.token, one.from.into(), one.to.into()];
@@ -68,13 +68,13 @@ fn any_network(salt: u64, one_in: u64) -> impl Fn(u64, &Transfer) -> (u64, Outco
     }
 }
 
-/// When transfers of an application began, and what they were.
+/// Returns the start times of an application's transfers, and the transfers.
 fn seen(run: &Run, application: u32) -> Vec<(u64, Transfer)> {
     let of = run.transfers.iter().filter(|one| one.transfer.id.application == application);
     of.map(|one| (one.at, one.transfer)).collect()
 }
 
-/// Sum of the transfers that an application's report says have come to an end, well or not; `None` of kinds that begin failed ones again.
+/// Returns the number of ended transfers in an application's report, successful or not; `None` for kinds that repeat failed ones.
 fn reported(report: &Value) -> Option<u64> {
     let count = |field: &str| report[field]["count"].as_u64().unwrap_or(0);
     match report["kind"].as_str()? {
@@ -98,7 +98,7 @@ proptest! {
         prop_assert_eq!(done.open_groups(), 0);
         prop_assert!(done.transfers.iter().all(|one| one.ended.unwrap() > one.at));
         prop_assert!(done.finished_at() >= done.transfers.iter().map(|one| one.ended.unwrap()).max().unwrap_or(0));
-        // A transfer is an end, and at most a timer that begins it, one that puts it off, and one that begins it again; ranks compute.
+        // A transfer has an end, and at most three timers: one that begins it, one that delays it, and one that repeats it; ranks compute.
         let ranks = if one["kind"] == "phases" { 2 * HOSTS * ps(&one["iterations"]) as usize } else { 0 };
         prop_assert!(steps <= 4 * begun + ranks + 1, "{} steps for {} transfers", steps, begun);
         if let Some(ended) = reported(&report) {
@@ -141,7 +141,7 @@ proptest! {
     fn of_a_job_every_byte_is_read_fetched_and_copied_once(cluster in clusters(), salt in any::<u64>(), one_in in 3..30_u64) {
         let network = |at: u64, one: &Transfer| any_network(salt, one_in)(at, one);
         let done = run(&cluster.json(), cluster.hosts, network);
-        // What has arrived, by token: there and back, and whether it is a fetch.
+        // Bytes that have arrived, by token: in both directions, and whether it is a fetch.
         let mut arrived = BTreeMap::new();
         for one in done.transfers.iter().filter(|one| one.outcome == Outcome::Finished) {
             let bytes = [one.transfer.request_bytes, one.transfer.response_bytes];
@@ -177,7 +177,7 @@ proptest! {
     }
 }
 
-/// Whether a reducer's output has as many bytes as a request, so that a copy of it cannot be told from a read of an empty split.
+/// Returns whether a reducer's output has as many bytes as a request, so that a copy of it looks like a read of an empty split.
 fn copies_that_look_like_requests(cluster: &Cluster) -> bool {
     let of_job =
         |job: &super::cluster::Job| (0..job.reducers).any(|number| job.output_of(number) == cluster.request);
@@ -199,7 +199,7 @@ fn another_seed_gives_other_draws_of_every_kind_that_draws() {
     ] {
         let times = |seed| run_evenly(&describe_all(seed, std::slice::from_ref(&fields)), HOSTS, 10).begun();
         assert_ne!(times(1), times(2), "{fields}");
-        // The place in the description counts as well: two that are alike do not do the same.
+        // The position in the description counts as well: two equal applications behave differently.
         let both = run_evenly(&describe_all(1, &[fields.clone(), fields.clone()]), HOSTS, 10);
         let at = |number| seen(&both, number).iter().map(|one| one.0).collect::<Vec<_>>();
         assert_ne!(at(0), at(1), "{fields}");

@@ -1,4 +1,4 @@
-//! Calls and frames at exponential gaps, against the theory of Poisson arrivals and of a server with a queue.
+//! Calls and frames at exponential gaps, compared with the theory of Poisson arrivals and of a server with a queue.
 
 use serde_json::{json, Value};
 use workload::{Connection, Outcome, Transfer};
@@ -54,7 +54,7 @@ fn over_a_persistent_connection_calls_wait_as_at_a_server_with_a_queue() {
         run_evenly(&rpc(9, &json!({"connection": "persistent", "duration_ps": 60 * SECOND})), 2, service);
     assert_eq!(done.opened, [(0, 0, 1)]);
     assert!(done.transfers.iter().all(|one| one.transfer.connection == Connection::Shared(0)));
-    // Each response against Lindley's recursion over the calls' own times, and their mean against Pollaczek and Khinchine.
+    // Compares each response time with Lindley's recursion over the calls' times, and their mean with Pollaczek and Khinchine's formula.
     let (mut wait, mut before, mut times) = (0, 0, Vec::new());
     for at in done.transfers.iter().map(|one| one.at) {
         wait = (wait + if times.is_empty() { 0 } else { service }).saturating_sub(at - before);
@@ -86,7 +86,7 @@ fn beyond_65536_calls_that_are_open_further_ones_fail_until_one_is_answered() {
     let interval = 1_000_000;
     let fields = json!({"mean_interval_ps": interval, "duration_ps": 70_000 * interval});
     let mut it = Run::new(&rpc(1, &fields), 2);
-    // Nothing is answered while calls are made; then everything is.
+    // No call is answered while calls are made; then all are.
     run_until(&mut it, 70_000 * interval, |_, _| (SECOND, Outcome::Finished));
     while !it.workload.is_finished() {
         assert!(it.step(&mut |_, _| (SECOND, Outcome::Finished)));
@@ -102,7 +102,7 @@ fn pairs_that_are_drawn_are_any_two_hosts_as_often_as_any_other() {
     let fields = json!({"pairs": null, "random_pairs": 6000, "mean_interval_ps": SECOND, "duration_ps": 0, "connection": "persistent"});
     let done = run_evenly(&rpc(4, &fields), 5, 1);
     assert_eq!(done.opened.len(), 6000);
-    // Of five hosts: the client, and the server's distance from it.
+    // For five hosts: the client, and the server's distance from it.
     let pair = |(_, from, to): &(u32, u32, u32)| (from * 4 + (to + 5 - from) % 5 - 1) as usize;
     check_even(done.opened.iter().map(pair), 20, "pairs");
     assert_eq!(done.finished_at(), 0, "no call is made in no time");
@@ -179,7 +179,7 @@ fn the_wait_of_a_network_that_is_slow_counts_from_the_call_and_not_from_the_conn
     let fields =
         json!({"pairs": [["h0", "h1"], ["h0", "h1"]], "connection": "persistent", "duration_ps": SECOND});
     let done = run(&rpc(2, &fields), 2, slow);
-    // Each pair has a connection of its own, though hosts are the same: waits are those of each alone.
+    // Each pair has its own connection, although the hosts are the same: calls wait only within their pair.
     let mut slowest = 0;
     for pair in 0..2 {
         let mut free = 0;

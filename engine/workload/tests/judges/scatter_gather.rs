@@ -1,4 +1,4 @@
-//! Scatter and gather, foretold from its questions: who is asked when, who answers whom, and how long a query lasts.
+//! Scatter and gather, predicted from its questions: the requests and their times, the answers, and the durations of queries.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use super::stats::{check_distribution, check_even, exponential};
 
 const MILLISECOND: u64 = SECOND / 1000;
 
-/// Bytes there and back of a question, of an exchange with a server, and of an answer, all different.
+/// Bytes in both directions of a question, of an exchange with a server, and of an answer, all different.
 const QUESTION: (u64, u64) = (111, 0);
 const SERVER: (u64, u64) = (111, 2222);
 const ANSWER: (u64, u64) = (3333, 0);
@@ -29,7 +29,7 @@ fn bytes(one: &Transfer) -> (u64, u64) {
     (one.request_bytes, one.response_bytes)
 }
 
-/// When the questions were asked, by whom, and whom.
+/// Returns the time, the client and the destination of each question.
 fn questions(done: &Run) -> Vec<(u64, u32, u32)> {
     let all = done.transfers.iter().filter(|one| bytes(&one.transfer) == QUESTION);
     all.map(|one| (one.at, one.transfer.from, one.transfer.to)).collect()
@@ -48,7 +48,7 @@ fn a_query_lasts_a_question_the_slowest_server_and_an_answer() {
     };
     let fields = json!({"racks": [["h0", "h8"], ["h1", "h2", "h3", "h4"]], "queries": 200, "mean_interval_ps": SECOND});
     let done = run(&scatter(2, &fields), 9, network);
-    // With h4 the one that gathers, the slowest of the others is h3.
+    // If h4 gathers, the slowest of the others is h3.
     let lasts = |gatherer: u32| 1_000 + 20 * if gatherer == 4 { 3 } else { 4 } + 300;
     let times: Vec<u64> = questions(&done).iter().map(|(_, _, gatherer)| lasts(*gatherer)).collect();
     let report = &done.report(0)["query_ps"];
@@ -161,7 +161,7 @@ fn queries_in_the_background_have_no_end() {
 
 #[test]
 fn beyond_65536_queries_that_are_open_further_ones_fail() {
-    // All are asked within 0.1 s, and no question arrives before a second is over.
+    // All queries are made within 0.1 s, and no question arrives before 1 s.
     let fields = json!({"queries": 70_000, "mean_interval_ps": 1_000_000});
     let done = run_evenly(&scatter(1, &fields), 9, SECOND);
     assert_eq!(questions(&done).len(), 65_536);

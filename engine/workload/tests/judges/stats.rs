@@ -1,6 +1,6 @@
-//! Statistics of samples, for what is drawn. Seeds are fixed, so a test that holds once holds always.
+//! Statistics of random samples. Seeds are fixed, so a test that passes once always passes.
 
-/// Standard deviations that a sample's mean or index may be off.
+/// Maximum deviation of a sample's mean or index, in standard deviations.
 pub(crate) const DEVIATIONS: f64 = 5.0;
 
 pub(crate) fn mean(sample: &[f64]) -> f64 {
@@ -17,15 +17,15 @@ pub(crate) fn gaps(times: &[u64]) -> Vec<f64> {
     times.windows(2).map(|pair| (pair[1] - pair[0]) as f64).collect()
 }
 
-/// Checks that a sample's mean is within its standard error of the mean that it is drawn from.
+/// Checks that a sample's mean is within [`DEVIATIONS`] standard errors of the expected mean.
 pub(crate) fn check_mean(sample: &[f64], expected: f64, what: &str) {
     let error = (variance(sample) / sample.len() as f64).sqrt();
     let off = (mean(sample) - expected).abs();
     assert!(off < DEVIATIONS * error, "{what}: mean {} for {expected}, standard error {error}", mean(sample));
 }
 
-/// Checks a sample against the distribution that it is drawn from: the distance of Kolmogorov and Smirnov is below the value
-/// that one sample in a thousand exceeds. `below` gives the probability of what is less than a value, or equal to it.
+/// Checks a sample against its expected distribution: the Kolmogorov-Smirnov distance is below the value that one
+/// sample in a thousand exceeds. `below` is the cumulative distribution function.
 pub(crate) fn check_distribution(sample: &[f64], below: impl Fn(f64) -> f64, what: &str) {
     let mut sorted = sample.to_vec();
     sorted.sort_unstable_by(f64::total_cmp);
@@ -38,7 +38,7 @@ pub(crate) fn check_distribution(sample: &[f64], below: impl Fn(f64) -> f64, wha
     assert!(most < 1.95 / count.sqrt(), "{what}: distance {most} with {count} values");
 }
 
-/// Checks the index of dispersion, variance over mean, of the counts of events in spans of equal length.
+/// Checks the index of dispersion (variance divided by mean) of the numbers of events in intervals of equal length.
 pub(crate) fn check_dispersion(times: &[u64], span: u64, spans: usize, expected: f64, what: &str) {
     let mut counts = vec![0.0; spans];
     times.iter().filter_map(|at| usize::try_from(at / span).ok()).for_each(|place| {
@@ -51,8 +51,8 @@ pub(crate) fn check_dispersion(times: &[u64], span: u64, spans: usize, expected:
     assert!((index - expected).abs() < DEVIATIONS * error, "{what}: index {index} for {expected}");
 }
 
-/// Checks that all outcomes are equally frequent, by chi squared, whose cube root is nearly normal (Wilson
-/// and Hilferty 1931).
+/// Checks that all outcomes are equally frequent, by chi squared, whose cube root is nearly normal (Wilson and Hilferty
+/// 1931).
 pub(crate) fn check_even(outcomes: impl IntoIterator<Item = usize>, of: usize, what: &str) {
     let mut counts = vec![0.0; of];
     outcomes.into_iter().for_each(|outcome| counts[outcome] += 1.0);
@@ -64,12 +64,12 @@ pub(crate) fn check_even(outcomes: impl IntoIterator<Item = usize>, of: usize, w
     assert!(deviations < DEVIATIONS, "{what}: {counts:?}, chi squared {chi}");
 }
 
-/// Returns the share of an exponential distribution up to a value.
+/// Returns the cumulative distribution function of an exponential distribution.
 pub(crate) fn exponential(mean: f64) -> impl Fn(f64) -> f64 {
     move |value| 1.0 - (-value / mean).exp()
 }
 
-/// Returns the share of a lognormal distribution up to a value.
+/// Returns the cumulative distribution function of a lognormal distribution.
 pub(crate) fn lognormal(median: f64, sigma: f64) -> impl Fn(f64) -> f64 {
     move |value| 0.5 * libm::erfc(-(value / median).ln() / sigma / std::f64::consts::SQRT_2)
 }

@@ -1,5 +1,5 @@
-//! Keeps the corpora: `corpus seeds FOLDER`, `corpus unpack FILES FOLDER`, `corpus pack FOLDER FILES`. FOLDER has a folder
-//! of inputs for each target, as cargo-fuzz keeps them; FILES is the folder of the packed corpora in the repository.
+//! Maintains the corpora: `corpus seeds FOLDER`, `corpus unpack FILES FOLDER`, `corpus pack FOLDER FILES`. FOLDER has a
+//! folder of inputs for each target, as in cargo-fuzz; FILES is the folder of the packed corpora in the repository.
 
 use std::path::Path;
 use std::process::ExitCode;

@@ -8,7 +8,7 @@ use bm::{CounterValue, Executable, MeterRate, State};
 use super::{padded, place, Answer, Refused};
 use crate::calls::Op;
 
-/// Cells that are not zero, by array and index.
+/// Non-zero cells, by array and index.
 type Cells<T> = BTreeMap<(usize, u64), T>;
 
 pub(super) struct Arrays {
@@ -34,7 +34,7 @@ impl Arrays {
         *self = Self::new(Arc::clone(&self.program));
     }
 
-    /// Makes a call; `None` when it is not one to an array.
+    /// Makes a call; returns `None` if it is not a call on an array.
     pub(super) fn make(&mut self, op: &Op) -> Option<Answer> {
         let done = match op {
             Op::Register { register, start, end, value } => {
@@ -111,7 +111,7 @@ impl Arrays {
         Ok((at, padded(value, self.program.parse_vsets()[at].bitwidth)?))
     }
 
-    /// Compares with what is read back.
+    /// Compares the model with the values read back.
     pub(super) fn check(&self, state: &State) {
         for (at, info) in self.program.register_arrays().iter().enumerate() {
             let zero = vec![0; info.bitwidth.div_ceil(8) as usize];
@@ -125,7 +125,7 @@ impl Arrays {
         for (at, info) in self.program.counter_arrays().iter().enumerate() {
             let written =
                 self.counters.range((at, 0)..(at + 1, 0)).map(|((_, index), value)| (*index, *value));
-            // What was not written is looked at too, but not all of it.
+            // Unwritten cells are also checked, but only some.
             let few = (0..info.size.min(64) as u64)
                 .map(|index| (index, self.counters.get(&(at, index)).copied().unwrap_or_default()));
             for (index, value) in written.chain(few).filter(|_| info.direct_table.is_none()) {
@@ -155,7 +155,7 @@ impl Arrays {
     }
 }
 
-/// Refuses rates unless there are none, or as many as the meter has, each finite and not negative, the lowest first.
+/// Refuses rates unless there are none, or as many as the meter has, each finite and non-negative, in ascending order.
 pub(super) fn check_rates(rates: &[MeterRate], count: usize) -> Result<(), Refused> {
     let sound = |rate: &MeterRate| rate.info_rate.is_finite() && rate.info_rate >= 0.0;
     let rising = rates.windows(2).all(|pair| pair[0].info_rate <= pair[1].info_rate);

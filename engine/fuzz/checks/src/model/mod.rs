@@ -1,5 +1,5 @@
-//! What the runtime interface should do, written a second time and simply: lists that are searched, and numbers as bytes.
-//! It says whether a call is refused, which handle it gives, and what is read back; not with which words it is refused.
+//! A second, simple implementation of the runtime interface: lists that are searched, and numbers as bytes. It
+//! determines whether a call is refused, which handle it returns, and what is read back, but not the text of errors.
 
 mod arrays;
 mod replication;
@@ -14,13 +14,13 @@ use arrays::Arrays;
 use replication::Replication;
 use tables::Tables;
 
-/// A call is refused.
+/// A call was refused.
 pub(crate) struct Refused;
 
-/// The handle that a call gives, if it gives one.
+/// The handle that a call returns, if any.
 pub(crate) type Answer = Result<Option<u64>, Refused>;
 
-/// Everything that calls change.
+/// All state that calls change.
 pub(crate) struct Model {
     tables: Tables,
     arrays: Arrays,
@@ -28,7 +28,7 @@ pub(crate) struct Model {
 }
 
 impl Model {
-    /// Creates the model of a switch that has just been made.
+    /// Creates the model of a new switch.
     pub(crate) fn new(switch: &Switch) -> Self {
         let program = Arc::clone(switch.program());
         Self {
@@ -50,7 +50,7 @@ impl Model {
         answer.unwrap_or_else(|| unreachable!("{op:?} is in no part of the model"))
     }
 
-    /// Compares what calls have often changed.
+    /// Compares the state that calls change often.
     pub(crate) fn check(&self, switch: &Switch) {
         self.tables.check(switch.state());
         self.replication.check(switch);
@@ -68,7 +68,7 @@ fn place<T>(items: &[T], name: &str, of: impl Fn(&T) -> &str) -> Result<usize, R
     items.iter().position(|item| of(item) == name).ok_or(Refused)
 }
 
-/// Returns a big-endian number as whole bytes of its width. Refuses an empty number and one that does not fit.
+/// Returns a big-endian number padded to the bytes of its width. Refuses an empty number and one that does not fit.
 fn padded(number: &[u8], width: u32) -> Result<Vec<u8>, Refused> {
     let significant = &number[number.iter().take_while(|byte| **byte == 0).count()..];
     let bits = significant.first().map_or(0, |first| significant.len() as u32 * 8 - first.leading_zeros());
@@ -79,7 +79,7 @@ fn padded(number: &[u8], width: u32) -> Result<Vec<u8>, Refused> {
     Ok([&vec![0; count - significant.len()][..], significant].concat())
 }
 
-/// Returns the bits that are set in both.
+/// Returns the bitwise AND.
 fn masked(value: &[u8], mask: &[u8]) -> Vec<u8> {
     value.iter().zip(mask).map(|(value, mask)| value & mask).collect()
 }

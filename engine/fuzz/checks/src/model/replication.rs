@@ -7,7 +7,7 @@ use simple_switch::{MirroringSession, NodeHandle, Replica, Switch, PORT_COUNT};
 use super::{Answer, Refused};
 use crate::calls::Op;
 
-/// Highest number of a LAG, and what BMv2 takes for the hash that picks one of its ports.
+/// Maximum LAG number; and BMv2's constant hash, which selects a LAG's port.
 const MAX_LAG: u16 = 256;
 const LAG_HASH: usize = 0xff;
 
@@ -17,15 +17,15 @@ const SESSIONS: u16 = 1 << 15;
 #[derive(Debug)]
 struct Node {
     rid: u16,
-    /// Ascending, each once.
+    /// Ascending, without duplicates.
     ports: Vec<u16>,
-    /// Ascending, each once.
+    /// Ascending, without duplicates.
     lags: Vec<u16>,
 }
 
 #[derive(Default)]
 pub(super) struct Replication {
-    /// Nodes of each group, in the order in which they came.
+    /// Nodes of each group, in the order in which they were added.
     groups: BTreeMap<u16, Vec<NodeHandle>>,
     nodes: BTreeMap<NodeHandle, Node>,
     lags: BTreeMap<u16, Vec<u16>>,
@@ -33,7 +33,7 @@ pub(super) struct Replication {
 }
 
 impl Replication {
-    /// Makes a call; `None` when it is not one to the replication engine.
+    /// Makes a call; returns `None` if it is not a call on the replication engine.
     pub(super) fn make(&mut self, op: &Op) -> Option<Answer> {
         let none = |()| None;
         Some(match op {
@@ -81,7 +81,7 @@ impl Replication {
         if group == 0 || replicas.iter().any(|replica| usize::from(replica.egress_port) >= PORT_COUNT) {
             return Err(Refused);
         }
-        // It may be there or not.
+        // The group may exist or not.
         let _ = self.destroy_group(group, true);
         self.create_group(group)?;
         for replica in replicas {
@@ -129,7 +129,7 @@ impl Replication {
         Ok(())
     }
 
-    /// Compares with what is read back.
+    /// Compares the model with the values read back.
     pub(super) fn check(&self, switch: &Switch) {
         assert!(switch.pre().groups().eq(self.groups.keys().copied()), "multicast groups");
         for (group, nodes) in &self.groups {

@@ -23,16 +23,16 @@ struct Entry {
 
 #[derive(Clone, Default)]
 struct Table {
-    /// By handle: the row in the low bits, and above them how often the row was used before.
+    /// By handle: the row in the low bits, and above them the number of earlier uses of the row.
     entries: BTreeMap<u64, Entry>,
-    /// How often an entry was deleted from a row, modulo 256.
+    /// Number of entries deleted from a row, modulo 256.
     used: BTreeMap<u64, u8>,
     default: Option<To>,
     default_counted: CounterValue,
     default_rates: Vec<MeterRate>,
 }
 
-/// Bits of a handle that say the row.
+/// Number of bits of a handle that contain the row.
 const ROW_BITS: u32 = 24;
 
 fn row(handle: u64) -> u64 {
@@ -47,14 +47,14 @@ struct Profile {
 
 pub(super) struct Tables {
     program: Arc<Executable>,
-    /// As the program says, before any call.
+    /// As the program defines them, before any call.
     initial: Vec<Table>,
     tables: Vec<Table>,
     profiles: Vec<Profile>,
 }
 
 impl Tables {
-    /// Reads what the program itself puts into its tables from a fresh state.
+    /// Reads the program's own table contents from a fresh state.
     pub(super) fn new(program: Arc<Executable>, state: &State) -> Self {
         let initial: Vec<Table> =
             program.tables().iter().map(|info| read(&program, state, &info.name)).collect();
@@ -67,7 +67,7 @@ impl Tables {
         self.profiles.fill(Profile::default());
     }
 
-    /// Makes a call; `None` when it is not one to a table or profile.
+    /// Makes a call; returns `None` if it is not a call on a table or profile.
     pub(super) fn make(&mut self, op: &Op) -> Option<Answer> {
         let none = |()| None;
         Some(match op {
@@ -117,7 +117,7 @@ impl Tables {
         info.action_profile.as_ref().and_then(|name| self.profile(name).ok())
     }
 
-    /// Returns where an entry of the table leads, with padded data.
+    /// Returns the target of a table's entry, with padded data.
     fn lead(&self, at: usize, to: &To) -> Result<To, Refused> {
         let info = &self.program.tables()[at];
         let profile = self.profile_of(info);
@@ -257,7 +257,7 @@ impl Tables {
         Ok(())
     }
 
-    /// Returns a table with a direct meter that takes these rates.
+    /// Returns a table with a direct meter that accepts these rates.
     fn metered(&self, table: &str, rates: &[MeterRate]) -> Result<usize, Refused> {
         let at = self.table(table)?;
         let meter = self.program.tables()[at].direct_meter.as_ref().ok_or(Refused)?;
@@ -306,7 +306,7 @@ impl Tables {
         Ok(())
     }
 
-    /// Returns whether an entry or default of the profile's tables leads there.
+    /// Returns whether an entry or default of the profile's tables refers to `to`.
     fn in_use(&self, profile: usize, to: &To) -> bool {
         let tables = self.program.tables().iter().zip(&self.tables);
         let mut of_profile = tables.filter(|(info, _)| self.profile_of(info) == Some(profile));
@@ -361,7 +361,7 @@ impl Tables {
         Ok(())
     }
 
-    /// Compares with what is read back.
+    /// Compares the model with the values read back.
     pub(super) fn check(&self, state: &State) {
         for (info, table) in self.program.tables().iter().zip(&self.tables) {
             let there = read(&self.program, state, &info.name);
@@ -428,7 +428,7 @@ fn read(program: &Program, state: &State, name: &str) -> Table {
     }
 }
 
-/// Returns the key as it is kept: numbers padded, and no bits outside masks and prefixes.
+/// Returns the key in its stored form: numbers padded, and no bits outside masks and prefixes.
 fn key_of(info: &TableInfo, key: &[MatchKeyParam]) -> Result<Vec<MatchKeyParam>, Refused> {
     if key.len() != info.key.len() {
         return Err(Refused);
@@ -458,7 +458,7 @@ fn key_of(info: &TableInfo, key: &[MatchKeyParam]) -> Result<Vec<MatchKeyParam>,
     key.iter().zip(&info.key).map(field).collect()
 }
 
-/// Returns the mask of a prefix, set bit by bit: bit 0 is the field's highest.
+/// Returns the mask of a prefix, set bit by bit: bit 0 is the highest bit of the field.
 fn prefix(length: u32, width: u32) -> Vec<u8> {
     let mut mask = vec![0; width.div_ceil(8) as usize];
     let unused = mask.len() as u32 * 8 - width;

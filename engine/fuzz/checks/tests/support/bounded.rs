@@ -1,10 +1,10 @@
-//! An allocator that gives out no more than a bound, so that an input that makes the engine allocate without bound fails its
-//! test instead of the machine.
+//! An allocator with a limit, so that an input that causes unbounded allocation in the engine fails its test, and not
+//! the machine.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Bytes that all tests of the file together may hold.
+/// Maximum number of bytes that all tests of the file may hold together.
 const BOUND: usize = 1 << 30;
 
 struct Bounded;
@@ -14,8 +14,8 @@ static BOUNDED: Bounded = Bounded;
 
 static LIVE: AtomicUsize = AtomicUsize::new(0);
 
-// SAFETY: every call is forwarded unchanged to the system's allocator, which keeps the contract, or answered with null,
-// which the contract allows.
+// SAFETY: every call is forwarded unchanged to the system's allocator, which fulfils the contract, or answered with
+// null, which the contract allows.
 unsafe impl GlobalAlloc for Bounded {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         if LIVE.fetch_add(layout.size(), Ordering::Relaxed) > BOUND - layout.size().min(BOUND) {
