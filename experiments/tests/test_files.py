@@ -206,7 +206,8 @@ def test_files_beside_the_experiment_are_found_first(tmp_path: Path) -> None:
             "workers[1]: h9: topology leaf-spine-4 has no host of that name",
         ),
         ("maps: 8", "maps: 0", "jobs.sort.maps: 0: input should be greater than or equal to 1"),
-        ("maps: 8", "maps: eight", "jobs.sort.maps: eight: input should be a valid integer"),
+        ("maps: 8", "maps: eight", "jobs.sort.maps: eight: must be a whole number"),
+        ("min_rto: 10ms", "dctcp_gain: 6%", "tcp.dctcp_gain: 6%: must be a number"),
         ("input: 4MB", "input: 4Mb", "jobs.sort.input: 4Mb: '4Mb': 'Mb' is not a unit of a number of bytes"),
         ("- name: sort", "- nam: sort", "workload.applications.mapreduce.jobs[0]: needs a name"),
         (
