@@ -9,12 +9,16 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from eeon_control import config as configs
 from eeon_control import data
+from eeon_control import program as programs
 from eeon_control import topology as topologies
 from eeon_control.config import FabricConfig
 from eeon_control.errors import DataNotFound, InputError, Problem, Severity
@@ -33,7 +37,13 @@ from eeon_experiments.versions import Versions
 from eeon_experiments.workloads.flow_files import read_list, read_points
 from eeon_experiments.workloads.transfers import CoflowFile
 
+if TYPE_CHECKING:
+    from eeon_engine import Program
+    from eeon_engine.json_types import WorkloadSpec
+
 _ID_DIGITS = 20
+_APPLICATION = re.compile(r"applications\[([0-9]+)\]\.")
+_OF_TCP = "tcp: tcp: "
 
 
 @dataclass(frozen=True)
@@ -66,6 +76,7 @@ class Resolver:
         self._configs: dict[str, FabricConfig] = {}
         self._documents: dict[Path, Document] = {}
         self._fabrics: dict[str, str] = {}
+        self._checked: set[str] = set()
         self._flow_files: dict[Path, object] = {}
 
     def resolve(self, document: Document, seeds: list[int], source: str) -> list[Run]:
@@ -95,6 +106,7 @@ class Resolver:
             raise InputError({(one.place, one.key, one.rule): one for one in problems}.values())
         assert settings is not None and topology is not None and config is not None, "or there were problems"
         fabric = self._fabric(document, settings, topology, config)
+        self._check_workload(document, settings, topology, config, seeds[0])
         versions = f"{self._versions.program} {self._versions.engine}"
         return [
             Run(
@@ -183,6 +195,37 @@ class Resolver:
             self._fabrics[key] = _digest(_canonical([spec, topology.document, config.document.value]))
         return self._fabrics[key]
 
+    @cached_property
+    def _program(self) -> Program:
+        from eeon_engine import Program
+
+        return Program(programs.load().json)
+
+    def _check_workload(
+        self, document: Document, settings: RunSettings, topology: Topology, config: FabricConfig, seed: int
+    ) -> None:
+        """Raises InputError with the first thing that the engine refuses of the applications and their TCP.
+        What is as in a run before is not asked again."""
+        from eeon_engine.exceptions import ConfigError
+        from eeon_engine.json_documents import check_workload, make_twin, start_workload
+
+        workload = workload_of(settings, topology, seed)
+        hosts = [
+            (host.name, int(host.port.rate), int(host.port.overhead)) for host in topology.hosts.values()
+        ]
+        whole = _digest(_canonical([hosts, workload["applications"]]))
+        tcp = _canonical([workload["tcp"], [one.get("tcp") for one in workload["applications"]]])
+        try:
+            if whole not in self._checked:
+                check_workload(workload, hosts)
+            if tcp not in self._checked:
+                # Only a twin checks TCP.
+                twin = make_twin(self._program, spec_of(settings, topology, config, seed))
+                start_workload(twin, workload)
+        except ConfigError as error:
+            raise InputError([_refused(document, workload, str(error))]) from None
+        self._checked |= {whole, tcp}
+
     def _topology(self, document: Document, delay: Duration) -> Topology | None:
         """Returns the fabric; None where the key is not what it must be, which its model tells."""
         named = document.get(("topology",))
@@ -246,6 +289,22 @@ def _impossible_faults(document: Document, settings: RunSettings, topology: Topo
             fault.check(topology)
         except ValueError as error:
             yield document.problem(("faults", index), str(error))
+
+
+def _refused(document: Document, workload: WorkloadSpec, said: str) -> Problem:
+    """Returns what the engine says of a workload at its place in the file."""
+    path: KeyPath = ()
+    rule = said.removeprefix("workload ")
+    if found := _APPLICATION.match(rule):
+        path = "workload", "applications", workload["applications"][int(found[1])]["name"]
+        rule = rule[found.end() :]
+    if "leaves no flow" in rule:
+        rule = "no flow begins in the time that is measured; make duration longer, or load larger"
+    if rule.startswith(_OF_TCP):
+        rule = rule.removeprefix(_OF_TCP)
+        named = *path, "tcp", rule.split()[0]
+        path = named if document.has(named) else named[:-1]
+    return document.problem(path, rule)
 
 
 def _canonical(value: object) -> str:
