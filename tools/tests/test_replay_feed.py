@@ -265,9 +265,35 @@ def test_a_snap_length_that_cuts_tcp_before_its_flags_is_refused(
 
 
 def test_one_that_cuts_nothing_that_is_asked_for_is_not(tmp_path: Path, hosts: list[TraceHost]) -> None:
-    read(tmp_path, hosts, [segment("10.0.1.1", "10.0.2.1", bytes(100))], SendRules(), 48)
     datagram = Ether() / IP(src="10.0.1.1", dst="10.0.2.1") / UDP() / bytes(100)
     read(tmp_path, hosts, [datagram], SendRules(), 36)
+
+
+@pytest.mark.parametrize("payload", [bytes(100), b""])
+def test_one_that_cuts_tcp_behind_its_flags_leaves_a_whole_header_whose_rest_is_zeros(
+    tmp_path: Path, hosts: list[TraceHost], payload: bytes
+) -> None:
+    whole = segment("10.0.1.1", "10.0.2.1", payload)
+    _, (frame,) = read(tmp_path, hosts, [whole], SendRules(), 48)
+    assert frame[12:] == bytes(whole)[12:48] + bytes(6)
+
+
+def test_one_that_cuts_the_options_of_ipv4_is_refused(tmp_path: Path, hosts: list[TraceHost]) -> None:
+    options = [IPOption(b"\x94\x04\0\0")]
+    datagram = Ether() / IP(src="10.0.1.1", dst="10.0.2.1", options=options) / UDP() / bytes(100)
+    with pytest.raises(
+        TraceError, match=r"packet 1: only 36 of its 146 .* its headers end at byte 38 or later"
+    ):
+        read(tmp_path, hosts, [datagram], SendRules(), 36)
+
+
+@pytest.mark.parametrize("keep", [14, 15, 20, 21, 53])
+def test_one_that_cuts_the_header_of_ipv6_is_refused(
+    tmp_path: Path, hosts: list[TraceHost], keep: int
+) -> None:
+    six = Ether() / IPv6(src="fd00:0:0:1::1", dst="fd00:0:0:2::1") / TCP()
+    with pytest.raises(TraceError, match=f"packet 1: only {keep} of its 74 bytes were captured, too few"):
+        read(tmp_path, hosts, [six], SendRules(), keep)
 
 
 @pytest.mark.parametrize("macs", [bytes(12), b"\xff" * 12, b"\2\0\0\0\1\2\2\1\0\0\0\1"])
