@@ -167,7 +167,12 @@ MEASURED = (
         "offered_load", "number", "payload of drawn flows, as a share of the rates of the links that send"
     ),
     Column("flows_measured", "whole", "flows of the first application `flows` between warm-up and cool-down"),
-    Column("flows_given_up", "whole", "those of them that never ended: their connection was given up"),
+    Column(
+        "flows_given_up",
+        "whole",
+        "those of them that never ended: their connection was given up; without such an application, of all "
+        "transfers, empty where there are none",
+    ),
     *_slowdowns(),
     Column("rpc_mean_us", "number", "response time of requests"),
     Column("rpc_p50_us", "number", "median of the same"),

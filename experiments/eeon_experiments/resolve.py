@@ -103,7 +103,7 @@ class Resolver:
             problems += error.problems
         if settings is not None and topology is not None:
             problems += [document.problem(path, rule) for path, rule in settings.workload.broken(topology)]
-            problems += _impossible_faults(document, settings, topology)
+            problems += _impossible(document, settings, topology)
         if problems:
             raise InputError({(one.place, one.key, one.rule): one for one in problems}.values())
         assert settings is not None and topology is not None and config is not None, "or there were problems"
@@ -286,7 +286,11 @@ class Resolver:
             raise InputError([document.problem(path, said.removeprefix(f"{name}: "), name)]) from None
 
 
-def _impossible_faults(document: Document, settings: RunSettings, topology: Topology) -> Iterator[Problem]:
+def _impossible(document: Document, settings: RunSettings, topology: Topology) -> Iterator[Problem]:
+    if settings.host.tx_delay and settings.scheduler is not None:
+        yield document.problem(
+            ("host", "tx_delay"), "a scheduler's rates change in NICs at once; leave one of them out"
+        )
     if settings.faults and settings.scheduler is not None:
         yield document.problem(
             ("faults",), "a scheduler of flows does not know of links that are down; leave one of them out"
