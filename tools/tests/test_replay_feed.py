@@ -255,6 +255,24 @@ def test_what_a_host_sends_to_itself_is_left_out_and_counted(
         read(tmp_path, hosts, packets[bool(rules.mapping)][:1], rules)
 
 
+@pytest.mark.parametrize(
+    ("station", "destination", "maps"),
+    [
+        ("ff:ff:ff:ff:ff:ff", "192.0.2.255", ("192.0.2.0/24=h1", "198.51.100.0/24=h3")),
+        ("ff:ff:ff:ff:ff:ff", "10.0.1.255", ()),
+        ("01:00:5e:00:00:fb", "224.0.0.251", ("0.0.0.0/0=h1", "198.51.100.0/24=h3")),
+    ],
+)
+def test_what_is_for_a_group_is_left_out_also_where_a_prefix_holds_its_address(
+    tmp_path: Path, hosts: list[TraceHost], station: str, destination: str, maps: tuple[str, ...]
+) -> None:
+    source = "198.51.100.7" if maps else "10.0.1.1"
+    group = Ether(dst=station) / IP(src=source, dst=destination) / UDP()
+    good = segment(source, "192.0.2.1" if maps else "10.0.2.1")
+    counts, _ = read(tmp_path, hosts, [group, good], SendRules(maps))
+    assert (counts.multicast, counts.offered) == (1, 1)
+
+
 @pytest.mark.parametrize("keep", [34, 40, 47])
 def test_a_snap_length_that_cuts_tcp_before_its_flags_is_refused(
     tmp_path: Path, hosts: list[TraceHost], keep: int

@@ -142,10 +142,8 @@ class AddressMap:
                     "--map", text, f"{address!r} {why}; write an IP address or a prefix: 10.1.0.0/16=host"
                 ) from None
             if name.strip() not in by_name:
-                known = ", ".join(list(by_name)[:8])
-                raise TraceError(
-                    "--map", text, f"{name!r} is not a host of the fabric; there are {known}, ..."
-                )
+                known = ", ".join([*list(by_name)[:8], *(["..."] if len(by_name) > 8 else [])])
+                raise TraceError("--map", text, f"{name!r} is not a host of the fabric; there are {known}")
             if network in found:
                 raise TraceError("--map", text, f"{address} is mapped twice")
             found[network] = by_name[name.strip()]
@@ -339,7 +337,12 @@ class Feed:
         frame = packet.captured
         addresses = frame[at : at + length], frame[at + length : at + 2 * length]
         source, destination = (self._host_of(address) for address in addresses)
-        if destination is None and _is_group(addresses[1]) and self._rules.unmapped != "refuse":
+        # A prefix may hold its networks' broadcast addresses. Such a frame is for all stations; so is one
+        # of a program that knew no MAC address.
+        is_broadcast = length == 4 and addresses[1][3] == 0xFF and frame[:6] == b"\xff" * 6
+        is_group = is_broadcast or _is_group(addresses[1])
+        is_named = addresses[1] in self._mapping.hosts or addresses[1] in self._own
+        if is_group and not is_named and self._rules.unmapped != "refuse":
             self.counts.multicast += 1
             return None
         # Without a mapping an address may be the controller's or another that the fabric routes.
