@@ -154,6 +154,8 @@ def _explain(item: ErrorDetails) -> tuple[str, object]:
             return "must be a mapping (key: value lines)", item["input"]
         case "int_type":
             return f"must be a whole number{unquoted(item['input'])}", item["input"]
+        case "float_type" | "float_parsing":
+            return "must be a number", item["input"]
         case "list_type":
             return "must be a list, such as [a, b]", item["input"]
         case "bool_type":

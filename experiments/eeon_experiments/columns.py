@@ -10,6 +10,7 @@ from eeon_tools.replay.result import CLASS_NAMES
 
 Type = Literal["text", "whole", "number", "flag"]
 AXIS = "axis_"
+ENTRIES = "entries_digest"
 SIZE_CLASSES = {
     "": "of all sizes",
     "10kb_": "up to 10 kB",
@@ -98,6 +99,7 @@ MEASURED = (
         "text",
         "the run's settings as they are after all overlays; of a long list its length and digest",
     ),
+    Column(ENTRIES, "text", "SHA-256 of all switches' table entries; empty in rows made before it was kept"),
     Column("status", "text", "`finished` or `failed`"),
     Column("error", "text", "why it failed"),
     Column("virtual_seconds", "number", "virtual time until the last foreground application finished"),
@@ -165,7 +167,12 @@ MEASURED = (
         "offered_load", "number", "payload of drawn flows, as a share of the rates of the links that send"
     ),
     Column("flows_measured", "whole", "flows of the first application `flows` between warm-up and cool-down"),
-    Column("flows_given_up", "whole", "those of them that never ended: their connection was given up"),
+    Column(
+        "flows_given_up",
+        "whole",
+        "those of them that never ended: their connection was given up; without such an application, of all "
+        "transfers, empty where there are none",
+    ),
     *_slowdowns(),
     Column("rpc_mean_us", "number", "response time of requests"),
     Column("rpc_p50_us", "number", "median of the same"),

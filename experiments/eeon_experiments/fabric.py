@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from eeon_control import plan
 from eeon_control.config import Eee, FabricConfig
 from eeon_control.topology import Host, Port, Topology
 from eeon_control.units import Duration
 from eeon_tools.errors import UnavailableError
-from eeon_tools.replay.spec import fabric_spec
+from eeon_tools.replay.spec import TICK_PS, fabric_spec
 from eeon_tools.trace.frames import ETHERNET_HEADER_BYTES, MTU_BYTES
 
 from eeon_experiments.nic_queue import queue_like
@@ -67,6 +69,14 @@ def spec_of(settings: RunSettings, topology: Topology, config: FabricConfig, see
     if not settings.queue_samples:
         spec["queue_samples"] = {**spec["queue_samples"], "max": 2}  # the engine's smallest
     return spec
+
+
+def entries_of(topology: Topology, config: FabricConfig) -> str:
+    """Returns the SHA-256 of what the controller writes into the tables of all switches. Raises PlanError as
+    `plan.intended`."""
+    planned = plan.intended(topology, config, TICK_PS)
+    lines = (f"{name} {plan.entries_digest(entries)}\n" for name, entries in planned.items())
+    return hashlib.sha256("".join(lines).encode()).hexdigest()
 
 
 def _check_awake(spec: FabricSpec) -> None:

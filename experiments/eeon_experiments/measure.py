@@ -273,8 +273,13 @@ def _slowdowns(workload: WorkloadReport) -> dict[str, Value]:
                 **_slowdown_columns(one["slowdown"], one["slowdown_by_size"]),
             }
     flows = workload["flows"]
-    nothing: dict[str, Value] = dict.fromkeys(("offered_load", "flows_measured", "flows_given_up"))
-    return {**nothing, **_slowdown_columns(flows["slowdown"], flows["slowdown_by_size"])}
+    given_up: dict[str, Value] = {"flows_given_up": flows["given_up"] or None}
+    return {
+        "offered_load": None,
+        "flows_measured": None,
+        **given_up,
+        **_slowdown_columns(flows["slowdown"], flows["slowdown_by_size"]),
+    }
 
 
 def _slowdown_columns(whole: SlowdownReport, by_size: list[SlowdownReport]) -> dict[str, Value]:

@@ -9,15 +9,19 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from eeon_control import config as configs
 from eeon_control import data
+from eeon_control import program as programs
 from eeon_control import topology as topologies
 from eeon_control.config import FabricConfig
-from eeon_control.errors import DataNotFound, InputError, Problem, Severity
+from eeon_control.errors import DataNotFound, InputError, PlanError, Problem, Severity
 from eeon_control.sources import Document, KeyPath, read_yaml
 from eeon_control.topology import Topology
 from eeon_control.units import Duration
@@ -27,19 +31,26 @@ from eeon_tools.replay.spec import TICK_PS
 from pydantic import ValidationError
 
 from eeon_experiments import overlay
-from eeon_experiments.fabric import spec_of, with_added_delay, workload_of
+from eeon_experiments.fabric import entries_of, spec_of, with_added_delay, workload_of
 from eeon_experiments.settings import RunSettings
 from eeon_experiments.versions import Versions
 from eeon_experiments.workloads.flow_files import read_list, read_points
 from eeon_experiments.workloads.transfers import CoflowFile
 
+if TYPE_CHECKING:
+    from eeon_engine import Program
+    from eeon_engine.json_types import WorkloadSpec
+
 _ID_DIGITS = 20
+_APPLICATION = re.compile(r"applications\[([0-9]+)\]\.")
+_OF_TCP = "tcp: tcp: "
 
 
 @dataclass(frozen=True)
 class Run:
-    """One run as plain values. Equal ids mean the same numbers: an id is a hash of what the engine and the
-    switches are told, the seed, and the versions of program and engine."""
+    """One run as plain values. Equal ids and `entries` mean the same numbers: an id is a hash of what the
+    engine and the controller are told, the seed, and the versions of program and engine; `entries` is one of
+    what the controller then writes into the switches' tables."""
 
     id: str
     seed: int
@@ -47,6 +58,7 @@ class Run:
     topology: dict[str, object] = field(repr=False)
     config: dict[str, object] = field(repr=False)
     source: str = ""
+    entries: str = ""
 
     def parts(self) -> tuple[RunSettings, Topology, FabricConfig]:
         """Returns the checked models, made again."""
@@ -65,7 +77,8 @@ class Resolver:
         self._topologies: dict[str, Topology] = {}
         self._configs: dict[str, FabricConfig] = {}
         self._documents: dict[Path, Document] = {}
-        self._fabrics: dict[str, str] = {}
+        self._fabrics: dict[str, tuple[str, str]] = {}
+        self._checked: set[str] = set()
         self._flow_files: dict[Path, object] = {}
 
     def resolve(self, document: Document, seeds: list[int], source: str) -> list[Run]:
@@ -90,22 +103,25 @@ class Resolver:
             problems += error.problems
         if settings is not None and topology is not None:
             problems += [document.problem(path, rule) for path, rule in settings.workload.broken(topology)]
-            problems += _impossible_faults(document, settings, topology)
+            problems += _impossible(document, settings, topology)
         if problems:
             raise InputError({(one.place, one.key, one.rule): one for one in problems}.values())
         assert settings is not None and topology is not None and config is not None, "or there were problems"
-        fabric = self._fabric(document, settings, topology, config)
+        fabric, entries = self._fabric(document, settings, topology, config)
+        workloads = [workload_of(settings, topology, seed) for seed in seeds]
+        self._check_workload(document, settings, topology, config, workloads[0])
         versions = f"{self._versions.program} {self._versions.engine}"
         return [
             Run(
-                id=_digest(versions, fabric, _canonical([seed, workload_of(settings, topology, seed)])),
+                id=_digest(versions, fabric, _canonical([seed, workload])),
                 seed=seed,
                 settings=document.value,
                 topology=dict(topology.document),
                 config=config.document.value,
                 source=source,
+                entries=entries,
             )
-            for seed in seeds
+            for seed, workload in zip(seeds, workloads, strict=True)
         ]
 
     def _with_flow_files(self, document: Document) -> tuple[Document, list[Problem]]:
@@ -159,8 +175,9 @@ class Resolver:
 
     def _fabric(
         self, document: Document, settings: RunSettings, topology: Topology, config: FabricConfig
-    ) -> str:
-        """Returns a digest of what the engine and the switches are told, except seed and workload."""
+    ) -> tuple[str, str]:
+        """Returns a digest of what the engine and the controller are told, except seed and workload, and one
+        of the switches' table entries."""
         nic, host = document.get(("nic",)), document.get(("host",))
         scheduler = settings.scheduler.engine() if settings.scheduler is not None else None
         key = _canonical(
@@ -178,10 +195,43 @@ class Resolver:
         if key not in self._fabrics:
             try:
                 spec = spec_of(settings, topology, config, 0)
+                entries = entries_of(topology, config)
             except UnavailableError as error:
                 raise InputError([document.problem(("nic",), str(error))]) from None
-            self._fabrics[key] = _digest(_canonical([spec, topology.document, config.document.value]))
+            except PlanError as error:
+                raise InputError([document.problem(("config",), str(error))]) from None
+            told = _digest(_canonical([spec, topology.document, config.document.value]))
+            self._fabrics[key] = told, entries
         return self._fabrics[key]
+
+    def _check_workload(
+        self,
+        document: Document,
+        settings: RunSettings,
+        topology: Topology,
+        config: FabricConfig,
+        workload: WorkloadSpec,
+    ) -> None:
+        """Raises InputError with the first thing that the engine refuses of the applications and their TCP.
+        What is as in a run before is not asked again."""
+        from eeon_engine.exceptions import ConfigError
+        from eeon_engine.json_documents import check_workload, make_twin, start_workload
+
+        hosts = [
+            (host.name, int(host.port.rate), int(host.port.overhead)) for host in topology.hosts.values()
+        ]
+        whole = _digest(_canonical([hosts, workload["applications"]]))
+        tcp = _canonical([workload["tcp"], [one.get("tcp") for one in workload["applications"]]])
+        try:
+            if whole not in self._checked:
+                check_workload(workload, hosts)
+            if tcp not in self._checked:
+                # Only a twin checks TCP.
+                twin = make_twin(_program(), spec_of(settings, topology, config, 0))
+                start_workload(twin, workload)
+        except ConfigError as error:
+            raise InputError([_refused(document, workload, str(error))]) from None
+        self._checked |= {whole, tcp}
 
     def _topology(self, document: Document, delay: Duration) -> Topology | None:
         """Returns the fabric; None where the key is not what it must be, which its model tells."""
@@ -236,7 +286,11 @@ class Resolver:
             raise InputError([document.problem(path, said.removeprefix(f"{name}: "), name)]) from None
 
 
-def _impossible_faults(document: Document, settings: RunSettings, topology: Topology) -> Iterator[Problem]:
+def _impossible(document: Document, settings: RunSettings, topology: Topology) -> Iterator[Problem]:
+    if settings.host.tx_delay and settings.scheduler is not None:
+        yield document.problem(
+            ("host", "tx_delay"), "a scheduler's rates change in NICs at once; leave one of them out"
+        )
     if settings.faults and settings.scheduler is not None:
         yield document.problem(
             ("faults",), "a scheduler of flows does not know of links that are down; leave one of them out"
@@ -246,6 +300,29 @@ def _impossible_faults(document: Document, settings: RunSettings, topology: Topo
             fault.check(topology)
         except ValueError as error:
             yield document.problem(("faults", index), str(error))
+
+
+@cache
+def _program() -> Program:
+    from eeon_engine import Program
+
+    return Program(programs.load().json)
+
+
+def _refused(document: Document, workload: WorkloadSpec, said: str) -> Problem:
+    """Returns what the engine says of a workload at its place in the file."""
+    path: KeyPath = ()
+    rule = said.removeprefix("workload ")
+    if found := _APPLICATION.match(rule):
+        path = "workload", "applications", workload["applications"][int(found[1])]["name"]
+        rule = rule[found.end() :]
+    if "leaves no flow" in rule:
+        rule = "no flow begins in the time that is measured; make duration longer, or load larger"
+    if rule.startswith(_OF_TCP):
+        rule = rule.removeprefix(_OF_TCP)
+        named = *path, "tcp", rule.split()[0]
+        path = named if document.has(named) else named[:-1]
+    return document.problem(path, rule)
 
 
 def _canonical(value: object) -> str:

@@ -36,7 +36,7 @@ from eeon_tools.replay.twin import RunningTwin
 from eeon_tools.replay.twin_run import energy_of, latencies
 
 from eeon_experiments import conservation
-from eeon_experiments.fabric import spec_of, workload_of
+from eeon_experiments.fabric import entries_of, spec_of, workload_of
 from eeon_experiments.measure import flow_rows, measured, with_nics, workload_report
 from eeon_experiments.resolve import Run
 from eeon_experiments.results import Value
@@ -144,7 +144,8 @@ def _run(run: Run) -> tuple[dict[str, Value], object, list[Mapping[str, object]]
     conservation.check(topology, report, counters, registers, packets)
     queues = report["queue_depth"] if settings.queue_samples else None
     columns = measured(settings, topology, spec, report, packets, registers)
-    return {**columns, "lossless_dropped": lossless_dropped}, queues, flow_rows(report)
+    columns |= {"lossless_dropped": lossless_dropped, "entries_digest": entries_of(topology, config)}
+    return columns, queues, flow_rows(report)
 
 
 @cache

@@ -29,6 +29,7 @@ from eeon_tools.errors import InputError
 
 from eeon_experiments import columns
 from eeon_experiments.expand import Point
+from eeon_experiments.resolve import Run
 from eeon_experiments.results import Results, Row, Value
 from eeon_experiments.versions import Commit, Versions
 
@@ -84,6 +85,11 @@ class Outcome:
     def finished(self) -> bool:
         """Whether it gave numbers; a failed one is run again by a resume."""
         return self.measured.get("status") == "finished"
+
+    def is_of(self, run: Run, versions: Versions) -> bool:
+        """Returns whether the run would give the same again. What was made before table entries were kept is
+        taken at its id."""
+        return self.versions == versions and self.measured.get(columns.ENTRIES) in (None, run.entries)
 
 
 class Store:
@@ -174,15 +180,22 @@ class Store:
         rows = []
         axes: list[str] = []
         wanted = set()
+        planned_otherwise = set()
         for point in points:
             wanted.add(point.run.id)
             axes = list(point.axes)
             if point.run.id not in outcomes:
                 outcomes[point.run.id] = self.read(point.run.id)
             outcome = outcomes[point.run.id]
-            if outcome is not None and outcome.versions == versions:
+            if outcome is not None and outcome.is_of(point.run, versions):
                 rows.append(self._row(point, outcome))
+            elif outcome is not None:
+                planned_otherwise.add(point.run.id)
         aside = self._aside(set(self.run_ids()) - wanted, versions)
+        if planned_otherwise:
+            aside.append(
+                f"{len(planned_otherwise)} results of other table entries than the controller plans now"
+            )
         write_rows(self.folder / ROWS, rows, axes)
         write_atomically(self.folder / MANIFEST, _json(self._manifest(rows, versions)))
         return Results(rows, aside)

@@ -88,7 +88,7 @@ class Sweep:
         runs = {point.run.id: point.run for point in self.points}
         for run in runs.values():
             outcome = self.store.read(run.id)
-            if outcome is None or outcome.versions != self._versions:
+            if outcome is None or not outcome.is_of(run, self._versions):
                 found.missing.append(run)
             elif outcome.finished:
                 found.finished.append(run)

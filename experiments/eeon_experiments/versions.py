@@ -15,8 +15,8 @@ _HERE = Path(__file__).resolve().parent
 
 @dataclass(frozen=True)
 class Versions:
-    """SHA-256 of the compiled P4 program and of the engine's sources. Together with settings and seed they
-    decide every number of a run."""
+    """SHA-256 of the compiled P4 program and of the engine's sources. Together with settings, seed and the
+    switches' table entries (`Run.entries`) they decide every number of a run."""
 
     program: str
     engine: str

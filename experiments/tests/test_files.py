@@ -206,13 +206,45 @@ def test_files_beside_the_experiment_are_found_first(tmp_path: Path) -> None:
             "workers[1]: h9: topology leaf-spine-4 has no host of that name",
         ),
         ("maps: 8", "maps: 0", "jobs.sort.maps: 0: input should be greater than or equal to 1"),
-        ("maps: 8", "maps: eight", "jobs.sort.maps: eight: input should be a valid integer"),
+        ("maps: 8", "maps: eight", "jobs.sort.maps: eight: must be a whole number"),
+        ("maps: 8", "maps: '8'", "jobs.sort.maps: 8: must be a whole number; write it without quotes"),
+        ("min_rto: 10ms", "sack: yes", "FILE:6: error: tcp.sack: yes: must be true or false"),
+        ("min_rto: 10ms", "dctcp_gain: 6%", "tcp.dctcp_gain: 6%: must be a number"),
+        ("name: tiny", "name: 123", "FILE:1: error: name: 123: must be text; put it in quotes"),
+        ("seeds: [1, 2]", "seeds: 2", "FILE:35: error: seeds: 2: must be a list, such as [a, b]"),
         ("input: 4MB", "input: 4Mb", "jobs.sort.input: 4Mb: '4Mb': 'Mb' is not a unit of a number of bytes"),
         ("- name: sort", "- nam: sort", "workload.applications.mapreduce.jobs[0]: needs a name"),
         (
             "      - kind: mapreduce",
             "      - {kind: rpc}\n      - kind: mapreduce",
             "rpc.request: this key is req",
+        ),
+        (
+            "{algorithm: ecn, min_rto: 10ms}",
+            "{algorithm: ecn, l4s: true}",
+            "FILE:6: error: tcp.l4s: True: l4s is true, it must be false, because only DCTCP answers",
+        ),
+        (
+            "{tcp: {algorithm: dctcp}}",
+            "{tcp: {algorithm: dctcp, mss: 10B}}",
+            "FILE:34: error: tcp.mss: 10B: mss is 10, it must be 88 to 65435 bytes",
+        ),
+        (
+            "      - kind: mapreduce",
+            "      - kind: mapreduce\n        tcp: {algorithm: newreno, accecn: true}",
+            "FILE:10: error: workload.applications.mapreduce.tcp.accecn: True: accecn is true, it must be",
+        ),
+        (
+            "      - kind: mapreduce",
+            "      - {kind: incast, client: h1, servers: [h2], size_per_server: 99999TB}\n"
+            "      - kind: mapreduce",
+            "FILE:9: error: workload.applications.incast: bytes_per_server: 99999000000000000: must be 1 to",
+        ),
+        (
+            "      - kind: mapreduce",
+            "      - {kind: rpc, pairs: [[h1, h2]], request: 1B, response: 1B, mean_interval: 1ms}\n"
+            "      - kind: mapreduce",
+            "workload.applications.rpc.background: must be true: questions are asked until the other",
         ),
         (
             "      - kind: mapreduce",
@@ -346,6 +378,28 @@ def test_poisson_frames_that_the_engine_does_not_take_are_refused_before_a_run(
         assert len(points(tmp_path, text)) == 1
     else:
         assert "frame: " + frame + ": must be 62 to 9014 bytes" in refusal(tmp_path, text)
+
+
+@pytest.mark.parametrize(
+    ("key", "loads", "message"),
+    [
+        ("", "60%", "flows[1].load: 60%: makes 1.2 times what the link of h1 carries"),
+        ("tcp: {sack: true}, ", "50%", "x.tcp: means nothing for UDP frames; leave it out"),
+        ("", "50%", ""),
+    ],
+)
+def test_poisson_frames_that_no_link_carries_and_their_tcp_are_refused(
+    tmp_path: Path, key: str, loads: str, message: str
+) -> None:
+    head, _ = COFLOWS.split("        kind:")
+    flows = ", ".join(
+        f"{{source: h1, destination: {one}, load: {loads}, frame: 1KB}}" for one in ("h2", "h3")
+    )
+    text = f"{head}        {{kind: poisson, {key}duration: 1ms, flows: [{flows}]}}\nseeds: [1]\n"
+    if message:
+        assert message in refusal(tmp_path, text)
+    else:
+        assert len(points(tmp_path, text)) == 1
 
 
 def test_the_bounds_of_poisson_frames_are_the_engines() -> None:

@@ -138,6 +138,13 @@ def test_a_list_of_flows_is_a_csv_file(tmp_path: Path) -> None:
         ("0 0 0\n", "line 1: '0 0 0' is not"),
         ("a b\n", "line 1: 'a b' is not"),
         ("0 0\nnan 1\n", "not finite"),
+        ("-5 0\n7 1\n", "line 1: '-5 0' is not finite, or below zero"),
+        ("5 -0.1\n7 1\n", "line 1: '5 -0.1' is not finite, or below zero"),
+        (
+            "5,0\n7,1\n",
+            "line 1: '5,0' is not `bytes probability`: two numbers without a unit and with blanks",
+        ),
+        ("0 0\n5 0.9999999\n", "ends at 0.9999999;"),
     ],
 )
 def test_a_distribution_that_is_none_is_refused_in_one_line(tmp_path: Path, text: str, reason: str) -> None:
@@ -149,6 +156,18 @@ def test_a_distribution_that_is_none_is_refused_in_one_line(tmp_path: Path, text
         points(tmp_path, FLOWS.replace("websearch", "own.cdf"))
     assert any(reason in problem.rule for problem in told.value.problems)
     assert str(told.value).count("\n") == 0
+
+
+@pytest.mark.parametrize("text", ["0 0\n5 0.3\n6 0.9999999999999999\n", "0 0\n5 30\n6 99.99999999999999\n"])
+def test_a_distribution_that_misses_its_end_by_rounding_ends_at_1(tmp_path: Path, text: str) -> None:
+    (tmp_path / "own.cdf").write_text(text, encoding="utf-8")
+    assert read_points(tmp_path / "own.cdf") == [[0.0, 0.0], [5.0, pytest.approx(0.3)], [6.0, 1.0]]
+
+
+def test_a_distribution_in_another_encoding_is_told_what_to_do(tmp_path: Path) -> None:
+    (tmp_path / "own.cdf").write_text("0 0\n5 1\n", encoding="utf-16")
+    with pytest.raises(ValueError, match="is not UTF-8 at byte 0; save it as UTF-8"):
+        read_points(tmp_path / "own.cdf")
 
 
 @pytest.mark.parametrize(
@@ -213,6 +232,12 @@ def test_the_same_flows_are_read_from_each_form(flows: list[tuple[tuple[int, int
         ("h1,h3,20000\n", "line 1: is not `source, destination, bytes, start`"),
         ("source,destination,bytes,start\n", "has no flow; a line of a list is `source,"),
         ("h1,h3,20 apples,0\n", "line 1"),
+        (
+            "src,dst,size,time\nh1,h3,5,0\n",
+            "line 1: has other names than `source, destination, bytes, start`",
+        ),
+        ("h1,h3,5,1700000000.5\n", "line 1: the flow begins too late; times count from the beginning"),
+        ("h1,h3,99999999999999999999,0\n", "line 1: the flow has too many bytes"),
         ("h1,h3,20000,0\nh1,h3,20000,soon\n", "line 2"),
         ("h1,h3,20000,0\nh1,h3,20000,1e999999\n", "line 2: is not"),
         ("h1,h3,20000,nan\n", "line 1: is not"),
@@ -284,7 +309,18 @@ def test_a_list_of_too_many_flows_is_refused_before_all_of_it_is_read(
         ("duration: 1s", "duration: 1000000s", "flows, more than 1048576"),
         ("load: 30%", "load: 30%\n        rack: leaf1", "rack is for the pattern to_one_rack"),
         ("load: 30%", "load: 30%\n        pattern: to_one_rack\n        rack: leaf9", "no leaf of that name"),
-        ("warm_up: 100ms", "warm_up: 1s", "leaves no flow"),
+        ("warm_up: 100ms", "warm_up: 1s", "web.warm_up: 1s: leaves nothing to measure of a duration of 1s"),
+        (
+            "warm_up: 100ms\n        cool_down: 100ms",
+            "cool_down: 1s",
+            "web.cool_down: 1s: leaves nothing to measure",
+        ),
+        (
+            "duration: 1s",
+            "duration: 200001us",
+            "no flow begins in the time that is measured; make duration longer",
+        ),
+        ("sizes: websearch", "sizes: {uniform: [5KB, 1KB]}", "is [smallest, largest], and 5KB is above 1KB"),
         ("        load: 30%\n", "", "give sizes, load and duration"),
         (SIZES, "        listed: nowhere.csv\n", "no file of this name"),
         (SIZES, "        listed: to_itself.csv\n", "host h1 sends to itself"),

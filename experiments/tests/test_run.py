@@ -179,6 +179,8 @@ def test_the_command_runs_resumes_and_tells(tmp_path: Path) -> None:
     results = store.load(tmp_path / "out")
     assert [row.axis("transport") for row in results.finished] == ["newreno", "dctcp"]
     assert results.rows[0].quick and results.rows[0].engine_digest == versions().engine
+    planned = [point.run.entries for point in points(tmp_path, quick=True)]
+    assert [row["entries_digest"] for row in results.rows] == planned
 
 
 SLOWED = r"its sender slowed down [\d,.]+ us later: window from [\d,]+ B to [\d,]+ B"

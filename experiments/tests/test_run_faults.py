@@ -8,7 +8,9 @@ from typing import Any
 
 import pytest
 from eeon_control.errors import InputError
+from eeon_experiments.cli.run import _tell_given_up
 from eeon_experiments.fabric import spec_of
+from eeon_experiments.results import Results, Row
 from eeon_experiments.run import run_one
 from eeon_experiments.versions import versions
 from made_experiments import TINY, points
@@ -39,9 +41,13 @@ def test_a_run_with_faults_is_another_run_and_its_fabric_has_them(tmp_path: Path
             with_faults("spine1@5ms").replace("  config:", "  scheduler: {kind: fca}\n  config:"),
             "faults: a scheduler of flows does not know of links that are down",
         ),
+        (
+            TINY.replace("  config:", "  scheduler: {kind: fca}\n  host: {tx_delay: 5us}\n  config:", 1),
+            "host.tx_delay: 5us: a scheduler's rates change in NICs at once",
+        ),
     ],
 )
-def test_an_impossible_fault_is_refused_before_a_run(text: str, said: str, tmp_path: Path) -> None:
+def test_what_an_engine_cannot_run_is_refused_before_a_run(text: str, said: str, tmp_path: Path) -> None:
     with pytest.raises(InputError) as refused:
         points(tmp_path, text)
     assert said in str(refused.value)
@@ -59,3 +65,24 @@ def test_a_job_over_a_link_that_fails_takes_longer_and_its_packets_add_up(tmp_pa
     assert without["lost_on_links"] == 0 < faulty["lost_on_links"]
     for column in ("timeouts", "runtime_seconds"):
         assert faulty[column] > without[column], column
+
+
+@pytest.mark.system
+def test_transfers_over_a_link_that_stays_down_are_given_up_and_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pytest.importorskip("eeon_engine", reason="the engine is not built; `make setup` builds it")
+    text = with_faults("h2@0ms").replace("kind: mapreduce", "kind: incast\n        client: h1\n")
+    head, _, tail = text.partition("        heartbeat")
+    servers = "        servers: [h2, h3]\n        size_per_server: 10KB\n"
+    text = head + servers + tail[tail.index("  time_limit") :].replace("60s", "600s")
+    rows = []
+    for one in (text, text.replace("h2@0ms", "h2@500s")):
+        measured = run_one(points(tmp_path, one, versions=versions())[0].run).measured
+        assert measured["status"] == "finished", measured["error"]
+        rows.append(Row(dict(measured)))
+    assert [row["flows_given_up"] for row in rows] == [1, None]
+    _tell_given_up(Results(rows))
+    assert "warning: connections were given up in 1 row (column flows_given_up)" in capsys.readouterr().err
+    _tell_given_up(Results(rows[1:]))
+    assert capsys.readouterr().err == ""

@@ -9,12 +9,14 @@ import os
 from pathlib import Path
 
 import pytest
-from eeon_experiments import columns, store
+from eeon_control.plan.routes import Router
+from eeon_experiments import columns, files, store
 from eeon_experiments.expand import Point
 from eeon_experiments.store import Outcome, Store
+from eeon_experiments.sweep import Sweep
 from eeon_experiments.versions import Commit, Versions
 from eeon_tools.errors import InputError
-from made_experiments import TINY, VERSIONS, points
+from made_experiments import TINY, VERSIONS, points, write
 
 COMMIT = Commit("c" * 40, False)
 
@@ -95,6 +97,31 @@ def test_results_of_other_settings_are_left_aside(tmp_path: Path) -> None:
     rows = Store(tmp_path / "results", "tiny", quick=False).collect(points(tmp_path), VERSIONS)
     assert rows.rows == []
     assert rows.refused == ["8 results of other settings than the file has now"]
+
+
+def test_results_of_other_table_entries_are_missing_again_and_named(tmp_path: Path) -> None:
+    found = points(tmp_path)
+    results = kept(tmp_path, [])
+    entries = [found[0].run.entries, "0" * 64, None]
+    for point, one in zip(found, entries, strict=False):
+        results.write(outcome(point, entries_digest=one))
+    rows = results.collect(found, VERSIONS)
+    # What was published before entries were kept has none.
+    assert [row["run_id"] for row in rows.rows] == [found[0].run.id, found[2].run.id]
+    assert rows.refused == ["1 results of other table entries than the controller plans now"]
+    state = Sweep(files.load(write(tmp_path)), tmp_path / "results", VERSIONS).state()
+    assert [run.id for run in state.finished] == [found[0].run.id, found[2].run.id]
+    assert found[1].run.id in [run.id for run in state.missing]
+
+
+def test_the_controllers_plan_decides_the_digest_of_entries_and_not_the_id(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = points(tmp_path)[0].run
+    monkeypatch.setattr(Router, "admitted", lambda router, switch: [])
+    after = points(tmp_path)[0].run
+    assert after.id == before.id
+    assert after.entries != before.entries
 
 
 def published(folder: Path, found: list[Point]) -> Path:

@@ -263,6 +263,15 @@ def test_wrong_use_of_a_capture_is_answered_with_what_to_do(
     assert message in result.output
 
 
+def test_a_capture_that_breaks_off_is_told_how_to_keep_what_is_whole(sparse: Path, tmp_path: Path) -> None:
+    path = tmp_path / "cut.pcap"
+    path.write_bytes(sparse.read_bytes()[:-1])
+    result = run(str(path), "-n", "2", *MARK)
+    assert result.exit_code == 1
+    assert "breaks off" in result.output
+    assert "; `editcap FILE OUT` takes the packets before that" in result.output
+
+
 def test_a_file_that_is_no_capture_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "not.pcap"
     path.write_bytes(b"not a capture at all")

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import bz2
 import gzip
+import lzma
 import os
 import struct
 import threading
@@ -200,3 +202,20 @@ def test_a_capture_comes_out_of_a_pipe_or_of_standard_input(tmp_path: Path) -> N
     assert not file.exists()
     told = CliRunner().invoke(trace, ["info", "-", "--json"], input=content)
     assert '"packets": 2' in told.stdout
+
+
+@pytest.mark.parametrize(
+    ("name", "pack"), [("xz", lzma.compress), ("bzip2", bz2.compress), ("lz4", lambda _: b"\x04\x22\x4d\x18")]
+)
+def test_a_capture_that_is_packed_otherwise_is_told_to_be(
+    tmp_path: Path, name: str, pack: Callable[[bytes], bytes]
+) -> None:
+    with pytest.raises(TraceError, match=f"is packed with {name}; gzip and zstd are read, unpack anything"):
+        read(tmp_path, pack(pcap(1, ETHER)))
+
+
+@pytest.mark.parametrize("order", ["<", ">"])
+def test_two_files_one_behind_the_other_are_told_to_be_joined(tmp_path: Path, order: str) -> None:
+    one = pcap(1, ETHER, order=order)
+    with pytest.raises(TraceError, match=f"packet 2, offset {len(one)}: another file begins here; `mergecap"):
+        read(tmp_path, one + one)

@@ -255,6 +255,24 @@ def test_what_a_host_sends_to_itself_is_left_out_and_counted(
         read(tmp_path, hosts, packets[bool(rules.mapping)][:1], rules)
 
 
+@pytest.mark.parametrize(
+    ("station", "destination", "maps"),
+    [
+        ("ff:ff:ff:ff:ff:ff", "192.0.2.255", ("192.0.2.0/24=h1", "198.51.100.0/24=h3")),
+        ("ff:ff:ff:ff:ff:ff", "10.0.1.255", ()),
+        ("01:00:5e:00:00:fb", "224.0.0.251", ("0.0.0.0/0=h1", "198.51.100.0/24=h3")),
+    ],
+)
+def test_what_is_for_a_group_is_left_out_also_where_a_prefix_holds_its_address(
+    tmp_path: Path, hosts: list[TraceHost], station: str, destination: str, maps: tuple[str, ...]
+) -> None:
+    source = "198.51.100.7" if maps else "10.0.1.1"
+    group = Ether(dst=station) / IP(src=source, dst=destination) / UDP()
+    good = segment(source, "192.0.2.1" if maps else "10.0.2.1")
+    counts, _ = read(tmp_path, hosts, [group, good], SendRules(maps))
+    assert (counts.multicast, counts.offered) == (1, 1)
+
+
 @pytest.mark.parametrize("keep", [34, 40, 47])
 def test_a_snap_length_that_cuts_tcp_before_its_flags_is_refused(
     tmp_path: Path, hosts: list[TraceHost], keep: int
@@ -265,9 +283,35 @@ def test_a_snap_length_that_cuts_tcp_before_its_flags_is_refused(
 
 
 def test_one_that_cuts_nothing_that_is_asked_for_is_not(tmp_path: Path, hosts: list[TraceHost]) -> None:
-    read(tmp_path, hosts, [segment("10.0.1.1", "10.0.2.1", bytes(100))], SendRules(), 48)
     datagram = Ether() / IP(src="10.0.1.1", dst="10.0.2.1") / UDP() / bytes(100)
     read(tmp_path, hosts, [datagram], SendRules(), 36)
+
+
+@pytest.mark.parametrize("payload", [bytes(100), b""])
+def test_one_that_cuts_tcp_behind_its_flags_leaves_a_whole_header_whose_rest_is_zeros(
+    tmp_path: Path, hosts: list[TraceHost], payload: bytes
+) -> None:
+    whole = segment("10.0.1.1", "10.0.2.1", payload)
+    _, (frame,) = read(tmp_path, hosts, [whole], SendRules(), 48)
+    assert frame[12:] == bytes(whole)[12:48] + bytes(6)
+
+
+def test_one_that_cuts_the_options_of_ipv4_is_refused(tmp_path: Path, hosts: list[TraceHost]) -> None:
+    options = [IPOption(b"\x94\x04\0\0")]
+    datagram = Ether() / IP(src="10.0.1.1", dst="10.0.2.1", options=options) / UDP() / bytes(100)
+    with pytest.raises(
+        TraceError, match=r"packet 1: only 36 of its 146 .* its headers end at byte 38 or later"
+    ):
+        read(tmp_path, hosts, [datagram], SendRules(), 36)
+
+
+@pytest.mark.parametrize("keep", [14, 15, 20, 21, 53])
+def test_one_that_cuts_the_header_of_ipv6_is_refused(
+    tmp_path: Path, hosts: list[TraceHost], keep: int
+) -> None:
+    six = Ether() / IPv6(src="fd00:0:0:1::1", dst="fd00:0:0:2::1") / TCP()
+    with pytest.raises(TraceError, match=f"packet 1: only {keep} of its 74 bytes were captured, too few"):
+        read(tmp_path, hosts, [six], SendRules(), keep)
 
 
 @pytest.mark.parametrize("macs", [bytes(12), b"\xff" * 12, b"\2\0\0\0\1\2\2\1\0\0\0\1"])

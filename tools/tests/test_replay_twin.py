@@ -12,6 +12,9 @@ import pytest
 from click.testing import CliRunner
 from eeon_control import topology as topologies
 from made_jobs import peak_kib, small_job
+from scapy.layers.inet import IP, UDP
+from scapy.layers.l2 import Ether
+from scapy.utils import wrpcap
 
 pytest.importorskip("eeon_engine", reason="the engine is not built; `make setup` builds it")
 
@@ -134,6 +137,22 @@ def test_a_trace_without_manifest_needs_a_topology(incast: Path, tmp_path: Path)
     done = CliRunner().invoke(replay_command, [str(lone), "-c", "drop_tail"])
     assert done.exit_code == 1
     assert "say --topology" in done.output
+
+
+def test_drops_that_no_queue_had_to_do_with_are_told_with_their_reasons(tmp_path: Path) -> None:
+    trace = tmp_path / "t.pcap"
+    whole = Ether() / IP(src="10.0.1.1", dst="10.0.2.1") / UDP()
+    wrong, away = whole.copy(), whole.copy()
+    wrong[IP].chksum, away[IP].dst = 1, "10.0.2.99"
+    wrpcap(str(trace), [wrong, whole, away, wrong])
+    words = [str(trace), "-t", "leaf-spine-4", "-c", "drop_tail"]
+    done = CliRunner().invoke(replay_command, [*words, "--json", str(tmp_path / "r.json")])
+    assert (
+        "note: drop_tail: other drops: 2 malformed, 1 no route; `eeon explain t.pcap --first" in done.output
+    )
+    result = json.loads((tmp_path / "r.json").read_text())
+    assert result["other_drops"] == {"malformed": 2, "no_route": 1}
+    assert result["packets"]["other"]["other_dropped"] == 3
 
 
 # `make test` runs it from wheels: release/tests/test_wheels.py.

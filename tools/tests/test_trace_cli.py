@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 from eeon_tools.cli.trace import trace
+from eeon_tools.trace.capture_writer import open_writer
 from eeon_tools.trace.frames import internet_checksum
-from scapy.layers.inet import IP, TCP, UDP
+from scapy.layers.inet import IP, TCP, UDP, fragment
 from scapy.layers.inet6 import IPv6, IPv6ExtHdrDestOpt, IPv6ExtHdrHopByHop
 from scapy.layers.l2 import Ether
 from scapy.packet import Packet
@@ -161,6 +162,37 @@ def test_a_capture_without_tcp_has_no_flows_and_what_is_left_out_is_told(tmp_pat
     done = eeon_trace("flows", tmp_path / "c.pcap", "-o", tmp_path / "flows.csv")
     assert done.exit_code == 0, done.output
     assert "because they are not TCP: 1" in done.output and "because they go to no host: 1" in done.output
+
+
+def test_fragments_of_tcp_are_told_as_what_they_are(tmp_path: Path) -> None:
+    whole = IP(src="10.0.1.1", dst="10.0.2.1") / TCP(seq=1, flags="A") / bytes(4000)
+    wrpcap(str(tmp_path / "c.pcap"), [STATIONS / part for part in fragment(whole, 1480)])
+    done = eeon_trace("flows", tmp_path / "c.pcap", "-o", tmp_path / "flows.csv")
+    assert "1 flows, 1,460 bytes" in done.output and "not TCP" not in done.output
+    assert "packets left out because they are TCP's fragments without its header: 2" in done.output
+
+
+@pytest.mark.parametrize("broken", [{"ihl": 2}, {"version": 7}])
+def test_what_is_no_ipv4_has_no_tcp(tmp_path: Path, broken: dict[str, int]) -> None:
+    frame = STATIONS / IP(src="10.0.1.1", dst="10.0.2.1", **broken) / TCP(seq=1, flags="A") / bytes(100)
+    wrpcap(str(tmp_path / "c.pcap"), [frame])
+    assert json.loads(eeon_trace("info", tmp_path / "c.pcap", "--json").stdout)["payload_bytes"] == 0
+    done = eeon_trace("flows", tmp_path / "c.pcap", "-o", tmp_path / "flows.csv")
+    assert done.exit_code == 1 and "holds no TCP connection with payload" in done.output
+
+
+@pytest.mark.parametrize(("keep", "cut"), [(12, 1), (15, 1), (20, 1), (53, 1), (67, 1), (68, 0), (174, 0)])
+def test_info_counts_frames_that_are_cut_before_their_class_is_known(
+    tmp_path: Path, keep: int, cut: int
+) -> None:
+    frame = bytes(STATIONS / IPv6(src="fd00::1", dst="fd00::2") / TCP(flags="A") / bytes(100))
+    writer = open_writer(tmp_path / "c.pcap")
+    writer.write(0, frame[:keep], len(frame))
+    writer.close()
+    done = eeon_trace("info", tmp_path / "c.pcap")
+    assert done.exit_code == 0, done.output
+    assert ("1 frames are cut within their headers, and count as other" in done.output) == bool(cut)
+    assert json.loads(eeon_trace("info", tmp_path / "c.pcap", "--json").stdout)["cut"] == cut
 
 
 @pytest.mark.parametrize("family", [[], ["--ipv6"]])

@@ -145,6 +145,7 @@ def run(
     found = points.points(runs_of(results.finished, {}))
     show_points(found, wanted, MOST_ROWS)
     click.echo(f"{len(results.finished)} rows in {folder / store.ROWS}")
+    _tell_given_up(results)
     _tell_alike(results)
     if failures:
         shown = "\n".join(failures[:_SHOWN_FAILURES])
@@ -304,6 +305,16 @@ def _tell_estimate(sweep: Sweep, state: State) -> None:
         f"likely {rough_time(likely.cpu_seconds)} of processor time and {megabytes:.0f} MB for each worker, "
         f"by {counted(likely.rows, 'row')} in {likely.folder}"
     )
+
+
+def _tell_given_up(results: Results) -> None:
+    lost = [row for row in results.finished if row.get("flows_given_up")]
+    if lost:
+        click.echo(
+            f"warning: connections were given up in {counted(len(lost), 'row')} (column flows_given_up), for "
+            "example because a link was down; what they carried has no completion time",
+            err=True,
+        )
 
 
 def _tell_alike(results: Results) -> None:

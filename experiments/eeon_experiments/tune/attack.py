@@ -206,7 +206,7 @@ class Attack:
 
     def _look_up(self, run: Run) -> None:
         outcome = self.store.read(run.id)
-        is_there = outcome is not None and outcome.finished and outcome.versions == self.versions
+        is_there = outcome is not None and outcome.finished and outcome.is_of(run, self.versions)
         if outcome is not None and is_there and run.id not in self._known:
             self._keep(outcome)
 

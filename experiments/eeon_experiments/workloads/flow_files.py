@@ -15,6 +15,7 @@ from eeon_control.validation import did_you_mean
 _SIZES = Path(__file__).with_name("sizes")
 _LIMIT_BYTES = 256 << 20
 _MAX_FLOWS = 1 << 20
+_MAX_WHOLE = 2**63 - 1
 _COLUMNS = ["source", "destination", "bytes", "start"]
 _MATRIX_COUNTS = ("Nodes", "Connections", "Triggers", "Failures")
 
@@ -59,9 +60,12 @@ def read_points(path: Path) -> list[list[float]]:
             size, share = words
             point = [float(size), float(share.removesuffix("%"))]
         except ValueError:
-            raise ValueError(f"line {number}: {line.strip()[:40]!r} is not `bytes probability`") from None
-        if not all(math.isfinite(one) for one in point):
-            raise ValueError(f"line {number}: {line.strip()[:40]!r} is not finite")
+            raise ValueError(
+                f"line {number}: {line.strip()[:40]!r} is not `bytes probability`: two numbers without a "
+                "unit and with blanks between them; # begins a comment"
+            ) from None
+        if not all(math.isfinite(one) and one >= 0 for one in point):
+            raise ValueError(f"line {number}: {line.strip()[:40]!r} is not finite, or below zero")
         if point[1]:
             signs.add(share.endswith("%"))
         if points and (point[0] < points[-1][0] or point[1] < points[-1][1]):
@@ -70,15 +74,16 @@ def read_points(path: Path) -> list[list[float]]:
     if len(points) < 2:
         raise ValueError(f"has {len(points)} points; a distribution needs at least two")
     last = points[-1][1]
-    percent = signs == {True} or (last == 100 and signs == {False})
+    percent = signs == {True} or (math.isclose(last, 100) and signs == {False})
     unsigned_mix = signs == {False} and percent and any(0 < share < 1 for _, share in points)
     if len(signs) > 1 or unsigned_mix:
         raise ValueError("is in percent and in fractions at once; write fractions up to 1, or % behind each")
-    if last != (100 if percent else 1):
+    if not math.isclose(last, 100 if percent else 1):
         raise ValueError(
-            f"ends at {last:g}{'%' if percent else ''}; a distribution ends at 1, or at 100 percent"
+            f"ends at {last}{'%' if percent else ''}; a distribution ends at 1, or at 100 percent"
         )
-    return [[size, share / 100 if percent else share] for size, share in points]
+    # Sums of probabilities end beside 1 by rounding.
+    return [[size, min(share / last, 1.0)] for size, share in points]
 
 
 def read_list(path: Path) -> list[dict[str, object]]:
@@ -106,6 +111,10 @@ def read_list(path: Path) -> list[dict[str, object]]:
         if size < 1 or at_ps < 0:
             reason = "has no bytes; it needs at least one" if size < 1 else "begins before 0"
             raise ValueError(f"line {number}: the flow {reason}")
+        if max(size, at_ps) > _MAX_WHOLE:
+            late = "begins too late; times count from the beginning of the run"
+            reason = "has too many bytes" if size > _MAX_WHOLE else late
+            raise ValueError(f"line {number}: the flow {reason}")
         flows.append({"source": source, "destination": destination, "bytes": size, "at_ps": at_ps})
     if not flows:
         raise ValueError(f"has no flow; a line of a list is `{', '.join(_COLUMNS)}`")
@@ -124,6 +133,8 @@ def _csv(lines: _Lines) -> Iterator[_Flow]:
         row = next(csv.reader([line], skipinitialspace=True))
         if index == 0 and row == _COLUMNS:
             continue
+        if index == 0 and not any(map(str.isdigit, line)):
+            raise ValueError(f"line {number}: has other names than `{', '.join(_COLUMNS)}`, in this order")
         try:
             source, destination, size, start = row
             bytes_ = int(size) if size.isdecimal() else int(Bytes.parse(size))
@@ -217,5 +228,7 @@ def _text(path: Path) -> str:
         if path.stat().st_size > _LIMIT_BYTES:
             raise ValueError(f"has more than {_LIMIT_BYTES} bytes")
         return path.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
+    except UnicodeDecodeError as error:
+        raise ValueError(f"is not UTF-8 at byte {error.start}; save it as UTF-8") from None
+    except OSError as error:
         raise ValueError(f"cannot be read: {error}") from None

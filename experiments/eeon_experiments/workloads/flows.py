@@ -69,6 +69,10 @@ class Sizes(Strict):
     def _one_way(self) -> Self:
         if len(self.model_fields_set) != 1:
             raise ValueError(f"give one of {', '.join(type(self).model_fields)}")
+        if self.uniform is not None and self.uniform[0] > self.uniform[1]:
+            raise ValueError(
+                f"uniform is [smallest, largest], and {self.uniform[0]} is above {self.uniform[1]}"
+            )
         return self
 
     def engine(self) -> SizesSpec:
@@ -171,10 +175,8 @@ class Flows(Application):
         return self
 
     def broken(self, topology: Topology) -> Iterator[Broken]:
-        """Yields what the engine refuses, and a load that the leaves' uplinks cannot carry."""
-        from eeon_engine.exceptions import ConfigError
-        from eeon_engine.json_documents import check_workload
-
+        """Yields hosts and leaves that do not exist, a load that the leaves' uplinks cannot carry, and times
+        that leave nothing to measure."""
         leaves = racks(topology)
         if self.rack is not None and self.rack not in leaves:
             yield ("rack",), f"topology {topology.name} has no leaf of that name; it has {', '.join(leaves)}"
@@ -183,13 +185,9 @@ class Flows(Application):
             yield ("listed",), unknown
             return
         yield from self._beyond_uplinks(topology)
-        hosts = [
-            (host.name, int(host.port.rate), int(host.port.overhead)) for host in topology.hosts.values()
-        ]
-        try:
-            check_workload({"seed": 0, "applications": [self._own("it", topology, 0)]}, hosts)
-        except ConfigError as error:
-            yield (), str(error).removeprefix("workload applications[0].")
+        if self.duration is not None and self.warm_up + self.cool_down >= self.duration:
+            key = "warm_up" if self.warm_up else "cool_down"
+            yield (key,), f"leaves nothing to measure of a duration of {self.duration}; make it shorter"
 
     def _unknown_host(self, topology: Topology) -> str:
         """Names the first flow with an end that is not a host; empty where there is none."""

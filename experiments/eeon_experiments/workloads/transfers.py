@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, Self
@@ -30,6 +31,8 @@ Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 
 POISSON_FRAME_BYTES = (62, 9014)
 """Those of `FRAME_BYTES` in the engine's `workload`."""
+_ROUNDING = 1e-9
+"""By which loads that add up to all of a link may be more than that."""
 
 
 class Transfer(Strict):
@@ -198,7 +201,9 @@ class Rpc(Application):
         return self
 
     def broken(self, topology: Topology) -> Iterator[Broken]:
-        """Yields hosts that do not exist, and pairs of one host."""
+        """Yields hosts that do not exist, pairs of one host, and questions without end."""
+        if not self.background:
+            yield ("background",), "must be true: questions are asked until the other applications end"
         for index, (client, server) in enumerate(self.pairs or []):
             ends = ((("pairs", index, 0), client), (("pairs", index, 1), server))
             yield from unknown_hosts(ends, topology)
@@ -251,12 +256,22 @@ class Poisson(Application):
     """How long."""
 
     def broken(self, topology: Topology) -> Iterator[Broken]:
-        """Yields hosts that do not exist, or send to themselves."""
+        """Yields hosts that do not exist, send to themselves, or more than their links take, and TCP."""
+        if self.tcp is not None:
+            yield ("tcp",), "means nothing for UDP frames; leave it out"
+        loads: defaultdict[str, float] = defaultdict(float)
         for index, flow in enumerate(self.flows):
             path = ("flows", index)
             ends = (((*path, "source"), flow.source), ((*path, "destination"), flow.destination))
             yield from unknown_hosts(ends, topology)
             yield from differ(flow.source, flow.destination, (*path, "destination"))
+            loads[flow.source] += flow.load
+            if loads[flow.source] > 1 + _ROUNDING:
+                yield (
+                    (*path, "load"),
+                    f"makes {loads[flow.source]:.4g} times what the link of {flow.source} carries; the loads "
+                    "of one source add up to at most 100%",
+                )
 
     def _own(self, name: str, topology: Topology, seed: int) -> PoissonSpec:
         return {

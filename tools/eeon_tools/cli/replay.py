@@ -27,7 +27,7 @@ from eeon_tools.cli.support import (
 )
 from eeon_tools.errors import InputError, TraceError
 from eeon_tools.hops.recording import DEFAULT_LIMIT, Recording, recording_filter
-from eeon_tools.replay.comparing import Setting, overload, overridden, unfailed, unmarked
+from eeon_tools.replay.comparing import Setting, otherwise_dropped, overload, overridden, unfailed, unmarked
 from eeon_tools.replay.comparing import table as comparison_table
 from eeon_tools.replay.faults import FORM, Fault
 from eeon_tools.replay.live_result import LiveResult
@@ -208,7 +208,7 @@ def replay(
             else:
                 tables.show(console(), comparison_table(runs).in_terminal())
         for run in runs:
-            for remark in (*overload(run), *unmarked(run), *unfailed(run)):
+            for remark in (*overload(run), *unmarked(run), *otherwise_dropped(run), *unfailed(run)):
                 click.echo(f"note: {remark}", err=json_path == _STDOUT)
         document: dict[str, object] = runs[0].as_dict()
         if len(runs) > 1:

@@ -44,7 +44,8 @@ def reports_errors(function: Callable[_Arguments, _Result]) -> Callable[_Argumen
         try:
             return function(*args, **kwargs)
         except BrokenOffError as error:
-            hint = "; --keep-good takes the packets before that" if "keep_good" in kwargs else ""
+            keeper = "--keep-good" if "keep_good" in kwargs else "`editcap FILE OUT`"
+            hint = f"; {keeper} takes the packets before that"
             raise click.ClickException(f"{error}{hint}") from error
         except (ToolsError, EeonError) as error:
             raise click.ClickException(str(error)) from error

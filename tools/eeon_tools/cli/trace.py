@@ -274,7 +274,11 @@ def flows(
     with output_file(output).open("w", encoding="utf-8") as file:
         file.writelines(replay_flows.lines(found, [host.name for host in hosts]))
     click.echo(f"{output}: {len(found):,} flows, {sum(flow.bytes for flow in found):,} bytes")
-    for why, count in (("are not TCP", counts.not_tcp), ("go to no host", counts.to_no_host)):
+    for why, count in (
+        ("are not TCP", counts.not_tcp),
+        ("are TCP's fragments without its header", counts.fragments),
+        ("go to no host", counts.to_no_host),
+    ):
         if count:
             click.echo(f"  packets left out because they {why}: {count:,}")
     for remark in feed.counts.remarks():
@@ -294,6 +298,11 @@ def _print_info(capture: Path, found: TraceInfo, manifest: manifests.Manifest | 
         click.echo(
             f"  {found.super_frames:,} frames are longer than TCP segments: segmentation offload, which no "
             f"link has carried; `eeon replay` cuts them into {found.super_frame_segments:,}"
+        )
+    if found.cut:
+        click.echo(
+            f"  {found.cut:,} frames are cut within their headers, and count as other; capture more of each "
+            "(`tcpdump -s 128`)"
         )
     if found.out_of_order:
         click.echo(f"  {found.out_of_order:,} packets are earlier than the one before them")

@@ -120,6 +120,14 @@ def unmarked(run: RunResult) -> list[str]:
     return [f"{run.name}: nothing is marked: {run.unmarked}"] if run.unmarked else []
 
 
+def otherwise_dropped(run: RunResult) -> list[str]:
+    """Returns a remark when switches dropped packets that no queue had to do with."""
+    if not run.other_drops:
+        return []
+    why = ", ".join(f"{count:,} {verdict.replace('_', ' ')}" for verdict, count in run.other_drops.items())
+    return [f"{run.name}: other drops: {why}; `eeon explain {run.trace} --first dropped` tells of the first"]
+
+
 def unfailed(run: RunResult) -> list[str]:
     """Returns a remark for each link that was to fail and has not: its fault begins after the run's end."""
     late = dict.fromkeys(link.name for link in run.faults if not link.down_ms)

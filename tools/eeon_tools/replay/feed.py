@@ -43,7 +43,7 @@ _PS_PER_NS = 1000
 _MAX_OFFER_BYTES = 65_535
 _LONGEST_USUAL_BYTES = ETHERNET_HEADER_BYTES + MTU_BYTES + 4
 """Bytes of a full frame with a VLAN tag."""
-_TCP_FLAGS_END = 14
+_TCP_FLAGS_END, _TCP_HEADER_END = 14, 20
 _CHECKSUM_AT = {TCP: 16, UDP: 6, UDP_LITE: 6, DCCP: 6, ICMPV6: 2}
 """Where the checksums stand that cover addresses (in IPv4, ICMP's does not)."""
 Unmapped: TypeAlias = Literal["drop", "refuse"]
@@ -142,10 +142,8 @@ class AddressMap:
                     "--map", text, f"{address!r} {why}; write an IP address or a prefix: 10.1.0.0/16=host"
                 ) from None
             if name.strip() not in by_name:
-                known = ", ".join(list(by_name)[:8])
-                raise TraceError(
-                    "--map", text, f"{name!r} is not a host of the fabric; there are {known}, ..."
-                )
+                known = ", ".join([*list(by_name)[:8], *(["..."] if len(by_name) > 8 else [])])
+                raise TraceError("--map", text, f"{name!r} is not a host of the fabric; there are {known}")
             if network in found:
                 raise TraceError("--map", text, f"{address} is mapped twice")
             found[network] = by_name[name.strip()]
@@ -242,7 +240,7 @@ class Feed:
                 counts.not_ip += 1
                 continue
             found = transport(packet.captured, place) if place[1] else None
-            self._check_headers(number, packet, place, found)
+            packet = self._with_headers(number, packet, place, found)
             since_start = packet.time_ns - counts.first_ns
             if self._speed == 1.0:
                 at_ps = since_start * _PS_PER_NS
@@ -298,22 +296,31 @@ class Feed:
         else:
             yield offer
 
-    def _check_headers(
+    def _with_headers(
         self, number: int, packet: Packet, place: tuple[int, int], found: Transport | None
-    ) -> None:
+    ) -> Packet:
+        """Returns a packet with so many bytes of its headers that switches and hosts class it alike: those
+        behind the TCP flags are zeros where they were not captured. Raises TraceError where more is
+        missing."""
         at, length = place
         kept = len(packet.captured)
         if length and kept >= at + 2 * length:
             if kept == packet.frame_bytes:
-                return
-            if found is not None and (found.protocol != TCP or not found.is_first):
-                return
-            needed = (kept if found is None else found.at) + _TCP_FLAGS_END
-            if found is not None and kept >= min(needed, packet.frame_bytes):
-                return
+                return packet
+            is_tcp = found is not None and found.protocol == TCP and found.is_first
+            if found is None:
+                needed = kept + 1
+            elif is_tcp:
+                needed = min(found.at + _TCP_FLAGS_END, packet.frame_bytes)
+            else:
+                needed = found.at if length == 4 else kept
+            if found is not None and kept >= needed:
+                whole = min(found.at + _TCP_HEADER_END, packet.frame_bytes) if is_tcp else kept
+                return packet._replace(captured=packet.captured.ljust(whole, b"\0"))
             problem = (
-                f"only {kept} of its {packet.frame_bytes} bytes were captured, and its TCP flags end at byte "
-                f"{needed} or later; capture more of each frame (`tcpdump -s 128`)"
+                f"only {kept} of its {packet.frame_bytes} bytes were captured, and its "
+                f"{'TCP flags' if is_tcp else 'headers'} end at byte {needed} or later; capture more of each "
+                "frame (`tcpdump -s 128`)"
             )
         elif kept < packet.frame_bytes:
             problem = (
@@ -330,7 +337,12 @@ class Feed:
         frame = packet.captured
         addresses = frame[at : at + length], frame[at + length : at + 2 * length]
         source, destination = (self._host_of(address) for address in addresses)
-        if destination is None and _is_group(addresses[1]) and self._rules.unmapped != "refuse":
+        # A prefix may hold its networks' broadcast addresses. Such a frame is for all stations; so is one
+        # of a program that knew no MAC address.
+        is_broadcast = length == 4 and addresses[1][3] == 0xFF and frame[:6] == b"\xff" * 6
+        is_group = is_broadcast or _is_group(addresses[1])
+        is_named = addresses[1] in self._mapping.hosts or addresses[1] in self._own
+        if is_group and not is_named and self._rules.unmapped != "refuse":
             self.counts.multicast += 1
             return None
         # Without a mapping an address may be the controller's or another that the fabric routes.

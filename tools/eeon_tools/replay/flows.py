@@ -14,7 +14,7 @@ from pathlib import Path
 from eeon_tools.errors import TraceError
 from eeon_tools.replay.feed import Offer
 from eeon_tools.trace.frames import SYN
-from eeon_tools.trace.layers import source_place, tcp_payload, transport
+from eeon_tools.trace.layers import TCP, source_place, tcp_payload, transport
 
 MAX_FLOWS = 1 << 20
 """As many as an experiment's list takes."""
@@ -47,9 +47,11 @@ class _Direction:
 
 @dataclass
 class FlowCounts:
-    """Packets of a capture that are in no flow: `not_tcp`, and `to_no_host` of the fabric."""
+    """Packets of a capture that are in no flow: `not_tcp`, `fragments` behind the first of a TCP segment,
+    whose bytes its flow lacks, and those `to_no_host` of the fabric."""
 
     not_tcp: int = 0
+    fragments: int = 0
     to_no_host: int = 0
 
 
@@ -67,6 +69,9 @@ def flows_of(
         place = source_place(frame)
         found = transport(frame, place) if place is not None and place[1] else None
         payload = tcp_payload(frame, place, found, offer.frame_bytes) if place is not None else None
+        if found is not None and found.protocol == TCP and not found.is_first:
+            counts.fragments += 1
+            continue
         if place is None or found is None or payload is None:
             counts.not_tcp += 1
             continue

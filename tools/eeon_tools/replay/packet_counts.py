@@ -63,6 +63,15 @@ def class_packets(
     }
 
 
+def other_drops(counters: FabricCounters) -> dict[str, int]:
+    """Returns what `other_dropped` of all classes is made of, by the program's verdict."""
+    found: dict[str, int] = {}
+    for count in counters.verdicts:
+        if count.verdict in _OTHER_VERDICTS and count.packet_class != _CONTROL and count.packets:
+            found[count.verdict] = found.get(count.verdict, 0) + count.packets
+    return dict(sorted(found.items()))
+
+
 def check(
     topology: Topology,
     report: Report,

@@ -122,7 +122,7 @@ class RunResult:
     has delivered the trace by then. `control_frames`: pauses and congestion messages that switches made; they
     do not count as packets of the trace. `faults`: both directions of links that were to fail. `pauses`:
     transmitters that their neighbours stopped. `unmarked`: why no packet was marked; empty where some were,
-    or no port marks."""
+    or no port marks. `other_drops`: packets of `other_dropped` by the program's verdict."""
 
     name: str
     topology: str
@@ -152,6 +152,7 @@ class RunResult:
     faults: tuple[FaultyLink, ...] = ()
     pauses: Pauses = field(default_factory=Pauses)
     unmarked: str = ""
+    other_drops: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def overtime_seconds(self) -> float:

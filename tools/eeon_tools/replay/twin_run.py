@@ -160,6 +160,7 @@ def replay(
         faults=tuple(FaultyLink.of(link, topology) for link in report.get("faults", ())),
         pauses=Pauses.of(report, topology),
         unmarked=unmarked,
+        other_drops=packet_counts.other_drops(counters),
     )
 
 

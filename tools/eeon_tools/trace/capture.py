@@ -45,6 +45,13 @@ tag."""
 STANDARD_INPUT = Path("-")
 _GZIP_MAGIC = b"\x1f\x8b"
 _ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
+_PACKERS = {
+    b"BZh": "bzip2",
+    b"\xfd7zX": "xz",
+    b"\x04\x22\x4d\x18": "lz4",
+    b"PK\x03\x04": "zip",
+    b"7z\xbc\xaf": "7z",
+}
 _BUFFER_BYTES = 1 << 18
 
 
@@ -89,6 +96,10 @@ def _all_packets(path: Path) -> Iterator[Packet]:
             records = read_pcapng(stream, magic)
         elif not magic:
             raise TraceError(path, "", "the file is empty; a trace starts with a pcap or pcapng header")
+        elif packer := next((name for start, name in _PACKERS.items() if magic.startswith(start)), None):
+            raise TraceError(
+                path, "", f"is packed with {packer}; gzip and zstd are read, unpack anything else first"
+            )
         else:
             raise TraceError(
                 path,

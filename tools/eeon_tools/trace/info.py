@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from eeon_tools.trace.capture import Packet
 from eeon_tools.trace.frames import CLASSES, ECN_NAMES, classify
-from eeon_tools.trace.layers import source_place, tcp_payload, transport
+from eeon_tools.trace.layers import is_cut, source_place, tcp_payload, transport
 from eeon_tools.trace.offload import Segmenter
 
 MAX_ADDRESSES = 65_536
@@ -32,8 +32,9 @@ class Totals:
 
 @dataclass
 class TraceInfo:
-    """The description of one capture. Times in nanoseconds, rates in bit/s and packets/s. `super_frames`: of
-    segmentation offload; `super_frame_segments`: what a replay cuts them into."""
+    """The description of one capture. Times in nanoseconds, rates in bit/s and packets/s. `cut`: those of
+    `snapped` whose class or addresses cannot be told. `super_frames`: of segmentation offload;
+    `super_frame_segments`: what a replay cuts them into."""
 
     packets: int = 0
     bytes: int = 0
@@ -41,6 +42,7 @@ class TraceInfo:
     last_ns: int = 0
     out_of_order: int = 0
     snapped: int = 0
+    cut: int = 0
     super_frames: int = 0
     super_frame_segments: int = 0
     by_class: dict[str, Totals] = field(default_factory=lambda: {kind.label: Totals() for kind in CLASSES})
@@ -80,6 +82,7 @@ class TraceInfo:
             "packets_per_second": self.per_second(self.packets),
             "out_of_order": self.out_of_order,
             "snapped": self.snapped,
+            "cut": self.cut,
             "super_frames": self.super_frames,
             "super_frame_segments": self.super_frame_segments,
             "classes": plain(self.by_class),
@@ -108,8 +111,9 @@ def describe(packets: Iterable[Packet]) -> TraceInfo:
         info.bytes += frame_bytes
         info.snapped += len(captured) < frame_bytes
         place = source_place(captured)
+        found = transport(captured, place) if place is not None and place[1] else None
+        info.cut += len(captured) < frame_bytes and place is not None and is_cut(captured, place, found)
         if place is not None and place[1]:
-            found = transport(captured, place)
             info.payload_bytes += tcp_payload(captured, place, found, frame_bytes) or 0
             segments = segmenter.segments(captured, place, frame_bytes)
             info.super_frames += segments > 1

@@ -65,6 +65,8 @@ def transport(frame: bytes | bytearray, place: tuple[int, int]) -> Transport | N
         at = ip + (frame[ip] & 0xF) * 4
         return Transport(frame[ip + 9], at, not fragment & 0x1FFF, bool(fragment & 0x3FFF), False)
     ip = source_at - 8
+    if len(frame) < ip + 7:
+        return None
     protocol, at = frame[ip + 6], ip + 40
     is_first, is_fragment, is_routed = True, False, False
     while protocol in (_HOP_BY_HOP, _ROUTING, _FRAGMENT, _AUTHENTICATION, _DESTINATION):
@@ -86,20 +88,32 @@ def transport(frame: bytes | bytearray, place: tuple[int, int]) -> Transport | N
     return Transport(protocol, at, is_first, is_fragment, is_routed)
 
 
+def is_cut(frame: bytes, place: tuple[int, int], found: Transport | None) -> bool:
+    """Returns whether a frame that was captured in part ends before its addresses, or its TCP flags."""
+    if not place[1] or found is None or len(frame) < place[0] + 2 * place[1]:
+        return True
+    return found.protocol == TCP and found.is_first and len(frame) < found.at + 14
+
+
 def tcp_payload(
     frame: bytes, place: tuple[int, int], found: Transport | None, frame_bytes: int
 ) -> int | None:
     """Returns the payload of a TCP segment in bytes, by its headers; None where they are not there.
 
     IP's length is 0 in frames of segmentation offload beyond 64 KB: then the frame says how much there is.
+    IP of another version than the frame says, or with less than a header, is none.
     """
     if found is None or found.protocol != TCP or not found.is_first or len(frame) < found.at + 14:
         return None
     source_at, length = place
     if length == 4:
         ip, headers, at = source_at - 12, 0, source_at - 10
+        is_ip = frame[ip] >> 4 == 4 and found.at >= ip + 20
     else:
         ip, headers, at = source_at - 8, 40, source_at - 4
+        is_ip = frame[ip] >> 4 == 6
+    if not is_ip:
+        return None
     told = int.from_bytes(frame[at : at + 2], "big")
     end = ip + headers + told if told else frame_bytes
     return max(0, end - found.at - (frame[found.at + 12] >> 4) * 4)

@@ -105,21 +105,27 @@ class ExactStream:
 def read_pcap(stream: ExactStream, magic: bytes) -> Iterator[Record]:
     """Yields the records of a pcap file, whose first four bytes have been read."""
     order, unit_ns = PCAP_MAGICS[magic]
-    link = struct.unpack(order + "HHIIII", stream.read(20))[5]
+    header = stream.read(20)
+    link = struct.unpack(order + "HHIIII", header)[5]
+    first = magic + header[:12]
     # The frame check sequence has that many words of 16 bits.
     fcs_bytes = (link >> 28) * 2 if link & _FCS_IS_SAID else 0
     link_type = links.ALIASES.get(link & _LINK_TYPE_BITS, link & _LINK_TYPE_BITS)
     _check_link(stream, link_type, stream.offset)
-    header = struct.Struct(order + "IIII")
+    record = struct.Struct(order + "IIII")
     while True:
         start = stream.offset
         head = stream.read_or_end(16)
         if not head:
             return
-        seconds, fraction, captured_bytes, frame_bytes = header.unpack(head)
+        if head == first:
+            raise stream.error("another file begins here; `mergecap -a -w OUT FILES` joins captures", start)
+        seconds, fraction, captured_bytes, frame_bytes = record.unpack(head)
         if fraction * unit_ns >= _NS_PER_S:
             unit = "nanoseconds" if unit_ns == 1 else "microseconds"
-            raise stream.error(f"time has {fraction} {unit} beyond its second", start)
+            raise stream.error(
+                f"time has {fraction} {unit} beyond its second; the file's first bytes say {unit}", start
+            )
         if captured_bytes > frame_bytes:
             raise stream.error(f"{captured_bytes} bytes captured of a frame of {frame_bytes}", start)
         captured = stream.read(captured_bytes)
