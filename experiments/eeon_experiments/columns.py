@@ -99,7 +99,9 @@ MEASURED = (
         "text",
         "the run's settings as they are after all overlays; of a long list its length and digest",
     ),
-    Column(ENTRIES, "text", "SHA-256 of all switches' table entries; empty in rows made before it was kept"),
+    Column(
+        ENTRIES, "text", "first 16 digits of SHA-256 over all switches' table entries; empty in older rows"
+    ),
     Column("status", "text", "`finished` or `failed`"),
     Column("error", "text", "why it failed"),
     Column("virtual_seconds", "number", "virtual time until the last foreground application finished"),

@@ -72,11 +72,13 @@ def spec_of(settings: RunSettings, topology: Topology, config: FabricConfig, see
 
 
 def entries_of(topology: Topology, config: FabricConfig) -> str:
-    """Returns the SHA-256 of what the controller writes into the tables of all switches. Raises PlanError as
-    `plan.intended`."""
+    """Returns the first 16 hexadecimal digits of the SHA-256 of all switches' table entries.
+
+    Raises PlanError as `plan.intended`.
+    """
     planned = plan.intended(topology, config, TICK_PS)
     lines = (f"{name} {plan.entries_digest(entries)}\n" for name, entries in planned.items())
-    return hashlib.sha256("".join(lines).encode()).hexdigest()
+    return hashlib.sha256("".join(lines).encode()).hexdigest()[:16]
 
 
 def _check_awake(spec: FabricSpec) -> None:
