@@ -11,7 +11,7 @@ from eeon_control.cli import main
 
 
 def eeon(*arguments: str, code: int | None = None, columns: int = 200) -> Result:
-    """What the command has printed on a terminal of so many columns; an error of the program itself is raised.
+    """What the command has printed on a terminal of this width; an error of the program itself is raised.
     `code` is the exit code that must come out, if it matters."""
     result = CliRunner().invoke(main, list(arguments), prog_name="eeon", env={"COLUMNS": str(columns)})
     if result.exception is not None and not isinstance(result.exception, SystemExit):

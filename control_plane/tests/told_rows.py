@@ -14,7 +14,7 @@ A file has `bases`, texts by name, and tables. A table's name is a sentence, whi
     marks    pytest's
 
 What is told are words, or a list of them, with `$` for the row's text: each is in a line that is told, and each line
-has one of them. What a reader returns that is no `Told` is a value, and the row has the same.
+has one of them. What a reader returns that is not a `Told` is a value, and the row has the same.
 """
 
 from __future__ import annotations
