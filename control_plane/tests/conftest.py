@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 from eeon_control import topology
@@ -29,6 +30,19 @@ def pytest_pyfunc_call(pyfuncitem) -> bool | None:
 def state_folder(tmp_path, monkeypatch):
     folder = tmp_path / "state"
     monkeypatch.setenv("EEON_STATE", str(folder))
+    return folder
+
+
+@pytest.fixture(scope="session")
+def keys(tmp_path_factory) -> Path:
+    """Returns a folder with keys: `ca`, and of it `controller` and `other`."""
+    certificates = pytest.importorskip(
+        "certificates", reason="cryptography is not installed; no keys can be made"
+    )
+    folder = tmp_path_factory.mktemp("keys")
+    authority = certificates.identity(folder, "ca")
+    for name in ("controller", "other"):
+        certificates.identity(folder, name, authority)
     return folder
 
 

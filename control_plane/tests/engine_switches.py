@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
 
 import pytest
+from eeon_control.config import FabricConfig
+from eeon_control.fabric.read import read_entries
+from eeon_control.fabric.sync import apply_sync, plan_sync, run
 from eeon_control.topology import Topology
 
 TICK_PS = 1000
@@ -32,3 +35,17 @@ def serving(fabric: Topology, **options) -> Iterator[tuple[dict, dict[str, str]]
             switches[switch.name] = running
             addresses[switch.name] = stack.enter_context(p4runtime.serve(running)).address
         yield switches, addresses
+
+
+@contextlib.contextmanager
+def holding(
+    fabric: Topology, wanted: FabricConfig, afterwards: FabricConfig, tables: Collection[str]
+) -> Iterator[tuple[dict, Mapping[str, str]]]:
+    """Switches that hold a configuration, and their addresses; with the one afterwards, nothing is left in tables."""
+    with serving(fabric, priorities=8) as (switches, targets):
+        apply_sync(fabric, wanted, targets, TICK_PS)
+        assert not any(one.changes for one in plan_sync(fabric, wanted, targets, TICK_PS).switches.values())
+        yield switches, targets
+        apply_sync(fabric, afterwards, targets, TICK_PS)
+        held = run(read_entries(fabric, targets))["leaf1"]
+        assert [entry for entry in held if entry.table in tables and not entry.is_default] == []

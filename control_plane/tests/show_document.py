@@ -19,6 +19,7 @@ from unittest import mock
 
 from carried_frames import Running, frame_of
 from click.testing import CliRunner
+from eeon_command import place
 from eeon_control import topology
 from eeon_control.cli import main
 from eeon_control.routing import Flow
@@ -60,11 +61,8 @@ def fabric() -> Iterator[Running]:
         stack.enter_context(mock.patch.dict(os.environ, {"XDG_STATE_HOME": str(folder / "state")}))
         os.environ.pop("EEON_STATE", None)
         running = Running(topology.load("leaf-spine-4"), stack)
-        lines = [f"  {name}: {address}" for name, address in running.targets.items()]
-        targets = folder / "targets.yaml"
-        targets.write_text("\n".join(["tick: 1ns", "switches:", *lines]) + "\n")
-        place = f"-t leaf-spine-4 -T {targets}"
-        typed(f"eeon config apply -c mark_threshold -c eee_120us100 {place}")
+        options = " ".join(place(folder, running.targets))
+        typed(f"eeon config apply -c mark_threshold -c eee_120us100 {options}")
         carry(running)
         yield running
 

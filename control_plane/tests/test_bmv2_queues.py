@@ -5,9 +5,8 @@ from __future__ import annotations
 import json
 
 import pytest
-from click.testing import CliRunner
+from eeon_command import eeon, place
 from eeon_control import topology
-from eeon_control.cli import main
 from eeon_control.fabric import sync
 from eeon_control.fabric.thrift import QueueSettings, ThriftClient
 from fake_p4runtime import FakeFabric
@@ -58,14 +57,12 @@ def apply(tmp_path, fabric, *more: str, spine2: str = ""):
     servers = {name: f"127.0.0.1:{number}" for number, name in enumerate(fabric.targets, 1)} | {
         "spine2": spine2
     }
-    lines = [
-        f'  {name}: {{address: "{address}"' + (f', thrift: "{servers[name]}"}}' if servers[name] else "}")
+    switches = {
+        name: {"address": address} | ({"thrift": servers[name]} if servers[name] else {})
         for name, address in fabric.targets.items()
-    ]
-    targets = tmp_path / "targets.yaml"
-    targets.write_text("\n".join(["tick: 1ns", "switches:", *lines]) + "\n")
-    options = ["-c", "drop_tail", "-c", str(tmp_path / "bmv2.yaml"), "-t", "leaf-spine-4", "-T", str(targets)]
-    return CliRunner().invoke(main, ["config", "apply", *options, *more])
+    }
+    options = ["-c", "drop_tail", "-c", str(tmp_path / "bmv2.yaml"), *place(tmp_path, switches)]
+    return eeon("config", "apply", *options, *more)
 
 
 def test_every_linked_port_gets_its_settings_and_a_switch_without_thrift_is_told(tmp_path, fabric, calls):

@@ -5,47 +5,22 @@ from __future__ import annotations
 import json
 import os
 import signal
-from contextlib import contextmanager
 from importlib.metadata import EntryPoint
 
 import click
 import pytest
 from click.testing import CliRunner
-from eeon_command import eeon
-from eeon_control import topology
+from eeon_command import eeon, place
 from eeon_control.cli import group, main
-from eeon_control.fabric import sync
-from fake_p4runtime import FakeFabric
 
-CONFIG = ["-c", "red_ack_syn", "-c", "eee_120us100", "-t", "leaf-spine-4"]
-
-
-@contextmanager
-def fakes():
-    """Fake switches on the event loop that the command uses."""
-    fabric = FakeFabric(topology.load("leaf-spine-4"))
-    sync.run(fabric.__aenter__())
-    try:
-        yield fabric
-    finally:
-        sync.run(fabric.__aexit__())
-
-
-def write_targets(tmp_path, fabric) -> str:
-    path = tmp_path / "targets.yaml"
-    lines = [f"  {name}: {address}" for name, address in fabric.targets.items()]
-    path.write_text("\n".join(["tick: 1ns", "switches:", *lines]) + "\n")
-    return str(path)
+CONFIG = ["-c", "red_ack_syn", "-c", "eee_120us100"]
 
 
 @pytest.mark.system
-def test_plan_exits_2_with_changes_and_0_after_apply(tmp_path):
-    with fakes() as fabric:
-        targets = write_targets(tmp_path, fabric)
-        planned = eeon("config", "plan", *CONFIG, "-T", targets)
-        applied = eeon("config", "apply", *CONFIG, "-T", targets)
-        again = eeon("config", "plan", *CONFIG, "-T", targets)
-        applied_again = eeon("config", "apply", *CONFIG, "-T", targets)
+def test_plan_exits_2_with_changes_and_0_after_apply(tmp_path, fakes):
+    meant = [*CONFIG, *place(tmp_path, fakes.targets)]
+    planned, applied = eeon("config", "plan", *meant), eeon("config", "apply", *meant)
+    again, applied_again = eeon("config", "plan", *meant), eeon("config", "apply", *meant)
     assert planned.exit_code == 2
     assert "leaf1:1-2, leaf2:1-2 (host-facing, 4 ports): buffer " in planned.stdout
     assert "4 of 4 switches change:" in planned.stdout
@@ -56,9 +31,8 @@ def test_plan_exits_2_with_changes_and_0_after_apply(tmp_path):
 
 
 @pytest.mark.system
-def test_plan_as_json_lists_every_change(tmp_path):
-    with fakes() as fabric:
-        planned = eeon("config", "plan", *CONFIG, "-T", write_targets(tmp_path, fabric), "-o", "json")
+def test_plan_as_json_lists_every_change(tmp_path, fakes):
+    planned = eeon("config", "plan", *CONFIG, *place(tmp_path, fakes.targets), "-o", "json")
     switches = json.loads(planned.stdout)["switches"]
     assert list(switches) == ["leaf1", "leaf2", "spine1", "spine2"]
     assert switches["leaf1"]["push_pipeline"] is True
@@ -73,66 +47,12 @@ def test_plan_as_json_lists_every_change(tmp_path):
 
 @pytest.mark.system
 def test_unreachable_switch_is_an_error_of_exit_code_1_without_a_traceback(tmp_path):
-    path = tmp_path / "targets.yaml"
-    path.write_text(
-        "tick: 1ns\nswitches: {leaf1: 127.0.0.1:1, leaf2: 127.0.0.1:1, spine1: 127.0.0.1:1, "
-        "spine2: 127.0.0.1:1}\n"
-    )
-    result = eeon("config", "plan", *CONFIG, "-T", str(path))
+    nowhere = place(tmp_path, dict.fromkeys(("leaf1", "leaf2", "spine1", "spine2"), "127.0.0.1:1"))
+    result = eeon("config", "plan", *CONFIG, *nowhere)
     assert result.exit_code == 1
     assert "leaf1 (127.0.0.1:1, device id 1): " in result.stderr and "Traceback" not in result.output
-    shown = eeon("show", "fabric", "-t", "leaf-spine-4", "-T", str(path))
+    shown = eeon("show", "fabric", *nowhere)
     assert shown.exit_code == 1 and shown.stdout.count("UNAVAILABLE") == 4
-
-
-@pytest.mark.parametrize(
-    ("arguments", "says"),
-    [
-        (["config", "plan"], "Missing option '-c'"),
-        (["config", "nonsense"], "No such command"),
-        (["cofnig", "list"], "No such command 'cofnig'. Did you mean 'config'?"),
-        (["config", "aply"], "No such command 'aply'. Did you mean 'apply'?"),
-        (["config", "validate", "-c", "mark_treshold"], "; did you mean mark_threshold?"),
-        (["config", "validate", "-c", "drop_tail", "-t", "leaf-spine4"], "; did you mean leaf-spine-4"),
-        (["config", "plan", *CONFIG], "no switches: give a targets file (-T) or --target"),
-        (["config", "plan", *CONFIG, "--target", "leaf1=127.0.0.1:1"], "no tick: give --tick"),
-        (["config", "plan", *CONFIG, "--target", "leaf1"], "write SWITCH=HOST:PORT"),
-        (["config", "plan", *CONFIG, "--tick", "5"], "has no unit"),
-        (
-            ["config", "plan", *CONFIG, "--tick", "1ns", "--target", "leaf1=127.0.0.1:1"],
-            "no target for leaf2",
-        ),
-        (["config", "validate", "-c", "nonsense"], "not one of the examples that ship: bmv2, codel, dctcp, "),
-        (["config", "validate", "-c", "drop_tail", "-t", "nonsense"], "not one of the topologies that ship"),
-    ],
-)
-def test_wrong_usage_exits_1_and_says_what_is_missing(arguments, says):
-    result = eeon(*arguments)
-    assert result.exit_code == 1
-    assert says in result.stderr
-    assert "Traceback" not in result.output
-
-
-def test_wrong_targets_file_is_told_with_file_and_line(tmp_path):
-    path = tmp_path / "targets.yaml"
-    path.write_text("tick: 0ns\nswitches:\n  leaf1: nowhere\n")
-    result = eeon("config", "plan", *CONFIG, "-T", str(path))
-    assert result.exit_code == 1
-    assert f"{path}:1: error: tick: 0ns: must be above zero" in result.stderr
-    assert f"{path}:3: error: switches.leaf1: nowhere: a target is host:port" in result.stderr
-
-
-def test_validate_shows_warnings_on_stderr_and_counts_entries():
-    result = eeon("config", "validate", "-c", "red_ect", "-t", "leaf-spine-4")
-    assert result.exit_code == 0
-    assert "red_ect on leaf-spine-4: valid; 72 entries on 4 switches" in result.stdout
-    assert "warning: profiles.queue.fabric.aqm.protect: ect: only ECT packets are spared" in result.stderr
-
-
-def test_validate_says_which_timers_bmv2_has_rounded_up():
-    result = eeon("config", "validate", *CONFIG, "--tick", "1us")
-    assert result.exit_code == 0
-    assert "targets: warning: times are rounded up to this target's 1us tick: wake 16.5us" in result.stderr
 
 
 def test_list_names_what_ships():
@@ -171,34 +91,22 @@ def test_a_command_of_the_tools_says_how_to_get_it_where_only_the_controller_is_
 
 
 @pytest.mark.system
-def test_after_the_first_apply_topology_and_switches_may_be_left_out(tmp_path):
-    with fakes() as fabric:
-        targets = write_targets(tmp_path, fabric)
-        eeon("config", "apply", "-q", *CONFIG, "-T", targets)
-        planned = eeon("config", "plan", "-c", "mark_threshold")
-        applied = eeon("config", "apply", "-q", "-c", "mark_threshold")
-        again = eeon("config", "plan", "-c", "mark_threshold")
+def test_after_the_first_apply_topology_and_switches_may_be_left_out(tmp_path, fakes):
+    eeon("config", "apply", "-q", *CONFIG, *place(tmp_path, fakes.targets))
+    planned = eeon("config", "plan", "-c", "mark_threshold")
+    applied = eeon("config", "apply", "-q", "-c", "mark_threshold")
+    again = eeon("config", "plan", "-c", "mark_threshold")
     assert (planned.exit_code, applied.exit_code, again.exit_code) == (2, 0, 0), planned.output
     assert "this is revision 2" in applied.stdout
 
 
 @pytest.mark.system
-def test_explain_without_a_configuration_says_what_is_in_force(tmp_path):
-    nothing = eeon("config", "explain", "leaf1:1", "-t", "leaf-spine-4")
-    assert nothing.exit_code == 1 and "`eeon config apply` makes it" in nothing.stderr
-    with fakes() as fabric:
-        eeon("config", "apply", "-q", *CONFIG, "-T", write_targets(tmp_path, fabric))
+def test_explain_without_a_configuration_says_what_is_in_force(tmp_path, fakes):
+    eeon("config", "apply", "-q", *CONFIG, *place(tmp_path, fakes.targets))
     told = eeon("config", "explain", "leaf1:1")
     assert told.exit_code == 0, told.output
     assert "red_ack_syn" in told.stdout or "revision 1" in told.stdout
     assert "120us100" in told.stdout
-
-
-def test_topology_that_a_targets_file_names_need_not_be_given(tmp_path):
-    path = tmp_path / "targets.yaml"
-    path.write_text("tick: 1ns\ntopology: nowhere.yaml\nswitches: {leaf1: 127.0.0.1:1}\n")
-    result = eeon("config", "plan", "-c", "drop_tail", "-T", str(path))
-    assert result.exit_code == 1 and "nowhere.yaml: no such file" in result.stderr
 
 
 def test_sigterm_ends_any_command_as_ctrl_c_does_and_is_what_it_was_afterwards(monkeypatch):

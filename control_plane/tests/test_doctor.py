@@ -9,17 +9,15 @@ import time
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
+from eeon_command import eeon, place
 from eeon_control import config
 from eeon_control import doctor as doctors
 from eeon_control import fabric as fabrics
-from eeon_control.cli import main
 from eeon_control.doctor import Level, machine, software, switches
 from eeon_control.doctor.finding import Finding, exit_code, fault, ok, run, warning
 from eeon_control.fabric import sync
 from eeon_control.targets import Target
-from eeon_control.topology import from_text, load
-from fake_p4runtime import FakeFabric
+from eeon_control.topology import from_text
 
 ONE_SWITCH = """
 name: one-switch
@@ -199,22 +197,14 @@ def test_a_state_folder_that_others_may_read_is_a_fault_with_its_chmod(tmp_path)
     assert found.level is Level.FAULT and f"chmod 700 {folder}" in found.found
 
 
-@pytest.fixture
-def fabric():
-    fakes = FakeFabric(load("leaf-spine-4"))
-    sync.run(fakes.__aenter__())
-    yield fakes
-    sync.run(fakes.__aexit__())
-
-
 def by_check(findings) -> dict[str, Finding]:
     return {one.check: one for one in findings}
 
 
 @pytest.mark.system
-def test_each_switch_is_visited_and_the_one_that_is_down_told(fabric):
-    targets = {name: Target(one.address, one.device_id) for name, one in fabric.switches.items()}
-    sync.run(fabric.switches["spine2"].stop())
+def test_each_switch_is_visited_and_the_one_that_is_down_told(fakes):
+    targets = {name: Target(one.address, one.device_id) for name, one in fakes.switches.items()}
+    sync.run(fakes.switches["spine2"].stop())
     found = by_check(switches.reach(targets))
     assert found["leaf1 P4Runtime"].level is Level.OK and " ms" in found["leaf1 P4Runtime"].found
     assert (found["leaf1 pipeline"].level, found["leaf1 pipeline"].mend) == (
@@ -226,10 +216,10 @@ def test_each_switch_is_visited_and_the_one_that_is_down_told(fabric):
 
 
 @pytest.mark.system
-def test_a_foreign_pipeline_is_told_with_both_digests(fabric):
+def test_a_foreign_pipeline_is_told_with_both_digests(fakes):
     from finsy.proto import p4i, p4r
 
-    leaf = fabric.switches["leaf1"]
+    leaf = fakes.switches["leaf1"]
     leaf.config = p4r.ForwardingPipelineConfig(p4info=p4i.P4Info(), p4_device_config=b"{}")
     found = by_check(switches.reach({"leaf1": Target(leaf.address, leaf.device_id)}))["leaf1 pipeline"]
     assert found.level is Level.WARNING
@@ -237,8 +227,8 @@ def test_a_foreign_pipeline_is_told_with_both_digests(fabric):
 
 
 @pytest.mark.system
-def test_a_switch_elsewhere_without_tls_is_a_warning(fabric):
-    leaf = fabric.switches["leaf1"]
+def test_a_switch_elsewhere_without_tls_is_a_warning(fakes):
+    leaf = fakes.switches["leaf1"]
     found = list(switches._protection("leaf1", Target("192.0.2.1:9559", 1)))
     assert only(found).level is Level.WARNING and "in the clear" in only(found).found
     assert only(switches._protection("leaf1", Target(leaf.address, 1))).level is Level.OK
@@ -261,14 +251,11 @@ def test_thrift_and_clock_of_a_switch():
 
 
 @pytest.mark.system
-def test_the_command_prints_findings_as_a_table_and_as_json(fabric, tmp_path):
-    lines = [f"  {name}: {address}" for name, address in fabric.targets.items()]
-    targets = tmp_path / "targets.yaml"
-    targets.write_text("\n".join(["tick: 1ns", "switches:", *lines]) + "\n")
-    arguments = ["doctor", "-t", "leaf-spine-4", "-T", str(targets), "--state", str(tmp_path / "state")]
-    shown = CliRunner().invoke(main, arguments, env={"COLUMNS": "200"})
+def test_the_command_prints_findings_as_a_table_and_as_json(fakes, tmp_path):
+    arguments = ["doctor", *place(tmp_path, fakes.targets), "--state", str(tmp_path / "state")]
+    shown = eeon(*arguments)
     assert "fix: run `eeon config apply`" in shown.stdout and "leaf2 P4Runtime" in shown.stdout
-    document = json.loads(CliRunner().invoke(main, [*arguments, "-o", "json", "--problems"]).stdout)
+    document = json.loads(eeon(*arguments, "-o", "json", "--problems").stdout)
     assert {one["level"] for one in document["findings"]} <= {"warning", "fault"}
     assert document["summary"]["warning"] >= 4
     assert shown.exit_code == (1 if document["summary"]["fault"] else 2)
@@ -276,9 +263,7 @@ def test_the_command_prints_findings_as_a_table_and_as_json(fabric, tmp_path):
 
 @pytest.mark.system
 def test_a_targets_file_that_is_wrong_is_a_finding_and_the_machine_is_still_examined(tmp_path):
-    result = CliRunner().invoke(
-        main, ["doctor", "-t", "leaf-spine-4", "-T", str(tmp_path / "absent.yaml"), "-o", "json"]
-    )
+    result = eeon("doctor", "-t", "leaf-spine-4", "-T", str(tmp_path / "absent.yaml"), "-o", "json")
     findings = json.loads(result.stdout)["findings"]
     assert result.exit_code == 1
     assert findings[0]["check"] == "arguments" and "No such file" in findings[0]["found"]
@@ -294,9 +279,9 @@ def test_nothing_is_written_on_the_way(tmp_path):
 
 def test_a_doctor_without_switches_says_that_none_was_checked(monkeypatch):
     monkeypatch.setattr(importlib.import_module("eeon_control.cli.doctor"), "examine", lambda *_, **__: [])
-    shown = CliRunner().invoke(main, ["doctor"])
+    shown = eeon("doctor")
     assert shown.output.splitlines()[-1] == "no switch was checked; -t and -T name the fabric's"
-    shown = CliRunner().invoke(main, ["doctor", "-t", "leaf-spine-4", *SOMEWHERE])
+    shown = eeon("doctor", "-t", "leaf-spine-4", *SOMEWHERE)
     assert shown.output.splitlines()[-1] == "0 ok, 0 warnings, 0 faults"
 
 

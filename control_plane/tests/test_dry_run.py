@@ -5,14 +5,10 @@ from __future__ import annotations
 import json
 
 import pytest
-from click.testing import CliRunner
-from eeon_control import topology
-from eeon_control.cli import main
-from eeon_control.fabric import sync
+from eeon_command import eeon, place
 from eeon_control.fabric.undo import Snapshot
 from eeon_control.state import Draft, Journal, StateStore
 from eeon_control.state.saved_snapshot import SavedSnapshot
-from fake_p4runtime import FakeFabric
 
 pytestmark = pytest.mark.system
 
@@ -20,31 +16,24 @@ pytestmark = pytest.mark.system
 class Fabric:
     """Fake switches, a targets file and a state folder of their own."""
 
-    def __init__(self, folder) -> None:
-        self.fakes = FakeFabric(topology.load("leaf-spine-4"))
-        sync.run(self.fakes.__aenter__())
+    def __init__(self, folder, fakes) -> None:
+        self.fakes = fakes
         self.state = folder / "state"
-        self.targets = folder / "targets.yaml"
-        lines = [f"  {name}: {address}" for name, address in self.fakes.targets.items()]
-        self.targets.write_text("\n".join(["tick: 1ns", "switches:", *lines]) + "\n")
+        self.place = place(folder, self.fakes.targets)
 
     def config(self, *words: str, code: int):
-        done = CliRunner().invoke(main, ["config", *words, "--state", str(self.state)])
-        assert done.exit_code == code, done.output
-        return done
+        return eeon("config", *words, "--state", str(self.state), code=code)
 
     def apply(self, *words: str, code: int = 0):
-        return self.config("apply", "-t", "leaf-spine-4", "-T", str(self.targets), *words, code=code)
+        return self.config("apply", *self.place, *words, code=code)
 
     def held(self) -> dict[str, object]:
         return self.fakes.state()
 
 
 @pytest.fixture
-def fabric(tmp_path):
-    made = Fabric(tmp_path)
-    yield made
-    sync.run(made.fakes.__aexit__(None, None, None))
+def fabric(tmp_path, fakes):
+    return Fabric(tmp_path, fakes)
 
 
 def test_a_dry_apply_tells_of_the_changes_and_makes_none(fabric):
@@ -90,9 +79,7 @@ def test_a_dry_recover_names_what_is_unfinished_and_finishes_nothing(fabric):
 
 def test_a_dry_apply_of_a_saved_plan_says_when_it_is_out_of_date(fabric, tmp_path):
     saved = str(tmp_path / "plan.json")
-    place = ["-t", "leaf-spine-4", "-T", str(fabric.targets)]
-    done = CliRunner().invoke(main, ["config", "plan", *place, "-c", "drop_tail", "--out", saved])
-    assert done.exit_code == 2, done.output
+    eeon("config", "plan", *fabric.place, "-c", "drop_tail", "--out", saved, code=2)
     fabric.config("apply", saved, "--dry-run", code=2)
     fabric.apply("-c", "mark_threshold")
     late = fabric.config("apply", saved, "--dry-run", code=1)

@@ -14,9 +14,8 @@ import subprocess
 
 import grpc
 import pytest
-from click.testing import CliRunner
+from eeon_command import eeon
 from eeon_control import fabric, operations, state
-from eeon_control.cli import main
 from eeon_control.election import LARGEST
 from eeon_control.errors import ApplyError, FabricError, NothingWritten, Stopped
 from eeon_control.fabric import Step, planning, sync
@@ -327,25 +326,25 @@ def test_controller_killed_at_any_disk_operation_leads_to_old_or_new_and_says_wh
 
 def test_command_after_a_kill_finishes_it_first_and_says_so(faulty, store, old):
     faulty.killed_controller(store, "journaled", 1)
-    history = CliRunner().invoke(main, ["config", "history"])
+    history = eeon("config", "history")
     assert "eeon config apply" in history.stderr and "`eeon config recover` finishes it" in history.stderr
-    done = CliRunner().invoke(main, ["config", "recover"])
+    done = eeon("config", "recover")
     assert done.exit_code == 0
     assert (
         "did not come to its end: it is undone on leaf1, leaf2, spine1; every switch is as it was before"
         in done.stderr
     )
     assert faulty.image() == old
-    again = CliRunner().invoke(main, ["config", "recover"])
+    again = eeon("config", "recover")
     assert again.stdout == "there was nothing to finish\n"
 
 
 def test_journal_of_a_switch_that_is_gone_for_good_can_be_forgotten(faulty, store):
     faulty.killed_controller(store, "journaled", 1)
     faulty.switches["leaf2"].kill()
-    stuck = CliRunner().invoke(main, ["config", "recover"])
+    stuck = eeon("config", "recover")
     assert stuck.exit_code == 1 and "is not undone on:\n  leaf2 " in stuck.stderr
-    done = CliRunner().invoke(main, ["config", "recover", "--forget"])
+    done = eeon("config", "recover", "--forget")
     assert done.stdout == "forgotten; leaf1, leaf2, spine1 may hold a mix\n"
     assert store.journal() is None and store.current_number() == 1
 
@@ -552,12 +551,12 @@ def test_entry_written_while_the_apply_writes_is_found_on_reading_back_and_all_i
 
 def test_drift_shows_what_was_written_behind_its_back_and_exits_2(faulty, store, old):
     write_behind_its_back(faulty.switches["leaf2"])
-    drifted = CliRunner().invoke(main, ["config", "drift"])
+    drifted = eeon("config", "drift")
     assert drifted.exit_code == 2
     assert "not as in revision 1:\nleaf2:1 (to h3): buffer 5 B -> 300 KB" in drifted.stdout
     faulty.apply(store, OLD)
     assert faulty.image() == old
-    assert CliRunner().invoke(main, ["config", "drift"]).exit_code == 0
+    assert eeon("config", "drift").exit_code == 0
 
 
 # -- a clock that jumps ---------------------------------------------------------------------------------------------
@@ -628,15 +627,15 @@ def test_apply_with_targets_of_another_fabric_leaves_no_fabric_to_choose_from(
     faulty.apply(first, OLD)
     (tmp_path / "targets.yaml").write_text("tick: 1ns\nswitches: {leaf1: 127.0.0.1:1}\n")
     place = ["-t", "leaf-spine-4", "-T", str(tmp_path / "targets.yaml"), "-c", "drop_tail"]
-    failed = CliRunner().invoke(main, ["config", "apply", *place])
+    failed = eeon("config", "apply", *place)
     assert failed.exit_code == 1 and not state.folder_of("leaf-spine-4").exists(), failed.output
     # A first apply whose switches cannot be reached does leave a folder; it is empty.
     (tmp_path / "targets.yaml").write_text(
         "tick: 1ns\nswitches: {leaf1: 127.0.0.1:1, leaf2: 127.0.0.1:1, spine1: 127.0.0.1:1, spine2: 127.0.0.1:1}\n"
     )
-    failed = CliRunner().invoke(main, ["config", "apply", *place])
+    failed = eeon("config", "apply", *place)
     assert failed.exit_code == 1 and state.folder_of("leaf-spine-4").is_dir(), failed.output
-    history = CliRunner().invoke(main, ["config", "history"])
+    history = eeon("config", "history")
     assert history.exit_code == 0, history.output
 
 

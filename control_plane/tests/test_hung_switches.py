@@ -8,9 +8,8 @@ import time
 from collections.abc import Iterator
 
 import pytest
-from click.testing import CliRunner
+from eeon_command import eeon, place
 from eeon_control import config, state, topology
-from eeon_control.cli import main
 from eeon_control.fabric.session import ANSWER_SECONDS, NO_ANSWER
 from eeon_control.targets import Target
 from supervised import TOPOLOGY, committed
@@ -52,11 +51,9 @@ def a_switch_that_takes_no_connection() -> Iterator[str]:
 def test_a_switch_that_nothing_reaches_costs_a_command_one_deadline_and_no_more(tmp_path, command):
     names = list(topology.load("leaf-spine-4").switches)
     with a_switch_that_takes_no_connection() as address:
-        lines = [f"  {name}: {address if name == 'spine1' else '127.0.0.1:1'}" for name in names]
-        (tmp_path / "targets.yaml").write_text("\n".join(["tick: 1ns", "switches:", *lines]) + "\n")
-        place = ("-t", "leaf-spine-4", "-T", str(tmp_path / "targets.yaml"))
+        options = place(tmp_path, dict.fromkeys(names, "127.0.0.1:1") | {"spine1": address})
         begun = time.monotonic()
-        result = CliRunner().invoke(main, [*command, *place], env={"EEON_STATE": str(tmp_path / "state")})
+        result = eeon(*command, *options)
         taken_seconds = time.monotonic() - begun
     assert result.exit_code == 1, result.output
     assert f"spine1 ({address}, device id 3): {NO_ANSWER}" in " ".join(result.output.split())
@@ -69,20 +66,17 @@ def test_a_switch_that_hangs_is_told_in_the_same_words_by_every_command(
     answers_within(0.3)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("EEON_STATE", str(tmp_path / "state"))
-    monkeypatch.setenv("COLUMNS", "400")
     names = list(topology.load("leaf-spine-4").switches)
     with socket.create_server(
         ("127.0.0.1", 0), backlog=200
     ) as silent:  # takes connections, and never answers
         address = f"127.0.0.1:{silent.getsockname()[1]}"
-        lines = [f"  {name}: {address if name == 'spine1' else '127.0.0.1:1'}" for name in names]
-        (tmp_path / "targets.yaml").write_text("\n".join(["tick: 1ns", "switches:", *lines]) + "\n")
+        place(tmp_path, dict.fromkeys(names, "127.0.0.1:1") | {"spine1": address})
         targets = {name: Target(address if name == "spine1" else "127.0.0.1:1") for name in TOPOLOGY.switches}
         committed(tmp_path / "state", targets, config.load("drop_tail"))
         state.StateStore.open(tmp_path / "other")
         for command in COMMANDS:
-            result = CliRunner().invoke(main, command)
-            assert result.exit_code == 1, (command, result.output)
+            result = eeon(*command, code=1, columns=400)
             said = f"spine1 ({address}, device id 3): {NO_ANSWER}"
             assert said in result.output, (command, result.output)
     assert "ps, top" in result.output, result.output

@@ -8,12 +8,11 @@ from __future__ import annotations
 import json
 import signal
 
+import eeon_command
 import pytest
 from bmv2_ports import skip_without_bmv2_on_interfaces, veth_pairs
-from click.testing import CliRunner
 from controller_process import ControllerProcess
 from eeon_control import config, operations, state, topology
-from eeon_control.cli import main
 from eeon_control.fabric.sync import run
 from eeon_control.targets import Target, Targets
 from eeon_control.units import Duration
@@ -65,9 +64,7 @@ def controller(store):
 
 
 def eeon(*words: str) -> dict:
-    result = CliRunner().invoke(main, [*words, "-o", "json"])
-    if result.exception is not None and not isinstance(result.exception, SystemExit):
-        raise result.exception
+    result = eeon_command.eeon(*words, "-o", "json")
     return {"exit_code": result.exit_code, **json.loads(result.stdout)}
 
 

@@ -9,10 +9,9 @@ from __future__ import annotations
 import contextlib
 import re
 
+import eeon_command
 import pytest
-from click.testing import CliRunner
 from eeon_control import topology
-from eeon_control.cli import main
 from eeon_control.fabric import difference
 from eeon_control.fabric.session import P4RuntimeSession
 from eeon_control.fabric.sync import run
@@ -32,10 +31,7 @@ PACKETS = 5
 
 def eeon(*words: str) -> str:
     """What a command prints on a terminal of 80 columns, stderr included."""
-    result = CliRunner().invoke(main, list(words), env={"COLUMNS": "80"}, terminal_width=80)
-    if result.exception is not None and not isinstance(result.exception, SystemExit):
-        raise result.exception
-    return result.output
+    return eeon_command.eeon(*words, columns=80).output
 
 
 async def lose_route(running: Running, name: str, prefix: int) -> None:
@@ -53,9 +49,7 @@ def fabric(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
     with contextlib.ExitStack() as stack:
         running = Running(TOPOLOGY, stack)
-        lines = [f"  {name}: {address}" for name, address in running.targets.items()]
-        (tmp_path / "targets.yaml").write_text("\n".join(["tick: 1ns", "switches:", *lines]) + "\n")
-        eeon("config", "apply", "-c", "drop_tail", "-t", "leaf-spine-4", "-T", str(tmp_path / "targets.yaml"))
+        eeon("config", "apply", "-c", "drop_tail", *eeon_command.place(tmp_path, running.targets))
         run(lose_route(running, "spine1", 0x0A000200))
         source, destination = TOPOLOGY.hosts["h1"], TOPOLOGY.hosts["h3"]
         frame = frame_of(source, destination, Flow(6, 40000, 5000), 4)

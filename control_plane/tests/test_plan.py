@@ -4,113 +4,25 @@ from __future__ import annotations
 
 import functools
 from fractions import Fraction
+from pathlib import Path
 
 import pytest
 from eeon_control import config, constants, plan, program, topology
 from eeon_control.config.model import ECMP_PATHS_LIMIT
 from eeon_control.entries import CLONE_SESSIONS
 from eeon_control.errors import InputError, Place, PlanError
-from eeon_control.plan import Action, Entry, Exact, Lpm, routes
+from eeon_control.plan import Exact, Lpm, routes
 from eeon_control.port_settings import Codel, Red, RedSettings
 from eeon_control.sources import Document
 from eeon_control.topology import PortRole, reader
 from eeon_control.units import Bytes, DataRate, Duration
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from told_rows import bases
 
 NS = Duration.parse("1ns")
-LEAF1, SPINE1, SPINE2 = 0x020100000001, 0x020100000003, 0x020100000004
-H1, H2 = 0x020000000101, 0x020000000102
 
-CONFIG = """\
-profiles:
-  queue:
-    edge: {buffer: 128KB, aqm: {mode: red, min: 20pkt, max: 60pkt, max_probability: 10%, protect: ack_syn}}
-    core: {buffer: 300KB, aqm: {mode: mark_threshold, threshold: 97.5KB}}
-roles:
-  host_facing: {queue: edge}
-  uplink: {queue: core, eee: 120us100}
-  spine: {queue: core, eee: standard}
-  host: {eee: standard}
-"""
-
-
-def forward(port: int, source: int, destination: int) -> Action:
-    return Action("forward", (("port", port), ("src_mac", source), ("dst_mac", destination)))
-
-
-def test_entries_of_a_leaf_written_out():
-    entries = plan.intended(topology.load("leaf-spine-4"), config.from_text(CONFIG), NS)["leaf1"]
-    routes = [entry for entry in entries if entry.table == "ipv4_route"]
-    both_spines = (forward(3, LEAF1, SPINE1), forward(4, LEAF1, SPINE2))
-    assert routes == [
-        Entry("ipv4_route", (Lpm("dst", 0x0A000101, 32, 32),), (forward(1, LEAF1, H1),), selector=True),
-        Entry("ipv4_route", (Lpm("dst", 0x0A000102, 32, 32),), (forward(2, LEAF1, H2),), selector=True),
-        Entry("ipv4_route", (Lpm("dst", 0x0A000200, 24, 32),), both_spines, selector=True),
-    ]
-    assert [entry for entry in entries if entry.table == "ipv6_route"][2] == Entry(
-        "ipv6_route", (Lpm("dst", 0xFD00_0000_0000_0002 << 64, 64, 128),), both_spines, selector=True
-    )
-    port3 = {entry.table: entry.actions for entry in entries if entry.match == (Exact("port", 3),)}
-    assert port3 == {
-        "port_buffer": (Action("set_buffer_limit", (("buffer_bytes", 300_000),)),),
-        "port_aqm": (
-            Action(
-                "mark_threshold",
-                (("threshold_bytes", 97_500), ("l4s_threshold_bytes", 97_500), ("at_dequeue", 0)),
-            ),
-        ),
-        # 10GBASE-T: Ts 2.88us, Tw 4.48us; 0.8ns a byte
-        "port_eee": (
-            Action(
-                "eee",
-                (
-                    ("sleep_ticks", 2880),
-                    ("wake_ticks", 4480),
-                    ("stall_ticks", 0),
-                    ("hold_ticks", 120_000),
-                    ("trigger_packets", 100),
-                    ("trigger_bytes", 0),
-                    ("ticks_per_byte_q24", 13_421_773),
-                    ("overhead_bytes", 24),
-                ),
-            ),
-        ),
-    }
-    port1 = {entry.table: entry.actions for entry in entries if entry.match == (Exact("port", 1),)}
-    assert port1["port_eee"] == (Action("eee_off"),)
-    assert port1["port_aqm"] == (
-        Action(
-            "red",
-            (
-                ("min_threshold", 20),
-                ("max_threshold", 60),
-                ("probability_slope", 703_687_441_777),  # 0.1 x 2^48 / 40
-                ("in_packets", 1),
-                ("average_shift", 0),
-                ("ecn", 1),
-                ("protect", 2),
-                ("idle_halvings", 0),
-                ("idle_shift", 0),
-                ("mean_bytes", 0),
-            ),
-        ),
-    )
-
-
-def test_entries_of_a_spine_written_out():
-    entries = plan.intended(topology.load("leaf-spine-4"), config.from_text(CONFIG), NS)["spine1"]
-    assert [(entry.match_text, entry.action_text) for entry in entries if entry.table == "ipv4_route"] == [
-        ("dst=10.0.1.0/24", "forward(port=1, src_mac=02:01:00:00:00:03, dst_mac=02:01:00:00:00:01)"),
-        ("dst=10.0.2.0/24", "forward(port=2, src_mac=02:01:00:00:00:03, dst_mac=02:01:00:00:00:02)"),
-    ]
-
-
-def test_without_ecmp_one_of_the_equal_paths_is_used():
-    wanted = config.overridden(config.from_text(CONFIG), {"routing.ecmp": False})
-    entries = plan.intended(topology.load("leaf-spine-4"), wanted, NS)["leaf1"]
-    [remote] = [entry for entry in entries if entry.match_text == "dst=10.0.2.0/24"]
-    assert remote.actions == (forward(3, LEAF1, SPINE1),)
+CONFIG = bases(Path(__file__).parent / "told" / "entries.yaml")["red"]
 
 
 def test_distances_are_computed_once_for_all_leaves_with_the_same_neighbours(monkeypatch):
@@ -210,12 +122,6 @@ def test_equal_next_hops_and_equal_ports_are_one_object():
     assert len(remote) == 1
     ports = {id(one) for name in ("leaf1", "leaf2") for one in entries[name] if one.table == "port_aqm"}
     assert len(ports) == 42
-
-
-def test_a_family_can_be_left_out():
-    wanted = config.overridden(config.from_text(CONFIG), {"routing.ipv6": False})
-    entries = plan.intended(topology.load("leaf-spine-4"), wanted, NS)["leaf1"]
-    assert {entry.table for entry in entries if entry.table.endswith("_route")} == {"ipv4_route"}
 
 
 def test_seeds_are_odd_different_per_switch_and_follow_the_configuration():
@@ -326,18 +232,6 @@ def test_codel_in_ticks_of_the_target():
     codel = Codel.model_validate({"mode": "codel", "target": "800us", "interval": "1500us"})
     assert codel_ticks(codel, NS) == (800_000, 1_500_000)
     assert codel_ticks(codel, Duration.parse("1us")) == (800, 1_500)
-    entries = plan.intended(topology.load("leaf-spine-4"), config.load("codel"), NS)["leaf1"]
-    [action] = next(entry.actions for entry in entries if entry.table == "port_aqm")
-    assert action == Action(
-        "codel",
-        (
-            ("target_ticks", 800_000),
-            ("interval_ticks", 1_500_000),
-            ("mtu_bytes", 1514),
-            ("ecn", 1),
-            ("protect", 2),
-        ),
-    )
 
 
 def test_codel_has_the_defaults_of_rfc_8289():

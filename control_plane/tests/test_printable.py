@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from eeon_command import place
 from eeon_control import topology
 from eeon_control.cli import main
 from eeon_control.cli.terminal import Terminal
@@ -79,10 +80,8 @@ def run_against_a_switch_that_forges(tmp_path: Path, *arguments: str, on_termina
         if "apply" not in arguments:
             fakes.switches["leaf2"].refuses_to_read_as = FORGED
         async with fakes:
-            targets = tmp_path / "targets.yaml"
-            targets.write_text(json.dumps({"tick": "1ns", "switches": fakes.targets}))
-            place = ("-t", "leaf-spine-4", "-T", str(targets))
-            return await asyncio.to_thread(_run, [*arguments, *place], on_terminal)
+            options = place(tmp_path, fakes.targets)
+            return await asyncio.to_thread(_run, [*arguments, *options], on_terminal)
 
     return sync.run(asyncio.wait_for(scenario(), 120))
 

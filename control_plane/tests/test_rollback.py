@@ -5,9 +5,8 @@ from __future__ import annotations
 import json
 
 import pytest
-from click.testing import CliRunner
+from eeon_command import eeon
 from eeon_control import config, operations, state, topology
-from eeon_control.cli import main
 from eeon_control.errors import StateError
 from eeon_control.fabric import sync
 from eeon_control.targets import Targets
@@ -66,12 +65,12 @@ def test_bare_rollback_that_finds_the_time_to_confirm_over_goes_back_once_and_no
     for name in ("drop_tail", "mark_threshold"):
         apply(store, fakes, name)
     apply(store, fakes, "codel", confirm_seconds=0.001)
-    first = CliRunner().invoke(main, ["config", "rollback", "-q"])
+    first = eeon("config", "rollback", "-q")
     assert first.exit_code == 1, first.output
     assert "revision 4: rollback to 2: revision 3 was not confirmed" in first.stderr
     assert "has just put revision 4 in force, and nothing else was done" in first.stderr
     assert store.current_number() == 4
-    again = CliRunner().invoke(main, ["config", "rollback", "-q"])
+    again = eeon("config", "rollback", "-q")
     assert again.exit_code == 0, again.output
     assert store.current().action == "rollback to 1"
 
@@ -80,7 +79,7 @@ def test_rollback_to_a_number_is_done_also_when_the_time_to_confirm_is_over(stor
     for name in ("drop_tail", "mark_threshold"):
         apply(store, fakes, name)
     apply(store, fakes, "codel", confirm_seconds=0.001)
-    done = CliRunner().invoke(main, ["config", "rollback", "-q", "1"])
+    done = eeon("config", "rollback", "-q", "1")
     assert done.exit_code == 0, done.output
     assert (store.current_number(), store.current().action) == (5, "rollback to 1")
 
@@ -177,12 +176,12 @@ def test_a_targets_file_says_which_fabric_a_rollback_is_for(store, fakes, tmp_pa
     file = tmp_path / "targets.yaml"
     file.write_text(json.dumps(targets(fakes, **live).as_value()))
     words = ["config", "rollback", "1", "-q", "--dry-run"]
-    refused = CliRunner().invoke(main, words)
+    refused = eeon(*words)
     assert refused.exit_code == 1 and "another fabric (live fabric, tick 1ns)" in refused.output
-    meant = CliRunner().invoke(main, [*words, "-T", str(file)])
+    meant = eeon(*words, "-T", str(file))
     assert meant.exit_code == 2 and "back to revision 1:" in meant.output, meant.output
     addresses = [word for name, at in fakes.targets.items() for word in ("--target", f"{name}={at}")]
-    assert CliRunner().invoke(main, [*words, *addresses]).exit_code == 1
+    assert eeon(*words, *addresses).exit_code == 1
 
 
 def test_rollback_over_another_scale_of_a_live_fabric_names_a_link(store, fakes):
@@ -200,9 +199,9 @@ def test_apply_that_would_go_back_to_another_fabric_asks_for_no_confirmation(sto
 
 def test_history_shows_which_revision_is_for_which_fabric(store, fakes):
     apply(store, fakes, "drop_tail", at=TWIN)
-    assert "for" not in CliRunner().invoke(main, ["config", "history"]).stdout.split("\n")[0].split()
+    assert "for" not in eeon("config", "history").stdout.split("\n")[0].split()
     apply(store, fakes, "mark_threshold", of=slower(), at=LIVE)
-    lines = CliRunner().invoke(main, ["config", "history"]).stdout.splitlines()
+    lines = eeon("config", "history").stdout.splitlines()
     assert "live fabric, tick 1ns" in lines[1] and "twin, tick 1ns" in lines[2]
-    told = json.loads(CliRunner().invoke(main, ["config", "history", "--json"]).stdout)
+    told = json.loads(eeon("config", "history", "--json").stdout)
     assert [one["made_for"] for one in told["revisions"]] == ["live fabric, tick 1ns", "twin, tick 1ns"]

@@ -6,12 +6,9 @@ import json
 import re
 
 import pytest
-from eeon_command import eeon
+from eeon_command import eeon, place
 from eeon_control import program, topology
-from eeon_control.errors import EeonError
 from eeon_control.fabric import sync
-from eeon_control.routing import Flow
-from fake_p4runtime import FakeFabric
 
 pytestmark = pytest.mark.system
 
@@ -21,12 +18,9 @@ SPINE_PORT = 4  # of leaf1: to spine2
 class Fabric:
     """Fake switches of leaf-spine-4 that a configuration was applied to."""
 
-    def __init__(self, folder) -> None:
-        self.fakes = FakeFabric(topology.load("leaf-spine-4"))
-        sync.run(self.fakes.__aenter__())
-        lines = [f"  {name}: {address}" for name, address in self.fakes.targets.items()]
-        (folder / "targets.yaml").write_text("\n".join(["tick: 1ns", "switches:", *lines]) + "\n")
-        self.options = ["-t", "leaf-spine-4", "-T", str(folder / "targets.yaml")]
+    def __init__(self, folder, fakes) -> None:
+        self.fakes = fakes
+        self.options = place(folder, self.fakes.targets)
         schema = program.load().schema()
         self.tables = {name: schema.tables[name].id for name in ("ipv4_route", "ipv6_route")}
 
@@ -65,13 +59,12 @@ class Fabric:
 
 
 @pytest.fixture
-def fabric(tmp_path, monkeypatch):
+def fabric(tmp_path, fakes, monkeypatch):
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
-    made = Fabric(tmp_path)
+    made = Fabric(tmp_path, fakes)
     applied = eeon("config", "apply", "-c", "drop_tail", *made.options)
     assert applied.exit_code == 0, applied.output
-    yield made
-    sync.run(made.fakes.__aexit__())
+    return made
 
 
 def test_routes_are_shown_with_groups_ports_and_neighbours(fabric):
@@ -192,34 +185,3 @@ def test_a_path_over_a_switch_that_does_not_answer_says_so(fabric):
     result = fabric.show("path", "h1", "h3")
     assert result.exit_code == 1 and "path 2: spine2 could not be read" in result.stdout
     assert "spine2 (127.0.0.1:" in result.stderr
-
-
-@pytest.mark.parametrize(
-    ("arguments", "says"),
-    [
-        (["path", "h1", "h33"], "h33 is not a host of leaf-spine-4; did you mean h3"),
-        (["path", "h1", "10.9.9.9"], "10.9.9.9 is not the address of a host in leaf-spine-4"),
-        (["path", "h1", "10.0.1.1"], "h1 and 10.0.1.1 are one host"),
-        (["path", "h1", "h3", "--flow", "tcp"], "write tcp,SPORT,DPORT"),
-        (["routes", "leef1"], "leef1 is not a switch of leaf-spine-4; did you mean leaf1"),
-    ],
-)
-def test_wrong_names_are_told_with_what_would_be_right(fabric, arguments, says):
-    result = fabric.show(*arguments)
-    assert result.exit_code == 1 and says in result.stderr
-
-
-@pytest.mark.parametrize(
-    ("text", "says"),
-    [
-        ("tpc,1,2", "tpc is not a protocol"),
-        ("256", "256 is not a protocol"),
-        ("udp,1", "write udp,SPORT,DPORT"),
-        ("udp,1,65536", "65536 is not a port"),
-        ("udp,-1,2", "-1 is not a port"),
-        ("icmp,8,0", "only TCP and UDP have ports"),
-    ],
-)
-def test_a_wrong_flow_is_told_with_its_limit(text, says):
-    with pytest.raises(EeonError, match=re.escape(says)):
-        Flow.parse(text)

@@ -18,15 +18,6 @@ certificates = pytest.importorskip(
 )
 
 
-@pytest.fixture(scope="module")
-def keys(tmp_path_factory) -> Path:
-    folder = tmp_path_factory.mktemp("keys")
-    authority = certificates.identity(folder, "ca")
-    certificates.identity(folder, "controller", authority)
-    certificates.identity(folder, "other", authority)
-    return folder
-
-
 def load(folder: Path, text: str) -> Targets:
     path = folder / "targets.yaml"
     path.write_text(text)
@@ -52,8 +43,6 @@ def test_an_address_may_be_a_socket_in_the_file_system_which_is_of_this_machine(
     ).switches
     assert targets == {"a": Target("unix:/run/a.p4rt"), "b": Target("unix:/run/b.p4rt", 7)}
     assert is_loopback(targets["a"].address)
-    for wrong in ("unix:a.p4rt", "unix:/run/" + "a" * 200, "unix:/run/a b"):
-        assert "unix:/run/leaf1.p4rt" in refusal(tmp_path, f'tick: 1ns\nswitches: {{a: "{wrong}"}}\n')
 
 
 def test_tls_of_a_switch_goes_over_that_of_all_key_by_key_and_off_is_plain(keys):
@@ -97,50 +86,6 @@ def test_resolving_keeps_tls_and_thrift_and_fills_in_the_device_id(keys):
     given = {name: Target("127.0.0.1:1", None, tls, "127.0.0.1:2") for name in fabric4.switches}
     resolved = resolve(fabric4, given)
     assert resolved["spine1"] == Target("127.0.0.1:1", 3, tls, "127.0.0.1:2")
-
-
-@pytest.mark.parametrize(
-    ("text", "says"),
-    [
-        (
-            "tick: 1ns\nswitches:\n  a: {address: 'h:1', tls: {server_name: x}}\n",
-            "targets.yaml:3: error: switches.a.tls: ca is required",
-        ),
-        (
-            "tick: 1ns\ntls: {ca: ca.pem, key: controller.key}\nswitches: {a: 'h:1'}\n",
-            "targets.yaml:2: error: tls: key is given without certificate",
-        ),
-        (
-            "tick: 1ns\nswitches:\n  a:\n    address: 'h:1'\n    thrift: 192.0.2.1:9090\n",
-            "targets.yaml:5: error: switches.a.thrift: 192.0.2.1:9090: Thrift has neither encryption nor passwords",
-        ),
-        (
-            "tick: 1ns\nswitches:\n  a: {address: 'h:1', thrift: 'switch.example.net:9090'}\n",
-            "thrift_remote: allow",
-        ),
-        (
-            "tick: 1ns\nthrift_remote: yes please\nswitches: {a: 'h:1'}\n",
-            "targets.yaml:2: error: thrift_remote: yes please: must be one of 'allow' or 'refuse'",
-        ),
-        ("tick: 1ns\nswitches: {a: 'h:65536'}\n", "switches.a: h:65536: a target is host:port"),
-        ("tick: 1ns\nswitches: {a: {address: 'h:1', device_id: -1}}\n", "switches.a.device_id: -1: "),
-        ("tick: 1ns\nswitches: {a: {thrift: '127.0.0.1:1'}}\n", "switches.a.address: this key is required"),
-        (
-            "tick: 1ns\ntls: {ca: absent.pem}\nswitches: {a: 'h:1', b: 'h:2'}\n",
-            "targets.yaml:2: error: tls.ca: absent.pem: No such file or directory",
-        ),
-        (
-            "tick: 1ns\ntls: {ca: controller.key}\nswitches: {a: 'h:1'}\n",
-            "tls.ca: controller.key: is not a PEM file with a certificate",
-        ),
-        (
-            "tick: 1ns\nswitches:\n  a:\n    address: 'h:1'\n    tls:\n      ca: ca.pem\n      certificate: ca.pem\n      key: ca.pem\n",
-            "targets.yaml:8: error: switches.a.tls.key: ca.pem: ",
-        ),
-    ],
-)
-def test_a_wrong_file_is_told_with_its_line_and_what_to_write(keys, text, says):
-    assert says in refusal(keys, text)
 
 
 @pytest.mark.parametrize("mode", [0o640, 0o604, 0o620, 0o660, 0o777])

@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from click.testing import CliRunner
-from eeon_control.cli import main
+from eeon_command import eeon
 from eeon_control.cli.show import watch
 
 pytest.importorskip("eeon_engine._engine", reason="the engine's extension is not installed")
@@ -31,11 +30,7 @@ def transfer_in_each_interval(running, monkeypatch):
 
 
 def top(*words: str):
-    result = CliRunner().invoke(main, ["top", *words], env={"COLUMNS": "200"})
-    if result.exception is not None and not isinstance(result.exception, SystemExit):
-        raise result.exception
-    assert result.exit_code == 0, result.output
-    return result.stdout
+    return eeon("top", *words, code=0).stdout
 
 
 def test_ports_are_shown_by_load_with_marks_drops_and_their_cause(transfer_in_each_interval):

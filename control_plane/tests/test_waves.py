@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 from eeon_control import topology
-from eeon_control.errors import EeonError
 from eeon_control.plan.waves import waves
 
 TEXT = """
@@ -32,24 +31,6 @@ def test_wave_that_cannot_be_that_large_is_smaller():
 
 def test_only_the_named_switches_are_in_waves():
     assert waves(SIXTEEN, "50%,rest", {"leaf3", "leaf1", "spine2"}) == (("leaf1", "leaf3"), ("spine2",))
-
-
-@pytest.mark.parametrize(
-    ("text", "reason"),
-    [
-        ("0,rest", "wave 1 (0) names nobody: give at least 1"),
-        ("0%,rest", "wave 1 (0%) names nobody: give at least 1"),
-        ("1,rest,1", "wave 3 (1) names nobody: all 4 switches are in the waves before it"),
-        ("1,10%", "2 of 4 switches are in no wave; end with rest"),
-        ("", "'' is not a number of switches, a part (10%) or rest"),
-        ("1,-2,rest", "'-2' is not a number of switches, a part (10%) or rest"),
-        ("one", "'one' is not a number of switches, a part (10%) or rest"),
-    ],
-)
-def test_waves_that_name_nobody_or_leave_somebody_out_are_refused_in_one_line(text, reason):
-    with pytest.raises(EeonError) as error:
-        waves(FOUR, text)
-    assert str(error.value) == f"--waves {text}: {reason}"
 
 
 @pytest.mark.parametrize("text", ["rest", "1,1,1,rest", "25%,25%,rest", "100%,rest", "3,rest"])

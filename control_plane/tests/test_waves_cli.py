@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import json
 
+import eeon_command
 import pytest
-from click.testing import CliRunner
 from eeon_control import config, topology
-from eeon_control.cli import main
 from eeon_control.config.partial import on_switches
 from eeon_control.errors import InputError
 
@@ -19,15 +18,13 @@ class Command:
 
     def __init__(self, folder, fakes) -> None:
         self.state = folder / "state"
-        self.targets = folder / "targets.yaml"
-        self.targets.write_text(json.dumps({"tick": "1ns", "switches": fakes.targets}))
+        self.place = eeon_command.place(folder, fakes.targets)
 
     def apply(self, name: str, *arguments: str):
-        place = ["-t", "leaf-spine-4", "-T", str(self.targets), "--state", str(self.state)]
-        return self("apply", "-c", name, *place, *arguments)
+        return self("apply", "-c", name, *self.place, "--state", str(self.state), *arguments)
 
     def __call__(self, *arguments: str):
-        return CliRunner().invoke(main, ["config", *arguments], standalone_mode=True)
+        return eeon_command.eeon("config", *arguments)
 
     def history(self, *arguments: str):
         return self("history", "--state", str(self.state), *arguments)

@@ -6,29 +6,17 @@ import json
 from pathlib import Path
 
 import pytest
-from eeon_control.errors import InputError
 from eeon_experiments import files
 from eeon_experiments.expand import Point, expand
 from eeon_experiments.run import run_one
 from eeon_experiments.versions import Versions, versions
 from made_experiments import VERSIONS, write
 
-EXPERIMENT = """\
-name: traced
-title: coflows of a file
-base:
-  topology: leaf-spine-4
-  config: mark_threshold
-  workload: {applications: {trace: {kind: coflows, coflows: {file: trace.txt}}}}
-seeds: [1]
-"""
+from control_plane.tests.told_rows import bases
+
+EXPERIMENT = bases(Path(__file__).parent / "told" / "workloads.yaml")["traced"]
 # Racks 0 to 4 are h1, h3, h2, h4, h1: dealt over two leaves in turn.
-TRACE = """\
-5 3
-7 100 1 0 1 4:9.0
-8 150 2 0 1 2 2:3.0 3:0.000001
-9 2150 1 3 1 1:2.0
-"""
+TRACE = bases(Path(__file__).parent / "told" / "workloads.yaml")["trace"]
 
 
 def points(folder: Path, given: str = "file: trace.txt", made_for: Versions = VERSIONS) -> list[Point]:
@@ -59,22 +47,6 @@ def test_a_range_can_be_taken_and_scaled(tmp_path: Path) -> None:
     [(_, application)] = settings.workload.applications.items()
     assert [int(one.at) // 10**9 for one in application.sets.values()] == [0, 500]
     assert int(application.sets["3_9"].transfers[0].size) == 1_000_000
-
-
-@pytest.mark.parametrize(
-    ("given", "says"),
-    [
-        ("file: none.txt", "coflows.file: none.txt: cannot be read: No such file"),
-        ("file: trace.txt, first: 4", "coflows.file: trace.txt: no coflow number 4: the file has 3 coflows"),
-        ("file: trace.txt, last: 1", "coflows.file: trace.txt: no coflow from number 1 on sends anything"),
-        ("file: trace.txt, scale: 0", "coflows.scale: 0: input should be greater than 0"),
-        ("file: trace.txt, frist: 2", "coflows.frist: 2: unknown key"),
-        ("file: experiment.yaml", "coflows.file: experiment.yaml: line 1: "),
-    ],
-)
-def test_a_file_that_cannot_be_used_is_refused_in_a_line(tmp_path: Path, given: str, says: str) -> None:
-    with pytest.raises(InputError, match=says):
-        points(tmp_path, given)
 
 
 @pytest.mark.system

@@ -12,7 +12,6 @@ from click.testing import CliRunner
 from eeon_experiments.cli.look import show
 from eeon_experiments.report.comparison import Compared, compare
 from eeon_experiments.report.runs import Run, Runs
-from eeon_tools.errors import InputError
 
 pytest.importorskip("scipy")
 
@@ -77,24 +76,6 @@ def test_a_change_of_nothing_has_no_per_cent_and_a_difference() -> None:
         "runtime_seconds",
     )
     assert one.change is None and one.difference.mean == 2.0
-
-
-@pytest.mark.parametrize(
-    ("text", "says"),
-    [
-        ("queue", "is not AXIS=FIRST,SECOND"),
-        ("queue=slow", "is not AXIS=FIRST,SECOND"),
-        ("queue=slow,fast,faster", "is not AXIS=FIRST,SECOND"),
-        ("queue=slow,slow", "names one value twice"),
-        ("que=slow,fast", r"is not an axis \(did you mean queue\?\)"),
-        ("queue=slow,fest", r"no run has it as queue \(did you mean fast\?\)"),
-        ("load=l30,l70", "no two runs of one seed with runtime_seconds differ in load alone"),
-    ],
-)
-def test_what_cannot_be_compared_is_refused_in_a_line(text: str, says: str) -> None:
-    there = runs(("l30", "slow", 1, 1.0), ("l30", "fast", 1, 2.0), ("l70", "slow", 2, 1.0))
-    with pytest.raises(InputError, match=says):
-        compare(there, Compared.parse(text), "runtime_seconds")
 
 
 @pytest.mark.slow

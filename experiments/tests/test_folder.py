@@ -6,11 +6,9 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from eeon_control.errors import InputError as ControlInputError
 from eeon_experiments import files, folder, setup, shipped
 from eeon_experiments.cli.report import report
 from eeon_experiments.report import gather, points
-from eeon_tools.errors import InputError
 
 EXPERIMENT = """\
 name: mine
@@ -79,45 +77,6 @@ def test_two_folders_have_modules_of_the_same_name(tmp_path: Path) -> None:
         (tmp_path / name / "more.py").write_text("from .points import HERE\n")
     found = [folder.module(tmp_path / name, "more") for name in ("one", "other")]
     assert [one and one.HERE for one in found] == ["one", "other"]
-
-
-@pytest.mark.parametrize(
-    ("file", "text", "problem"),
-    [
-        ("claims.py", "CLAIMS = (", "SyntaxError"),
-        ("claims.py", "import no_such_module", "ModuleNotFoundError: No module named 'no_such_module'"),
-        ("claims.py", "CLAIM = ()", "CLAIMS: must be a tuple of claims"),
-        ("claims.py", "CLAIMS = ('X1',)", "CLAIMS: must be a tuple of claims"),
-        ("figures.py", "figures = []", "drawings: must be a function"),
-        ("figures.py", "drawings = []", "drawings: must be a function"),
-    ],
-)
-def test_a_mistake_in_a_folders_python_is_named_with_its_file(
-    mine: Path, tmp_path: Path, file: str, text: str, problem: str
-) -> None:
-    (mine / file).write_text(text)
-    with pytest.raises(InputError) as caught:
-        gather.family(str(mine), tmp_path)
-    assert str(mine / file) in str(caught.value) and problem in str(caught.value)
-
-
-@pytest.mark.parametrize(
-    ("text", "problem"),
-    [
-        ("assumption: []\n", "assumption"),
-        ("assumptions: [{what: RTO, settings: [tcp.min_rtt]}]\n", "tcp.min_rtt"),
-        ("assumptions: [{what: RTO}]\n", "needs either `value` or `settings`"),
-        (
-            "setup: [{what: RTO, value: 10 ms, settings: [tcp.min_rto]}]\n",
-            "needs either `value` or `settings`",
-        ),
-    ],
-)
-def test_a_mistake_in_a_set_up_is_named_with_its_file(mine: Path, text: str, problem: str) -> None:
-    (mine / setup.FILE).write_text(text)
-    with pytest.raises(ControlInputError) as caught:
-        setup.load(mine)
-    assert setup.FILE in str(caught.value) and problem in str(caught.value)
 
 
 def test_a_setting_is_told_with_the_value_that_the_experiment_has(mine: Path) -> None:

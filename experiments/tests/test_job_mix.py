@@ -6,9 +6,7 @@ from typing import Any
 
 import pytest
 from eeon_control import topology
-from eeon_experiments.workloads import Workload
 from eeon_experiments.workloads.job_mix import JobMix
-from pydantic import ValidationError
 
 TWO_RACKS = topology.load("two-rack-24")
 
@@ -92,33 +90,3 @@ def test_shares_choose_the_kinds() -> None:
 
 def test_even_the_smallest_load_is_a_job() -> None:
     assert mix(load="0.001%").counts(TWO_RACKS) == {"terasort": 1, "search": 1, "index": 1}
-
-
-@pytest.mark.parametrize(
-    ("given", "words"),
-    [
-        ({"load": "0%"}, "above zero"),
-        ({"load": "140%"}, "between 0% and 100%"),
-        ({"shares": {"sort": 1}}, "terasort"),
-        ({"shares": {"terasort": -1}}, "greater than or equal to 0"),
-        ({"arivals": "1s"}, "Extra inputs"),
-    ],
-)
-def test_mistakes_are_refused(given: dict[str, Any], words: str) -> None:
-    with pytest.raises(ValidationError, match=words):
-        mix(**given)
-
-
-@pytest.mark.parametrize(
-    ("given", "key", "words"),
-    [
-        ({"arrivals": "100000s"}, "arrivals", "more than 10000"),
-        ({"shares": {"terasort": 0}}, "shares", "no job would ever arrive"),
-        ({"workers": ["h1"]}, "reserved", "leaves no worker"),
-    ],
-)
-def test_what_does_not_fit_the_fabric_is_named(given: dict[str, Any], key: str, words: str) -> None:
-    workload = Workload.model_validate({"applications": {"small": {**FORTY_PERCENT, **given}}})
-    (place, rule), *_ = workload.broken(TWO_RACKS)
-    assert place == ("workload", "applications", "small", key)
-    assert words in rule

@@ -13,70 +13,14 @@ from eeon_experiments.run import run_one
 from eeon_experiments.versions import versions
 from made_experiments import points
 
-RED = {"mode": "red", "target_delay": "100us", "max_probability": "100%", "protect": "ece"}
 
-
-def of(aqm: dict[str, Any], port: str = "leaf1:1", **buffer: str) -> dict[str, Any]:
-    fabric = topology.load("leaf-spine-160")
+def of(**queue: Any) -> dict[str, Any]:
+    """The NIC of a host whose port has this profile."""
     roles = {role: {"queue": "fabric"} for role in ("host_facing", "uplink", "spine")}
-    queue = {"buffer": "shallow", "aqm": aqm} | buffer
     known = config.from_value({"profiles": {"queue": {"fabric": queue}}, "roles": roles}, "made")
-    leaf = fabric.port(port)
+    leaf = topology.load("leaf-spine-160").port("leaf1:1")
     assert leaf is not None
     return queue_like(known, leaf)
-
-
-@pytest.mark.parametrize(
-    ("aqm", "expected"),
-    [
-        ({"mode": "drop_tail"}, None),
-        (
-            {"mode": "mark_threshold", "threshold": "30KB"},
-            {
-                "mode": "mark_threshold",
-                "threshold_bytes": 30_000,
-                "l4s_threshold_bytes": 30_000,
-                "at_dequeue": False,
-            },
-        ),
-        (
-            # The thesis's table 6.4 at 1GbE, halves rounded up; slope 2^48 / (38 - 13).
-            RED,
-            {
-                "mode": "red",
-                "min_threshold": 13,
-                "max_threshold": 38,
-                "probability_slope": 11_258_999_068_426,
-                "in_packets": True,
-                "average_shift": 0,
-                "half_life_ps": None,
-                "by_size": False,
-                "ecn": True,
-                "protect": "ece",
-            },
-        ),
-        (
-            {"mode": "codel", "target": "500us", "interval": "20ms", "ecn": False},
-            {
-                "mode": "codel",
-                "target_ps": 500_000_000,
-                "interval_ps": 20_000_000_000,
-                "mtu_bytes": 1514,
-                "ecn": False,
-                "protect": "ect",
-            },
-        ),
-    ],
-)
-def test_a_nic_is_set_as_the_port(aqm: dict[str, Any], expected: dict[str, Any] | None) -> None:
-    assert of(aqm) == {"buffer_bytes": 300_000, "aqm": expected}
-
-
-def test_a_nic_counts_its_buffer_as_its_leaf_does():
-    plain = {"mode": "drop_tail"}
-    assert of(plain, buffer="200pkt") == {"buffer_packets": 200, "aqm": None}
-    outside = of(plain, held_packets="outside")
-    assert outside == {"buffer_bytes": 300_000, "held_outside": True, "aqm": None}
 
 
 BESIDE = """\

@@ -5,34 +5,16 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from eeon_control.errors import InputError
 from eeon_experiments.fabric import spec_of, workload_of
 from eeon_experiments.qcn import Dcqcn, Qcn
 from eeon_experiments.run import run_one
-from eeon_experiments.settings import Nic
 from eeon_experiments.versions import versions
 from eeon_experiments.workloads.phases import Step
 from made_experiments import points
-from pydantic import ValidationError
 
-PHASES = """\
-name: phases
-title: ranks in step
-base:
-  topology: leaf-spine-4
-  config: drop_tail
-  workload:
-    applications:
-      - name: kernel
-        kind: phases
-        iterations: 3
-        steps:
-          - {pattern: all_to_all, size: 10KB, compute: 1ms}
-          - {pattern: exchange, size: 20KB, distance: 2}
-  time_limit: 10s
-seeds: [1]
-"""
-EXCHANGE = "{pattern: exchange, size: 20KB, distance: 2}"
+from control_plane.tests.told_rows import bases
+
+PHASES = bases(Path(__file__).parent / "told" / "workloads.yaml")["phases"]
 
 
 def sent(**step: object) -> list[tuple[int, int]]:
@@ -66,27 +48,6 @@ def test_the_engine_is_told_every_message(tmp_path: Path) -> None:
         "compute_ps": 0,
         "messages": [[0, 2, 20_000], [1, 3, 20_000], [2, 0, 20_000], [3, 1, 20_000]],
     }
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "reason"),
-    [
-        ("iterations: 3", "iterations: 3\n        ranks: [h1, h9]", "has no host of that name"),
-        ("iterations: 3", "iterations: 3\n        ranks: [h1, h1]", "h1 is there twice"),
-        ("iterations: 3", "iterations: 3\n        noise_sigma: 3", "less than or equal to 2"),
-        ("iterations: 3", "iterations: 0", "greater than or equal to 1"),
-        (EXCHANGE, "{pattern: exchange, size: 20KB}", "exchange needs distance"),
-        (EXCHANGE, "{pattern: all_to_all, size: 20KB, distance: 2}", "all_to_all has no distance"),
-        (EXCHANGE, "{pattern: exchange, size: 20KB, distance: 4}", "rank 0 of 4 has no partner"),
-        (EXCHANGE, "{pattern: shift, size: 20KB, distance: 4}", "not below the number of ranks"),
-        (EXCHANGE, "{pattern: torus, size: 20KB, grid: [2, 3]}", "a grid of 2 x 3"),
-        (EXCHANGE, "{pattern: torus, size: 20KB}", "torus needs grid"),
-    ],
-)
-def test_what_cannot_be_is_refused(tmp_path: Path, old: str, new: str, reason: str) -> None:
-    with pytest.raises(InputError) as caught:
-        points(tmp_path, PHASES.replace(old, new))
-    assert reason in str(caught.value)
 
 
 @pytest.mark.system
@@ -155,24 +116,6 @@ def test_users_units_become_the_engines() -> None:
     assert (told["active_bps"], told["hyper_bps"], told["halved_cycles"]) == (10**6, 2 * 10**6, False)
 
 
-@pytest.mark.parametrize(
-    ("key", "value"),
-    [
-        ("byte_limit", "999B"),
-        ("timer", "1ns"),
-        ("timer", "1001s"),
-        ("fast_cycles", 0),
-        ("active_increase", "0bps"),
-        ("gain_shift", 5),
-        ("min_decrease_percent", 101),
-        ("min_rate", "1001Gbps"),
-    ],
-)
-def test_what_no_reaction_point_can_have_is_refused(key: str, value: object) -> None:
-    with pytest.raises(ValidationError, match=key):
-        Qcn.model_validate({key: value})
-
-
 @pytest.mark.system
 def test_hosts_obey_congestion_messages_only_where_told(tmp_path: Path) -> None:
     text = TWO_SENDERS.format(settings=CONGESTED, limit="qcn")
@@ -205,20 +148,6 @@ def test_users_units_of_dcqcn_become_the_engines() -> None:
     told = Dcqcn.model_validate({"cnp_interval": "4us", "cnp_dscp": 0, "alpha_timer": "1ms"}).engine()
     assert (told["cnp_interval_ps"], told["cnp_dscp"]) == (4_000_000, 0)
     assert told["reaction"]["alpha_timer_ps"] == 10**9
-
-
-@pytest.mark.parametrize(
-    ("key", "value"),
-    [("gain_shift", 0), ("gain_shift", 17), ("alpha_timer", "1ns"), ("cnp_interval", "0s"), ("cnp_dscp", 64)],
-)
-def test_what_dcqcn_cannot_be_set_to_is_refused(key: str, value: object) -> None:
-    with pytest.raises(ValidationError, match=key):
-        Dcqcn.model_validate({key: value})
-
-
-def test_a_flow_has_one_reaction_point() -> None:
-    with pytest.raises(ValidationError, match="qcn and dcqcn both limit flows"):
-        Nic.model_validate({"qcn": {}, "dcqcn": {}})
 
 
 @pytest.mark.system

@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
-from eeon_control.errors import InputError
 from eeon_experiments import files, shipped, store
 from eeon_experiments.cli.report import report
 from eeon_experiments.expand import expand
@@ -194,23 +193,6 @@ def test_an_unknown_experiment_is_named_with_those_that_there_are(folders: tuple
     done = CliRunner().invoke(report, ["eee_enc", "--results", str(folders[1])])
     assert done.exit_code != 0
     assert "eee_enc" in done.output and "eee_ecn" in done.output
-
-
-@pytest.mark.parametrize(
-    ("text", "problem"),
-    [
-        ("J1: {reasn: x}\n", "reasn"),
-        ("J1: {evidence: x}\n", "reason"),
-        ("J1: [x]\n", "J1"),
-        ("J1: {reason: 5}\n", "reason"),
-        ("- x\n", "mapping"),
-    ],
-)
-def test_a_mistake_in_findings_is_named_with_its_file(tmp_path: Path, text: str, problem: str) -> None:
-    (tmp_path / findings.FILE).write_text(text)
-    with pytest.raises(InputError) as caught:
-        findings.load(tmp_path)
-    assert findings.FILE in str(caught.value) and problem in str(caught.value)
 
 
 def test_no_findings_are_no_findings(tmp_path: Path) -> None:

@@ -221,22 +221,6 @@ def test_the_command_names_failed_runs_and_keeps_the_others(tmp_path: Path) -> N
     assert len(store.load(tmp_path / "out").finished) == 1
 
 
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        (["--only", "mark"], "--only: mark: is written axis=value"),
-        (["--only", "queue=red"], "--only: queue=red: not a value of that axis"),
-        (["--seeds", "1,x"], "'x' is not a seed"),
-        (["--dask", "tcp://127.0.0.1:9", "--workers", "2"], "--workers: 2: is not for --dask"),
-    ],
-)
-def test_a_wrong_option_is_named(tmp_path: Path, words: list[str], message: str) -> None:
-    done = CliRunner().invoke(experiment, ["run", str(write(tmp_path)), "-o", str(tmp_path / "out"), *words])
-    assert done.exit_code != 0
-    assert message in done.output
-    assert not (tmp_path / "out").exists()
-
-
 HOT = """\
 name: hot
 title: three hosts into one, with and without PFC

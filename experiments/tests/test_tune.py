@@ -25,20 +25,10 @@ from eeon_experiments.tune.tuning import Answer, Tuning
 from eeon_experiments.versions import Commit, Versions
 from eeon_tools.errors import ReplayError, ToolsError, UnavailableError
 
+from control_plane.tests.told_rows import bases
+
 VERSIONS = Versions("p" * 64, "e" * 64)
-FILE = """\
-name: small
-base:
-  topology: leaf-spine-4
-  config: [drop_tail]
-  workload: {applications: {flows: {kind: incast, client: h3, size_per_server: 1MB, servers: [h1, h2]}}}
-candidate: {config: [{profiles: {queue: {fabric: {aqm: {mode: mark_threshold}}}}}]}
-knobs:
-  threshold: {path: profiles.queue.fabric.aqm.threshold, from: 1.5KB, to: 150KB, log: true, steps: 12}
-objectives: {runtime_seconds: least}
-budget: {runs: 30}
-held_back: [101, 102, 103]
-"""
+FILE = bases(Path(__file__).parent / "told" / "search.yaml")["small"]
 TWO_KNOBS = FILE.replace(
     "objectives",
     "  buffer: {path: profiles.queue.fabric.buffer, from: 100KB, to: 300KB, steps: 12}\nobjectives",
@@ -226,11 +216,6 @@ def test_settings_far_behind_in_the_small_form_are_never_run_whole(tmp_path: Pat
     assert answer.best.setting["threshold"] == "28.1KB"
 
 
-def test_a_small_form_that_cannot_be_run_is_one_line_before_the_first_run(tmp_path: Path) -> None:
-    said = refusal(tmp_path, FILE + "small: {workload: {applications: {flows: {size: 100KB}}}}\n")
-    assert "size" in said and len(said.splitlines()) == 1
-
-
 def test_a_limit_that_the_best_value_breaks_leaves_the_next_one(tmp_path: Path) -> None:
     def lossy(run: Run, threshold: float, buffer: float) -> dict[str, float]:
         return valley(run, threshold, buffer) | {"tail_dropped_data": 5 if 20e3 < threshold < 40e3 else 0}
@@ -298,65 +283,6 @@ def test_the_95_percent_interval_is_students() -> None:
     assert found.low == pytest.approx(2 - 4.303 / math.sqrt(3))
     assert found.verdict(0.01) == "unclear"
     assert flat_range(["worse", "same", "same", "unclear", "worse"], 2) == (1, 3)
-
-
-@pytest.mark.parametrize(
-    ("change", "said"),
-    [
-        (("from: 1.5KB", "from: 200KB"), "the range is empty: from 200KB is not below to 150KB"),
-        (("from: 1.5KB", "from: 10us"), "from 10us and to 150KB are not in one unit"),
-        (("from: 1.5KB", "from: 0B"), "log has no value at zero"),
-        (("budget: {runs: 30}", "budget: {runs: 1}"), "the baseline and one setting take 2 runs"),
-        (("[101, 102, 103]", "[1, 102, 103]"), "seed 1 is one of the search"),
-        (("[101, 102, 103]", "[101, 102]"), "needs at least three"),
-        (("runtime_seconds", "runtime_second"), "is not a column of numbers (did you mean runtime_seconds?)"),
-        (("aqm.threshold", "aqm.treshold"), "treshold: 1.5KB: unknown key (did you mean threshold?)"),
-        (
-            (
-                "fabric.aqm.threshold, from: 1.5KB, to: 150KB, log: true, steps: 12",
-                "other, choices: [{buffer: 1MB}, {buffer: 2MB}]",
-            ),
-            "no port uses what it sets",
-        ),
-        (("client: h3", "client: h9"), "has no host of that name"),
-    ],
-)
-def test_bad_input_is_one_line_before_the_first_run(
-    tmp_path: Path, change: tuple[str, str], said: str
-) -> None:
-    assert change[0] in FILE
-    message = refusal(tmp_path, FILE.replace(*change))
-    assert said in message and len(message.splitlines()) == 1
-    assert "tune.yaml:" in message
-
-
-@pytest.mark.parametrize(
-    ("added", "said"),
-    [
-        ("limits: {drops: {at_most: 1, at_least: 2}}\n", "at_least 2 is above at_most 1"),
-        ("limits: {drops: {at_most: -1}}\n", "greater than or equal to 0"),
-        ("target: sonic\n", "SONiC's releases have WRED only, not a marking threshold"),
-        ("weights: {other: 2}\n", "is neither a workload nor an objective"),
-    ],
-)
-def test_limits_and_targets_that_cannot_be_are_one_line_before_the_first_run(
-    tmp_path: Path, added: str, said: str
-) -> None:
-    message = refusal(tmp_path, FILE + added)
-    assert said in message and len(message.splitlines()) == 1
-
-
-def test_a_load_that_no_uplink_carries_is_refused(tmp_path: Path) -> None:
-    flows = "{kind: flows, sizes: websearch, load: 200%, duration: 1ms}"
-    text = FILE.replace("{kind: incast, client: h3, size_per_server: 1MB, servers: [h1, h2]}", flows)
-    assert "load" in refusal(tmp_path, text)
-
-
-@pytest.mark.parametrize("target", ["bmv2", "sonic"])
-def test_sleep_of_the_hosts_nics_is_no_knob_of_a_switch(tmp_path: Path, target: str) -> None:
-    knob = "knobs:\n  sleep: {path: roles.host.eee, choices: [off, standard]}\nobjectives"
-    text = FILE[: FILE.index("knobs")] + knob + FILE[FILE.index("objectives") + len("objectives") :]
-    assert f"which only a twin has, not {target}" in refusal(tmp_path, text + f"target: {target}\n")
 
 
 def test_without_optuna_the_extra_is_named_before_anything_runs(

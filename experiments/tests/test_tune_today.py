@@ -28,6 +28,8 @@ from eeon_experiments.tune.today import METRIC, Load, Today
 from eeon_tools.errors import InputError as BadFile
 from test_tune import VERSIONS, made, valley, write
 
+from control_plane.tests.engine_switches import serving
+
 FABRIC = topology.load("leaf-spine-4")
 TICK = Duration(1000)
 FLOWS = """\
@@ -226,19 +228,7 @@ def test_a_workload_without_a_load_cannot_take_the_measured_one(tmp_path: Path) 
 @contextlib.contextmanager
 def switches(*names: str) -> Iterator[dict[str, str]]:
     """Engine switches with this configuration: address by name."""
-    engine = pytest.importorskip("eeon_engine._engine", reason="the engine's extension is not installed")
-    p4runtime = pytest.importorskip("eeon_engine.p4runtime")
-    with contextlib.ExitStack() as stack:
-        found = {}
-        for switch in FABRIC.switches.values():
-            ports = [
-                engine.Port(port.number, rate_bps=int(port.rate), overhead_bytes=int(port.overhead))
-                for port in switch.ports
-            ]
-            running = engine.Switch(
-                device_id=switch.device_id, tick_ps=int(TICK), gate_register="gate_open_at", ports=ports
-            )
-            found[switch.name] = stack.enter_context(p4runtime.serve(running)).address
+    with serving(FABRIC) as (_, found):
         fabric.apply_sync(FABRIC, configs.load(*names), found, int(TICK))
         yield found
 

@@ -17,7 +17,6 @@ PROGRAMS = Path(__file__).parents[2] / "engine/python/tests/programs"
 EVERYTHING = PROGRAMS / "everything.json"
 P4INFO = PROGRAMS / "everything.p4info.txtpb"
 TABLE = "EverythingIngress.exact_table"
-FORWARD: dict[str, Any] = {"action_name": "EverythingIngress.forward", "action_params": {"port": 3}}
 
 
 def frame(key: int, ether_type: int = 0x1234) -> str:
@@ -104,59 +103,6 @@ def _ids() -> list[tuple[int, str]]:
 
     info = read_p4info(P4INFO)
     return [(item.preamble.id, item.preamble.name) for item in [*info.tables, *info.actions]]
-
-
-@pytest.mark.parametrize(
-    ("entries", "message"),
-    [
-        ([], "is not an object with table_entries"),
-        ({}, "has none of table_entries"),
-        ({"table_entries": [{"table": "nothing"}]}, "table_entries 1"),
-        ({"table_entries": [{"match": {}}]}, "'table' is missing"),
-        ({"table_entries": [{"table": TABLE, "match": {"value": 1 << 32}, **FORWARD}]}, "table_entries 1"),
-        ({"table_entries": [{"table": TABLE, "match": {"value": {}}, **FORWARD}]}, "write a number"),
-        ({"table_entries": [{"table": TABLE, "match": {"other": 1}, **FORWARD}]}, "table_entries 1"),
-        ({"table_entries": 2 * [{"table": TABLE, "match": {"value": 1}, **FORWARD}]}, "update 2 of 2"),
-        ({"table_entrys": []}, "unknown key 'table_entrys' (did you mean table_entries?)"),
-        ({"table_entries": [{"table": TABLE, "prio": 1, **FORWARD}]}, "table_entries 1: unknown key 'prio'"),
-        ({"table_entries": [{"table": TABLE, "default_action": "false", **FORWARD}]}, "write true or false"),
-        (
-            {"table_entries": [{"table": TABLE, "default_action": True, "match": {"value": 1}, **FORWARD}]},
-            "a default action has no match",
-        ),
-        ({"table_entries": [table("lpm_table", {"value": "10.0.1.0"}, 3)]}, "[value, prefix length]"),
-        (
-            {"table_entries": [table("lpm_table", {"value": ["10.0.1.0", "255.255.255.0"]}, 3)]},
-            "prefix length '255.255.255.0': write a whole number",
-        ),
-        (
-            {"table_entries": [{"table": TABLE, "match": [1], **FORWARD}]},
-            'has a part of another form; write it like {"table": "t", "match": {"field": 1}',
-        ),
-        (
-            {"table_entries": [{"table": TABLE, "match": {"value": [1, 2]}, **FORWARD}]},
-            "[1, 2]: write a number",
-        ),
-        (
-            {"multicast_group_entries": [{"multicast_group_id": 1, "replicas": {"a": 1}}]},
-            '"replicas": [{"egress',
-        ),
-        ({"table_entries": "x"}, "table_entries 1: 'x': write an object with table, match"),
-        (
-            {"target": "tofino", "table_entries": []},
-            "target: 'tofino': entries here are for a program of bmv2",
-        ),
-        (
-            {"multicast_group_entries": [{"multicast_group_id": 1.5, "replicas": []}]},
-            "1.5: write a whole number",
-        ),
-        ({"clone_session_entries": [{"clone_session_id": 1, "replicas": [3]}]}, "clone_session_entries 1"),
-    ],
-)
-def test_a_wrong_entry_is_named_with_its_place(tmp_path: Path, entries: object, message: str) -> None:
-    result = with_entries(tmp_path, entries, 1)
-    assert result.exit_code == 1
-    assert message in result.output
 
 
 def test_a_file_with_a_byte_order_mark_a_comment_and_a_prefix_as_text_is_read(tmp_path: Path) -> None:

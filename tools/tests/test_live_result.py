@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
-from click.testing import CliRunner
 from eeon_control import topology as topologies
 from eeon_control.fabric import FabricCounters, ReceivedCount, VerdictCount
-from eeon_tools.cli.replay import replay as replay_command
 from eeon_tools.errors import ReplayError
 from eeon_tools.replay import live_page
 from eeon_tools.replay.feed import FeedCounts
@@ -105,20 +101,3 @@ def test_losses_and_strangers_are_told_and_zeros_are_not() -> None:
     assert "2 frames reached hosts that this replay had not sent." in told
     assert not any("wrong host" in remark for remark in told)
     assert "not told by this target" in live_page.run_page(result())
-
-
-@pytest.mark.parametrize(
-    ("options", "reason"),
-    [
-        (["--target", "engine", "-c", "drop_tail"], "eeon fabric up TOPOLOGY --target engine"),
-        ([], "--config: is missing"),
-        (["--fabric", "nope", "--seed", "3"], "--seed: 3: is the live fabric's own"),
-        (["--fabric", "nope", "-t", "leaf-spine-4"], "--topology: leaf-spine-4: is the live fabric's own"),
-        (["--fabric", "nope"], "no live fabric named nope is up"),
-    ],
-)
-def test_options_that_do_not_go_together_say_what_to_do(
-    small_trace: Path, options: list[str], reason: str
-) -> None:
-    done = CliRunner().invoke(replay_command, [str(small_trace), *options])
-    assert (done.exit_code, reason in done.output) == (1, True), done.output

@@ -34,36 +34,6 @@ def test_the_sample_that_ships_is_valid() -> None:
     assert len(list(coflows)) == 10
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("", "line 1: the file is empty"),
-        ("12\n", "line 1: '12': the first line is"),
-        ("x 3\n", "line 1: number of racks 'x'"),
-        ("0 3\n", "line 1: number of racks '0'"),
-        ("5 1\n1 0 1\n", "line 2: the line ends where the rack of mapper 1 should be"),
-        ("5 1\n1 0 0 1 1:1\n", "line 2: number of mappers '0'"),
-        ("5 1\n1 0 99999999999 1 1 1:1\n", "line 2: number of mappers '99999999999'"),
-        ("5 1\n1 -5 1 1 1 1:1\n", "line 2: arrival in ms '-5'"),
-        ("5 1\n1 0 1 6 1 1:1\n", "line 2, mapper 1: rack '6': a whole number from 0 to 5"),
-        ("5 1\n1 0 1 1 1 7:1\n", "line 2, reducer 1: rack '7'"),
-        ("5 1\n1 0 1 1 1 2-1\n", "line 2, reducer 1: '2-1' is not <rack>:<megabytes>"),
-        ("5 1\n1 0 1 1 1 2:-1\n", "line 2, reducer 1: megabytes '-1'"),
-        ("5 1\n1 0 1 1 1 2:0\n", "line 2, reducer 1: megabytes '0'"),
-        ("5 1\n1 0 1 1 1 2:nan\n", "line 2, reducer 1: megabytes 'nan'"),
-        ("5 1\n1 0 1 1 1 2:1e99\n", "line 2, reducer 1: megabytes '1e99'"),
-        ("5 1\n1 0 1 1 1 2:1 3:4\n", "line 2: '3:4' and 0 more after the 1 reducers"),
-        ("5 2\n1 9 1 1 1 2:1\n2 8 1 1 1 2:1\n", "line 3: arrival 8 ms is before the previous line's 9 ms"),
-        ("5 1\n1 0 1 1 1 2:1\n2 0 1 1 1 2:1\n", "line 3: more coflows than the 1"),
-        ("5 3\n1 0 1 1 1 2:1\n", "end of file: 1 coflows, but line 1 announces 3"),
-    ],
-)
-def test_a_breach_names_line_value_and_rule(tmp_path: Path, text: str, message: str) -> None:
-    with pytest.raises(CoflowError) as caught:
-        parse(tmp_path, text)
-    assert f"coflows.txt: {message}" in str(caught.value)
-
-
 def test_bytes_that_are_no_text_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "binary"
     path.write_bytes(b"12 1\n\xff\xfe\n")

@@ -1,0 +1,232 @@
+"""What is told of files and command lines of the controller: each row of `told/*.yaml`."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+import test_netbox
+import test_sonic
+from eeon_control import config, plan, sonic, topology, units
+from eeon_control.entries import Entry
+from eeon_control.errors import EeonError, InputError, Place, Problem, Severity, UnitError
+from eeon_control.plan.waves import waves
+from eeon_control.routing import Flow
+from eeon_control.targets import load_targets
+from eeon_control.units import Duration
+from planned import lines
+from test_config_schema import is_valid
+from test_sonic import LEAF1, SHIPPED, tables
+from told_rows import Reader, Row, Told, command, edited, rows, value
+
+FABRIC = topology.load("leaf-spine-4")
+TICK = Duration(1000)
+
+
+def refused(read: Reader, *arguments: object) -> Told:
+    """Tells every problem for which something is refused."""
+    try:
+        read(*arguments)
+    except InputError as error:
+        return Told(error.problems)
+    except EeonError as error:
+        return Told([error])
+    return Told([])
+
+
+def loaded(text: str, over: str | None = None) -> config.FabricConfig:
+    """Reads a configuration, or keys that lie over an example."""
+    if over is None:
+        return config.from_text(text, "c.yaml")
+    return config.overridden(config.load(over), value(text))
+
+
+def read(text: str, folder: Path, over: str | None = None) -> Told:
+    return refused(loaded, text, over)
+
+
+def checked(text: str, folder: Path, **how: str) -> Told:
+    return Told(_problems(text, **how))
+
+
+def wrong(text: str, folder: Path, **how: str) -> Told:
+    return _all_are(Severity.ERROR, _problems(text, **how))
+
+
+def unwise(text: str, folder: Path, **how: str) -> Told:
+    return _all_are(Severity.WARNING, _problems(text, **how))
+
+
+def planned(text: str, folder: Path) -> Told:
+    return refused(plan.intended, FABRIC, loaded(text, "mark_threshold"), TICK)
+
+
+def planned_lines(
+    text: str, folder: Path, over: str = "mark_threshold", before: str = "{}", on: str = "leaf-spine-4"
+) -> list[str]:
+    """Returns a plan's lines from keys over an example to others."""
+    return lines(loaded(before, over), loaded(text, over), fabric(on))
+
+
+def entries(
+    text: str, folder: Path, keep: str = "", switch: str = "leaf1", tick: str = "1ns", over: str | None = None
+) -> list[str]:
+    """Returns the entries of a switch in leaf-spine-4, those whose text has a pattern."""
+    meant = plan.intended(FABRIC, loaded(text, over), Duration.parse(tick))[switch]
+    lines = [f"{_entry(one)}: {one.action_text}" for one in meant]
+    return [line for line in lines if re.search(keep, line)]
+
+
+def _entry(one: Entry) -> str:
+    return f"{one.table} {one.match_text}{' group' if one.selector else ''}"
+
+
+def explanation(text: str, folder: Path, port: str, keep: str = "", over: str | None = None) -> list[str]:
+    """Returns what is explained of a port: levels, whether they win, and values with their origin and line."""
+    found = config.explain(loaded(text, over), FABRIC.port(port) or FABRIC.hosts[port].port)
+    levels = [
+        f"{one.key}: {one.profile}, {'wins' if one.wins else 'overruled'}{_line(one.place)}"
+        for one in (*found.queue, *found.eee)
+    ]
+    values = [f"{one.key} = {one.value}: {one.source}{_line(one.place)}" for one in found.settings]
+    return [line for line in (*levels, *values) if re.search(keep, line)]
+
+
+def _line(place: Place | None) -> str:
+    return f", line {place.line}" if place else ""
+
+
+def fabric(on: str) -> topology.Topology:
+    """Reads a topology, or loads one that ships."""
+    return topology.from_text(on, "t.yaml") if "\n" in on else topology.load(on)
+
+
+def _problems(
+    text: str, tick: str = "1ns", on: str = "leaf-spine-4", over: str | None = None
+) -> list[Problem]:
+    return config.check(loaded(text, over), fabric(on), Duration.parse(tick))
+
+
+def _all_are(severity: Severity, problems: list[Problem]) -> Told:
+    assert {one.severity for one in problems} <= {severity}
+    return Told(problems)
+
+
+def refused_by(text: str, folder: Path, kind: str) -> Told:
+    """Tells which of the loader and the published schema refuse a file."""
+    path = folder / "x.yaml"
+    path.write_text(text)
+    load = {"config": config.load, "targets": load_targets}[kind]
+    # The schema sees no files: those of keys need not be there.
+    problems = [one for one in refused(load, path) if "No such file" not in one]
+    return Told(["loader"] * bool(problems) + ["schema"] * (not is_valid(kind, text)))
+
+
+def topology_file(text: str, folder: Path) -> Told:
+    return refused(topology.from_text, text, "f.yaml")
+
+
+def ports(text: str, folder: Path) -> list[int]:
+    return [port.number for port in topology.from_text(text).ports()]
+
+
+def name_of_a_fabric(text: str, folder: Path) -> str:
+    return topology.from_text(text).name
+
+
+def fabric_of(text: str, folder: Path) -> dict[str, object]:
+    """Returns the nodes and links of a topology."""
+    found = topology.from_text(text)
+    return {
+        "switches": {name: switch.role.value for name, switch in found.switches.items()},
+        "hosts": {name: host.leaf for name, host in found.hosts.items()},
+        "links": [f"{link.a} {link.b} {link.rate} {link.delay}" for link in found.links],
+    }
+
+
+def netbox_export(text: str, folder: Path) -> Told:
+    return refused(test_netbox.imported, edited(test_netbox.inventory(), text))
+
+
+def netbox_fabric(text: str, folder: Path) -> dict[str, object]:
+    return fabric_of(test_netbox.imported(edited(test_netbox.inventory(), text))[0], folder)
+
+
+def sonic_switch(text: str, folder: Path) -> Told:
+    """Tells why SONiC's switch is not taken over with changes of its database, or what is to be noted of it."""
+    database = test_sonic.read(edited(tables(), text))
+    notes: list[str] = []
+    told = refused(lambda: notes.extend(sonic.import_(database, LEAF1)[1]))
+    return told or Told(f"note: {note}" for note in notes)
+
+
+def targets_file(text: str, folder: Path) -> Told:
+    path = folder / "targets.yaml"
+    path.write_text(text)
+    return refused(load_targets, path)
+
+
+def sonic_file(text: str, folder: Path) -> Told:
+    return refused(lambda: sonic.import_(sonic.parse(text.encode(), "config_db.json"), LEAF1))
+
+
+def sonic_notes(text: str, folder: Path) -> Told:
+    of_green = {name: one for name, one in SHIPPED.items() if "green" in name or name == "ecn"}
+    profile = {name: one for name, one in {**of_green, **value(text)}.items() if one is not None}
+    return Told(sonic.import_(test_sonic.read(tables(WRED_PROFILE={"AZURE_LOSSLESS": profile})), LEAF1)[1])
+
+
+def to_sonic(text: str, folder: Path) -> Told:
+    database = test_sonic.read(tables())
+    return refused(lambda: sonic.export(database, config.from_text(text), LEAF1, source="my.yaml"))
+
+
+def quantity(text: str, folder: Path, kind: str) -> object:
+    """Returns a quantity as a number, or tells why it is none."""
+    try:
+        return int(getattr(units, kind).parse(value(text)))
+    except UnitError as error:
+        return Told([error])
+
+
+def probability(text: str, folder: Path) -> object:
+    try:
+        return str(units.parse_probability(value(text)))
+    except UnitError as error:
+        return Told([error])
+
+
+READERS = {
+    "eeon": command,
+    "topology": topology_file,
+    "ports": ports,
+    "name of a fabric": name_of_a_fabric,
+    "fabric": fabric_of,
+    "netbox": netbox_export,
+    "fabric of NetBox": netbox_fabric,
+    "a switch of SONiC": sonic_switch,
+    "targets": targets_file,
+    "SONiC": sonic_file,
+    "notes of SONiC": sonic_notes,
+    "to SONiC": to_sonic,
+    "waves": lambda text, folder: refused(waves, FABRIC, text),
+    "flow": lambda text, folder: refused(Flow.parse, text),
+    "quantity": quantity,
+    "probability": probability,
+    "read": read,
+    "checked": checked,
+    "wrong": wrong,
+    "unwise": unwise,
+    "planned": planned,
+    "plan": planned_lines,
+    "entries": entries,
+    "explanation": explanation,
+    "refused by": refused_by,
+}
+TABLES = sorted((Path(__file__).parent / "told").glob("*.yaml"))
+
+
+@pytest.mark.parametrize("row", [row for file in TABLES for row in rows(file)])
+def test_what_is_told(row: Row, tmp_path: Path, request: pytest.FixtureRequest) -> None:
+    row.check(READERS, request.getfixturevalue("keys") if row.reads == "targets" else tmp_path)

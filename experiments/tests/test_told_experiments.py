@@ -1,0 +1,142 @@
+"""What experiments, workloads and searches mean, and what is told of them: each row of `told/*.yaml`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import pytest
+import test_nic_queue
+import test_tune
+from eeon_control import topology
+from eeon_control.errors import EeonError
+from eeon_control.errors import InputError as ControlInputError
+from eeon_experiments import setup
+from eeon_experiments.fabric import workload_of
+from eeon_experiments.qcn import Dcqcn, Qcn
+from eeon_experiments.report import gather
+from eeon_experiments.report.comparison import Compared, compare
+from eeon_experiments.report.findings import load as load_findings
+from eeon_experiments.scheduler import Scheduler
+from eeon_experiments.settings import Nic
+from eeon_experiments.tcp import Tcp
+from eeon_experiments.workloads import Workload
+from eeon_experiments.workloads.flow_files import read_list, read_points
+from eeon_experiments.workloads.job_mix import JobMix
+from eeon_tools.errors import ToolsError
+from made_experiments import points
+from pydantic import ValidationError
+from test_folder import EXPERIMENT
+
+from control_plane.tests.told_rows import Reader, Row, Told, bases, command, rows, value
+
+FOLDER = Path(__file__).parent / "told"
+FLOWS = bases(FOLDER / "workloads.yaml")["flows"]
+MODELS = {one.__name__: one for one in (Scheduler, Tcp, Qcn, Dcqcn, Nic, JobMix)}
+
+
+def refused(read: Callable[[], object], folder: Path) -> Told:
+    """Tells every problem for which something is refused, without the folder."""
+    try:
+        read()
+    except ControlInputError as error:
+        return Told(str(one).replace(f"{folder}/", "") for one in error.problems)
+    except (EeonError, ToolsError, ValueError) as error:
+        return Told([str(error).replace(f"{folder}/", "")])
+    return Told([])
+
+
+def experiment(text: str, folder: Path, quick: bool = False) -> Told:
+    return refused(lambda: points(folder, text, quick=quick), folder)
+
+
+def application(text: str, folder: Path, key: str) -> object:
+    """Returns what the engine is told of an application under a key."""
+    settings, fabric, _ = points(folder, text)[0].run.parts()
+    found: object = workload_of(settings, fabric, 1)["applications"][0]
+    for part in key.split("."):
+        assert isinstance(found, Mapping)
+        found = found[part]
+    return found
+
+
+def model(text: str, folder: Path, of: str) -> object:
+    """Returns settings as the engine has them, or tells why they cannot be."""
+    try:
+        made = MODELS[of].model_validate(value(text))
+    except ValidationError as error:
+        return Told(f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors())
+    return Told([]) if isinstance(made, (Nic, JobMix)) else made.engine()
+
+
+def advice(text: str, folder: Path) -> Told:
+    return Told(Tcp.model_validate(value(text)).advice())
+
+
+def nic(text: str, folder: Path) -> object:
+    """Returns a NIC at 1 Gbit/s as the engine has it, which queues like a port with this profile."""
+    return test_nic_queue.of(**{"buffer": "shallow", **value(text)})
+
+
+def job_mix(text: str, folder: Path) -> Told:
+    workload = Workload.model_validate({"applications": {"small": value(text)}})
+    return Told(f"{'.'.join(place)}: {rule}" for place, rule in workload.broken(topology.load("two-rack-24")))
+
+
+def distribution(text: str, folder: Path) -> Told:
+    """Tells why a file is no distribution: to its reader, and in an experiment that names it."""
+    (folder / "own.cdf").write_text(text, encoding="utf-8")
+    alone = refused(lambda: read_points(folder / "own.cdf"), folder)
+    return Told([*alone, *experiment(FLOWS.replace("websearch", "own.cdf"), folder)])
+
+
+def list_of_flows(text: str, folder: Path) -> Told:
+    (folder / "flows").write_text(text, encoding="utf-8")
+    return refused(lambda: read_list(folder / "flows"), folder)
+
+
+def search(text: str, folder: Path) -> Told:
+    return Told(test_tune.refusal(folder, text).replace(f"{folder}/", "").splitlines())
+
+
+def folder_of_ones_own(text: str, folder: Path, file: str) -> Told:
+    """Tells what is wrong with a file beside an experiment's."""
+    (folder / "experiment.yaml").write_text(EXPERIMENT)
+    (folder / file).write_text(text)
+    read: dict[str, Callable[[], object]] = {
+        "setup.yaml": lambda: setup.load(folder),
+        "findings.yaml": lambda: load_findings(folder),
+    }
+    told = refused(read.get(file, lambda: gather.family(str(folder), folder)), folder)
+    assert all(file in line for line in told)
+    return told
+
+
+def compared(text: str, folder: Path) -> Told:
+    # Its module needs scipy.
+    from test_compare import runs
+
+    there = runs(("l30", "slow", 1, 1.0), ("l30", "fast", 1, 2.0), ("l70", "slow", 2, 1.0))
+    return refused(lambda: compare(there, Compared.parse(text), "runtime_seconds"), folder)
+
+
+READERS: dict[str, Reader] = {
+    "eeon": command,
+    "experiment": experiment,
+    "application": application,
+    "model": model,
+    "advice": advice,
+    "NIC": nic,
+    "job mix": job_mix,
+    "distribution": distribution,
+    "list of flows": list_of_flows,
+    "search": search,
+    "folder": folder_of_ones_own,
+    "comparison": compared,
+}
+TABLES = sorted(FOLDER.glob("*.yaml"))
+
+
+@pytest.mark.parametrize("row", [row for file in TABLES for row in rows(file)])
+def test_what_is_told(row: Row, tmp_path: Path) -> None:
+    row.check(READERS, tmp_path)

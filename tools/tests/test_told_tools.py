@@ -1,0 +1,115 @@
+"""What is told of labs, traces, faults and explanations: each row of `told/*.yaml`."""
+
+from __future__ import annotations
+
+import contextlib
+import shlex
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+import test_explain
+import test_explain_entries
+import test_lab
+from eeon_control import topology
+from eeon_control.units import DataRate
+from eeon_tools.errors import ToolsError
+from eeon_tools.lab import Lab, parse, read_topology
+from eeon_tools.replay.faults import Fault
+from eeon_tools.trace.coflow import read_coflows
+from made_captures import sparse
+
+from control_plane.tests.told_rows import Reader, Row, Told, command, rows, value
+
+
+def refused(read: Callable[[], object]) -> Told:
+    """Tells why something is refused."""
+    try:
+        read()
+    except (ToolsError, ValueError) as error:
+        return Told([error])
+    return Told([])
+
+
+def lab_topology(text: str, folder: Path) -> Told:
+    return refused(lambda: read_topology(test_lab.written(folder, **value(text))))
+
+
+def lab_host(text: str, folder: Path) -> dict[str, object]:
+    """Returns what a host knows that runs a command when it starts."""
+    file = test_lab.written(folder, hosts={"h1": test_lab.host_file(text)}, **test_lab.ONE_HOST)
+    host = read_topology(file).hosts["h1"]
+    neighbours = {str(address): mac for address, mac in host.neighbours.items()}
+    found = {"gateway": host.gateway and str(host.gateway), "neighbours": neighbours}
+    return found | {"routes": list(host.routes), "ignored": list(host.ignored)}
+
+
+def lab_line(text: str, folder: Path) -> Told:
+    return refused(lambda: parse(text, read_topology(test_lab.TOPOLOGY, DataRate(10**9)).hosts))
+
+
+def lab_command(text: str, folder: Path) -> Told:
+    """Tells why a running lab cannot do something; it can go on."""
+    with Lab(test_lab.TOPOLOGY) as lab:
+        told = refused(lambda: test_lab.run(lab, text))
+        assert test_lab.run(lab, "h1 ping h2 -c 1")[0]["received"] == 1
+    return told
+
+
+def coflows(text: str, folder: Path) -> Told:
+    (folder / "coflows.txt").write_text(text)
+    return refused(lambda: list(read_coflows(folder / "coflows.txt")[1]))
+
+
+def fault(text: str, folder: Path) -> Told:
+    return refused(lambda: Fault.parse(text).check(topology.load("leaf-spine-4")))
+
+
+def on_a_capture(text: str, folder: Path) -> Told:
+    """Tells why a command refuses that has `sparse.pcap` in its folder."""
+    sparse(folder)
+    return command(text, folder, 1)
+
+
+def entries(text: str, folder: Path) -> Told:
+    """Tells why `eeon explain` does not take a file of entries."""
+    result = test_explain_entries.with_entries(folder, value(text), 1)
+    assert result.exit_code == 1
+    return Told(result.stderr.splitlines())
+
+
+def why(
+    text: str, folder: Path, frame: Mapping[str, Any] | None = None, digits: str = "", lines: int = 1
+) -> list[str]:
+    """Returns the first lines of why a frame ends as it does: one with something of its own, or any."""
+    made = digits or test_explain.frame(**frame or {})
+    with contextlib.chdir(folder):
+        return test_explain.why(made, *test_explain.FABRIC, *shlex.split(text))[:lines]
+
+
+def ending(text: str, folder: Path) -> str:
+    """Returns the first line of why a frame is not queued: one with something of its own, or any digits."""
+    how = {"digits": text} if text.isalnum() else {"frame": value(text)}
+    return why("-c drop_tail --port 1", folder, **how)[0]
+
+
+READERS: dict[str, Reader] = {
+    "eeon": command,
+    "topology of a lab": lab_topology,
+    "host of a lab": lab_host,
+    "line of a lab": lab_line,
+    "lab": lab_command,
+    "coflows": coflows,
+    "fault": fault,
+    "eeon on a capture": on_a_capture,
+    "entries": entries,
+    "why": why,
+    "ending": ending,
+}
+TABLES = sorted((Path(__file__).parent / "told").glob("*.yaml"))
+
+
+@pytest.mark.parametrize("row", [row for file in TABLES for row in rows(file)])
+def test_what_is_told(row: Row, tmp_path: Path) -> None:
+    row.check(READERS, tmp_path)
