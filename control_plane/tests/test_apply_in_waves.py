@@ -201,7 +201,7 @@ def test_command_that_fails_or_hangs_closes_the_gate_in_one_line(command, reason
 
 
 def test_command_knows_the_wave_and_the_switches(tmp_path):
-    told = tmp_path / "told"
+    told = tmp_path / "expected"
     command = f'echo "$EEON_WAVE/$EEON_WAVES $EEON_SWITCHES" > {told}'
     run(CommandGate(command, 60.0).after(2, 5, ["leaf1", "leaf2"]))
     assert told.read_text() == "2/5 leaf1 leaf2\n"

@@ -1,4 +1,4 @@
-"""Configuration files: levels, presets, merging. What is told of mistakes is in `told/configuration.yaml`."""
+"""Configuration files: levels, presets, merging. What is told of mistakes is in `expected/configuration.yaml`."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ import pytest
 from eeon_control import config, data, topology
 from eeon_control.errors import InputError, Severity
 from eeon_control.units import DataRate, Duration
+from expected_rows import bases
 from hypothesis import given
 from hypothesis import strategies as st
-from told_rows import bases
 
 NS = Duration.parse("1ns")
 FABRIC = topology.load("leaf-spine-4")
-TOLD = Path(__file__).parent / "told"
+TOLD = Path(__file__).parent / "expected"
 BASE = bases(TOLD / "configuration.yaml")["plain"]
 
 

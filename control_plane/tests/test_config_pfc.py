@@ -1,4 +1,4 @@
-"""Lossless classes: headroom, circles of waiting, and switches that hold them; for the rest, `told/*.yaml`."""
+"""Lossless classes: headroom, circles of waiting, and switches that hold them; for the rest, `expected/*.yaml`."""
 
 from __future__ import annotations
 

@@ -9,15 +9,15 @@ from eeon_control import config, topology
 from eeon_control.errors import InputError
 from eeon_control.port_settings.mark_threshold import bandwidth_delay_share, default_threshold
 from eeon_control.units import Bytes, DataRate, Duration
+from expected_rows import bases
 from hypothesis import given
 from hypothesis import strategies as st
-from told_rows import bases
 
 NS = Duration.parse("1ns")
 GIGABIT, TEN_GIGABIT = DataRate.parse("1Gbps"), DataRate.parse("10Gbps")
 FABRIC = topology.load("leaf-spine-4")
 EDGE, UPLINK = FABRIC.port("leaf1:1"), FABRIC.port("leaf1:3")  # 1Gbps, 10Gbps
-BASE = bases(Path(__file__).parent / "told" / "configuration.yaml")["plain"]
+BASE = bases(Path(__file__).parent / "expected" / "configuration.yaml")["plain"]
 
 
 def with_aqm(aqm: str):

@@ -1,4 +1,4 @@
-"""Classes, AQMs of queues and QCN: views, and switches that hold them; for the rest, `told/*.yaml`.
+"""Classes, AQMs of queues and QCN: views, and switches that hold them; for the rest, `expected/*.yaml`.
 
 Cannot see what a switch does with the entries: ptf_tests/tests/queue_aqm.py.
 """

@@ -11,13 +11,13 @@ import pytest
 from eeon_control import config, data, schemas, topology
 from eeon_control.errors import EeonError
 from eeon_control.sources import parse_yaml
+from expected_rows import bases
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft7Validator
-from told_rows import bases
 
 REPOSITORY = Path(__file__).resolve().parents[2]
-EVERYTHING = bases(Path(__file__).parent / "told" / "configuration.yaml")["everything"]
+EVERYTHING = bases(Path(__file__).parent / "expected" / "configuration.yaml")["everything"]
 
 
 @cache

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from eeon_control import config, plan, topology
 from eeon_control.units import Duration
-from told_rows import bases
+from expected_rows import bases
 
-CLOS = bases(Path(__file__).parent / "told" / "topology.yaml")["containerlab"]
+CLOS = bases(Path(__file__).parent / "expected" / "topology.yaml")["containerlab"]
 
 
 def test_what_is_assumed_and_left_out_is_a_warning():

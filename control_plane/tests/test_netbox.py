@@ -12,14 +12,14 @@ from eeon_control.cli import main
 from eeon_control.errors import InputError
 from eeon_control.topology.netbox import Roles, import_
 from eeon_control.units import Duration
+from expected_rows import bases, edited, value
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from told_rows import bases, edited, value
 
 
 def inventory() -> dict:
     """Two leaves, a spine, two servers, a PDU; management in one."""
-    return value(bases(Path(__file__).parent / "told" / "topology.yaml")["inventory"])
+    return value(bases(Path(__file__).parent / "expected" / "topology.yaml")["inventory"])
 
 
 def imported(value: dict, **more) -> tuple[str, list[str]]:

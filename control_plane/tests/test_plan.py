@@ -16,13 +16,13 @@ from eeon_control.port_settings import Codel, Red, RedSettings
 from eeon_control.sources import Document
 from eeon_control.topology import PortRole, reader
 from eeon_control.units import Bytes, DataRate, Duration
+from expected_rows import bases
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from told_rows import bases
 
 NS = Duration.parse("1ns")
 
-CONFIG = bases(Path(__file__).parent / "told" / "entries.yaml")["red"]
+CONFIG = bases(Path(__file__).parent / "expected" / "entries.yaml")["red"]
 
 
 def test_distances_are_computed_once_for_all_leaves_with_the_same_neighbours(monkeypatch):

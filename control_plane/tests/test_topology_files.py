@@ -11,9 +11,9 @@ from eeon_control import data, topology
 from eeon_control.errors import DataNotFound, InputError
 from eeon_control.topology import PortRole, SwitchRole, phy
 from eeon_control.units import Duration
-from told_rows import bases
+from expected_rows import bases
 
-_BASES = bases(Path(__file__).parent / "told" / "topology.yaml")
+_BASES = bases(Path(__file__).parent / "expected" / "topology.yaml")
 TINY, CLOS = _BASES["tiny"], _BASES["pods"]
 
 

@@ -8,11 +8,11 @@ from eeon_experiments import files
 from eeon_experiments.expand import Point, expand
 from eeon_experiments.versions import Versions
 
-from control_plane.tests.told_rows import bases
+from control_plane.tests.expected_rows import bases
 
 VERSIONS = Versions("p" * 64, "e" * 64)
 
-TINY = bases(Path(__file__).parent / "told" / "experiment.yaml")["tiny"]
+TINY = bases(Path(__file__).parent / "expected" / "experiment.yaml")["tiny"]
 
 
 def write(folder: Path, text: str = TINY) -> Path:

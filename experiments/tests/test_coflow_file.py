@@ -12,11 +12,11 @@ from eeon_experiments.run import run_one
 from eeon_experiments.versions import Versions, versions
 from made_experiments import VERSIONS, write
 
-from control_plane.tests.told_rows import bases
+from control_plane.tests.expected_rows import bases
 
-EXPERIMENT = bases(Path(__file__).parent / "told" / "workloads.yaml")["traced"]
+EXPERIMENT = bases(Path(__file__).parent / "expected" / "workloads.yaml")["traced"]
 # Racks 0 to 4 are h1, h3, h2, h4, h1: dealt over two leaves in turn.
-TRACE = bases(Path(__file__).parent / "told" / "workloads.yaml")["trace"]
+TRACE = bases(Path(__file__).parent / "expected" / "workloads.yaml")["trace"]
 
 
 def points(folder: Path, given: str = "file: trace.txt", made_for: Versions = VERSIONS) -> list[Point]:

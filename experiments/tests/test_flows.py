@@ -20,9 +20,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from made_experiments import points
 
-from control_plane.tests.told_rows import bases
+from control_plane.tests.expected_rows import bases
 
-FLOWS = bases(Path(__file__).parent / "told" / "workloads.yaml")["flows"]
+FLOWS = bases(Path(__file__).parent / "expected" / "workloads.yaml")["flows"]
 SIZES = """\
         sizes: websearch
         load: 30%

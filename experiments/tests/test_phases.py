@@ -12,9 +12,9 @@ from eeon_experiments.versions import versions
 from eeon_experiments.workloads.phases import Step
 from made_experiments import points
 
-from control_plane.tests.told_rows import bases
+from control_plane.tests.expected_rows import bases
 
-PHASES = bases(Path(__file__).parent / "told" / "workloads.yaml")["phases"]
+PHASES = bases(Path(__file__).parent / "expected" / "workloads.yaml")["phases"]
 
 
 def sent(**step: object) -> list[tuple[int, int]]:

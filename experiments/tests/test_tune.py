@@ -25,10 +25,10 @@ from eeon_experiments.tune.tuning import Answer, Tuning
 from eeon_experiments.versions import Commit, Versions
 from eeon_tools.errors import ReplayError, ToolsError, UnavailableError
 
-from control_plane.tests.told_rows import bases
+from control_plane.tests.expected_rows import bases
 
 VERSIONS = Versions("p" * 64, "e" * 64)
-FILE = bases(Path(__file__).parent / "told" / "search.yaml")["small"]
+FILE = bases(Path(__file__).parent / "expected" / "search.yaml")["small"]
 TWO_KNOBS = FILE.replace(
     "objectives",
     "  buffer: {path: profiles.queue.fabric.buffer, from: 100KB, to: 300KB, steps: 12}\nobjectives",

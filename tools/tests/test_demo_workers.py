@@ -14,7 +14,7 @@ from eeon_tools.demo import runs
 from made_results import MANIFEST
 
 
-class Told(Exception):
+class Messages(Exception):
     """Ends the demo where it would start its workers."""
 
 
@@ -28,13 +28,13 @@ def test_the_demo_uses_the_cores_that_are_there(
 
     def started(trace: Path, count: int) -> None:
         asked.append(count)
-        raise Told
+        raise Messages
 
     monkeypatch.setattr(os, "cpu_count", lambda: cores)
     monkeypatch.setattr(runs, "make_trace", lambda *_: (tmp_path / "t.pcap", MANIFEST))
     monkeypatch.setattr(runs, "Workers", started)
     done = CliRunner().invoke(demo, ["-o", str(tmp_path), *words])
-    assert isinstance(done.exception, Told) and asked == [workers]
+    assert isinstance(done.exception, Messages) and asked == [workers]
 
 
 @pytest.mark.system

@@ -121,8 +121,8 @@ mod tests {
     fn pauses_that_follow_without_a_gap_are_one_and_an_early_end_counts() {
         let mut queue = Queue::default();
         queue.set(ps(100), ps(200));
-        queue.set(ps(150), ps(260)); // Told again.
-        queue.set(ps(240), ps(0)); // Told to go on.
+        queue.set(ps(150), ps(260)); // Messages again.
+        queue.set(ps(240), ps(0)); // Messages to go on.
         queue.set(ps(250), ps(0));
         queue.set(ps(300), ps(350)); // Runs out by itself.
         queue.set(ps(400), ps(500));

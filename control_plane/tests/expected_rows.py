@@ -1,20 +1,21 @@
-"""Tables of what somebody may write, and what is told of it: data in YAML, and what every table's runner does.
+"""Tests as data: YAML tables of inputs and expected answers, and the code that every table's runner shares.
 
-A file has `bases`, texts by name, and tables. A table's name is a sentence, which its tests bear; it has
+A file has `bases`, which are texts by name, and tables. The name of a table is a sentence, and begins the names of its
+tests. A table has some of these keys:
 
-    reads    the reader that takes the texts: a function of the module that runs the file
-    with     the reader's options
-    base     one of `bases`, or a text
-    instead  parts of the base, and what stands in their place for the whole table
-    told     what is told of the base
-    rows     texts, which stand in place of the base's `$`, and what is told of each
-    changes  parts of the base, the texts that stand in their place, and what is told of each
-    added    lines that stand behind the base, and what is told of each
-    files    files beside it: names, and texts or those of `bases`
-    marks    pytest's
+    reads     the reader of the texts: a function of the module that runs the file
+    with      the options of the reader
+    base      one of `bases`, or a text
+    instead   replacements within the base, for the whole table
+    expected  the answer to the base
+    rows      texts that replace the `$` of the base, and the answer to each
+    changes   parts of the base, the texts that replace them, and the answer to each
+    added     lines that follow the base, and the answer to each
+    files     files in the same folder: names, and texts or names of `bases`
+    marks     marks of pytest
 
-What is told are words, or a list of them, with `$` for the row's text: each is in a line that is told, and each line
-has one of them. What a reader returns that is not a `Told` is a value, and the row has the same.
+Where the reader returns `Messages`, the answer is a text or a list of texts; `$` stands for the row's text. Each of them
+occurs in a message, and each message has one of them. Any other answer is a value that the reader returns.
 """
 
 from __future__ import annotations
@@ -31,44 +32,42 @@ from ruamel.yaml import YAML
 from control_plane.tests.eeon_command import eeon
 
 Reader = Callable[..., object]
-_KEYS = {"reads", "with", "base", "instead", "told", "rows", "changes", "added", "files", "marks"}
+_KEYS = {"reads", "with", "base", "instead", "expected", "rows", "changes", "added", "files", "marks"}
 
 
-class Told(tuple[str, ...]):
-    """Lines that are told to somebody."""
+class Messages(tuple[str, ...]):
+    """The lines of an answer in words."""
 
-    def __new__(cls, lines: Iterable[object]) -> Told:
+    def __new__(cls, lines: Iterable[object]) -> Messages:
         return super().__new__(cls, map(str, lines))
 
 
 class Row(NamedTuple):
-    """A text, and what is told of it."""
+    """A text, and the answer to it."""
 
     reads: str
     options: Mapping[str, object]
     files: Mapping[str, str]
     text: str
-    told: object
+    expected: object
 
     def check(self, readers: Mapping[str, Reader], folder: Path) -> None:
-        """Holds what the reader tells of the text, in a folder with the files, against the row."""
+        """Compares the reader's answer to the text, in a folder with the files, with the expected one."""
         for name, text in self.files.items():
             (folder / name).write_text(text, encoding="utf-8")
         found = readers[self.reads](self.text, folder, **self.options)
-        if not isinstance(found, Told):
-            assert found == self.told
+        if not isinstance(found, Messages):
+            assert found == self.expected
             return
-        words = [self.told] if isinstance(self.told, str) else self.told
+        words = [self.expected] if isinstance(self.expected, str) else self.expected
         assert isinstance(words, list) and all(isinstance(one, str) and one for one in words), words
         missing = [one for one in words if not any(one in line for line in found)]
         beyond = [line for line in found if not any(one in line for one in words)]
-        assert not missing and not beyond, (
-            f"not told: {missing}; told beyond the row: {beyond}; told: {found}"
-        )
+        assert not missing and not beyond, f"missing: {missing}; not expected: {beyond}; messages: {found}"
 
 
-def command(text: str, folder: Path, code: int = 0) -> Told:
-    """Tells what `eeon` prints that is typed in a folder. Where it refuses, it has written nothing."""
+def command(text: str, folder: Path, code: int = 0) -> Messages:
+    """Returns what `eeon` prints in a folder. A command that is refused has written nothing."""
     before = sorted(folder.rglob("*"))
     with contextlib.chdir(folder):
         done = eeon(*shlex.split(text), code=code)
@@ -76,17 +75,17 @@ def command(text: str, folder: Path, code: int = 0) -> Told:
     if code == 1:
         assert (done.stdout, sorted(folder.rglob("*"))) == ("", before)
     assert "Traceback" not in done.output
-    return Told(lines)
+    return Messages(lines)
 
 
 def value(text: str) -> Any:
-    """Returns what a text in YAML says."""
+    """Returns the value of a text in YAML."""
     return YAML(typ="safe").load(text)
 
 
 def edited(given: Any, changes: str) -> Any:
-    """Returns a value of JSON with each change of a text: a path of keys with blanks between, and what stands there
-    then; nothing does where it is null."""
+    """Returns a JSON value with the changes of a text: paths of keys, separated by blanks, and the new values; null
+    removes a key."""
     for path, new in (value(changes) or {}).items():
         *above, last = path.split(" ")
         place = given
@@ -103,13 +102,13 @@ def edited(given: Any, changes: str) -> Any:
 
 
 def bases(file: Path) -> dict[str, str]:
-    """Returns the texts that a file's tables begin with, by name."""
+    """Returns the `bases` of a file."""
     found: dict[str, str] = value(file.read_text("utf-8"))["bases"]
     return found
 
 
 def rows(file: Path) -> list[Any]:
-    """Returns the file's rows as parameters of pytest."""
+    """Returns the rows of a file as parameters of pytest."""
     tables = value(file.read_text("utf-8"))
     named = tables.pop("bases", {})
     return [one for name, table in tables.items() for one in _rows(name, table, named)]
@@ -124,26 +123,26 @@ def _rows(name: str, table: dict[str, Any], named: Mapping[str, str]) -> Iterato
         base = base.replace(part, text, 1)
     marks = [getattr(pytest.mark, mark) for mark in table.get("marks", ())]
     files = {file: named.get(text, text) for file, text in table.get("files", {}).items()}
-    for label, text, told in _texts(base, table):
-        row = Row(table["reads"], table.get("with", {}), files, text, told)
+    for label, text, expected in _texts(base, table):
+        row = Row(table["reads"], table.get("with", {}), files, text, expected)
         yield pytest.param(
             row, id=f"{name}: {label}".rstrip(": ").encode("unicode_escape").decode()[:160], marks=marks
         )
 
 
 def _texts(base: str, table: dict[str, Any]) -> Iterator[tuple[str, str, object]]:
-    if "told" in table:
-        yield "", base, table["told"]
-    for text, told in table.get("rows", {}).items():
+    if "expected" in table:
+        yield "", base, table["expected"]
+    for text, expected in table.get("rows", {}).items():
         assert "$" in base, base
-        if isinstance(told, list):
-            told = [one.replace("$", text) if isinstance(one, str) else one for one in told]
-        elif isinstance(told, str):
-            told = told.replace("$", text)
-        yield text, base.replace("$", text), told
+        if isinstance(expected, list):
+            expected = [one.replace("$", text) if isinstance(one, str) else one for one in expected]
+        elif isinstance(expected, str):
+            expected = expected.replace("$", text)
+        yield text, base.replace("$", text), expected
     for part, texts in table.get("changes", {}).items():
         assert part in base, part
-        for text, told in texts.items():
-            yield f"{part} -> {text}", base.replace(part, text, 1), told
-    for text, told in table.get("added", {}).items():
-        yield f"+ {text}", f"{base}{text}\n", told
+        for text, expected in texts.items():
+            yield f"{part} -> {text}", base.replace(part, text, 1), expected
+    for text, expected in table.get("added", {}).items():
+        yield f"+ {text}", f"{base}{text}\n", expected

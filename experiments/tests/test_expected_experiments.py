@@ -1,4 +1,4 @@
-"""What experiments, workloads and searches mean, and what is told of them: each row of `told/*.yaml`."""
+"""Meanings and refusals of experiments, workloads and searches: each row of `expected/*.yaml`."""
 
 from __future__ import annotations
 
@@ -28,30 +28,30 @@ from made_experiments import points
 from pydantic import ValidationError
 from test_folder import EXPERIMENT
 
-from control_plane.tests.told_rows import Reader, Row, Told, bases, command, rows, value
+from control_plane.tests.expected_rows import Messages, Reader, Row, bases, command, rows, value
 
-FOLDER = Path(__file__).parent / "told"
+FOLDER = Path(__file__).parent / "expected"
 FLOWS = bases(FOLDER / "workloads.yaml")["flows"]
 MODELS = {one.__name__: one for one in (Scheduler, Tcp, Qcn, Dcqcn, Nic, JobMix)}
 
 
-def refused(read: Callable[[], object], folder: Path) -> Told:
+def refused(read: Callable[[], object], folder: Path) -> Messages:
     """Tells every problem for which something is refused, without the folder."""
     try:
         read()
     except ControlInputError as error:
-        return Told(str(one).replace(f"{folder}/", "") for one in error.problems)
+        return Messages(str(one).replace(f"{folder}/", "") for one in error.problems)
     except (EeonError, ToolsError, ValueError) as error:
-        return Told([str(error).replace(f"{folder}/", "")])
-    return Told([])
+        return Messages([str(error).replace(f"{folder}/", "")])
+    return Messages([])
 
 
-def experiment(text: str, folder: Path, quick: bool = False) -> Told:
+def experiment(text: str, folder: Path, quick: bool = False) -> Messages:
     return refused(lambda: points(folder, text, quick=quick), folder)
 
 
 def application(text: str, folder: Path, key: str) -> object:
-    """Returns what the engine is told of an application under a key."""
+    """Returns what the engine receives for an application under a key."""
     settings, fabric, _ = points(folder, text)[0].run.parts()
     found: object = workload_of(settings, fabric, 1)["applications"][0]
     for part in key.split("."):
@@ -65,12 +65,12 @@ def model(text: str, folder: Path, of: str) -> object:
     try:
         made = MODELS[of].model_validate(value(text))
     except ValidationError as error:
-        return Told(f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors())
-    return Told([]) if isinstance(made, (Nic, JobMix)) else made.engine()
+        return Messages(f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors())
+    return Messages([]) if isinstance(made, (Nic, JobMix)) else made.engine()
 
 
-def advice(text: str, folder: Path) -> Told:
-    return Told(Tcp.model_validate(value(text)).advice())
+def advice(text: str, folder: Path) -> Messages:
+    return Messages(Tcp.model_validate(value(text)).advice())
 
 
 def nic(text: str, folder: Path) -> object:
@@ -78,28 +78,30 @@ def nic(text: str, folder: Path) -> object:
     return test_nic_queue.of(**{"buffer": "shallow", **value(text)})
 
 
-def job_mix(text: str, folder: Path) -> Told:
+def job_mix(text: str, folder: Path) -> Messages:
     workload = Workload.model_validate({"applications": {"small": value(text)}})
-    return Told(f"{'.'.join(place)}: {rule}" for place, rule in workload.broken(topology.load("two-rack-24")))
+    return Messages(
+        f"{'.'.join(place)}: {rule}" for place, rule in workload.broken(topology.load("two-rack-24"))
+    )
 
 
-def distribution(text: str, folder: Path) -> Told:
+def distribution(text: str, folder: Path) -> Messages:
     """Tells why a file is no distribution: to its reader, and in an experiment that names it."""
     (folder / "own.cdf").write_text(text, encoding="utf-8")
     alone = refused(lambda: read_points(folder / "own.cdf"), folder)
-    return Told([*alone, *experiment(FLOWS.replace("websearch", "own.cdf"), folder)])
+    return Messages([*alone, *experiment(FLOWS.replace("websearch", "own.cdf"), folder)])
 
 
-def list_of_flows(text: str, folder: Path) -> Told:
+def list_of_flows(text: str, folder: Path) -> Messages:
     (folder / "flows").write_text(text, encoding="utf-8")
     return refused(lambda: read_list(folder / "flows"), folder)
 
 
-def search(text: str, folder: Path) -> Told:
-    return Told(test_tune.refusal(folder, text).replace(f"{folder}/", "").splitlines())
+def search(text: str, folder: Path) -> Messages:
+    return Messages(test_tune.refusal(folder, text).replace(f"{folder}/", "").splitlines())
 
 
-def folder_of_ones_own(text: str, folder: Path, file: str) -> Told:
+def folder_of_ones_own(text: str, folder: Path, file: str) -> Messages:
     """Tells what is wrong with a file beside an experiment's."""
     (folder / "experiment.yaml").write_text(EXPERIMENT)
     (folder / file).write_text(text)
@@ -107,12 +109,12 @@ def folder_of_ones_own(text: str, folder: Path, file: str) -> Told:
         "setup.yaml": lambda: setup.load(folder),
         "findings.yaml": lambda: load_findings(folder),
     }
-    told = refused(read.get(file, lambda: gather.family(str(folder), folder)), folder)
-    assert all(file in line for line in told)
-    return told
+    found = refused(read.get(file, lambda: gather.family(str(folder), folder)), folder)
+    assert all(file in line for line in found)
+    return found
 
 
-def compared(text: str, folder: Path) -> Told:
+def compared(text: str, folder: Path) -> Messages:
     # Its module needs scipy.
     from test_compare import runs
 
@@ -138,5 +140,5 @@ TABLES = sorted(FOLDER.glob("*.yaml"))
 
 
 @pytest.mark.parametrize("row", [row for file in TABLES for row in rows(file)])
-def test_what_is_told(row: Row, tmp_path: Path) -> None:
+def test_answer_is_the_expected_one(row: Row, tmp_path: Path) -> None:
     row.check(READERS, tmp_path)

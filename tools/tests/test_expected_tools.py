@@ -1,4 +1,4 @@
-"""What is told of labs, traces, faults and explanations: each row of `told/*.yaml`."""
+"""Answers to labs, traces, faults and explanations: each row of `expected/*.yaml`."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ from eeon_tools.replay.faults import Fault
 from eeon_tools.trace.coflow import read_coflows
 from made_captures import sparse
 
-from control_plane.tests.told_rows import Reader, Row, Told, command, rows, value
+from control_plane.tests.expected_rows import Messages, Reader, Row, command, rows, value
 
 
-def refused(read: Callable[[], object]) -> Told:
+def refused(read: Callable[[], object]) -> Messages:
     """Tells why something is refused."""
     try:
         read()
     except (ToolsError, ValueError) as error:
-        return Told([error])
-    return Told([])
+        return Messages([error])
+    return Messages([])
 
 
-def lab_topology(text: str, folder: Path) -> Told:
+def lab_topology(text: str, folder: Path) -> Messages:
     return refused(lambda: read_topology(test_lab.written(folder, **value(text))))
 
 
@@ -45,38 +45,38 @@ def lab_host(text: str, folder: Path) -> dict[str, object]:
     return found | {"routes": list(host.routes), "ignored": list(host.ignored)}
 
 
-def lab_line(text: str, folder: Path) -> Told:
+def lab_line(text: str, folder: Path) -> Messages:
     return refused(lambda: parse(text, read_topology(test_lab.TOPOLOGY, DataRate(10**9)).hosts))
 
 
-def lab_command(text: str, folder: Path) -> Told:
+def lab_command(text: str, folder: Path) -> Messages:
     """Tells why a running lab cannot do something; it can go on."""
     with Lab(test_lab.TOPOLOGY) as lab:
-        told = refused(lambda: test_lab.run(lab, text))
+        found = refused(lambda: test_lab.run(lab, text))
         assert test_lab.run(lab, "h1 ping h2 -c 1")[0]["received"] == 1
-    return told
+    return found
 
 
-def coflows(text: str, folder: Path) -> Told:
+def coflows(text: str, folder: Path) -> Messages:
     (folder / "coflows.txt").write_text(text)
     return refused(lambda: list(read_coflows(folder / "coflows.txt")[1]))
 
 
-def fault(text: str, folder: Path) -> Told:
+def fault(text: str, folder: Path) -> Messages:
     return refused(lambda: Fault.parse(text).check(topology.load("leaf-spine-4")))
 
 
-def on_a_capture(text: str, folder: Path) -> Told:
+def on_a_capture(text: str, folder: Path) -> Messages:
     """Tells why a command refuses that has `sparse.pcap` in its folder."""
     sparse(folder)
     return command(text, folder, 1)
 
 
-def entries(text: str, folder: Path) -> Told:
+def entries(text: str, folder: Path) -> Messages:
     """Tells why `eeon explain` does not take a file of entries."""
     result = test_explain_entries.with_entries(folder, value(text), 1)
     assert result.exit_code == 1
-    return Told(result.stderr.splitlines())
+    return Messages(result.stderr.splitlines())
 
 
 def why(
@@ -107,9 +107,9 @@ READERS: dict[str, Reader] = {
     "why": why,
     "ending": ending,
 }
-TABLES = sorted((Path(__file__).parent / "told").glob("*.yaml"))
+TABLES = sorted((Path(__file__).parent / "expected").glob("*.yaml"))
 
 
 @pytest.mark.parametrize("row", [row for file in TABLES for row in rows(file)])
-def test_what_is_told(row: Row, tmp_path: Path) -> None:
+def test_answer_is_the_expected_one(row: Row, tmp_path: Path) -> None:
     row.check(READERS, tmp_path)

@@ -1,4 +1,4 @@
-"""What is told of files and command lines of the controller: each row of `told/*.yaml`."""
+"""Answers to files and command lines of the controller: each row of `expected/*.yaml`."""
 
 from __future__ import annotations
 
@@ -15,24 +15,24 @@ from eeon_control.plan.waves import waves
 from eeon_control.routing import Flow
 from eeon_control.targets import load_targets
 from eeon_control.units import Duration
+from expected_rows import Messages, Reader, Row, command, edited, rows, value
 from planned import lines
 from test_config_schema import is_valid
 from test_sonic import LEAF1, SHIPPED, tables
-from told_rows import Reader, Row, Told, command, edited, rows, value
 
 FABRIC = topology.load("leaf-spine-4")
 TICK = Duration(1000)
 
 
-def refused(read: Reader, *arguments: object) -> Told:
+def refused(read: Reader, *arguments: object) -> Messages:
     """Tells every problem for which something is refused."""
     try:
         read(*arguments)
     except InputError as error:
-        return Told(error.problems)
+        return Messages(error.problems)
     except EeonError as error:
-        return Told([error])
-    return Told([])
+        return Messages([error])
+    return Messages([])
 
 
 def loaded(text: str, over: str | None = None) -> config.FabricConfig:
@@ -42,23 +42,23 @@ def loaded(text: str, over: str | None = None) -> config.FabricConfig:
     return config.overridden(config.load(over), value(text))
 
 
-def read(text: str, folder: Path, over: str | None = None) -> Told:
+def read(text: str, folder: Path, over: str | None = None) -> Messages:
     return refused(loaded, text, over)
 
 
-def checked(text: str, folder: Path, **how: str) -> Told:
-    return Told(_problems(text, **how))
+def checked(text: str, folder: Path, **how: str) -> Messages:
+    return Messages(_problems(text, **how))
 
 
-def wrong(text: str, folder: Path, **how: str) -> Told:
+def wrong(text: str, folder: Path, **how: str) -> Messages:
     return _all_are(Severity.ERROR, _problems(text, **how))
 
 
-def unwise(text: str, folder: Path, **how: str) -> Told:
+def unwise(text: str, folder: Path, **how: str) -> Messages:
     return _all_are(Severity.WARNING, _problems(text, **how))
 
 
-def planned(text: str, folder: Path) -> Told:
+def planned(text: str, folder: Path) -> Messages:
     return refused(plan.intended, FABRIC, loaded(text, "mark_threshold"), TICK)
 
 
@@ -108,22 +108,22 @@ def _problems(
     return config.check(loaded(text, over), fabric(on), Duration.parse(tick))
 
 
-def _all_are(severity: Severity, problems: list[Problem]) -> Told:
+def _all_are(severity: Severity, problems: list[Problem]) -> Messages:
     assert {one.severity for one in problems} <= {severity}
-    return Told(problems)
+    return Messages(problems)
 
 
-def refused_by(text: str, folder: Path, kind: str) -> Told:
+def refused_by(text: str, folder: Path, kind: str) -> Messages:
     """Tells which of the loader and the published schema refuse a file."""
     path = folder / "x.yaml"
     path.write_text(text)
     load = {"config": config.load, "targets": load_targets}[kind]
     # The schema sees no files: those of keys need not be there.
     problems = [one for one in refused(load, path) if "No such file" not in one]
-    return Told(["loader"] * bool(problems) + ["schema"] * (not is_valid(kind, text)))
+    return Messages(["loader"] * bool(problems) + ["schema"] * (not is_valid(kind, text)))
 
 
-def topology_file(text: str, folder: Path) -> Told:
+def topology_file(text: str, folder: Path) -> Messages:
     return refused(topology.from_text, text, "f.yaml")
 
 
@@ -145,7 +145,7 @@ def fabric_of(text: str, folder: Path) -> dict[str, object]:
     }
 
 
-def netbox_export(text: str, folder: Path) -> Told:
+def netbox_export(text: str, folder: Path) -> Messages:
     return refused(test_netbox.imported, edited(test_netbox.inventory(), text))
 
 
@@ -153,31 +153,33 @@ def netbox_fabric(text: str, folder: Path) -> dict[str, object]:
     return fabric_of(test_netbox.imported(edited(test_netbox.inventory(), text))[0], folder)
 
 
-def sonic_switch(text: str, folder: Path) -> Told:
+def sonic_switch(text: str, folder: Path) -> Messages:
     """Tells why SONiC's switch is not taken over with changes of its database, or what is to be noted of it."""
     database = test_sonic.read(edited(tables(), text))
     notes: list[str] = []
-    told = refused(lambda: notes.extend(sonic.import_(database, LEAF1)[1]))
-    return told or Told(f"note: {note}" for note in notes)
+    refusals = refused(lambda: notes.extend(sonic.import_(database, LEAF1)[1]))
+    return refusals or Messages(f"note: {note}" for note in notes)
 
 
-def targets_file(text: str, folder: Path) -> Told:
+def targets_file(text: str, folder: Path) -> Messages:
     path = folder / "targets.yaml"
     path.write_text(text)
     return refused(load_targets, path)
 
 
-def sonic_file(text: str, folder: Path) -> Told:
+def sonic_file(text: str, folder: Path) -> Messages:
     return refused(lambda: sonic.import_(sonic.parse(text.encode(), "config_db.json"), LEAF1))
 
 
-def sonic_notes(text: str, folder: Path) -> Told:
+def sonic_notes(text: str, folder: Path) -> Messages:
     of_green = {name: one for name, one in SHIPPED.items() if "green" in name or name == "ecn"}
     profile = {name: one for name, one in {**of_green, **value(text)}.items() if one is not None}
-    return Told(sonic.import_(test_sonic.read(tables(WRED_PROFILE={"AZURE_LOSSLESS": profile})), LEAF1)[1])
+    return Messages(
+        sonic.import_(test_sonic.read(tables(WRED_PROFILE={"AZURE_LOSSLESS": profile})), LEAF1)[1]
+    )
 
 
-def to_sonic(text: str, folder: Path) -> Told:
+def to_sonic(text: str, folder: Path) -> Messages:
     database = test_sonic.read(tables())
     return refused(lambda: sonic.export(database, config.from_text(text), LEAF1, source="my.yaml"))
 
@@ -187,14 +189,14 @@ def quantity(text: str, folder: Path, kind: str) -> object:
     try:
         return int(getattr(units, kind).parse(value(text)))
     except UnitError as error:
-        return Told([error])
+        return Messages([error])
 
 
 def probability(text: str, folder: Path) -> object:
     try:
         return str(units.parse_probability(value(text)))
     except UnitError as error:
-        return Told([error])
+        return Messages([error])
 
 
 READERS = {
@@ -224,9 +226,9 @@ READERS = {
     "explanation": explanation,
     "refused by": refused_by,
 }
-TABLES = sorted((Path(__file__).parent / "told").glob("*.yaml"))
+TABLES = sorted((Path(__file__).parent / "expected").glob("*.yaml"))
 
 
 @pytest.mark.parametrize("row", [row for file in TABLES for row in rows(file)])
-def test_what_is_told(row: Row, tmp_path: Path, request: pytest.FixtureRequest) -> None:
+def test_answer_is_the_expected_one(row: Row, tmp_path: Path, request: pytest.FixtureRequest) -> None:
     row.check(READERS, request.getfixturevalue("keys") if row.reads == "targets" else tmp_path)
