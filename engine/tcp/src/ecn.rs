@@ -16,7 +16,7 @@ pub(crate) struct SenderEcn {
     answered: u64,
     /// Whether the next new data carries CWR.
     reduced: bool,
-    /// With a window of one segment, nothing is sent before this time after a mark (RFC 3168, 6.1.2); zero if there is no such wait.
+    /// With a window of one segment, nothing is sent before this time after a mark (RFC 3168, 6.1.2); zero without such a wait.
     quiet_until: Time,
 }
 

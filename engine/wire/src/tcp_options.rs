@@ -57,7 +57,7 @@ impl SackBlocks {
         &self.blocks[..usize::from(self.len)]
     }
 
-    /// Returns whether there are no blocks.
+    /// Returns whether it has no blocks.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.len == 0

@@ -89,7 +89,7 @@ impl Workload {
         self.applications.len()
     }
 
-    /// Returns whether there are no applications; a description has at least one.
+    /// Returns whether it has no applications; a description has at least one.
     pub fn is_empty(&self) -> bool {
         self.applications.is_empty()
     }

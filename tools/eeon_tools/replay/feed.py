@@ -299,9 +299,8 @@ class Feed:
     def _with_headers(
         self, number: int, packet: Packet, place: tuple[int, int], found: Transport | None
     ) -> Packet:
-        """Returns a packet with so many bytes of its headers that switches and hosts class it alike: those
-        behind the TCP flags are zeros where they were not captured. Raises TraceError where more is
-        missing."""
+        """Returns a packet with the headers that switches and hosts need to class it alike. Bytes behind the TCP
+        flags that were not captured are zeros. Raises TraceError where earlier ones are missing."""
         at, length = place
         kept = len(packet.captured)
         if length and kept >= at + 2 * length:

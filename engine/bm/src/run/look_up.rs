@@ -16,7 +16,7 @@ pub(crate) struct Found<'a> {
     pub(crate) data: &'a [u64],
 }
 
-/// Looks up a table. Returns `None` if there is no action. It is always inlined: a packet calls it about five times, and the
+/// Looks up a table. Returns `None` without an action. It is always inlined: a packet calls it about five times, and the
 /// calls alone would cost a percent of its instructions.
 #[inline(always)]
 pub(crate) fn look_up<'c, T: Externs>(
@@ -92,7 +92,7 @@ pub(crate) fn look_up<'c, T: Externs>(
     Some(Found { local, is_hit: hit.is_some(), data: &data[..words] })
 }
 
-/// Returns the active member that a hash selects, of which BMv2 uses the low 32 bits; `None` if there are no members.
+/// Returns the active member that a hash selects, of which BMv2 uses the low 32 bits; `None` without members.
 #[inline]
 pub(crate) fn member_of_group(members: &[u32], hash: u64) -> Option<u32> {
     let at = (hash as u32 as usize).checked_rem(members.len())?;
