@@ -518,13 +518,13 @@ class JobSpec(TypedDict):
 
 @final
 class ArrivedStep(TypedDict):
-    """It came in."""
+    """It arrived."""
 
     packet: int
-    """The packet: 0 for the first frame, a number more for each further frame and copy."""
+    """The packet: 0 for the first frame, and the next number for each further frame or copy."""
 
     at_ps: int
-    """When."""
+    """Time."""
 
     step: Literal["arrived"]
     port: int
@@ -539,10 +539,10 @@ class CopiedStep(TypedDict):
     """A copy of it was made."""
 
     packet: int
-    """The packet: 0 for the first frame, a number more for each further frame and copy."""
+    """The packet: 0 for the first frame, and the next number for each further frame or copy."""
 
     at_ps: int
-    """When."""
+    """Time."""
 
     step: Literal["copied"]
     to: int
@@ -554,10 +554,10 @@ class NotCopiedStep(TypedDict):
     """No copy could be made."""
 
     packet: int
-    """The packet: 0 for the first frame, a number more for each further frame and copy."""
+    """The packet: 0 for the first frame, and the next number for each further frame or copy."""
 
     at_ps: int
-    """When."""
+    """Time."""
 
     step: Literal["not_copied"]
     cause: str
@@ -569,28 +569,28 @@ class CloneStep(TypedDict):
     """It is a clone."""
 
     packet: int
-    """The packet: 0 for the first frame, a number more for each further frame and copy."""
+    """The packet: 0 for the first frame, and the next number for each further frame or copy."""
 
     at_ps: int
-    """When."""
+    """Time."""
 
     step: Literal["clone"]
     session: int
     """Session."""
 
     egress: bool
-    """Made after egress; otherwise after ingress."""
+    """Whether it was made after egress; otherwise after ingress."""
 
 
 @final
 class NoCloneSessionStep(TypedDict):
-    """A clone was asked for in a session that does not exist."""
+    """A clone was requested in a session that does not exist."""
 
     packet: int
-    """The packet: 0 for the first frame, a number more for each further frame and copy."""
+    """The packet: 0 for the first frame, and the next number for each further frame or copy."""
 
     at_ps: int
-    """When."""
+    """Time."""
 
     step: Literal["no_clone_session"]
     session: int
@@ -599,13 +599,13 @@ class NoCloneSessionStep(TypedDict):
 
 @final
 class ReplicaStep(TypedDict):
-    """It is one of the packets that a multicast group makes."""
+    """It is a replica of a multicast group."""
 
     packet: int
-    """The packet: 0 for the first frame, a number more for each further frame and copy."""
+    """The packet: 0 for the first frame, and the next number for each further frame or copy."""
 
     at_ps: int
-    """When."""
+    """Time."""
 
     step: Literal["replica"]
     group: int
@@ -615,18 +615,18 @@ class ReplicaStep(TypedDict):
     """Replication id."""
 
     port: int
-    """Port that it goes to."""
+    """Port to which it goes."""
 
 
 @final
 class ResubmittedStep(TypedDict):
-    """It runs through ingress again at once."""
+    """It runs through ingress again at the same instant."""
 
     packet: int
-    """The packet: 0 for the first frame, a number more for each further frame and copy."""
+    """The packet: 0 for the first frame, and the next number for each further frame or copy."""
 
     at_ps: int
-    """When."""
+    """Time."""
 
     step: Literal["resubmitted"]
 
@@ -636,10 +636,10 @@ class QueuedStep(TypedDict):
     """It entered a queue."""
 
     packet: int
-    """The packet: 0 for the first frame, a number more for each further frame and copy."""
+    """The packet: 0 for the first frame, and the next number for each further frame or copy."""
 
     at_ps: int
-    """When."""
+    """Time."""
 
     step: Literal["queued"]
     port: int
@@ -649,19 +649,19 @@ class QueuedStep(TypedDict):
     """Priority of the queue."""
 
     packets_ahead: int
-    """Packets before it in that queue."""
+    """Packets ahead of it in that queue."""
 
     bytes_ahead: int
     """Bytes waiting in all queues of the port, this packet excluded."""
 
     gate_opens_ps: int | None
-    """When the port's gate opens: now or before when it is open, none when it never does."""
+    """Time at which the port's gate opens: not after now if it is open, none if it never opens."""
 
     pause_ends_ps: int
-    """When the pause of the queue ends (priority flow control): now or before when there is none."""
+    """Time at which the pause of the queue ends (priority flow control): not after now if there is none."""
 
     wire_free_ps: int
-    """When the wire has sent what it is sending."""
+    """Time at which the wire becomes free."""
 
 
 @final
@@ -669,10 +669,10 @@ class DequeuedStep(TypedDict):
     """It left the queue."""
 
     packet: int
-    """The packet: 0 for the first frame, a number more for each further frame and copy."""
+    """The packet: 0 for the first frame, and the next number for each further frame or copy."""
 
     at_ps: int
-    """When."""
+    """Time."""
 
     step: Literal["dequeued"]
     port: int
@@ -681,17 +681,17 @@ class DequeuedStep(TypedDict):
 
 @final
 class RecirculatedStep(TypedDict):
-    """It went round to ingress."""
+    """It was recirculated."""
 
     packet: int
-    """The packet: 0 for the first frame, a number more for each further frame and copy."""
+    """The packet: 0 for the first frame, and the next number for each further frame or copy."""
 
     at_ps: int
-    """When."""
+    """Time."""
 
     step: Literal["recirculated"]
     back_at_ps: int
-    """When it is there."""
+    """Time at which it reaches ingress."""
 
 
 @final
@@ -699,14 +699,14 @@ class DroppedStep(TypedDict):
     """It was lost."""
 
     packet: int
-    """The packet: 0 for the first frame, a number more for each further frame and copy."""
+    """The packet: 0 for the first frame, and the next number for each further frame or copy."""
 
     at_ps: int
-    """When."""
+    """Time."""
 
     step: Literal["dropped"]
     port: int
-    """Port that counts it."""
+    """Port at which the drop is counted."""
 
     cause: str
     """Why."""
@@ -717,17 +717,17 @@ class SentStep(TypedDict):
     """It left."""
 
     packet: int
-    """The packet: 0 for the first frame, a number more for each further frame and copy."""
+    """The packet: 0 for the first frame, and the next number for each further frame or copy."""
 
     at_ps: int
-    """When."""
+    """Time."""
 
     step: Literal["sent"]
     port: int
     """Port."""
 
     wire_time_ps: int
-    """How long the wire is busy with it."""
+    """Time for which the wire is busy with it."""
 
     frame: str
     """The frame."""
@@ -1113,15 +1113,15 @@ class PortStats(TypedDict):
     """Frames sent after one that was first queued later, at the same priority."""
 
     max_queue_packets: int
-    """Maximum number of packets that ever waited, over all priorities."""
+    """Maximum number of packets that waited at a time, over all priorities."""
 
     max_queue_bytes: int
-    """Maximum number of bytes that ever waited, over all priorities."""
+    """Maximum number of bytes that waited at a time, over all priorities."""
 
     drops: dict[str, int]
     """
-    Drops by cause: those in ingress and of copies at the port where the packet came in, those at a queue or in
-    egress at the port where it was to leave.
+    Drops by cause. Drops in ingress and of copies are counted at the port of arrival, drops at a queue or in egress
+    at the port of departure.
     """
 
 
@@ -1510,31 +1510,31 @@ class SwitchStats(TypedDict):
     """Packets made inside: clones, and replicas beyond the first."""
 
     sent: int
-    """Frames handed out by `poll_transmit`, or waiting there."""
+    """Frames returned by `poll_transmit`, or waiting for it."""
 
     in_flight: int
-    """Packets inside now: queued, or on their way round the recirculation loop."""
+    """Packets inside the switch: queued, or in the recirculation loop."""
 
     recirculated: int
-    """Packets sent round by `recirculate`."""
+    """Packets recirculated."""
 
     resubmitted: int
-    """Packets sent back by `resubmit`."""
+    """Packets resubmitted."""
 
     clone_sessions_missing: int
-    """Clones asked for in a session that does not exist; nothing was made or lost (BMv2 is silent about it)."""
+    """Clones requested in a session that does not exist. Nothing was made or lost; BMv2 reports nothing."""
 
     digests_lost: int
-    """Digests that were not read in time and gave way to later ones."""
+    """Unread digests that were displaced by later ones."""
 
     log_messages_lost: int
-    """Log messages that were not read in time and gave way to later ones."""
+    """Unread log messages that were displaced by later ones."""
 
     parser_errors: int
-    """Parser errors; the packet goes on with `parser_error` set, as in BMv2."""
+    """Parser errors. The packet continues with `parser_error` set, as in BMv2."""
 
     p4_passes: int
-    """Runs of parser and ingress: one per received, resubmitted or recirculated packet."""
+    """Runs of parser and ingress: one per received, resubmitted or recirculated packet, and one per timer that expired."""
 
     drops: dict[str, int]
     """Drops on all ports by cause."""
@@ -2570,17 +2570,17 @@ class ParsedStep(TypedDict):
     """It was parsed and its checksums verified."""
 
     packet: int
-    """The packet: 0 for the first frame, a number more for each further frame and copy."""
+    """The packet: 0 for the first frame, and the next number for each further frame or copy."""
 
     at_ps: int
-    """When."""
+    """Time."""
 
     step: Literal["parsed"]
     events: list[TraceEvent]
     """What the parser did."""
 
     error: str
-    """The parser's error, by the program's name; BMv2's number for one that the program does not list."""
+    """The parser's error by its name in the program, or BMv2's number if the program does not list it."""
 
     checksums_hold: bool
     """Whether every checksum that the program verifies is right."""
@@ -2591,20 +2591,20 @@ class IngressStep(TypedDict):
     """It went through ingress."""
 
     packet: int
-    """The packet: 0 for the first frame, a number more for each further frame and copy."""
+    """The packet: 0 for the first frame, and the next number for each further frame or copy."""
 
     at_ps: int
-    """When."""
+    """Time."""
 
     step: Literal["ingress"]
     events: list[TraceEvent]
     """What the pipeline did."""
 
     values: dict[str, int]
-    """Everything that is not zero after it."""
+    """All values that are not zero after it."""
 
     fault: str | None
-    """Why it stopped, if the program failed."""
+    """The fault that ended the run, if the program failed."""
 
 
 @final
@@ -2612,31 +2612,31 @@ class EgressStep(TypedDict):
     """It went through egress."""
 
     packet: int
-    """The packet: 0 for the first frame, a number more for each further frame and copy."""
+    """The packet: 0 for the first frame, and the next number for each further frame or copy."""
 
     at_ps: int
-    """When."""
+    """Time."""
 
     step: Literal["egress"]
     events: list[TraceEvent]
     """What the pipeline did."""
 
     values: dict[str, int]
-    """Everything that is not zero after it."""
+    """All values that are not zero after it."""
 
     fault: str | None
-    """Why it stopped, if the program failed."""
+    """The fault that ended the run, if the program failed."""
 
 
 @final
 class DeparsedStep(TypedDict):
-    """It was put together again; checksums were computed."""
+    """It was deparsed, and its checksums were computed."""
 
     packet: int
-    """The packet: 0 for the first frame, a number more for each further frame and copy."""
+    """The packet: 0 for the first frame, and the next number for each further frame or copy."""
 
     at_ps: int
-    """When."""
+    """Time."""
 
     step: Literal["deparsed"]
     events: list[TraceEvent]
@@ -3130,16 +3130,16 @@ class HostSpec(TypedDict):
 
 @final
 class Journey(TypedDict):
-    """What became of the followed packets since `follow`. Times are picoseconds, frames hexadecimal."""
+    """What happened to the followed packets since `follow`, or since the last journey. Times are in picoseconds, frames in hexadecimal."""
 
     steps: list[JourneyStep]
-    """In order of time."""
+    """The steps in order of time."""
 
     is_cut: bool
-    """Whether more steps happened than are kept."""
+    """Whether more steps happened than were kept."""
 
     inside: int
-    """How many followed packets are still in the switch."""
+    """Number of followed packets still in the switch."""
 
 
 @final
