@@ -2,8 +2,8 @@
 //!
 //!     cargo bench -p netsim --bench instructions -- CASE
 //!
-//! prints `passes`, the case's name and its number of P4 passes. What counts is what [`counted`] runs. Without a case it runs all
-//! of them.
+//! prints `passes`, the case's name and its number of P4 passes. [`counted`] runs what is counted. Without a case it
+//! runs all of them.
 
 #![allow(missing_docs, clippy::print_stdout)] // A program of its own, whose output is its result.
 
@@ -32,7 +32,7 @@ const FRAMES: usize = 15_000;
 const SHARE: f64 = 0.006;
 const COALESCING_SHARE: f64 = 0.004;
 
-/// What valgrind counts, by this function's name. Not a tail call, which would leave it early.
+/// Runs what valgrind counts, by this function's name. It is not a tail call, which would leave it early.
 #[inline(never)]
 fn counted(run: impl FnOnce() -> u64) -> u64 {
     black_box(run())

@@ -1,8 +1,8 @@
 //! P4 passes per second, end to end: an open-loop shuffle through the papers' 160 hosts, 4 leaves and 2 spines, with
 //! byte thresholds on every port; once with EEE off and once with coalescing everywhere. And a shuffle of hosts with DCTCP.
 //!
-//! Throughput is P4 passes: divide by the time for passes/s. Every host sends full frames to hosts of all racks at
-//! about a third of its line rate, so leaves' uplinks are loaded and queues form, and a third of the packets are ACKs.
+//! Throughput is in P4 passes: divide by the time for passes/s. Every host sends full frames to hosts of all racks at
+//! about a third of its line rate, so leaves' uplinks are loaded and queues form. A third of the packets are ACKs.
 
 #![allow(missing_docs)] // `criterion_group!` makes a function without.
 
@@ -19,7 +19,7 @@ use wire::Ecn;
 
 /// Frames of one run.
 const FRAMES: usize = 60_000;
-/// Bytes of a frame that a trace would have kept.
+/// Bytes of a frame that a trace would have captured.
 const SNAPPED: usize = 96;
 
 pub(crate) struct Replay {
@@ -30,7 +30,7 @@ pub(crate) struct Replay {
 }
 
 impl Replay {
-    /// A replay of this many frames.
+    /// Returns a replay of this many frames.
     pub(crate) fn new(eee: bool, frames: usize) -> Self {
         let nic_eee = NicEeeSpec { hold_ps: 12_000_000, trigger_packets: 10, ..NicEeeSpec::default() };
         let nic = NicSpec { eee: eee.then_some(nic_eee), ..NicSpec::default() };
@@ -38,7 +38,7 @@ impl Replay {
         let hosts = size.host_count();
         let gap = Duration::from_us(30).as_ps() / hosts as u64;
         let frames = (0..frames).map(|index| {
-            // Host `from` sends to a partner that moves on by a stride that visits every host.
+            // Host `from` sends to a partner that advances by a stride that visits every host.
             let (from, round) = (index % hosts, index / hosts);
             let to = (from + 1 + (round * 37) % (hosts - 1)) % hosts;
             let (payload, ecn) = if round % 3 == 2 { (0, Ecn::NotEct) } else { (1460, Ecn::Ect0) };
@@ -58,7 +58,7 @@ impl Replay {
         })
     }
 
-    /// Feeds a millisecond, runs a millisecond, as a caller with bounded memory does. Returns P4 passes.
+    /// Feeds a millisecond, then runs a millisecond, as a caller with bounded memory does. Returns the P4 passes.
     pub(crate) fn run(&self, fabric: &mut Fabric) -> u64 {
         let mut end = Time::ZERO;
         for (host, at, frame, wire_len) in &self.frames {
@@ -102,7 +102,7 @@ fn tcp_fabric() -> Fabric {
     })
 }
 
-/// Every host fetches 64 KB from each of eight others at once; runs until all have it. Returns P4 passes.
+/// Makes every host fetch 64 KB from each of eight others at once, and runs until all have it. Returns the P4 passes.
 fn tcp_shuffle(fabric: &mut Fabric) -> u64 {
     let settings =
         "dctcp".parse::<tcp::Config>().and_then(tcp::Config::check).expect("defaults are possible");

@@ -1,8 +1,8 @@
-//! Peak resident memory of a switch with everything full, and of the twin of 160 hosts before traffic.
+//! Peak resident memory of a switch with all tables full, and of the twin of 160 hosts before traffic.
 //!
-//! Each case runs in a process of its own, which says how much it took at most: allocations, native code, stacks and the
-//! machine code of the bench itself. One line each: `memory`, the name, bytes, the limit. Linux tells; elsewhere nothing
-//! is measured.
+//! Each case runs in its own process, which reports its peak: allocations, native code, stacks and the machine code of
+//! the bench itself. Each prints one line: `memory`, the name, bytes, the limit. Only Linux reports the peak; elsewhere
+//! nothing is measured.
 
 #![allow(missing_docs, clippy::print_stdout)] // A program of its own, whose output is its result.
 
@@ -36,7 +36,7 @@ fn run(case: &str) {
     }
 }
 
-/// The maximum memory that this process had (`VmHWM` of proc(5)).
+/// Returns the peak resident memory of this process (`VmHWM` of proc(5)).
 fn peak_resident_bytes() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find(|line| line.starts_with("VmHWM:"))?;

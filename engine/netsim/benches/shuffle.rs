@@ -1,11 +1,11 @@
 //! The cost of a P4 pass in a shuffle of hosts with DCTCP, and the memory that it takes.
 //!
 //! `S1` to `S3` are the papers' Terasorts: 6.4 GB on leaf-spine-160, 20.2 GB and 4.9 GB on 80 hosts in two racks; the last two
-//! with a share of their bytes. `shuffle-160` and `shuffle-1600` compare sizes of a fabric: a hundred hosts send 402 KB to each of the others, as the mappers of S1 do, one transfer after the
-//! other with seeded starts, so that about five overlap at a receiver. A run is that of some share of the transfers: what
-//! a pass costs does not depend on how many there are. Each case runs in a process of its own. One line each: `cost`, the
-//! name, nanoseconds of processor time and number of P4 passes; `memory`, as in `memory.rs`, with the name and `, peak`. Linux tells the time of a
-//! process; elsewhere nothing is measured.
+//! with a share of their bytes. `shuffle-160` and `shuffle-1600` compare sizes of a fabric: a hundred hosts send 402 KB to each
+//! of the others, as the mappers of S1 do, one transfer after the other with seeded starts, so that about five overlap at a
+//! receiver. A run has a share of the transfers: the cost of a pass does not depend on their number. Each case runs in its own
+//! process and prints lines: `cost`, the name, nanoseconds of processor time and number of P4 passes; `memory`, as in
+//! `memory.rs`, with the name and `, peak`. Only Linux reports the time of a process; elsewhere nothing is measured.
 //!
 //!     cargo bench -p netsim --bench shuffle                # all cases
 //!     cargo bench -p netsim --bench shuffle -- CASE SHARE [REPORT]
@@ -36,9 +36,9 @@ use units::Time;
 const MAPPERS: usize = 100;
 /// Bytes of one transfer: 6.4 GB over 100 mappers and 159 reducers.
 const BYTES: u64 = 402_516;
-/// Between two starts of a mapper: what 402 KB with their headers and ACKs take at 1 Gb/s, and a tenth more.
+/// Time between two starts of a mapper: the time of 402 KB with headers and ACKs at 1 Gb/s, plus a tenth.
 const GAP_PS: u64 = 3_800_000_000;
-/// A start is late by up to this, so that transfers overlap.
+/// Maximum delay of a start, so that transfers overlap.
 const JITTER_PS: u64 = 15_000_000_000;
 /// Maximum number of resident bytes.
 const MEMORY_LIMIT: u64 = 2_000_000_000;
@@ -54,12 +54,12 @@ pub(crate) struct Case {
     leaves: usize,
     spines: usize,
     eee: bool,
-    /// Marks are answered by limiters of NICs, too.
+    /// Limiters of NICs also react to marks.
     dcqcn: bool,
-    /// All traffic is of one lossless class, whose queues are congestion points, and NICs obey pauses and messages.
+    /// All traffic is in one lossless class, whose queues are congestion points; NICs obey pauses and messages.
     lossless: bool,
     load: Load,
-    /// Share of the transfers, or of the bytes, that the bench runs.
+    /// Share of the transfers, or of the bytes, in the bench.
     share: f64,
 }
 
@@ -87,7 +87,7 @@ static CASES: [Case; 9] = [
 ];
 
 impl Case {
-    /// The case of a name.
+    /// Returns the case with a name.
     pub(crate) fn of(name: &str) -> &'static Case {
         CASES.iter().find(|case| case.name == name).expect("a case's name")
     }
@@ -113,7 +113,7 @@ impl Case {
             pausable(&mut spec, 0, PRIORITY);
         }
         let mut fabric = size.fabric(spec, |rate_bps| PortSettings {
-            // A lossless class is limited where it comes in.
+            // A lossless class is limited where packets enter.
             buffer_bytes: (!self.lossless).then_some(300_000),
             aqm: Some(("mark_threshold", vec![97_500, 0xffff_ffff, 0])),
             eee: self.eee.then(|| eee_values(rate_bps, if rate_bps == GIGABIT { 12 } else { 120 }, 10)),
@@ -186,7 +186,7 @@ impl Case {
         fabric.p4_passes()
     }
 
-    /// Runs it and returns the processor time of running, in nanoseconds.
+    /// Runs it and returns the processor time of the run, in nanoseconds.
     fn run(&self, share: f64) -> (Fabric, Option<u64>) {
         let mut fabric = self.fabric();
         let before = processor_nanoseconds();
@@ -196,13 +196,13 @@ impl Case {
     }
 }
 
-/// Processor time of this thread (`schedstat` of proc(5)).
+/// Returns the processor time of this thread (`schedstat` of proc(5)).
 fn processor_nanoseconds() -> Option<u64> {
     let text = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
     text.split_whitespace().next()?.parse().ok()
 }
 
-/// The maximum memory that this process had (`VmHWM` of proc(5)).
+/// Returns the peak resident memory of this process (`VmHWM` of proc(5)).
 fn peak_resident_bytes() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find(|line| line.starts_with("VmHWM:"))?;
@@ -210,7 +210,7 @@ fn peak_resident_bytes() -> Option<u64> {
     Some(kib * 1024)
 }
 
-/// Runs one case in this process, and prints what it took.
+/// Runs one case in this process, and prints its costs.
 fn run_here(case: &Case, share: f64, report: Option<&str>) {
     let (fabric, taken) = case.run(share);
     let name = case.name;

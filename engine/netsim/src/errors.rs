@@ -1,4 +1,4 @@
-//! What a fabric refuses.
+//! The errors of a fabric.
 
 use simple_switch::ConfigError;
 use units::Time;
@@ -6,18 +6,18 @@ use units::Time;
 use crate::limits::{LATEST, MAX_FLOWS, MAX_FRAME_BYTES, MAX_PENDING};
 use crate::spec::SpecError;
 
-/// Why a fabric cannot be made.
+/// Why a fabric cannot be built.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum FabricError {
     /// The spec is wrong.
     #[error(transparent)]
     Spec(#[from] SpecError),
-    /// A switch cannot be made of its settings and the program.
+    /// A switch cannot be created from its settings and the program.
     #[error("switch {name}: {error}")]
     Switch {
         /// The switch.
         name: String,
-        /// What is wrong.
+        /// The cause.
         error: ConfigError,
     },
 }
@@ -29,34 +29,34 @@ pub enum FlowError {
     /// The host does not exist.
     #[error("no host number {index}: the fabric has {count}")]
     NoSuchHost {
-        /// The number given.
+        /// The given index.
         index: usize,
-        /// How many there are.
+        /// The number of hosts.
         count: usize,
     },
-    /// A flow needs two hosts.
+    /// Source and destination are the same host.
     #[error("a flow from {host} to itself: it would not cross the fabric")]
     ToItself {
         /// The host.
         host: String,
     },
-    /// One has only IPv4, the other only IPv6.
+    /// One host has only IPv4, the other only IPv6.
     #[error("{source_host} and {destination_host} have no IP version in common")]
     NoCommonIpVersion {
-        /// The host that sends.
+        /// The sending host.
         source_host: String,
-        /// The host that receives.
+        /// The receiving host.
         destination_host: String,
     },
-    /// In the past, or beyond what can be simulated.
+    /// The start is in the past, or beyond the longest run.
     #[error("a flow that starts at {start}: the fabric is at {now}, and no run lasts longer than {limit}", limit = LATEST)]
     Start {
-        /// When it should start.
+        /// The requested start.
         start: Time,
         /// The fabric's time.
         now: Time,
     },
-    /// More than a connection carries.
+    /// The flow has more bytes than a connection can carry.
     #[error(transparent)]
     Bytes {
         /// The endpoint's reason.
@@ -67,7 +67,7 @@ pub enum FlowError {
     TooMany,
 }
 
-/// Why a frame is not taken.
+/// Why a frame is refused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SendError {
     /// The node does not exist.
@@ -75,33 +75,33 @@ pub enum SendError {
     NoSuchNode {
         /// Host or switch.
         kind: &'static str,
-        /// The number given.
+        /// The given index.
         index: usize,
-        /// How many there are.
+        /// The number of such nodes.
         count: usize,
     },
-    /// Frames are fed in order of time, and not into the past.
+    /// The frame is out of the order of time, or in the past.
     #[error(
         "a frame at {at} comes too late: the fabric is at {not_before} already; feed frames in order of time"
     )]
     Late {
-        /// When it should be sent.
+        /// The requested time.
         at: Time,
         /// The earliest possible time.
         not_before: Time,
     },
-    /// Later than a tag can say.
+    /// The time is beyond the longest run.
     #[error("a frame at {at} is beyond the longest run, {limit}", limit = LATEST)]
     BeyondEnd {
-        /// When it should be sent.
+        /// The requested time.
         at: Time,
     },
-    /// The lengths are not those of a frame.
+    /// The lengths are impossible for a frame.
     #[error("a frame of {wire_len} bytes, {captured} of them given: a frame has 14 to {MAX_FRAME_BYTES} bytes, and no more are given than it has")]
     Length {
         /// Bytes given.
         captured: usize,
-        /// Bytes of the frame.
+        /// Length of the frame in bytes.
         wire_len: usize,
     },
     /// See [`MAX_PENDING`].

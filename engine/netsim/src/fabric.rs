@@ -1,10 +1,10 @@
 //! The fabric: switches, links and hosts under one clock.
 //!
-//! A caller alternates between feeding ([`Fabric::send`], in order of time) and running ([`Fabric::run_until`]), so
-//! that a trace of any length takes bounded memory. Which batches it chooses changes nothing: a frame that a
-//! host sends at some time comes before everything else that happens at that time, in the order fed.
+//! A caller alternates between feeding frames ([`Fabric::send`], in order of time) and running ([`Fabric::run_until`]),
+//! so that a trace of any length takes bounded memory. The choice of batches changes nothing: a frame that a host sends
+//! at some time comes before everything else that happens at that time, in the order of feeding.
 //!
-//! Same program, spec, control writes and frames: same report, byte for byte.
+//! The same program, spec, control writes and frames give the same report, byte for byte.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -26,7 +26,7 @@ use crate::spec::FabricSpec;
 use crate::transport::{FlowSpec, Transport};
 use crate::workload::Driver;
 
-/// What ends a run before its time, in the instant in which it is so.
+/// What ends a run early, at the instant when it happens.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Stop {
     Never,
@@ -42,9 +42,9 @@ pub struct Fabric {
     events: EventQueue,
     network: Network,
     transport: Transport,
-    /// Applications, when there are any.
+    /// Applications, if there are any.
     driver: Option<Driver>,
-    /// What ends a run before its time.
+    /// What ends the current run early.
     stop: Stop,
     /// Events handled.
     event_count: u64,
@@ -77,40 +77,40 @@ impl Fabric {
         &self.spec
     }
 
-    /// Returns the time before which everything has happened.
+    /// Returns the current time; everything before it has happened.
     pub fn now(&self) -> Time {
         self.events.now()
     }
 
-    /// Returns the number of events handled so far: frames leaving NICs, frames arriving, switches woken.
+    /// Returns the number of events handled so far, such as frames leaving NICs, frames arriving, switches woken.
     pub fn events(&self) -> u64 {
         self.event_count
     }
 
-    /// Returns the P4 passes of all switches so far.
+    /// Returns the number of P4 passes of all switches so far.
     pub fn p4_passes(&self) -> u64 {
         self.network.p4_passes()
     }
 
-    /// Returns the number of a host in the spec's list.
+    /// Returns the index of a host in the spec's list.
     pub fn host_index(&self, name: &str) -> Option<usize> {
         self.network.hosts().iter().position(|host| host.name() == name)
     }
 
-    /// Returns the number of a switch in the spec's list.
+    /// Returns the index of a switch in the spec's list.
     pub fn switch_index(&self, name: &str) -> Option<usize> {
         self.network.switch_index(name)
     }
 
-    /// Returns a switch, to look at.
+    /// Returns a switch, for reading.
     ///
     /// # Panics
-    /// If no switch has this number; so do the other calls that take one, unless they return an error.
+    /// If no switch has this index; other calls that take one panic likewise, unless they return an error.
     pub fn switch(&self, index: usize) -> &Switch {
         self.network.switch(index)
     }
 
-    /// Returns a switch, to configure. Frames go in and out through the fabric only.
+    /// Returns a switch, for configuration. Frames enter and leave through the fabric only.
     pub fn switch_mut(&mut self, index: usize) -> &mut Switch {
         if let Some(driver) = &mut self.driver {
             driver.switch_changes(index);
@@ -118,14 +118,14 @@ impl Fabric {
         self.network.switch_mut(index)
     }
 
-    /// Returns the tag with which a frame that [`Fabric::send`] takes at `at` travels, to follow it with [`Switch::follow`]. Frames of one
-    /// class sent at the same time share it.
+    /// Returns the tag of a frame that [`Fabric::send`] takes at `at`, to follow the frame with [`Switch::follow`].
+    /// Frames of one class sent at the same time share a tag.
     pub fn tag_of(at: Time, captured: &[u8], wire_len: usize) -> u64 {
         tag::of_frame(at.min(LATEST), captured, wire_len)
     }
 
-    /// Offers a frame to the host's NIC at `at`. Of its `wire_len` bytes only the first need be given; the others are zero. Frames are fed
-    /// in order of time.
+    /// Offers a frame of `wire_len` bytes to the host's NIC at `at`. `captured` has its first bytes; the others are
+    /// zero. Frames must be fed in order of time.
     pub fn send(&mut self, host: usize, at: Time, captured: &[u8], wire_len: usize) -> Result<(), SendError> {
         let count = self.network.hosts().len();
         if host >= count {
@@ -158,14 +158,14 @@ impl Fabric {
         self.pending.len()
     }
 
-    /// Has a host send bytes to another over TCP with `settings` at both ends; returns the flow's number in the report's list. The
-    /// flows' order does not matter but for what happens at the same instant.
+    /// Makes a host send bytes to another over TCP, with `settings` at both ends. Returns the flow's index in the
+    /// report's list. The order in which flows are added matters only for events at the same instant.
     pub fn start_flow(&mut self, settings: &Settings, flow: FlowSpec) -> Result<usize, FlowError> {
         self.transport.start_flow(&mut self.events, &self.network, settings, flow)
     }
 
-    /// Starts the applications that `json` describes, once for a fabric: `docs/models/mapreduce.md` has the format, which the crate
-    /// `workload` reads. All is checked before anything starts.
+    /// Starts the applications that `json` describes, once per fabric. `docs/models/mapreduce.md` describes the format,
+    /// which the crate `workload` reads. Everything is checked before anything starts.
     pub fn start_workload(&mut self, json: &[u8]) -> Result<(), WorkloadError> {
         if self.driver.is_some() {
             return Err(WorkloadError::value("as a whole", "is the second", "a fabric runs one workload"));
@@ -180,12 +180,12 @@ impl Fabric {
         Ok(())
     }
 
-    /// Returns whether a workload has been started and every application in the foreground has finished.
+    /// Returns whether a workload has been started and all its foreground applications have finished.
     pub fn workload_is_finished(&self) -> bool {
         self.driver.as_ref().is_some_and(Driver::is_finished)
     }
 
-    /// Gives the switch a packet of the controller, now: a frame on the CPU port, packet-out header included.
+    /// Passes a packet from the controller to the switch, now: a frame on the CPU port, packet-out header included.
     pub fn packet_out(&mut self, switch: usize, packet: &[u8]) -> Result<(), SendError> {
         let count = self.network.switch_count();
         if switch >= count {
@@ -203,15 +203,15 @@ impl Fabric {
         self.network.poll_packet_in(switch)
     }
 
-    /// Handles every event that is due before `until`, which is at most [`LATEST`].
+    /// Handles every event due before `until`, or before [`LATEST`] if that is earlier.
     pub fn run_until(&mut self, until: Time) {
         let until = until.min(LATEST);
         self.run(until);
         self.pass_time(until);
     }
 
-    /// Handles events until none is left but links that change (`true`, and the clock stands at the last event) or `limit`, at most
-    /// [`LATEST`], is reached (`false`).
+    /// Handles events until only link changes are left (returns `true`, with the clock at the last event), or until
+    /// `limit`, at most [`LATEST`], is reached (`false`).
     pub fn run_to_idle(&mut self, limit: Time) -> bool {
         let limit = limit.min(LATEST);
         self.run_while_busy(limit);
@@ -222,8 +222,8 @@ impl Fabric {
         idle
     }
 
-    /// Handles events until every foreground application has finished (`true`, and the clock stands at that instant), or no
-    /// event is left, or `limit`, at most [`LATEST`], is reached (`false`).
+    /// Handles events until every foreground application has finished (returns `true`, with the clock at that instant),
+    /// or until no event is left or `limit`, at most [`LATEST`], is reached (`false`).
     pub fn run_workload(&mut self, limit: Time) -> bool {
         let limit = limit.min(LATEST);
         if !self.workload_is_finished() {
@@ -237,8 +237,8 @@ impl Fabric {
         self.workload_is_finished()
     }
 
-    /// Handles events until a frame has arrived at a host that is listened to (`true`, and the clock stands at that instant),
-    /// also when one waits already, or `limit`, at most [`LATEST`], is reached (`false`).
+    /// Handles events until a frame has arrived at a host that is listened to (returns `true`, with the clock at that instant),
+    /// or until `limit`, at most [`LATEST`], is reached (`false`). Returns `true` at once if such a frame waits already.
     pub fn run_until_heard(&mut self, limit: Time) -> bool {
         let limit = limit.min(LATEST);
         if self.network.listener().is_empty() {
@@ -253,7 +253,7 @@ impl Fabric {
         heard
     }
 
-    /// Keeps from now on what arrives at a host, for [`Fabric::poll_heard`], or no longer.
+    /// Starts or stops keeping the frames that arrive at a host, for [`Fabric::poll_heard`].
     pub fn listen(&mut self, host: usize, on: bool) -> Result<(), SendError> {
         let count = self.network.hosts().len();
         if host >= count {
@@ -268,21 +268,21 @@ impl Fabric {
         self.network.listener_mut().poll()
     }
 
-    /// Returns the number of frames that arrived at hosts that are listened to while too many waited.
+    /// Returns the number of frames lost at hosts that are listened to, because too many waited.
     pub fn heard_lost(&self) -> u64 {
         self.network.listener().lost()
     }
 
-    /// Returns whether no event is left but links that change.
+    /// Returns whether only link changes are left.
     pub fn is_idle(&self) -> bool {
         let changes = usize::from(self.network.next_link_change().is_some());
         self.pending.is_empty() && self.events.len() == changes
     }
 
-    /// Returns what has happened so far.
+    /// Returns the results so far.
     ///
     /// # Errors
-    /// When packets have appeared or vanished, which is a bug of the simulator.
+    /// If packets have appeared or vanished, which is a bug of the simulator.
     pub fn report(&self) -> Result<Report, ConservationError> {
         let (network, now) = (&self.network, self.now());
         let (conservation, unbalanced) = (network.conservation(), network.unbalanced_switches());
@@ -310,18 +310,18 @@ impl Fabric {
         })
     }
 
-    /// Returns what has come of one flow of the list so far; `None` when there is none of this number. In time that does not depend on the
-    /// fabric's size, as [`Fabric::report`] does.
+    /// Returns the report of one flow of the list so far; `None` if no flow has this index. Unlike [`Fabric::report`],
+    /// it takes a time that does not depend on the fabric's size.
     pub fn flow_report(&self, number: usize) -> Option<FlowReport> {
         self.transport.flow_report(&self.network, number)
     }
 
-    /// Records from now on what happens to packets by hop, as far as `filter` admits it; the module [`simple_switch::hops`] says what.
-    /// Nodes are numbered: switches in the order of the spec, then hosts. Packets are numbered from 1 in the order in which hosts offer
-    /// them. What was recorded before is forgotten; packets under way are not recorded.
+    /// Records from now on what happens to packets by hop, as far as `filter` admits it; see [`simple_switch::hops`].
+    /// Nodes are numbered: switches in the order of the spec, then hosts. Packets are numbered from 1 in the order in
+    /// which hosts offer them. Earlier records are discarded; packets under way are not recorded.
     ///
     /// # Errors
-    /// When the filter asks for too much, or for fields that the program has not. Then nothing is recorded.
+    /// If the filter exceeds a limit, or names fields that the program does not have. Then nothing is recorded.
     pub fn record_hops(&mut self, filter: &HopFilter) -> Result<(), HopError> {
         let recorded = self.network.record_hops(filter);
         if recorded.is_err() {
@@ -330,17 +330,17 @@ impl Fabric {
         recorded
     }
 
-    /// Takes what was recorded, in order of time, and records nothing any more. None when nothing was recorded.
+    /// Stops recording and returns the log, in order of time; `None` if nothing was recorded.
     pub fn take_hops(&mut self) -> Option<HopLog> {
         self.network.take_hops(self.now())
     }
 
-    /// Returns where every packet is.
+    /// Returns the packet counts of the whole fabric.
     pub fn conservation(&self) -> Conservation {
         self.network.conservation()
     }
 
-    /// Moves the time on to `time`. No event is due until then.
+    /// Moves the clock forward to `time`. No event is due until then.
     fn pass_time(&mut self, time: Time) {
         if time > self.now() {
             self.events.advance(time);
@@ -348,7 +348,7 @@ impl Fabric {
         }
     }
 
-    /// Handles events until `limit`, and none more when links that change are all that is left.
+    /// Handles events until `limit`, but stops when only link changes are left.
     fn run_while_busy(&mut self, limit: Time) {
         while let Some(change) = self.network.next_link_change().filter(|change| *change < limit) {
             for until in [change, change + Duration::from_ps(1)] {
@@ -361,7 +361,7 @@ impl Fabric {
         self.run(limit);
     }
 
-    /// Returns whether what is to end the run before its time has happened.
+    /// Returns whether the condition that ends the run early has occurred.
     fn has_ended(&self) -> bool {
         match self.stop {
             Stop::Never => false,
@@ -400,7 +400,7 @@ impl Fabric {
         }
     }
 
-    /// Offers to a host's NIC the next frame that was fed to it.
+    /// Offers the next fed frame to its host's NIC.
     fn send_pending(&mut self) {
         if let Some((_, host, frame)) = self.pending.pop_front() {
             self.network.offer(&mut self.events, host as usize, frame);
@@ -438,7 +438,7 @@ impl Fabric {
         }
     }
 
-    /// Handles what the transport has done: connections may have ended transfers, and their next timer has changed.
+    /// Handles the effects of the transport: connections may have ended transfers, and their next timer may have changed.
     fn after_transport(&mut self) {
         match &mut self.driver {
             Some(driver) if self.transport.has_ended() => {

@@ -1,20 +1,20 @@
 //! A fabric in virtual time: switches that run P4, joined by links with exact bit rates, EEE PHYs, and hosts.
 //!
-//! [`FabricSpec`] says what there is, [`Fabric`] runs it, [`Report`] says what has happened. The parts:
+//! [`FabricSpec`] describes a fabric, [`Fabric`] runs it, [`Report`] has the results. The parts:
 //!
-//! * `spec`: what a fabric is made of, as data;
-//! * `events`: what can happen, and the queue of what is due, in order of (time, sequence);
-//! * `network`: a frame's way from a host's NIC over links to switches and on to a host;
-//! * `reaction`: how the rate of a flow answers congestion, as QCN and DCQCN have it;
-//! * `transport`: TCP connections and flows; `workload`: applications, whose transfers they carry;
-//! * `report`: what is measured, in bounded memory, and the form of the report. Each part fills in its own section
+//! * `spec`: the description of a fabric, as data;
+//! * `events`: the kinds of events, and the queue of due events, in order of (time, sequence);
+//! * `network`: a frame's path from a host's NIC over links and switches to a host;
+//! * `reaction`: how the rate of a flow reacts to congestion in QCN and DCQCN;
+//! * `transport`: TCP connections and flows; `workload`: applications, whose transfers use them;
+//! * `report`: measurements in bounded memory, and the format of the report. Each part fills in its own section
 //!   (`network/report.rs`, `transport/flows.rs`, `workload/transfers.rs`);
-//! * `fabric`: puts the parts together and handles one event after the other.
+//! * `fabric`: combines the parts and handles one event after the other.
 //!
-//! Nothing here reads a clock or a random source but seeded streams: the same program, spec, control writes and frames give the
-//! same report, byte for byte. Hosts replay what they are fed, and run TCP flows ([`Fabric::start_flow`]) and applications
-//! ([`Fabric::start_workload`]). Not here: loss or bit errors on links, and 1000BASE-T's rule that both directions sleep
-//! together.
+//! Nothing here reads a clock, or a random source other than seeded streams: the same program, spec, control writes and
+//! frames give the same report, byte for byte. Hosts replay the frames they are fed, and run TCP flows
+//! ([`Fabric::start_flow`]) and applications ([`Fabric::start_workload`]). Not modelled: loss or bit errors on links
+//! that are up, and 1000BASE-T's rule that both directions sleep together.
 
 #![forbid(unsafe_code)]
 

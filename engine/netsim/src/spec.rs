@@ -1,7 +1,7 @@
-//! What a fabric is made of, as data.
+//! The description of a fabric, as data.
 //!
-//! A spec is JSON. Times are picoseconds, rates bits per second, sizes bytes; what is unknown or out of range
-//! is refused with its place and value. A complete example, which is also the list of every field:
+//! A spec is JSON. Times are in picoseconds, rates in bits per second, sizes in bytes. Unknown keys and values out of
+//! range are refused with their place and value. An example with most fields:
 //!
 //! ```
 //! let spec = netsim::FabricSpec::from_json(br#"{
@@ -37,20 +37,20 @@
 //! # Ok::<(), netsim::SpecError>(())
 //! ```
 //!
-//! * A switch port's EEE *mode* is what the controller writes into the table `port_eee`; `eee` at a link's end
-//!   tells that transmitter's PHY the same thing, so that its energy can be told: `null` never sleeps, otherwise
-//!   it sleeps after `stall_ps` without transmission. At a host's end `eee` must be absent: its NIC decides.
-//! * `host_delay` is absent, or `{"tx_ps": 0, "rx_ps": 0}`: what hosts with TCP take for a segment.
-//! * `nic` is for all hosts, a host's own `nic` replaces it whole. `buffer_bytes: null` is without limit;
-//!   `buffer_packets` is in place of it, `held_outside` beside it. With `fair` flows take turns. `aqm` is absent, or one of
-//!   `{"mode": "mark_threshold", ...}`, `{"mode": "red", ...}`, `{"mode": "codel", ...}` with the fields of [`NicAqm`].
+//! * The controller sets a switch port's EEE *mode* in the table `port_eee`. `eee` at a link's end gives that transmitter's PHY
+//!   the same setting, for its energy account: `null` never sleeps, otherwise it sleeps after `stall_ps` without transmission. At
+//!   a host's end `eee` must be absent: its NIC decides.
+//! * `host_delay` is absent, or `{"tx_ps": 0, "rx_ps": 0}`: the delays of a segment in hosts with TCP.
+//! * `nic` applies to all hosts; a host's own `nic` replaces it completely. `buffer_bytes: null` is no limit; `buffer_packets`
+//!   replaces it, `held_outside` qualifies it. With `fair`, flows take turns. `aqm` is absent, or one of `{"mode":
+//!   "mark_threshold", ...}`, `{"mode": "red", ...}`, `{"mode": "codel", ...}` with the fields of [`NicAqm`].
 //! * `nic_classes` is absent, or gives all NICs queues by DSCP; those in `pausable` obey pause frames (`docs/models/pfc.md`).
 //! * `quanta` is absent, or lets queues of switch ports share their links by weight: `[{"priority": 1, "bytes": 6000}]`.
-//! * `scheduler` is absent, or gives flows of applications their rates: `docs/models/flow_chasing.md`.
-//! * `faults` is absent, or says which links fail when: that at `port` of a `node`, or without `port` every link of the node.
-//!   `until_ps: null` is until the end. Not with a `scheduler`.
-//! * `phy` says power and timings by link rate. A transmitter without an entry has no energy account, and EEE
-//!   at that rate is refused.
+//! * `scheduler` is absent, or assigns rates to the flows of applications: `docs/models/flow_chasing.md`.
+//! * `faults` is absent, or lists links that fail: the link at `port` of a `node`, or without `port` every link of the node.
+//!   `until_ps: null` means until the end. It excludes a `scheduler`.
+//! * `phy` has power and timings by link rate. A transmitter without an entry has no energy account, and EEE at that rate is
+//!   refused.
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 use std::num::{NonZeroU32, NonZeroU64};
@@ -65,7 +65,7 @@ use crate::reaction::{DcqcnSettings, QcnSettings};
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct FabricSpec {
-    /// Seed of everything random: the programs' `random()`.
+    /// Seed of everything random: the programs' `random()`, and RED in NICs.
     pub seed: u64,
     /// Length of a switch's timestamp tick. Default 1 ns; BMv2's is 1 us.
     #[serde(default = "default_tick_ps")]
@@ -73,32 +73,32 @@ pub struct FabricSpec {
     /// Port of packet-ins and packet-outs. Default 510.
     #[serde(default = "default_cpu_port")]
     pub cpu_port: u16,
-    /// Port that drops. Default 511.
+    /// Port that drops packets. Default 511.
     #[serde(default = "default_drop_port")]
     pub drop_port: u16,
-    /// Register with the tick before which a port sends nothing; without one, the program holds packets by
+    /// Register with the tick before which a port sends nothing. Without one, the program holds packets by
     /// recirculation.
     #[serde(default)]
     pub gate_register: Option<String>,
-    /// Register with the tick before which a queue sends nothing, by port << 3 | priority; without one, the program holds
-    /// the packets of paused queues by recirculation.
+    /// Register with the tick before which a queue sends nothing, by port << 3 | priority. Without one, the program
+    /// holds the packets of paused queues by recirculation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub class_gate_register: Option<String>,
-    /// Register with the tick at which the program runs for a queue without a packet, by port << 3 | priority; without one the switch has no timers.
+    /// Register with the tick at which the program runs for a queue without a packet, by port << 3 | priority. Without one, switches have no timers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timer_register: Option<String>,
-    /// Time that a recirculated packet takes to its next ingress. Default 1 us.
+    /// Time from a recirculated packet's egress to its next ingress. Default 1 us.
     #[serde(default = "default_recirculation_delay_ps")]
     pub recirculation_delay_ps: u64,
-    /// Most packets that wait at a switch's port; without limit when absent, because the E-EON program enforces a limit in
-    /// bytes itself. BMv2's is 64.
+    /// Maximum number of packets that wait in each queue of a switch port. No limit when absent, because the E-EON
+    /// program enforces a limit in bytes itself. BMv2's is 64.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub queue_limit_packets: Option<usize>,
-    /// Queues of each switch port, 1 to 8; the highest number is served first, unless it has a quantum. Default 1, as BMv2's.
+    /// Queues of each switch port, 1 to 8; the highest priority is served first, unless it has a quantum. Default 1, as in BMv2.
     #[serde(default = "default_priorities")]
     pub priorities: usize,
-    /// Queues of each switch port that share its link in deficit-weighted round robin. The others are strict: served before these where
-    /// their priority is above the highest of these, and after them otherwise. Default: all are strict, as BMv2's.
+    /// Queues of each switch port that share its link in deficit-weighted round robin. The others are strict: those with a
+    /// priority above the highest of these are served before them, the rest after them. Default: all are strict, as in BMv2.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub quanta: Vec<QueueQuantum>,
     /// The switches.
@@ -107,22 +107,22 @@ pub struct FabricSpec {
     pub hosts: Vec<HostSpec>,
     /// The links.
     pub links: Vec<LinkSpec>,
-    /// Power and timings of PHYs by rate.
+    /// Power and timings of PHYs by link rate.
     #[serde(default)]
     pub phy: Vec<PhySpec>,
-    /// The NIC of every host that has none of its own.
+    /// The NIC of every host without a NIC of its own.
     #[serde(default)]
     pub nic: NicSpec,
-    /// Queues of every NIC by priority, and which of them obey pause frames; one queue, and none is obeyed, when absent.
+    /// Queues of every NIC by priority, and which of them obey pause frames. When absent, NICs have one queue and obey none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub nic_classes: Option<NicClassesSpec>,
-    /// What the TCP of every host takes for a segment.
+    /// Delays of a segment in every host's TCP.
     #[serde(default, skip_serializing_if = "HostDelaySpec::is_zero")]
     pub host_delay: HostDelaySpec,
     /// How queue depth is sampled.
     #[serde(default)]
     pub queue_samples: QueueSamplesSpec,
-    /// The scheduler that gives flows of applications their rates; none when absent.
+    /// The scheduler that assigns rates to the flows of applications; none when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scheduler: Option<SchedulerSpec>,
     /// Links that fail, and when; none when absent.
@@ -137,12 +137,12 @@ pub struct FabricSpec {
 pub struct FaultSpec {
     /// A switch or a host.
     pub node: String,
-    /// Its port whose link fails; every link of the node when absent.
+    /// The port whose link fails; every link of the node when absent.
     #[serde(default)]
     pub port: Option<u16>,
     /// When the link goes down.
     pub at_ps: u64,
-    /// When it comes back; never when absent.
+    /// When it comes back up; never when absent.
     #[serde(default)]
     pub until_ps: Option<u64>,
 }
@@ -154,16 +154,16 @@ pub struct FaultSpec {
 pub struct QueueQuantum {
     /// Its priority.
     pub priority: usize,
-    /// What it may send at each of its turns, in bytes of frames.
+    /// Bytes of frames that it may send at each of its turns.
     pub bytes: NonZeroU32,
 }
 
-/// Which scheduler.
+/// The kind of scheduler.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum SchedulerKind {
-    /// Max-min among all flows.
+    /// Max-min fairness among all flows.
     Fair,
     /// Flow chasing.
     Fca,
@@ -175,54 +175,54 @@ pub enum SchedulerKind {
     Dclas,
 }
 
-/// What orders transfers in flow chasing.
+/// The volume that orders transfers in flow chasing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum SchedulerOrder {
-    /// All that has been announced.
+    /// All announced bytes.
     #[default]
     Total,
-    /// What is left.
+    /// The remaining bytes.
     Remaining,
 }
 
-/// A scheduler of applications' flows, and how long what it hears and says is under way. It knows the transfers over
-/// connections of their own; a flow is the larger direction of one, and is limited where it is sent.
+/// A scheduler of applications' flows, with the delays of its reports and decisions. It knows the transfers that have
+/// their own connection; a flow is the larger direction of one, and is limited at its sender.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct SchedulerSpec {
-    /// Which.
+    /// The kind.
     pub kind: SchedulerKind,
-    /// Of flow chasing alone.
+    /// The order of transfers. Flow chasing only.
     #[serde(default)]
     pub order: SchedulerOrder,
-    /// Of flow chasing alone: flows take what no transfer needs. Default true.
+    /// Whether flows take the rate that no transfer needs. Flow chasing only. Default true.
     #[serde(default = "default_true")]
     pub work_conserving: bool,
-    /// Of flow chasing alone: smaller transfers take from larger ones. Default false.
+    /// Whether smaller transfers take rate from larger ones. Flow chasing only. Default false.
     #[serde(default)]
     pub preempt: bool,
-    /// A flow of fewer bytes is not announced and has no limiter. Default 0.
+    /// A flow with fewer bytes is not announced and has no limiter. Default 0.
     #[serde(default)]
     pub mice_bytes: u64,
-    /// What each flow gets at least, in bits per second, as far as the reserve lasts. Default 100000.
+    /// Minimum rate of each flow in bits per second, as far as the reserve suffices. Default 100000.
     #[serde(default = "default_floor_bps")]
     pub floor_bps: u64,
-    /// What of each link is kept for that, in millionths. Default 10000.
+    /// Part of each link that is reserved for this minimum, in millionths. Default 10000.
     #[serde(default = "default_floor_reserve_ppm")]
     pub floor_reserve_ppm: u32,
-    /// What of each link the scheduler gives out, in millionths; the rest is for ACKs and other traffic. Default 950000.
+    /// Part of each link that the scheduler assigns, in millionths; the rest is for ACKs and other traffic. Default 950000.
     #[serde(default = "default_capacity_ppm")]
     pub capacity_ppm: u32,
-    /// From a flow's beginning or end until the scheduler knows. Default 0.
+    /// Delay from a flow's beginning or end until the scheduler knows of it. Default 0.
     #[serde(default)]
     pub report_delay_ps: u64,
-    /// From then until it has decided. Default 0.
+    /// Delay from then until the decision. Default 0.
     #[serde(default)]
     pub decide_delay_ps: u64,
-    /// From then until the senders' limiters have the rates. Default 0.
+    /// Delay from the decision until the senders' limiters have the rates. Default 0.
     #[serde(default)]
     pub enforce_delay_ps: u64,
 }
@@ -232,11 +232,11 @@ pub struct SchedulerSpec {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct SwitchSpec {
-    /// Name, unlike every other node's.
+    /// Name, unique among all nodes.
     pub name: String,
     /// P4Runtime's device id.
     pub device_id: u64,
-    /// What its clock shows at the start, in ticks. Default 0.
+    /// The clock's value at the start, in ticks. Default 0.
     #[serde(default)]
     pub clock_start: u64,
 }
@@ -246,21 +246,21 @@ pub struct SwitchSpec {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct HostSpec {
-    /// Name, unlike every other node's.
+    /// Name, unique among all nodes.
     pub name: String,
-    /// MAC address, unlike every other host's.
+    /// MAC address, unique among all hosts.
     pub mac: Mac,
-    /// Station that its frames go to: the router at the other end of its link. Where absent the receiver itself, as in one
-    /// network of layer 2.
+    /// MAC address to which its frames are sent: the router at the other end of its link. When absent, the receiver's
+    /// own, as in one layer-2 network.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gateway_mac: Option<Mac>,
-    /// IPv4 address; without one, IPv4 packets that arrive are misdelivered.
+    /// IPv4 address; without one, arriving IPv4 packets are misdelivered.
     #[serde(default)]
     pub ipv4: Option<Ipv4Addr>,
-    /// IPv6 address; likewise.
+    /// IPv6 address; without one, arriving IPv6 packets are misdelivered.
     #[serde(default)]
     pub ipv6: Option<Ipv6Addr>,
-    /// Its NIC, if it is not as the others.
+    /// Its own NIC, if it differs from the others.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub nic: Option<NicSpec>,
 }
@@ -274,11 +274,11 @@ pub struct LinkSpec {
     pub a: EndSpec,
     /// The other end.
     pub b: EndSpec,
-    /// Speed of each direction.
+    /// Rate of each direction.
     pub rate_bps: u64,
     /// Propagation delay.
     pub delay_ps: u64,
-    /// Added to each frame for its time on the wire. Default 24: preamble 8, FCS 4, inter-frame gap 12.
+    /// Bytes added to each frame on the wire. Default 24: preamble 8, FCS 4, inter-frame gap 12.
     #[serde(default = "default_overhead_bytes")]
     pub overhead_bytes: u64,
 }
@@ -290,9 +290,9 @@ pub struct LinkSpec {
 pub struct EndSpec {
     /// A switch or a host.
     pub node: String,
-    /// Port; of a host always 0.
+    /// Port; always 0 for a host.
     pub port: u16,
-    /// When a switch's transmitter sleeps; never when absent.
+    /// EEE of a switch's transmitter; it never sleeps when absent.
     #[serde(default)]
     pub eee: Option<PhyEeeSpec>,
 }
@@ -302,7 +302,7 @@ pub struct EndSpec {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct PhyEeeSpec {
-    /// Idle time before it does. Default 0.
+    /// Idle time before it sleeps. Default 0.
     #[serde(default)]
     pub stall_ps: u64,
 }
@@ -312,16 +312,16 @@ pub struct PhyEeeSpec {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct PhySpec {
-    /// The links' rate.
+    /// The link rate.
     pub rate_bps: u64,
-    /// Power of one port, not in low power idle.
+    /// Power of one port when it is not in low-power idle.
     pub watts: f64,
-    /// Power in low power idle as a fraction of that. Default 0.1.
+    /// Power in low-power idle as a fraction of `watts`. Default 0.1.
     #[serde(default = "default_lpi_fraction")]
     pub lpi_fraction: f64,
-    /// Ts.
+    /// Ts, the time to go to sleep.
     pub sleep_ps: u64,
-    /// Tw.
+    /// Tw, the time to wake.
     pub wake_ps: u64,
 }
 
@@ -330,43 +330,43 @@ pub struct PhySpec {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct NicSpec {
-    /// EEE, with the timings of `phy`; off when absent.
+    /// EEE with the timings of `phy`; off when absent.
     #[serde(default)]
     pub eee: Option<NicEeeSpec>,
-    /// Maximum number of waiting bytes; without limit when absent.
+    /// Maximum number of waiting bytes; no limit when absent.
     #[serde(default)]
     pub buffer_bytes: Option<u64>,
     /// Maximum number of waiting frames, in place of `buffer_bytes`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub buffer_packets: Option<u64>,
-    /// What comes while the link is not awake waits beside `buffer_bytes`. Default false.
+    /// Whether frames that arrive while the link is not awake are outside `buffer_bytes`. Default false.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub held_outside: bool,
-    /// Flows take turns by bytes, in each of the queues; no `aqm` beside it. Default false: a FIFO.
+    /// Whether flows take turns by bytes, in each of the queues; excludes an `aqm`. Default false: a FIFO.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub fair: bool,
-    /// What happens before the queue is full; nothing when absent.
+    /// The AQM; none when absent.
     #[serde(default)]
     pub aqm: Option<NicAqm>,
-    /// QCN: reaction points for flows that switches send messages about; none when absent.
+    /// QCN: reaction points for the flows that switches' messages name; none when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub qcn: Option<QcnSettings>,
-    /// DCQCN: reaction points for flows that receivers send notifications about, and such notifications for what arrives with CE;
-    /// none when absent.
+    /// DCQCN: reaction points for the flows that receivers' notifications name, and notifications about packets that
+    /// arrive with CE; none when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dcqcn: Option<NicDcqcnSpec>,
 }
 
-/// DCQCN at a NIC, in both of its parts. Data that leaves without ECN codepoint gets ECT(0).
+/// DCQCN at a NIC, as receiver and sender. Data without an ECN codepoint leaves as ECT(0).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct NicDcqcnSpec {
     /// The reaction point of each flow that this NIC sends.
     pub reaction: DcqcnSettings,
-    /// Least time between two notifications about a flow that this NIC receives. Default 50 us.
+    /// Minimum time between two notifications about a flow that this NIC receives. Default 50 us.
     pub cnp_interval_ps: u64,
-    /// DSCP of the notifications, by which switches may serve them first. Default 48 (CS6).
+    /// DSCP of the notifications, so that switches can serve them first. Default 48 (CS6).
     pub cnp_dscp: u8,
 }
 
@@ -376,18 +376,18 @@ impl Default for NicDcqcnSpec {
     }
 }
 
-/// Queues of NICs: which frames wait where, and which of them a pause frame stops.
+/// Queues of NICs: the queue of each frame, and the queues that a pause frame stops.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct NicClassesSpec {
-    /// The priority of each DSCP that is named.
+    /// The priority of each listed DSCP.
     #[serde(default)]
     pub dscp: Vec<DscpPriority>,
-    /// That of all other frames, 0 to 7. Default 0.
+    /// The priority of all other frames, 0 to 7. Default 0.
     #[serde(default)]
     pub default_priority: u8,
-    /// Priorities that pause frames of the switch stop.
+    /// Priorities that pause frames from the switch stop.
     #[serde(default)]
     pub pausable: Vec<u8>,
 }
@@ -403,7 +403,7 @@ pub struct DscpPriority {
     pub priority: u8,
 }
 
-/// How long a host's TCP, driver and buses take for a segment: a delay, the same for each, and no limit of segments a second.
+/// Delay of a segment in a host's TCP, driver and buses: the same for each segment, without a limit of segments per second.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
@@ -430,13 +430,13 @@ pub struct NicEeeSpec {
     /// Idle time before sleeping. Default 0.
     #[serde(default)]
     pub stall_ps: u64,
-    /// Holding time; 0, the default, is standard EEE.
+    /// Holding timer; 0, the default, is standard EEE.
     #[serde(default)]
     pub hold_ps: u64,
-    /// Held frames that end the hold. Default 0: no such trigger.
+    /// Number of held frames that ends the hold. Default 0: no such trigger.
     #[serde(default)]
     pub trigger_packets: u32,
-    /// Held bytes that end the hold. Default 0: no such trigger.
+    /// Number of held bytes that ends the hold. Default 0: no such trigger.
     #[serde(default)]
     pub trigger_bytes: u32,
 }
@@ -460,46 +460,46 @@ pub enum Protect {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "mode", rename_all = "snake_case", deny_unknown_fields)]
 pub enum NicAqm {
-    /// ECT packets that find more than this are marked; nothing is dropped early.
+    /// Marks ECT packets that find more bytes than a threshold; drops nothing early.
     #[cfg_attr(feature = "schema", schemars(title = "MarkThresholdAqm"))]
     MarkThreshold {
-        /// Queued bytes.
+        /// Threshold for ECT(0), in queued bytes.
         threshold_bytes: u32,
-        /// The same for ECT(1).
+        /// Threshold for ECT(1), in queued bytes.
         l4s_threshold_bytes: u32,
-        /// Whether what is left behind counts, not what is found.
+        /// Whether the bytes left behind count, not the bytes found.
         at_dequeue: bool,
     },
     /// Random Early Detection.
     #[cfg_attr(feature = "schema", schemars(title = "RedAqm"))]
     Red {
-        /// From here on with a probability.
+        /// Queue depth from which a packet gets a signal with a probability.
         min_threshold: u32,
-        /// From here on always.
+        /// Queue depth from which every packet gets a signal.
         max_threshold: u32,
-        /// max_probability * 2^48 / (max - min); with `by_size` that * 2^8 / mean, in bytes, at least 2^8.
+        /// max_probability * 2^48 / (max - min); with `by_size` this times 2^8 / mean packet size in bytes, which is at least 2^8.
         probability_slope: u64,
-        /// Whether thresholds are packets, not bytes.
+        /// Whether thresholds are in packets, not bytes.
         in_packets: bool,
-        /// The newest length has weight 2^-n in the average.
+        /// The newest depth has weight 2^-n in the average.
         average_shift: u8,
         /// Whether ECT packets are marked, not dropped.
         ecn: bool,
         /// Which packets are protected.
         protect: Protect,
-        /// In this time the average halves while the NIC is idle; null: never.
+        /// Time in which the average halves while the NIC is idle; null: it does not.
         half_life_ps: Option<NonZeroU64>,
-        /// Whether a packet's probability is in proportion to its size.
+        /// Whether a packet's probability is proportional to its size.
         by_size: bool,
     },
-    /// RFC 8289.
+    /// CoDel (RFC 8289).
     #[cfg_attr(feature = "schema", schemars(title = "CodelAqm"))]
     Codel {
-        /// Standing delay that is allowed.
+        /// Target delay.
         target_ps: u64,
-        /// For how long it may be missed.
+        /// Interval: how long the sojourn time must stay above the target delay.
         interval_ps: u64,
-        /// A queue that keeps no more than this is never too long.
+        /// A queue with no more bytes left behind than this is never too long.
         mtu_bytes: u32,
         /// Whether ECT packets are marked, not dropped.
         ecn: bool,
@@ -513,9 +513,9 @@ pub enum NicAqm {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct QueueSamplesSpec {
-    /// First length of a period; it doubles as often as needed. Default 10 us.
+    /// Length of the first periods; it doubles as often as needed. Default 10 us.
     pub period_ps: u64,
-    /// Maximum number of finished samples per queue, even, at most 65536. Default 512.
+    /// Maximum number of finished samples per queue: even, at most 65536. Default 512.
     pub max: usize,
 }
 
@@ -570,26 +570,26 @@ const fn default_lpi_fraction() -> f64 {
 }
 
 impl FabricSpec {
-    /// Reads a spec. What the parts say about each other is checked when a fabric is made of it.
+    /// Parses a spec. Consistency among its parts is checked when a fabric is built from it.
     pub fn from_json(json: &[u8]) -> Result<Self, SpecError> {
         serde_json::from_slice(json).map_err(|error| SpecError::Json(error.to_string()))
     }
 }
 
-/// What is wrong with a spec.
+/// An error in a spec.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SpecError {
-    /// It is not JSON of this shape. The text says what was found where.
+    /// It is not JSON of this shape. The text has the place and what was found there.
     #[error("fabric spec: {0}")]
     Json(String),
-    /// A value is not possible.
+    /// A value is not permitted.
     #[error("fabric spec: {place}: {value}: {reason}")]
     Value {
-        /// Where, as a path into the JSON.
+        /// The place, as a path into the JSON.
         place: String,
-        /// What is there.
+        /// The value.
         value: String,
-        /// Why it is not possible and what would be.
+        /// Why it is not permitted, and what would be.
         reason: String,
     },
 }

@@ -1,4 +1,4 @@
-//! DCQCN as a whole: a switch that marks, receivers that notify, and the reaction points of senders' NICs.
+//! DCQCN as a whole: a switch that marks, receivers that notify, and the reaction points of the senders' NICs.
 
 mod common;
 
@@ -11,11 +11,11 @@ use units::{Duration, Time};
 use wire::tcp::ACK;
 use wire::Ecn;
 
-/// RED marks nothing up to here, a tenth of the packets up to there, and then all.
+/// RED marks nothing below the first, up to a tenth of the packets between the two, and all above the second.
 const RED_BYTES: (u64, u64) = (5_000, 200_000);
 const RED_PROBABILITY: f64 = 0.1;
 
-/// A star at 10 Gb/s whose switch marks by the length of the queue.
+/// Returns a star at 10 Gb/s whose switch marks by queue length.
 fn star(senders: usize, dcqcn: Option<NicDcqcnSpec>) -> (LeafSpine, Fabric) {
     star_of(senders, NicSpec { dcqcn, ..NicSpec::default() })
 }
@@ -44,8 +44,8 @@ fn dcqcn() -> Option<NicDcqcnSpec> {
     Some(NicDcqcnSpec { reaction: settings(), ..NicDcqcnSpec::default() })
 }
 
-/// The queue at which RED marks as often as flows need it that have equal shares of the link: Zhu, Ghobadi, Misra and Padhye, CoNEXT
-/// 2016, theorem 1.
+/// The queue at which RED marks as often as flows with equal shares of the link require: Zhu, Ghobadi, Misra and
+/// Padhye, CoNEXT 2016, theorem 1.
 fn queue_in_theory(senders: usize, settings: &DcqcnSettings) -> f64 {
     let (count, frames_per_s) = (senders as f64, 1e12 / FRAME_PS as f64);
     let bits_of_frame = TEN_GIGABIT as f64 / frames_per_s;
@@ -66,7 +66,7 @@ fn nics_that_sleep_are_awake_when_their_limiters_let_a_frame_go() {
     for number in 0..3_000 {
         for host in 0..2 {
             let frame = size.segment(host, 2, ACK, 0, Ecn::Ect0);
-            // 200 frames as fast as the link, then 1 ms of nothing.
+            // 200 frames at line rate, then 1 ms of nothing.
             let at = number * FRAME_PS + number / 200 * 1_000_000_000;
             fabric.send(host, Time::from_ps(at), &frame[..HEADERS], FRAME).unwrap();
         }
@@ -113,7 +113,7 @@ fn without_reaction_points_the_queue_grows_with_every_sender() {
     assert_eq!(seen.report.hosts[0].dcqcn, None);
 }
 
-/// Four TCP flows of 3 MB into one host, whose TCP knows no ECN: the NICs have the marks and the rates.
+/// Four TCP flows of 3 MB into one host. TCP has no ECN, so only the NICs have the marks and the rates.
 fn tcp_incast(dcqcn: Option<NicDcqcnSpec>) -> Report {
     let (size, mut fabric) = star(4, dcqcn);
     let settings = "newreno".parse::<tcp::Config>().unwrap().check().unwrap();
@@ -133,15 +133,15 @@ fn flows_of_a_tcp_without_ecn_are_limited_by_their_nics() {
     let of_receiver = with.hosts[4].dcqcn.unwrap();
     assert!(of_receiver.marked > 100 && of_receiver.cnps_sent > 20, "{of_receiver:?}");
     assert!(with.hosts[..4].iter().all(|host| host.dcqcn.unwrap().max_limiters == 1));
-    // They are frames of hosts as others are.
+    // They are frames of hosts like any others.
     assert_eq!(with.classes["other"].sent.packets, of_receiver.cnps_sent);
     let again = |report: &Report| report.flows.iter().map(|flow| flow.retransmitted_segments).sum::<u64>();
-    // RED drops what carries no codepoint.
+    // RED drops frames without a codepoint.
     assert_eq!(again(&with), 0);
     assert!(again(&without) > 50, "{}", again(&without));
 }
 
-/// A packet with CE, sent by a host, is answered with one notification to whom it came from.
+/// A packet with CE that a host sends causes one notification to its sender.
 #[test]
 fn a_host_that_sends_notifications_slows_down_the_flow_that_they_name() {
     let (size, mut fabric) = star(2, dcqcn());

@@ -1,13 +1,13 @@
 //! Poisson arrivals through NIC, EEE state machine and PHY, against closed forms.
 //!
-//! Arrivals at rate lambda, service time S constant, load rho = lambda S, sleep Ts, wake Tw, power in low power idle phi.
-//! A cycle is: queue empties, Ts, low power idle (mean `off`), Tw, busy period. With `ev` the mean time per cycle in
-//! which nothing is served and `i` the mean integral of the number waiting over that time:
+//! Arrivals at rate lambda, constant service time S, load rho = lambda S, sleep Ts, wake Tw, power in low-power idle
+//! phi. A cycle is: queue empties, Ts, low-power idle (mean `off`), Tw, busy period. With `ev` the mean time per cycle
+//! without service, and `i` the mean integral of the number waiting over that time:
 //!
 //! * energy relative to always on: E = 1 - (1 - phi)(1 - rho) off / ev;
 //! * mean wait in the queue: W = lambda S^2 / (2 (1 - rho)) + i / (lambda ev) (Fuhrmann and Cooper 1985).
 //!
-//! What this cannot see: whether the P4 program runs the same machine.
+//! These tests do not show whether the P4 program runs the same machine.
 
 use netsim::nic::{Nic, NicEee};
 use netsim::phy::{Phy, PhyType};
@@ -32,14 +32,14 @@ const TEN_GBASE_T: Link =
 const GIGABIT: Link =
     Link { rate_bps: 1_000_000_000, sleep: Duration::from_us(182), wake: Duration::from_ns(16_500) };
 
-/// What theory or simulation says.
+/// Results of theory or simulation.
 #[derive(Debug)]
 struct Outcome {
     energy: f64,
     wait_us: f64,
 }
 
-/// Probability of at least `k` events where `mean` are expected.
+/// Returns the probability of at least `k` events if `mean` are expected.
 fn poisson_at_least(k: u32, mean: f64) -> f64 {
     let mut term = (-mean).exp();
     let mut below = 0.0;
@@ -50,7 +50,7 @@ fn poisson_at_least(k: u32, mean: f64) -> f64 {
     1.0 - below
 }
 
-/// The closed forms. `hold_us` and `trigger` of zero: no coalescing.
+/// Returns the closed forms. `hold_us` and `trigger` of zero: no coalescing.
 fn theory(link: &Link, rho: f64, hold_us: f64, trigger: u32) -> Outcome {
     let (ts, tw) = (link.sleep.as_secs_f64() * 1e6, link.wake.as_secs_f64() * 1e6);
     let service = f64::from(FRAME_BYTES) * 8e6 / link.rate_bps as f64;
@@ -74,7 +74,7 @@ fn theory(link: &Link, rho: f64, hold_us: f64, trigger: u32) -> Outcome {
             + lambda * (ts + off) * tw
             + lambda * tw.powi(2) / 2.0;
     } else {
-        // Timer and trigger, whichever is first; exact but for the trigger reached within Ts.
+        // Timer and trigger, whichever comes first; exact except when the trigger is reached within Ts.
         let reached = |k| poisson_at_least(k, lambda * hold_us);
         let held_for: f64 = (1..trigger).map(reached).sum::<f64>() / lambda;
         off = 1.0 / lambda + held_for - ts;
@@ -88,7 +88,7 @@ fn theory(link: &Link, rho: f64, hold_us: f64, trigger: u32) -> Outcome {
     }
 }
 
-/// The same by simulation.
+/// Returns the same by simulation.
 fn simulate(link: &Link, rho: f64, hold_us: u64, trigger: u32) -> Outcome {
     let rate = DataRate::from_bps(link.rate_bps);
     let eee = NicEee {
@@ -128,7 +128,7 @@ fn simulate(link: &Link, rho: f64, hold_us: u64, trigger: u32) -> Outcome {
     assert_eq!(phy.violations(), 0);
     let eee = nic.eee().unwrap();
     assert_eq!(eee.wakes(), phy.wakes());
-    // The machine's account in whole ticks against the PHY's: less than two ticks a sleep.
+    // The machine's account in whole ticks is within two ticks per sleep of the PHY's.
     assert!(eee.lpi_ticks().abs_diff(times.lpi.as_ps()) <= 2 * phy.wakes(), "{} {times:?}", eee.lpi_ticks());
     let energy = phy.energy(end);
     Outcome { energy: energy.used / energy.legacy, wait_us: waited as f64 / f64::from(PACKETS) / 1e6 }

@@ -1,4 +1,4 @@
-//! Whole fabrics that run the compiled P4 program: times computed by hand, and counts that add up.
+//! Whole fabrics that run the compiled P4 program: times computed by hand, and consistent counts.
 
 mod common;
 
@@ -44,14 +44,14 @@ fn under_overload_every_packet_is_accounted_for_and_queues_come_back_to_zero() {
     let size = LeafSpine { nic, ..size };
     let settings = PortSettings { buffer_bytes: Some(30_000), ..PLAIN };
     let mut fabric = size.fabric(size.spec(), |_| settings.clone());
-    // Everybody to host 0, at line rate and beyond.
+    // Every other host sends to host 0, at line rate and beyond.
     for burst in 0..200 {
         for from in 1..size.host_count() {
             let frame = size.segment(from, 0, ACK, 1460, Ecn::Ect0);
             send(&mut fabric, from, us(burst * 10), &frame);
         }
     }
-    // In the middle of it the counts add up, too.
+    // The counts are also consistent during the run.
     fabric.run_until(us(1_000));
     let middle = fabric.report().unwrap();
     assert!(!middle.idle && middle.conservation.queued > 0);
@@ -80,7 +80,7 @@ fn a_frame_offered_at_the_instant_at_which_another_leaves_finds_it_still_waiting
     let mut fabric = size.fabric(size.spec(), |_| PLAIN);
     let frame = size.segment(0, 1, ACK, 1460, Ecn::NotEct);
     let wire_ps = 12_304_000;
-    // The second waits until the first has left the wire; the third comes just then, or a picosecond later.
+    // The second waits until the first has left the wire; the third arrives just then, or a picosecond later.
     for (at, drops) in [(wire_ps, 1), (wire_ps + 1, 0)] {
         let start = fabric.now() + Duration::from_ms(1);
         let before = fabric.conservation().nic_drops;
@@ -116,7 +116,7 @@ fn marks_are_seen_where_packets_arrive_and_nothing_is_dropped() {
 fn what_no_route_leads_to_is_dropped_and_what_arrives_at_the_wrong_host_is_told() {
     let size = LeafSpine { leaves: 1, hosts_per_leaf: 2, spines: 0, ..LeafSpine::default() };
     let mut fabric = size.fabric(size.spec(), |_| PLAIN);
-    // The switch believes that 10.0.1.200 is host 2.
+    // The switch routes 10.0.1.200 to host 2.
     common::add_route(&mut fabric, 0, [10, 0, 1, 200].into(), 32, &[(2, size.mac(1))]);
     let mut frame = size.segment(0, 1, ACK, 100, Ecn::NotEct);
     for last in [200, 201] {

@@ -1,4 +1,4 @@
-//! Links and switches that fail: what is lost, who takes another way, and that everything is counted.
+//! Links and switches that fail: the losses, the packets that take another path, and that everything is counted.
 
 mod common;
 
@@ -25,13 +25,13 @@ fn fabric(size: &LeafSpine, faults: &[FaultSpec]) -> Fabric {
     size.fabric(spec, |_| PLAIN)
 }
 
-/// What the direction that leaves a port has lost: class and packets; and how long the link was down.
+/// Returns the losses of the direction that leaves a port, as class and packets, and the time for which the link was down.
 fn lost(report: &Report, node: &str, port: u16) -> (Vec<(&'static str, u64)>, u64) {
     let link = report.faults.iter().find(|link| (link.node.as_str(), link.port) == (node, port)).unwrap();
     (link.lost.iter().map(|(class, packets)| (*class, *packets)).collect(), link.down_ps)
 }
 
-/// Full frames from the first host to the second, whose only switch is between them: 12.304 us and 0.5 us a link.
+/// Full frames from the first host to the second over one switch: 12.304 us and 0.5 us per link.
 #[test]
 fn frames_on_a_link_while_it_is_down_are_lost_in_both_directions_and_the_others_arrive() {
     let size = LeafSpine::default();
@@ -44,7 +44,7 @@ fn frames_on_a_link_while_it_is_down_are_lost_in_both_directions_and_the_others_
     }
     let report = finish(&mut fabric);
     assert_eq!(lost(&report, "leaf1", 2), (vec![("data", 1)], 40_000_000));
-    // The only next hop was down: the switch dropped the second by itself.
+    // The only next hop was down, so the switch dropped the second packet itself.
     assert_eq!(report.switches[0].drops, [("ingress", 1)].into());
     // A pure ACK takes less than 2 us: the first has arrived when the link fails.
     assert_eq!(lost(&report, "h2", 0), (vec![("ack", 2)], 40_000_000));
@@ -54,7 +54,7 @@ fn frames_on_a_link_while_it_is_down_are_lost_in_both_directions_and_the_others_
     let is_lost = |hop: &Hop| matches!(hop, Hop::Dropped { cause: Cause::LinkDown, .. });
     let told = log.events().iter().filter(|event| is_lost(&event.hop));
     let told: Vec<_> = told.map(|event| (event.packet, event.node, event.port)).collect();
-    // Switches are 0 to 3, hosts 4 to 7. In order of time, each when it would have arrived.
+    // Switches are 0 to 3, hosts 4 to 7. In order of time; each is lost when it would have arrived.
     assert_eq!(told, [(1, 0, 2), (4, 5, 0), (6, 5, 0)]);
 }
 
@@ -74,7 +74,7 @@ fn leaves_pass_over_a_spine_that_has_failed_from_the_instant_on() {
     assert!(first > 0 && second > 0, "both spines serve: {first} and {second}");
     assert_eq!(sent_by_spine(&[fault("spine1", None, 100, None)]), (0, 8, 0));
     assert_eq!(sent_by_spine(&[fault("spine1", None, 50, Some(99))]), (first, second, 0));
-    // The other leaf's link is nothing that this leaf knows of: the spine has no way on.
+    // This leaf does not know of the other leaf's link, and the spine has no other path.
     let (through_first, through_second, lost) = sent_by_spine(&[fault("spine1", Some(2), 100, None)]);
     assert_eq!((through_first, through_second, lost), (0, second, 0));
 }

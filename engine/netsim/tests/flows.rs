@@ -1,4 +1,4 @@
-//! TCP flows through fabrics that run the compiled P4 program: times computed by hand, congestion, repair, and counts that add up.
+//! TCP flows in fabrics that run the compiled P4 program: times computed by hand, congestion, recovery, and consistent counts.
 
 mod common;
 
@@ -37,7 +37,7 @@ fn marking(threshold: u64) -> PortSettings {
     PortSettings { aqm: Some(("mark_threshold", vec![threshold, 0xffff_ffff, 0])), ..PLAIN }
 }
 
-/// The longest queue at the port that leads to the first host.
+/// Returns the longest queue at the port that leads to the first host.
 fn deepest(report: &Report) -> u64 {
     report.switches[0].ports[0].max_queue_bytes
 }
@@ -58,9 +58,9 @@ fn a_flow_of_one_segment_takes_the_time_computed_by_hand() {
     assert_eq!((flow.received_bytes, flow.data_segments, flow.timeouts), (1460, 1, 0));
     assert_eq!(flow.goodput_bps, Some(1460 * 8_000_000_000_000 / (handshake + data)));
     let sent = |class: &str| report.classes[class].sent.packets;
-    // The second FIN comes with the ACK of the first; the last ACK is pure.
+    // The second FIN arrives with the ACK of the first; the last ACK is pure.
     assert_eq!((sent("syn"), sent("syn_ack"), sent("fin_rst"), sent("ack")), (1, 1, 2, 1));
-    // The server's end is over when the last ACK arrives, and no end stays in TIME-WAIT.
+    // The server's end has ended when the last ACK arrives, and no end stays in TIME-WAIT.
     let small = 2 * (60 + 24) * 8_000 + 2 * 500_000;
     assert_eq!(report.elapsed_ps, 3_000_000 + handshake + data + 2 * small);
 }
@@ -109,7 +109,7 @@ fn hosts_that_take_time_for_a_segment_delay_each_by_it() {
         assert!(report.idle);
         assert_eq!(fabric.flow_report(0).as_ref(), report.flows.first());
         assert_eq!(fabric.flow_report(1), None);
-        // The network's latency is without the hosts'.
+        // The network's latency excludes the hosts'.
         (report.flows[0].completion_ps.unwrap(), report.classes["syn"].latency.unwrap().mean_ps)
     };
     let without = completion(HostDelaySpec::default());
@@ -161,7 +161,7 @@ fn marking_keeps_the_queue_short_where_a_full_buffer_would_drop() {
     assert!(dropped.conservation.switch_drops > 10);
     assert!(sum(&dropped, |flow| flow.retransmitted_segments) > 10);
     assert_eq!(dropped.classes["data"].delivered_ce, 0);
-    // Slow start of seven flows goes beyond the threshold, but the latency of the run tells.
+    // Slow start of seven flows exceeds the threshold, so the latency of the whole run is compared.
     let mean = |report: &Report| report.classes["data"].latency.unwrap().mean_ps;
     assert!(2 * mean(&marked) < mean(&dropped), "{} and {}", mean(&marked), mean(&dropped));
     assert!(deepest(&marked) < deepest(&dropped));
@@ -228,8 +228,8 @@ fn flows_that_cannot_be_are_refused() {
     assert!(matches!(refused(0, 1, u64::MAX, 20), FlowError::Bytes { .. }));
 }
 
-/// Three flows leave one host of 1 Gb/s for three others: the queue is in their own NIC, and nothing there marks or drops. TCP small
-/// queues keep two segments of each in it (and their ACKs' latency is the path's), at the same goodput.
+/// Three flows leave one host of 1 Gb/s for three others: the queue is in their own NIC, which neither marks nor drops.
+/// TCP small queues keep two segments of each in it (and their ACKs' latency is the path's), at the same goodput.
 #[test]
 fn small_queues_keep_the_latency_of_a_hosts_own_nic_short() {
     let run = |tsq| {
@@ -245,15 +245,15 @@ fn small_queues_keep_the_latency_of_a_hosts_own_nic_short() {
         (report.hosts[0].max_queue_bytes, report.classes["data"].latency.unwrap().mean_ps, last)
     };
     let (unbounded, bounded) = (run(None), run(Some(Duration::ZERO)));
-    // Frames of 1514 bytes; a bound of two segments each, and at most one more in the instant of leaving.
+    // Frames of 1514 bytes; a limit of two segments each, and at most one more at the instant of leaving.
     assert!(bounded.0 <= 3 * 3 * 1514, "{} bytes waited", bounded.0);
     assert!(bounded.1 < 120_000_000, "two segments of each of three flows, and the path: {} ps", bounded.1);
     assert!(unbounded.1 > 20 * bounded.1, "{unbounded:?} without, {bounded:?} with");
     assert!(bounded.2 < unbounded.2 + unbounded.2 / 100, "{unbounded:?} without, {bounded:?} with");
 }
 
-/// A DCTCP flow with ECT(1) and a CUBIC flow with ECT(0) share a port that marks ECT(1) above 15 kB and ECT(0) above 60 kB. It is one queue: CUBIC
-/// keeps it above the L4S threshold, so that every packet of the other is marked.
+/// A DCTCP flow with ECT(1) and a CUBIC flow with ECT(0) share a port that marks ECT(1) above 15 kB and ECT(0) above 60
+/// kB. It is one queue: CUBIC keeps it above the L4S threshold, so every packet of the DCTCP flow is marked.
 #[test]
 fn the_l4s_threshold_marks_ect1_and_in_a_shared_queue_the_classic_flow_takes_the_link() {
     let size = LeafSpine { leaves: 2, hosts_per_leaf: 4, ..LeafSpine::default() };

@@ -1,5 +1,5 @@
-//! The hold of host NICs in every case of a small world, against the plain reference that also judges the P4 program
-//! (`simple_switch/tests/hold_exhaustive.rs`). Every value that the machine shows is compared after every packet.
+//! The hold of host NICs in every case of a small world, compared with the plain reference that also judges the P4
+//! program (`simple_switch/tests/hold_exhaustive.rs`). Every value of the machine is compared after every packet.
 
 #[path = "../../simple_switch/tests/support/hold_reference.rs"]
 mod reference;
@@ -7,7 +7,7 @@ mod reference;
 use netsim::eee::{Eee, EeeParams, EeeState};
 use reference::{account, longest_wait, Packet, Port, Settings, State};
 
-/// Frame bytes and ticks on the wire, with a tick a byte and no overhead.
+/// Frame bytes and ticks on the wire, with one tick per byte and no overhead.
 const SIZES: [u64; 2] = [1, 2];
 
 /// Packets leave as soon as they may; one that arrives at that very instant is admitted first.
@@ -26,7 +26,7 @@ fn run(settings: Settings, packets: &[Packet]) {
     let mut departures = Vec::new();
     let mut leave_before = |end: u64, port: &mut Port, machine: &mut Eee| {
         while let Some(at) = port.next_departure().filter(|at| *at < end) {
-            // Does nothing wait for less, or for more, than the machine says?
+            // The first frame leaves neither earlier nor later than the machine says.
             let first = port.queue[0];
             assert_eq!(at, first.at.max(machine.busy_until()).max(machine.gate_open_at()));
             machine.depart(at, first.bytes as u32);
@@ -75,7 +75,7 @@ fn compare(port: &Port, machine: &Eee, settings: Settings, packets: &[Packet]) {
     assert_eq!(shown, expected, "{packets:?}, {settings:?}");
 }
 
-/// All sequences of `count` packets with gaps and sizes from the lists.
+/// Returns all sequences of `count` packets with gaps and sizes from the lists.
 fn patterns(count: usize, gaps: &[u64]) -> Vec<Vec<Packet>> {
     let mut patterns = vec![Vec::new()];
     for _ in 0..count {

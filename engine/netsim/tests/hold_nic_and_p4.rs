@@ -2,11 +2,11 @@
 //! same times, on links of the same speed. Both clocks tick in picoseconds, so every departure and every register must
 //! be equal, packet by packet.
 //!
-//! Random histories with real PHY times, frame sizes and speeds; each of the two against one plain reference, in every
-//! case of a small world, is in `hold_exhaustive.rs` here and in simple_switch.
+//! Random histories with real PHY times, frame sizes and speeds. The two files `hold_exhaustive.rs`, here and in
+//! simple_switch, compare each of the two with one plain reference in every case of a small world.
 
 #[path = "../../simple_switch/tests/support/eeon.rs"]
-#[allow(dead_code)] // A part of it is used here.
+#[allow(dead_code)] // Only a part of it is used here.
 mod eeon;
 
 use netsim::eee::EeeState;
@@ -20,11 +20,11 @@ const PORT: u16 = 2;
 /// eeon.rs writes it into the table.
 const OVERHEAD: Bytes = Bytes::new(24);
 
-/// A NIC and a switch whose port 2 has its settings and its link's speed.
+/// A NIC, and a switch whose port 2 has its settings and its link's speed.
 struct Pair {
     nic: Nic,
     switch: Switch,
-    /// Packets that have left the NIC and not yet been seen from the switch: number, when.
+    /// Packets that have left the NIC but not yet the switch: number, time.
     departed: std::collections::VecDeque<(u64, Time)>,
     left: usize,
 }
@@ -60,7 +60,7 @@ impl Pair {
         self.settle(now)
     }
 
-    /// When either has something to send, both must.
+    /// Returns when both have something to send next; it is an error if only one has.
     fn next(&self, now: Time) -> Result<Option<Time>, TestCaseError> {
         let nic = self.nic.next_departure().map(|at| at.max(now));
         let switch = self.switch.next_wakeup();

@@ -1,4 +1,4 @@
-//! The stream of hops: one packet's whole way with its numbers, what filters leave out, and that nobody notices the recording.
+//! The hop log: one packet's whole path with its numbers, the effect of filters, and that recording changes nothing.
 
 mod common;
 
@@ -19,7 +19,7 @@ fn with_fields() -> HopFilter {
     HopFilter { fields: fields.to_vec(), port_field: Some(2), ..HopFilter::default() }
 }
 
-/// A fabric whose links sleep and hold, and that marks what finds more than two full frames.
+/// Returns a fabric whose links sleep and hold, and that marks packets that find more than two full frames.
 fn fabric(size: &LeafSpine) -> Fabric {
     size.fabric(size.spec(), |rate| PortSettings {
         aqm: Some(("mark_threshold", vec![3_028, 3_028, 0])),
@@ -88,7 +88,7 @@ fn a_packet_has_one_number_on_its_whole_way_and_each_hop_tells_what_it_did() {
     assert_eq!(phy[2].hop.kind(), HopKind::Slept, "it sleeps again when the run ends");
 }
 
-/// Returns a value that an event was recorded with, if it was.
+/// Returns a value that an event was recorded with, if any.
 fn value(log: &HopLog, event: &HopEvent, field: usize) -> Option<u64> {
     match event.hop {
         Hop::Judged { values, .. } | Hop::Sent { values, .. } if values != NONE => {
@@ -115,7 +115,7 @@ fn the_numbers_of_a_verdict_are_those_of_the_queue_and_marks_are_as_many_as_are_
     }
     let ce: u64 = report.classes.values().map(|class| class.delivered_ce).sum();
     assert!(marked > 20, "{marked}");
-    // A packet that came with CE is not marked again.
+    // A packet that arrived with CE is not marked again.
     assert_eq!(marked, ce);
     let sent = log.events().iter().filter(|event| event.hop.kind() == HopKind::Sent);
     assert_eq!(sent.filter(|event| value(&log, event, 0) == Some(MARKED)).count() as u64, ce);

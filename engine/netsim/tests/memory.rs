@@ -1,6 +1,6 @@
 //! The papers' 160 hosts, 4 leaves and 2 spines take less than 500 MB before a packet is sent.
 
-#![allow(unsafe_code)] // Counting allocations takes a global allocator, whose trait is unsafe; it only forwards.
+#![allow(unsafe_code)] // Counting allocations requires a global allocator, whose trait is unsafe; it only forwards.
 
 mod common;
 #[path = "../../simple_switch/tests/support/counting.rs"]

@@ -1,4 +1,4 @@
-//! A NIC's AQM against the P4 program's: the same frames at the same times get the same marks and drops.
+//! A NIC's AQM compared with the P4 program's: the same frames at the same times get the same marks and drops.
 
 mod common;
 
@@ -43,7 +43,7 @@ fn arrivals(size: &LeafSpine) -> Vec<(u64, Vec<u8>)> {
         .collect()
 }
 
-/// The queue is the switch's port to the second host.
+/// Returns the report with the AQM at the switch's port to the second host.
 fn by_program(action: &'static str, values: &[u64]) -> Report {
     let size = size(NicSpec::default());
     let mut spec = size.spec();
@@ -61,7 +61,7 @@ fn by_program(action: &'static str, values: &[u64]) -> Report {
     finish(&mut fabric)
 }
 
-/// The queue is the first host's NIC.
+/// Returns the report with the AQM in the first host's NIC.
 fn by_nic(aqm: Option<NicAqm>) -> Report {
     let size = size(NicSpec { buffer_bytes: Some(BUFFER.into()), aqm, ..NicSpec::default() });
     let mut fabric = size.fabric(size.spec(), |_| PLAIN);

@@ -1,7 +1,7 @@
-//! What must always hold of a fabric that runs the compiled program, whatever its size, settings, packets, times and clocks:
-//! the six properties of one switch (`simple_switch/tests/properties`) again, seen from the ends and by the PHYs.
+//! Properties of every fabric that runs the compiled program, whatever its size, settings, packets, times and clocks:
+//! the six properties of one switch (`simple_switch/tests/properties`) again, observed at the ends and by the PHYs.
 //!
-//! Not seen here: the order of packets between two hosts (each port's is), IPv6 routes, and packet I/O.
+//! Not covered: the order of packets between two hosts (each port's is), IPv6 routes, and packet I/O.
 
 mod common;
 #[path = "../../simple_switch/tests/support/properties/mod.rs"]
@@ -158,7 +158,7 @@ impl Case {
         ports
     }
 
-    /// The settings with the times of a PHY of this rate.
+    /// Returns the settings with the times of a PHY of this rate.
     fn with_phy(&self, mut settings: Settings, bps: u64) -> Settings {
         if let Some(eee) = &mut settings.eee {
             (eee.sleep, eee.wake) = self.transition(bps);

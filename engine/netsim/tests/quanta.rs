@@ -1,4 +1,4 @@
-//! Queues of switch ports that share their links by weight, on whole fabrics.
+//! Queues of switch ports that share their links by weight, in whole fabrics.
 
 mod common;
 

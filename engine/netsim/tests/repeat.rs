@@ -1,5 +1,5 @@
-//! A busy fabric with EEE, coalescing and random marks everywhere: its PHYs are never surprised, and it gives the same
-//! report again, byte for byte.
+//! A busy fabric with EEE, coalescing and random marks everywhere has no PHY violations, and gives the same report
+//! again, byte for byte.
 
 mod common;
 

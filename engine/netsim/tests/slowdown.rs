@@ -1,4 +1,4 @@
-//! The slowdown of flows: what a flow takes over the least time that its path allows, over fabrics that run the compiled P4 program.
+//! The slowdown of flows: completion time over the minimum time that the path allows, in fabrics that run the compiled P4 program.
 
 mod common;
 
@@ -10,7 +10,7 @@ use units::{Bytes, DataRate, Time};
 
 const LIMIT: Time = Time::from_ps(10_000_000_000_000_000);
 
-/// Rows of all flows that have ended.
+/// Returns the rows of all flows that have ended.
 fn rows(
     size: &LeafSpine,
     delay: HostDelaySpec,

@@ -1,4 +1,4 @@
-//! What comes from outside: frames that are refused, and frames of any content that are not.
+//! External input: frames that are refused, and frames of any content that are accepted.
 
 mod common;
 

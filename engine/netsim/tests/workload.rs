@@ -1,4 +1,4 @@
-//! Applications over fabrics that run the compiled P4 program: times by hand, sharing of links, memory, counts that add up.
+//! Applications over fabrics that run the compiled P4 program: times computed by hand, sharing of links, memory, consistent counts.
 
 mod common;
 
@@ -188,7 +188,7 @@ fn the_same_workload_gives_the_same_report_whatever_the_slices() {
     assert_eq!(whole, run(Some(Duration::from_ms(77))));
 }
 
-/// Ten thousand connections one after the other take the memory of a few.
+/// Ten thousand consecutive connections take the memory of a few.
 #[test]
 fn the_state_of_a_connection_that_is_over_is_given_to_the_next() {
     let size = LeafSpine::default();

@@ -33,10 +33,10 @@ class PoissonReport(TypedDict):
 
 @final
 class ClassCounts(TypedDict):
-    """What a NIC's queue did to the packets of one class."""
+    """Marks and drops of a NIC's queue for the packets of one class."""
 
     marked: int
-    """Given CE."""
+    """Marked with CE."""
 
     early_dropped: int
     """Dropped by the AQM."""
@@ -71,7 +71,7 @@ ConnectionKind: TypeAlias = Literal["persistent", "new"]
 
 @final
 class Conservation(TypedDict):
-    """Packet counts of the whole fabric. Packets that came in went out, were lost, or are still inside."""
+    """Packet counts of the whole fabric. Packets that entered have left, were lost, or are still inside."""
 
     sent: int
     """Offered to NICs by hosts."""
@@ -83,7 +83,7 @@ class Conservation(TypedDict):
     """Made inside switches: clones, and replicas beyond the first."""
 
     delivered: int
-    """Arrived at the host that it was for."""
+    """Arrived at their destination host."""
 
     misdelivered: int
     """Arrived at another host."""
@@ -92,7 +92,7 @@ class Conservation(TypedDict):
     """Sent to the controller."""
 
     nic_drops: int
-    """Did not fit a NIC's queue."""
+    """Did not fit a NIC's queue, or were dropped by its AQM."""
 
     switch_drops: int
     """Dropped by switches."""
@@ -143,36 +143,36 @@ class Count(TypedDict):
 
 @final
 class DcqcnReport(TypedDict):
-    """What DCQCN has done at a host, as receiver and as sender."""
+    """DCQCN at a host, as receiver and as sender."""
 
     marked: int
-    """Packets that have arrived with CE."""
+    """Packets that arrived with CE."""
 
     cnps_sent: int
     """Notifications sent for them."""
 
     cnps: int
-    """Notifications that have arrived."""
+    """Notifications that arrived."""
 
     malformed: int
-    """Of them: not well-formed, or about a flow that another host sends."""
+    """Of these, ones that were malformed, or about a flow that another host sends."""
 
     without_limiter: int
-    """Of them: for a flow without limiter, when there were as many as a NIC has."""
+    """Of these, ones for a flow without a limiter, when the NIC had the maximum number of limiters."""
 
     max_limiters: int
-    """Maximum number of flows that were limited at a time."""
+    """Maximum number of flows limited at a time."""
 
 
 @final
 class DcqcnSettings(TypedDict):
-    """Settings of DCQCN at a sender, with the values that Zhu et al. (SIGCOMM 2015) deployed, as far as they are printed."""
+    """Settings of DCQCN at a sender, with the values that Zhu et al. (SIGCOMM 2015) deployed, as far as published."""
 
     active_bps: NotRequired[int]
-    """What a cycle of additive increase adds to the target. Default 40 Mb/s."""
+    """Increase of the target per cycle of additive increase. Default 40 Mb/s."""
 
     alpha_timer_ps: NotRequired[int]
-    """K: time without notification after which the estimate of congestion decays. Default 55 us."""
+    """K: time without a notification after which the estimate of congestion decays. Default 55 us."""
 
     cycle_bytes: NotRequired[int]
     """B: bytes of a cycle. Default 10 MB."""
@@ -185,12 +185,12 @@ class DcqcnSettings(TypedDict):
 
     hyper_bps: NotRequired[int]
     """
-    What one of hyper increase adds, times how many there have been. Not printed; default 400 Mb/s, ten times
-    `active_bps` as in QCN.
+    Increase per cycle of hyper increase, times the number of these cycles so far. Not published; default 400 Mb/s,
+    ten times `active_bps` as in QCN.
     """
 
     min_bps: NotRequired[int]
-    """No rate is lower. Default 5 Mb/s."""
+    """The minimum rate. Default 5 Mb/s."""
 
     timer_ps: NotRequired[int]
     """T: time of a cycle. Default 55 us."""
@@ -201,7 +201,7 @@ class DelayedAckSpec(TypedDict):
     """When data in order is acknowledged."""
 
     segments: int
-    """At the latest with this many segments."""
+    """At the latest after this many segments."""
 
     timer_ps: int
     """At the latest after this time."""
@@ -250,13 +250,13 @@ Ect: TypeAlias = Literal["data_only", "ns2", "linux"]
 
 @final
 class EeeAccount(TypedDict):
-    """What an EEE state machine counts itself."""
+    """Counts of an EEE state machine."""
 
     wakes: int
     """Wakes."""
 
     lpi_ps: int
-    """Time in low power idle, over finished sleeps."""
+    """Time in low-power idle, over finished sleeps."""
 
 
 @final
@@ -270,15 +270,15 @@ class FaultSpec(TypedDict):
     """When the link goes down."""
 
     port: NotRequired[int | None]
-    """Its port whose link fails; every link of the node when absent."""
+    """The port whose link fails; every link of the node when absent."""
 
     until_ps: NotRequired[int | None]
-    """When it comes back; never when absent."""
+    """When it comes back up; never when absent."""
 
 
 @final
 class FaultyLinkReport(TypedDict):
-    """One direction of a link that was to fail."""
+    """One direction of a link with a fault in the spec."""
 
     node: str
     """The node that sends."""
@@ -290,10 +290,10 @@ class FaultyLinkReport(TypedDict):
     """The node at the other end."""
 
     down_ps: int
-    """How long the link was down."""
+    """Time for which the link was down."""
 
     lost: dict[str, int]
-    """Packets lost for it, by class as sent; those that switches made are `control`. Classes that lost none are left out."""
+    """Packets lost on it, by class as sent; packets that switches generated are `control`. Classes without losses are left out."""
 
 
 @final
@@ -301,43 +301,43 @@ class FlowReport(TypedDict):
     """One TCP flow."""
 
     source: str
-    """The host that sends."""
+    """The sending host."""
 
     destination: str
-    """The host that receives."""
+    """The receiving host."""
 
     bytes: int
     """Bytes to be sent."""
 
     start_ps: int
-    """When the connection was opened."""
+    """When the connection is opened."""
 
     received_bytes: int
-    """Bytes that have arrived in order."""
+    """Bytes that arrived in order."""
 
     completion_ps: int | None
-    """From the start until the last byte and the FIN had arrived; absent when they have not."""
+    """Time from the start until the last byte and the FIN had arrived; absent when they have not."""
 
     goodput_bps: int | None
     """Bytes over completion time."""
 
     data_segments: int
-    """Segments with payload sent, retransmissions included."""
+    """Segments with payload sent, including retransmissions."""
 
     retransmitted_segments: int
-    """Segments sent again, SYNs not counted."""
+    """Segments retransmitted, without SYNs."""
 
     fast_recoveries: int
-    """Losses found by duplicate ACKs."""
+    """Losses detected by duplicate ACKs."""
 
     timeouts: int
-    """Expirations of the sender's retransmission timer, SYNs' included."""
+    """Expirations of the sender's retransmission timer, including those of SYNs."""
 
     mark_reductions: int
-    """Windows reduced for ECN marks."""
+    """Window reductions for ECN marks."""
 
     given_up: bool
-    """An end has given up, because the other did not answer."""
+    """Whether an end has given up, because the other did not respond."""
 
 
 @final
@@ -402,7 +402,7 @@ Gaps: TypeAlias = Literal["poisson"] | Literal["fixed"] | LognormalGaps
 
 @final
 class HostDelaySpec(TypedDict):
-    """How long a host's TCP, driver and buses take for a segment: a delay, the same for each, and no limit of segments a second."""
+    """Delay of a segment in a host's TCP, driver and buses: the same for each segment, without a limit of segments per second."""
 
     rx_ps: NotRequired[int]
     """From the frame's arrival to the connection. Default 0."""
@@ -413,7 +413,7 @@ class HostDelaySpec(TypedDict):
 
 @final
 class HyStartSpec(TypedDict):
-    """From which rise of round-trip times on HyStart++ ends slow start: an eighth, and between these."""
+    """The rise of round-trip times at which HyStart++ ends slow start: an eighth, within these bounds."""
 
     min_rtt_thresh_ps: int
     """MIN_RTT_THRESH; 4 ms in RFC 9406."""
@@ -518,13 +518,13 @@ class JobSpec(TypedDict):
 
 @final
 class ArrivedStep(TypedDict):
-    """It came in."""
+    """It arrived."""
 
     packet: int
-    """The packet: 0 for the first frame, a number more for each further frame and copy."""
+    """The packet: 0 for the first frame, and the next number for each further frame or copy."""
 
     at_ps: int
-    """When."""
+    """Time."""
 
     step: Literal["arrived"]
     port: int
@@ -539,10 +539,10 @@ class CopiedStep(TypedDict):
     """A copy of it was made."""
 
     packet: int
-    """The packet: 0 for the first frame, a number more for each further frame and copy."""
+    """The packet: 0 for the first frame, and the next number for each further frame or copy."""
 
     at_ps: int
-    """When."""
+    """Time."""
 
     step: Literal["copied"]
     to: int
@@ -554,10 +554,10 @@ class NotCopiedStep(TypedDict):
     """No copy could be made."""
 
     packet: int
-    """The packet: 0 for the first frame, a number more for each further frame and copy."""
+    """The packet: 0 for the first frame, and the next number for each further frame or copy."""
 
     at_ps: int
-    """When."""
+    """Time."""
 
     step: Literal["not_copied"]
     cause: str
@@ -569,28 +569,28 @@ class CloneStep(TypedDict):
     """It is a clone."""
 
     packet: int
-    """The packet: 0 for the first frame, a number more for each further frame and copy."""
+    """The packet: 0 for the first frame, and the next number for each further frame or copy."""
 
     at_ps: int
-    """When."""
+    """Time."""
 
     step: Literal["clone"]
     session: int
     """Session."""
 
     egress: bool
-    """Made after egress; otherwise after ingress."""
+    """Whether it was made after egress; otherwise after ingress."""
 
 
 @final
 class NoCloneSessionStep(TypedDict):
-    """A clone was asked for in a session that does not exist."""
+    """A clone was requested in a session that does not exist."""
 
     packet: int
-    """The packet: 0 for the first frame, a number more for each further frame and copy."""
+    """The packet: 0 for the first frame, and the next number for each further frame or copy."""
 
     at_ps: int
-    """When."""
+    """Time."""
 
     step: Literal["no_clone_session"]
     session: int
@@ -599,13 +599,13 @@ class NoCloneSessionStep(TypedDict):
 
 @final
 class ReplicaStep(TypedDict):
-    """It is one of the packets that a multicast group makes."""
+    """It is a replica of a multicast group."""
 
     packet: int
-    """The packet: 0 for the first frame, a number more for each further frame and copy."""
+    """The packet: 0 for the first frame, and the next number for each further frame or copy."""
 
     at_ps: int
-    """When."""
+    """Time."""
 
     step: Literal["replica"]
     group: int
@@ -615,18 +615,18 @@ class ReplicaStep(TypedDict):
     """Replication id."""
 
     port: int
-    """Port that it goes to."""
+    """Port to which it goes."""
 
 
 @final
 class ResubmittedStep(TypedDict):
-    """It runs through ingress again at once."""
+    """It runs through ingress again at the same instant."""
 
     packet: int
-    """The packet: 0 for the first frame, a number more for each further frame and copy."""
+    """The packet: 0 for the first frame, and the next number for each further frame or copy."""
 
     at_ps: int
-    """When."""
+    """Time."""
 
     step: Literal["resubmitted"]
 
@@ -636,10 +636,10 @@ class QueuedStep(TypedDict):
     """It entered a queue."""
 
     packet: int
-    """The packet: 0 for the first frame, a number more for each further frame and copy."""
+    """The packet: 0 for the first frame, and the next number for each further frame or copy."""
 
     at_ps: int
-    """When."""
+    """Time."""
 
     step: Literal["queued"]
     port: int
@@ -649,19 +649,19 @@ class QueuedStep(TypedDict):
     """Priority of the queue."""
 
     packets_ahead: int
-    """Packets before it in that queue."""
+    """Packets ahead of it in that queue."""
 
     bytes_ahead: int
     """Bytes waiting in all queues of the port, this packet excluded."""
 
     gate_opens_ps: int | None
-    """When the port's gate opens: now or before when it is open, none when it never does."""
+    """Time at which the port's gate opens: not after now if it is open, none if it never opens."""
 
     pause_ends_ps: int
-    """When the pause of the queue ends (priority flow control): now or before when there is none."""
+    """Time at which the pause of the queue ends (priority flow control): not after now if there is none."""
 
     wire_free_ps: int
-    """When the wire has sent what it is sending."""
+    """Time at which the wire becomes free."""
 
 
 @final
@@ -669,10 +669,10 @@ class DequeuedStep(TypedDict):
     """It left the queue."""
 
     packet: int
-    """The packet: 0 for the first frame, a number more for each further frame and copy."""
+    """The packet: 0 for the first frame, and the next number for each further frame or copy."""
 
     at_ps: int
-    """When."""
+    """Time."""
 
     step: Literal["dequeued"]
     port: int
@@ -681,17 +681,17 @@ class DequeuedStep(TypedDict):
 
 @final
 class RecirculatedStep(TypedDict):
-    """It went round to ingress."""
+    """It was recirculated."""
 
     packet: int
-    """The packet: 0 for the first frame, a number more for each further frame and copy."""
+    """The packet: 0 for the first frame, and the next number for each further frame or copy."""
 
     at_ps: int
-    """When."""
+    """Time."""
 
     step: Literal["recirculated"]
     back_at_ps: int
-    """When it is there."""
+    """Time at which it reaches ingress."""
 
 
 @final
@@ -699,14 +699,14 @@ class DroppedStep(TypedDict):
     """It was lost."""
 
     packet: int
-    """The packet: 0 for the first frame, a number more for each further frame and copy."""
+    """The packet: 0 for the first frame, and the next number for each further frame or copy."""
 
     at_ps: int
-    """When."""
+    """Time."""
 
     step: Literal["dropped"]
     port: int
-    """Port that counts it."""
+    """Port at which the drop is counted."""
 
     cause: str
     """Why."""
@@ -717,17 +717,17 @@ class SentStep(TypedDict):
     """It left."""
 
     packet: int
-    """The packet: 0 for the first frame, a number more for each further frame and copy."""
+    """The packet: 0 for the first frame, and the next number for each further frame or copy."""
 
     at_ps: int
-    """When."""
+    """Time."""
 
     step: Literal["sent"]
     port: int
     """Port."""
 
     wire_time_ps: int
-    """How long the wire is busy with it."""
+    """Time for which the wire is busy with it."""
 
     frame: str
     """The frame."""
@@ -735,7 +735,7 @@ class SentStep(TypedDict):
 
 @final
 class LatencyReport(TypedDict):
-    """A distribution of latencies. The quantiles are within 0.2 %, the rest is exact."""
+    """A distribution of latencies. The quantiles are within 0.2 %, the other values are exact."""
 
     mean_ps: int
     """Mean, rounded down."""
@@ -778,37 +778,37 @@ class LayerEnergy(TypedDict):
     """Energy and time of several transmitters."""
 
     transmitters: int
-    """How many."""
+    """Number of transmitters."""
 
     used_joules: float
     """Energy used."""
 
     legacy_joules: float
-    """Without EEE."""
+    """Energy without EEE."""
 
     ideal_joules: float
-    """With sleep and wake in no time."""
+    """Energy if they slept and woke in no time."""
 
     transmitting_share: float
     """Share of their time with something on the wire."""
 
     active_share: float
-    """Share of their time awake, transmitting included."""
+    """Share of their time awake, including transmission."""
 
     sleep_share: float
-    """Share of their time going to sleep."""
+    """Share of their time in transition to sleep."""
 
     lpi_share: float
-    """Share of their time in low power idle."""
+    """Share of their time in low-power idle."""
 
     wake_share: float
     """Share of their time waking up."""
 
     wakes: int
-    """Times they were woken."""
+    """Number of wakes."""
 
     violations: int
-    """Transmissions that started before the PHY could be awake; not 0 means that what controls it is wrong."""
+    """Transmissions that started before the PHY could be awake. If it is not 0, the sender is wrong."""
 
 
 @final
@@ -934,42 +934,42 @@ class NamedValue(TypedDict):
 
 @final
 class MarkThresholdAqm(TypedDict):
-    """ECT packets that find more than this are marked; nothing is dropped early."""
+    """Marks ECT packets that find more bytes than a threshold; drops nothing early."""
 
     mode: Literal["mark_threshold"]
     threshold_bytes: int
-    """Queued bytes."""
+    """Threshold for ECT(0), in queued bytes."""
 
     l4s_threshold_bytes: int
-    """The same for ECT(1)."""
+    """Threshold for ECT(1), in queued bytes."""
 
     at_dequeue: bool
-    """Whether what is left behind counts, not what is found."""
+    """Whether the bytes left behind count, not the bytes found."""
 
 
 @final
 class NicClassesSpec(TypedDict):
-    """Queues of NICs: which frames wait where, and which of them a pause frame stops."""
+    """Queues of NICs: the queue of each frame, and the queues that a pause frame stops."""
 
     default_priority: NotRequired[int]
-    """That of all other frames, 0 to 7. Default 0."""
+    """The priority of all other frames, 0 to 7. Default 0."""
 
     dscp: NotRequired[list[DscpPriority]]
-    """The priority of each DSCP that is named."""
+    """The priority of each listed DSCP."""
 
     pausable: NotRequired[list[int]]
-    """Priorities that pause frames of the switch stop."""
+    """Priorities that pause frames from the switch stop."""
 
 
 @final
 class NicDcqcnSpec(TypedDict):
-    """DCQCN at a NIC, in both of its parts. Data that leaves without ECN codepoint gets ECT(0)."""
+    """DCQCN at a NIC, as receiver and sender. Data without an ECN codepoint leaves as ECT(0)."""
 
     cnp_dscp: NotRequired[int]
-    """DSCP of the notifications, by which switches may serve them first. Default 48 (CS6)."""
+    """DSCP of the notifications, so that switches can serve them first. Default 48 (CS6)."""
 
     cnp_interval_ps: NotRequired[int]
-    """Least time between two notifications about a flow that this NIC receives. Default 50 us."""
+    """Minimum time between two notifications about a flow that this NIC receives. Default 50 us."""
 
     reaction: NotRequired[DcqcnSettings]
     """The reaction point of each flow that this NIC sends."""
@@ -980,16 +980,16 @@ class NicEeeSpec(TypedDict):
     """EEE and coalescing of a NIC."""
 
     hold_ps: NotRequired[int]
-    """Holding time; 0, the default, is standard EEE."""
+    """Holding timer; 0, the default, is standard EEE."""
 
     stall_ps: NotRequired[int]
     """Idle time before sleeping. Default 0."""
 
     trigger_bytes: NotRequired[int]
-    """Held bytes that end the hold. Default 0: no such trigger."""
+    """Number of held bytes that ends the hold. Default 0: no such trigger."""
 
     trigger_packets: NotRequired[int]
-    """Held frames that end the hold. Default 0: no such trigger."""
+    """Number of held frames that ends the hold. Default 0: no such trigger."""
 
 
 Pattern: TypeAlias = Literal["all_to_all", "permutation", "between_racks", "to_one_rack"]
@@ -998,21 +998,21 @@ Pattern: TypeAlias = Literal["all_to_all", "permutation", "between_racks", "to_o
 
 @final
 class PauseAccount(TypedDict):
-    """What became of the frames of MAC control that came to a NIC."""
+    """What happened to the MAC control frames that arrived at a NIC."""
 
     obeyed: int
-    """Pauses that were obeyed, and ends of pauses."""
+    """Pauses that were obeyed, including ends of pauses."""
 
     ignored: int
-    """Frames that moved nothing: malformed, of another opcode, for queues that are not paused here."""
+    """Frames without effect: malformed, with another opcode, or for queues that may not be paused here."""
 
 
 @final
 class PausedQueueReport(TypedDict):
-    """A queue for which pauses have come, at the sending end of a link."""
+    """A queue that has received pauses, at the sending end of a link."""
 
     node: str
-    """The node that was to pause."""
+    """The node that received the pauses."""
 
     port: int
     """The port by which it sends."""
@@ -1021,19 +1021,19 @@ class PausedQueueReport(TypedDict):
     """The node that sent the pauses."""
 
     peer_port: int
-    """The port by which that sent them."""
+    """The port by which the peer sent them."""
 
     priority: int
-    """The priority that was to pause."""
+    """The paused priority."""
 
     pauses: int
-    """Pauses with a time above 0, obeyed or not, also those that went on with one before."""
+    """Pauses with a time above 0, obeyed or not, including those that extended another."""
 
     paused_ps: int
-    """How long the queue was paused."""
+    """Time for which the queue was paused."""
 
     longest_ps: int
-    """How long it was paused at most without a gap."""
+    """Maximum time for which it was paused without a gap."""
 
 
 @final
@@ -1041,7 +1041,7 @@ class PhyEeeSpec(TypedDict):
     """A PHY that sleeps."""
 
     stall_ps: NotRequired[int]
-    """Idle time before it does. Default 0."""
+    """Idle time before it sleeps. Default 0."""
 
 
 @final
@@ -1049,19 +1049,19 @@ class PhySpec(TypedDict):
     """Power and timings of the PHYs of one rate."""
 
     rate_bps: int
-    """The links' rate."""
+    """The link rate."""
 
     watts: float
-    """Power of one port, not in low power idle."""
+    """Power of one port when it is not in low-power idle."""
 
     sleep_ps: int
-    """Ts."""
+    """Ts, the time to go to sleep."""
 
     wake_ps: int
-    """Tw."""
+    """Tw, the time to wake."""
 
     lpi_fraction: NotRequired[float]
-    """Power in low power idle as a fraction of that. Default 0.1."""
+    """Power in low-power idle as a fraction of `watts`. Default 0.1."""
 
 
 @final
@@ -1081,16 +1081,16 @@ class PortReport(TypedDict):
     """Frames and bytes sent."""
 
     drops: dict[str, int]
-    """Drops attributed to this port, by cause."""
+    """Drops counted at this port, by cause."""
 
     reordered: int
     """Frames sent after one that was queued later."""
 
     max_queue_packets: int
-    """Maximum number of packets in the queue, one that leaves in the same instant included."""
+    """Maximum number of packets in the port's queues, including one that leaves at the same instant."""
 
     max_queue_bytes: int
-    """Maximum number of bytes in the queue, likewise."""
+    """Maximum number of bytes in the port's queues, likewise."""
 
 
 @final
@@ -1113,15 +1113,15 @@ class PortStats(TypedDict):
     """Frames sent after one that was first queued later, at the same priority."""
 
     max_queue_packets: int
-    """Maximum number of packets that ever waited, over all priorities."""
+    """Maximum number of packets that waited at a time, over all priorities."""
 
     max_queue_bytes: int
-    """Maximum number of bytes that ever waited, over all priorities."""
+    """Maximum number of bytes that waited at a time, over all priorities."""
 
     drops: dict[str, int]
     """
-    Drops by cause: those in ingress and of copies at the port where the packet came in, those at a queue or in
-    egress at the port where it was to leave.
+    Drops by cause. Drops in ingress and of copies are counted at the port of arrival, drops at a queue or in egress
+    at the port of departure.
     """
 
 
@@ -1131,29 +1131,29 @@ Protect: TypeAlias = Literal["ect", "ece", "ack_syn"]
 
 @final
 class QcnReport(TypedDict):
-    """What congestion notification messages have done at a NIC."""
+    """Congestion notification messages at a NIC."""
 
     messages: int
-    """Messages that have arrived."""
+    """Messages that arrived."""
 
     malformed: int
-    """Of them: not well-formed."""
+    """Of these, malformed ones."""
 
     unknown_flow: int
-    """Of them: for a flow that another host sends."""
+    """Of these, ones for a flow that another host sends."""
 
     without_effect: int
-    """Of them: with feedback 0."""
+    """Of these, ones with feedback 0."""
 
     without_limiter: int
-    """Of them: for a flow without limiter, when there were as many as a NIC has."""
+    """Of these, ones for a flow without a limiter, when the NIC had the maximum number of limiters."""
 
     max_limiters: int
-    """Maximum number of flows that were limited at a time."""
+    """Maximum number of flows limited at a time."""
 
 
 QcnScope: TypeAlias = Literal["flow", "pair", "host"]
-"""Of what a host has a reaction point each: all that shares one is slowed down together."""
+"""The flows of a host that share a reaction point, and are slowed down together."""
 
 
 @final
@@ -1161,13 +1161,13 @@ class QcnSettings(TypedDict):
     """Settings of QCN at a sender, with the defaults of IEEE8021-CN-MIB."""
 
     active_bps: NotRequired[int]
-    """`rpgAiRate`: what a cycle of active increase adds to the target. Default 5 Mb/s."""
+    """`rpgAiRate`: increase of the target per cycle of active increase. Default 5 Mb/s."""
 
     cycle_bytes: NotRequired[int]
     """`rpgByteReset`: bytes of a cycle. Default 150000."""
 
     extra_fast_recovery: NotRequired[bool]
-    """Cuts within the first cycle of bytes remember the target of the first. Default true."""
+    """Whether further cuts within the first cycle of bytes keep the target of the first cut. Default true."""
 
     fast_cycles: NotRequired[int]
     """`rpgThreshold`: cycles until the target rises. Default 5."""
@@ -1176,19 +1176,19 @@ class QcnSettings(TypedDict):
     """`rpgGd`: feedback f cuts the rate by f / 2^n of it. Default 7."""
 
     halved_cycles: NotRequired[bool]
-    """Cycles after fast recovery are half as long (Alizadeh et al., Allerton 2008). Default true."""
+    """Whether cycles after fast recovery are half as long (Alizadeh et al., Allerton 2008). Default true."""
 
     hyper_bps: NotRequired[int]
-    """`rpgHaiRate`: what one of hyper-active increase adds, times how many there have been. Default 50 Mb/s."""
+    """`rpgHaiRate`: increase per cycle of hyper-active increase, times the number of these cycles so far. Default 50 Mb/s."""
 
     min_bps: NotRequired[int]
-    """`rpgMinRate`: no rate is lower. Default 5 Mb/s."""
+    """`rpgMinRate`: the minimum rate. Default 5 Mb/s."""
 
     min_decrease_percent: NotRequired[int]
-    """`rpgMinDecFac`: what one cut leaves at least, in percent. Default 50."""
+    """`rpgMinDecFac`: minimum that one cut leaves of the rate, in percent. Default 50."""
 
     scope: NotRequired[QcnScope]
-    """Of what a host has a reaction point each. Default flow."""
+    """The flows of a host that share a reaction point. Default flow."""
 
     timer_ps: NotRequired[int]
     """`rpgTimeReset`: time of a cycle. Default 15 ms."""
@@ -1202,7 +1202,7 @@ class QueueQuantum(TypedDict):
     """Its priority."""
 
     bytes: int
-    """What it may send at each of its turns, in bytes of frames."""
+    """Bytes of frames that it may send at each of its turns."""
 
 
 @final
@@ -1216,7 +1216,7 @@ class QueueSamples(TypedDict):
     """The port."""
 
     max_bytes: list[int]
-    """Maximum number of bytes that waited in each period; zeros at the end are left out."""
+    """Maximum number of bytes waiting in each period; zeros at the end are left out."""
 
 
 @final
@@ -1224,44 +1224,44 @@ class QueueSamplesSpec(TypedDict):
     """How queue depth over time is sampled."""
 
     period_ps: int
-    """First length of a period; it doubles as often as needed. Default 10 us."""
+    """Length of the first periods; it doubles as often as needed. Default 10 us."""
 
     max: int
-    """Maximum number of finished samples per queue, even, at most 65536. Default 512."""
+    """Maximum number of finished samples per queue: even, at most 65536. Default 512."""
 
 
 SchedulerKind: TypeAlias = Literal["fair", "fca", "sebf", "scf", "dclas"]
-"""Which scheduler."""
+"""The kind of scheduler."""
 
 
 SchedulerOrder: TypeAlias = Literal["total", "remaining"]
-"""What orders transfers in flow chasing."""
+"""The volume that orders transfers in flow chasing."""
 
 
 @final
 class SchedulerReport(TypedDict):
-    """What a scheduler of flows did."""
+    """Counts of a scheduler of flows."""
 
     flows: int
-    """Flows that it was told of."""
+    """Flows reported to it."""
 
     mice: int
     """Transfers too small to be announced."""
 
     left_out: int
-    """Transfers over connections that others use, too, which it is not told of."""
+    """Transfers over connections that others also use, which are not reported to it."""
 
     without_path: int
     """Transfers for whose data the switches have no path."""
 
     refused: int
-    """Reports that it did not take."""
+    """Reports that it refused."""
 
     decisions: int
-    """How often it decided."""
+    """Number of decisions."""
 
     rates: int
-    """Rates that it sent to hosts."""
+    """Rates sent to hosts."""
 
     late: int
     """Rates that arrived after their flow's end."""
@@ -1273,42 +1273,42 @@ class SchedulerReport(TypedDict):
 @final
 class SchedulerSpec(TypedDict):
     """
-    A scheduler of applications' flows, and how long what it hears and says is under way. It knows the transfers over
-    connections of their own; a flow is the larger direction of one, and is limited where it is sent.
+    A scheduler of applications' flows, with the delays of its reports and decisions. It knows the transfers that have
+    their own connection; a flow is the larger direction of one, and is limited at its sender.
     """
 
     kind: SchedulerKind
-    """Which."""
+    """The kind."""
 
     capacity_ppm: NotRequired[int]
-    """What of each link the scheduler gives out, in millionths; the rest is for ACKs and other traffic. Default 950000."""
+    """Part of each link that the scheduler assigns, in millionths; the rest is for ACKs and other traffic. Default 950000."""
 
     decide_delay_ps: NotRequired[int]
-    """From then until it has decided. Default 0."""
+    """Delay from then until the decision. Default 0."""
 
     enforce_delay_ps: NotRequired[int]
-    """From then until the senders' limiters have the rates. Default 0."""
+    """Delay from the decision until the senders' limiters have the rates. Default 0."""
 
     floor_bps: NotRequired[int]
-    """What each flow gets at least, in bits per second, as far as the reserve lasts. Default 100000."""
+    """Minimum rate of each flow in bits per second, as far as the reserve suffices. Default 100000."""
 
     floor_reserve_ppm: NotRequired[int]
-    """What of each link is kept for that, in millionths. Default 10000."""
+    """Part of each link that is reserved for this minimum, in millionths. Default 10000."""
 
     mice_bytes: NotRequired[int]
-    """A flow of fewer bytes is not announced and has no limiter. Default 0."""
+    """A flow with fewer bytes is not announced and has no limiter. Default 0."""
 
     order: NotRequired[SchedulerOrder]
-    """Of flow chasing alone."""
+    """The order of transfers. Flow chasing only."""
 
     preempt: NotRequired[bool]
-    """Of flow chasing alone: smaller transfers take from larger ones. Default false."""
+    """Whether smaller transfers take rate from larger ones. Flow chasing only. Default false."""
 
     report_delay_ps: NotRequired[int]
-    """From a flow's beginning or end until the scheduler knows. Default 0."""
+    """Delay from a flow's beginning or end until the scheduler knows of it. Default 0."""
 
     work_conserving: NotRequired[bool]
-    """Of flow chasing alone: flows take what no transfer needs. Default true."""
+    """Whether flows take the rate that no transfer needs. Flow chasing only. Default true."""
 
 
 @final
@@ -1327,19 +1327,19 @@ class SelectKey(TypedDict):
 
 @final
 class SizeReport(TypedDict):
-    """Transfers of a class of size."""
+    """Transfers of one size class."""
 
     up_to_bytes: int | None
-    """Largest size of the class; the last has none."""
+    """Maximum size of the class; the last has none."""
 
     count: int
-    """How many finished."""
+    """Number of finished transfers."""
 
     completion_ps: Distribution | None
-    """Their completions."""
+    """Their completion times."""
 
     goodput_bps_mean: int | None
-    """Mean of bytes over completion."""
+    """Mean of bytes over completion time."""
 
 
 @final
@@ -1470,16 +1470,16 @@ class SwitchReport(TypedDict):
     """Runs of parser and ingress."""
 
     recirculated: int
-    """Packets sent round again."""
+    """Packets recirculated."""
 
     packet_outs: int
-    """Packets given by the controller."""
+    """Packets from the controller."""
 
     packet_ins: int
-    """Packets sent to the controller."""
+    """Packets to the controller."""
 
     packet_ins_lost: int
-    """Of these, lost because too many waited to be taken."""
+    """Of these, ones lost because too many waited to be taken."""
 
     ports: list[PortReport]
     """Ports with links."""
@@ -1490,13 +1490,13 @@ class SwitchSpec(TypedDict):
     """A switch."""
 
     name: str
-    """Name, unlike every other node's."""
+    """Name, unique among all nodes."""
 
     device_id: int
     """P4Runtime's device id."""
 
     clock_start: NotRequired[int]
-    """What its clock shows at the start, in ticks. Default 0."""
+    """The clock's value at the start, in ticks. Default 0."""
 
 
 @final
@@ -1510,31 +1510,31 @@ class SwitchStats(TypedDict):
     """Packets made inside: clones, and replicas beyond the first."""
 
     sent: int
-    """Frames handed out by `poll_transmit`, or waiting there."""
+    """Frames returned by `poll_transmit`, or waiting for it."""
 
     in_flight: int
-    """Packets inside now: queued, or on their way round the recirculation loop."""
+    """Packets inside the switch: queued, or in the recirculation loop."""
 
     recirculated: int
-    """Packets sent round by `recirculate`."""
+    """Packets recirculated."""
 
     resubmitted: int
-    """Packets sent back by `resubmit`."""
+    """Packets resubmitted."""
 
     clone_sessions_missing: int
-    """Clones asked for in a session that does not exist; nothing was made or lost (BMv2 is silent about it)."""
+    """Clones requested in a session that does not exist. Nothing was made or lost; BMv2 reports nothing."""
 
     digests_lost: int
-    """Digests that were not read in time and gave way to later ones."""
+    """Unread digests that were displaced by later ones."""
 
     log_messages_lost: int
-    """Log messages that were not read in time and gave way to later ones."""
+    """Unread log messages that were displaced by later ones."""
 
     parser_errors: int
-    """Parser errors; the packet goes on with `parser_error` set, as in BMv2."""
+    """Parser errors. The packet continues with `parser_error` set, as in BMv2."""
 
     p4_passes: int
-    """Runs of parser and ingress: one per received, resubmitted or recirculated packet."""
+    """Runs of parser and ingress: one per received, resubmitted or recirculated packet, and one per timer that expired."""
 
     drops: dict[str, int]
     """Drops on all ports by cause."""
@@ -1559,21 +1559,21 @@ class TableHit(TypedDict):
 
 @final
 class TcpSpec(TypedDict):
-    """Settings of TCP. Every key is optional; `algorithm` says the defaults of the others, which are those of the crate `tcp`."""
+    """Settings of TCP. Every key is optional; `algorithm` determines the defaults of the others, which are those of the crate `tcp`."""
 
     accecn: NotRequired[bool | None]
     """Offer and accept AccECN (RFC 9768), with ECN."""
 
     algorithm: NotRequired[str | None]
-    """`newreno` (the default), `ecn` (NewReno that answers to marks), `dctcp`, `cubic` or `vegas`."""
+    """`newreno` (the default), `ecn` (NewReno that reacts to marks), `dctcp`, `cubic` or `vegas`."""
 
     clock_granularity_ps: NotRequired[int | None]
     """Granularity G of the clock (RFC 6298, 2.2)."""
 
     cwr_growth: NotRequired[bool | None]
     """
-    After a reduction for a mark grow with the next ACK without ECE (ns-2), not only when all that was under way is
-    acknowledged (Linux).
+    After a reduction for a mark, grow with the next ACK without ECE (ns-2), not only when all data that was in
+    flight is acknowledged (Linux).
     """
 
     dctcp_ect: NotRequired[Ect | None]
@@ -1590,27 +1590,27 @@ class TcpSpec(TypedDict):
 
     dsack: NotRequired[bool | None]
     """
-    With SACK, report data that comes twice (RFC 2883), take back a reduction that was not needed (RFC 3708), and with RACK adapt its
-    reordering window.
+    With SACK, report data that arrives twice (RFC 2883), undo a reduction that was not needed (RFC 3708), and with
+    RACK adapt its reordering window.
     """
 
     ecn: NotRequired[bool | None]
     """Offer and accept ECN (RFC 3168)."""
 
     ect_retransmissions: NotRequired[bool | None]
-    """With ECN, data that is sent again is ECN-capable, too (ns-2), against RFC 3168, 6.1.5."""
+    """With ECN, retransmitted data is also ECN-capable (ns-2), against RFC 3168, 6.1.5."""
 
     fin: NotRequired[bool | None]
     """Closing sends a FIN; `false` ends a connection silently once everything is acknowledged."""
 
     frto: NotRequired[bool | None]
-    """Find out whether a time-out was needed, and if not go on with new data and the window restored (RFC 5682, RFC 4015)."""
+    """Detect spurious time-outs, and after one continue with new data and the window restored (RFC 5682, RFC 4015)."""
 
     hystart: NotRequired[HyStartSpec | None]
-    """End the first slow start where round-trip times rise (HyStart++, RFC 9406); `null` is off."""
+    """End the first slow start when round-trip times rise (HyStart++, RFC 9406); `null` is off."""
 
     initial_rto_ps: NotRequired[int | None]
-    """RTO before there is a measurement."""
+    """RTO before the first measurement."""
 
     initial_window_segments: NotRequired[int | None]
     """Initial window, in segments."""
@@ -1622,37 +1622,37 @@ class TcpSpec(TypedDict):
     """Send new data on the first two duplicate ACKs (RFC 3042)."""
 
     max_ack_delay_ps: NotRequired[int | None]
-    """How long the peer may delay the ACK of a single segment, for tail loss probes; the default is the smallest RTO."""
+    """Maximum time for which the peer may delay the ACK of a single segment, for tail loss probes; the default is the minimum RTO."""
 
     max_rto_ps: NotRequired[int | None]
-    """Largest RTO."""
+    """Maximum RTO."""
 
     min_rto_ps: NotRequired[int | None]
-    """Smallest RTO."""
+    """Minimum RTO."""
 
     min_window_segments: NotRequired[int | None]
-    """A mark never makes the window smaller than this many segments."""
+    """Minimum window after a reduction for a mark, in segments."""
 
     mss: NotRequired[int | None]
-    """Maximum number of bytes of payload in a segment without options."""
+    """Maximum number of payload bytes in a segment without options."""
 
     prr: NotRequired[bool | None]
-    """In recovery with SACK send in proportion to what is delivered (RFC 9937)."""
+    """In recovery with SACK, send in proportion to the delivered data (RFC 9937)."""
 
     quick_acks: NotRequired[int | None]
-    """Segments that are acknowledged at once at the start, and after data that had been lost or came twice."""
+    """Number of segments that are acknowledged at once, at the start and after data that was lost or arrived twice."""
 
     rack: NotRequired[bool | None]
     """With SACK, find losses by time and probe for a lost tail (RFC 8985)."""
 
     receive_buffer_bytes: NotRequired[int | None]
-    """The largest window announced; `null` is unlimited."""
+    """The maximum window announced; `null` is unlimited."""
 
     restart_after_idle: NotRequired[bool | None]
-    """After an idle time longer than the RTO start from the initial window (RFC 5681, 4.1)."""
+    """After an idle time longer than the RTO, start from the initial window (RFC 5681, 4.1)."""
 
     rto_slop_ps: NotRequired[int | None]
-    """What every RTO is longer by (FreeBSD's `rexmit_slop`)."""
+    """Time added to every RTO (FreeBSD's `rexmit_slop`)."""
 
     sack: NotRequired[bool | None]
     """Offer and accept SACK (RFC 2018)."""
@@ -1661,21 +1661,21 @@ class TcpSpec(TypedDict):
     """Maximum number of segments by which slow start grows with one ACK (RFC 3465, 2.3); `null` means no limit."""
 
     syn_lost_rto_ps: NotRequired[int | None]
-    """RTO of data after a lost SYN that nothing has measured (RFC 6298, 5.7)."""
+    """RTO of data after a lost SYN, without a measurement (RFC 6298, 5.7)."""
 
     syn_retries: NotRequired[int | None]
-    """SYNs or SYN-ACKs sent again before giving up."""
+    """Maximum number of retransmissions of a SYN or SYN-ACK."""
 
     time_wait_ps: NotRequired[int | None]
-    """How long TIME-WAIT lasts."""
+    """Duration of TIME-WAIT."""
 
     timestamps_ps: NotRequired[int | None]
     """Offer and accept timestamps (RFC 7323), with a clock of this tick; `null` is off."""
 
     tsq_ps: NotRequired[int | None]
     """
-    A connection has at most so much data in its host's NIC as leaves in this time at its pacing rate, and always two segments
-    (TCP small queues); `null` is without bound.
+    Limit of a connection's data in its host's NIC: what leaves in this time at its pacing rate, and always two
+    segments (TCP small queues); `null` is no limit.
     """
 
 
@@ -2015,57 +2015,57 @@ class TransferSpec(TypedDict):
 @final
 class TransfersReport(TypedDict):
     """
-    Transfers: requests with their answers. A completion lasts from the beginning, a handshake that is waited for included, until the last byte
-    has arrived.
+    Transfers: requests with their responses. A completion time lasts from the beginning, including a handshake that is
+    waited for, until the last byte has arrived.
     """
 
     started: int
-    """Begun."""
+    """Transfers begun."""
 
     finished: int
-    """Finished."""
+    """Transfers finished."""
 
     given_up: int
-    """Failed, because a connection was given up."""
+    """Transfers failed, because a connection was given up."""
 
     most_connections: int
-    """Maximum number of connections that were open at a time, those of the list of flows included."""
+    """Maximum number of connections open at a time, including those of the list of flows."""
 
     bytes_received: int
-    """Payload that has arrived in order, at both ends of all connections."""
+    """Payload that arrived in order, at both ends of all connections."""
 
     completion_ps: Distribution | None
-    """Completions of those that finished."""
+    """Completion times of finished transfers."""
 
     completion_small_ps: Distribution | None
-    """Completions of those of at most 1 MB: what the papers call short."""
+    """Completion times of finished transfers of at most 1 MB, which the papers call short."""
 
     by_size: list[SizeReport]
-    """By bytes of the larger direction."""
+    """By bytes in the larger direction."""
 
     slowdown: SlowdownReport
-    """Of those with a connection of their own: completion over the least time that the path allows."""
+    """Completion time over the minimum time that the path allows, for transfers with their own connection."""
 
     slowdown_by_size: list[SlowdownReport]
     """The same by size."""
 
     data_segments: int
-    """Segments with payload sent, by both ends, those sent again included."""
+    """Segments with payload sent by both ends, including retransmissions."""
 
     retransmitted_segments: int
-    """Segments sent again; SYNs not."""
+    """Segments retransmitted, without SYNs."""
 
     fast_recoveries: int
-    """Recoveries begun by duplicate ACKs."""
+    """Recoveries started by duplicate ACKs."""
 
     timeouts: int
-    """Expirations of retransmission timers, SYNs' included."""
+    """Expirations of retransmission timers, including those of SYNs."""
 
     syn_timeouts: int
-    """Of these, before the connection was established."""
+    """Of these, ones before the connection was established."""
 
     mark_reductions: int
-    """Windows reduced for ECN marks."""
+    """Window reductions for ECN marks."""
 
 
 @final
@@ -2085,25 +2085,25 @@ class TransmitterReport(TypedDict):
     """Its layer."""
 
     eee: bool
-    """Whether it sleeps at all."""
+    """Whether EEE is on."""
 
     transmitting_ps: int
     """Time with something on the wire."""
 
     active_ps: int
-    """Time awake, transmitting included."""
+    """Time awake, including transmission."""
 
     sleep_ps: int
-    """Time going to sleep."""
+    """Time in transition to sleep."""
 
     lpi_ps: int
-    """Time in low power idle."""
+    """Time in low-power idle."""
 
     wake_ps: int
     """Time waking up."""
 
     wakes: int
-    """Times it was woken."""
+    """Number of wakes."""
 
     violations: int
     """See [`LayerEnergy::violations`]."""
@@ -2333,13 +2333,13 @@ class ClassReport(TypedDict):
     """Offered to NICs by hosts."""
 
     delivered: Count
-    """Arrived at the hosts that they were for."""
+    """Arrived at their destination hosts."""
 
     delivered_ce: int
     """Of these, packets with CE set."""
 
     latency: LatencyReport | None
-    """From the offer to the NIC to the arrival of the last bit; absent when nothing was delivered."""
+    """Time from the offer to the NIC to the arrival of the last bit; absent when nothing was delivered."""
 
 
 @final
@@ -2419,10 +2419,10 @@ class EndSpec(TypedDict):
     """A switch or a host."""
 
     port: int
-    """Port; of a host always 0."""
+    """Port; always 0 for a host."""
 
     eee: NotRequired[PhyEeeSpec | None]
-    """When a switch's transmitter sleeps; never when absent."""
+    """EEE of a switch's transmitter; it never sleeps when absent."""
 
 
 @final
@@ -2439,7 +2439,7 @@ class EnergyReport(TypedDict):
     """
 
     transmitters: list[TransmitterReport]
-    """One by one."""
+    """The transmitters."""
 
 
 @final
@@ -2488,31 +2488,31 @@ class HostReport(TypedDict):
     """Frames offered to the NIC."""
 
     nic_drops: int
-    """Frames that did not fit the NIC's queue or that its AQM dropped."""
+    """Frames that did not fit the NIC's queue, or that its AQM dropped."""
 
     sent: Count
     """Frames and bytes that left the NIC."""
 
     received: Count
-    """Frames and bytes that arrived and were for this host."""
+    """Frames and bytes that arrived for this host."""
 
     misdelivered: int
-    """Frames that arrived and were not."""
+    """Frames that arrived for another host."""
 
     max_queue_bytes: int
     """Maximum number of bytes that waited in the NIC."""
 
     eee: EeeAccount | None
-    """The NIC's own account of its EEE: absent when off."""
+    """The NIC's own account of its EEE; absent when EEE is off."""
 
     dcqcn: NotRequired[DcqcnReport | None]
-    """DCQCN of the host: absent when off."""
+    """DCQCN of the host; absent when off."""
 
     pauses: NotRequired[PauseAccount | None]
-    """Pause frames of its switch: absent where NICs have no classes."""
+    """Pause frames from its switch; absent when NICs have no classes."""
 
     qcn: NotRequired[QcnReport | None]
-    """QCN of the NIC: absent when off."""
+    """QCN of the NIC; absent when off."""
 
 
 @final
@@ -2570,17 +2570,17 @@ class ParsedStep(TypedDict):
     """It was parsed and its checksums verified."""
 
     packet: int
-    """The packet: 0 for the first frame, a number more for each further frame and copy."""
+    """The packet: 0 for the first frame, and the next number for each further frame or copy."""
 
     at_ps: int
-    """When."""
+    """Time."""
 
     step: Literal["parsed"]
     events: list[TraceEvent]
     """What the parser did."""
 
     error: str
-    """The parser's error, by the program's name; BMv2's number for one that the program does not list."""
+    """The parser's error by its name in the program, or BMv2's number if the program does not list it."""
 
     checksums_hold: bool
     """Whether every checksum that the program verifies is right."""
@@ -2591,20 +2591,20 @@ class IngressStep(TypedDict):
     """It went through ingress."""
 
     packet: int
-    """The packet: 0 for the first frame, a number more for each further frame and copy."""
+    """The packet: 0 for the first frame, and the next number for each further frame or copy."""
 
     at_ps: int
-    """When."""
+    """Time."""
 
     step: Literal["ingress"]
     events: list[TraceEvent]
     """What the pipeline did."""
 
     values: dict[str, int]
-    """Everything that is not zero after it."""
+    """All values that are not zero after it."""
 
     fault: str | None
-    """Why it stopped, if the program failed."""
+    """The fault that ended the run, if the program failed."""
 
 
 @final
@@ -2612,31 +2612,31 @@ class EgressStep(TypedDict):
     """It went through egress."""
 
     packet: int
-    """The packet: 0 for the first frame, a number more for each further frame and copy."""
+    """The packet: 0 for the first frame, and the next number for each further frame or copy."""
 
     at_ps: int
-    """When."""
+    """Time."""
 
     step: Literal["egress"]
     events: list[TraceEvent]
     """What the pipeline did."""
 
     values: dict[str, int]
-    """Everything that is not zero after it."""
+    """All values that are not zero after it."""
 
     fault: str | None
-    """Why it stopped, if the program failed."""
+    """The fault that ended the run, if the program failed."""
 
 
 @final
 class DeparsedStep(TypedDict):
-    """It was put together again; checksums were computed."""
+    """It was deparsed, and its checksums were computed."""
 
     packet: int
-    """The packet: 0 for the first frame, a number more for each further frame and copy."""
+    """The packet: 0 for the first frame, and the next number for each further frame or copy."""
 
     at_ps: int
-    """When."""
+    """Time."""
 
     step: Literal["deparsed"]
     events: list[TraceEvent]
@@ -2675,13 +2675,13 @@ class LinkSpec(TypedDict):
     """The other end."""
 
     rate_bps: int
-    """Speed of each direction."""
+    """Rate of each direction."""
 
     delay_ps: int
     """Propagation delay."""
 
     overhead_bytes: NotRequired[int]
-    """Added to each frame for its time on the wire. Default 24: preamble 8, FCS 4, inter-frame gap 12."""
+    """Bytes added to each frame on the wire. Default 24: preamble 8, FCS 4, inter-frame gap 12."""
 
 
 @final
@@ -2761,19 +2761,19 @@ class RedAqm(TypedDict):
 
     mode: Literal["red"]
     min_threshold: int
-    """From here on with a probability."""
+    """Queue depth from which a packet gets a signal with a probability."""
 
     max_threshold: int
-    """From here on always."""
+    """Queue depth from which every packet gets a signal."""
 
     probability_slope: int
-    """max_probability * 2^48 / (max - min); with `by_size` that * 2^8 / mean, in bytes, at least 2^8."""
+    """max_probability * 2^48 / (max - min); with `by_size` this times 2^8 / mean packet size in bytes, which is at least 2^8."""
 
     in_packets: bool
-    """Whether thresholds are packets, not bytes."""
+    """Whether thresholds are in packets, not bytes."""
 
     average_shift: int
-    """The newest length has weight 2^-n in the average."""
+    """The newest depth has weight 2^-n in the average."""
 
     ecn: bool
     """Whether ECT packets are marked, not dropped."""
@@ -2782,25 +2782,25 @@ class RedAqm(TypedDict):
     """Which packets are protected."""
 
     by_size: bool
-    """Whether a packet's probability is in proportion to its size."""
+    """Whether a packet's probability is proportional to its size."""
 
     half_life_ps: NotRequired[int | None]
-    """In this time the average halves while the NIC is idle; null: never."""
+    """Time in which the average halves while the NIC is idle; null: it does not."""
 
 
 @final
 class CodelAqm(TypedDict):
-    """RFC 8289."""
+    """CoDel (RFC 8289)."""
 
     mode: Literal["codel"]
     target_ps: int
-    """Standing delay that is allowed."""
+    """Target delay."""
 
     interval_ps: int
-    """For how long it may be missed."""
+    """Interval: how long the sojourn time must stay above the target delay."""
 
     mtu_bytes: int
-    """A queue that keeps no more than this is never too long."""
+    """A queue with no more bytes left behind than this is never too long."""
 
     ecn: bool
     """Whether ECT packets are marked, not dropped."""
@@ -2818,31 +2818,31 @@ class NicSpec(TypedDict):
     """A NIC."""
 
     aqm: NotRequired[NicAqm | None]
-    """What happens before the queue is full; nothing when absent."""
+    """The AQM; none when absent."""
 
     buffer_bytes: NotRequired[int | None]
-    """Maximum number of waiting bytes; without limit when absent."""
+    """Maximum number of waiting bytes; no limit when absent."""
 
     buffer_packets: NotRequired[int | None]
     """Maximum number of waiting frames, in place of `buffer_bytes`."""
 
     dcqcn: NotRequired[NicDcqcnSpec | None]
     """
-    DCQCN: reaction points for flows that receivers send notifications about, and such notifications for what arrives with CE;
-    none when absent.
+    DCQCN: reaction points for the flows that receivers' notifications name, and notifications about packets that
+    arrive with CE; none when absent.
     """
 
     eee: NotRequired[NicEeeSpec | None]
-    """EEE, with the timings of `phy`; off when absent."""
+    """EEE with the timings of `phy`; off when absent."""
 
     fair: NotRequired[bool]
-    """Flows take turns by bytes, in each of the queues; no `aqm` beside it. Default false: a FIFO."""
+    """Whether flows take turns by bytes, in each of the queues; excludes an `aqm`. Default false: a FIFO."""
 
     held_outside: NotRequired[bool]
-    """What comes while the link is not awake waits beside `buffer_bytes`. Default false."""
+    """Whether frames that arrive while the link is not awake are outside `buffer_bytes`. Default false."""
 
     qcn: NotRequired[QcnSettings | None]
-    """QCN: reaction points for flows that switches send messages about; none when absent."""
+    """QCN: reaction points for the flows that switches' messages name; none when absent."""
 
 
 @final
@@ -2923,7 +2923,7 @@ class QueueDepthReport(TypedDict):
     """Length of a period; the first starts with the run."""
 
     queues: list[QueueSamples]
-    """Queues that were ever not empty."""
+    """Queues that were not always empty."""
 
 
 @final
@@ -3068,25 +3068,25 @@ class TrafficReport(TypedDict):
 
 @final
 class WorkloadReport(TypedDict):
-    """Applications, and what their transfers have shown together."""
+    """Applications, and the measurements of all their transfers."""
 
     finished: bool
     """Whether every application in the foreground has finished."""
 
     finished_ps: int | None
-    """When the last of them did."""
+    """When the last of them finished."""
 
     applications: list[ApplicationReport]
-    """One by one, in the order of the description."""
+    """The applications, in the order of the description."""
 
     flows: TransfersReport
     """Transfers of all applications."""
 
     busy_ps: int
-    """Time with at least one transfer that had begun and not ended."""
+    """Time with at least one transfer in progress."""
 
     scheduler: NotRequired[SchedulerReport | None]
-    """What the scheduler of flows did; absent without one."""
+    """Counts of the scheduler of flows; absent without one."""
 
 
 ApplicationSpec: TypeAlias = (
@@ -3107,39 +3107,39 @@ class HostSpec(TypedDict):
     """A host."""
 
     name: str
-    """Name, unlike every other node's."""
+    """Name, unique among all nodes."""
 
     mac: str
-    """MAC address, unlike every other host's."""
+    """MAC address, unique among all hosts."""
 
     gateway_mac: NotRequired[str | None]
     """
-    Station that its frames go to: the router at the other end of its link. Where absent the receiver itself, as in one
-    network of layer 2.
+    MAC address to which its frames are sent: the router at the other end of its link. When absent, the receiver's
+    own, as in one layer-2 network.
     """
 
     ipv4: NotRequired[str | None]
-    """IPv4 address; without one, IPv4 packets that arrive are misdelivered."""
+    """IPv4 address; without one, arriving IPv4 packets are misdelivered."""
 
     ipv6: NotRequired[str | None]
-    """IPv6 address; likewise."""
+    """IPv6 address; without one, arriving IPv6 packets are misdelivered."""
 
     nic: NotRequired[NicSpec | None]
-    """Its NIC, if it is not as the others."""
+    """Its own NIC, if it differs from the others."""
 
 
 @final
 class Journey(TypedDict):
-    """What became of the followed packets since `follow`. Times are picoseconds, frames hexadecimal."""
+    """What happened to the followed packets since `follow`, or since the last journey. Times are in picoseconds, frames in hexadecimal."""
 
     steps: list[JourneyStep]
-    """In order of time."""
+    """The steps in order of time."""
 
     is_cut: bool
-    """Whether more steps happened than are kept."""
+    """Whether more steps happened than were kept."""
 
     inside: int
-    """How many followed packets are still in the switch."""
+    """Number of followed packets still in the switch."""
 
 
 @final
@@ -3150,10 +3150,10 @@ class Report(TypedDict):
     """The spec's seed."""
 
     elapsed_ps: int
-    """Virtual time that has passed."""
+    """Elapsed virtual time."""
 
     idle: bool
-    """Whether nothing was left to happen."""
+    """Whether no event was left, link changes apart."""
 
     events: int
     """Events handled."""
@@ -3162,16 +3162,16 @@ class Report(TypedDict):
     """P4 passes of all switches."""
 
     conservation: Conservation
-    """Where every packet went."""
+    """Packet counts of the whole fabric."""
 
     classes: dict[str, ClassReport]
-    """By class as sent, every class named."""
+    """By class as sent; every class is included."""
 
     latency: LatencyReport | None
     """Latency of all classes together; absent when nothing was delivered."""
 
     nic_queues: dict[str, ClassCounts]
-    """What all NICs' queues did, by class as sent, every class named."""
+    """Marks and drops of all NICs' queues, by class as sent; every class is included."""
 
     hosts: list[HostReport]
     """The hosts."""
@@ -3180,19 +3180,19 @@ class Report(TypedDict):
     """The switches."""
 
     energy: EnergyReport
-    """Energy of the transmitters whose power the spec tells."""
+    """Energy of the transmitters whose power the spec gives."""
 
     queue_depth: QueueDepthReport
     """Queue depth over time at the switches."""
 
     faults: NotRequired[list[FaultyLinkReport]]
-    """Both directions of each link of which the spec has a fault; left out when there are none."""
+    """Both directions of each link with a fault in the spec; left out when there are none."""
 
     flows: NotRequired[list[FlowReport]]
-    """TCP flows, in the order in which they were given; left out when there are none."""
+    """TCP flows, in the order in which they were started; left out when there are none."""
 
     pauses: NotRequired[list[PausedQueueReport]]
-    """Queues for which pauses have come, at switches and at NICs, in the order of the links; left out when there are none."""
+    """Queues that have received pauses, at switches and NICs, in the order of the links; left out when there are none."""
 
     workload: NotRequired[WorkloadReport | None]
     """Applications and their transfers; left out when there are none."""
@@ -3217,7 +3217,7 @@ class FabricSpec(TypedDict):
     """A fabric. See the module for the format."""
 
     seed: int
-    """Seed of everything random: the programs' `random()`."""
+    """Seed of everything random: the programs' `random()`, and RED in NICs."""
 
     switches: list[SwitchSpec]
     """The switches."""
@@ -3230,63 +3230,63 @@ class FabricSpec(TypedDict):
 
     class_gate_register: NotRequired[str | None]
     """
-    Register with the tick before which a queue sends nothing, by port << 3 | priority; without one, the program holds
-    the packets of paused queues by recirculation.
+    Register with the tick before which a queue sends nothing, by port << 3 | priority. Without one, the program
+    holds the packets of paused queues by recirculation.
     """
 
     cpu_port: NotRequired[int]
     """Port of packet-ins and packet-outs. Default 510."""
 
     drop_port: NotRequired[int]
-    """Port that drops. Default 511."""
+    """Port that drops packets. Default 511."""
 
     faults: NotRequired[list[FaultSpec]]
     """Links that fail, and when; none when absent."""
 
     gate_register: NotRequired[str | None]
     """
-    Register with the tick before which a port sends nothing; without one, the program holds packets by
+    Register with the tick before which a port sends nothing. Without one, the program holds packets by
     recirculation.
     """
 
     host_delay: NotRequired[HostDelaySpec]
-    """What the TCP of every host takes for a segment."""
+    """Delays of a segment in every host's TCP."""
 
     nic: NotRequired[NicSpec]
-    """The NIC of every host that has none of its own."""
+    """The NIC of every host without a NIC of its own."""
 
     nic_classes: NotRequired[NicClassesSpec | None]
-    """Queues of every NIC by priority, and which of them obey pause frames; one queue, and none is obeyed, when absent."""
+    """Queues of every NIC by priority, and which of them obey pause frames. When absent, NICs have one queue and obey none."""
 
     phy: NotRequired[list[PhySpec]]
-    """Power and timings of PHYs by rate."""
+    """Power and timings of PHYs by link rate."""
 
     priorities: NotRequired[int]
-    """Queues of each switch port, 1 to 8; the highest number is served first, unless it has a quantum. Default 1, as BMv2's."""
+    """Queues of each switch port, 1 to 8; the highest priority is served first, unless it has a quantum. Default 1, as in BMv2."""
 
     quanta: NotRequired[list[QueueQuantum]]
     """
-    Queues of each switch port that share its link in deficit-weighted round robin. The others are strict: served before these where
-    their priority is above the highest of these, and after them otherwise. Default: all are strict, as BMv2's.
+    Queues of each switch port that share its link in deficit-weighted round robin. The others are strict: those with a
+    priority above the highest of these are served before them, the rest after them. Default: all are strict, as in BMv2.
     """
 
     queue_limit_packets: NotRequired[int | None]
     """
-    Most packets that wait at a switch's port; without limit when absent, because the E-EON program enforces a limit in
-    bytes itself. BMv2's is 64.
+    Maximum number of packets that wait in each queue of a switch port. No limit when absent, because the E-EON
+    program enforces a limit in bytes itself. BMv2's is 64.
     """
 
     queue_samples: NotRequired[QueueSamplesSpec]
     """How queue depth is sampled."""
 
     recirculation_delay_ps: NotRequired[int]
-    """Time that a recirculated packet takes to its next ingress. Default 1 us."""
+    """Time from a recirculated packet's egress to its next ingress. Default 1 us."""
 
     scheduler: NotRequired[SchedulerSpec | None]
-    """The scheduler that gives flows of applications their rates; none when absent."""
+    """The scheduler that assigns rates to the flows of applications; none when absent."""
 
     tick_ps: NotRequired[int]
     """Length of a switch's timestamp tick. Default 1 ns; BMv2's is 1 us."""
 
     timer_register: NotRequired[str | None]
-    """Register with the tick at which the program runs for a queue without a packet, by port << 3 | priority; without one the switch has no timers."""
+    """Register with the tick at which the program runs for a queue without a packet, by port << 3 | priority. Without one, switches have no timers."""

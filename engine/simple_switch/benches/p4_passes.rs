@@ -1,8 +1,8 @@
-//! How many packets one switch takes through the whole E-EON program per second, all features on.
+//! The number of packets per second that one switch takes through the whole E-EON program, with all features on.
 //!
-//! Routes over an ECMP group, marks by bytes, EEE coalescing with the gate. One iteration is one packet: received, run
-//! through ingress, queued, run through egress, handed out, its buffer given back. The time is virtual, so this is the
-//! speed of the code and not of a link.
+//! Routes over an ECMP group, byte marking, EEE coalescing with the gate. One iteration is one packet: received, run
+//! through ingress, queued, run through egress, sent, its buffer returned. Time is virtual, so this is the speed of the
+//! code and not of a link.
 
 #![allow(missing_docs)] // criterion_group! makes a public function.
 
@@ -53,7 +53,7 @@ fn switch() -> Switch {
     switch
 }
 
-/// A switch, and the packets of one length that come to it.
+/// A switch, and the packets of one length that arrive at it.
 pub(crate) struct OneSwitch {
     switch: Switch,
     frames: Vec<Vec<u8>>,
@@ -63,7 +63,7 @@ pub(crate) struct OneSwitch {
 }
 
 impl OneSwitch {
-    /// Packets of `length` bytes come at half of what four links carry, so that ports sleep, hold, wake and queue.
+    /// Creates a bench: packets of `length` bytes arrive at half of the rate of four links, so that ports sleep, hold, wake and queue.
     pub(crate) fn new(length: usize) -> Self {
         let frames = (0..64u16).map(|flow| eeon::tcp_frame(flow as u8, 9, 2, 1000 + flow, length));
         Self {
@@ -75,7 +75,7 @@ impl OneSwitch {
         }
     }
 
-    /// Takes in a packet, and hands out what leaves until then.
+    /// Receives a packet, and takes the frames that leave until then.
     #[inline]
     pub(crate) fn pass(&mut self) {
         self.now += self.gap;

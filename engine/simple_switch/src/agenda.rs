@@ -1,7 +1,7 @@
-//! When each port, and the recirculation loop, next has something to do.
+//! The agenda: the time of the next event of each port, of the recirculation loop and of each queue's timer.
 //!
-//! A binary heap with one place per key, so that a key's time can be changed where it stands. The order is by
-//! time, then by key: it does not depend on the order of the calls.
+//! It is a binary heap with one place per key, so that the time of a key can be changed in place. The order is by time,
+//! then by key; it does not depend on the order of the calls.
 
 use units::Time;
 
@@ -12,7 +12,7 @@ const ABSENT: u16 = u16::MAX;
 pub(crate) struct Agenda {
     /// Keys, as a binary heap by (time, key).
     heap: Vec<u16>,
-    /// Where each key stands in `heap`, or [`ABSENT`].
+    /// Index of each key in `heap`, or [`ABSENT`].
     place: Vec<u16>,
     /// The time of each key that is in `heap`.
     time: Vec<Time>,
@@ -25,13 +25,13 @@ impl Agenda {
         Self { heap: Vec::with_capacity(keys), place: vec![ABSENT; keys], time: vec![Time::MAX; keys] }
     }
 
-    /// Returns the earliest time and its key; the lowest key among equals.
+    /// Returns the earliest time and its key; among equal times the lowest key.
     #[inline]
     pub(crate) fn first(&self) -> Option<(Time, usize)> {
         self.heap.first().map(|key| (self.time[usize::from(*key)], usize::from(*key)))
     }
 
-    /// Sets the time of `key`, or takes it off.
+    /// Sets the time of `key`, or removes the key.
     pub(crate) fn set(&mut self, key: usize, time: Option<Time>) {
         let place = self.place[key];
         match (time, place) {
@@ -65,7 +65,7 @@ impl Agenda {
         (self.time[usize::from(a)], a) < (self.time[usize::from(b)], b)
     }
 
-    /// Moves the key at `place` up or down to where the heap's order holds again.
+    /// Moves the key at `place` up or down until the heap order holds again.
     fn settle(&mut self, mut place: usize) {
         let key = self.heap[place];
         while place > 0 {

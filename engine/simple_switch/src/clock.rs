@@ -1,12 +1,12 @@
-//! The switch's clock: virtual time as the ticks that the program sees, and the program's ticks as time.
+//! The switch's clock: converts virtual time to the ticks that the program sees, and ticks to virtual time.
 
 use units::{Duration, Time};
 
-/// Converts between time and ticks. The clock itself stands still: time is always handed in.
+/// Converts between time and ticks. The clock holds no current time: callers pass it in.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Clock {
     tick: Duration,
-    /// What the clock shows at [`Time::ZERO`].
+    /// The clock's value at [`Time::ZERO`].
     start: u64,
 }
 
@@ -15,14 +15,14 @@ impl Clock {
         Self { tick, start }
     }
 
-    /// Returns the whole ticks at `time`. The field it is written to keeps as many low bits as it has.
+    /// Returns the whole ticks at `time`. A field that stores them keeps as many low bits as it has.
     #[inline]
     pub(crate) fn ticks(&self, time: Time) -> u64 {
         (time.as_ps() / self.tick.as_ps()).wrapping_add(self.start)
     }
 
-    /// Returns the first instant at which the clock showed `ticks`, a time in a field of `width` bits that has passed at `now`; `now` where
-    /// it has not.
+    /// Returns the first instant at which the clock showed `ticks`, the value of a `width`-bit field, as seen at `now`.
+    /// Returns `now` if `ticks` is ahead of the clock.
     pub(crate) fn time_since(&self, ticks: u64, width: u32, now: Time) -> Time {
         let unused = 64 - width.clamp(1, 64);
         let shown = time_in_ticks(now, self.tick);
@@ -31,16 +31,16 @@ impl Clock {
         Time::from_ps(shown.saturating_sub(behind) * self.tick.as_ps())
     }
 
-    /// Returns the whole microseconds at `time`, from what the clock shows at [`Time::ZERO`].
+    /// Returns the clock's value at `time` in whole microseconds, whatever the tick is.
     pub(crate) fn microseconds(&self, time: Time) -> u64 {
         let shown = u128::from(self.start) * u128::from(self.tick.as_ps()) + u128::from(time.as_ps());
         (shown / u128::from(Duration::from_us(1).as_ps())) as u64
     }
 
-    /// Returns when the clock first shows `ticks`, which is a time in a field of `width` bits, as seen at `now`: [`Time::ZERO`] when that
-    /// has passed, [`Time::MAX`] when it will not come.
+    /// Returns when the clock first shows `ticks`, the value of a `width`-bit field, as seen at `now`: [`Time::ZERO`]
+    /// if it has shown it, [`Time::MAX`] if it never will.
     ///
-    /// A value up to half the field's range behind the clock has passed, the other half is to come; so the
+    /// Values up to half the field's range behind the clock are past, the other half is in the future; so the
     /// comparison holds when the field wraps.
     #[inline]
     pub(crate) fn time_of(&self, ticks: u64, width: u32, now: Time) -> Time {

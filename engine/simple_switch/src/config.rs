@@ -1,4 +1,4 @@
-//! What a switch is told when it is made, and what is refused.
+//! The settings of a switch, and the errors for settings that are refused.
 
 use std::num::NonZeroU32;
 
@@ -10,48 +10,47 @@ pub const PORT_COUNT: usize = 512;
 /// v1model's `priority` field is 3 bits wide.
 pub const MAX_PRIORITIES: usize = 8;
 
-/// By priority the quantum of a queue, in bytes: what it may send at each of its turns with the other queues that have one, in
-/// deficit-weighted round robin. Queues without one are strict. They are served before the others where their priority is above the highest with a quantum,
-/// and after them otherwise.
+/// The quantum of each queue in bytes, by priority: what the queue may send at each of its turns in deficit-weighted
+/// round robin with the other queues that have a quantum. Queues without a quantum are strict: those with a priority
+/// above the highest quantum are served before the round robin, the others after it.
 pub type Quanta = [Option<NonZeroU32>; MAX_PRIORITIES];
 
-/// Settings of one switch, fixed for its life except for the ports.
+/// Settings of one switch. Only the ports can change later.
 #[derive(Clone, Debug)]
 pub struct SwitchConfig {
-    /// Tells the switches of a fabric apart; mixed into the seed so that equal switches draw different numbers.
+    /// Identifies the switch in its fabric; mixed into the seed so that equal switches draw different numbers.
     pub device_id: u64,
-    /// Length of one tick of every timestamp the program sees. BMv2's is 1 us; 1 ns resolves EEE timings.
+    /// Length of one tick of all timestamps that the program sees. BMv2 uses 1 us; 1 ns resolves EEE timings.
     pub tick: Duration,
-    /// Port of the controller's packet-ins and packet-outs. Attached by itself, without a rate, unless `ports`
-    /// names it.
+    /// Port of the controller's packet-ins and packet-outs. It is attached without a rate, unless `ports` lists it.
     pub cpu_port: Option<u16>,
-    /// A packet whose `egress_spec` is this is dropped. BMv2 and v1model: 511.
+    /// The value of `egress_spec` that drops a packet. BMv2 and v1model: 511.
     pub drop_port: u16,
-    /// Name of the register that holds, per port, the tick before which the port sends nothing (0: no gate).
-    /// `None`: ports have no gate, and a program that holds packets does so by recirculation.
+    /// Name of the register that holds, per port, the tick before which the port sends nothing (0: no gate). `None`:
+    /// ports have no gate, and a program holds packets by recirculation.
     pub gate_register: Option<String>,
-    /// Name of the register that holds, per queue, the tick before which the queue sends nothing (0: no gate). The cell of
-    /// a queue is port << 3 | priority. A value 2^40 ticks or more ahead of the clock is long past, and no gate.
-    /// With it control frames leave before every queue, as from the MAC of IEEE 802.1Q-2022 clause 36: frames of MAC control
-    /// (EtherType 0x8808), then congestion notification messages (0x22E7).
-    /// `None`: queues have no gates of their own, and no frame is told from another.
+    /// Name of the register that holds, per queue, the tick before which the queue sends nothing (0: no gate). The cell
+    /// of a queue is port << 3 | priority. A value more than 2^40 ticks ahead of the clock is past, and no gate. With
+    /// this register, control frames leave before all queues, as from the MAC of IEEE 802.1Q-2022 clause 36: MAC
+    /// control frames (EtherType 0x8808) first, then congestion notification messages (0x22E7).
+    /// `None`: queues have no gates, and control frames are queued like all others.
     pub class_gate_register: Option<String>,
-    /// Name of the register that holds, per queue as above, the tick at which the program is to run without a packet (0: never): ingress,
-    /// with `instance_type` 7, that `ingress_port` and `priority`, and a frame of 60 zeros of which nothing leaves but clones. It runs once
-    /// for a value, a tick after it was set or later. `None`: no timers.
+    /// Name of the register that holds, per queue as above, the tick at which the program runs without a packet (0:
+    /// never). Ingress runs with `instance_type` 7, that `ingress_port` and `priority`, and a frame of 60 zeros, of
+    /// which only clones leave. Each value causes one run, at the earliest a tick after it was set. `None`: no timers.
     pub timer_register: Option<String>,
     /// Seed of the program's `random()`; the same seed draws the same numbers.
     pub seed: u64,
-    /// What the switch's clock shows at [`units::Time::ZERO`], in ticks. BMv2 starts at 0; other values let
-    /// tests see timestamps wrap.
+    /// The clock's value at [`units::Time::ZERO`], in ticks. BMv2 starts at 0; with other values tests see timestamps
+    /// wrap.
     pub clock_start: u64,
-    /// Queues per port, 1 to 8; the highest number is served first, unless a port has quanta. BMv2's default is 1.
+    /// Queues per port, 1 to 8. The highest priority is served first, unless a port has quanta. BMv2's default is 1.
     pub priorities: usize,
-    /// Time from a recirculated packet's egress to its next ingress. More than zero, so that a packet that
-    /// circulates while it waits lets time pass. A hold by recirculation is this exact and no better.
+    /// Time from a recirculated packet's egress to its next ingress. It must be more than zero, so that time passes
+    /// while a packet circulates. It is the resolution of a hold by recirculation.
     pub recirculation_delay: Duration,
-    /// A packet that recirculates more often than this is dropped and counted. The longest hold that
-    /// recirculation can give is this many recirculation delays.
+    /// Maximum number of recirculations of a packet; one that exceeds it is dropped and counted. The longest hold by
+    /// recirculation is this many recirculation delays.
     pub recirculation_limit: u32,
     /// The ports with a link.
     pub ports: Vec<PortConfig>,
@@ -81,17 +80,17 @@ impl Default for SwitchConfig {
 /// One port and its link.
 #[derive(Clone, Debug)]
 pub struct PortConfig {
-    /// Number, 0 to 511, not the drop port.
+    /// Number, 0 to 511.
     pub port: u16,
-    /// Speed of the link; `None` sends without delay.
+    /// Rate of the link; with `None`, frames take no time on the wire.
     pub rate: Option<DataRate>,
-    /// Added to each frame's length for its time on the wire: preamble, FCS and inter-frame gap (24 for Ethernet).
+    /// Bytes added to each frame on the wire: preamble, FCS and inter-frame gap (24 for Ethernet).
     pub overhead: Bytes,
-    /// Maximum number of packets waiting in one queue (one priority); `None` is without limit. BMv2: 64.
+    /// Maximum number of packets waiting in one queue; `None`: as `Switch::set_all_egress_queue_depths` set it, or no limit. BMv2: 64.
     pub queue_limit_packets: Option<usize>,
     /// Maximum number of bytes waiting in one queue; a packet that would exceed it is dropped and counted.
     pub queue_limit_bytes: Option<Bytes>,
-    /// Which of its queues share the link by weight. All `None`, as in BMv2: strict priority.
+    /// The quanta of the queues that share the link by weight. All `None`, as in BMv2: strict priority.
     pub quanta: Quanta,
 }
 
@@ -114,10 +113,10 @@ impl PortConfig {
     }
 }
 
-/// Why a switch cannot be made, or a port not be changed.
+/// Why settings of a switch or of a port are refused.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ConfigError {
-    /// A tick without length would put every packet at the same time, for ever.
+    /// With a tick of zero, all packets would have the same time.
     #[error("tick: must be more than zero; use 1us as BMv2, or 1ns")]
     ZeroTick,
     /// See [`SwitchConfig::recirculation_delay`].
@@ -128,76 +127,76 @@ pub enum ConfigError {
     /// See [`SwitchConfig::priorities`].
     #[error("priorities: {0} queues per port; v1model's priority field allows 1 to {MAX_PRIORITIES}")]
     Priorities(usize),
-    /// A queue that the switch was not made with.
+    /// The switch has no queue of this priority.
     #[error("priority {priority}: the switch has {priorities} queues per port, from 0")]
     NoSuchPriority {
-        /// The number given.
+        /// The given priority.
         priority: usize,
-        /// How many there are.
+        /// The number of queues per port.
         priorities: usize,
     },
-    /// A quantum of a queue that the switch was not made with.
+    /// A quantum is given for a queue that the switch does not have.
     #[error(
         "port {port}: a quantum for priority {priority}; the switch has {priorities} queues per port, from 0"
     )]
     QuantumOfNoQueue {
         /// The port.
         port: u16,
-        /// The number given.
+        /// The given priority.
         priority: usize,
-        /// How many queues there are.
+        /// The number of queues per port.
         priorities: usize,
     },
     /// The number does not fit v1model's port fields.
     #[error("{role} {port}: v1model's ports go from 0 to {max}", max = PORT_COUNT - 1)]
     PortRange {
-        /// What the port is for.
+        /// The setting that names the port.
         role: &'static str,
-        /// The number given.
+        /// The given number.
         port: u16,
     },
-    /// One port, two purposes.
+    /// The CPU port is the drop port.
     #[error(
         "cpu_port {0}: is the drop port, to which nothing is sent; choose another number or another drop_port"
     )]
     CpuPortIsDropPort(u16),
-    /// The list names a port twice.
+    /// The list contains a port twice.
     #[error("port {0}: given twice")]
     DuplicatePort(u16),
     /// The program has no such register.
     #[error("{option} {name:?}: the program has no register of this name; leave it out to {without}")]
     NoRegister {
-        /// What names the register.
+        /// The option that names the register.
         option: &'static str,
         /// The name.
         name: String,
-        /// What happens without it.
+        /// The behaviour without it.
         without: &'static str,
     },
-    /// The register has its cells for each port, or it cannot be theirs.
+    /// The register has too few cells for the ports.
     #[error("{option} {name:?}: has {cells} cells, but {lack}")]
     RegisterTooSmall {
-        /// What names the register.
+        /// The option that names the register.
         option: &'static str,
         /// The register.
         name: String,
-        /// Its size.
+        /// Its number of cells.
         cells: usize,
-        /// Which port needs more.
+        /// The port that needs more.
         lack: String,
     },
-    /// A field that simple_switch cannot work without.
+    /// The program lacks a field that simple_switch requires.
     #[error(
         "program: has no field {0}, which simple_switch requires; compile it for v1model with p4c-bm2-ss"
     )]
     MissingField(&'static str),
-    /// A pipeline, parser or deparser is not there.
+    /// The program lacks a pipeline, parser or deparser.
     #[error("program: has no {0}, which simple_switch requires; compile it for v1model with p4c-bm2-ss")]
     MissingStage(&'static str),
 }
 
 impl SwitchConfig {
-    /// Checks what can be checked without the program.
+    /// Checks everything that does not depend on the program.
     pub fn check(&self) -> Result<(), ConfigError> {
         if self.tick.is_zero() {
             return Err(ConfigError::ZeroTick);
@@ -230,7 +229,7 @@ impl SwitchConfig {
     }
 }
 
-/// Checks that only queues of the switch have a quantum.
+/// Checks that every quantum belongs to a queue of the switch.
 pub(crate) fn check_quanta(port: &PortConfig, priorities: usize) -> Result<(), ConfigError> {
     match port.quanta.iter().rposition(Option::is_some) {
         Some(priority) if priority >= priorities => {
@@ -240,8 +239,8 @@ pub(crate) fn check_quanta(port: &PortConfig, priorities: usize) -> Result<(), C
     }
 }
 
-/// Checks that `port` may have a link. The drop port's number may, as in BMv2: frames come in there, and what
-/// multicast and clone sessions send there goes out.
+/// Checks that `port` may have a link. As in BMv2, the drop port may have one: it receives frames, and sends the copies
+/// that multicast groups and clone sessions send there.
 pub(crate) fn check_port(role: &'static str, port: u16) -> Result<(), ConfigError> {
     if usize::from(port) >= PORT_COUNT {
         return Err(ConfigError::PortRange { role, port });

@@ -1,8 +1,8 @@
-//! What `digest()` sends to the controller.
+//! Digests: the samples that `digest()` sends to the controller.
 
 use std::collections::VecDeque;
 
-/// Digests kept until the controller reads them; the oldest give way. BMv2 buffers 1024 samples likewise.
+/// Maximum number of unread digests; the oldest are lost first. BMv2 also buffers 1024 samples.
 const DIGEST_LIMIT: usize = 1024;
 
 /// One call of `digest()`.
@@ -10,7 +10,7 @@ const DIGEST_LIMIT: usize = 1024;
 pub struct Digest {
     /// Id of the learn list in the program's JSON.
     pub learn_list: u64,
-    /// The values, big-endian, each padded to whole bytes, in the order of the learn list.
+    /// The values in the order of the learn list, big-endian, each padded to whole bytes.
     pub sample: Vec<u8>,
 }
 
@@ -21,7 +21,7 @@ pub(crate) struct Digests {
 }
 
 impl Digests {
-    /// Adds one; returns whether an unread one was lost.
+    /// Adds a digest. Returns whether an unread one was lost.
     pub(crate) fn push(&mut self, digest: Digest) -> bool {
         let full = self.waiting.len() >= DIGEST_LIMIT;
         if full {

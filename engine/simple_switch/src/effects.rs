@@ -1,4 +1,4 @@
-//! What a pipeline run asks of the switch: the v1model primitives, collected until the run has ended.
+//! The requests of a pipeline run to the switch: calls of v1model primitives, collected until the run has ended.
 
 use std::collections::VecDeque;
 
@@ -7,18 +7,18 @@ use rand_core::{RngCore, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use units::Time;
 
-/// Messages kept until somebody reads them; the oldest give way.
+/// Maximum number of unread messages; the oldest are lost first.
 const LOG_LIMIT: usize = 1024;
 
-/// A clone that was asked for.
+/// A requested clone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct CloneRequest {
     pub(crate) session: u16,
     pub(crate) field_list: u64,
 }
 
-/// The requests of one run. Of several calls of one primitive the last counts, as in BMv2, where each writes
-/// the same packet register; of several `truncate` the shortest. Field and learn lists count from 1; 0 is none.
+/// The requests of one run. If a primitive is called several times, the last call counts, as in BMv2, where each call writes the
+/// same packet register; for `truncate` the shortest length counts. Field and learn lists count from 1; 0 is none.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Requests {
     pub(crate) clone: Option<CloneRequest>,
@@ -44,12 +44,12 @@ pub(crate) struct Effects {
 }
 
 impl Effects {
-    /// Creates the effects of a switch; `seed` and `device_id` together choose the random stream.
+    /// Creates the effects of a switch. `seed` and `device_id` together select the random stream.
     pub(crate) fn new(drop_port: u16, seed: u64, device_id: u64) -> Self {
         let mut bytes = [0; 32];
         bytes[..8].copy_from_slice(&seed.to_le_bytes());
         bytes[8..16].copy_from_slice(&device_id.to_le_bytes());
-        // xoshiro must not start from zeros, and starts slowly from few bits: the text fills the rest.
+        // xoshiro must not start from zeros, and few seed bits mix slowly: the text fills the rest.
         bytes[16..].copy_from_slice(b"simple_switch rn");
         let mut random = Xoshiro256PlusPlus::from_seed(bytes);
         for _ in 0..16 {
@@ -65,13 +65,13 @@ impl Effects {
         }
     }
 
-    /// Forgets the last run's requests; the next happens at `now`.
+    /// Clears the requests of the last run, and sets the time of the next run.
     pub(crate) fn start(&mut self, now: Time) {
         self.requests = Requests::NONE;
         self.now = now;
     }
 
-    /// Returns what the run has asked for.
+    /// Returns the requests of the run.
     pub(crate) fn requests(&self) -> Requests {
         self.requests
     }
@@ -85,7 +85,7 @@ impl Effects {
     }
 
     fn clone_to(&mut self, session: u64, field_list: u64) {
-        // BMv2 keeps 15 bits of the session and uses the sixteenth as "clone called".
+        // BMv2 keeps the session in 15 bits; the sixteenth means "clone called".
         self.requests.clone = Some(CloneRequest { session: (session & 0x7fff) as u16, field_list });
     }
 }
@@ -101,7 +101,7 @@ impl Externs for Effects {
 
     fn random(&mut self, lo: u64, hi: u64) -> u64 {
         let Some(span) = (hi - lo).checked_add(1) else { return self.random.next_u64() };
-        // Multiply-and-reject (Lemire 2019, section 4): no value is more likely than another.
+        // Multiply-and-reject (Lemire 2019, section 4): all values are equally likely.
         let reject_below = span.wrapping_neg() % span;
         loop {
             let wide = u128::from(self.random.next_u64()) * u128::from(span);

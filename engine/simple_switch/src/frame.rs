@@ -1,32 +1,32 @@
-//! Frame buffers that are used again, with room in front for headers that grow.
+//! Reusable frame buffers with headroom for headers that grow.
 //!
-//! A frame's bytes stand at the end of their buffer, as in BMv2's packet buffer: a header that grows takes
-//! room in front, and the payload never moves. Steady traffic allocates nothing: a buffer that leaves with a
-//! [`Frame`] comes back through [`FramePool::give`], or with a frame that arrives.
+//! A frame occupies the end of its buffer, as in BMv2's packet buffer: a header that grows uses the headroom, and the
+//! payload never moves. Steady traffic allocates nothing: a buffer that leaves with a [`Frame`] returns through
+//! [`FramePool::give`], or with an arriving frame.
 //!
-//! A frame whose payload is zeros may come without them ([`crate::Switch::handle_snapped`]): it knows how many there are.
-//! A thousand waiting frames then take the room of their headers, in memory and in the processor's caches.
+//! A frame whose payload is zeros may omit them ([`crate::Switch::handle_snapped`]) and store only their number. A
+//! thousand waiting frames then occupy only the space of their headers, in memory and in the processor's caches.
 
 use std::fmt;
 use std::ops::Deref;
 
-/// Room in front of an arriving frame. More than any header stack of a real program adds in one pass; a frame
-/// that needs more is moved once.
+/// Headroom of an arriving frame: more than any header stack of a real program adds in one pass. A frame that needs
+/// more is moved once.
 const HEADROOM: usize = 128;
 
-/// Buffers kept for reuse. Enough for the frames of a busy switch, and a bound on what an idle one holds.
+/// Maximum number of buffers kept for reuse: enough for a busy switch, and a bound on the memory of an idle one.
 const POOL_LIMIT: usize = 4096;
 
-/// The bytes of a frame, without FCS, in a buffer of their own.
+/// The bytes of a frame, without FCS, in its own buffer.
 ///
-/// As a slice it is the bytes that are there: all of them, but of a frame that came in through
-/// [`crate::Switch::handle_snapped`] without the zeros at its end. [`Frame::len`] and [`Frame::to_vec`] count them.
+/// As a slice it is the stored bytes: all bytes, except the omitted zeros at the end of a frame that arrived through
+/// [`crate::Switch::handle_snapped`]. [`Frame::len`] and [`Frame::to_vec`] include these.
 #[derive(Clone, Default)]
 pub struct Frame {
     buffer: Vec<u8>,
-    /// Where the frame starts in `buffer`; it goes to the end.
+    /// Start of the frame in `buffer`; it extends to the end.
     start: usize,
-    /// Zeros behind what is in `buffer`.
+    /// Number of omitted zeros after the bytes in `buffer`.
     zeros: usize,
 }
 
@@ -38,14 +38,14 @@ impl Frame {
         frame
     }
 
-    /// Returns the bytes of the frame, those that are not there included.
+    /// Returns the length of the frame in bytes, omitted zeros included.
     #[inline]
-    #[allow(clippy::len_without_is_empty)] // A slice's, which would leave the zeros out.
+    #[allow(clippy::len_without_is_empty)] // A slice's `is_empty` would ignore the omitted zeros.
     pub fn len(&self) -> usize {
         self.buffer.len() - self.start + self.zeros
     }
 
-    /// Returns all bytes.
+    /// Returns all bytes, omitted zeros included.
     pub fn to_vec(&self) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(self.len());
         bytes.extend_from_slice(self);
@@ -53,31 +53,31 @@ impl Frame {
         bytes
     }
 
-    /// Returns whether bytes are not there.
+    /// Returns whether zeros are omitted.
     #[inline]
     pub(crate) fn is_snapped(&self) -> bool {
         self.zeros > 0
     }
 
-    /// Puts the zeros there.
+    /// Appends the omitted zeros.
     pub(crate) fn make_whole(&mut self) {
         self.buffer.resize(self.buffer.len() + self.zeros, 0);
         self.zeros = 0;
     }
 
-    /// Replaces the contents, keeping the buffer.
+    /// Replaces the contents and keeps the buffer.
     fn fill(&mut self, bytes: &[u8], zeros: usize) {
-        // What a used buffer has in front means nothing, so it stays.
+        // The bytes of the headroom have no meaning, so those of a used buffer stay.
         self.buffer.resize(HEADROOM, 0);
         self.buffer.extend_from_slice(bytes);
         self.start = HEADROOM;
         self.zeros = zeros;
     }
 
-    /// Takes the first `count` bytes off and puts `front` in their place.
+    /// Replaces the first `count` bytes with `front`.
     ///
     /// # Panics
-    /// When there are fewer than `count`.
+    /// If fewer than `count` bytes are stored.
     pub(crate) fn replace_front(&mut self, count: usize, front: &[u8]) {
         assert!(count <= self.buffer.len() - self.start, "more bytes are taken off a frame than it has");
         let payload = self.start + count;
@@ -91,7 +91,7 @@ impl Frame {
         self.buffer[self.start..self.start + front.len()].copy_from_slice(front);
     }
 
-    /// Keeps at most the first `length` bytes.
+    /// Truncates the frame to at most `length` bytes.
     pub(crate) fn truncate(&mut self, length: usize) {
         let there = self.buffer.len() - self.start;
         self.zeros = self.zeros.min(length.saturating_sub(there));
@@ -130,28 +130,28 @@ impl fmt::Debug for Frame {
     }
 }
 
-/// Buffers waiting to be used again.
+/// Buffers for reuse.
 #[derive(Default)]
 pub(crate) struct FramePool {
     free: Vec<Frame>,
 }
 
 impl FramePool {
-    /// Returns a frame with these bytes, in a used buffer if there is one.
+    /// Returns a frame with a copy of `bytes`, in a used buffer if there is one.
     pub(crate) fn copy_of(&mut self, bytes: &[u8]) -> Frame {
         self.snapped(bytes, 0)
     }
 
-    /// Returns the same followed by `zeros` zero bytes, which are not stored.
+    /// Returns a frame of `bytes` followed by `zeros` zeros, which are not stored.
     pub(crate) fn snapped(&mut self, bytes: &[u8], zeros: usize) -> Frame {
         let mut frame = self.free.pop().unwrap_or_default();
         frame.fill(bytes, zeros);
         frame
     }
 
-    /// Takes a buffer back.
+    /// Takes a buffer back for reuse.
     pub(crate) fn give(&mut self, frame: Frame) {
-        // A frame whose buffer was taken out leaves nothing worth keeping.
+        // A frame whose buffer was taken out has nothing worth keeping.
         if self.free.len() < POOL_LIMIT && frame.buffer.capacity() > 0 {
             self.free.push(frame);
         }

@@ -1,11 +1,11 @@
-//! A stream of events by hop: what happened to each packet at each port, in order, in bounded memory.
+//! The hop log: a stream of events at hops, with what happened to each packet at each port, in order, in bounded memory.
 //!
-//! [`crate::Switch::record_hops`] starts it with a [`HopFilter`], [`crate::Switch::take_hops`] hands it out. A fabric of several
-//! switches joins their streams with [`HopLog::absorb`], and gives packets the numbers by which one is known on all its hops.
-//! A switch that records nothing tests for it where it tests whether it follows a packet (`journey`), and nowhere else.
-//! Nothing here changes what happens to a packet.
+//! [`crate::Switch::record_hops`] starts recording with a [`HopFilter`], and [`crate::Switch::take_hops`] returns the
+//! log. A fabric of several switches joins their logs with [`HopLog::absorb`], and gives each packet one number for all
+//! its hops. A switch tests whether it records hops only where it tests whether it follows a packet (`journey`).
+//! Recording does not change what happens to a packet.
 //!
-//! What a program decided is known by the values of fields that the filter names. They are read after ingress
+//! The values of the fields that the filter names show what a program decided. They are read after ingress
 //! ([`Hop::Judged`]) and after egress ([`Hop::Sent`], [`Hop::Dropped`]).
 
 use std::collections::{BTreeMap, VecDeque};
@@ -18,25 +18,25 @@ use crate::frame::Frame;
 use crate::packet::PacketId;
 use crate::stats::DropCause;
 
-/// Most fields that a filter may name.
+/// Maximum number of fields in a filter.
 pub const MAX_HOP_FIELDS: usize = 16;
 
-/// Most events that one log keeps, whatever its filter says.
+/// Maximum number of events in one log, whatever the limit of its filter.
 pub const MAX_HOP_EVENTS: usize = 1 << 24;
 
-/// Flows that are told apart. Packets of further ones are recorded without a flow.
+/// Maximum number of flows that are distinguished. Packets of further flows are recorded without a flow.
 pub const MAX_HOP_FLOWS: usize = 1 << 16;
 
-/// The number of a packet that came before the recording began.
+/// The number of a packet that is not recorded, such as one that arrived before the recording began.
 pub const UNKNOWN_PACKET: u64 = u64::MAX;
 
-/// No flow, no values.
+/// No flow, or no values.
 pub const NONE: u32 = u32::MAX;
 
-/// Numbers from here on are of copies, and of packets that nobody has numbered; those below come from [`HopLog::expect`].
+/// The first number of copies and of packets without an assigned number; lower numbers come from [`HopLog::expect`].
 const OWN_NUMBERS: u64 = 1 << 40;
 
-/// What waits at a port, without the packet that an event is of.
+/// The contents of a port's queues, without the packet of the event.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Depth {
     /// Bytes.
@@ -50,9 +50,9 @@ pub struct Depth {
 pub struct Waiting {
     /// Bytes of the frame, without FCS.
     pub bytes: u32,
-    /// Queue of the port.
+    /// Priority of the queue.
     pub priority: u8,
-    /// What waits besides.
+    /// The other packets that wait.
     pub depth: Depth,
 }
 
@@ -67,14 +67,14 @@ pub enum Cause {
     Nic,
 }
 
-/// What happened. `bytes` are those of the frame, without FCS; `values` is the index of the first value in [`HopLog::values`], or
-/// [`NONE`]; `frame_at` and `frame_len` say where in [`HopLog::frames`] the frame's beginning is, and how much of it.
+/// What happened. `bytes` is the length of the frame without FCS; `values` is the index of the first value in [`HopLog::values`],
+/// or [`NONE`]; `frame_at` and `frame_len` are the position and length of the frame's beginning in [`HopLog::frames`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(missing_docs)] // What several have in common is said above.
+#[allow(missing_docs)] // The fields that variants share are described above.
 pub enum Hop {
     /// A host offered the packet to its NIC.
     Offered { bytes: u32 },
-    /// It came in by this port.
+    /// It arrived on this port.
     Arrived { bytes: u32 },
     /// Ingress ended with these values.
     Judged { bytes: u32, values: u32 },
@@ -82,33 +82,33 @@ pub enum Hop {
     Copied { of: u64 },
     /// It entered the queue of this port.
     Queued(Waiting),
-    /// It has to wait in the queue for the port's gate, which opens at `until`: the link sleeps or wakes.
+    /// It waits in the queue for the port's gate, which opens at `until`: the link sleeps or wakes.
     Held { waiting: Waiting, until: Time },
     /// The port's PHY began to go to sleep; it was asleep at `until`.
     Slept { until: Time },
     /// The port's PHY began to wake; it was awake at `until`.
     Woke { until: Time },
-    /// It left the queue and goes round to ingress, where it is at `until`.
+    /// It left the queue and recirculates; it reaches ingress at `until`.
     Recirculated { bytes: u32, depth: Depth, until: Time },
-    /// It left the queue, and its last bit the port at `until`; `depth` is what it left behind.
+    /// It left the queue; its last bit leaves the port at `until`. `depth` is what it left behind.
     Sent { bytes: u32, depth: Depth, until: Time, values: u32, frame_at: u32, frame_len: u16 },
     /// It was lost.
     Dropped { bytes: u32, depth: Depth, cause: Cause, values: u32, frame_at: u32, frame_len: u16 },
-    /// It arrived at the host that it was for.
+    /// It arrived at its destination host.
     Delivered { bytes: u32 },
-    /// A TCP sender of the host lowered its congestion window, in bytes; the flow is that of its data.
+    /// A TCP sender of the host lowered its congestion window, in bytes; the flow is the one of its data.
     Slowed { before: Bytes, after: Bytes },
-    /// It has to wait in the queue for the gate of its class, which opens at `until`: the queue is paused.
+    /// It waits in the queue for the gate of its class, which opens at `until`: the queue is paused.
     Paused { waiting: Waiting, until: Time },
 }
 
 impl Hop {
-    /// Creates a sending, of which the log adds the rest.
+    /// Creates a [`Hop::Sent`]; the log fills in the rest.
     pub const fn sent(bytes: u32, depth: Depth, until: Time) -> Self {
         Self::Sent { bytes, depth, until, values: NONE, frame_at: 0, frame_len: 0 }
     }
 
-    /// Creates a loss, of which the log adds the rest.
+    /// Creates a [`Hop::Dropped`]; the log fills in the rest.
     pub const fn dropped(bytes: u32, depth: Depth, cause: Cause) -> Self {
         Self::Dropped { bytes, depth, cause, values: NONE, frame_at: 0, frame_len: 0 }
     }
@@ -165,21 +165,21 @@ hop_kinds! {
 /// One event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HopEvent {
-    /// When.
+    /// Time.
     pub at: Time,
-    /// The packet's number; 0 for what happens to a port.
+    /// The packet's number; 0 for an event of a port.
     pub packet: u64,
     /// Index into [`HopLog::flows`], or [`NONE`].
     pub flow: u32,
-    /// The node: a number that the log's owner gives; a switch alone is 0.
+    /// The node: a number that the log's owner assigns; 0 for a single switch.
     pub node: u16,
     /// Port.
     pub port: u16,
-    /// What.
+    /// What happened.
     pub hop: Hop,
 }
 
-/// A 5-tuple of which any part may be left open.
+/// A 5-tuple in which any part may be left open.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FlowFilter {
     /// Source address.
@@ -208,12 +208,12 @@ impl FlowFilter {
     }
 }
 
-/// Which events are kept, and how much of them.
+/// Selects the events to keep, and how much of each.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HopFilter {
     /// Kinds.
     pub kinds: Vec<HopKind>,
-    /// Nodes and ports; none stands for all.
+    /// Nodes and ports; empty: all.
     pub ports: Vec<(u16, u16)>,
     /// Events before this time are left out.
     pub from: Time,
@@ -221,14 +221,14 @@ pub struct HopFilter {
     pub until: Time,
     /// Packets of other flows are left out.
     pub flow: FlowFilter,
-    /// Events that are kept; of what follows only the number is.
+    /// Maximum number of events kept; further ones are only counted.
     pub limit: usize,
-    /// Bytes that are kept of each frame, with its sending or its drop; 0 for none.
+    /// Bytes kept of each frame that is sent or dropped; 0: none.
     pub snap_bytes: u16,
-    /// Header and name of fields whose values are kept, at most [`MAX_HOP_FIELDS`].
+    /// Header and name of the fields whose values are kept, at most [`MAX_HOP_FIELDS`].
     pub fields: Vec<(String, String)>,
-    /// Which of the fields says after ingress for which port the program has decided; decisions and drops of ingress belong to
-    /// that port then. Without one they belong to the port by which the packet came.
+    /// Index of the field that holds, after ingress, the port that the program chose. Decisions and drops of ingress
+    /// are recorded at that port; without an index, at the port of arrival.
     pub port_field: Option<usize>,
 }
 
@@ -251,39 +251,39 @@ impl Default for HopFilter {
 /// Why a filter cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum HopError {
-    /// The program has no such field.
+    /// The program has no such field of at most 64 bits.
     #[error("hops: the program has no field {0}.{1} of at most 64 bits")]
     NoField(String, String),
-    /// Too many fields.
+    /// The filter has too many fields.
     #[error("hops: {0} fields, at most {MAX_HOP_FIELDS}")]
     TooManyFields(usize),
-    /// The list of fields has no such index.
+    /// `port_field` is not an index into the fields.
     #[error("hops: port_field {0}, there are {1} fields")]
     PortField(usize, usize),
-    /// Too many events.
+    /// The limit of events is too high.
     #[error("hops: a limit of {0} events, at most {MAX_HOP_EVENTS}")]
     Limit(usize),
 }
 
-/// What is known of a packet that is inside.
+/// What the log knows about a packet inside the switch.
 #[derive(Clone, Copy, Debug)]
 struct Known {
     packet: u64,
     flow: u32,
-    /// Values after egress, if it has been there.
+    /// Index of its values after egress, or [`NONE`].
     left_with: u32,
-    /// The port that ingress decided about.
+    /// The port at which the last run was recorded.
     port: Option<u16>,
 }
 
 const STRANGER: Known = Known { packet: UNKNOWN_PACKET, flow: NONE, left_with: NONE, port: None };
 
-/// Events that were recorded, and what is needed to record more.
+/// Recorded events, and the state for recording more.
 #[derive(Debug)]
 pub struct HopLog {
     filter: HopFilter,
     kinds: u16,
-    /// The node of events that are recorded here.
+    /// The node of the events recorded here.
     node: u16,
     fields: Vec<Field>,
     events: Vec<HopEvent>,
@@ -292,18 +292,18 @@ pub struct HopLog {
     flows: Vec<FiveTuple>,
     flow_numbers: BTreeMap<FiveTuple, u32>,
     lost: u64,
-    /// By [`PacketId`].
+    /// Indexed by [`PacketId`].
     inside: Vec<Known>,
-    /// The number of the next packet that arrives, if its owner has said one.
+    /// The number of the next packet that arrives, if the owner has set one.
     expected: Option<u64>,
-    /// Numbers of packets that were sent, for the owner.
+    /// Numbers of sent packets, for the owner.
     sent: VecDeque<u64>,
     tells_sent: bool,
     own: u64,
 }
 
 impl HopLog {
-    /// Creates an empty log of a switch that is `node`, and runs `program` if it reads fields.
+    /// Creates an empty log of the switch `node`; the fields of the filter are those of `program`.
     pub fn new(program: &Program, filter: HopFilter, node: u16) -> Result<Self, HopError> {
         if filter.fields.len() > MAX_HOP_FIELDS {
             return Err(HopError::TooManyFields(filter.fields.len()));
@@ -338,12 +338,12 @@ impl HopLog {
         })
     }
 
-    /// Returns the events in the order in which they were recorded; a fabric's must be sorted by time.
+    /// Returns the events in the order of recording; a fabric must sort them by time.
     pub fn events(&self) -> &[HopEvent] {
         &self.events
     }
 
-    /// Returns values of fields, as many for each event that has some as the filter names.
+    /// Returns the values of fields; each event with values has one for each field of the filter.
     pub fn values(&self) -> &[u64] {
         &self.values
     }
@@ -353,42 +353,42 @@ impl HopLog {
         &self.frames
     }
 
-    /// Returns the flows, by the number that events have.
+    /// Returns the flows, indexed by [`HopEvent::flow`].
     pub fn flows(&self) -> &[FiveTuple] {
         &self.flows
     }
 
-    /// Returns the number of events that the filter admits and the limit does not.
+    /// Returns the number of events that the filter admits but the limit does not.
     pub fn lost(&self) -> u64 {
         self.lost
     }
 
-    /// Returns the filter, which says what is kept.
+    /// Returns the filter.
     pub fn filter(&self) -> &HopFilter {
         &self.filter
     }
 
-    /// Sorts the events by time; those of one instant stay in order.
+    /// Sorts the events by time; events of one instant keep their order.
     pub fn sort(&mut self) {
         self.events.sort_by_key(|event| event.at);
     }
 
-    /// Says which number the next packet that arrives has.
+    /// Sets the number of the next packet that arrives.
     pub fn expect(&mut self, packet: u64) {
         self.expected = Some(packet);
     }
 
-    /// Keeps from now on the numbers of packets that are sent, for [`HopLog::next_sent`]: the owner must take them.
+    /// From now on stores the numbers of sent packets for [`HopLog::next_sent`]; the owner must take them.
     pub fn tell_sent(&mut self) {
         self.tells_sent = true;
     }
 
-    /// Returns the number of the next packet in the order of [`crate::Switch::poll_transmit`].
+    /// Returns the number of the next sent packet, in the order of [`crate::Switch::poll_transmit`].
     pub fn next_sent(&mut self) -> u64 {
         self.sent.pop_front().unwrap_or(UNKNOWN_PACKET)
     }
 
-    /// Moves the events of another log with the same fields to this one.
+    /// Moves the events of another log with the same fields into this one.
     pub fn absorb(&mut self, other: &mut HopLog) {
         self.lost += std::mem::take(&mut other.lost);
         let room = self.filter.limit - self.events.len().min(self.filter.limit);
@@ -416,7 +416,7 @@ impl HopLog {
             self.events.push(event);
         }
         other.frames.clear();
-        // Of packets that are inside, values after egress may still be asked for at this instant only.
+        // A packet inside can use its values after egress only at this instant, so they can go.
         other.values.clear();
     }
 
@@ -433,12 +433,12 @@ impl HopLog {
         number
     }
 
-    /// Returns the flow of a frame: a number, or `None` when the filter leaves its packets out.
+    /// Returns the number of a frame's flow; `None` if the filter excludes its packets.
     pub fn flow_of(&mut self, frame: &[u8]) -> Option<u32> {
         self.number_of(FiveTuple::of(frame).as_ref())
     }
 
-    /// Returns the number of a flow that is known.
+    /// Returns the number of a parsed flow as [`HopLog::flow_of`] does.
     pub fn number_of(&mut self, flow: Option<&FiveTuple>) -> Option<u32> {
         if !self.filter.flow.admits(flow) {
             return None;
@@ -446,8 +446,8 @@ impl HopLog {
         Some(flow.map_or(NONE, |flow| self.flow_number(flow)))
     }
 
-    /// Keeps an event if the filter admits it and there is room, with the beginning of the frame if it leaves; returns
-    /// whether it was kept.
+    /// Keeps an event if the filter and the limit admit it, with the beginning of the frame if it was sent or dropped.
+    /// Returns whether the event was kept.
     pub fn push(&mut self, mut event: HopEvent, frame: &[u8]) -> bool {
         let filter = &self.filter;
         let is_wanted = self.kinds & (1 << event.hop.kind() as u16) != 0
@@ -485,7 +485,7 @@ impl HopLog {
         self.inside[at] = known;
     }
 
-    /// Stops recording values and packets that are inside: their program is gone.
+    /// Stops recording values and the packets that are inside: their program is gone.
     pub(crate) fn forget_fields(&mut self) {
         self.fields.clear();
         self.filter.port_field = None;
@@ -502,14 +502,14 @@ impl HopLog {
         self.own
     }
 
-    /// Records a frame that has come in, with an id unless it was refused at once; returns its number.
+    /// Records the arrival of a frame, with an id unless it was refused at once. Returns its number.
     pub(crate) fn arrived(&mut self, id: Option<PacketId>, at: Time, port: u16, frame: &Frame) -> u64 {
         let packet = match self.expected.take() {
             Some(packet) => packet,
             None => self.number(),
         };
         let flow = if packet == UNKNOWN_PACKET { None } else { self.flow_of(frame) };
-        // A slot of the store is used again and again.
+        // Slots of the store are reused, so a packet without a flow overwrites the slot too.
         let known = flow.map(|flow| Known { packet, flow, left_with: NONE, port: None });
         if let Some(id) = id {
             self.set(id, known.unwrap_or(STRANGER));
@@ -519,7 +519,7 @@ impl HopLog {
         packet
     }
 
-    /// Keeps an event of a packet as [`HopLog::push`] does.
+    /// Keeps an event of a known packet as [`HopLog::push`] does.
     fn push_of(&mut self, known: Known, at: Time, port: u16, hop: Hop, frame: &[u8]) -> bool {
         let Known { packet, flow, .. } = known;
         self.push(HopEvent { at, packet, flow, node: self.node, port, hop }, frame)
@@ -534,12 +534,12 @@ impl HopLog {
         }
     }
 
-    /// Marks the packet with this id as one that did not arrive from outside.
+    /// Marks the packet with this id as not recorded: it did not arrive from outside.
     pub(crate) fn forget(&mut self, id: PacketId) {
         self.set(id, STRANGER);
     }
 
-    /// Records that a packet was copied.
+    /// Records a copy of a packet.
     pub(crate) fn copied(&mut self, id: PacketId, copy: PacketId, at: Time, port: u16) {
         let Some(original) = self.known(id) else { return self.set(copy, STRANGER) };
         let known = Known { packet: self.number(), left_with: NONE, port: None, ..original };
@@ -547,7 +547,7 @@ impl HopLog {
         self.push_of(known, at, port, Hop::Copied { of: original.packet }, &[]);
     }
 
-    /// Records that ingress or egress has run.
+    /// Records a run of ingress or egress.
     pub(crate) fn ran(&mut self, id: PacketId, at: Time, port: u16, egress: bool, phv: &Phv, bytes: usize) {
         let Some(known) = self.known(id) else { return };
         let port = match self.filter.port_field {
@@ -555,7 +555,7 @@ impl HopLog {
             _ => port,
         };
         self.inside[id as usize].port = Some(port);
-        // Values that no event is kept with would stay for ever.
+        // Values without a kept event would stay forever.
         if self.fields.is_empty()
             || self.events.len() >= self.filter.limit
             || !(self.filter.from..self.filter.until).contains(&at)
@@ -573,12 +573,12 @@ impl HopLog {
         }
     }
 
-    /// Returns the port for which the program meant a packet that is known, once ingress or egress has run.
+    /// Returns the port that the program chose for a known packet, once ingress or egress has run.
     pub(crate) fn meant_for(&self, id: PacketId) -> Option<u16> {
         self.known(id).and_then(|known| known.port)
     }
 
-    /// Completes an event of a packet and keeps it.
+    /// Completes an event of a packet and records it.
     pub(crate) fn note(&mut self, id: PacketId, at: Time, port: u16, mut hop: Hop, frame: &[u8]) {
         let Some(known) = self.known(id) else { return };
         let (Hop::Sent { values, .. } | Hop::Dropped { values, .. }) = &mut hop else {
@@ -592,7 +592,7 @@ impl HopLog {
         }
     }
 
-    /// Counts a packet that was sent; to be called for all of them, before [`HopLog::note`].
+    /// Counts a sent packet. Must be called for every packet that is sent, before [`HopLog::note`].
     pub(crate) fn count_sent(&mut self, id: PacketId) {
         if self.tells_sent {
             self.sent.push_back(self.known(id).map_or(UNKNOWN_PACKET, |known| known.packet));

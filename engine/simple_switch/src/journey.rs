@@ -1,9 +1,9 @@
-//! Following packets through the switch: what happened to one, and to its copies, in order.
+//! Following packets through the switch: what happened to a packet and its copies, in order.
 //!
-//! [`Switch::follow`] says which frames to follow, by their tag; [`Switch::take_journey`] hands out what was written down.
-//! While nothing is followed, arrival, ingress and egress each look at one `Option` per packet, and so do the places that
-//! copy, drop or recirculate one; what they then run was compiled without any of this, see `bm`'s `observe`. Nothing here
-//! changes what happens to a packet.
+//! [`Switch::follow`] selects the frames by their tag; [`Switch::take_journey`] returns the recorded steps. While
+//! nothing is followed, arrival, ingress and egress each check one `Option` per packet, as do the places that copy,
+//! drop or recirculate one; the code that they then run was compiled without tracing, see `bm`'s `observe`. Following a
+//! packet does not change what happens to it.
 
 use std::collections::BTreeMap;
 use std::ops::Deref;
@@ -20,19 +20,19 @@ use crate::frame::Frame;
 use crate::packet::PacketId;
 use crate::stats::DropCause;
 
-/// Steps that are written down; what follows is left out and [`Journey::is_cut`] says so. A packet that recirculates while
-/// it waits makes several steps a round.
+/// Maximum number of recorded steps; further ones are left out, and [`Journey::is_cut`] is set. A packet that
+/// recirculates while it waits makes several steps per round.
 pub const MAX_STEPS: usize = 100_000;
 
-/// What became of the followed packets since `follow`. Times are picoseconds, frames hexadecimal.
+/// What happened to the followed packets since `follow`, or since the last journey. Times are in picoseconds, frames in hexadecimal.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Journey {
-    /// In order of time.
+    /// The steps in order of time.
     pub steps: Vec<Step>,
-    /// Whether more steps happened than are kept.
+    /// Whether more steps happened than were kept.
     pub is_cut: bool,
-    /// How many followed packets are still in the switch.
+    /// Number of followed packets still in the switch.
     pub inside: usize,
 }
 
@@ -40,13 +40,13 @@ pub struct Journey {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "JourneyStep"))]
 pub struct Step {
-    /// The packet: 0 for the first frame, a number more for each further frame and copy.
+    /// The packet: 0 for the first frame, and the next number for each further frame or copy.
     pub packet: u32,
-    /// When.
+    /// Time.
     #[serde(rename = "at_ps", serialize_with = "ps")]
     #[cfg_attr(feature = "schema", schemars(with = "u64"))]
     pub at: Time,
-    /// What.
+    /// What happened.
     #[serde(flatten)]
     pub what: What,
 }
@@ -56,7 +56,7 @@ pub struct Step {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "step", rename_all = "snake_case")]
 pub enum What {
-    /// It came in.
+    /// It arrived.
     #[cfg_attr(feature = "schema", schemars(title = "ArrivedStep"))]
     Arrived {
         /// Port.
@@ -72,7 +72,7 @@ pub enum What {
         /// What the parser did.
         #[cfg_attr(feature = "schema", schemars(with = "Vec<NamedEvent<'_>>"))]
         events: Named<Vec<Event>>,
-        /// The parser's error, by the program's name; BMv2's number for one that the program does not list.
+        /// The parser's error by its name in the program, or BMv2's number if the program does not list it.
         #[cfg_attr(feature = "schema", schemars(with = "String"))]
         error: Named<u32>,
         /// Whether every checksum that the program verifies is right.
@@ -102,26 +102,26 @@ pub enum What {
     Clone {
         /// Session.
         session: u16,
-        /// Made after egress; otherwise after ingress.
+        /// Whether it was made after egress; otherwise after ingress.
         egress: bool,
     },
-    /// A clone was asked for in a session that does not exist.
+    /// A clone was requested in a session that does not exist.
     #[cfg_attr(feature = "schema", schemars(title = "NoCloneSessionStep"))]
     NoCloneSession {
         /// Session.
         session: u16,
     },
-    /// It is one of the packets that a multicast group makes.
+    /// It is a replica of a multicast group.
     #[cfg_attr(feature = "schema", schemars(title = "ReplicaStep"))]
     Replica {
         /// Group.
         group: u16,
         /// Replication id.
         rid: u16,
-        /// Port that it goes to.
+        /// Port to which it goes.
         port: u16,
     },
-    /// It runs through ingress again at once.
+    /// It runs through ingress again at the same instant.
     #[cfg_attr(feature = "schema", schemars(title = "ResubmittedStep"))]
     Resubmitted,
     /// It entered a queue.
@@ -131,19 +131,19 @@ pub enum What {
         port: u16,
         /// Priority of the queue.
         priority: usize,
-        /// Packets before it in that queue.
+        /// Packets ahead of it in that queue.
         packets_ahead: usize,
         /// Bytes waiting in all queues of the port, this packet excluded.
         bytes_ahead: u64,
-        /// When the port's gate opens: now or before when it is open, none when it never does.
+        /// Time at which the port's gate opens: not after now if it is open, none if it never opens.
         #[serde(rename = "gate_opens_ps", serialize_with = "ps_or_never")]
         #[cfg_attr(feature = "schema", schemars(with = "Option<u64>"))]
         gate_opens: Time,
-        /// When the pause of the queue ends (priority flow control): now or before when there is none.
+        /// Time at which the pause of the queue ends (priority flow control): not after now if there is none.
         #[serde(rename = "pause_ends_ps", serialize_with = "ps")]
         #[cfg_attr(feature = "schema", schemars(with = "u64"))]
         pause_ends: Time,
-        /// When the wire has sent what it is sending.
+        /// Time at which the wire becomes free.
         #[serde(rename = "wire_free_ps", serialize_with = "ps")]
         #[cfg_attr(feature = "schema", schemars(with = "u64"))]
         wire_free: Time,
@@ -154,17 +154,17 @@ pub enum What {
         /// Port.
         port: u16,
     },
-    /// It was put together again; checksums were computed.
+    /// It was deparsed, and its checksums were computed.
     #[cfg_attr(feature = "schema", schemars(title = "DeparsedStep"))]
     Deparsed {
         /// Fields that changed.
         #[cfg_attr(feature = "schema", schemars(with = "Vec<NamedEvent<'_>>"))]
         events: Named<Vec<Event>>,
     },
-    /// It went round to ingress.
+    /// It was recirculated.
     #[cfg_attr(feature = "schema", schemars(title = "RecirculatedStep"))]
     Recirculated {
-        /// When it is there.
+        /// Time at which it reaches ingress.
         #[serde(rename = "back_at_ps", serialize_with = "ps")]
         #[cfg_attr(feature = "schema", schemars(with = "u64"))]
         back_at: Time,
@@ -172,7 +172,7 @@ pub enum What {
     /// It was lost.
     #[cfg_attr(feature = "schema", schemars(title = "DroppedStep"))]
     Dropped {
-        /// Port that counts it.
+        /// Port at which the drop is counted.
         port: u16,
         /// Why.
         #[cfg_attr(feature = "schema", schemars(with = "String"))]
@@ -183,7 +183,7 @@ pub enum What {
     Sent {
         /// Port.
         port: u16,
-        /// How long the wire is busy with it.
+        /// Time for which the wire is busy with it.
         #[serde(rename = "wire_time_ps", serialize_with = "duration_ps")]
         #[cfg_attr(feature = "schema", schemars(with = "u64"))]
         wire_time: Duration,
@@ -201,16 +201,16 @@ pub struct Ran {
     /// What the pipeline did.
     #[cfg_attr(feature = "schema", schemars(with = "Vec<NamedEvent<'_>>"))]
     pub events: Named<Vec<Event>>,
-    /// Everything that is not zero after it.
+    /// All values that are not zero after it.
     #[cfg_attr(feature = "schema", schemars(with = "BTreeMap<String, u128>"))]
     pub values: Named<Vec<(Lvalue, u128)>>,
-    /// Why it stopped, if the program failed.
+    /// The fault that ended the run, if the program failed.
     #[serde(serialize_with = "text")]
     #[cfg_attr(feature = "schema", schemars(with = "Option<String>"))]
     pub fault: Option<Fault>,
 }
 
-/// Numbers of a program, which are written under its names.
+/// Numbers of a program that are serialized as its names.
 #[derive(Clone, Debug)]
 pub struct Named<T> {
     program: Arc<Executable>,
@@ -224,7 +224,7 @@ impl<T> Deref for Named<T> {
     }
 }
 
-/// Of one program.
+/// Compares values of one program.
 impl<T: PartialEq> PartialEq for Named<T> {
     fn eq(&self, other: &Self) -> bool {
         self.numbers == other.numbers
@@ -247,7 +247,7 @@ impl Serialize for Named<Vec<(Lvalue, u128)>> {
     }
 }
 
-/// A parser error; one that the program does not list has BMv2's number.
+/// Serializes a parser error by its name, or by BMv2's number if the program does not list it.
 impl Serialize for Named<u32> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut errors = self.program.errors().entries.iter();
@@ -278,19 +278,19 @@ fn hex<S: Serializer>(frame: &[u8], serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_str(&frame.iter().map(|byte| format!("{byte:02x}")).collect::<String>())
 }
 
-/// The packets that are followed, and what was written down about them.
+/// The followed packets, and the steps recorded of them.
 pub(crate) struct Follower {
     tag: u64,
     program: Arc<Executable>,
     trace: Trace,
-    /// Followed packets that are inside, with their numbers.
+    /// Followed packets that are inside the switch, with their numbers.
     followed: BTreeMap<PacketId, u32>,
     next: u32,
     journey: Journey,
 }
 
 impl Follower {
-    /// Follows frames that arrive with this tag.
+    /// Creates a follower of frames that arrive with this tag.
     pub(crate) fn new(program: &Arc<Executable>, tag: u64) -> Self {
         let (program, trace) = (Arc::clone(program), Trace::new(program));
         Self { tag, program, trace, followed: BTreeMap::new(), next: 0, journey: Journey::default() }
@@ -318,12 +318,12 @@ impl Follower {
         self.followed.contains_key(&id)
     }
 
-    /// Returns how many steps wait to be taken.
+    /// Returns the number of steps not yet taken.
     pub(crate) fn steps(&self) -> usize {
         self.journey.steps.len()
     }
 
-    /// Takes what was written down since the last call.
+    /// Takes the steps recorded since the last call.
     pub(crate) fn take(&mut self) -> Journey {
         Journey { inside: self.followed.len(), ..std::mem::take(&mut self.journey) }
     }
@@ -343,14 +343,14 @@ impl Follower {
         self.step(packet, at, what);
     }
 
-    /// Adds a frame that was refused before it had an id.
+    /// Adds the steps of a frame that was refused before it had an id.
     pub(crate) fn refused(&mut self, at: Time, port: u16, frame: &Frame, cause: DropCause) {
         let packet = self.number();
         self.step(packet, at, What::Arrived { port, frame: frame.to_vec() });
         self.step(packet, at, What::Dropped { port, cause });
     }
 
-    /// Adds that a packet was copied, and follows the copy if the packet is followed.
+    /// Adds the step of a copy and follows the copy, if the packet is followed.
     pub(crate) fn copied(&mut self, id: PacketId, copy: PacketId, at: Time) {
         if let Some(&packet) = self.followed.get(&id) {
             let to = self.number();
@@ -359,7 +359,7 @@ impl Follower {
         }
     }
 
-    /// Adds a step made of what has been traced of a packet since the last, if it is followed.
+    /// Adds a step with what was traced since the last step, if the packet is followed.
     pub(crate) fn traced(&mut self, id: PacketId, at: Time, what: impl FnOnce(&mut Self) -> What) {
         if let Some(&packet) = self.followed.get(&id) {
             let what = what(self);
@@ -367,23 +367,23 @@ impl Follower {
         }
     }
 
-    /// Takes what has been traced since the last step.
+    /// Takes the events traced since the last step.
     pub(crate) fn events(&mut self) -> Named<Vec<Event>> {
         let events = self.trace.take();
         self.named(events)
     }
 
-    /// Returns everything of a packet that is not zero now.
+    /// Returns all values of a packet that are not zero.
     pub(crate) fn values(&self, phv: &Phv) -> Named<Vec<(Lvalue, u128)>> {
         self.named(self.trace.values(phv))
     }
 
-    /// Returns numbers of the program, to be written under its names.
+    /// Wraps numbers of the program, to be serialized as its names.
     pub(crate) fn named<T>(&self, numbers: T) -> Named<T> {
         Named { program: Arc::clone(&self.program), numbers }
     }
 
-    /// Returns what is to trace the packet, if it is followed.
+    /// Returns the trace for a packet, if it is followed.
     pub(crate) fn trace(&mut self, id: PacketId) -> Option<&mut Trace> {
         self.follows(id).then_some(&mut self.trace)
     }

@@ -1,15 +1,15 @@
 //! BMv2's `simple_switch` around `bm`: v1model's packet path, traffic manager, replication, recirculation, port gate.
 //!
-//! A [`Switch`] reads no clock, file, socket or random source: time comes in with each call and a seed with the
-//! configuration, so the same calls give the same bytes. Real time and virtual time are two short loops over
+//! A [`Switch`] reads no clock, file, socket or random source. The caller passes the time with each call and a seed
+//! with the configuration, so the same calls give the same bytes. Real time and virtual time are two short loops over
 //! the same four calls:
 //!
 //! * [`Switch::handle_packet`]: a frame has arrived on a port;
-//! * [`Switch::next_wakeup`]: when the switch next has something to do by itself;
+//! * [`Switch::next_wakeup`]: the time of the switch's next own event;
 //! * [`Switch::handle_wakeup`]: that time has come;
-//! * [`Switch::poll_transmit`]: take what is to be sent.
+//! * [`Switch::poll_transmit`]: the next frame to send.
 //!
-//! Where it follows BMv2 and where it differs is in `docs/p4/behaviour.md`.
+//! `docs/p4/behaviour.md` describes where it follows BMv2 and where it differs.
 
 #![forbid(unsafe_code)]
 

@@ -1,30 +1,30 @@
-//! Clone sessions: where the copies that `clone()` makes go. BMv2 calls them mirroring sessions.
+//! Clone sessions: the destinations of the copies that `clone()` makes. BMv2 calls them mirroring sessions.
 
 use std::collections::BTreeMap;
 
 /// BMv2 keeps session ids in 15 bits.
 const MAX_SESSION_ID: u16 = 0x7fff;
 
-/// One session. A clone goes to the port and to every member of the group, if both are set.
+/// One session. If both are set, a clone goes to the port and to every member of the group.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MirroringSession {
-    /// Copy to this port.
+    /// Port to which a copy goes.
     pub egress_port: Option<u16>,
-    /// Copy to each replica of this multicast group.
+    /// Multicast group of which each replica gets a copy.
     pub mgid: Option<u16>,
-    /// What v1model's `priority` is set to in the copies. BMv2's sessions have none: 0.
+    /// The value of v1model's `priority` in the copies. BMv2's sessions do not set it: 0.
     pub class_of_service: u8,
-    /// At most this many bytes of a copy leave; 0 is without limit. BMv2's sessions have no limit.
+    /// Maximum number of bytes of a copy that leave; 0: no limit. BMv2's sessions have no limit.
     pub packet_length_bytes: u32,
 }
 
-/// What a session cannot be.
+/// Why a call on a session is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum MirroringError {
     /// The id does not fit BMv2's packet register.
     #[error("clone session {0}: ids go from 0 to {MAX_SESSION_ID}")]
     IdRange(u16),
-    /// Nothing to delete.
+    /// The session does not exist.
     #[error("clone session {0}: is not configured")]
     NotFound(u16),
 }
@@ -36,7 +36,7 @@ pub struct MirroringSessions {
 }
 
 impl MirroringSessions {
-    /// Adds a session, or replaces the one of that id.
+    /// Adds a session, or replaces the session with that id.
     pub fn add(&mut self, id: u16, session: MirroringSession) -> Result<(), MirroringError> {
         if id > MAX_SESSION_ID {
             return Err(MirroringError::IdRange(id));
@@ -50,7 +50,7 @@ impl MirroringSessions {
         self.sessions.remove(&id).map(|_| ()).ok_or(MirroringError::NotFound(id))
     }
 
-    /// Returns a session, if configured.
+    /// Returns a session; `None` if it is not configured.
     pub fn get(&self, id: u16) -> Option<MirroringSession> {
         self.sessions.get(&id).copied()
     }

@@ -1,8 +1,8 @@
-//! Packets inside the switch, in a store of reused slots, known by number.
+//! Packets inside the switch: a store of reused slots, in which packets are identified by number.
 //!
-//! Headers and metadata are large, and most packets wait. So the store has one [`Phv`], which one packet holds; it is
-//! put aside in little room only when another packet needs the [`Phv`]. A packet that goes straight through is never
-//! put aside.
+//! Headers and metadata are large, and most packets wait. The store therefore has one [`Phv`], which one packet holds
+//! at a time. The packet's headers and metadata are saved in compact form only when another packet needs the [`Phv`]; a
+//! packet that goes straight through is never saved.
 
 use std::sync::Arc;
 
@@ -12,44 +12,44 @@ use crate::frame::Frame;
 use crate::limits::{MAX_PACKETS, MAX_STORED_BYTES};
 use crate::v1model::V1Model;
 
-/// Buffers for headers and metadata put aside that are kept for reuse; a bound on what an idle switch holds.
+/// Maximum number of buffers for saved headers and metadata kept for reuse; a bound on the memory of an idle switch.
 const POOL_LIMIT: usize = 4096;
 
-/// Names a packet in the [`PacketStore`] while it is there.
+/// Identifies a packet in the [`PacketStore`] while it is there.
 pub(crate) type PacketId = u32;
 
-/// A packet's position in a queue when it first came to it.
+/// A packet's position in a queue when it first entered that queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct QueuePosition {
     pub(crate) port: u16,
-    /// Its priority, or in place of one what the traffic manager has for control frames.
+    /// Its priority, or the traffic manager's number of a control queue.
     pub(crate) queue: u8,
     pub(crate) sequence: u64,
 }
 
-/// One packet between its arrival and its departure; its headers and metadata are in the store's [`Phv`] or `saved`.
+/// One packet between arrival and departure. Its headers and metadata are in the store's [`Phv`] or in `saved`.
 pub(crate) struct Packet {
-    /// The bytes as they were parsed, until egress writes the new headers in front of the payload.
+    /// The bytes as parsed, until egress writes the new headers in front of the payload.
     pub(crate) frame: Frame,
-    /// The caller's.
+    /// The caller's tag.
     pub(crate) tag: u64,
-    /// `truncate()`: at most this many bytes leave.
+    /// Maximum number of bytes that leave, from `truncate()`.
     pub(crate) truncate_to: u64,
-    /// Field list of a `recirculate()` called in ingress, which BMv2 obeys after egress; 0 for none.
+    /// Field list of `recirculate()`; a call in ingress takes effect after egress, as in BMv2. 0: none.
     pub(crate) recirculate: u64,
-    /// For the reordering statistic; kept over recirculations to the same queue.
+    /// For the reordering statistic; kept across recirculations to the same queue.
     pub(crate) first_position: Option<QueuePosition>,
-    /// Times round the recirculation loop.
+    /// Number of recirculations.
     pub(crate) recirculations: u32,
-    /// Port by which it (or the packet it was copied from) came in; BMv2's `Packet::get_ingress_port`.
+    /// Port on which it, or the packet it was copied from, arrived; BMv2's `Packet::get_ingress_port`.
     pub(crate) arrival_port: u16,
-    /// Resubmissions and clonings since it arrived or last recirculated.
+    /// Resubmissions and clones since it arrived or last recirculated.
     pub(crate) instant_steps: u16,
-    /// Its frame's part of [`PacketStore::stored_bytes`].
+    /// Its frame's share of [`PacketStore::stored_bytes`].
     stored_bytes: u32,
-    /// Waits in a queue: what comes next is egress.
+    /// Whether it waits in a queue, so that egress is its next step.
     is_queued: bool,
-    /// Without a meaning while the packet holds the [`Phv`].
+    /// Meaningless while the packet holds the [`Phv`].
     saved: SavedPhv,
 }
 
@@ -70,7 +70,7 @@ impl Packet {
         }
     }
 
-    /// Becomes another packet where it is. What was put aside of the last one has been taken out.
+    /// Reinitializes the slot for another packet. The saved data of the last packet has been taken out.
     #[inline]
     fn renew(&mut self, frame: Frame, tag: u64, arrival_port: u16) {
         self.frame = frame;
@@ -94,15 +94,15 @@ pub(crate) struct PacketStore {
     phv: Phv,
     /// The packet whose headers and metadata are in `phv`.
     holder: Option<PacketId>,
-    /// What is put aside of a packet that is queued.
+    /// What is saved of a queued packet.
     kept: Kept,
-    /// What is zeroed of a packet that arrives.
+    /// What is zeroed for an arriving packet.
     zeroed: Zeroed,
-    /// Whether both are everything nevertheless.
+    /// Whether all headers and metadata are saved and zeroed nevertheless.
     keeps_whole_packets: bool,
     /// Buffers for `Packet::saved`.
     pool: Vec<SavedPhv>,
-    /// Bytes of all frames, as they were when last looked at, and their limit.
+    /// Total bytes of all frames, with their lengths as last noted, and its limit.
     stored_bytes: usize,
     max_stored_bytes: usize,
 }
@@ -124,13 +124,13 @@ impl PacketStore {
         }
     }
 
-    /// Returns an empty store for another program that puts aside as this one does.
+    /// Returns an empty store for another program, which keeps whole packets if this one does.
     pub(crate) fn emptied(&self, program: &Arc<Executable>, v1model: &V1Model) -> Self {
         Self { keeps_whole_packets: self.keeps_whole_packets, ..Self::new(program, v1model) }
     }
 
-    /// Takes a slot for a new packet with this frame. It holds the [`Phv`], which is as the last holder left it. `Err` when the switch is
-    /// full; the frame is then returned.
+    /// Takes a slot for a new packet with this frame. The packet holds the [`Phv`], still with the contents of the last
+    /// holder. Returns the frame as `Err` if the switch is full.
     pub(crate) fn insert(&mut self, frame: Frame, tag: u64, arrival_port: u16) -> Result<PacketId, Frame> {
         if self.stored_bytes + frame.len() > self.max_stored_bytes {
             return Err(frame);
@@ -150,17 +150,17 @@ impl PacketStore {
         Ok(id)
     }
 
-    /// Brings the account of bytes up to date after a frame has got another length; returns whether it is within its limit.
+    /// Updates the byte count after the length of a frame has changed. Returns whether the count is within its limit.
     pub(crate) fn note_length(&mut self, id: PacketId) -> bool {
         let packet = &mut self.packets[id as usize];
         let length = packet.frame.len();
         self.stored_bytes = self.stored_bytes - packet.stored_bytes as usize + length;
-        // Frames are at most a little longer than `MAX_FRAME_BYTES`.
+        // Frames are at most slightly longer than `MAX_FRAME_BYTES`.
         packet.stored_bytes = length as u32;
         self.stored_bytes <= self.max_stored_bytes
     }
 
-    /// Gives the slot back and takes the frame out.
+    /// Frees the slot of a packet and returns its frame.
     pub(crate) fn remove(&mut self, id: PacketId) -> Frame {
         let packet = &mut self.packets[id as usize];
         let frame = std::mem::take(&mut packet.frame);
@@ -181,23 +181,23 @@ impl PacketStore {
         &self.packets[id as usize]
     }
 
-    /// Returns a packet without its headers and metadata, to change.
+    /// Returns a packet without its headers and metadata, for changes.
     #[inline]
     pub(crate) fn get_mut(&mut self, id: PacketId) -> &mut Packet {
         &mut self.packets[id as usize]
     }
 
-    /// Marks a packet that nothing but egress looks at until [`PacketStore::open_dequeued`].
+    /// Marks a packet as queued: until [`PacketStore::open_dequeued`], only what egress needs is kept of it.
     #[inline]
     pub(crate) fn set_queued(&mut self, id: PacketId) {
         self.packets[id as usize].is_queued = true;
     }
 
-    /// Opens a packet that has left its queue. It holds the [`Phv`] from now on.
+    /// Opens a packet that has left its queue. From now on it holds the [`Phv`].
     #[inline]
     pub(crate) fn open_dequeued(&mut self, id: PacketId) -> (&mut Packet, &mut Phv) {
         if cfg!(debug_assertions) && self.holder == Some(id) {
-            // So that tests see every packet as one that another has displaced.
+            // In tests every packet is saved and restored, as if another had displaced it.
             self.put_holder_aside();
             self.holder = None;
         }
@@ -205,8 +205,8 @@ impl PacketStore {
         self.open(id)
     }
 
-    /// Opens a packet that has just arrived, with `length` bytes. It holds the [`Phv`], and whatever reads a field or validity there reads
-    /// 0.
+    /// Opens a packet of `length` bytes that has just arrived. It holds the [`Phv`], and every field and validity that
+    /// is read there is 0.
     #[inline]
     pub(crate) fn begin(&mut self, id: PacketId, length: u64) -> (&mut Packet, &mut Phv) {
         self.open(id);
@@ -218,12 +218,12 @@ impl PacketStore {
         (&mut self.packets[id as usize], &mut self.phv)
     }
 
-    /// Puts all headers and metadata aside from now on, and zeroes them when a packet arrives.
+    /// From now on saves all headers and metadata, and zeroes all of them when a packet arrives.
     pub(crate) fn keep_whole_packets(&mut self) {
         self.keeps_whole_packets = true;
     }
 
-    /// Opens a packet that is not in a queue, and which holds the [`Phv`] from now on.
+    /// Opens a packet that is not queued. From now on it holds the [`Phv`].
     #[inline]
     pub(crate) fn open(&mut self, id: PacketId) -> (&mut Packet, &mut Phv) {
         debug_assert!(!self.packets[id as usize].is_queued, "of a queued packet not all is there");
@@ -261,7 +261,7 @@ impl PacketStore {
         }
     }
 
-    /// Returns the number of packets that are there now.
+    /// Returns the number of packets in the store.
     pub(crate) fn in_use(&self) -> usize {
         self.packets.len() - self.free.len()
     }

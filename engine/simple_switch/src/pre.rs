@@ -1,8 +1,8 @@
-//! The packet replication engine: multicast groups as BMv2's `simple_pre_lag` has them.
+//! The packet replication engine: multicast groups as in BMv2's `simple_pre_lag`.
 //!
-//! A group is a list of nodes, a node is one replication id and a set of ports. Replicas come in the order in which
-//! nodes were associated, and within a node by ascending port, then by ascending link aggregation group. A group (LAG) is
-//! a set of ports of which one gets the copy: always the same, because BMv2 takes a constant for the packet's hash.
+//! A group is a list of nodes; a node is a replication id with a set of ports and of link aggregation groups (LAGs). Replicas are
+//! in the order in which nodes were associated, within a node by ascending port, then by ascending LAG. A LAG is a set of ports
+//! of which one gets the copy: always the same, because BMv2 uses a constant as the packet's hash.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,38 +12,38 @@ use crate::config::PORT_COUNT;
 const MAX_GROUPS: usize = 4096;
 const MAX_NODES: usize = 4096;
 
-/// Highest number of a LAG.
+/// Highest LAG number.
 const MAX_LAG: u16 = 256;
 
-/// What BMv2 takes for the hash that picks a LAG's port.
+/// BMv2's constant for the hash that selects a LAG's port.
 const LAG_HASH: usize = 0xff;
 
-/// Names a node.
+/// Handle of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct NodeHandle(pub u32);
 
 /// One copy that a group makes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Replica {
-    /// Port it leaves by.
+    /// Port by which it leaves.
     pub egress_port: u16,
-    /// What the program sees as `egress_rid`; P4Runtime's `instance`.
+    /// The `egress_rid` that the program sees; P4Runtime's `instance`.
     pub rid: u16,
 }
 
-/// What the engine cannot do.
+/// Why a call is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PreError {
     /// Group 0 means "no multicast" in v1model.
     #[error("multicast group 0: is v1model's \"no multicast\"; ids start at 1")]
     GroupZero,
-    /// The group is not there.
+    /// The group does not exist.
     #[error("multicast group {0}: does not exist; create it first")]
     NoGroup(u16),
-    /// The group is there already.
+    /// The group exists already.
     #[error("multicast group {0}: exists already")]
     GroupExists(u16),
-    /// The node is not there.
+    /// The node does not exist.
     #[error("multicast node {}: does not exist", .0 .0)]
     NoNode(NodeHandle),
     /// A node belongs to one group at a time.
@@ -59,13 +59,13 @@ pub enum PreError {
     NotAssociated {
         /// The node.
         node: NodeHandle,
-        /// The group given.
+        /// The given group.
         group: u16,
     },
-    /// No such port number in v1model.
+    /// The port is outside v1model's range.
     #[error("multicast port {0}: v1model's ports go from 0 to {max}", max = PORT_COUNT - 1)]
     PortRange(u16),
-    /// No such LAG number in BMv2.
+    /// The LAG is outside BMv2's range.
     #[error("multicast LAG {0}: numbers go from 0 to {MAX_LAG}")]
     LagRange(u16),
     /// A table is full.
@@ -76,9 +76,9 @@ pub enum PreError {
 #[derive(Clone, Debug)]
 struct Node {
     rid: u16,
-    /// Ascending, each once.
+    /// Ascending, without duplicates.
     ports: Vec<u16>,
-    /// Ascending, each once.
+    /// Ascending, without duplicates.
     lags: Vec<u16>,
     group: Option<u16>,
 }
@@ -96,16 +96,16 @@ pub struct NodeInfo {
     pub lags: Vec<u16>,
 }
 
-/// Groups with their replicas laid out for the packet path.
+/// A group with its replicas, computed in advance for the packet path.
 #[derive(Clone, Debug, Default)]
 struct Group {
     nodes: Vec<NodeHandle>,
     replicas: Vec<Replica>,
-    /// Opaque bytes of the client that wrote it.
+    /// Opaque bytes of the client that wrote the group.
     note: Box<[u8]>,
 }
 
-/// A group with its nodes as it was, to be put back later.
+/// A group with its nodes at one time, to be restored later.
 #[derive(Clone, Debug)]
 pub(crate) struct GroupImage(Option<(Group, Vec<(NodeHandle, Node)>)>);
 
@@ -114,7 +114,7 @@ pub(crate) struct GroupImage(Option<(Group, Vec<(NodeHandle, Node)>)>);
 pub struct Pre {
     groups: BTreeMap<u16, Group>,
     nodes: BTreeMap<NodeHandle, Node>,
-    /// Handles below the number of nodes ever there at once; the lowest is given out first, as BMv2 does.
+    /// Free handles below the maximum number of nodes so far; the lowest is assigned first, as in BMv2.
     free: BTreeSet<NodeHandle>,
     /// Ports of each LAG, ascending.
     lags: BTreeMap<u16, Vec<u16>>,
@@ -198,7 +198,7 @@ impl Pre {
         Ok(())
     }
 
-    /// Puts a node at the end of a group.
+    /// Appends a node to a group.
     pub fn mc_node_associate(&mut self, mgid: u16, handle: NodeHandle) -> Result<(), PreError> {
         let group = self.groups.get_mut(&mgid).ok_or(PreError::NoGroup(mgid))?;
         let node = self.nodes.get_mut(&handle).ok_or(PreError::NoNode(handle))?;
@@ -211,7 +211,7 @@ impl Pre {
         Ok(())
     }
 
-    /// Takes a node out of a group.
+    /// Removes a node from a group.
     pub fn mc_node_dissociate(&mut self, mgid: u16, handle: NodeHandle) -> Result<(), PreError> {
         let group = self.groups.get_mut(&mgid).ok_or(PreError::NoGroup(mgid))?;
         let node = self.nodes.get_mut(&handle).ok_or(PreError::NoNode(handle))?;
@@ -224,7 +224,7 @@ impl Pre {
         Ok(())
     }
 
-    /// Destroys a node, taking it out of its group first.
+    /// Destroys a node, and first removes it from its group.
     pub fn mc_node_destroy(&mut self, handle: NodeHandle) -> Result<(), PreError> {
         let node = self.nodes.get(&handle).ok_or(PreError::NoNode(handle))?;
         if let Some(mgid) = node.group {
@@ -234,8 +234,8 @@ impl Pre {
         Ok(())
     }
 
-    /// Creates or replaces a whole group, as P4Runtime writes it: replicas in the order given.
-    /// On an error nothing has changed.
+    /// Creates or replaces a whole group, as P4Runtime writes it, with the replicas in the given order. Changes nothing
+    /// on an error.
     pub fn set_group(&mut self, mgid: u16, replicas: &[Replica]) -> Result<(), PreError> {
         if mgid == 0 {
             return Err(PreError::GroupZero);
@@ -258,19 +258,19 @@ impl Pre {
         Ok(())
     }
 
-    /// Returns the opaque bytes that a client gave with a group; none if it gave none.
+    /// Returns the opaque bytes that a client stored with a group; empty if there are none.
     pub fn note(&self, mgid: u16) -> &[u8] {
         self.groups.get(&mgid).map_or(&[], |group| &group.note)
     }
 
-    /// Keeps a client's bytes with a group.
+    /// Stores a client's opaque bytes with a group.
     pub fn set_note(&mut self, mgid: u16, note: &[u8]) {
         if let Some(group) = self.groups.get_mut(&mgid) {
             group.note = note.into();
         }
     }
 
-    /// Returns a group as it is.
+    /// Returns a group with its nodes, for [`Pre::put_back`].
     pub(crate) fn image(&self, mgid: u16) -> GroupImage {
         let with_nodes = |group: &Group| {
             let nodes = group.nodes.iter().map(|handle| (*handle, self.nodes[handle].clone())).collect();
@@ -279,7 +279,7 @@ impl Pre {
         GroupImage(self.groups.get(&mgid).map(with_nodes))
     }
 
-    /// Makes a group what it was. Its nodes must be free, or in the group now.
+    /// Restores a group. Its nodes must be free, or in the group now.
     pub(crate) fn put_back(&mut self, mgid: u16, image: GroupImage) {
         if let Some(group) = self.groups.remove(&mgid) {
             group.nodes.into_iter().for_each(|handle| self.forget(handle));
@@ -306,7 +306,7 @@ impl Pre {
         }
     }
 
-    /// Returns the copies that a group makes, in order; `None` when it does not exist.
+    /// Returns the copies that a group makes, in order; `None` if the group does not exist.
     pub fn replicas(&self, mgid: u16) -> Option<&[Replica]> {
         self.groups.get(&mgid).map(|group| group.replicas.as_slice())
     }
@@ -316,7 +316,7 @@ impl Pre {
         self.groups.keys().copied()
     }
 
-    /// Returns the nodes of a group in the order in which they were associated; `None` when the group does not exist.
+    /// Returns the nodes of a group in the order of their association; `None` if the group does not exist.
     pub fn group_nodes(&self, mgid: u16) -> Option<&[NodeHandle]> {
         self.groups.get(&mgid).map(|group| group.nodes.as_slice())
     }

@@ -1,13 +1,13 @@
 //! Deficit-weighted round robin among the queues of a port (Shreedhar and Varghese, IEEE/ACM Transactions on Networking
 //! 4(3), 1996).
 //!
-//! A queue with a quantum has turns with the others that have one. At its turn it may send its quantum of bytes more than before,
-//! and sends frames as long as its first one fits; what is left it keeps for its next turn. A queue that has nothing to send when
-//! it could loses what it had left, and so does one whose gate or pace stops it in its turn: nothing is saved for later. So
-//! among queues that always have something to send, bytes are in the ratio of the quanta, to one quantum and one frame.
+//! Queues with a quantum take turns. At its turn a queue gets its quantum of bytes in addition to what it has left,
+//! sends frames as long as the first one fits, and keeps the rest for its next turn. A queue that runs empty loses the
+//! rest, as does a queue whose gate or pace stops it during its turn: no credit is saved up. So the bytes of queues
+//! that always have frames to send are in the ratio of their quanta, within one quantum and one frame.
 //!
-//! Bytes are those of frames as queues count them. Queues without a quantum are strict; those with one stand where the
-//! highest of them is.
+//! Bytes are frame bytes as queues count them. Queues without a quantum are strict; the queues with a quantum are
+//! served at the priority of the highest of them.
 
 use std::num::NonZeroU32;
 
@@ -21,20 +21,20 @@ pub(crate) struct RoundRobin {
     deficits: [u64; MAX_PRIORITIES],
     /// The highest queue with a quantum.
     highest: usize,
-    /// Whose turn it is; has a quantum.
+    /// The queue whose turn it is; it has a quantum.
     turn: usize,
 }
 
 impl RoundRobin {
-    /// Creates the turns of a port's queues; `None` when all of them are strict.
+    /// Creates the turns of a port's queues; `None` if all queues are strict.
     pub(crate) fn new(quanta: &Quanta) -> Option<Self> {
         let highest = quanta.iter().rposition(Option::is_some)?;
-        // Before the first packet the turn of the lowest has ended: the highest is next.
+        // Before the first packet the turn of the lowest has ended, so the highest is next.
         let turn = quanta.iter().position(Option::is_some)?;
         Some(Self { quanta: *quanta, deficits: [0; MAX_PRIORITIES], highest, turn })
     }
 
-    /// Returns the queue that sends its first frame now; `first` has the bytes of that frame, if it may leave now. `None` when none may.
+    /// Returns the queue whose first frame leaves now, if any. `first` gives the bytes of a queue's first frame if it may leave now.
     pub(crate) fn next(&mut self, first: impl Fn(usize) -> Option<u32>) -> Option<usize> {
         for priority in (0..MAX_PRIORITIES).rev() {
             if priority == self.highest {
@@ -50,7 +50,7 @@ impl RoundRobin {
     }
 
     fn next_in_turn(&mut self, first: &impl Fn(usize) -> Option<u32>) -> Option<usize> {
-        // A frame that `truncate` left no byte of still takes a turn to its end at some time.
+        // A frame of zero bytes after `truncate` counts as one byte, so that its queue's turn ends.
         let cost = |priority: usize| first(priority).map(|bytes| u64::from(bytes).max(1));
         match cost(self.turn) {
             Some(bytes) if bytes <= self.deficits[self.turn] => {
@@ -61,7 +61,7 @@ impl RoundRobin {
             None => self.deficits[self.turn] = 0,
         }
         loop {
-            // Rounds until a first frame fits, counted from the end of this one.
+            // Minimum number of rounds until a first frame fits, counted from the end of this one.
             let mut rounds_left: Option<u64> = None;
             for step in 1..=MAX_PRIORITIES {
                 let priority = (self.turn + MAX_PRIORITIES - step) % MAX_PRIORITIES;
@@ -77,7 +77,7 @@ impl RoundRobin {
                 let rounds = (bytes - deficit).div_ceil(u64::from(quantum.get()));
                 rounds_left = Some(rounds_left.map_or(rounds, |least| least.min(rounds)));
             }
-            // All rounds but the last at once: a quantum of one byte takes no longer than one of a frame.
+            // Takes all rounds but the last at once, so that a quantum of one byte takes no longer than one of a frame.
             let skipped = rounds_left? - 1;
             for priority in (0..MAX_PRIORITIES).filter(|priority| cost(*priority).is_some()) {
                 let quantum = self.quanta[priority].map_or(0, NonZeroU32::get);
@@ -86,7 +86,7 @@ impl RoundRobin {
         }
     }
 
-    /// Notes that a queue has sent its last frame.
+    /// Clears the deficit of a queue that has sent its last frame.
     pub(crate) fn emptied(&mut self, priority: usize) {
         self.deficits[priority] = 0;
     }

@@ -1,7 +1,6 @@
-//! What happened to packets, counted. No packet leaves the switch without being counted here.
+//! Packet counts. Every packet that leaves the switch is counted here.
 //!
-//! Conservation, true at any time: `received + copies == sent + dropped + in flight`, see
-//! [`SwitchStats::is_balanced`].
+//! Conservation holds at any time: `received + copies == sent + dropped + in flight`, see [`SwitchStats::is_balanced`].
 
 use serde::{Serialize, Serializer};
 
@@ -30,9 +29,9 @@ pub enum DropCause {
     ProgramFault,
     /// The frame is longer than [`crate::MAX_FRAME_BYTES`].
     FrameTooLong,
-    /// The switch holds [`crate::MAX_PACKETS`] packets already, or [`crate::MAX_STORED_BYTES`].
+    /// The switch already holds [`crate::MAX_PACKETS`] packets, or [`crate::MAX_STORED_BYTES`].
     NoBuffer,
-    /// The packet was inside when another program was loaded.
+    /// The packet was inside the switch when another program was loaded.
     ProgramChanged,
 }
 
@@ -131,12 +130,12 @@ pub struct PortStats {
     pub tx_bytes: u64,
     /// Frames sent after one that was first queued later, at the same priority.
     pub reordered: u64,
-    /// Maximum number of packets that ever waited, over all priorities.
+    /// Maximum number of packets that waited at a time, over all priorities.
     pub max_queue_packets: u64,
-    /// Maximum number of bytes that ever waited, over all priorities.
+    /// Maximum number of bytes that waited at a time, over all priorities.
     pub max_queue_bytes: u64,
-    /// Drops by cause: those in ingress and of copies at the port where the packet came in, those at a queue or in
-    /// egress at the port where it was to leave.
+    /// Drops by cause. Drops in ingress and of copies are counted at the port of arrival, drops at a queue or in egress
+    /// at the port of departure.
     #[cfg_attr(feature = "schema", schemars(with = "std::collections::BTreeMap<String, u64>"))]
     pub drops: Drops,
 }
@@ -149,23 +148,23 @@ pub struct SwitchStats {
     pub received: u64,
     /// Packets made inside: clones, and replicas beyond the first.
     pub copies: u64,
-    /// Frames handed out by `poll_transmit`, or waiting there.
+    /// Frames returned by `poll_transmit`, or waiting for it.
     pub sent: u64,
-    /// Packets inside now: queued, or on their way round the recirculation loop.
+    /// Packets inside the switch: queued, or in the recirculation loop.
     pub in_flight: u64,
-    /// Packets sent round by `recirculate`.
+    /// Packets recirculated.
     pub recirculated: u64,
-    /// Packets sent back by `resubmit`.
+    /// Packets resubmitted.
     pub resubmitted: u64,
-    /// Clones asked for in a session that does not exist; nothing was made or lost (BMv2 is silent about it).
+    /// Clones requested in a session that does not exist. Nothing was made or lost; BMv2 reports nothing.
     pub clone_sessions_missing: u64,
-    /// Digests that were not read in time and gave way to later ones.
+    /// Unread digests that were displaced by later ones.
     pub digests_lost: u64,
-    /// Log messages that were not read in time and gave way to later ones.
+    /// Unread log messages that were displaced by later ones.
     pub log_messages_lost: u64,
-    /// Parser errors; the packet goes on with `parser_error` set, as in BMv2.
+    /// Parser errors. The packet continues with `parser_error` set, as in BMv2.
     pub parser_errors: u64,
-    /// Runs of parser and ingress: one per received, resubmitted or recirculated packet.
+    /// Runs of parser and ingress: one per received, resubmitted or recirculated packet, and one per timer that expired.
     pub p4_passes: u64,
     /// Drops on all ports by cause.
     #[cfg_attr(feature = "schema", schemars(with = "std::collections::BTreeMap<String, u64>"))]

@@ -1,17 +1,17 @@
-//! Queues and links: what waits at each port, and how long the wire is busy.
+//! Queues and links: the packets that wait at each port, and the time for which the wire is busy.
 //!
-//! A port has one queue per priority; the highest priority that has a packet is served first, unless queues of the port share it
-//! in turns ([`RoundRobin`]). A queue is served first come first served. A frame occupies the link for its bytes plus overhead at the link's rate, and the next one
-//! leaves its queue when the last bit has left. A packet on the wire is not in the queue.
+//! A port has one queue per priority. The highest priority with a packet is served first, unless queues of the port take turns
+//! ([`RoundRobin`]). Each queue is first in, first out. A frame occupies the link for its bytes plus overhead at the link's rate;
+//! the next frame leaves its queue when the last bit has left. A packet on the wire is not in the queue.
 //!
-//! Control frames, which the switch tells from others, wait in queues of their own ([`MESSAGES`], [`MAC_CONTROL`]): these are served
-//! before all others, without limit or pace, and no pause of a queue holds them.
+//! Control frames, which the switch recognizes, wait in their own queues ([`MESSAGES`], [`MAC_CONTROL`]). These are
+//! served before all others, without limit or pace, and no pause of a queue holds them.
 //!
-//! A queue may be paced, as BMv2's `set_queue_rate` does: packets of whatever size leave it at least the inverse of its rate
-//! apart. When a packet may leave is decided when it comes. That is besides the link's rate, and for each queue by itself.
+//! A queue may be paced, as by BMv2's `set_queue_rate`: packets of any size leave it at least the inverse of its rate apart. The
+//! earliest departure of a packet is fixed when it arrives. Pacing is per queue, and applies in addition to the link's rate.
 //!
-//! Nothing here knows P4 or decides when a port is served: the switch asks [`TrafficManager::due`] and keeps
-//! the agenda.
+//! This module does not know P4 and does not decide when a port is served: the switch calls [`TrafficManager::due`] and
+//! keeps the agenda.
 
 use std::collections::VecDeque;
 
@@ -22,9 +22,9 @@ use crate::packet::{PacketId, QueuePosition};
 use crate::round_robin::RoundRobin;
 use crate::stats::PortStats;
 
-/// In place of a priority: the queue of congestion notification messages.
+/// The queue of congestion notification messages, in place of a priority.
 pub(crate) const MESSAGES: usize = MAX_PRIORITIES;
-/// In place of a priority: the queue of frames of MAC control, which is served first.
+/// The queue of MAC control frames, in place of a priority; it is served first.
 pub(crate) const MAC_CONTROL: usize = MESSAGES + 1;
 
 /// The link of an attached port.
@@ -38,7 +38,7 @@ struct Link {
 struct Waiting {
     packet: PacketId,
     bytes: u32,
-    /// The queue's pace lets it leave then. Never decreases within a queue.
+    /// The earliest departure by the queue's pace. Never decreases within a queue.
     not_before: Time,
 }
 
@@ -47,9 +47,9 @@ struct Queue {
     waiting: VecDeque<Waiting>,
     bytes: u64,
     limit_packets: usize,
-    /// Least time between two departures; zero without a rate.
+    /// Minimum time between two departures; zero without a rate.
     spacing: Duration,
-    /// When the last packet that came since the queue was paced may leave.
+    /// The earliest departure of the last packet that arrived since the queue was paced.
     last_paced: Option<Time>,
     next_sequence: u64,
     /// One more than the highest sequence number sent.
@@ -61,18 +61,18 @@ struct Port {
     link: Option<Link>,
     limit_bytes: u64,
     queues: Vec<Queue>,
-    /// Of messages and of MAC control.
+    /// The queues of messages and of MAC control frames.
     control: [Queue; 2],
-    /// The turns of queues that have a quantum; `None`: all are strict.
+    /// The turns of queues with a quantum; `None`: all queues are strict.
     turns: Option<Box<RoundRobin>>,
-    /// Whether one of the queues has, or had, a rate: without one the packets need not be asked when they may leave.
+    /// Whether one of the queues has, or had, a rate. If not, `not_before` need not be checked.
     is_paced: bool,
     packets: usize,
     bytes: u64,
-    /// When a packet came that found nothing waiting.
+    /// When a packet last arrived at an empty port.
     waiting_since: Time,
     busy_until: Time,
-    /// Whether it stands in [`TrafficManager::changed`].
+    /// Whether the port is in [`TrafficManager::changed`].
     is_changed: bool,
     stats: PortStats,
 }
@@ -92,13 +92,13 @@ impl Default for Queue {
 }
 
 impl Port {
-    /// Returns all queues, or the one of a priority.
+    /// Returns all queues, or the queue of one priority.
     fn chosen(&mut self, priority: Option<usize>) -> impl Iterator<Item = &mut Queue> {
         let chosen = move |at: usize| priority.is_none_or(|priority| priority == at);
         self.queues.iter_mut().enumerate().filter(move |(at, _)| chosen(*at)).map(|(_, queue)| queue)
     }
 
-    /// Returns the queue of a priority, of messages or of MAC control.
+    /// Returns the queue of a priority, of messages or of MAC control frames.
     #[inline]
     fn queue(&self, priority: usize) -> &Queue {
         match priority.checked_sub(MESSAGES) {
@@ -127,21 +127,21 @@ impl Port {
 pub(crate) struct Dequeued {
     pub(crate) packet: PacketId,
     pub(crate) priority: usize,
-    /// Packets that its queue still holds.
+    /// Packets left in its queue.
     pub(crate) depth: usize,
 }
 
-/// The queue had no room; nothing has changed.
+/// The queue is full; nothing has changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct QueueFull;
 
-/// Queues and links of all ports. Every port number has queues, whether or not a link is attached: BMv2 runs
-/// egress for any port, and drops what no interface takes only afterwards.
+/// Queues and links of all ports. Every port number has queues, with or without a link: BMv2 runs egress for any port,
+/// and drops packets without an interface only afterwards.
 pub(crate) struct TrafficManager {
     ports: Vec<Port>,
-    /// Depth in packets of the queues of ports attached without a limit of their own.
+    /// Limit in packets of the queues of ports that are attached without their own limit.
     default_limit_packets: usize,
-    /// Ports whose queues have grown or shrunk since [`TrafficManager::poll_changed`] last named them.
+    /// Ports whose queues have grown or shrunk since [`TrafficManager::poll_changed`] last returned them.
     changed: Vec<u16>,
 }
 
@@ -161,7 +161,7 @@ impl TrafficManager {
             is_changed: false,
             stats: PortStats::default(),
         };
-        // The last element counts for the port numbers that do not exist.
+        // The last element counts for all nonexistent port numbers.
         Self {
             ports: (0..=PORT_COUNT).map(|_| port()).collect(),
             default_limit_packets: usize::MAX,
@@ -169,7 +169,7 @@ impl TrafficManager {
         }
     }
 
-    /// Attaches a port or changes its link. What is queued stays, as does a transmission under way; turns begin again.
+    /// Attaches a port or changes its link. Queued packets stay, a transmission in progress continues, and turns start anew.
     pub(crate) fn attach(&mut self, config: &PortConfig) {
         let limit_packets = config.queue_limit_packets.unwrap_or(self.default_limit_packets);
         let port = &mut self.ports[usize::from(config.port)];
@@ -179,27 +179,27 @@ impl TrafficManager {
         port.turns = RoundRobin::new(&config.quanta).map(Box::new);
     }
 
-    /// Sets how many packets the queues of a port, or one of them, may hold. What waits stays.
+    /// Sets the maximum number of packets in the queues of a port, or in one of them. Waiting packets stay.
     pub(crate) fn set_depth(&mut self, port: u16, priority: Option<usize>, packets: usize) {
         for queue in self.port_mut(port).chosen(priority) {
             queue.limit_packets = packets;
         }
     }
 
-    /// Sets the depth as [`TrafficManager::set_depth`] does, for every port, now and when it is attached.
+    /// Sets the depth of every port as [`TrafficManager::set_depth`] does, also of ports attached later without their own limit.
     pub(crate) fn set_all_depths(&mut self, packets: usize) {
         self.default_limit_packets = packets;
         (0..PORT_COUNT as u16).for_each(|port| self.set_depth(port, None, packets));
     }
 
-    /// Sets the pace of the queues of a port, or of one of them; zero ends it. What waits leaves as it would have.
+    /// Sets the pace of the queues of a port, or of one of them; zero ends it. Packets that wait already keep their times.
     pub(crate) fn set_spacing(&mut self, port: u16, priority: Option<usize>, spacing: Duration) {
         let port = self.port_mut(port);
         port.is_paced |= !spacing.is_zero();
         port.chosen(priority).for_each(|queue| queue.spacing = spacing);
     }
 
-    /// Sets the spacing as [`TrafficManager::set_spacing`] does, for every port.
+    /// Sets the spacing of every port as [`TrafficManager::set_spacing`] does.
     pub(crate) fn set_all_spacings(&mut self, spacing: Duration) {
         (0..PORT_COUNT as u16).for_each(|port| self.set_spacing(port, None, spacing));
     }
@@ -212,7 +212,7 @@ impl TrafficManager {
         self.port(port).link.is_some()
     }
 
-    /// Returns the counts of a port; those of all numbers that do not exist are one.
+    /// Returns the counts of a port. All nonexistent port numbers share one set.
     pub(crate) fn stats(&self, port: u16) -> &PortStats {
         &self.port(port).stats
     }
@@ -221,7 +221,7 @@ impl TrafficManager {
         &mut self.port_mut(port).stats
     }
 
-    /// Returns the counts of every port, and of the numbers that do not exist.
+    /// Returns the counts of every port, and the set that nonexistent port numbers share.
     pub(crate) fn all_stats(&self) -> impl Iterator<Item = &PortStats> {
         self.ports.iter().map(|port| &port.stats)
     }
@@ -234,7 +234,7 @@ impl TrafficManager {
         self.port(port).packets
     }
 
-    /// Returns a port whose queues have grown or shrunk since it was last named here.
+    /// Returns a port whose queues have grown or shrunk since it was last returned.
     #[inline]
     pub(crate) fn poll_changed(&mut self) -> Option<u16> {
         let port = self.changed.pop()?;
@@ -254,7 +254,7 @@ impl TrafficManager {
         self.port(port).queue(priority).waiting.len()
     }
 
-    /// Returns the next sequence number of a queue, for a packet that comes to it for the first time.
+    /// Returns the next sequence number of a queue, for a packet that enters it for the first time.
     #[inline]
     pub(crate) fn next_position(&mut self, port: u16, priority: usize) -> QueuePosition {
         let queue = self.port_mut(port).queue_mut(priority);
@@ -263,7 +263,7 @@ impl TrafficManager {
         QueuePosition { port, queue: priority as u8, sequence }
     }
 
-    /// Puts a packet of `bytes` bytes at the end of a queue.
+    /// Appends a packet of `bytes` bytes to a queue.
     #[inline]
     pub(crate) fn enqueue(
         &mut self,
@@ -301,10 +301,10 @@ impl TrafficManager {
         Ok(())
     }
 
-    /// Returns when the port must be served next, given when its gate opens: not before `now`, nor before the wire is free, nor
-    /// before a queue's pace lets its first packet leave. `None` when nothing waits or the gate never opens.
+    /// Returns when the port must be served next: not before `now`, its `gate`, the end of the transmission in progress, and the time at
+    /// which the pace and the gate of a queue let its first packet leave. `None` if no packet waits or no gate ever opens.
     ///
-    /// `class_gate` says when the gate of a queue opens; `None`: queues have none.
+    /// `class_gate` gives the time at which the gate of a queue opens; `None`: queues have no gates.
     #[inline]
     pub(crate) fn due(
         &self,
@@ -333,18 +333,18 @@ impl TrafficManager {
         first.map(|first| due.max(first))
     }
 
-    /// Returns since when there has been a packet and the wire free for it, whatever pauses a queue.
+    /// Returns since when a packet has waited and the wire has been free, regardless of paused queues.
     pub(crate) fn ready_since(&self, port: u16) -> Time {
         let port = self.port(port);
         port.waiting_since.max(port.busy_until)
     }
 
-    /// Returns when the wire has sent what it is sending.
+    /// Returns when the wire becomes free.
     pub(crate) fn wire_free(&self, port: u16) -> Time {
         self.port(port).busy_until
     }
 
-    /// Takes the packet whose turn it is at `now`. `class_gate`: as in [`TrafficManager::due`].
+    /// Takes the packet whose turn it is at `now`. For `class_gate` see [`TrafficManager::due`].
     #[inline]
     pub(crate) fn dequeue(
         &mut self,
@@ -390,7 +390,7 @@ impl TrafficManager {
         Some(Dequeued { packet, priority, depth })
     }
 
-    /// Puts a frame of `bytes` bytes on the wire at `now` and returns how long the wire is busy with it.
+    /// Puts a frame of `bytes` bytes on the wire at `now`. Returns how long the wire is busy with it.
     #[inline]
     pub(crate) fn transmit(
         &mut self,

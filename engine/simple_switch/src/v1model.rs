@@ -1,6 +1,6 @@
-//! Where v1model's standard metadata is in a program, resolved once when the switch is made.
+//! The positions of v1model's standard metadata in a program, resolved once when the switch is created.
 //!
-//! p4c puts all of it into `standard_metadata`; BMv2's older names reach it through field aliases.
+//! p4c puts all of it into `standard_metadata`; field aliases map BMv2's older names to it.
 
 use bm::{DeparserId, Field, Kept, ParserId, PipelineId, Program, Zeroed};
 
@@ -14,7 +14,7 @@ pub(crate) mod instance_type {
     pub(crate) const RECIRC: u64 = 4;
     pub(crate) const REPLICATION: u64 = 5;
     pub(crate) const RESUBMIT: u64 = 6;
-    /// The engine's own: of a run that a queue's timer has caused.
+    /// The engine's own value: a run caused by a queue's timer.
     pub(crate) const TIMER: u64 = 7;
 }
 
@@ -48,12 +48,12 @@ pub(crate) struct V1Model {
     pub(crate) ingress_global_timestamp: Option<Field>,
     pub(crate) egress_global_timestamp: Option<Field>,
     pub(crate) queueing: Option<QueueingFields>,
-    /// Whether a checksum covers what follows the headers.
+    /// Whether a checksum covers the payload.
     pub(crate) reads_payloads: bool,
 }
 
 impl V1Model {
-    /// Resolves `program`, and names what simple_switch requires and it lacks.
+    /// Resolves `program`. Returns an error that names what simple_switch requires and the program lacks.
     pub(crate) fn of(program: &Program) -> Result<Self, ConfigError> {
         let standard = |name: &'static str| {
             program.field("standard_metadata", name).ok_or(ConfigError::MissingField(name))
@@ -94,8 +94,8 @@ impl V1Model {
         })
     }
 
-    /// Returns what egress and all that comes after it may look at of a packet that waits in a queue. It says the same as `Switch::egress`
-    /// about the fields that the switch itself reads and sets.
+    /// Returns what egress and all later steps may read of a queued packet. The fields that the switch itself reads and
+    /// sets must be the same as in `Switch::egress`.
     pub(crate) fn kept_while_queued(&self, program: &Program) -> Kept {
         let mut read = vec![self.egress_spec];
         let mut written = vec![self.egress_port, self.packet_length];
@@ -108,8 +108,8 @@ impl V1Model {
         program.kept_ahead_of(self.egress, self.deparser, &read, &written)
     }
 
-    /// Returns what must be zero of a packet that arrives. It says the same as the switch's steps about the fields that the switch itself
-    /// reads.
+    /// Returns what must be zero when a packet arrives. The fields that the switch itself reads must be the same as in
+    /// the switch's steps.
     pub(crate) fn zeroed_at_arrival(&self, program: &Program) -> Zeroed {
         let mut read = vec![self.egress_spec];
         read.extend([self.mcast_grp, self.priority].into_iter().flatten());

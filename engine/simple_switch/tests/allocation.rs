@@ -1,6 +1,6 @@
-//! A packet allocates nothing once the switch has seen its like: buffers, scratch and queues are used again.
+//! A packet allocates nothing once the switch has seen a similar one: buffers, scratch and queues are reused.
 
-#![allow(unsafe_code)] // Counting allocations takes a global allocator, whose trait is unsafe; it only forwards.
+#![allow(unsafe_code)] // Counting allocations requires a global allocator, whose trait is unsafe; it only forwards.
 
 #[path = "support/counting.rs"]
 mod counting;
@@ -10,7 +10,7 @@ use simple_switch::{PortConfig, Switch, SwitchConfig};
 use support::eeon::{self, Eee};
 use units::{DataRate, Duration, Time};
 
-/// Sends `count` packets through the E-EON program, by gate or by recirculation, and returns the time it is then.
+/// Sends `count` packets through the E-EON program, by gate or by recirculation, and returns the time afterwards.
 fn traffic(switch: &mut Switch, frames: &[Vec<u8>], start: Time, count: usize) -> Time {
     let mut now = start;
     for index in 0..count {
@@ -24,7 +24,7 @@ fn traffic(switch: &mut Switch, frames: &[Vec<u8>], start: Time, count: usize) -
     now
 }
 
-/// The only test of this file: another thread's allocations would be counted too.
+/// The only test of this file: allocations of another thread would also be counted.
 #[test]
 fn steady_traffic_allocates_nothing() {
     let frames: Vec<_> = [64, 1500, 300].map(|length| eeon::tcp_frame(2, 9, 2, 1000, length)).into();

@@ -1,7 +1,7 @@
-//! What BMv2's simple_switch did with the probe program, packet by packet, against what this switch does.
+//! Compares this switch with a recording of BMv2's simple_switch on the probe program, packet by packet.
 //!
-//! `p4/record_bmv2.py` recorded it. Real times are compared as zero or not zero; queues and rates are not seen here, nor is
-//! the order between ports, which BMv2 leaves to its threads.
+//! `p4/record_bmv2.py` made the recording. Real times are compared as zero or not zero. Queues and rates are not
+//! compared, nor the order between ports, which BMv2 leaves to its threads.
 
 mod support;
 
@@ -10,7 +10,7 @@ use simple_switch::MirroringSession;
 use support::*;
 use units::Time;
 
-/// Offset and length in a report of what depends on real time, and of queue depths and waits.
+/// Offset and length of the parts of a report that depend on real time, queue depths and waits.
 const TIMES: [(usize, usize); 3] = [(20, 8), (28, 8), (36, 4)];
 const DEPTHS: [(usize, usize); 3] = [(40, 4), (44, 4), (48, 4)];
 
@@ -29,7 +29,7 @@ fn without_times(frame: &[u8]) -> Vec<u8> {
     frame
 }
 
-/// What this switch sends, by port and in order on each, after the control writes of `record_bmv2.py`.
+/// Returns the frames that this switch sends, by port and in order, after the control writes of `record_bmv2.py`.
 fn outputs(request: &[u8]) -> Vec<(u64, Vec<u8>)> {
     let mut switch = switch_with(|_| ());
     let pre = switch.pre_mut();

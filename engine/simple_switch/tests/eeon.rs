@@ -1,4 +1,4 @@
-//! The E-EON program in a switch: forwarding, marks by bytes, and the two ways of holding packets.
+//! The E-EON program in a switch: forwarding, byte marking, and the two ways to hold packets.
 
 mod support;
 
@@ -11,7 +11,7 @@ use units::{Bytes, DataRate, Duration, Time};
 const ECT_0: u8 = 2;
 const CE: u8 = 3;
 const GBPS: u64 = 1_000_000_000;
-/// 8 ns a byte at 1 Gbit/s.
+/// 8 ns per byte at 1 Gbit/s.
 const TICKS_PER_BYTE_Q24: u64 = 8 << 24;
 const LOOP_DELAY: Duration = Duration::from_ns(500);
 
@@ -88,7 +88,7 @@ fn the_checksum_is_right_wherever_ones_complement_wraps() {
             frame[18..20].copy_from_slice(&identification.to_be_bytes());
             frame[24..26].fill(0);
             let checksum = eeon::internet_checksum(&frame[14..34]);
-            // A TTL less adds 0x0100, a mark takes 1 or 2 away.
+            // A decremented TTL adds 0x0100; a mark subtracts 1 or 2.
             if (0x0004..0xfe00).contains(&checksum) {
                 continue;
             }
@@ -191,7 +191,7 @@ fn a_trigger_opens_the_gate_earlier() {
 fn a_gate_that_falls_on_tick_zero_of_the_clock_opens_a_tick_later() {
     let (arrives, opens) = (1_000_000, 1_136_500);
     for gate in [true, false] {
-        // The clock shows 0 when the hold and the wake are over.
+        // The clock shows 0 when the hold and the wake end.
         let start = (1 << 48) - opens;
         let mut switch = switch_at(gate, start);
         let mut state = switch.state_mut();
@@ -248,7 +248,7 @@ fn a_turn_that_never_comes_is_waited_for_1024_times_and_then_passed_over() {
     assert!(left[2].1 <= first + wire * 2 + LOOP_DELAY * 2, "{left:?}");
     assert_eq!(eeon::register(switch.state(), "ticket_serving", 2 << 3), 4);
 
-    // The one that was thought lost does not turn the count back.
+    // The packet that was thought lost does not decrease the count.
     switch.state_mut().register_write("ticket_next", 2 << 3, &[0]).unwrap();
     switch.handle_packet(ns(50_000_000), 1, &frame, 3);
     run_to_idle(&mut switch, Time::MAX);

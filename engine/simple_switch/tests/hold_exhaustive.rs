@@ -1,15 +1,14 @@
-//! The EEE hold of the compiled program in every case of a small world: each combination of small settings with
-//! each arrival pattern of a few packets on a grid of ticks, by gate and by recirculation, against the plain reference
+//! The EEE hold of the compiled program in every case of a small world: each combination of small settings with each
+//! arrival pattern of a few packets on a grid of ticks, by gate and by recirculation, compared with the plain reference
 //! in `support/hold_reference.rs`. All registers are compared after every packet, and every departure to the tick.
 //!
-//! That the two forms depart alike is shown twice. Each packet of either form leaves when the reference says, given when
-//! those before it left, up to [`Form::lateness`]; and a case in which nothing was late has the same departures by
+//! Two checks show that both forms give the same departures. Each packet of either form leaves when the reference says,
+//! given the departures before it, up to [`Form::lateness`]. A case without a late packet has the same departures by
 //! recirculation as by gate. (A late packet may change whether its link sleeps, so later ones need not agree then.)
 //!
-//! A case is one run of one form of the hold. What a test covers are the values in it; how many cases that makes it
-//! counts itself, in its last line.
-//! Not seen here: settings changed during a hold, lost packets, and packets whose wire time is not whole ticks.
-//! Pauses of the neighbour are, before, during and after each part of a hold.
+//! A case is one run of one form of the hold. The values in a test define what it covers; its last line states the
+//! number of cases. Not covered: settings changed during a hold, lost packets, and packets whose wire time is not whole
+//! ticks. Pauses of the neighbour are covered before, during and after each part of a hold.
 
 #[path = "support/hold_reference.rs"]
 mod reference;
@@ -40,17 +39,17 @@ const TICKS_PER_BYTE_Q24: u64 = (1 << 24) / 78 + 1;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Form {
     Gate,
-    /// By a loop that takes this number of ticks.
+    /// By a loop of this many ticks.
     Loop(u64),
 }
 
 impl Form {
-    /// How much later than due a packet may leave.
+    /// Returns how much later than due a packet may leave.
     ///
-    /// In a loop of one tick every packet comes by at every tick. In a longer one the first comes by up to a delay
-    /// after the gate, less a tick, and the others gather in the queue while it is on the wire, unless they are on
-    /// their way for longer than that. One that has just set out when a trigger, or the end of a pause, opens the gate is
-    /// away for all of it.
+    /// In a loop of one tick every packet passes at every tick. In a longer one the first packet passes up to a delay
+    /// after the gate, less a tick, and the others gather in the queue while it is on the wire, unless they are in the
+    /// loop for longer than that. A packet that has just entered the loop when a trigger, or the end of a pause, opens
+    /// the gate is away for the whole delay.
     fn lateness(self, is_first: bool, opened_at_once: bool, shortest_wire: u64) -> u64 {
         match self {
             Form::Loop(delay) if opened_at_once => delay,
@@ -89,14 +88,14 @@ macro_rules! ensure {
     };
 }
 
-/// A pause frame of the neighbour: when it comes, and for how long; 0 ends a pause.
+/// A pause frame of the neighbour: when it arrives, and its duration; 0 ends a pause.
 #[derive(Clone, Copy, Debug)]
 struct Pause {
     at: u64,
     ticks: u16,
 }
 
-/// A switch in which one case runs after the other, each at the time that its clock should show.
+/// A switch that runs one case after the other, each at the time that its clock must show.
 struct Bench {
     form: Form,
     switch: Switch,
@@ -151,8 +150,8 @@ impl Bench {
         }
     }
 
-    /// Runs `packets` and `pauses` at a port whose wire went idle when the clock showed `origin`, checks everything, and
-    /// returns what happened. After an error the bench is not to be used again.
+    /// Runs `packets` and `pauses` at a port whose wire became idle when the clock showed `origin`, checks everything,
+    /// and returns what happened. After an error the bench must not be used again.
     fn run(
         &mut self,
         settings: Settings,
@@ -184,7 +183,7 @@ impl Bench {
                 self.pause(&mut case, *pause)?;
             }
             let now = self.advance(&mut case, packet.at)?;
-            // A packet comes before what else is due at its instant.
+            // A packet precedes other events at its instant.
             let was_shut = case.gate().is_some_and(|gate| gate > packet.at);
             case.port.admit(*packet);
             case.opened_at_once |= was_shut && case.gate().is_some_and(|gate| gate <= packet.at);
@@ -222,7 +221,7 @@ impl Bench {
     fn pause(&mut self, case: &mut Case, Pause { at, ticks }: Pause) -> Result<(), String> {
         let now = self.advance(case, at)?;
         let was_paused = case.port.paused_until > at;
-        // One that was late may be caught by the pause.
+        // A late packet may be caught by the pause.
         case.was_late |= case.port.next_departure().is_some_and(|ideal| ideal < at);
         self.switch.handle_packet(now, PORT, &eeon::pause_frame(&[(0, ticks)]), u64::MAX);
         case.port.paused_until = at + u64::from(ticks);
@@ -236,7 +235,7 @@ impl Bench {
         Ok(())
     }
 
-    /// Whatever the switch has sent leaves the reference too, in its turn and in time.
+    /// Every frame that the switch has sent leaves the reference too, in order and in time.
     fn follow(&mut self, case: &mut Case) -> Result<(), String> {
         while let Some(sent) = self.switch.poll_transmit() {
             let at = sent.at.as_ps().wrapping_sub(case.zero);
@@ -298,7 +297,7 @@ impl Bench {
     }
 }
 
-/// A case under way.
+/// A case in progress.
 struct Case {
     zero: u64,
     origin: u64,
@@ -308,16 +307,16 @@ struct Case {
     departures: Vec<u64>,
     /// A trigger has opened the gate at its own instant.
     opened_at_once: bool,
-    /// A packet has left later than the rules have it.
+    /// A packet has left later than the rules require.
     was_late: bool,
     /// A packet has left later than without pauses.
     was_paused: bool,
-    /// A gate was to open at the tick that says that there is none.
+    /// A gate was to open at the tick that means that there is none.
     gate_at_zero: bool,
 }
 
 impl Case {
-    /// What the clock shows at a tick of the case.
+    /// Returns the clock's value at a tick of the case.
     fn clock(&self, tick: u64) -> u64 {
         self.origin.wrapping_add(tick) % CLOCK
     }
@@ -328,7 +327,7 @@ impl Case {
     }
 }
 
-/// What must hold of a finished case, seen from outside.
+/// Checks a finished case from outside.
 fn check_properties(settings: Settings, packets: &[Packet], case: &Case) -> Result<(), String> {
     let Case { port, departures, .. } = case;
     if case.was_late || case.was_paused {
@@ -353,7 +352,7 @@ fn check_properties(settings: Settings, packets: &[Packet], case: &Case) -> Resu
     Ok(())
 }
 
-/// Every list that takes one value from each of `choices`, in order.
+/// Returns every list that takes one value from each of `choices`, in order.
 fn product<T: Copy>(choices: &[&[T]]) -> Vec<Vec<T>> {
     let longer = |lists: Vec<Vec<T>>, next: &&[T]| {
         lists.iter().flat_map(|list| next.iter().map(|value| [&list[..], &[*value]].concat())).collect()
@@ -361,7 +360,7 @@ fn product<T: Copy>(choices: &[&[T]]) -> Vec<Vec<T>> {
     choices.iter().fold(vec![Vec::new()], longer)
 }
 
-/// Packets of the given sizes, each a given number of ticks after the one before; the first, after the wire went idle.
+/// Returns packets of the given sizes, each a given number of ticks after the one before; the first, after the wire became idle.
 fn arrivals(gaps: &[u64], sizes: &[(u64, u64)]) -> Vec<Packet> {
     let mut at = 0;
     let arrive = |(gap, (bytes, wire)): (&u64, &(u64, u64))| {
@@ -371,7 +370,7 @@ fn arrivals(gaps: &[u64], sizes: &[(u64, u64)]) -> Vec<Packet> {
     gaps.iter().zip(sizes).map(arrive).collect()
 }
 
-/// Each combination of the values of each setting.
+/// Returns each combination of the values of each setting.
 fn all_settings(values: [&[u64]; 6]) -> Vec<Settings> {
     let settings = |values: Vec<u64>| {
         let [sleep, wake, stall, hold, trigger_packets, trigger_bytes] = values[..] else { unreachable!() };
@@ -380,7 +379,7 @@ fn all_settings(values: [&[u64]; 6]) -> Vec<Settings> {
     product(&values).into_iter().map(settings).collect()
 }
 
-/// What a sweep has seen.
+/// Counts of a sweep.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Seen {
     cases: usize,

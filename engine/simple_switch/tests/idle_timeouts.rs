@@ -1,5 +1,5 @@
-//! Idle time-outs of table entries in virtual time, on `tests/constructs/idle_timeout.p4`: which entries a sweep tells of
-//! as packets come or stay away. Who sweeps, and what becomes of what it is told, is the control plane's.
+//! Idle time-outs of table entries in virtual time, on `tests/constructs/idle_timeout.p4`: the entries that a sweep
+//! reports as packets arrive or stay away. The control plane runs the sweeps and uses their reports.
 #![allow(missing_docs)]
 
 use bm::{Executable, MatchKeyParam, Program, RuntimeError};
@@ -13,7 +13,7 @@ fn ms(count: u64) -> Time {
     Time::ZERO + Duration::from_us(1000 * count)
 }
 
-/// A switch with entries for keys 0 to 2, whose handles are the keys.
+/// Returns a switch with entries for keys 0 to 2, whose handles are the keys.
 fn switch() -> Switch {
     let program = Program::from_json(include_bytes!("constructs/idle_timeout.json")).expect("it loads");
     let ports = (0..2).map(PortConfig::unlimited).collect();

@@ -1,4 +1,4 @@
-//! What is written down about followed packets, on probe.p4 and the E-EON program.
+//! The steps recorded of followed packets, on probe.p4 and the E-EON program.
 
 mod support;
 
@@ -11,7 +11,7 @@ use units::{DataRate, Duration, Time};
 
 const TAG: u64 = 5;
 
-/// Steps as (packet, a word).
+/// Returns the steps as (packet, a word).
 fn words(journey: &Journey) -> Vec<(u32, String)> {
     let word = |what: &What| match what {
         What::Arrived { port, .. } => format!("arrived {port}"),

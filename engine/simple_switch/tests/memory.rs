@@ -1,6 +1,6 @@
-//! A packet that waits takes little more memory than its bytes, and most of that comes back when it has left.
+//! A waiting packet takes little more memory than its bytes, and most of that is freed when it has left.
 
-#![allow(unsafe_code)] // Counting allocations takes a global allocator, whose trait is unsafe; it only forwards.
+#![allow(unsafe_code)] // Counting allocations requires a global allocator, whose trait is unsafe; it only forwards.
 
 #[path = "support/counting.rs"]
 mod counting;
@@ -11,9 +11,9 @@ use simple_switch::{PortConfig, Switch, SwitchConfig};
 use support::eeon;
 use units::{DataRate, Duration, Time};
 
-/// Packets that wait.
+/// Number of waiting packets.
 const PACKETS: usize = 40_000;
-/// Bytes of each, with the room that a frame has in front.
+/// Bytes of each, including the headroom of a frame.
 const FRAME_BYTES: usize = 64 + 128;
 
 #[test]

@@ -1,6 +1,6 @@
-//! A switch with every port and every table entry that it may have stays below 100 MB.
+//! A switch with the maximum number of ports and table entries stays below 100 MB.
 
-#![allow(unsafe_code)] // Counting allocations takes a global allocator, whose trait is unsafe; it only forwards.
+#![allow(unsafe_code)] // Counting allocations requires a global allocator, whose trait is unsafe; it only forwards.
 
 #[path = "support/counting.rs"]
 mod counting;

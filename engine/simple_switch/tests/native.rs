@@ -1,4 +1,4 @@
-//! The E-EON program as native code and interpreted: the same frames at the same times, the same registers and counts.
+//! The E-EON program as native code and interpreted: both give the same frames at the same times, registers and counts.
 
 mod support;
 

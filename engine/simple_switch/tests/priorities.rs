@@ -1,5 +1,5 @@
-//! The E-EON program with several queues a port: order and accounts of each queue, under random traffic, settings and form of
-//! holding.
+//! The E-EON program with several queues per port: order and accounts of each queue, under random traffic and settings,
+//! and with both ways to hold packets.
 
 mod support;
 
@@ -97,9 +97,9 @@ fn check_accounts(switch: &Switch, waiting: &BTreeMap<usize, (u8, u64)>) -> Resu
 }
 
 proptest! {
-    /// Each queue is first come first served, and a packet that circulates holds up no other queue. By gate, none leaves
-    /// while one of a higher queue that is not paused waits. None leaves a queue that is paused, and a pause ends. The
-    /// accounts are what waits, at any time.
+    /// Checks that each queue is first in, first out, and that a circulating packet delays no other queue. By gate, no
+    /// packet leaves while one waits in a higher queue that is not paused. No packet leaves a paused queue, and a pause
+    /// ends. The accounts equal the waiting packets at any time.
     #[test]
     fn each_queue_keeps_its_order_and_its_account(case in cases()) {
         let mut switch = switch(&case);

@@ -1,4 +1,4 @@
-//! Time, rates, priorities, limits and the gate, seen from outside. `p4/probe.p4` is what runs.
+//! Time, rates, priorities, limits and the gate, observed from outside, with `p4/probe.p4`.
 
 mod support;
 
@@ -12,7 +12,7 @@ use units::{Bytes, DataRate, Duration, Time};
 
 const GBPS: u64 = 1_000_000_000;
 
-/// Port 1 at `bps` with Ethernet's overhead; the others without a rate.
+/// Returns port 1 at `bps` with Ethernet's overhead; the others have no rate.
 fn slow_port(bps: u64) -> SwitchConfig {
     let mut config = unlimited();
     config.ports[1] = PortConfig::ethernet(1, DataRate::from_bps(bps));
@@ -113,7 +113,7 @@ fn queues_of_a_port_with_quanta_take_turns_until_it_is_told_otherwise() {
         run_to_idle(switch, Time::MAX);
         transmits(switch).iter().map(|t| t.tag).collect::<Vec<_>>()
     };
-    // A turn is of two frames of 30 bytes. The first frame was on the wire when the others came.
+    // A turn has two frames of 30 bytes. The first frame was on the wire when the others arrived.
     assert_eq!(send(&mut switch, us(0)), [0, 7, 4, 5, 1, 2, 6, 3]);
     switch.set_port(strict.clone()).unwrap();
     assert_eq!(send(&mut switch, us(1_000)), [0, 7, 4, 5, 6, 1, 2, 3]);

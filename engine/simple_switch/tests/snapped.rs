@@ -1,4 +1,4 @@
-//! A frame that comes without the zeros at its end is to every program the frame with them.
+//! For every program a frame that arrives without the zeros at its end is the same as the frame with them.
 
 mod support;
 
@@ -7,17 +7,17 @@ use simple_switch::{DropCause, MirroringSession, PortConfig, Switch, SwitchConfi
 use support::{eeon, run_to_idle, transmits, us, Request};
 use units::Time;
 
-/// A frame that left: port, when, bytes, tag.
+/// A frame that left: port, time, bytes, tag.
 type Sent = (u16, Time, Vec<u8>, u64);
 
-/// What leaves, and the switch's counts.
+/// Returns the frames that leave, and the switch's counts.
 fn outcome(switch: &mut Switch) -> (Vec<Sent>, String) {
     run_to_idle(switch, Time::MAX);
     let sent = transmits(switch).into_iter().map(|t| (t.port, t.at, t.frame.to_vec(), t.tag)).collect();
     (sent, format!("{:?} {:?} {:?}", switch.stats(), switch.port_stats(1), switch.port_stats(2)))
 }
 
-/// A switch that runs the probe, with somewhere for clones to go.
+/// Returns a switch that runs the probe program, with a destination for clones.
 fn probing() -> Switch {
     let mut switch = support::switch_with(|config| config.recirculation_limit = 8);
     for session in 0..4 {

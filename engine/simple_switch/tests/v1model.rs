@@ -1,4 +1,4 @@
-//! v1model's operations as `simple_switch` does them, one packet at a time. `p4/probe.p4` is what runs.
+//! v1model's operations as in `simple_switch`, one packet at a time, with `p4/probe.p4`.
 
 mod support;
 

@@ -1,6 +1,6 @@
-//! What a switch does does not depend on how much of a waiting packet it puts aside: the whole packet, or what egress and all
-//! after it may look at. For the E-EON program, the probe program and the programs of `constructs`, with random defaults
-//! of their tables and frames that are changed at random.
+//! A switch's behaviour does not depend on how much of a waiting packet it saves: the whole packet, or what egress and
+//! all later steps may read. Tested with the E-EON program, the probe program and the programs of `constructs`, with
+//! random defaults of their tables and randomly changed frames.
 
 mod support;
 
@@ -15,7 +15,7 @@ use units::{DataRate, Duration, Time};
 
 const PORTS: u16 = 8;
 
-/// A program with frames that it knows.
+/// A program with frames that it recognizes.
 type Known = (Arc<Executable>, Vec<Vec<u8>>);
 
 fn programs() -> &'static [Known] {
@@ -41,7 +41,7 @@ fn programs() -> &'static [Known] {
     })
 }
 
-/// The bytes of a script's `packet` line.
+/// Returns the bytes of a script's `packet` line.
 fn frame_of(line: &str) -> Option<Vec<u8>> {
     let (_, digits) = line.strip_prefix("packet ")?.split_once(' ')?;
     let digits: String = digits.split_whitespace().collect();
@@ -88,7 +88,7 @@ fn switch(program: &Arc<Executable>, seed: u64) -> Switch {
     switch
 }
 
-/// Everything that can be seen of a run.
+/// All observable results of a run.
 type Seen =
     (Vec<Transmit>, Vec<simple_switch::Digest>, Vec<String>, Vec<Vec<Vec<u8>>>, Vec<(u64, u64)>, String);
 

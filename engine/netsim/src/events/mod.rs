@@ -1,4 +1,4 @@
-//! What happens next: the events of a fabric, and the queue of those that are due.
+//! The events of a fabric, and the queue of due events.
 
 mod schedule;
 
@@ -6,8 +6,8 @@ use units::Time;
 
 use schedule::{Schedule, Source};
 
-/// What can happen by itself. A fabric has a fixed set of events, and each is due at one time at most: a NIC sends one frame
-/// after the other, a link delivers its frames in order.
+/// What can happen by itself. A fabric has a fixed set of events, and each is due at one time at most: a NIC sends one
+/// frame at a time, a link delivers its frames in order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Event {
     /// The NIC of this host sends its next frame.
@@ -16,13 +16,13 @@ pub(crate) enum Event {
     UplinkDelivers(usize),
     /// This wire, a direction of a link that leaves a switch, delivers its next frame.
     WireDelivers(usize),
-    /// This switch has asked to be woken.
+    /// This switch has an event of its own.
     SwitchWakes(usize),
     /// A flow starts, or the timer of a TCP connection expires.
     TransportTimer,
     /// The timer of an application expires.
     WorkloadTimer,
-    /// The scheduler of flows hears something, or rates that it has decided reach hosts.
+    /// The scheduler of flows receives a report, or rates that it has decided reach hosts.
     SchedulerTimer,
     /// A link fails or comes back.
     LinksChange,
@@ -84,7 +84,7 @@ impl Numbers {
     }
 }
 
-/// The clock of a fabric, and its events that are due, in order of (time, sequence).
+/// The clock of a fabric, and its due events, in order of (time, sequence).
 pub(crate) struct EventQueue {
     now: Time,
     schedule: Schedule,
@@ -98,32 +98,32 @@ impl EventQueue {
         Self { now: Time::ZERO, schedule: Schedule::new(numbers.count()), numbers }
     }
 
-    /// Returns the time of what happens now; everything before it has happened.
+    /// Returns the current time; everything before it has happened.
     #[inline]
     pub(crate) fn now(&self) -> Time {
         self.now
     }
 
-    /// Moves the clock on to `time`. A time before now changes nothing: a control write can make something due in the past.
+    /// Moves the clock forward to `time`. An earlier time changes nothing: a control write can make something due in the past.
     #[inline]
     pub(crate) fn advance(&mut self, time: Time) {
         self.now = self.now.max(time);
     }
 
-    /// Returns the event that is due first, and when.
+    /// Returns the first due event and its time.
     #[inline]
     pub(crate) fn next(&self) -> Option<(Time, Event)> {
         let (time, source) = self.schedule.peek()?;
         Some((time, self.numbers.event(source)))
     }
 
-    /// Returns how many events are due.
+    /// Returns the number of due events.
     pub(crate) fn len(&self) -> usize {
         self.schedule.len()
     }
 
-    /// Makes the event due at `time`, or not at all, whatever it was before. One that was due at `time` already keeps its turn among those
-    /// due at the same time.
+    /// Makes the event due at `time`, or not at all, whatever it was before. An event that was already due at `time`
+    /// keeps its turn among those due at that time.
     #[inline(always)]
     pub(crate) fn set(&mut self, event: Event, time: Option<Time>) {
         self.schedule.set_or_clear(self.numbers.source(event), time);

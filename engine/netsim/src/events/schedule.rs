@@ -1,25 +1,24 @@
-//! What happens next: a schedule of event sources, totally ordered by (time, sequence).
+//! A schedule of event sources, totally ordered by (time, sequence).
 //!
-//! A fabric has a fixed set of things that can happen next (this NIC sends, the first frame on that link
-//! arrives, that switch wakes up), and each has at most one next time. So the schedule is a heap of sources, not of
-//! events: a source's time is changed where it stands, nothing is ever allocated after the start, and it has no
-//! cancelled events to step over. Only sources that are due stand in it: of a large fabric with little to do it touches
-//! little memory.
+//! A fabric has a fixed set of things that can happen next (this NIC sends, the first frame on that link arrives, that
+//! switch wakes up), and each has at most one next time. The schedule is therefore a heap of sources, not of events: a
+//! source's time is changed in place, nothing is allocated after the start, and there are no cancelled events to skip.
+//! Only due sources are in it: a large fabric with little to do touches little memory.
 
 use units::Time;
 
-/// One thing that can happen next; numbered by the schedule's owner from 0.
+/// One thing that can happen next, numbered from 0 by the schedule's owner.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Source(pub u32);
 
-/// When a source is due: its time, and a sequence number that makes the order total. Of two sources due at the same time,
-/// the one that was given this time first comes first.
+/// When a source is due: its time, and a sequence number that makes the order total. Of two sources due at the same
+/// time, the one that got this time first comes first.
 type Due = (u64, u64);
 
-/// After everything that is due.
+/// Later than everything that is due.
 const NEVER: u64 = u64::MAX;
 
-/// Four places of the heap that have the same parent, in one cache line: times and sequence numbers.
+/// Four places of the heap with the same parent, in one cache line: times and sequence numbers.
 #[derive(Clone, Copy)]
 #[repr(align(64))]
 struct Siblings {
@@ -49,7 +48,7 @@ impl Siblings {
     }
 }
 
-/// Where the first to be due stands. The children of place `p` are the four from `4 (p - 2)` on, and so begin a cache
+/// The place of the first due source. The children of place `p` are the four from `4 (p - 2)` on, and so begin a cache
 /// line.
 const ROOT: usize = 3;
 
@@ -58,11 +57,11 @@ const ABSENT: u32 = 0;
 
 /// The next time of every source.
 pub struct Schedule {
-    /// A heap of four children each. What is behind its end is never due.
+    /// A heap with four children per place. Entries behind its end are never due.
     dues: Vec<Siblings>,
-    /// Which source stands at each place.
+    /// The source at each place.
     sources: Vec<u32>,
-    /// Where each source stands, or [`ABSENT`].
+    /// The place of each source, or [`ABSENT`].
     places: Vec<u32>,
     /// The first free place.
     end: usize,
@@ -89,8 +88,8 @@ impl Schedule {
         (group.times[place % 4], group.sequences[place % 4])
     }
 
-    /// Makes the source due at `time`, whatever it was before. A source that was due at `time` already keeps its place among those due at
-    /// the same time.
+    /// Makes the source due at `time`, whatever it was before. A source that was already due at `time` keeps its turn
+    /// among those due at that time.
     #[inline]
     pub fn set(&mut self, source: Source, time: Time) {
         let mut place = self.places[source.0 as usize] as usize;
@@ -123,7 +122,7 @@ impl Schedule {
 
     fn remove(&mut self, place: usize, source: Source) {
         self.places[source.0 as usize] = ABSENT;
-        // The last one takes the place.
+        // The last source takes the place.
         self.end -= 1;
         let (removed, due, last) = (self.due(place), self.due(self.end), self.sources[self.end]);
         let group = &mut self.dues[self.end / 4];
@@ -146,13 +145,13 @@ impl Schedule {
         }
     }
 
-    /// Returns the source that is due first, and when.
+    /// Returns the first due source and its time.
     #[inline]
     pub fn peek(&self) -> Option<(Time, Source)> {
         (self.end > ROOT).then(|| (Time::from_ps(self.due(ROOT).0), Source(self.sources[ROOT])))
     }
 
-    /// Returns how many sources are due.
+    /// Returns the number of due sources.
     pub fn len(&self) -> usize {
         self.end - ROOT
     }

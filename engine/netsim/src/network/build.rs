@@ -1,4 +1,4 @@
-//! Makes a network of its spec: hosts, switches with their ports, wires.
+//! Builds a network from its spec: hosts, switches with their ports, wires.
 
 use std::collections::VecDeque;
 use std::net::IpAddr;
@@ -31,7 +31,7 @@ impl Network {
         let (uplinks, downlinks) = directions.split_at(spec.hosts.len());
         let hosts = spec.hosts.iter().zip(&nics).zip(uplinks).enumerate();
         let hosts = hosts.map(|(index, ((host, settings), direction))| {
-            // Streams of their own, unlike the switches', which are seeded with a device id.
+            // The streams differ from those of the switches, which are seeded with a device id.
             let seed = spec.seed ^ (index as u64 + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
             let NicSettings { limit, eee, aqm, reactions, notifications, is_fair } = *settings;
             let own = [host.ipv4.map(IpAddr::V4), host.ipv6.map(IpAddr::V6)];
@@ -73,12 +73,12 @@ impl Network {
     }
 }
 
-/// Returns the PHY of a transmitter. What controls it counts in ticks, and so is off by at most two of them.
+/// Returns the PHY of a transmitter. Its sender counts in ticks, and so is off by at most two of them.
 fn phy(direction: &Direction, tick: Duration) -> Phy {
     Phy::new(direction.phy.unwrap_or(PhyType::NONE), direction.stall, tick * 2)
 }
 
-/// Makes one switch with its ports.
+/// Creates one switch with its ports.
 fn switch_node(
     program: &Arc<Executable>,
     spec: &FabricSpec,
@@ -102,7 +102,7 @@ fn switch_node(
             port,
             rate: Some(direction.rate),
             overhead: direction.overhead,
-            // The E-EON program enforces a limit in bytes; a drop here would leave its account wrong. Other programs have none.
+            // The E-EON program enforces a limit in bytes; a drop here would make its account wrong. Other programs have no limit.
             queue_limit_packets: spec.queue_limit_packets,
             queue_limit_bytes: None,
             quanta,
@@ -140,7 +140,7 @@ fn switch_node(
     })
 }
 
-/// Makes the wire of a direction that leaves a switch.
+/// Creates the wire of a direction that leaves a switch.
 fn wire(switches: &[SwitchNode], spec: &FabricSpec, direction: &Direction) -> Wire {
     let (Node::Switch(from), port) = direction.from else {
         unreachable!("only directions that leave switches become wires");

@@ -1,9 +1,9 @@
 //! DCQCN's notification point: congestion notification packets (CNPs) from the NIC of a flow's receiver to the flow's sender (Zhu et
 //! al., SIGCOMM 2015, section 3.1).
 //!
-//! A packet that arrives with CE causes a CNP, unless one of its flow was sent less than an interval ago. The frame is that of
-//! RoCEv2 (InfiniBand Architecture Specification, Annex A17: UDP port 4791, a base transport header with opcode 0x81, 16 reserved bytes,
-//! ICRC). Hosts here have no queue pairs: the reserved bytes name the flow by its protocol and ports, and the ICRC is 0.
+//! A packet that arrives with CE causes a CNP, unless one for its flow was sent less than an interval ago. The frame is RoCEv2's
+//! (InfiniBand Architecture Specification, Annex A17: UDP port 4791, a base transport header with opcode 0x81, 16 reserved bytes,
+//! ICRC). Hosts here have no queue pairs: the reserved bytes hold the flow's protocol and ports, and the ICRC is 0.
 
 use std::collections::BTreeMap;
 
@@ -15,30 +15,30 @@ const ROCE_PORT: u16 = 4_791;
 const OPCODE: u8 = 0x81;
 /// Base transport header: the partition key and BECN; no queue pair, no sequence number.
 const HEADER: [u8; 12] = [OPCODE, 0, 0xFF, 0xFF, 0x40, 0, 0, 0, 0, 0, 0, 0];
-/// Where protocol and ports of the flow are in the payload of UDP.
+/// Offsets of the flow's protocol and ports in the UDP payload.
 const PROTOCOL_AT: usize = HEADER.len();
 const PORTS_AT: usize = PROTOCOL_AT + 4;
-/// With the reserved bytes and the ICRC.
+/// Includes the reserved bytes and the ICRC.
 const PAYLOAD_BYTES: usize = HEADER.len() + 16 + 4;
-/// Flows that are kept before those are looked for whose interval is over.
+/// Number of flows from which on those whose interval is over are removed.
 const KEPT_FLOWS: usize = 1_024;
 
 /// How a receiver notifies senders.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Notifications {
-    /// Least time between two about one flow.
+    /// Minimum time between two notifications about one flow.
     pub(crate) interval: Duration,
-    /// Below 64.
+    /// The DSCP of notifications, below 64.
     pub(crate) dscp: u8,
 }
 
-/// What the receiver's part of DCQCN keeps and counts.
+/// State and counts of the receiver's part of DCQCN.
 pub(super) struct NotificationPoint {
     settings: Notifications,
-    /// When each flow's last CNP was sent; those of which that is an interval ago may be missing.
+    /// Time of each flow's last CNP; flows whose interval is over may be missing.
     sent_at: BTreeMap<FiveTuple, Time>,
     forget_from: usize,
-    /// Packets that came with CE.
+    /// Packets that arrived with CE.
     pub(super) marked: u64,
     /// CNPs sent.
     pub(super) sent: u64,
@@ -49,7 +49,7 @@ impl NotificationPoint {
         Self { settings, sent_at: BTreeMap::new(), forget_from: KEPT_FLOWS, marked: 0, sent: 0 }
     }
 
-    /// Counts a packet that came with CE. Returns the CNP for its sender, if it is time for one.
+    /// Counts a packet that arrived with CE. Returns the CNP for its sender, if one is due.
     pub(super) fn marked(&mut self, now: Time, frame: &[u8]) -> Option<Vec<u8>> {
         self.marked += 1;
         let flow = FiveTuple::of_beginning(frame)?;
@@ -68,12 +68,12 @@ impl NotificationPoint {
     }
 }
 
-/// Makes the CNP about the flow of a frame, from the host that has received it.
+/// Returns the CNP about the flow of a frame, from the host that has received it.
 fn cnp(frame: &[u8], flow: &FiveTuple, dscp: u8) -> Option<Vec<u8>> {
     let ethernet = ethernet::Frame::new_checked(frame).ok()?;
     let addresses = Addresses {
         source_mac: ethernet.destination(),
-        // The last switch's, which routes by the IP address.
+        // The MAC address of the last switch, which routes by the IP address.
         destination_mac: ethernet.source(),
         source: flow.destination,
         destination: flow.source,
@@ -84,14 +84,14 @@ fn cnp(frame: &[u8], flow: &FiveTuple, dscp: u8) -> Option<Vec<u8>> {
     payload[PROTOCOL_AT] = flow.protocol;
     payload[PORTS_AT..PORTS_AT + 2].copy_from_slice(&flow.source_port.to_be_bytes());
     payload[PORTS_AT + 2..PORTS_AT + 4].copy_from_slice(&flow.destination_port.to_be_bytes());
-    // Of the dynamic range (RFC 6335, 6), and another one for another flow, so that ECMP spreads CNPs.
+    // From the dynamic range (RFC 6335, 6), and different for different flows, so that ECMP spreads CNPs.
     let source_port = 0xC000 | flow.source_port ^ flow.destination_port;
     let mut frame = build::udp(&addresses, source_port, ROCE_PORT, &payload);
     wire::set_dscp(&mut frame, dscp);
     Some(frame)
 }
 
-/// Returns the flow that a frame names if it is a CNP, which is `None` when the CNP is malformed.
+/// Returns `Some` if the frame is a CNP, with the flow that it names, or with `None` if the CNP is malformed.
 pub(super) fn flow_of_cnp(frame: &[u8]) -> Option<Option<FiveTuple>> {
     let (source, destination, payload) = match Network::of(frame).ok()? {
         Network::Ipv4(packet) if packet.protocol() == udp::PROTOCOL && !packet.is_fragment() => {

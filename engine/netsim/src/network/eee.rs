@@ -1,10 +1,9 @@
-//! The EEE hold state machine of one transmitter, in plain Rust: when may a queue send, given that its PHY
+//! The EEE hold state machine of one transmitter in plain Rust. It decides when a queue may send, given that its PHY
 //! sleeps whenever it is idle and that packets may be collected while it sleeps.
 //!
-//! This is the P4 program's state machine, step by step, in the program's own unit (ticks of any clock)
-//! and with the program's register names. Host NICs run it; tests hold the program and the PHY against it.
-//! Two things differ: times are 64 bits wide and never wrap, and a ticket is not needed, because a queue keeps
-//! its order by itself.
+//! This is the P4 program's state machine, step by step, in the program's unit (ticks of any clock) and with the
+//! program's register names. Host NICs run it; tests compare the program and the PHY with it. Two things differ: times
+//! are 64 bits wide and never wrap, and tickets are not needed, because a queue keeps its own order.
 //!
 //! ```text
 //! admitted at t, queue empty and wire idle since busy_until:
@@ -18,16 +17,16 @@
 //! every departure           -> busy_until = max(busy_until, t) + wire ticks of the frame
 //! ```
 
-/// Settings, as the action `eee` of the table `port_eee`.
+/// Settings, as in the action `eee` of the table `port_eee`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct EeeParams {
     /// Ts in ticks.
     pub sleep_ticks: u64,
     /// Tw in ticks.
     pub wake_ticks: u64,
-    /// Idle ticks before the PHY goes to sleep; 0 at once.
+    /// Idle ticks before the PHY goes to sleep; 0: at once.
     pub stall_ticks: u64,
-    /// Ticks that the first packet may be held; 0 is standard EEE, without coalescing.
+    /// Maximum ticks for which the first packet is held; 0 is standard EEE, without coalescing.
     pub hold_ticks: u64,
     /// Held packets that end the hold; 0 disables this trigger.
     pub trigger_packets: u32,
@@ -40,14 +39,14 @@ pub struct EeeParams {
 }
 
 impl EeeParams {
-    /// Returns the ticks that a frame takes on the wire, rounded down as the program does.
+    /// Returns the ticks of a frame on the wire, rounded down as in the program.
     #[inline]
     pub fn wire_ticks(&self, frame_bytes: u32) -> u64 {
         let bytes = u128::from(frame_bytes) + u128::from(self.overhead_bytes);
         ((bytes * u128::from(self.ticks_per_byte_q24)) >> 24) as u64
     }
 
-    /// Returns whether this much ends a hold.
+    /// Returns whether this many packets or bytes end a hold.
     #[inline]
     fn is_triggered(&self, packets: u32, bytes: u32) -> bool {
         let enough = |held: u32, trigger: u32| trigger != 0 && held >= trigger;
@@ -55,26 +54,26 @@ impl EeeParams {
     }
 }
 
-/// What the machine is doing.
+/// The state of the machine.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum EeeState {
-    /// Nothing is held back. An idle machine is here too: that its PHY sleeps is worked out when a packet comes.
+    /// Nothing is held back. This includes an idle machine: the sleep of its PHY is computed when a packet arrives.
     #[default]
     Active,
     /// Packets are collected until the timer or a trigger.
     Hold,
-    /// The PHY is waking, or will be when its sleep transition is over; the gate is fixed.
+    /// The PHY is waking, or will wake when its sleep transition is over; the gate is fixed.
     Wake,
 }
 
-/// The state of one transmitter, named as the program's registers.
+/// The state of one transmitter, with the names of the program's registers.
 #[derive(Clone, Debug, Default)]
 pub struct Eee {
     params: EeeParams,
     state: EeeState,
-    /// When the wire goes idle. 0 at the start: idle since the clock began.
+    /// When the wire becomes idle. 0 at the start: idle since the clock began.
     busy_until: u64,
-    /// Nothing leaves before; 0 is an open gate.
+    /// The tick before which nothing leaves; 0: the gate is open.
     gate_open_at: u64,
     wake_start: u64,
     asleep_at: u64,
@@ -90,7 +89,7 @@ impl Eee {
         Self { params, ..Self::default() }
     }
 
-    /// Admits a packet of `frame_bytes` to the queue at `t`; `queue_empty` is what it found.
+    /// Admits a packet of `frame_bytes` to the queue at `t`; `queue_empty` says whether it found the queue empty.
     #[inline]
     pub fn admit(&mut self, t: u64, frame_bytes: u32, queue_empty: bool) {
         match self.state {
@@ -105,11 +104,11 @@ impl Eee {
         }
     }
 
-    /// Handles a packet that finds the PHY asleep, or on its way to sleep: it wakes the PHY, or begins a hold.
+    /// Handles a packet that finds the PHY asleep, or in transition to sleep: it wakes the PHY, or begins a hold.
     fn start(&mut self, t: u64, frame_bytes: u32) {
         let EeeParams { sleep_ticks, wake_ticks, stall_ticks, hold_ticks, .. } = self.params;
         self.asleep_at = self.busy_until + stall_ticks + sleep_ticks;
-        // A trigger that the first packet reaches leaves nothing to wait for.
+        // If the first packet reaches a trigger, there is nothing to wait for.
         if hold_ticks == 0 || self.params.is_triggered(1, frame_bytes) {
             self.state = EeeState::Wake;
             self.wake_start = t.max(self.asleep_at);
@@ -127,7 +126,7 @@ impl Eee {
         self.held_bytes = self.held_bytes.saturating_add(frame_bytes);
         if self.params.is_triggered(self.held_packets, self.held_bytes) {
             self.state = EeeState::Wake;
-            // After the timer has fired this changes nothing: the gate only ever moves earlier.
+            // After the timer has expired this changes nothing: the gate only ever moves earlier.
             self.wake_start = self.wake_start.min(t.max(self.asleep_at));
             self.gate_open_at = self.wake_start.saturating_add(self.params.wake_ticks);
         }
@@ -136,17 +135,17 @@ impl Eee {
     /// Sends a packet of `frame_bytes` from the queue to the wire at `t`.
     ///
     /// # Panics
-    /// When the gate is closed at `t`.
+    /// If the gate is closed at `t`.
     #[inline]
     pub fn depart(&mut self, t: u64, frame_bytes: u32) {
         self.open(t);
         self.busy_until = self.busy_until.max(t) + self.params.wire_ticks(frame_bytes);
     }
 
-    /// Drops a packet that would leave at `t`: it takes no time on the wire.
+    /// Drops a packet that was to leave at `t`: it takes no time on the wire.
     ///
     /// # Panics
-    /// When the gate is closed at `t`.
+    /// If the gate is closed at `t`.
     #[inline]
     pub fn discard(&mut self, t: u64) {
         self.open(t);
@@ -170,33 +169,33 @@ impl Eee {
         }
     }
 
-    /// Returns the tick before which nothing may leave; 0 is an open gate.
+    /// Returns the tick before which nothing may leave; 0: the gate is open.
     #[inline]
     pub fn gate_open_at(&self) -> u64 {
         self.gate_open_at
     }
 
-    /// Returns what the machine is doing.
+    /// Returns the state of the machine.
     pub fn state(&self) -> EeeState {
         self.state
     }
 
-    /// Returns when the wire goes idle.
+    /// Returns when the wire becomes idle.
     pub fn busy_until(&self) -> u64 {
         self.busy_until
     }
 
-    /// Returns the number of packets that this hold has collected.
+    /// Returns the number of packets collected by this hold.
     pub fn held_packets(&self) -> u32 {
         self.held_packets
     }
 
-    /// Returns the machine's own account of time in low power idle, over finished sleeps.
+    /// Returns the machine's own account of time in low-power idle, over finished sleeps.
     pub fn lpi_ticks(&self) -> u64 {
         self.lpi_ticks
     }
 
-    /// Returns how often the PHY was woken.
+    /// Returns the number of wakes.
     pub fn wakes(&self) -> u64 {
         self.wakes
     }

@@ -1,8 +1,8 @@
-//! Links that fail and come back at given times, and what they have lost.
+//! Links that fail and recover at given times, and the frames that they lose.
 //!
-//! While a link is down, and in both directions, what is under way does not arrive, and neither does what its ends send: NICs and
-//! switches go on sending, as in real time, where losing frames is the link's part. The switches at its ends know in the instant of the
-//! change, so that groups no longer select it (`Switch::set_link`); nobody else is told, and hosts notice nothing but the loss.
+//! While a link is down, the frames on it do not arrive, in either direction, and neither do the frames that its ends send: NICs
+//! and switches keep sending, as in real time, and the link loses the frames. The switches at its ends know of the change at
+//! once, so groups no longer select it (`Switch::set_link`). No other node is notified, and hosts notice only the loss.
 
 use std::collections::BTreeMap;
 
@@ -15,10 +15,10 @@ use crate::network::wiring::{LinkFault, Node};
 use crate::network::{nic_classes, reactions, Network};
 use crate::report::FaultyLinkReport;
 
-/// The class, after those of packets, of frames that switches make: pauses and congestion notification messages.
+/// The class, after those of packets, of frames that switches generate: pauses and congestion notification messages.
 const CONTROL: usize = PacketClass::ALL.len();
 
-/// A link goes down or comes back, unless another fault holds it down.
+/// A link goes down or comes back up, unless another fault holds it down.
 struct Change {
     at: Time,
     /// Index into [`Faults::links`].
@@ -26,10 +26,10 @@ struct Change {
     goes_down: bool,
 }
 
-/// A link of which a fault is planned.
+/// A link with planned faults.
 struct Link {
     directions: [usize; 2],
-    /// Faults that hold it down now.
+    /// Number of faults that hold it down now.
     faults: u32,
     since: Time,
     was_down: Duration,
@@ -39,15 +39,15 @@ struct Link {
 pub(super) struct Faults {
     /// In order of time.
     changes: Vec<Change>,
-    /// The first of them that has not happened.
+    /// Index of the first of them that has not happened.
     next: usize,
     links: Vec<Link>,
-    /// Frames lost by direction, by class as sent.
+    /// Frames lost, by direction and by class as sent.
     lost: BTreeMap<usize, [u64; CONTROL + 1]>,
 }
 
 impl Faults {
-    /// Plans faults that [`crate::network::wiring::Wiring`] has checked.
+    /// Plans the faults that [`crate::network::wiring::Wiring`] has checked.
     pub(super) fn new(faults: &[LinkFault]) -> Self {
         let mut links: Vec<Link> = Vec::new();
         let mut changes = Vec::new();
@@ -69,8 +69,8 @@ impl Faults {
         self.changes.get(self.next).map(|change| change.at)
     }
 
-    /// Makes the next change that is due. Returns the directions whose state it changes, and whether they are up now; `None` when no change
-    /// is due.
+    /// Makes the next change that is due. Returns the directions whose state changes, if any, and whether they are up
+    /// now; `None` if no change is due.
     fn pop(&mut self, now: Time) -> Option<Option<([usize; 2], bool)>> {
         let change = self.changes.get(self.next).filter(|change| change.at <= now)?;
         self.next += 1;
@@ -87,14 +87,14 @@ impl Faults {
         }
     }
 
-    /// Returns frames lost on all links, by class as sent.
+    /// Returns the frames lost on all links, by class as sent.
     fn total(&self) -> [u64; CONTROL + 1] {
         std::array::from_fn(|class| self.lost.values().map(|lost| lost[class]).sum())
     }
 }
 
 impl Network {
-    /// Returns when a link changes next.
+    /// Returns the time of the next link change.
     pub(crate) fn next_link_change(&self) -> Option<Time> {
         self.faults.next_change()
     }
@@ -116,7 +116,7 @@ impl Network {
         events.set(Event::LinksChange, self.faults.next_change());
     }
 
-    /// Makes the links of a switch's copy as they are without faults.
+    /// Sets the links of a switch's copy to their state without faults.
     pub(super) fn without_faults(&self, switch: usize, copy: &mut Switch) {
         for link in self.faults.links.iter().filter(|link| link.faults > 0) {
             for (node, port) in link.directions.map(|direction| self.directions[direction].from) {
@@ -132,8 +132,8 @@ impl Network {
         self.faults.lost.entry(host).or_default()[class as usize] += 1;
     }
 
-    /// Counts a frame of a switch that this wire has lost. `class` is as its tag says, which is that of another packet where the switch has
-    /// made the frame.
+    /// Counts a frame of a switch that this wire has lost. `class` is that of its tag, which belongs to another packet
+    /// if the switch has generated the frame.
     pub(super) fn lose_from_switch(&mut self, wire: usize, class: PacketClass, frame: &[u8]) {
         let is_made = nic_classes::is_mac_control(frame) || reactions::is_message(frame);
         let class = if is_made { CONTROL } else { class as usize };
@@ -145,7 +145,7 @@ impl Network {
         self.faults.total().iter().sum()
     }
 
-    /// Returns what each direction of a link with faults has lost until `now`.
+    /// Returns the losses until `now` in each direction of the links with faults.
     pub(crate) fn fault_reports(&self, now: Time) -> Vec<FaultyLinkReport> {
         let mut reports = Vec::new();
         for link in &self.faults.links {

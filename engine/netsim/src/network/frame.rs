@@ -8,7 +8,7 @@ use wire::PacketClass;
 use crate::limits::MAX_SPARE_BUFFERS;
 use crate::network::tag;
 
-/// A frame of a host, of which only the first bytes may be at hand; the rest is zero.
+/// A frame of a host, of which only the first bytes may be stored; the rest is zero.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct HostFrame {
     /// The first bytes.
@@ -17,11 +17,11 @@ pub struct HostFrame {
     pub wire_len: u32,
     /// Its number among all frames that hosts have offered, from 1; 0 before it is offered.
     pub number: u32,
-    /// When it was offered to the NIC, and its class then, as the 64 bits that travel with it.
+    /// Its tag: when it was offered to the NIC, and its class then.
     pub tag: u64,
-    /// The owner that is told when it has left the NIC, if there is one: a number of the host's choice.
+    /// The owner to notify when it has left the NIC, if there is one: a number of the host's choice.
     pub owner: Option<NonZeroU32>,
-    /// The limiter of its NIC that it waits in, if not in the FIFO.
+    /// The limiter in which it waits, if not in the FIFO.
     pub limiter: Option<NonZeroU32>,
 }
 
@@ -32,17 +32,17 @@ impl HostFrame {
         Self { captured, wire_len: wire_len as u32, number: 0, tag, owner: None, limiter: None }
     }
 
-    /// Creates the same for an owner that is told when the frame has left the NIC.
+    /// Returns the frame with an owner to notify when it has left the NIC.
     pub(crate) fn owned(self, owner: Option<NonZeroU32>) -> Self {
         Self { owner, ..self }
     }
 
-    /// Creates the same, to wait in a limiter.
+    /// Returns the frame with a limiter to wait in.
     pub(crate) fn limited(self, limiter: Option<NonZeroU32>) -> Self {
         Self { limiter, ..self }
     }
 
-    /// Returns the bytes behind those captured: of a segment made by a connection, its payload.
+    /// Returns the number of bytes after those captured: the payload of a connection's segment.
     pub(crate) fn uncaptured_len(&self) -> u64 {
         u64::from(self.wire_len) - self.captured.len() as u64
     }
@@ -58,7 +58,7 @@ impl HostFrame {
 pub(crate) struct Buffers(Vec<Vec<u8>>);
 
 impl Buffers {
-    /// Returns a buffer with any content.
+    /// Returns a buffer with arbitrary content.
     pub(crate) fn take(&mut self) -> Vec<u8> {
         self.0.pop().unwrap_or_default()
     }

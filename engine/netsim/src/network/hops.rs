@@ -1,7 +1,7 @@
-//! The stream of hops of the whole fabric: the switches' own, joined, with what hosts and PHYs do.
+//! The hop log of the whole fabric: the logs of the switches, joined, with the events of hosts and PHYs.
 //!
-//! Nodes are numbered: switches in the order of the spec, then hosts; a host's port is 0. Packets are numbered from 1 in the order
-//! in which hosts offer them. On a wire, packets keep their order, so a queue of numbers beside it says who arrives.
+//! Nodes are numbered: switches in the order of the spec, then hosts; a host's port is 0. Packets are numbered from 1 in the order in which
+//! hosts offer them. Packets keep their order on a wire, so a queue of numbers per wire identifies those that arrive.
 
 use std::collections::VecDeque;
 
@@ -14,7 +14,7 @@ use crate::network::frame::HostFrame;
 use crate::network::phy::Phy;
 use crate::network::Network;
 
-/// What records the hops of a fabric.
+/// The recorder of a fabric's hops.
 pub(super) struct Recorder {
     log: HopLog,
     switches: usize,
@@ -23,8 +23,8 @@ pub(super) struct Recorder {
 }
 
 impl Network {
-    /// Records from now on the hops that `filter` admits. What was recorded before is forgotten; packets under way are not recorded. On an
-    /// error nothing is recorded any more.
+    /// Records from now on the hops that `filter` admits. Earlier records are discarded; packets under way are not
+    /// recorded. On an error nothing is recorded any more.
     pub(crate) fn record_hops(&mut self, filter: &HopFilter) -> Result<(), HopError> {
         self.take_hops(Time::ZERO);
         let Some(first) = self.switches.first() else { return Ok(()) };
@@ -41,7 +41,7 @@ impl Network {
         Ok(())
     }
 
-    /// Takes what was recorded until `now`, in order of time, and records nothing any more. None when nothing was recorded.
+    /// Stops recording and returns the log until `now`, in order of time; `None` if nothing was recorded.
     pub(crate) fn take_hops(&mut self, now: Time) -> Option<HopLog> {
         let mut hops = self.hops.take();
         for node in &mut self.switches {
@@ -50,7 +50,7 @@ impl Network {
             }
         }
         let mut recorder = *hops?;
-        // Links that sleep now have not told so: they tell when they wake.
+        // PHYs record a sleep when they wake, so the current sleeps are missing.
         for (index, host) in self.hosts.iter().enumerate() {
             recorder.slept((recorder.switches + index) as u16, 0, &host.phy, now);
         }
@@ -79,7 +79,7 @@ impl Recorder {
         self.host_event(now, Hop::dropped(frame.wire_len, Depth::default(), cause), host, frame);
     }
 
-    /// Records that a NIC puts a frame on its link, which its last bit has left at `until`.
+    /// Records that a NIC puts a frame on its link, whose last bit leaves at `until`.
     #[cold]
     pub(super) fn nic_sent(&mut self, now: Time, host: usize, frame: &HostFrame, until: Time) {
         self.host_event(now, Hop::sent(frame.wire_len, Depth::default(), until), host, frame);
@@ -103,13 +103,13 @@ impl Recorder {
         self.packet_event(now, packet, [node, port], hop, frame);
     }
 
-    /// Records how the PHY of a host's NIC has slept before it sends.
+    /// Records the sleep of a host NIC's PHY before it sends.
     #[cold]
     pub(super) fn host_phy_sends(&mut self, host: usize, phy: &Phy, start: Time) {
         self.phy_sends(self.host(host), 0, phy, start);
     }
 
-    /// Records how a PHY has slept until now, before it sends.
+    /// Records the sleep of a PHY until `start`, when it sends, and its wake.
     #[cold]
     pub(super) fn phy_sends(&mut self, node: u16, port: u16, phy: &Phy, start: Time) {
         let Some(wake) = self.slept(node, port, phy, start) else { return };
@@ -118,7 +118,7 @@ impl Recorder {
             .push(HopEvent { at, packet: 0, flow: NONE, node, port, hop: Hop::Woke { until: start } }, &[]);
     }
 
-    /// Records since when the PHY has slept, if it sleeps at `now`, and returns the time that it takes to wake.
+    /// Records the current sleep of a PHY, if it sleeps at `now`. Returns the time that it takes to wake.
     fn slept(&mut self, node: u16, port: u16, phy: &Phy, now: Time) -> Option<Duration> {
         let sleep = phy.sleep_at(now)?;
         let hop = Hop::Slept { until: sleep.asleep };
@@ -132,13 +132,13 @@ impl Recorder {
         self.wires[wire].push_back(packet);
     }
 
-    /// Returns the packet that arrives next over a wire.
+    /// Returns the number of the packet that arrives next over a wire.
     #[cold]
     pub(super) fn arrives(&mut self, wire: usize) -> u64 {
         self.wires[wire].pop_front().unwrap_or(UNKNOWN_PACKET)
     }
 
-    /// Records that a packet has arrived at the host that it was for.
+    /// Records that a packet has arrived at its destination host.
     #[cold]
     pub(super) fn delivered(&mut self, now: Time, host: usize, packet: u64, frame: &Frame) {
         if packet == UNKNOWN_PACKET {
@@ -156,7 +156,7 @@ impl Recorder {
         self.log.push(HopEvent { at: now, packet: 0, flow, node, port: 0, hop }, &[]);
     }
 
-    /// Takes over what a switch has recorded.
+    /// Moves the records of a switch into the log.
     #[cold]
     pub(super) fn absorb(&mut self, switch: &mut simple_switch::Switch) {
         if let Some(hops) = switch.hops_mut() {

@@ -1,7 +1,7 @@
-//! A host: its addresses, its NIC, the link to its switch, and what has arrived.
+//! A host: its addresses, its NIC, the link to its switch, and the frames that have arrived.
 //!
-//! What a host sends is given from outside ([`crate::Fabric::send`]) or comes from its TCP connections (`transport`), which also
-//! get what arrives.
+//! Frames of a host come from outside ([`crate::Fabric::send`]) or from its TCP connections (`transport`), which also
+//! receive the frames that arrive.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -29,16 +29,16 @@ pub(crate) struct Host {
     ipv4: Option<Ipv4Addr>,
     ipv6: Option<Ipv6Addr>,
     pub(super) nic: Nic,
-    /// Of the NIC's transmitter.
+    /// The PHY of the NIC's transmitter.
     pub(super) phy: Phy,
     pub(super) uplink: Link<HostFrame>,
     /// The switch, and its port, at the other end of the link.
     pub(super) attached_to: (usize, u16),
     pub(super) received: Count,
     pub(super) misdelivered: u64,
-    /// DCQCN: what arrives with CE is answered, and what leaves may be marked; `None` without.
+    /// DCQCN: answers frames that arrive with CE, and makes outgoing data ECN-capable; `None` without DCQCN.
     pub(super) notification_point: Option<Box<NotificationPoint>>,
-    /// Somebody outside wants what arrives.
+    /// Whether a caller listens to the frames that arrive.
     pub(super) is_listened_to: bool,
 }
 
@@ -80,8 +80,8 @@ impl Host {
         self.ipv6.is_some()
     }
 
-    /// Returns the addresses of a frame to another host, over IPv4 where both have it. Where the host has a gateway the frame is addressed
-    /// to that.
+    /// Returns the addresses of a frame to another host, over IPv4 if both have it. If the host has a gateway, the
+    /// frame is addressed to the gateway.
     pub(crate) fn addresses_to(&self, to: &Self) -> Option<Addresses> {
         let v4 = self.ipv4.zip(to.ipv4).map(|(from, to)| (IpAddr::V4(from), IpAddr::V4(to)));
         let v6 = self.ipv6.zip(to.ipv6).map(|(from, to)| (IpAddr::V6(from), IpAddr::V6(to)));
@@ -95,13 +95,13 @@ impl Host {
         })
     }
 
-    /// Returns the addresses of the frames of this host and of another to each other.
+    /// Returns the addresses of frames between this host and another, in both directions.
     pub(crate) fn addresses_with(&self, other: &Self) -> Option<[Addresses; 2]> {
         self.addresses_to(other).zip(other.addresses_to(self)).map(Into::into)
     }
 
-    /// Puts the NIC's next frame on the link. Returns when the first frame on the link arrives, if that is this one, and whom to tell that
-    /// it has left.
+    /// Puts the NIC's next frame on the link. Returns its arrival time if it is the first frame on the link, and the
+    /// owner to notify that it has left.
     #[inline]
     pub(super) fn send(
         &mut self,
@@ -119,8 +119,8 @@ impl Host {
         (self.uplink.send(now, wire_time, frame), left)
     }
 
-    /// Receives a frame of `len` bytes, of which the first are given. Returns `Some` with its ECN codepoint, if it has one, when it is for
-    /// this host.
+    /// Receives a frame of `len` bytes, of which the first are given. If it is for this host, returns `Some` with its
+    /// ECN codepoint, if it has one.
     #[inline]
     pub(super) fn receive(&mut self, frame: &[u8], len: usize) -> Option<Option<Ecn>> {
         let network = Network::of(frame).ok();
@@ -133,7 +133,7 @@ impl Host {
         Some(network.and_then(|network| network.ecn()))
     }
 
-    /// Returns what DCQCN has counted, where it is on.
+    /// Returns the counts of DCQCN, if it is on.
     pub(super) fn dcqcn(&self) -> Option<DcqcnReport> {
         let (point, reactions) = self.notification_point.as_ref().zip(self.nic.dcqcn())?;
         Some(DcqcnReport {
@@ -146,14 +146,14 @@ impl Host {
         })
     }
 
-    /// Returns whether the frame is a congestion notification message for this host's NIC, and counts it as received.
+    /// Returns whether the frame is a congestion notification message for this host's NIC.
     #[inline]
     pub(super) fn takes_message(&self, frame: &[u8]) -> bool {
         reactions::is_message(frame) && frame.starts_with(&self.mac.0)
     }
 
-    /// Returns whether the frame is for this host. Switches on the way write the next hop's MAC address, so for an IP packet the
-    /// IP address must match, too.
+    /// Returns whether the frame is for this host. Switches on the path write the next hop's MAC address, so for an IP
+    /// packet the IP address must also match.
     fn is_addressed(&self, frame: &[u8], network: Option<&Network<'_>>) -> bool {
         let Ok(ethernet) = ethernet::Frame::new_checked(frame) else { return false };
         let destination = ethernet.destination();

@@ -1,11 +1,11 @@
-//! Limiters of a NIC: paced queues, one for each flow that has a rate.
+//! Limiters of a NIC: paced queues, one per flow with a rate.
 //!
-//! A frame of a limiter leaves when the one before it has had its time at the limiter's rate: departure k + 1 is not before departure
-//! k + wire length / rate. What is not used is not saved, but for a frame that had to wait for the wire: that does not delay those behind it,
-//! up to one frame's time, or flows whose rates fill a link would not get them. When the rate changes in between, what was owed
-//! before is owed at the new rate. Limiters whose time has come, and the NIC's FIFO, take turns.
+//! A frame leaves a limiter when the frame before it has had its time at the limiter's rate: departure k + 1 is not before
+//! departure k + wire length / rate. Unused rate is not saved, with one exception: a frame that had to wait for the wire does not
+//! delay those behind it, up to one frame's time; otherwise flows whose rates fill a link would not get them. If the rate changes
+//! in between, the remaining debt is paid at the new rate. Limiters that are due, and the NIC's FIFO, take turns.
 //!
-//! Where the NIC has queues by priority, a limiter's first frame belongs to one of them: it takes turns there, and has to wait while that
+//! If the NIC has queues by priority, a limiter's first frame belongs to one of them: it takes turns there, and waits while that
 //! queue is paused. A frame that had to wait for the end of a pause delays those behind it: a pause saves nothing.
 
 use std::cmp::Reverse;
@@ -17,26 +17,26 @@ use crate::limits::MAX_LIMITERS;
 use crate::network::frame::HostFrame;
 use crate::network::nic_classes::PRIORITIES;
 
-/// A bit, in the unit of debts: one bit per second for one picosecond.
+/// One bit in the unit of debts: one bit per second for one picosecond.
 const BIT: u128 = 1_000_000_000_000;
 
 /// One paced queue.
 struct Limiter {
-    /// Bits per second on the wire; with 0 nothing leaves.
+    /// Bits per second on the wire; at 0 nothing leaves.
     rate_bps: u64,
-    /// What had to pass at `since` before the next frame may leave, in millionths of a millionth of a bit.
+    /// What must pass from `since` on before the next frame may leave, in millionths of a millionth of a bit.
     debt: u128,
     since: Time,
-    /// When the first frame was there and its time had come.
+    /// When the first frame was present and due.
     eligible: Time,
-    /// With the priority of each.
+    /// Each with its priority.
     frames: VecDeque<(usize, HostFrame)>,
-    /// Stands among those whose time has come.
+    /// Whether it is among the limiters that are due.
     is_ready: bool,
 }
 
 impl Limiter {
-    /// Returns when the first frame may leave; `None` without a rate.
+    /// Returns when the first frame may leave; `None` at rate 0.
     fn due(&self) -> Option<Time> {
         if self.debt == 0 {
             return (self.rate_bps > 0).then_some(self.since);
@@ -54,12 +54,12 @@ enum Turn {
     Limiter(u32),
 }
 
-/// Limiters with a first frame of one priority.
+/// Limiters whose first frame has one priority.
 #[derive(Default)]
 struct OfPriority {
-    /// Those whose time has not come.
+    /// Limiters that are not due yet.
     waiting: BinaryHeap<Reverse<(Time, u32)>>,
-    /// Those whose time has come, and the FIFO, in turn.
+    /// Limiters that are due, and the FIFO, in the order of their turns.
     ready: VecDeque<Turn>,
 }
 
@@ -84,7 +84,7 @@ pub(super) enum Next {
 }
 
 impl Limiters {
-    /// Adds a limiter without frames; its first may leave at once. `None` when there are [`MAX_LIMITERS`].
+    /// Adds a limiter without frames, whose first may leave at once. `None` if there are [`MAX_LIMITERS`] already.
     pub(super) fn add(&mut self, now: Time, rate_bps: u64) -> Option<u32> {
         let new = Limiter {
             rate_bps,
@@ -109,7 +109,7 @@ impl Limiters {
         self.limiters[number as usize].as_mut().expect("a limiter's owner gives it up once")
     }
 
-    /// Gives the limiter another rate from now on.
+    /// Sets the rate of a limiter from now on.
     pub(super) fn set_rate(&mut self, now: Time, number: u32, rate_bps: u64) {
         let limiter = self.get(number);
         let passed = u128::from(limiter.rate_bps) * u128::from(now.saturating_since(limiter.since).as_ps());
@@ -120,7 +120,7 @@ impl Limiters {
         self.wait(now, number);
     }
 
-    /// Removes the limiter; returns what waited in it, in order.
+    /// Removes a limiter and returns its frames in order.
     pub(super) fn remove(&mut self, number: u32) -> impl Iterator<Item = HostFrame> {
         self.leave_turn(number);
         let limiter = self.limiters[number as usize].take().expect("a limiter's owner gives it up once");
@@ -153,7 +153,7 @@ impl Limiters {
         }
     }
 
-    /// Adds a frame of a priority to a limiter; its owner knows whether there is such a limiter.
+    /// Adds a frame of a priority to a limiter, which must exist.
     pub(super) fn push(&mut self, now: Time, number: u32, priority: usize, frame: HostFrame) {
         self.queued_bytes += u64::from(frame.wire_len);
         self.queued_frames += 1;
@@ -164,7 +164,7 @@ impl Limiters {
         }
     }
 
-    /// Returns the earliest time at which a frame of a priority may leave a limiter; long ago when its time has come.
+    /// Returns the earliest time at which a frame of a priority may leave a limiter; a time in the past if one is due.
     pub(super) fn next(&self, priority: usize) -> Option<Time> {
         let queue = &self.queues[priority];
         if queue.ready.iter().any(|turn| *turn != Turn::Fifo) {
@@ -173,8 +173,8 @@ impl Limiters {
         queue.waiting.peek().map(|Reverse((due, _))| *due)
     }
 
-    /// Takes what leaves of a priority at `now`. Its queue is `open_since` then, and `fifo_waits` says whether others wait there; `overhead`
-    /// is added to a frame for its time on the wire.
+    /// Takes the next frame of a priority at `now`. Its queue has been open since `open_since`, and `fifo_waits` says
+    /// whether frames wait there. `overhead` is added to a frame for its time on the wire.
     pub(super) fn take(
         &mut self,
         now: Time,

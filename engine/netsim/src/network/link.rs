@@ -1,9 +1,9 @@
-//! One direction of a full-duplex link: frames under way, in the order sent.
+//! One direction of a full-duplex link: the frames under way, in the order sent.
 //!
-//! A frame whose first bit is sent at `t` arrives at `t` + wire time + propagation delay, where the wire time
-//! covers the frame and its overhead (preamble, FCS, inter-frame gap). A receiver thus sees a frame one
-//! inter-frame gap (12 bytes) after its last bit: what is attributed to this hop is what the hop costs a
-//! stream of frames. Frames are stored and forwarded whole. A link loses nothing but what is on it while it is down.
+//! A frame whose first bit is sent at `t` arrives at `t` + wire time + propagation delay, where the wire time covers
+//! the frame and its overhead (preamble, FCS, inter-frame gap). A receiver thus gets a frame one inter-frame gap (12
+//! bytes) after its last bit: the time of a hop is what the hop costs a stream of frames. Frames are stored and
+//! forwarded whole. A link loses only the frames that are on it while it is down.
 
 use std::collections::VecDeque;
 
@@ -13,7 +13,7 @@ use units::{Duration, Time};
 pub struct Link<F> {
     delay: Duration,
     under_way: VecDeque<(Time, F)>,
-    /// How many of the frames under way, from the first on, are lost. All are while the link is down.
+    /// Number of lost frames, from the first frame under way on. All are lost while the link is down.
     lost: usize,
 }
 
@@ -23,11 +23,11 @@ impl<F> Link<F> {
         Self { delay, under_way: VecDeque::new(), lost: 0 }
     }
 
-    /// Sends a frame whose first bit leaves at `start` and whose last has left `wire_time` later. Returns when the first frame on the link
-    /// arrives, if that is this one.
+    /// Sends a frame whose first bit leaves at `start` and whose last bit has left `wire_time` later. Returns its
+    /// arrival time if it is the first frame on the link.
     ///
     /// # Panics
-    /// When the frame would overtake the one before, which a transmitter of one rate cannot make happen.
+    /// If the frame would overtake the one before it, which is impossible for a transmitter of one rate.
     #[inline]
     pub fn send(&mut self, start: Time, wire_time: Duration, frame: F) -> Option<Time> {
         let arrival = start + wire_time + self.delay;
@@ -44,7 +44,7 @@ impl<F> Link<F> {
         self.under_way.front().map(|(arrival, _)| *arrival)
     }
 
-    /// Takes the frame that has come to the end of the link. Returns whether it is lost as well.
+    /// Takes the frame at the end of the link. Returns it, and whether it is lost.
     #[inline]
     pub fn receive(&mut self) -> Option<(F, bool)> {
         let (_, frame) = self.under_way.pop_front()?;
@@ -59,7 +59,7 @@ impl<F> Link<F> {
         true
     }
 
-    /// Takes the link down, or brings it back. What was on it at any time while it was down is lost.
+    /// Sets the link state. Frames that are on the link at any time while it is down are lost.
     pub fn set_up(&mut self, is_up: bool) {
         self.lost = if is_up { self.under_way.len() } else { usize::MAX };
     }

@@ -1,8 +1,8 @@
 //! The network of a fabric: hosts with their NICs, links with their PHYs, and switches that run P4.
 //!
-//! A frame's way: a host's queue ([`nic`], with an AQM and the hold of [`eee`]), its link ([`link`], [`phy`]), a switch
-//! ([`switch`]), the wire behind the switch's port, and so on to the host that it is for ([`host`]). [`build`] makes a network
-//! of a spec that [`wiring`] has checked; [`report`] fills in its part of the report.
+//! A frame's path: a host's queue ([`nic`], with an AQM and the hold of [`eee`]), its link ([`link`], [`phy`]), a
+//! switch ([`switch`]), the wire at the switch's port, and so on to the destination host ([`host`]). [`build`] creates
+//! a network from a spec that [`wiring`] has checked; [`report`] fills in its part of the report.
 
 mod build;
 mod cnp;
@@ -54,27 +54,27 @@ use pauses::Pauses;
 use switch::{SwitchNode, Wire};
 use wiring::{Direction, Node};
 
-/// Hosts, links and switches, and what is measured of the packets among them.
+/// Hosts, links and switches, and the measurements of the packets between them.
 pub(crate) struct Network {
     hosts: Vec<Host>,
     /// Directions that leave switches, in the order of the links.
     wires: Vec<Wire>,
     switches: Vec<SwitchNode>,
-    /// Every direction; those that leave hosts come first, in the order of the hosts, then those of `wires`.
+    /// Every direction: first those that leave hosts, in the order of the hosts, then those of `wires`.
     directions: Vec<Direction>,
     cpu_port: u16,
     measures: Measures,
     queue_depth: QueueDepth,
     buffers: Buffers,
     listener: Listener,
-    /// Frames that have left NICs or were dropped there, and whose owners are to be told.
+    /// Frames that have left NICs or were dropped there, and whose owners must be notified.
     left: Vec<LeftNic>,
-    /// Frames that hosts have offered: the number of the last one.
+    /// The number of the last frame that a host has offered.
     offered: u32,
-    /// Records hops, when somebody wants to know. See `hops`.
+    /// Records hops, if requested. See `hops`.
     hops: Option<Box<Recorder>>,
     faults: Faults,
-    /// Where queues may be paused.
+    /// Pauses of queues, if queues can be paused.
     pauses: Option<Pauses>,
 }
 
@@ -86,14 +86,14 @@ pub(crate) struct LeftNic {
 }
 
 impl LeftNic {
-    /// Creates it for a frame that has an owner; `None` for any other.
+    /// Creates the record of a frame with an owner; `None` for any other frame.
     #[inline]
     fn of(frame: &HostFrame) -> Option<Self> {
         frame.owner.map(|owner| Self { owner, payload_bytes: frame.uncaptured_len() })
     }
 }
 
-/// A frame that has arrived at the host that it was for.
+/// A frame that has arrived at its destination host.
 pub(crate) struct Arrival {
     pub(crate) host: usize,
     pub(crate) frame: Frame,
@@ -116,7 +116,7 @@ impl Network {
         numbers.iter().map(|number| &self.directions[*number as usize]).collect()
     }
 
-    /// Returns every direction: those that leave hosts, then those that leave switches. A path names them by their place here.
+    /// Returns every direction: first those that leave hosts, then those that leave switches. A path consists of indices into this list.
     pub(crate) fn directions(&self) -> impl Iterator<Item = &Direction> {
         self.directions.iter()
     }
@@ -126,7 +126,7 @@ impl Network {
         self.hosts[from].addresses_to(&self.hosts[to])
     }
 
-    /// Returns the addresses of frames between two hosts, as the first and as the second sends them.
+    /// Returns the addresses of frames between two hosts, in both directions.
     pub(crate) fn addresses_with(&self, one: usize, other: usize) -> Option<[Addresses; 2]> {
         self.hosts[one].addresses_with(&self.hosts[other])
     }
@@ -151,22 +151,22 @@ impl Network {
         &mut self.switches[index].switch
     }
 
-    /// Returns the P4 passes of all switches.
+    /// Returns the number of P4 passes of all switches.
     pub(crate) fn p4_passes(&self) -> u64 {
         self.switches.iter().map(|node| node.switch.p4_passes()).sum()
     }
 
-    /// Keeps from now on what arrives at a host for who listens, or no longer.
+    /// Starts or stops keeping the frames that arrive at a host.
     pub(crate) fn listen(&mut self, host: usize, on: bool) {
         self.hosts[host].is_listened_to = on;
     }
 
-    /// Returns what has arrived at hosts that are listened to.
+    /// Returns the frames kept for the listener.
     pub(crate) fn listener(&self) -> &Listener {
         &self.listener
     }
 
-    /// Returns the same, to take from.
+    /// Returns the frames kept for the listener, for taking.
     pub(crate) fn listener_mut(&mut self) -> &mut Listener {
         &mut self.listener
     }
@@ -181,13 +181,13 @@ impl Network {
         self.buffers.give_back(buffer);
     }
 
-    /// Moves time on to what `events` says; nothing has changed before it.
+    /// Advances to the time of `events`; nothing has changed before it.
     #[inline]
     pub(crate) fn advance(&mut self, events: &EventQueue) {
         self.queue_depth.advance(events.now());
     }
 
-    /// Sends everything that switches want to send: a control write may have opened a gate, a new program may have emptied queues.
+    /// Sends everything that is due at switches: a control write may have opened a gate, a new program may have emptied queues.
     pub(crate) fn send_from_switches(&mut self, events: &mut EventQueue) {
         for switch in 0..self.switches.len() {
             self.send_from_switch(events, switch);
@@ -216,7 +216,7 @@ impl Network {
         }
     }
 
-    /// Handles DCQCN at a host: a notification changes a flow's rate, and a packet with CE is answered with one.
+    /// Handles DCQCN at a host: a notification changes a flow's rate, and a packet with CE may cause a notification.
     fn dcqcn(&mut self, events: &mut EventQueue, host: usize, frame: &[u8], ecn: Option<Ecn>) {
         let now = events.now();
         if self.hosts[host].nic.handle_notification(now, frame) {
@@ -234,7 +234,7 @@ impl Network {
         self.schedule_nic(events, host);
     }
 
-    /// Adds a limiter of this rate, in bits per second on the wire, to a host's NIC; `None` when it has as many as it may.
+    /// Adds a limiter with this rate, in bits per second on the wire, to a host's NIC; `None` if the NIC has the maximum number.
     pub(crate) fn add_limiter(
         &mut self,
         events: &EventQueue,
@@ -244,7 +244,7 @@ impl Network {
         self.hosts[host].nic.add_limiter(events.now(), rate_bps)
     }
 
-    /// Gives a limiter another rate from now on.
+    /// Sets the rate of a limiter from now on.
     pub(crate) fn set_limiter(
         &mut self,
         events: &mut EventQueue,
@@ -282,7 +282,7 @@ impl Network {
     pub(crate) fn nic_sends(&mut self, events: &mut EventQueue, index: usize) {
         let host = &mut self.hosts[index];
         if host.nic.reacts(events.now()) {
-            // A rate has changed, and what was due may be due later.
+            // A rate has changed, so the due frame may be due later.
             return self.schedule_nic(events, index);
         }
         let (arrival, left) = host.send(events.now(), self.hops.as_deref_mut().map(|hops| (hops, index)));
@@ -316,7 +316,7 @@ impl Network {
         self.send_from_switch(events, switch);
     }
 
-    /// Handles [`Event::WireDelivers`]. A frame that has arrived at its host must be given back with [`Network::recycle`].
+    /// Handles [`Event::WireDelivers`]. A frame that is returned has arrived at its host; it must be given back with [`Network::recycle`].
     #[inline]
     pub(crate) fn wire_delivers(&mut self, events: &mut EventQueue, index: usize) -> Option<Arrival> {
         let wire = &mut self.wires[index];
@@ -365,7 +365,7 @@ impl Network {
                 if self.hosts[host].notification_point.is_some() {
                     self.dcqcn(events, host, &arrival.frame, ecn);
                 }
-                // A message has the tag of the frame of which it was copied, and no host has sent it.
+                // A message has the tag of the frame from which it was copied, and no host has sent it.
                 if !is_message {
                     let (sent, class) = tag::decode(packet_tag);
                     self.measures.delivered(class, bytes, events.now().saturating_since(sent), ecn);
@@ -375,7 +375,7 @@ impl Network {
         }
     }
 
-    /// Handles a host's frame that a link has lost because it is down.
+    /// Handles a host's frame that a link has lost while it is down.
     #[cold]
     fn uplink_loses(&mut self, events: &EventQueue, host: usize, frame: HostFrame) {
         self.lose_from_host(host, frame.class());
@@ -385,7 +385,7 @@ impl Network {
         self.buffers.give_back(frame.captured);
     }
 
-    /// Handles a switch's frame that a link has lost because it is down.
+    /// Handles a switch's frame that a link has lost while it is down.
     #[cold]
     fn wire_loses(
         &mut self,
@@ -403,7 +403,7 @@ impl Network {
         self.switches[from].switch.recycle(frame);
     }
 
-    /// Delivers a frame of MAC control, which ends at the NIC.
+    /// Delivers a MAC control frame, which ends at the NIC.
     #[cold]
     fn control_arrives(&mut self, events: &mut EventQueue, arrival: Arrival, packet: Option<u64>) {
         let (host, bytes) = (arrival.host, arrival.frame.len());
@@ -424,18 +424,18 @@ impl Network {
         self.schedule_nic(events, host);
     }
 
-    /// Returns whether owners are to be told of frames with [`Network::pop_left`].
+    /// Returns whether [`Network::pop_left`] has a frame whose owner must be notified.
     #[inline]
     pub(crate) fn has_left(&self) -> bool {
         !self.left.is_empty()
     }
 
-    /// Returns a frame that has left its NIC.
+    /// Returns a frame that has left its NIC or was dropped there.
     pub(crate) fn pop_left(&mut self) -> Option<LeftNic> {
         self.left.pop()
     }
 
-    /// Tells a switch the number of the packet that comes to it next, if hops are recorded.
+    /// Sets the number of the packet that arrives next at a switch, if hops are recorded.
     #[inline]
     fn expect(&mut self, switch: usize, packet: u64) {
         if self.hops.is_some() {
@@ -458,7 +458,7 @@ impl Network {
         }
     }
 
-    /// Gives the memory of a frame back to the switch that sent it.
+    /// Returns the memory of a frame to the switch that sent it.
     #[inline]
     pub(crate) fn recycle(&mut self, arrival: Arrival) {
         self.switches[arrival.switch].switch.recycle(arrival.frame);
@@ -471,7 +471,7 @@ impl Network {
         self.send_from_switch(events, index);
     }
 
-    /// Gives a switch a packet of the controller, packet-out header included.
+    /// Passes a packet from the controller to a switch, packet-out header included.
     pub(crate) fn packet_out(&mut self, events: &mut EventQueue, index: usize, packet: &[u8]) {
         let node = &mut self.switches[index];
         node.packet_outs += 1;
@@ -486,14 +486,14 @@ impl Network {
         self.switches[index].poll_packet_in()
     }
 
-    /// Puts on the wires what a switch sends, and notes how deep its queues are and when it must be woken.
+    /// Puts a switch's frames on the wires, and notes its queue depths and its next wake-up.
     #[inline]
     fn send_from_switch(&mut self, events: &mut EventQueue, index: usize) {
         let node = &mut self.switches[index];
         while let Some(Transmit { port, at, ready, wire_time, frame, tag }) = node.switch.poll_transmit() {
             let packet = node.next_sent(self.hops.is_some());
             let Some(wire) = node.wire_at(port) else {
-                // The switch drops what goes to a port without link, so this is the CPU port.
+                // The switch drops packets to ports without a link, so this is the CPU port.
                 node.packet_in(frame);
                 continue;
             };

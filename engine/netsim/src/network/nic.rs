@@ -1,12 +1,12 @@
 //! A host's network interface: queues (`nic_queues`) with a limit (`nic_limit`) and an AQM (`nic_aqm`), the transmitter that empties them
 //! (`nic_transmitter`), and reaction points.
 //!
-//! Under QCN or DCQCN (`reactions`), switches' messages or receivers' notifications give flows limiters. Notifications that
-//! this NIC sends go before all else that waits, whatever is paused.
-//! The limit is for all that waits; the AQM is that of what waits beside limiters.
+//! Under QCN or DCQCN (`reactions`), messages of switches or notifications of receivers give flows limiters.
+//! Notifications that this NIC sends leave before all other frames, even if queues are paused. The limit covers all
+//! waiting frames; the AQM sees only the frames outside limiters.
 //!
-//! A frame on the wire is not in the queue. What does not fit the limit, or is dropped by the AQM, is counted. The NIC
-//! sends and does not receive: the other direction belongs to the transmitter at the other end.
+//! A frame on the wire is not in the queue. Frames that exceed the limit or that the AQM drops are counted. The NIC
+//! only sends: the other direction belongs to the transmitter at the other end.
 
 use std::net::IpAddr;
 use std::num::NonZeroU32;
@@ -32,7 +32,7 @@ use crate::report::measures::ClassCounts;
 use crate::report::QcnReport;
 use crate::spec::NicAqm;
 
-/// What passed a NIC.
+/// Counts of a NIC.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct NicStats {
     /// Frames offered by the host.
@@ -43,13 +43,13 @@ pub struct NicStats {
     pub sent: u64,
     /// Bytes of the frames sent.
     pub sent_bytes: u64,
-    /// Maximum number of bytes that waited.
+    /// Maximum number of bytes that waited at a time.
     pub max_queue_bytes: u64,
-    /// Pause frames that were obeyed, those that end a pause included.
+    /// Pause frames obeyed, including those that end a pause.
     pub pauses: u64,
-    /// Frames of MAC control that stopped nothing.
+    /// MAC control frames without effect.
     pub control_ignored: u64,
-    /// What the queue did, by class.
+    /// Marks and drops of the queue, by class.
     pub classes: [ClassCounts; PacketClass::ALL.len()],
 }
 
@@ -59,15 +59,15 @@ pub struct Nic {
     queues: Queues,
     buffer: Buffer,
     aqm: Option<Aqm>,
-    /// Dropped when they were to leave; the caller takes back their buffers.
+    /// Frames dropped at departure; the caller takes back their buffers.
     dropped: Vec<HostFrame>,
-    /// Of QCN or DCQCN, when the NIC has it.
+    /// The reaction points of QCN or DCQCN, if the NIC has them.
     reactions: Option<Box<Reactions>>,
     stats: NicStats,
 }
 
 impl Nic {
-    /// Creates an idle NIC. `limit` bounds what waits; `eee` is off when `None`.
+    /// Creates an idle NIC. `limit` bounds the waiting frames; `None` as `eee` turns EEE off.
     pub fn new(rate: DataRate, overhead: Bytes, limit: Option<NicLimit>, eee: Option<NicEee>) -> Self {
         Self {
             transmitter: Transmitter::new(rate, overhead, eee),
@@ -80,21 +80,21 @@ impl Nic {
         }
     }
 
-    /// Returns the same with an AQM; `seed` is for what it draws.
+    /// Returns the NIC with an AQM, whose random decisions `seed` determines.
     #[must_use]
     pub fn with_aqm(mut self, aqm: Option<NicAqm>, seed: u64) -> Self {
         self.aqm = aqm.map(|settings| Aqm::new(settings, seed));
         self
     }
 
-    /// Returns the same with queues by priority.
+    /// Returns the NIC with queues by priority.
     #[must_use]
     pub fn with_classes(mut self, classes: Option<NicClasses>) -> Self {
         self.queues.use_classes(classes);
         self
     }
 
-    /// Returns the same with queues that serve flows in turn, in place of each FIFO.
+    /// Returns the NIC with queues that serve flows in turn, in place of each FIFO.
     #[must_use]
     pub fn with_fair_queues(mut self, is_fair: bool) -> Self {
         if is_fair {
@@ -108,7 +108,7 @@ impl Nic {
         self.queues.has_classes()
     }
 
-    /// Handles a frame of MAC control: queues may be paused from now on.
+    /// Handles a MAC control frame, which may pause queues or end pauses.
     pub fn receive_control(&mut self, now: Time, frame: &[u8]) {
         if self.queues.obey(now, self.transmitter.rate(), frame) {
             self.stats.pauses += 1;
@@ -117,12 +117,12 @@ impl Nic {
         }
     }
 
-    /// Returns when the pause of a queue is over: now or before when there is none.
+    /// Returns when the pause of a queue ends: now or earlier if it is not paused.
     pub(super) fn opens_at(&self, priority: usize) -> Time {
         self.queues.opens_at(priority)
     }
 
-    /// Returns the same with reaction points, whose settings have been checked, for flows from `own` addresses.
+    /// Returns the NIC with reaction points for flows from its `own` addresses. The settings must have been checked.
     #[must_use]
     pub fn with_reactions(mut self, settings: Option<ReactionSettings>, own: [Option<IpAddr>; 2]) -> Self {
         let rate = self.transmitter.rate();
@@ -130,15 +130,15 @@ impl Nic {
         self
     }
 
-    /// Handles a congestion notification message for this NIC. One that changes nothing is counted.
+    /// Handles a congestion notification message for this NIC. A message without effect is counted.
     pub fn handle_message(&mut self, now: Time, frame: &[u8]) {
         if self.reactions.as_ref().is_some_and(|reactions| reactions.is_qcn()) {
             self.react(now, Message::of(frame));
         }
     }
 
-    /// Handles a frame for this host if it is a congestion notification packet. Returns whether it is one. One that changes nothing is
-    /// counted.
+    /// Handles a frame for this host if it is a congestion notification packet, and returns whether it is one. A
+    /// notification without effect is counted.
     pub fn handle_notification(&mut self, now: Time, frame: &[u8]) -> bool {
         let Some(flow) = cnp::flow_of_cnp(frame) else { return false };
         if self.reactions.as_ref().is_some_and(|reactions| !reactions.is_qcn()) {
@@ -168,7 +168,7 @@ impl Nic {
         }
     }
 
-    /// Gives a flow a limiter, with its frames that wait in the FIFO.
+    /// Gives a flow a limiter, with the flow's frames from the FIFO. Returns whether a limiter was available.
     fn limit_flow(&mut self, now: Time, message: &Message) -> bool {
         let number = self.queues.add_limiter(now, self.transmitter.rate().as_bps());
         let Some(reactions) = &mut self.reactions else { return false };
@@ -211,7 +211,7 @@ impl Nic {
         true
     }
 
-    /// Returns when the NIC has something to do: a frame may leave, or a reaction point's timer expires.
+    /// Returns the time of the NIC's next event: a frame may leave, or a reaction point's timer expires.
     #[inline]
     pub fn next_event(&self) -> Option<Time> {
         let departure = self.next_departure();
@@ -221,17 +221,17 @@ impl Nic {
         }
     }
 
-    /// Returns what QCN has counted, when the NIC has it.
+    /// Returns the counts of QCN, if the NIC has it.
     pub fn qcn(&self) -> Option<QcnReport> {
         self.reactions.as_ref().filter(|reactions| reactions.is_qcn()).map(|reactions| reactions.counts)
     }
 
-    /// Returns what DCQCN's reaction points have counted, when the NIC has them.
+    /// Returns the counts of DCQCN's reaction points, if the NIC has them.
     pub fn dcqcn(&self) -> Option<QcnReport> {
         self.reactions.as_ref().filter(|reactions| !reactions.is_qcn()).map(|reactions| reactions.counts)
     }
 
-    /// Enqueues a notification of the host, for which there is always room and which no AQM sees.
+    /// Enqueues a notification of the host. There is always room for it, and the AQM does not see it.
     pub fn enqueue_cnp(&mut self, now: Time, frame: HostFrame) {
         self.stats.offered += 1;
         let is_first = self.finds_nothing_waiting(now);
@@ -240,7 +240,7 @@ impl Nic {
         self.queues.push_cnp(frame);
     }
 
-    /// Enqueues a frame of the host; returns one that does not fit or is dropped early.
+    /// Enqueues a frame of the host. Returns the frame as `Err` if it does not fit or is dropped early.
     pub fn enqueue(&mut self, now: Time, mut frame: HostFrame) -> Result<(), HostFrame> {
         self.stats.offered += 1;
         let bytes = self.queues.bytes() + u64::from(frame.wire_len);
@@ -266,7 +266,7 @@ impl Nic {
         Ok(())
     }
 
-    /// Returns whether a frame that comes now finds nothing waiting. The transmitter is told if so.
+    /// Returns whether a frame that arrives now finds nothing waiting. If so, notes it in the transmitter.
     #[inline]
     fn finds_nothing_waiting(&mut self, now: Time) -> bool {
         let is_empty = self.queues.frames() == 0;
@@ -276,7 +276,7 @@ impl Nic {
         is_empty
     }
 
-    /// Admits a frame, with which `bytes` wait.
+    /// Admits a frame; `bytes` wait, this frame included.
     #[inline]
     fn admit(&mut self, now: Time, wire_len: u32, is_first: bool, bytes: u64) {
         self.transmitter.admit(now, wire_len, is_first);
@@ -284,35 +284,35 @@ impl Nic {
         self.stats.max_queue_bytes = self.stats.max_queue_bytes.max(bytes);
     }
 
-    /// Returns when the first waiting frame may leave: not before the wire is free and the PHY awake, nor, in a limiter, before its time.
+    /// Returns when the first waiting frame may leave: not before the wire is free, the PHY awake, its queue not paused and its limiter due.
     pub fn next_departure(&self) -> Option<Time> {
         self.queues.next(self.transmitter.opens_at())
     }
 
-    /// Makes a limiter with this rate in bits per second on the wire, and returns its number; a frame that carries it waits there. `None`
-    /// when there are [`crate::MAX_LIMITERS`].
+    /// Creates a limiter with this rate in bits per second on the wire, and returns its number. Frames with that number
+    /// wait in it. `None` if there are [`crate::MAX_LIMITERS`] already.
     pub fn add_limiter(&mut self, now: Time, rate_bps: u64) -> Option<NonZeroU32> {
         self.queues.add_limiter(now, rate_bps)
     }
 
-    /// Gives the limiter another rate from now on; with 0 nothing leaves it.
+    /// Sets the rate of a limiter from now on; at 0 nothing leaves it.
     ///
     /// # Panics
-    /// If the limiter does not exist; so does [`Nic::remove_limiter`].
+    /// If the limiter does not exist; [`Nic::remove_limiter`] panics likewise.
     pub fn set_limiter(&mut self, now: Time, limiter: NonZeroU32, rate_bps: u64) {
         self.queues.set_limiter(now, limiter, rate_bps);
     }
 
-    /// Removes the limiter; what waited in it waits in the FIFO, behind what is there. No frame may carry its number afterwards.
+    /// Removes a limiter and moves its frames to the end of the FIFO. No frame may have its number afterwards.
     pub fn remove_limiter(&mut self, limiter: NonZeroU32) {
         self.queues.remove_limiter(limiter);
     }
 
-    /// Sends the first waiting frame. Returns it with its time on the wire. `None` when there is none, or when the AQM dropped all that
-    /// waited.
+    /// Sends the first waiting frame, and returns it with its time on the wire. `None` if no frame waits, or if the AQM
+    /// dropped all that waited.
     ///
     /// # Panics
-    /// When `now` is before [`Nic::next_departure`].
+    /// If `now` is before [`Nic::next_departure`].
     pub fn depart(&mut self, now: Time) -> Option<(HostFrame, Duration)> {
         if let Some(frame) = self.queues.pop_cnp() {
             return Some(self.put_on_wire(now, frame));
@@ -348,7 +348,7 @@ impl Nic {
         (frame, wire_time)
     }
 
-    /// Tells a frame's reaction point of the bytes that have left its limiter.
+    /// Reports the bytes of a frame that has left its limiter to the reaction point.
     #[inline]
     fn leaves_limiter(&mut self, now: Time, limiter: Option<NonZeroU32>, wire_len: u32) {
         if let (Some(reactions), Some(limiter)) = (&mut self.reactions, limiter) {
@@ -359,13 +359,13 @@ impl Nic {
         }
     }
 
-    /// Returns since when the last frame that left could have left, but for a pause or its limiter: the wire was free, a frame waited, and
-    /// the PHY was awake. A NIC in which frames wait does not sleep.
+    /// Returns since when the last frame that left could have left without a pause or a limiter: the wire was free, a
+    /// frame waited, and the PHY was awake. A NIC with waiting frames does not sleep.
     pub fn ready(&self) -> Time {
         self.transmitter.ready()
     }
 
-    /// Returns a frame that [`Nic::depart`] dropped.
+    /// Returns a frame that [`Nic::depart`] has dropped.
     pub fn pop_dropped(&mut self) -> Option<HostFrame> {
         self.dropped.pop()
     }
@@ -375,19 +375,19 @@ impl Nic {
         self.queues.frames()
     }
 
-    /// Returns what has passed so far.
+    /// Returns the counts so far.
     pub fn stats(&self) -> &NicStats {
         &self.stats
     }
 
-    /// Returns the EEE state machine, when EEE is on.
+    /// Returns the EEE state machine, if EEE is on.
     pub fn eee(&self) -> Option<&Eee> {
         self.transmitter.eee()
     }
 }
 
 impl NicStats {
-    /// Carries out the AQM's decision. Returns whether the frame is dropped.
+    /// Applies a decision of the AQM. Returns whether the frame is dropped.
     fn apply(&mut self, decision: Decision, frame: &mut HostFrame) -> bool {
         match decision {
             Decision::Pass => {}

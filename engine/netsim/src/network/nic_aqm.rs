@@ -1,8 +1,8 @@
 //! Active queue management of a NIC's queue: the modes of the P4 program's table `port_aqm`, in plain Rust.
 //!
-//! In ns-2 both directions of a link have the same queue, so the papers' hosts mark and drop like the switch ports that they
-//! face. A real host does it with a queueing discipline. What the modes do is docs/models/marking.md and codel.md; a test
-//! holds this against the P4 program (`tests/nic_aqm.rs`).
+//! In ns-2 both directions of a link have the same queue, so the papers' hosts mark and drop like the switch ports that
+//! they face. A real host does this with a queueing discipline. docs/models/marking.md and codel.md describe the modes;
+//! a test compares this implementation with the P4 program (`tests/nic_aqm.rs`).
 
 use std::num::NonZeroU64;
 
@@ -14,7 +14,7 @@ use wire::{classify_snapped, tcp, Ecn, Network, PacketClass};
 use crate::network::frame::HostFrame;
 use crate::spec::{NicAqm, Protect};
 
-/// What becomes of a frame.
+/// What happens to a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Decision {
     Pass,
@@ -22,7 +22,7 @@ pub(crate) enum Decision {
     Drop,
 }
 
-/// How a frame takes a signal of congestion.
+/// The effect of a congestion signal on a frame.
 enum Signal {
     Mark,
     Carried,
@@ -52,20 +52,20 @@ struct Codel {
 /// The AQM of one queue.
 pub(crate) struct Aqm {
     settings: NicAqm,
-    /// Averaged occupancy * 2^32, when there is an average.
+    /// Average occupancy * 2^32, if occupancy is averaged.
     average: u64,
     codel: Codel,
     random: Xoshiro256PlusPlus,
 }
 
 impl Aqm {
-    /// Creates the AQM of a NIC; `seed` chooses RED's random stream.
+    /// Creates the AQM of a NIC; `seed` selects RED's random stream.
     pub(crate) fn new(settings: NicAqm, seed: u64) -> Self {
         let random = Xoshiro256PlusPlus::seed_from_u64(seed);
         Self { settings, average: 0, codel: Codel::default(), random }
     }
 
-    /// Decides about a frame that fits and is to enter, and finds this much. `idle`: for how long nothing has been queued or sent.
+    /// Decides about a frame that fits and is about to enter a queue of this occupancy. `idle` is the time for which nothing has been queued or sent.
     pub(crate) fn admit(
         &mut self,
         found_bytes: u64,
@@ -112,7 +112,7 @@ impl Aqm {
         }
     }
 
-    /// Decides about a frame that was admitted at `admitted` and is to leave, with this much behind it.
+    /// Decides about a frame that was admitted at `admitted` and is about to leave, with `left` bytes behind it.
     pub(crate) fn leave(&mut self, now: Time, admitted: Time, left: u64, frame: &HostFrame) -> Decision {
         match self.settings {
             NicAqm::MarkThreshold { threshold_bytes, l4s_threshold_bytes, at_dequeue: true } => {
@@ -133,8 +133,8 @@ impl Aqm {
     }
 }
 
-/// Returns the average after an idle time, as the program's action `red` computes it: whole halvings by a shift, the rest by a
-/// parabola.
+/// Returns the average after an idle time, as the program's action `red` computes it: whole halvings with a shift, the
+/// rest with a parabola.
 fn aged(average: u64, idle: Duration, half_life_ps: NonZeroU64) -> u64 {
     let halvings = (u128::from(idle.as_ps()) << 16) / u128::from(half_life_ps.get());
     let Some(left) = u32::try_from(halvings >> 16).ok().and_then(|whole| average.checked_shr(whole)) else {
@@ -146,7 +146,7 @@ fn aged(average: u64, idle: Duration, half_life_ps: NonZeroU64) -> u64 {
 }
 
 impl Codel {
-    /// Moves on in the table of docs/models/codel.md, and returns whether the packet that leaves gets a signal.
+    /// Makes a transition in the table of docs/models/codel.md. Returns whether the packet that leaves gets a signal.
     fn judge(&mut self, now: Time, interval_ps: u64, late: bool, spared: bool) -> bool {
         let mut state = self.state;
         if !late || state == CodelState::Below {

@@ -1,8 +1,8 @@
 //! Queues of a NIC by priority, and the pauses of its switch (IEEE 802.1Q-2022 clause 36).
 //!
-//! The queue of a frame is that of its DSCP. The highest queue that is not paused leaves first. A pause stops the queues that
-//! it names after the frame on the wire; a later one replaces what is left of it, and 0 ends it. Queues that may not be paused are
-//! not.
+//! A frame's queue is that of its DSCP. The highest queue that is not paused is served first. A pause stops the queues
+//! that it names, after the frame on the wire; a later pause replaces the rest of it, and a time of 0 ends it. Only
+//! queues that may be paused obey.
 
 use std::collections::VecDeque;
 
@@ -12,27 +12,27 @@ use wire::Network;
 use crate::network::frame::HostFrame;
 use crate::network::nic_fair::Queue;
 
-/// Queues of a NIC.
+/// Number of queues of a NIC.
 pub(crate) const PRIORITIES: usize = 8;
 
-/// IEEE 802.3 annex 31D: the addresses, the opcode, and where the class-enable vector and the times are.
+/// IEEE 802.3 annex 31D: the address, the opcode, and the offsets of the class-enable vector and the times.
 const MAC_CONTROL: [u8; 6] = [0x01, 0x80, 0xC2, 0, 0, 0x01];
 const ETHERTYPE: [u8; 2] = [0x88, 0x08];
 const OPCODE_PFC: [u8; 2] = [0x01, 0x01];
 const ENABLED_AT: usize = 17;
 const TIMES_AT: usize = 18;
 const SHORTEST: usize = TIMES_AT + 2 * PRIORITIES;
-/// Bit times of a quantum, which are 64 bytes.
+/// Bytes of a quantum of 512 bit times.
 const QUANTUM_BYTES: u64 = 64;
 
-/// Which queue frames wait in, and which queues may be paused: data of the fabric.
+/// The queue of each frame, and the queues that may be paused: settings of the fabric.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NicClasses {
-    /// By DSCP.
+    /// Priority by DSCP.
     pub priority: [u8; 64],
     /// The queue of frames other than IP.
     pub default_priority: u8,
-    /// Bit n: priority n.
+    /// Bit n: priority n may be paused.
     pub pausable: u8,
 }
 
@@ -44,7 +44,7 @@ pub(super) struct Lanes {
     waiting: usize,
 }
 
-/// Returns whether a frame is of MAC control, which ends at the NIC that receives it.
+/// Returns whether a frame is a MAC control frame, which ends at the NIC that receives it.
 #[inline]
 pub(super) fn is_mac_control(frame: &[u8]) -> bool {
     frame.get(12..14) == Some(&ETHERTYPE)
@@ -55,7 +55,7 @@ impl Lanes {
         Self { classes, queues: Default::default(), open_at: [Time::ZERO; PRIORITIES], waiting: 0 }
     }
 
-    /// Returns the same with queues that serve flows in turn.
+    /// Returns the queues, each serving flows in turn.
     pub(super) fn with_fair_queues(self) -> Self {
         Self { queues: std::array::from_fn(|_| Queue::fair()), ..self }
     }
@@ -64,7 +64,7 @@ impl Lanes {
         self.waiting
     }
 
-    /// Returns the queue that a frame belongs to.
+    /// Returns the queue of a frame.
     pub(super) fn priority_of(&self, frame: &HostFrame) -> usize {
         let dscp = Network::of(&frame.captured).ok().and_then(|network| network.dscp());
         dscp.map_or(self.classes.default_priority, |dscp| self.classes.priority[usize::from(dscp)]).into()
@@ -76,7 +76,7 @@ impl Lanes {
         self.waiting += 1;
     }
 
-    /// Takes out the frames that `is_wanted` names; those of one queue stay in order.
+    /// Removes the frames that satisfy `is_wanted`; those of one queue stay in order.
     pub(super) fn take(&mut self, is_wanted: impl Fn(&HostFrame) -> bool) -> VecDeque<HostFrame> {
         let mut taken = VecDeque::new();
         for queue in &mut self.queues {
@@ -86,8 +86,8 @@ impl Lanes {
         taken
     }
 
-    /// Returns when the first frame may leave, also of those that wait elsewhere: `elsewhere` says by priority when one may leave, but for
-    /// pauses. `None` when none waits.
+    /// Returns when the first frame may leave, including frames that wait elsewhere: `elsewhere` gives the time by
+    /// priority at which one of those may leave, apart from pauses. `None` if no frame waits.
     pub(super) fn next(&self, elsewhere: impl Fn(usize) -> Option<Time>) -> Option<Time> {
         let waiting = (0..PRIORITIES).filter_map(|priority| {
             let open_at = self.open_at[priority];
@@ -97,8 +97,8 @@ impl Lanes {
         waiting.min()
     }
 
-    /// Returns the highest queue that is not paused and has a frame, here or elsewhere ([`Lanes::next`]), since when it is open, and
-    /// whether it has one here.
+    /// Returns the highest queue that is not paused and has a frame, here or elsewhere ([`Lanes::next`]), since when it
+    /// is open, and whether it has a frame here.
     pub(super) fn first(
         &self,
         now: Time,
@@ -119,7 +119,7 @@ impl Lanes {
         Some(frame)
     }
 
-    /// Obeys a frame of MAC control, if it is a pause of a queue that may be paused. Returns whether it was one.
+    /// Applies a MAC control frame. Returns whether it was a pause of a queue that may be paused.
     pub(super) fn obey(&mut self, now: Time, rate: DataRate, frame: &[u8]) -> bool {
         if !is_pause(frame) {
             return false;
@@ -131,25 +131,25 @@ impl Lanes {
         obeyed != 0
     }
 
-    /// Returns when a queue's pause is over.
+    /// Returns when a queue's pause ends.
     pub(super) fn opens_at(&self, priority: usize) -> Time {
         self.open_at[priority]
     }
 }
 
-/// Returns whether a frame of MAC control is a pause by priority.
+/// Returns whether a MAC control frame is a pause by priority.
 fn is_pause(frame: &[u8]) -> bool {
     frame.len() >= SHORTEST && frame[..6] == MAC_CONTROL && frame[14..16] == OPCODE_PFC
 }
 
-/// Returns the time of a priority in a pause.
+/// Returns the time of a priority in a pause, in quanta.
 fn quanta(pause: &[u8], priority: usize) -> u64 {
     let at = TIMES_AT + 2 * priority;
     u64::from(u16::from_be_bytes([pause[at], pause[at + 1]]))
 }
 
-/// Returns the priorities that a frame of MAC control pauses, bit by bit; those that it lets go on are not among them. `None` when it is
-/// no pause.
+/// Returns the priorities that a MAC control frame pauses, as a bit mask, without those whose pause it ends. `None` if
+/// it is not a pause.
 pub(super) fn asked(frame: &[u8]) -> Option<u8> {
     let is_asked = |priority: usize| frame[ENABLED_AT] >> priority & 1 == 1 && quanta(frame, priority) > 0;
     is_pause(frame).then(|| (0..PRIORITIES).map(|priority| u8::from(is_asked(priority)) << priority).sum())

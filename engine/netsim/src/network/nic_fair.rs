@@ -1,8 +1,8 @@
-//! A queue of a NIC: one FIFO, or a queue for each flow, served in turn by bytes.
+//! A queue of a NIC: one FIFO, or one queue per flow, served in turn by bytes.
 //!
-//! Turns are those of deficit round robin (Shreedhar and Varghese, IEEE/ACM Transactions on Networking 4(3), 1996) with a quantum of one full
-//! frame. A flow is a 5-tuple; frames without one share a queue. A flow that comes back after its queue was empty waits for one turn of each
-//! flow that is there. Linux' `fq` serves such a flow first and sends two frames in a turn.
+//! Turns follow deficit round robin (Shreedhar and Varghese, IEEE/ACM Transactions on Networking 4(3), 1996) with a quantum of
+//! one full frame. A flow is a 5-tuple; frames without one share a queue. A flow that returns after its queue was empty waits for
+//! one turn of each flow present. Linux's `fq` serves such a flow first and sends two frames in a turn.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -10,12 +10,12 @@ use wire::FiveTuple;
 
 use crate::network::frame::HostFrame;
 
-/// Bytes of frames that a flow may send in a turn: an Ethernet frame of 1500 bytes of IP, without FCS.
+/// Bytes of frames that a flow may send in a turn: an Ethernet frame with 1500 bytes of IP, without FCS.
 const QUANTUM: u32 = 1_514;
 
 /// Frames that wait.
 pub(super) enum Queue {
-    /// In the order in which they came.
+    /// In order of arrival.
     Fifo(VecDeque<HostFrame>),
     /// By flow.
     Fair(Box<Fair>),
@@ -60,7 +60,7 @@ impl Queue {
         }
     }
 
-    /// Takes out the frames that `is_wanted` names; those of a flow stay in order.
+    /// Removes the frames that satisfy `is_wanted`; those of a flow stay in order.
     pub(super) fn take(&mut self, is_wanted: impl Fn(&HostFrame) -> bool) -> VecDeque<HostFrame> {
         let held: VecDeque<_> = std::iter::from_fn(|| self.pop()).collect();
         let (wanted, kept): (VecDeque<_>, VecDeque<_>) = held.into_iter().partition(is_wanted);
@@ -72,12 +72,12 @@ impl Queue {
 /// Queues of flows.
 #[derive(Default)]
 pub(super) struct Fair {
-    /// Those in which frames wait, by flow; `None` for frames without one.
+    /// Indices of flows with waiting frames; the key is `None` for frames without a flow.
     numbers: BTreeMap<Option<FiveTuple>, u32>,
     flows: Vec<Flow>,
-    /// Flows without frames, whose buffers are used again.
+    /// Flows without frames, whose buffers are reused.
     free: Vec<u32>,
-    /// Flows with frames, the one whose turn it is in front.
+    /// Flows with frames in the order of their turns.
     turns: VecDeque<u32>,
     waiting: usize,
 }

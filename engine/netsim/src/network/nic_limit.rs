@@ -1,4 +1,4 @@
-//! The limit of what waits in a NIC, and what does not count for it.
+//! The buffer limit of a NIC, and the frames that do not count towards it.
 
 use units::{Bytes, Time};
 
@@ -7,26 +7,26 @@ use crate::network::nic_queues::Queues;
 use crate::network::nic_transmitter::Transmitter;
 use crate::network::tag;
 
-/// What may wait in a NIC; the modes of the P4 program (`p4src/include/control/buffer.p4`).
+/// The buffer limit of a NIC, with the modes of the P4 program (`p4src/include/control/buffer.p4`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NicLimit {
     /// A number of bytes.
     Bytes(Bytes),
-    /// A number of frames, whatever their length.
+    /// A number of frames of any length.
     Frames(u64),
-    /// A number of bytes besides those that came while the link was not awake.
+    /// A number of bytes, without those that arrived while the link was not awake.
     BytesBesideHeld(Bytes),
 }
 
-/// The buffer of a NIC, as far as it has one.
+/// The buffer of a NIC, with or without a limit.
 ///
-/// What was held is outside the buffer. A link falls asleep only when nothing waits, so all that waits when the first frame
-/// leaves was held, and nothing that comes afterwards.
+/// Held frames are outside the buffer. A link falls asleep only when nothing waits, so all frames that wait when the
+/// first frame leaves were held, and none that arrive later.
 pub(super) struct Buffer {
     limit: Option<NicLimit>,
-    /// Bytes that wait outside.
+    /// Bytes that wait outside the buffer.
     outside_bytes: u64,
-    /// When the first frame left after the last hold.
+    /// When the first frame after the last hold left.
     awake_since: Option<Time>,
 }
 
@@ -35,7 +35,7 @@ impl Buffer {
         Self { limit, outside_bytes: 0, awake_since: None }
     }
 
-    /// Returns whether another frame has room; with it `bytes` would wait.
+    /// Returns whether another frame has room; with it, `bytes` would wait.
     #[inline]
     pub(super) fn has_room(&self, now: Time, bytes: u64, queues: &Queues, transmitter: &Transmitter) -> bool {
         match self.limit {
@@ -48,12 +48,12 @@ impl Buffer {
         }
     }
 
-    /// Returns whether what comes now is held: the link is not awake, or the first frame after a hold leaves at this very time.
+    /// Returns whether a frame that arrives now is held: the link is not awake, or the first frame after a hold leaves at this very time.
     fn is_held(&self, now: Time, transmitter: &Transmitter) -> bool {
         !transmitter.is_awake() || self.awake_since == Some(now)
     }
 
-    /// Notes that a frame has been let in: it counts outside if it is held.
+    /// Notes an admitted frame, which counts outside the buffer if it is held.
     #[inline]
     pub(super) fn enter(&mut self, now: Time, wire_len: u32, transmitter: &Transmitter) {
         if matches!(self.limit, Some(NicLimit::BytesBesideHeld(_))) && self.is_held(now, transmitter) {
@@ -61,7 +61,7 @@ impl Buffer {
         }
     }
 
-    /// Notes that a frame leaves, or is dropped when it was to leave: it no longer counts outside, if it did.
+    /// Notes that a frame leaves, or is dropped at departure; it no longer counts outside the buffer, if it did.
     #[inline]
     pub(super) fn leave(&mut self, now: Time, frame: &HostFrame, transmitter: &Transmitter) {
         if self.outside_bytes > 0 {

@@ -1,8 +1,8 @@
-//! All that waits in a NIC, and in which order it leaves.
+//! All frames that wait in a NIC, and the order in which they leave.
 //!
-//! Notifications that the NIC sends (`cnp`) go before all else. Then comes the FIFO, or a queue for each priority (`nic_classes`); a queue
-//! for each flow may stand in place of each (`nic_fair`). Flows that have a rate wait in limiters beside it (`limiter`), whose first frames
-//! take turns with the queue that they belong to.
+//! Notifications that the NIC sends (`cnp`) leave first. Then comes the FIFO, or one queue per priority
+//! (`nic_classes`); each of these may serve flows in turn (`nic_fair`). Flows with a rate wait in limiters (`limiter`),
+//! whose first frames take turns with the queue of their priority.
 
 use std::collections::VecDeque;
 use std::num::NonZeroU32;
@@ -17,26 +17,26 @@ use crate::network::nic_fair::Queue;
 /// The queues of one NIC.
 #[derive(Default)]
 pub(super) struct Queues {
-    /// Notifications that wait for the wire.
+    /// Notifications waiting for the wire.
     cnps: VecDeque<HostFrame>,
-    /// Empty where there are lanes.
+    /// Empty if there are lanes.
     queue: Queue,
-    /// `None` where all frames have one class, so that others pay nothing for it.
+    /// Queues by priority; `None` if all frames have one class, so that other NICs pay nothing for them.
     lanes: Option<Box<Lanes>>,
-    /// Bytes that wait beside limiters.
+    /// Bytes that wait outside limiters.
     bytes: u64,
-    /// Of flows that were given a rate; `None` until the first is, so that others pay nothing for it.
+    /// Flows with a rate; `None` until the first gets one, so that other NICs pay nothing for them.
     limiters: Option<Box<Limiters>>,
 }
 
-/// A frame that may leave, and where it has waited.
+/// A frame that may leave, and where it waited.
 pub(super) enum First {
     Limited(HostFrame),
     Queued(HostFrame),
 }
 
 impl Queues {
-    /// Makes queues by priority.
+    /// Sets queues by priority.
     pub(super) fn use_classes(&mut self, classes: Option<NicClasses>) {
         self.lanes = classes.map(|classes| Box::new(Lanes::new(classes)));
     }
@@ -51,12 +51,12 @@ impl Queues {
         self.lanes.is_some()
     }
 
-    /// Obeys a frame of MAC control, if it is a pause of a queue that may be paused. Returns whether it was one.
+    /// Applies a MAC control frame. Returns whether it was a pause of a queue that may be paused.
     pub(super) fn obey(&mut self, now: Time, rate: DataRate, frame: &[u8]) -> bool {
         self.lanes.as_mut().is_some_and(|lanes| lanes.obey(now, rate, frame))
     }
 
-    /// Returns when the pause of a queue is over: now or before when there is none.
+    /// Returns when the pause of a queue ends: now or earlier if it is not paused.
     pub(super) fn opens_at(&self, priority: usize) -> Time {
         self.lanes.as_ref().map_or(Time::ZERO, |lanes| lanes.opens_at(priority))
     }
@@ -67,31 +67,31 @@ impl Queues {
         self.limiters.as_ref().map_or((0, 0), |limiters| (limiters.queued_bytes, limiters.queued_frames))
     }
 
-    /// Returns the bytes that wait beside limiters.
+    /// Returns the bytes that wait outside limiters.
     #[inline]
     pub(super) fn bytes_queued(&self) -> u64 {
         self.bytes
     }
 
-    /// Returns the bytes that wait.
+    /// Returns all bytes that wait.
     #[inline]
     pub(super) fn bytes(&self) -> u64 {
         self.bytes + self.limited().0
     }
 
-    /// Returns the number of frames that wait beside limiters.
+    /// Returns the number of frames that wait outside limiters.
     #[inline]
     pub(super) fn frames_queued(&self) -> usize {
         self.cnps.len() + self.lanes.as_ref().map_or(self.queue.len(), |lanes| lanes.len())
     }
 
-    /// Returns the number of frames that wait.
+    /// Returns the number of all frames that wait.
     #[inline]
     pub(super) fn frames(&self) -> usize {
         self.frames_queued() + self.limited().1
     }
 
-    /// Returns when the first frame may leave: not before `opens_at`, when the wire lets it, nor, in a limiter, before its time.
+    /// Returns when the first frame may leave: not before `opens_at`, nor, in a limiter, before its time.
     #[inline]
     pub(super) fn next(&self, opens_at: Time) -> Option<Time> {
         if !self.cnps.is_empty() {
@@ -117,13 +117,13 @@ impl Queues {
         self.cnps.push_back(frame);
     }
 
-    /// Returns whether a frame is to wait in a limiter.
+    /// Returns whether a frame must wait in a limiter.
     #[inline]
     pub(super) fn is_limited(&self, frame: &HostFrame) -> bool {
         self.limiters.is_some() && frame.limiter.is_some()
     }
 
-    /// Adds a frame, to its limiter or its queue.
+    /// Adds a frame to its limiter or its queue.
     #[inline]
     pub(super) fn push(&mut self, now: Time, frame: HostFrame) {
         match (&self.limiters, frame.limiter) {
@@ -153,7 +153,7 @@ impl Queues {
         Some(frame)
     }
 
-    /// Takes the first frame that may leave now, notifications apart. `overhead` is added to a frame for its time on the wire.
+    /// Takes the first frame that may leave now, except notifications. `overhead` is added to a frame for its time on the wire.
     #[inline]
     pub(super) fn pop(&mut self, now: Time, overhead: Bytes) -> Option<First> {
         let (priority, open_since, queue_waits) = match &self.lanes {
@@ -175,18 +175,18 @@ impl Queues {
         Some(First::Queued(frame))
     }
 
-    /// Makes a limiter with this rate in bits per second on the wire. Returns its number; `None` when there are [`crate::MAX_LIMITERS`].
+    /// Creates a limiter with this rate in bits per second on the wire. Returns its number; `None` if there are [`crate::MAX_LIMITERS`] already.
     pub(super) fn add_limiter(&mut self, now: Time, rate_bps: u64) -> Option<NonZeroU32> {
         let number = self.limiters.get_or_insert_default().add(now, rate_bps)?;
         Some(NonZeroU32::MIN.saturating_add(number))
     }
 
-    /// Gives a limiter another rate from now on; with 0 nothing leaves it.
+    /// Sets the rate of a limiter from now on; at 0 nothing leaves it.
     pub(super) fn set_limiter(&mut self, now: Time, limiter: NonZeroU32, rate_bps: u64) {
         self.existing_limiters().set_rate(now, limiter.get() - 1, rate_bps);
     }
 
-    /// Removes a limiter; what waited in it waits in its queue, behind what is there.
+    /// Removes a limiter and moves its frames to the end of their queues.
     pub(super) fn remove_limiter(&mut self, limiter: NonZeroU32) {
         let frames: Vec<HostFrame> = self.existing_limiters().remove(limiter.get() - 1).collect();
         for mut frame in frames {
@@ -199,7 +199,7 @@ impl Queues {
         self.limiters.as_mut().expect("a limiter's number comes from the NIC that has it")
     }
 
-    /// Moves the frames that `is_wanted` names out of their queues into a limiter.
+    /// Moves the frames that satisfy `is_wanted` from their queues into a limiter.
     pub(super) fn limit(&mut self, now: Time, limiter: NonZeroU32, is_wanted: impl Fn(&HostFrame) -> bool) {
         let moved = match &mut self.lanes {
             None => self.queue.take(is_wanted),

@@ -1,10 +1,10 @@
-//! What puts a NIC's frames on the wire: the speed of its link, and the EEE hold of its PHY, whose clock ticks in picoseconds.
+//! The transmitter of a NIC: the rate of its link, and the EEE hold of its PHY, whose clock ticks in picoseconds.
 
 use units::{Bytes, DataRate, Duration, Time};
 
 use crate::network::eee::{Eee, EeeParams, EeeState};
 
-/// How a NIC decides when its PHY sleeps and what it collects meanwhile.
+/// EEE settings of a NIC: when its PHY sleeps, and what it collects meanwhile.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct NicEee {
     /// Ts of the PHY.
@@ -13,7 +13,7 @@ pub struct NicEee {
     pub wake: Duration,
     /// Idle time before the PHY goes to sleep.
     pub stall: Duration,
-    /// Longest time that the first frame is held; zero is standard EEE.
+    /// Maximum time for which the first frame is held; zero is standard EEE.
     pub hold: Duration,
     /// Held frames that end the hold; 0 disables this trigger.
     pub trigger_packets: u32,
@@ -26,11 +26,11 @@ pub(super) struct Transmitter {
     rate: DataRate,
     overhead: Bytes,
     eee: Option<Eee>,
-    /// When the wire is free for the next frame.
+    /// When the wire becomes free.
     free_at: Time,
-    /// When a frame came that found nothing waiting.
+    /// When a frame last arrived that found nothing waiting.
     waiting_since: Time,
-    /// Since when the last frame that left could have left, but for a pause or its limiter.
+    /// Since when the last frame that left could have left without a pause or its limiter.
     ready: Time,
 }
 
@@ -44,7 +44,7 @@ impl Transmitter {
         self.rate
     }
 
-    /// Returns the bytes that are added to a frame for its time on the wire.
+    /// Returns the bytes added to a frame for its time on the wire.
     pub(super) fn overhead(&self) -> Bytes {
         self.overhead
     }
@@ -53,35 +53,35 @@ impl Transmitter {
         self.eee.as_ref()
     }
 
-    /// Returns whether the PHY neither sleeps nor holds what comes.
+    /// Returns whether the PHY neither sleeps nor holds frames.
     pub(super) fn is_awake(&self) -> bool {
         self.eee.as_ref().is_none_or(|eee| eee.state() == EeeState::Active)
     }
 
-    /// Returns when the wire is free and the PHY awake.
+    /// Returns when the wire is free and the PHY is awake.
     #[inline]
     pub(super) fn opens_at(&self) -> Time {
         let gate = Time::from_ps(self.eee.as_ref().map_or(0, Eee::gate_open_at));
         self.free_at.max(gate)
     }
 
-    /// Returns for how long nothing has been sent.
+    /// Returns the time since the last transmission.
     pub(super) fn idle(&self, now: Time) -> Duration {
         now.saturating_since(self.free_at)
     }
 
-    /// Returns since when the last frame that left could have left, but for a pause or its limiter.
+    /// Returns since when the last frame that left could have left without a pause or its limiter.
     pub(super) fn ready(&self) -> Time {
         self.ready
     }
 
-    /// Notes that a frame has come that finds nothing waiting.
+    /// Notes that an arriving frame finds nothing waiting.
     #[inline]
     pub(super) fn found_empty(&mut self, now: Time) {
         self.waiting_since = now;
     }
 
-    /// Notes that a frame waits from now on, the only one if `is_first`.
+    /// Notes that a frame waits from now on; `is_first` says whether it is the only one.
     #[inline]
     pub(super) fn admit(&mut self, now: Time, wire_len: u32, is_first: bool) {
         if let Some(eee) = &mut self.eee {
@@ -89,7 +89,7 @@ impl Transmitter {
         }
     }
 
-    /// Notes that a frame that was to leave is dropped.
+    /// Notes that a frame is dropped at departure.
     pub(super) fn discard(&mut self, now: Time) {
         if let Some(eee) = &mut self.eee {
             eee.discard(now.as_ps());

@@ -1,7 +1,7 @@
-//! Which links a frame will cross, asked of the switches themselves: each has a copy without packets, which is given the frame.
+//! Finds the links that a frame will cross, by sending it through copies of the switches that have no packets.
 //!
-//! The copies run the same program on the same entries, so that the path is the one that the switches' own hash chooses where no link has
-//! failed; the network's switches, their counters and registers are not touched.
+//! The copies run the same program on the same entries, so the path is the one that the switches' own hash chooses
+//! while no link has failed. The network's switches, with their counters and registers, are not touched.
 
 use simple_switch::Switch;
 use units::Time;
@@ -12,31 +12,31 @@ use crate::network::Network;
 
 /// Maximum number of switches on a path.
 const MAX_SWITCHES: usize = schedule::MAX_PATH - 1;
-/// Maximum number of wake-ups of a copy until the frame has left it: held by an EEE gate, or going round.
+/// Maximum number of wake-ups of a copy until the frame has left it, for example held by an EEE gate, or recirculating.
 const MAX_WAKEUPS: u32 = 10_000;
 
-/// A copy of a switch, and its own time.
+/// A copy of a switch, with its own time.
 struct Copy {
     switch: Switch,
     now: Time,
 }
 
-/// Copies of the network's switches, made when they are needed.
+/// Copies of the network's switches, created on demand.
 #[derive(Default)]
 pub(crate) struct Paths {
     copies: Vec<Option<Box<Copy>>>,
 }
 
 impl Paths {
-    /// Forgets the copy of a switch that may have been written to.
+    /// Discards the copy of a switch that may have been written to.
     pub(crate) fn forget(&mut self, switch: usize) {
         if let Some(copy) = self.copies.get_mut(switch) {
             *copy = None;
         }
     }
 
-    /// Returns the numbers of the directions (`Network::uplink` first, then the wires) that a frame from one host to another crosses, in
-    /// order; `None` when it does not get there.
+    /// Returns the indices of the directions (hosts' uplinks first, then the wires) that a frame from one host to
+    /// another crosses, in order; `None` if it does not arrive.
     pub(crate) fn find(
         &mut self,
         network: &Network,
@@ -69,7 +69,7 @@ impl Paths {
 }
 
 impl Copy {
-    /// Returns where the copy sends a frame, and as what; `None` when it drops it. Nothing is left in the copy afterwards.
+    /// Returns the port by which the copy sends a frame, and the frame as sent; `None` if the copy drops it. Leaves nothing in the copy.
     fn forward(&mut self, port: u16, frame: &[u8]) -> Option<(u16, Vec<u8>)> {
         self.switch.handle_packet(self.now, port, frame, 0);
         let mut sent = None;

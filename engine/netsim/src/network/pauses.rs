@@ -1,4 +1,4 @@
-//! What pauses do to the queues of the transmitters that get them: counted as they arrive, at switches and at NICs.
+//! Counts of pauses, and of the time for which they pause queues, at switches and at NICs.
 
 use units::{Duration, Time};
 
@@ -10,16 +10,16 @@ use crate::report::PausedQueueReport;
 /// One queue of a transmitter.
 #[derive(Clone, Copy, Default)]
 struct Queue {
-    /// Pauses with a time above 0 that have come for it.
+    /// Pauses received for it with a time above 0.
     received: u64,
-    /// Since when it is paused without a gap, and until when; a pause that is over stays until the next one comes.
+    /// Start and end of the current pause without a gap; a pause that has ended stays until the next one arrives.
     now: Option<(Time, Time)>,
     paused: Duration,
     longest: Duration,
 }
 
 impl Queue {
-    /// Notes that the queue opens at `opens`, as was decided at `now`.
+    /// Notes at `now` that the queue opens at `opens`.
     fn set(&mut self, now: Time, opens: Time) {
         match self.now {
             Some((since, until)) if until >= now => {
@@ -55,7 +55,7 @@ impl Pauses {
 }
 
 impl Network {
-    /// Returns the priorities that a frame pauses, bit by bit; `None` when it is not a pause, or when no queue has gates.
+    /// Returns the priorities that a frame pauses, as a bit mask; `None` if it is not a pause, or if no queue has gates.
     #[inline]
     pub(super) fn pause_of(&self, frame: &[u8]) -> Option<u8> {
         if self.pauses.is_none() || !is_mac_control(frame) {
@@ -64,7 +64,7 @@ impl Network {
         asked(frame)
     }
 
-    /// Notes a pause that has come to a node, which has obeyed it or not.
+    /// Notes a pause that has arrived at a node, which may have obeyed it or not.
     #[cold]
     pub(super) fn pause_came(&mut self, now: Time, (node, port): (Node, u16), priorities: u8) {
         let direction = match node {
@@ -85,7 +85,7 @@ impl Network {
         }
     }
 
-    /// Returns what pauses have done until `now`, by transmitter and priority, where any came.
+    /// Returns the counts of pauses until `now`, by transmitter and priority, for queues that received any.
     pub(crate) fn pause_reports(&self, now: Time) -> Vec<PausedQueueReport> {
         let mut reports = Vec::new();
         let queues = self.pauses.iter().flat_map(|pauses| &pauses.queues);

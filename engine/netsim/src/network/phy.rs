@@ -1,56 +1,56 @@
-//! The Energy Efficient Ethernet PHY of one transmitter (IEEE 802.3az, clause 78): what state it is truly in
-//! over time. Its input are the transmissions, and that it was kept awake for frames which a pause or a limiter held back.
+//! The Energy Efficient Ethernet PHY of one transmitter (IEEE 802.3az, clause 78): its true state over time. Its inputs
+//! are the transmissions, and the times for which frames held back by a pause or a limiter kept it awake.
 //!
 //! ```text
 //!  transmitting | stall  | sleep Ts | LPI ............. | wake Tw | transmitting
 //!  full power   | full   | full     | lpi_fraction      | full    | full
 //! ```
 //!
-//! The PHY is independent of what decides when to send (the P4 program, a NIC): a transmission that starts
-//! before the PHY could be awake is a *violation*, counted, never corrected. A sleep that has begun is not
-//! aborted. The wake-up ends when the transmission starts, which is when it was needed: a controller that opens
-//! its gate and then does not send would show here as a later wake-up.
+//! The PHY is independent of the sender (the P4 program, a NIC): a transmission that starts before the PHY can be awake
+//! is a *violation*, which is counted and never corrected. A sleep transition that has begun is not aborted. A wake-up
+//! ends when the transmission starts, which is when it was needed: a sender that opens its gate and then does not send
+//! appears here as a later wake-up.
 //!
-//! Each direction sleeps by itself. (1000BASE-T may sleep only when both are idle; that is not modelled.)
-//! Beside the true state run two accounts that need no state: *legacy* (always at full power) and *ideal*
-//! (Ts = Tw = 0: low power whenever nothing is on the wire).
+//! Each direction sleeps by itself. (1000BASE-T may sleep only when both are idle; that is not modelled.) Two further
+//! accounts need no state: *legacy* (always at full power) and *ideal* (Ts = Tw = 0: low power whenever nothing is on
+//! the wire).
 
 use units::{Duration, Time};
 
 /// Power and timing of a PHY type.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PhyType {
-    /// Power of one port when it is not in low power idle, in watts.
+    /// Power of one port in watts, when it is not in low-power idle.
     pub watts: f64,
-    /// Power in low power idle as a fraction of `watts`.
+    /// Power in low-power idle as a fraction of `watts`.
     pub lpi_fraction: f64,
-    /// Ts: from the decision to sleep until low power idle.
+    /// Ts: from the decision to sleep until low-power idle.
     pub sleep: Duration,
     /// Tw: from the decision to wake until the first bit may be sent.
     pub wake: Duration,
 }
 
 impl PhyType {
-    /// Stands in where power and timings are not known.
+    /// The type of a PHY whose power and timings are unknown.
     pub(crate) const NONE: PhyType =
         PhyType { watts: 0.0, lpi_fraction: 1.0, sleep: Duration::ZERO, wake: Duration::ZERO };
 }
 
-/// Time spent in each state. The four add up to the time observed, exactly.
+/// Time spent in each state. The four times add up exactly to the observed time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct StateTimes {
     /// Awake: transmitting, or idle without having gone to sleep.
     pub active: Duration,
-    /// On the way to sleep.
+    /// In the transition to sleep.
     pub sleep: Duration,
-    /// In low power idle.
+    /// In low-power idle.
     pub lpi: Duration,
     /// Waking up.
     pub wake: Duration,
 }
 
 impl StateTimes {
-    /// Returns all four.
+    /// Returns the sum of all four.
     pub fn total(&self) -> Duration {
         self.active + self.sleep + self.lpi + self.wake
     }
@@ -61,28 +61,28 @@ impl StateTimes {
 pub struct Energy {
     /// What the PHY used.
     pub used: f64,
-    /// What one that never sleeps would have used for the same transmissions.
+    /// What a PHY that never sleeps would have used for the same transmissions.
     pub legacy: f64,
-    /// What one that sleeps and wakes in no time would have used for the same transmissions.
+    /// What a PHY that sleeps and wakes in no time would have used for the same transmissions.
     pub ideal: f64,
 }
 
 /// A sleep of a PHY that has not ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sleep {
-    /// When it began to go to sleep.
+    /// Start of the transition to sleep.
     pub since: Time,
-    /// When it was in low power idle; at most the time that was asked for.
+    /// When it was in low-power idle; not later than the requested time.
     pub asleep: Time,
-    /// The time that it takes to wake, or what is left of it.
+    /// Its wake time, limited to the time since the sleep began.
     pub wake: Duration,
 }
 
-/// One transmitter's PHY, from [`Time::ZERO`] on, when it is awake and idle.
+/// One transmitter's PHY, observed from [`Time::ZERO`] on; it starts awake and idle.
 #[derive(Clone, Debug)]
 pub struct Phy {
     kind: PhyType,
-    /// Idle time before the PHY goes to sleep; `None` when it never does (EEE off).
+    /// Idle time before the PHY goes to sleep; `None`: it never does (EEE off).
     stall: Option<Duration>,
     tolerance: Duration,
     /// End of the last transmission.
@@ -97,10 +97,9 @@ pub struct Phy {
 impl Phy {
     /// Creates a PHY that sleeps after `stall` without transmission, or never.
     ///
-    /// `tolerance` is how much the clock of what controls the PHY may be off: an idle time that is longer
-    /// than the stall by no more than this is taken as awake, and a wake-up that is early by no more than this
-    /// does not count as a violation. A controller that counts in ticks is off by up to two of them (one when it reads the
-    /// start of a transmission, one when it computes its end).
+    /// `tolerance` is the permitted error of the sender's clock: an idle time that exceeds the stall by less than this
+    /// counts as awake, and a wake-up that is early by no more than this is not a violation. A sender that counts in
+    /// ticks is off by up to two of them (one when it reads the start of a transmission, one when it computes its end).
     pub fn new(kind: PhyType, stall: Option<Duration>, tolerance: Duration) -> Self {
         Self {
             kind,
@@ -114,10 +113,10 @@ impl Phy {
         }
     }
 
-    /// Sends something from `start` on, for `wire_time`.
+    /// Transmits from `start` on, for `wire_time`.
     ///
     /// # Panics
-    /// When the last transmission has not ended: one wire carries one frame.
+    /// If the last transmission has not ended: a wire carries one frame at a time.
     #[inline]
     pub fn transmit(&mut self, start: Time, wire_time: Duration) {
         assert!(start >= self.idle_since, "two transmissions overlap on one wire");
@@ -130,8 +129,8 @@ impl Phy {
         self.idle_since = start + wire_time;
     }
 
-    /// Keeps the PHY awake: it was to send from `since` on and sends nothing until `until`, because frames have to wait for another reason
-    /// than the PHY.
+    /// Keeps the PHY awake: it could have sent from `since` on and sends nothing until `until`, because frames have to
+    /// wait for a reason other than the PHY.
     pub fn stay_awake(&mut self, since: Time, until: Time) {
         let since = since.max(self.idle_since);
         let gap = since.saturating_since(self.idle_since);
@@ -158,7 +157,7 @@ impl Phy {
         if asleep + self.tolerance < transitions {
             self.violations += 1;
         }
-        // What is missing for both transitions (a violation, or within tolerance) is taken off the sleep.
+        // The time that is missing for both transitions (in a violation, or within the tolerance) is taken from the sleep transition.
         let wake = self.kind.wake.min(asleep);
         let sleep = self.kind.sleep.min(asleep - wake);
         times.active += stall;
@@ -167,8 +166,8 @@ impl Phy {
         times.lpi += asleep.saturating_sub(transitions);
     }
 
-    /// Returns whether the PHY is asleep, or on the way, at `now`, if nothing is sent before, and how it got there: what [`Phy::transmit`]
-    /// at `now` would count as a wake.
+    /// Returns the sleep of the PHY if it is asleep, or in transition, at `now` and nothing is sent before: what
+    /// [`Phy::transmit`] at `now` would count as a wake.
     pub fn sleep_at(&self, now: Time) -> Option<Sleep> {
         let stall = self.stall?;
         let gap = now.saturating_since(self.idle_since);
@@ -181,7 +180,7 @@ impl Phy {
         Some(Sleep { since, asleep: since + self.kind.sleep.min(asleep - wake), wake })
     }
 
-    /// Returns the time in each state up to `now`; an idle PHY is taken to stay idle.
+    /// Returns the time in each state up to `now`; an idle PHY is assumed to stay idle.
     pub fn times(&self, now: Time) -> StateTimes {
         let mut times = self.until_idle;
         if now < self.idle_since {
@@ -200,7 +199,7 @@ impl Phy {
         times
     }
 
-    /// Returns the time with something on the wire up to `now`.
+    /// Returns the time up to `now` during which something was on the wire.
     pub fn transmitting(&self, now: Time) -> Duration {
         self.transmitting - self.idle_since.saturating_since(now)
     }
@@ -217,13 +216,13 @@ impl Phy {
         }
     }
 
-    /// Returns how often the PHY was woken.
+    /// Returns the number of wakes.
     pub fn wakes(&self) -> u64 {
         self.wakes
     }
 
-    /// Returns the number of transmissions that started before the PHY could be awake. What controls the PHY is wrong if this is
-    /// not 0.
+    /// Returns the number of transmissions that started before the PHY could be awake. If it is not 0, the sender is
+    /// wrong.
     pub fn violations(&self) -> u64 {
         self.violations
     }

@@ -1,8 +1,8 @@
-//! QCN or DCQCN at a NIC: messages of switches, or notifications of receivers, and the limiters of the flows that they name.
+//! QCN or DCQCN at a NIC: messages from switches or notifications from receivers, and the limiters of the flows that they name.
 //!
-//! A flow is a 5-tuple, as the bytes that a message carries have it. The first message makes a limiter for it and takes the flow's
-//! frames out of the FIFO; its reaction point sets the limiter's rate until that is the link's again. Flows that have a limiter of
-//! somebody else's keep that one. With a reaction point per pair or host a message about one flow is about all that share it.
+//! A flow is a 5-tuple, as in the bytes that a message carries. The first message creates a limiter for the flow and moves the flow's
+//! frames from the FIFO into it. The flow's reaction point sets the limiter's rate until it is the link's again. Flows with a limiter of
+//! another owner keep that one. With a reaction point per pair or host, a message about one flow affects all flows that share it.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::net::{IpAddr, Ipv4Addr};
@@ -26,20 +26,20 @@ pub(super) fn is_message(frame: &[u8]) -> bool {
     frame.get(12..14) == Some(&ETHERTYPE.to_be_bytes())
 }
 
-/// What a message says: of which flow, and how strong.
+/// The contents of a message: the flow, and the strength of the feedback.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Message {
     pub(super) flow: FiveTuple,
-    /// Of QCN. A notification of DCQCN has no strength: 1.
+    /// QCN's feedback. A notification of DCQCN has no strength: 1.
     pub(super) feedback: u8,
 }
 
-/// Which reaction points a NIC has.
+/// The kind of a NIC's reaction points.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReactionSettings {
-    /// Those of IEEE 802.1Q.
+    /// Reaction points of IEEE 802.1Q.
     Qcn(QcnSettings),
-    /// Those of Zhu et al.
+    /// Reaction points of Zhu et al.
     Dcqcn(DcqcnSettings),
 }
 
@@ -52,7 +52,7 @@ impl ReactionSettings {
     }
 }
 
-/// Stands for all flows of a host.
+/// Represents all flows of a host.
 const ALL_FLOWS: FiveTuple = FiveTuple {
     source: IpAddr::V4(Ipv4Addr::UNSPECIFIED),
     destination: IpAddr::V4(Ipv4Addr::UNSPECIFIED),
@@ -62,7 +62,7 @@ const ALL_FLOWS: FiveTuple = FiveTuple {
 };
 
 impl QcnScope {
-    /// Returns what stands for all flows that share a flow's reaction point.
+    /// Returns the key of all flows that share a flow's reaction point.
     pub(super) fn of(self, flow: FiveTuple) -> FiveTuple {
         match self {
             Self::Flow => flow,
@@ -72,7 +72,7 @@ impl QcnScope {
     }
 }
 
-/// The reaction point of a flow, or of all.
+/// The reaction point of a flow, or of all flows that share it.
 enum Point {
     Qcn(Qcn),
     Dcqcn(Dcqcn),
@@ -132,7 +132,7 @@ impl Point {
 }
 
 impl Message {
-    /// Reads a frame of [`ETHERTYPE`]; `None` when it is malformed.
+    /// Parses a frame of [`ETHERTYPE`]; `None` if it is malformed.
     pub(super) fn of(frame: &[u8]) -> Option<Self> {
         let word = |at: usize| Some(u16::from_be_bytes([*frame.get(at)?, *frame.get(at + 1)?]));
         let (first, length) = (word(14)?, usize::from(word(36)?));
@@ -140,7 +140,7 @@ impl Message {
         if first >> 12 != 0 || length > MAX_CARRIED_BYTES {
             return None;
         }
-        // What is carried begins behind the addresses of the sampled frame.
+        // The carried bytes follow the addresses of the sampled frame.
         let mut sampled = [0; 12 + MAX_CARRIED_BYTES];
         sampled[12..12 + length].copy_from_slice(carried);
         let flow = FiveTuple::of_beginning(&sampled[..12 + length])?;
@@ -163,20 +163,20 @@ pub(super) struct Reactions {
     own: [Option<IpAddr>; 2],
     /// Limiters by flow.
     numbers: BTreeMap<FiveTuple, NonZeroU32>,
-    /// Flows by limiter, less one.
+    /// Flows, indexed by the limiter's number less one.
     limited: Vec<Option<Limited>>,
-    /// When the rate of one may change by itself; too early at times, never too late.
+    /// When a rate may change by itself; sometimes too early, never too late.
     due: Time,
-    /// What timers have done, until it is carried out.
+    /// Rate changes by timers that have not been applied.
     changes: VecDeque<Change>,
     pub(super) counts: QcnReport,
 }
 
-/// What a message or time did to the rate of a limiter.
+/// The effect of a message or a timer on the rate of a limiter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Change {
     Rate(NonZeroU32, u64),
-    /// The flow is as fast as the link again.
+    /// The flow has the link's rate again.
     Release(NonZeroU32),
 }
 
@@ -195,7 +195,7 @@ impl Reactions {
         }
     }
 
-    /// Returns whether it obeys messages of switches.
+    /// Returns whether it reacts to messages of switches.
     pub(super) fn is_qcn(&self) -> bool {
         matches!(self.settings, ReactionSettings::Qcn(_))
     }
@@ -214,12 +214,12 @@ impl Reactions {
         self.own.contains(&Some(message.flow.source))
     }
 
-    /// Returns whether a message needs a limiter that is not there yet.
+    /// Returns whether a message requires a new limiter.
     pub(super) fn is_new(&self, message: &Message) -> bool {
         message.feedback > 0 && !self.numbers.contains_key(&self.scope.of(message.flow))
     }
 
-    /// Gives a flow, or all, a limiter from now on.
+    /// Assigns a limiter to a flow, or to all flows that share its reaction point.
     pub(super) fn add(&mut self, flow: FiveTuple, number: NonZeroU32) {
         let flow = self.scope.of(flow);
         let place = number.get() as usize - 1;
@@ -231,7 +231,7 @@ impl Reactions {
         self.counts.max_limiters = self.counts.max_limiters.max(self.numbers.len() as u64);
     }
 
-    /// Handles a message. Returns what it does to the rate of its flow's limiter.
+    /// Handles a message. Returns the change to the rate of the flow's limiter.
     pub(super) fn handle(&mut self, now: Time, message: &Message) -> Option<Change> {
         let number = *self.numbers.get(&self.scope.of(message.flow))?;
         let limited = self.limited[number.get() as usize - 1].as_mut()?;
@@ -240,7 +240,7 @@ impl Reactions {
         Some(Change::Rate(number, limited.point.rate_bps()))
     }
 
-    /// Counts a frame that has left a limiter; `bytes` are those on the wire.
+    /// Counts a frame that has left a limiter; `bytes` is its length on the wire. Returns the change to the rate, if any.
     pub(super) fn sent(&mut self, now: Time, number: NonZeroU32, bytes: u64) -> Option<Change> {
         let limited = self.limited.get_mut(number.get() as usize - 1)?.as_mut()?;
         let before = limited.point.rate_bps();
@@ -255,12 +255,12 @@ impl Reactions {
         (point.rate_bps() != before).then(|| Change::Rate(number, point.rate_bps()))
     }
 
-    /// Returns when [`Reactions::advance`] has something to do.
+    /// Returns when [`Reactions::advance`] must run next.
     pub(super) fn next_timeout(&self) -> Option<Time> {
         (self.due < Time::MAX).then_some(self.due)
     }
 
-    /// Runs the timers of all reaction points due by `now`; [`Reactions::next_change`] says what they do.
+    /// Runs the timers of all reaction points due by `now`. [`Reactions::next_change`] returns the effects.
     pub(super) fn advance(&mut self, now: Time) {
         self.due = Time::MAX;
         for (place, limited) in self.limited.iter_mut().enumerate() {
@@ -273,7 +273,7 @@ impl Reactions {
         }
     }
 
-    /// Returns what a timer has done to a rate and has not been carried out.
+    /// Returns a rate change by a timer that has not been applied.
     pub(super) fn next_change(&mut self) -> Option<Change> {
         self.changes.pop_front()
     }

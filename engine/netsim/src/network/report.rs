@@ -1,4 +1,4 @@
-//! What has happened in the network, for the report: packets, hosts, switches, energy, queues.
+//! The network's part of the report: packets, hosts, switches, energy, queues.
 
 use std::collections::BTreeMap;
 
@@ -17,7 +17,7 @@ use crate::report::{
 };
 
 impl Network {
-    /// Returns where every packet is.
+    /// Returns the packet counts of the whole network.
     pub(crate) fn conservation(&self) -> Conservation {
         let mut counts = Conservation::default();
         for host in &self.hosts {
@@ -47,7 +47,7 @@ impl Network {
         unbalanced.map(|node| node.name.clone()).collect()
     }
 
-    /// Returns the reports by class as sent, every class named.
+    /// Returns the reports by class as sent; every class is included.
     pub(crate) fn class_reports(&self) -> BTreeMap<&'static str, ClassReport> {
         PacketClass::ALL.into_iter().map(|class| (class.name(), self.class_report(class))).collect()
     }
@@ -60,7 +60,7 @@ impl Network {
         (0..self.switches.len()).map(|index| self.switch_report(index)).collect()
     }
 
-    /// Returns what all NICs' queues did, by class as sent, every class named.
+    /// Returns the marks and drops of all NICs' queues, by class as sent; every class is included.
     pub(crate) fn nic_queues(&self) -> BTreeMap<&'static str, ClassCounts> {
         let total = |class: PacketClass| {
             let mut total = ClassCounts::default();
@@ -182,7 +182,7 @@ impl Network {
     }
 }
 
-/// What several transmitters have spent.
+/// Energy and times of several transmitters.
 #[derive(Default)]
 struct EnergySum {
     transmitters: u64,
@@ -200,7 +200,7 @@ impl EnergySum {
         self.energy.used += energy.used;
         self.energy.legacy += energy.legacy;
         self.energy.ideal += energy.ideal;
-        // Sums of long runs over many transmitters stop at 213 days, which only the shares would notice.
+        // In long runs with many transmitters sums saturate at 213 days, which affects only the shares.
         self.times.active = self.times.active.saturating_add(times.active);
         self.times.sleep = self.times.sleep.saturating_add(times.sleep);
         self.times.lpi = self.times.lpi.saturating_add(times.lpi);

@@ -12,16 +12,16 @@ use crate::network::link::Link;
 use crate::network::phy::Phy;
 use crate::network::wiring::Node;
 
-/// No link at this port.
+/// Marks a port without a link.
 pub(super) const NO_WIRE: u32 = u32::MAX;
 
-/// A switch and what belongs to it.
+/// A switch, and the state that belongs to it.
 pub(crate) struct SwitchNode {
     pub(super) name: String,
     pub(super) switch: Switch,
     /// Index into the network's wires by port, or [`NO_WIRE`].
     pub(super) wire_by_port: Vec<u32>,
-    /// Ports with links, in order, and the queue-depth series of each.
+    /// Ports with links, in order, each with its queue-depth series.
     pub(super) queues: Vec<(u16, usize)>,
     pub(super) packet_ins: VecDeque<Frame>,
     pub(super) packet_in_count: u64,
@@ -37,14 +37,14 @@ impl SwitchNode {
         (wire != NO_WIRE).then_some(wire as usize)
     }
 
-    /// Returns the number of the packet that was last taken from the switch's transmissions, if hops are recorded.
+    /// Returns the number of the packet just taken from the switch's transmissions, if hops are recorded.
     #[inline]
     pub(super) fn next_sent(&mut self, is_recorded: bool) -> u64 {
         let hops = if is_recorded { self.switch.hops_mut() } else { None };
         hops.map_or(UNKNOWN_PACKET, |hops| hops.next_sent())
     }
 
-    /// Keeps a packet for the controller.
+    /// Stores a packet for the controller.
     pub(super) fn packet_in(&mut self, frame: Frame) {
         self.packet_in_count += 1;
         if self.packet_ins.len() < MAX_PACKET_INS {
@@ -55,7 +55,7 @@ impl SwitchNode {
         }
     }
 
-    /// Takes a packet for the controller.
+    /// Takes a stored packet for the controller.
     pub(super) fn poll_packet_in(&mut self) -> Option<Vec<u8>> {
         let frame = self.packet_ins.pop_front()?;
         let packet = frame.to_vec();
@@ -67,20 +67,20 @@ impl SwitchNode {
 /// A direction of a link that leaves a switch.
 pub(crate) struct Wire {
     pub(super) link: Link<(Frame, u64)>,
-    /// Of the transmitter.
+    /// The PHY of the transmitter.
     pub(super) phy: Phy,
     /// The switch that sends.
     pub(super) from: usize,
     /// The port by which it leaves the switch.
     pub(super) port: u16,
     pub(super) to: (Node, u16),
-    /// The queue-depth series of the port it leaves by.
+    /// The queue-depth series of that port.
     pub(super) queue: usize,
 }
 
 impl Wire {
-    /// Sends a frame from the end of `held` on, during which it was held back although the port was awake. Returns when the first frame on
-    /// the link arrives, if that is this one.
+    /// Sends a frame at the end of `held`, during which it was held back although the port was awake. Returns its
+    /// arrival time if it is the first frame on the link.
     #[inline]
     pub(super) fn send(
         &mut self,

@@ -1,8 +1,8 @@
-//! The 64 bits that travel with a packet through switches and links: when it was sent, and its class then.
+//! The 64-bit tag that travels with a packet through switches and links: when it was sent, and its class then.
 //!
-//! Sent time and class are all that is needed to account for a delivery, and they fit: 61 bits of picoseconds
-//! last for 26 days. So nothing has to be kept for packets under way or given up for packets lost, and copies
-//! made inside a switch carry the truth about their original.
+//! The sending time and the class are all that is needed to account for a delivery, and they fit: 61 bits of
+//! picoseconds last for 26 days. So no state is kept for packets under way or cleaned up for lost packets, and copies
+//! made inside a switch have the tag of their original.
 
 use units::Time;
 use wire::{classify_snapped, PacketClass};
@@ -22,13 +22,13 @@ pub(crate) fn encode(sent: Time, class: PacketClass) -> u64 {
     (sent.as_ps() << CLASS_BITS) | class as u64
 }
 
-/// Returns the tag of a frame sent at `sent`, of whose `wire_len` bytes the first are given.
+/// Returns the tag of a frame of `wire_len` bytes sent at `sent`, of which the first are given.
 #[inline]
 pub(crate) fn of_frame(sent: Time, captured: &[u8], wire_len: usize) -> u64 {
     encode(sent, classify_snapped(captured, wire_len))
 }
 
-/// Returns the sent time and the class of a packet; a tag that was not made by `encode` reads as class `other`.
+/// Returns the sending time and the class of a packet; a class number that `encode` does not write reads as class `other`.
 #[inline]
 pub(crate) fn decode(tag: u64) -> (Time, PacketClass) {
     let class = (tag & ((1 << CLASS_BITS) - 1)) as usize;

@@ -1,4 +1,4 @@
-//! A checked spec, with names resolved to numbers: what is connected to what, and by which transmitters.
+//! A checked spec, with names resolved to numbers: the connections, and their transmitters.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,14 +17,14 @@ use crate::spec::{
     SchedulerOrder, SchedulerSpec, SpecError,
 };
 
-/// A node, by its place in the spec's list.
+/// A node, by its index in the spec's list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Node {
     Host(usize),
     Switch(usize),
 }
 
-/// Which part of the fabric a transmitter belongs to. A leaf is a switch with hosts, a spine one without.
+/// The part of the fabric to which a transmitter belongs. A leaf is a switch with hosts, a spine one without.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Layer {
     HostNic,
@@ -66,22 +66,22 @@ pub(crate) struct Direction {
     pub(crate) delay: Duration,
     pub(crate) overhead: Bytes,
     pub(crate) layer: Layer,
-    /// Power and timings of the transmitter, when the spec has them.
+    /// Power and timings of the transmitter, if the spec has them.
     pub(crate) phy: Option<PhyType>,
-    /// Idle time before it sleeps, when it does.
+    /// Idle time before it sleeps, if it does.
     pub(crate) stall: Option<Duration>,
 }
 
-/// A fault of one link, checked.
+/// A checked fault of one link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct LinkFault {
-    /// Both directions, by their places in [`Wiring::directions`]; first the one that leaves the end that was named.
+    /// Both directions, as indices into [`Wiring::directions`]; first the one that leaves the named end.
     pub(crate) directions: [usize; 2],
     pub(crate) at: Time,
     pub(crate) until: Option<Time>,
 }
 
-/// What a NIC is made of, checked.
+/// Checked settings of a NIC.
 #[derive(Clone, Copy)]
 pub(crate) struct NicSettings {
     pub(crate) limit: Option<NicLimit>,
@@ -92,19 +92,19 @@ pub(crate) struct NicSettings {
     pub(crate) is_fair: bool,
 }
 
-/// The fabric's directions: those that leave hosts first, in the order of the hosts, then those that leave
-/// switches, in the order of the links.
+/// The fabric's directions: first those that leave hosts, in the order of the hosts, then those that leave switches, in
+/// the order of the links.
 pub(crate) struct Wiring {
     pub(crate) directions: Vec<Direction>,
     /// NIC settings by host.
     pub(crate) nics: Vec<NicSettings>,
-    /// The classes of all NICs, when they have any.
+    /// The classes of all NICs, if they have any.
     pub(crate) classes: Option<NicClasses>,
     /// The faults of links, in the order of the spec.
     pub(crate) faults: Vec<LinkFault>,
 }
 
-/// Returns the classes of the NICs, as they look a frame's queue up.
+/// Returns the classes of the NICs, in the form in which a frame's queue is looked up.
 fn classes(spec: &NicClassesSpec) -> Result<NicClasses, SpecError> {
     let priority = |place: String, of: u8| {
         let reason = "is not a priority; there are 0 to 7";
@@ -191,7 +191,7 @@ impl Wiring {
     }
 }
 
-/// Returns the links that fail, one by one.
+/// Returns the faults of single links.
 fn faults(
     spec: &FabricSpec,
     nodes: &BTreeMap<&str, Node>,
@@ -232,7 +232,7 @@ fn faults(
     Ok(found)
 }
 
-/// Returns the reaction points of a NIC, and how its host notifies senders.
+/// Returns the settings of a NIC's reaction points, and of its host's notification point.
 fn reactions(
     place: &str,
     nic: &NicSpec,
@@ -388,7 +388,7 @@ fn phys(spec: &FabricSpec) -> Result<BTreeMap<u64, PhyType>, SpecError> {
     Ok(phys)
 }
 
-/// Returns by switch whether it has hosts. Ends that name no node are found out later.
+/// Returns for each switch whether it has hosts. Ends without a known node are reported later.
 fn leaves(spec: &FabricSpec, nodes: &BTreeMap<&str, Node>) -> Vec<bool> {
     let mut is_leaf = vec![false; spec.switches.len()];
     for link in &spec.links {
@@ -482,7 +482,7 @@ fn no_timings(place: &str, rate_bps: u64) -> SpecError {
     wrong(place, rate_bps, "EEE is on at a rate that `phy` says no timings for; add an entry or turn it off")
 }
 
-/// Checks the AQM of a NIC as the controller's configuration is checked: nothing overflows.
+/// Checks the AQM of a NIC as the controller's configuration is checked, so that nothing overflows.
 fn check_aqm(place: &str, nic: &NicSpec) -> Result<(), SpecError> {
     match nic.aqm {
         Some(NicAqm::Red { min_threshold, max_threshold, probability_slope, average_shift, .. }) => {

@@ -6,7 +6,7 @@ use units::{DataRate, Duration, Time};
 use super::recovery::{Recovery, Rules};
 use super::{check_recovery, within, SettingsError, MAX_PERIOD_PS, MIN_PERIOD_PS};
 
-/// Settings of DCQCN at a sender, with the values that Zhu et al. (SIGCOMM 2015) deployed, as far as they are printed.
+/// Settings of DCQCN at a sender, with the values that Zhu et al. (SIGCOMM 2015) deployed, as far as published.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
@@ -17,16 +17,16 @@ pub struct DcqcnSettings {
     pub timer_ps: u64,
     /// F: cycles until the target rises. Default 5.
     pub fast_cycles: u32,
-    /// What a cycle of additive increase adds to the target. Default 40 Mb/s.
+    /// Increase of the target per cycle of additive increase. Default 40 Mb/s.
     pub active_bps: u64,
-    /// What one of hyper increase adds, times how many there have been. Not printed; default 400 Mb/s, ten times
-    /// `active_bps` as in QCN.
+    /// Increase per cycle of hyper increase, times the number of these cycles so far. Not published; default 400 Mb/s,
+    /// ten times `active_bps` as in QCN.
     pub hyper_bps: u64,
     /// g is 2^-n. Default 8.
     pub gain_shift: u32,
-    /// K: time without notification after which the estimate of congestion decays. Default 55 us.
+    /// K: time without a notification after which the estimate of congestion decays. Default 55 us.
     pub alpha_timer_ps: u64,
-    /// No rate is lower. Default 5 Mb/s.
+    /// The minimum rate. Default 5 Mb/s.
     pub min_bps: u64,
 }
 
@@ -46,7 +46,7 @@ impl Default for DcqcnSettings {
 }
 
 impl DcqcnSettings {
-    /// Checks that a reaction point can be made of them.
+    /// Checks that the settings are within their ranges.
     pub fn check(&self) -> Result<(), SettingsError> {
         check_recovery(&self.rules(), self.min_bps)?;
         within("gain_shift", self.gain_shift.into(), 1..=16, "must be from 1 to 16")?;
@@ -87,12 +87,12 @@ pub struct Dcqcn {
     recovery: Recovery,
     /// The estimate of congestion, in parts of [`ONE`].
     alpha: u64,
-    /// When it decays; far away before the first notification.
+    /// When it decays next; never before the first notification.
     alpha_at: Time,
 }
 
 impl Dcqcn {
-    /// Creates a reaction point at the rate of the line, with an estimate of 1. The settings are to be checked before.
+    /// Creates a reaction point at line rate, with an estimate of 1. The settings must have been checked.
     pub fn new(settings: DcqcnSettings, line: DataRate) -> Self {
         let recovery = Recovery::new(settings.rules(), line.as_bps());
         Self { settings, recovery, alpha: ONE, alpha_at: Time::MAX }
@@ -128,22 +128,22 @@ impl Dcqcn {
         }
     }
 
-    /// Returns what the estimate loses when its timer expires. In the end this is 0: the estimate keeps less than 2^-16.
+    /// Returns the decrease of the estimate when its timer expires: finally 0, when the estimate is below 2^-16.
     fn decay(&self) -> u64 {
         self.alpha >> self.settings.gain_shift
     }
 
-    /// Returns when the rate may change by itself. The estimate decays when time is told.
+    /// Returns when the rate may change by itself. The estimate decays when a call has a later time.
     pub fn next_timeout(&self) -> Option<Time> {
         self.recovery.next_timeout()
     }
 
-    /// Returns the rate in bits per second on the wire, as of the last call that told the time.
+    /// Returns the rate in bits per second on the wire, as of the last call with a time.
     pub fn rate_bps(&self) -> u64 {
         self.recovery.rate_bps
     }
 
-    /// Returns what the rate recovers to, bits per second.
+    /// Returns the rate to which the flow recovers, in bits per second.
     pub fn target_bps(&self) -> u64 {
         self.recovery.target_bps
     }
@@ -153,7 +153,7 @@ impl Dcqcn {
         self.alpha
     }
 
-    /// Returns whether the rate is that of the line.
+    /// Returns whether the rate is the line rate.
     pub fn is_at_line_rate(&self) -> bool {
         self.recovery.is_complete()
     }

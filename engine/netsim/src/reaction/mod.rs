@@ -1,11 +1,11 @@
-//! Reaction points: how the rate of one flow at its sender answers congestion.
+//! Reaction points: how the rate of one flow reacts to congestion at its sender.
 //!
-//! * [`Qcn`] answers congestion notification messages of switches (IEEE 802.1Q-2022 clauses 30 to 33, first IEEE 802.1Qau-2010);
-//! * [`Dcqcn`] answers congestion notification packets of the flow's receiver (Zhu et al., SIGCOMM 2015, section 3).
+//! * [`Qcn`] reacts to congestion notification messages of switches (IEEE 802.1Q-2022 clauses 30 to 33, first IEEE 802.1Qau-2010);
+//! * [`Dcqcn`] reacts to congestion notification packets of the flow's receiver (Zhu et al., SIGCOMM 2015, section 3).
 //!
-//! Both cut the rate by what they are told and win it back by the same [`recovery`]. They are state machines without clock: times and
-//! bytes go in, a rate comes out. What is due is done when time is told, in order of time, so that a caller may look at any
-//! moment. Rates are whole bits per second on the wire; nothing is drawn at random.
+//! Both cut the rate on feedback and recover it by the same [`recovery`]. They are state machines without a clock:
+//! times and bytes go in, a rate comes out. Each call first runs the timers due by its time, in order, so a caller may
+//! read the rate at any moment. Rates are whole bits per second on the wire; nothing is random.
 
 mod dcqcn;
 mod qcn;
@@ -14,26 +14,26 @@ mod recovery;
 pub use dcqcn::{Dcqcn, DcqcnSettings};
 pub use qcn::{Qcn, QcnScope, QcnSettings, MAX_FEEDBACK};
 
-/// A setting of a reaction point that is not possible.
+/// A setting of a reaction point that is out of range.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{name}: {value}: {reason}")]
 pub struct SettingsError {
     /// The setting.
     pub name: &'static str,
-    /// What it is.
+    /// The given value.
     pub value: u64,
-    /// What it may be.
+    /// The permitted values.
     pub reason: &'static str,
 }
 
-/// Shortest period of a timer, in picoseconds: 1 us.
+/// Minimum period of a timer, in picoseconds: 1 us.
 const MIN_PERIOD_PS: u64 = 1_000_000;
-/// Longest one: 1000 s.
+/// Maximum period of a timer: 1000 s.
 const MAX_PERIOD_PS: u64 = 1_000_000_000_000_000;
-/// Highest rate that is added in one step: 1 Tb/s.
+/// Maximum rate that is added in one step: 1 Tb/s.
 const MAX_INCREASE_BPS: u64 = 1_000_000_000_000;
 
-/// Refuses a value outside of its range.
+/// Checks that a value is within its range.
 fn within(
     name: &'static str,
     value: u64,
@@ -46,7 +46,7 @@ fn within(
     Err(SettingsError { name, value, reason })
 }
 
-/// Checks the settings that both kinds have.
+/// Checks the settings that both kinds share.
 fn check_recovery(rules: &recovery::Rules, min_bps: u64) -> Result<(), SettingsError> {
     within("cycle_bytes", rules.cycle_bytes, 1_000..=u64::MAX >> 1, "must be at least 1000")?;
     within("timer_ps", rules.cycle.as_ps(), MIN_PERIOD_PS..=MAX_PERIOD_PS, "must be from 1 us to 1000 s")?;

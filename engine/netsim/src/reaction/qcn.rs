@@ -6,7 +6,7 @@ use units::{DataRate, Duration, Time};
 use super::recovery::{Recovery, Rules};
 use super::{check_recovery, within, SettingsError};
 
-/// The strongest feedback: six bits.
+/// The maximum feedback: six bits.
 pub const MAX_FEEDBACK: u8 = 63;
 
 /// Settings of QCN at a sender, with the defaults of IEEE8021-CN-MIB.
@@ -20,36 +20,36 @@ pub struct QcnSettings {
     pub timer_ps: u64,
     /// `rpgThreshold`: cycles until the target rises. Default 5.
     pub fast_cycles: u32,
-    /// `rpgAiRate`: what a cycle of active increase adds to the target. Default 5 Mb/s.
+    /// `rpgAiRate`: increase of the target per cycle of active increase. Default 5 Mb/s.
     pub active_bps: u64,
-    /// `rpgHaiRate`: what one of hyper-active increase adds, times how many there have been. Default 50 Mb/s.
+    /// `rpgHaiRate`: increase per cycle of hyper-active increase, times the number of these cycles so far. Default 50 Mb/s.
     pub hyper_bps: u64,
     /// `rpgGd`: feedback f cuts the rate by f / 2^n of it. Default 7.
     pub gain_shift: u32,
-    /// `rpgMinDecFac`: what one cut leaves at least, in percent. Default 50.
+    /// `rpgMinDecFac`: minimum that one cut leaves of the rate, in percent. Default 50.
     pub min_decrease_percent: u32,
-    /// `rpgMinRate`: no rate is lower. Default 5 Mb/s.
+    /// `rpgMinRate`: the minimum rate. Default 5 Mb/s.
     pub min_bps: u64,
-    /// Cuts within the first cycle of bytes remember the target of the first. Default true.
+    /// Whether further cuts within the first cycle of bytes keep the target of the first cut. Default true.
     pub extra_fast_recovery: bool,
-    /// Cycles after fast recovery are half as long (Alizadeh et al., Allerton 2008). Default true.
+    /// Whether cycles after fast recovery are half as long (Alizadeh et al., Allerton 2008). Default true.
     pub halved_cycles: bool,
-    /// Of what a host has a reaction point each. Default flow.
+    /// The flows of a host that share a reaction point. Default flow.
     #[serde(skip_serializing_if = "QcnScope::is_flow")]
     pub scope: QcnScope,
 }
 
-/// Of what a host has a reaction point each: all that shares one is slowed down together.
+/// The flows of a host that share a reaction point, and are slowed down together.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum QcnScope {
-    /// Of a 5-tuple.
+    /// Each 5-tuple has its own.
     #[default]
     Flow,
-    /// Of all that it sends to one address.
+    /// All flows to one address.
     Pair,
-    /// Of all that it sends.
+    /// All flows.
     Host,
 }
 
@@ -79,10 +79,10 @@ impl Default for QcnSettings {
 }
 
 impl QcnSettings {
-    /// Checks that a reaction point can be made of them.
+    /// Checks that the settings are within their ranges.
     pub fn check(&self) -> Result<(), SettingsError> {
         check_recovery(&self.rules(), self.min_bps)?;
-        // With less than 6 a strong feedback would take more than there is.
+        // Below 6, a strong feedback would cut more than the whole rate.
         within("gain_shift", self.gain_shift.into(), 6..=30, "must be from 6 to 30")?;
         let percent = self.min_decrease_percent.into();
         within("min_decrease_percent", percent, 1..=100, "must be from 1 to 100")
@@ -102,7 +102,7 @@ impl QcnSettings {
     }
 }
 
-/// QCN's reaction point of one flow. One at line rate limits nothing and may be given up.
+/// QCN's reaction point of one flow. At line rate it limits nothing and may be removed.
 ///
 /// ```
 /// use netsim::reaction::{Qcn, QcnSettings};
@@ -121,7 +121,7 @@ pub struct Qcn {
 }
 
 impl Qcn {
-    /// Creates a reaction point at the rate of the line. The settings are to be checked before.
+    /// Creates a reaction point at line rate. The settings must have been checked.
     pub fn new(settings: QcnSettings, line: DataRate) -> Self {
         Self { settings, recovery: Recovery::new(settings.rules(), line.as_bps()) }
     }
@@ -164,17 +164,17 @@ impl Qcn {
         self.recovery.next_timeout()
     }
 
-    /// Returns the rate in bits per second on the wire, as of the last call that told the time.
+    /// Returns the rate in bits per second on the wire, as of the last call with a time.
     pub fn rate_bps(&self) -> u64 {
         self.recovery.rate_bps
     }
 
-    /// Returns what the rate recovers to, bits per second.
+    /// Returns the rate to which the flow recovers, in bits per second.
     pub fn target_bps(&self) -> u64 {
         self.recovery.target_bps
     }
 
-    /// Returns whether the rate is that of the line.
+    /// Returns whether the rate is the line rate.
     pub fn is_at_line_rate(&self) -> bool {
         self.recovery.is_complete()
     }

@@ -1,11 +1,11 @@
-//! How a rate that was cut comes back: cycles of bytes and of time, each of which brings the rate half of the way to its target.
+//! Recovery of a rate after a cut: cycles of bytes and of time, each of which moves the rate half of the way to its target.
 //!
-//! A counter of bytes and a timer each count their cycles since the last cut: the *stages*. Until one of them has made a number of cycles the
-//! target stays (fast recovery); then each cycle raises it (active increase), and more when both have (hyper-active increase).
+//! A byte counter and a timer each count their cycles since the last cut: the *stages*. The target stays until one of them has made a given
+//! number of cycles (fast recovery); then each cycle raises it (active increase), and by more when both have (hyper-active increase).
 
 use units::{Duration, Time};
 
-/// See the module.
+/// The parameters of a recovery; see the module.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Rules {
     /// Bytes of a cycle.
@@ -14,15 +14,15 @@ pub(super) struct Rules {
     pub(super) cycle: Duration,
     /// The target stays while both stages are lower.
     pub(super) fast_cycles: u32,
-    /// Both stages must be higher for hyper-active increase, whose step grows by how much.
+    /// Both stages must be higher for hyper-active increase, whose step grows with the difference.
     pub(super) hyper_above: u32,
-    /// Added to the target in active increase, bits per second.
+    /// Increase of the target in active increase, in bits per second.
     pub(super) active_bps: u64,
-    /// Added in hyper-active increase for each stage above.
+    /// Increase in hyper-active increase, for each stage above `hyper_above`.
     pub(super) hyper_bps: u64,
-    /// Cycles after fast recovery are half as long.
+    /// Whether cycles after fast recovery are half as long.
     pub(super) are_halved: bool,
-    /// A target above ten times the rate is brought nearer at the end of a first cycle, to an eighth.
+    /// Whether a target above ten times the rate is cut to an eighth at the end of a first cycle.
     pub(super) is_far_target_cut: bool,
 }
 
@@ -31,7 +31,7 @@ pub(super) struct Rules {
 pub(super) struct Recovery {
     rules: Rules,
     line_bps: u64,
-    /// Neither rate is above `line_bps`, nor the rate above its target.
+    /// Neither rate is above `line_bps`, and the rate is not above its target.
     pub(super) target_bps: u64,
     pub(super) rate_bps: u64,
     bytes_left: u64,
@@ -55,7 +55,7 @@ impl Recovery {
         }
     }
 
-    /// Returns whether the rate is that of the line.
+    /// Returns whether the rate is the line rate.
     pub(super) fn is_complete(&self) -> bool {
         self.rate_bps == self.line_bps
     }
@@ -69,14 +69,14 @@ impl Recovery {
         self.bytes_left = self.rules.cycle_bytes;
     }
 
-    /// Restarts both stages and the timer at the rate that was cut to.
+    /// Restarts both stages and the timer, with the rate after a cut.
     pub(super) fn restart(&mut self, now: Time, rate_bps: u64) {
         (self.byte_stage, self.time_stage) = (0, 0);
         self.rate_bps = rate_bps;
         self.timer_at = now + self.rules.cycle;
     }
 
-    /// Returns when the timer expires; `None` when there is nothing to recover.
+    /// Returns when the timer expires; `None` if there is nothing to recover.
     pub(super) fn next_timeout(&self) -> Option<Time> {
         (!self.is_complete()).then_some(self.timer_at)
     }
@@ -116,7 +116,7 @@ impl Recovery {
         } else if higher >= self.rules.fast_cycles {
             self.target_bps = self.target_bps.saturating_add(self.rules.active_bps).min(self.line_bps);
         }
-        // Rounded up, so that a rate arrives at its target.
+        // Rounded up, so that a rate reaches its target.
         self.rate_bps += (self.target_bps - self.rate_bps).div_ceil(2);
     }
 }

@@ -1,4 +1,4 @@
-//! What happens to packets end to end, by the class they were sent with.
+//! End-to-end measurements of packets, by the class with which they were sent.
 
 use units::{Duration, Histogram};
 use wire::{Ecn, PacketClass};
@@ -20,11 +20,11 @@ impl Count {
     }
 }
 
-/// What a NIC's queue did to the packets of one class.
+/// Marks and drops of a NIC's queue for the packets of one class.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ClassCounts {
-    /// Given CE.
+    /// Marked with CE.
     pub marked: u64,
     /// Dropped by the AQM.
     pub early_dropped: u64,
@@ -33,7 +33,7 @@ pub struct ClassCounts {
 }
 
 impl ClassCounts {
-    /// Adds another queue's.
+    /// Adds the counts of another queue.
     pub fn add(&mut self, other: &Self) {
         self.marked += other.marked;
         self.early_dropped += other.early_dropped;
@@ -46,11 +46,11 @@ impl ClassCounts {
 pub struct ClassMeasures {
     /// Offered to NICs by hosts.
     pub sent: Count,
-    /// Arrived where it was to go.
+    /// Arrived at their destination.
     pub delivered: Count,
     /// Of these, with CE set.
     pub delivered_ce: u64,
-    /// From being offered to the NIC until the last bit has arrived.
+    /// Time from the offer to the NIC until the last bit has arrived.
     pub latency: Histogram,
 }
 
@@ -65,7 +65,7 @@ impl Measures {
         self.0[class as usize].sent.add(bytes);
     }
 
-    /// Counts a frame of `bytes` that has arrived at the host that it was for, this long after it was offered to the NIC.
+    /// Counts a frame of `bytes` that has arrived at its destination host, `latency` after it was offered to the NIC.
     #[inline]
     pub(crate) fn delivered(
         &mut self,

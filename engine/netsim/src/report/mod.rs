@@ -1,6 +1,6 @@
-//! What a run has shown, as data: the same run gives the same bytes.
+//! The results of a run, as data: the same run gives the same bytes.
 //!
-//! Times are picoseconds, sizes bytes without FCS, energies joules. Lists are in the order of the spec.
+//! Times are in picoseconds, sizes in bytes without FCS, energies in joules. Lists are in the order of the spec.
 
 pub(crate) mod measures;
 pub(crate) mod queue_depth;
@@ -19,25 +19,25 @@ pub use self::measures::{ClassCounts, Count};
 pub struct Report {
     /// The spec's seed.
     pub seed: u64,
-    /// Virtual time that has passed.
+    /// Elapsed virtual time.
     pub elapsed_ps: u64,
-    /// Whether nothing was left to happen.
+    /// Whether no event was left, link changes apart.
     pub idle: bool,
     /// Events handled.
     pub events: u64,
     /// P4 passes of all switches.
     pub p4_passes: u64,
-    /// Where every packet went.
+    /// Packet counts of the whole fabric.
     pub conservation: Conservation,
-    /// By class as sent, every class named.
+    /// By class as sent; every class is included.
     pub classes: BTreeMap<&'static str, ClassReport>,
     /// Latency of all classes together; absent when nothing was delivered.
     pub latency: Option<LatencyReport>,
-    /// What all NICs' queues did, by class as sent, every class named.
+    /// Marks and drops of all NICs' queues, by class as sent; every class is included.
     pub nic_queues: BTreeMap<&'static str, ClassCounts>,
     /// The hosts.
     pub hosts: Vec<HostReport>,
-    /// TCP flows, in the order in which they were given; left out when there are none.
+    /// TCP flows, in the order in which they were started; left out when there are none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub flows: Vec<FlowReport>,
     /// Applications and their transfers; left out when there are none.
@@ -45,41 +45,41 @@ pub struct Report {
     pub workload: Option<WorkloadReport>,
     /// The switches.
     pub switches: Vec<SwitchReport>,
-    /// Energy of the transmitters whose power the spec tells.
+    /// Energy of the transmitters whose power the spec gives.
     pub energy: EnergyReport,
     /// Queue depth over time at the switches.
     pub queue_depth: QueueDepthReport,
-    /// Both directions of each link of which the spec has a fault; left out when there are none.
+    /// Both directions of each link with a fault in the spec; left out when there are none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub faults: Vec<FaultyLinkReport>,
-    /// Queues for which pauses have come, at switches and at NICs, in the order of the links; left out when there are none.
+    /// Queues that have received pauses, at switches and NICs, in the order of the links; left out when there are none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub pauses: Vec<PausedQueueReport>,
 }
 
-/// A queue for which pauses have come, at the sending end of a link.
+/// A queue that has received pauses, at the sending end of a link.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PausedQueueReport {
-    /// The node that was to pause.
+    /// The node that received the pauses.
     pub node: String,
     /// The port by which it sends.
     pub port: u16,
     /// The node that sent the pauses.
     pub peer: String,
-    /// The port by which that sent them.
+    /// The port by which the peer sent them.
     pub peer_port: u16,
-    /// The priority that was to pause.
+    /// The paused priority.
     pub priority: u8,
-    /// Pauses with a time above 0, obeyed or not, also those that went on with one before.
+    /// Pauses with a time above 0, obeyed or not, including those that extended another.
     pub pauses: u64,
-    /// How long the queue was paused.
+    /// Time for which the queue was paused.
     pub paused_ps: u64,
-    /// How long it was paused at most without a gap.
+    /// Maximum time for which it was paused without a gap.
     pub longest_ps: u64,
 }
 
-/// One direction of a link that was to fail.
+/// One direction of a link with a fault in the spec.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FaultyLinkReport {
@@ -89,13 +89,13 @@ pub struct FaultyLinkReport {
     pub port: u16,
     /// The node at the other end.
     pub peer: String,
-    /// How long the link was down.
+    /// Time for which the link was down.
     pub down_ps: u64,
-    /// Packets lost for it, by class as sent; those that switches made are `control`. Classes that lost none are left out.
+    /// Packets lost on it, by class as sent; packets that switches generated are `control`. Classes without losses are left out.
     pub lost: BTreeMap<&'static str, u64>,
 }
 
-/// Packet counts of the whole fabric. Packets that came in went out, were lost, or are still inside.
+/// Packet counts of the whole fabric. Packets that entered have left, were lost, or are still inside.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Conservation {
@@ -105,13 +105,13 @@ pub struct Conservation {
     pub packet_outs: u64,
     /// Made inside switches: clones, and replicas beyond the first.
     pub copies: u64,
-    /// Arrived at the host that it was for.
+    /// Arrived at their destination host.
     pub delivered: u64,
     /// Arrived at another host.
     pub misdelivered: u64,
     /// Sent to the controller.
     pub packet_ins: u64,
-    /// Did not fit a NIC's queue.
+    /// Did not fit a NIC's queue, or were dropped by its AQM.
     pub nic_drops: u64,
     /// Dropped by switches.
     pub switch_drops: u64,
@@ -135,7 +135,7 @@ impl Conservation {
     }
 }
 
-/// Packets appeared or vanished: the simulator is wrong, and so may be every number of this run.
+/// Packets have appeared or vanished: the simulator is wrong, and every number of this run may be.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "packets are not conserved: {0:?}; switches whose own counts do not add up: {1:?}; please report this as a bug"
@@ -153,15 +153,15 @@ pub struct ConservationError(
 pub struct ClassReport {
     /// Offered to NICs by hosts.
     pub sent: Count,
-    /// Arrived at the hosts that they were for.
+    /// Arrived at their destination hosts.
     pub delivered: Count,
     /// Of these, packets with CE set.
     pub delivered_ce: u64,
-    /// From the offer to the NIC to the arrival of the last bit; absent when nothing was delivered.
+    /// Time from the offer to the NIC to the arrival of the last bit; absent when nothing was delivered.
     pub latency: Option<LatencyReport>,
 }
 
-/// A distribution of latencies. The quantiles are within 0.2 %, the rest is exact.
+/// A distribution of latencies. The quantiles are within 0.2 %, the other values are exact.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LatencyReport {
@@ -187,72 +187,72 @@ pub struct HostReport {
     pub name: String,
     /// Frames offered to the NIC.
     pub offered: u64,
-    /// Frames that did not fit the NIC's queue or that its AQM dropped.
+    /// Frames that did not fit the NIC's queue, or that its AQM dropped.
     pub nic_drops: u64,
     /// Frames and bytes that left the NIC.
     pub sent: Count,
-    /// Frames and bytes that arrived and were for this host.
+    /// Frames and bytes that arrived for this host.
     pub received: Count,
-    /// Frames that arrived and were not.
+    /// Frames that arrived for another host.
     pub misdelivered: u64,
     /// Maximum number of bytes that waited in the NIC.
     pub max_queue_bytes: u64,
-    /// The NIC's own account of its EEE: absent when off.
+    /// The NIC's own account of its EEE; absent when EEE is off.
     pub eee: Option<EeeAccount>,
-    /// Pause frames of its switch: absent where NICs have no classes.
+    /// Pause frames from its switch; absent when NICs have no classes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pauses: Option<PauseAccount>,
-    /// QCN of the NIC: absent when off.
+    /// QCN of the NIC; absent when off.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub qcn: Option<QcnReport>,
-    /// DCQCN of the host: absent when off.
+    /// DCQCN of the host; absent when off.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dcqcn: Option<DcqcnReport>,
 }
 
-/// What became of the frames of MAC control that came to a NIC.
+/// What happened to the MAC control frames that arrived at a NIC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PauseAccount {
-    /// Pauses that were obeyed, and ends of pauses.
+    /// Pauses that were obeyed, including ends of pauses.
     pub obeyed: u64,
-    /// Frames that moved nothing: malformed, of another opcode, for queues that are not paused here.
+    /// Frames without effect: malformed, with another opcode, or for queues that may not be paused here.
     pub ignored: u64,
 }
 
-/// What congestion notification messages have done at a NIC.
+/// Congestion notification messages at a NIC.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct QcnReport {
-    /// Messages that have arrived.
+    /// Messages that arrived.
     pub messages: u64,
-    /// Of them: not well-formed.
+    /// Of these, malformed ones.
     pub malformed: u64,
-    /// Of them: for a flow that another host sends.
+    /// Of these, ones for a flow that another host sends.
     pub unknown_flow: u64,
-    /// Of them: with feedback 0.
+    /// Of these, ones with feedback 0.
     pub without_effect: u64,
-    /// Of them: for a flow without limiter, when there were as many as a NIC has.
+    /// Of these, ones for a flow without a limiter, when the NIC had the maximum number of limiters.
     pub without_limiter: u64,
-    /// Maximum number of flows that were limited at a time.
+    /// Maximum number of flows limited at a time.
     pub max_limiters: u64,
 }
 
-/// What DCQCN has done at a host, as receiver and as sender.
+/// DCQCN at a host, as receiver and as sender.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DcqcnReport {
-    /// Packets that have arrived with CE.
+    /// Packets that arrived with CE.
     pub marked: u64,
     /// Notifications sent for them.
     pub cnps_sent: u64,
-    /// Notifications that have arrived.
+    /// Notifications that arrived.
     pub cnps: u64,
-    /// Of them: not well-formed, or about a flow that another host sends.
+    /// Of these, ones that were malformed, or about a flow that another host sends.
     pub malformed: u64,
-    /// Of them: for a flow without limiter, when there were as many as a NIC has.
+    /// Of these, ones for a flow without a limiter, when the NIC had the maximum number of limiters.
     pub without_limiter: u64,
-    /// Maximum number of flows that were limited at a time.
+    /// Maximum number of flows limited at a time.
     pub max_limiters: u64,
 }
 
@@ -260,70 +260,70 @@ pub struct DcqcnReport {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FlowReport {
-    /// The host that sends.
+    /// The sending host.
     pub source: String,
-    /// The host that receives.
+    /// The receiving host.
     pub destination: String,
     /// Bytes to be sent.
     pub bytes: u64,
-    /// When the connection was opened.
+    /// When the connection is opened.
     pub start_ps: u64,
-    /// Bytes that have arrived in order.
+    /// Bytes that arrived in order.
     pub received_bytes: u64,
-    /// From the start until the last byte and the FIN had arrived; absent when they have not.
+    /// Time from the start until the last byte and the FIN had arrived; absent when they have not.
     pub completion_ps: Option<u64>,
     /// Bytes over completion time.
     pub goodput_bps: Option<u64>,
-    /// Segments with payload sent, retransmissions included.
+    /// Segments with payload sent, including retransmissions.
     pub data_segments: u64,
-    /// Segments sent again, SYNs not counted.
+    /// Segments retransmitted, without SYNs.
     pub retransmitted_segments: u64,
-    /// Losses found by duplicate ACKs.
+    /// Losses detected by duplicate ACKs.
     pub fast_recoveries: u64,
-    /// Expirations of the sender's retransmission timer, SYNs' included.
+    /// Expirations of the sender's retransmission timer, including those of SYNs.
     pub timeouts: u64,
-    /// Windows reduced for ECN marks.
+    /// Window reductions for ECN marks.
     pub mark_reductions: u64,
-    /// An end has given up, because the other did not answer.
+    /// Whether an end has given up, because the other did not respond.
     pub given_up: bool,
 }
 
-/// Applications, and what their transfers have shown together.
+/// Applications, and the measurements of all their transfers.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct WorkloadReport {
     /// Whether every application in the foreground has finished.
     pub finished: bool,
-    /// When the last of them did.
+    /// When the last of them finished.
     pub finished_ps: Option<u64>,
-    /// One by one, in the order of the description.
+    /// The applications, in the order of the description.
     pub applications: Vec<ApplicationReport>,
     /// Transfers of all applications.
     pub flows: TransfersReport,
-    /// Time with at least one transfer that had begun and not ended.
+    /// Time with at least one transfer in progress.
     pub busy_ps: u64,
-    /// What the scheduler of flows did; absent without one.
+    /// Counts of the scheduler of flows; absent without one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub scheduler: Option<SchedulerReport>,
 }
 
-/// What a scheduler of flows did.
+/// Counts of a scheduler of flows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SchedulerReport {
-    /// Flows that it was told of.
+    /// Flows reported to it.
     pub flows: u64,
     /// Transfers too small to be announced.
     pub mice: u64,
-    /// Transfers over connections that others use, too, which it is not told of.
+    /// Transfers over connections that others also use, which are not reported to it.
     pub left_out: u64,
     /// Transfers for whose data the switches have no path.
     pub without_path: u64,
-    /// Reports that it did not take.
+    /// Reports that it refused.
     pub refused: u64,
-    /// How often it decided.
+    /// Number of decisions.
     pub decisions: u64,
-    /// Rates that it sent to hosts.
+    /// Rates sent to hosts.
     pub rates: u64,
     /// Rates that arrived after their flow's end.
     pub late: u64,
@@ -331,66 +331,66 @@ pub struct SchedulerReport {
     pub without_limiter: u64,
 }
 
-/// Transfers: requests with their answers. A completion lasts from the beginning, a handshake that is waited for included, until the last byte
-/// has arrived.
+/// Transfers: requests with their responses. A completion time lasts from the beginning, including a handshake that is
+/// waited for, until the last byte has arrived.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TransfersReport {
-    /// Begun.
+    /// Transfers begun.
     pub started: u64,
-    /// Finished.
+    /// Transfers finished.
     pub finished: u64,
-    /// Failed, because a connection was given up.
+    /// Transfers failed, because a connection was given up.
     pub given_up: u64,
-    /// Maximum number of connections that were open at a time, those of the list of flows included.
+    /// Maximum number of connections open at a time, including those of the list of flows.
     pub most_connections: u64,
-    /// Payload that has arrived in order, at both ends of all connections.
+    /// Payload that arrived in order, at both ends of all connections.
     pub bytes_received: u64,
-    /// Completions of those that finished.
+    /// Completion times of finished transfers.
     pub completion_ps: Option<Distribution>,
-    /// Completions of those of at most 1 MB: what the papers call short.
+    /// Completion times of finished transfers of at most 1 MB, which the papers call short.
     pub completion_small_ps: Option<Distribution>,
-    /// By bytes of the larger direction.
+    /// By bytes in the larger direction.
     pub by_size: Vec<SizeReport>,
-    /// Of those with a connection of their own: completion over the least time that the path allows.
+    /// Completion time over the minimum time that the path allows, for transfers with their own connection.
     pub slowdown: SlowdownReport,
     /// The same by size.
     pub slowdown_by_size: Vec<SlowdownReport>,
-    /// Segments with payload sent, by both ends, those sent again included.
+    /// Segments with payload sent by both ends, including retransmissions.
     pub data_segments: u64,
-    /// Segments sent again; SYNs not.
+    /// Segments retransmitted, without SYNs.
     pub retransmitted_segments: u64,
-    /// Recoveries begun by duplicate ACKs.
+    /// Recoveries started by duplicate ACKs.
     pub fast_recoveries: u64,
-    /// Expirations of retransmission timers, SYNs' included.
+    /// Expirations of retransmission timers, including those of SYNs.
     pub timeouts: u64,
-    /// Of these, before the connection was established.
+    /// Of these, ones before the connection was established.
     pub syn_timeouts: u64,
-    /// Windows reduced for ECN marks.
+    /// Window reductions for ECN marks.
     pub mark_reductions: u64,
 }
 
-/// Transfers of a class of size.
+/// Transfers of one size class.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SizeReport {
-    /// Largest size of the class; the last has none.
+    /// Maximum size of the class; the last has none.
     pub up_to_bytes: Option<u64>,
-    /// How many finished.
+    /// Number of finished transfers.
     pub count: u64,
-    /// Their completions.
+    /// Their completion times.
     pub completion_ps: Option<Distribution>,
-    /// Mean of bytes over completion.
+    /// Mean of bytes over completion time.
     pub goodput_bps_mean: Option<u64>,
 }
 
-/// What an EEE state machine counts itself.
+/// Counts of an EEE state machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct EeeAccount {
     /// Wakes.
     pub wakes: u64,
-    /// Time in low power idle, over finished sleeps.
+    /// Time in low-power idle, over finished sleeps.
     pub lpi_ps: u64,
 }
 
@@ -412,13 +412,13 @@ pub struct SwitchReport {
     pub drops: BTreeMap<&'static str, u64>,
     /// Runs of parser and ingress.
     pub p4_passes: u64,
-    /// Packets sent round again.
+    /// Packets recirculated.
     pub recirculated: u64,
-    /// Packets given by the controller.
+    /// Packets from the controller.
     pub packet_outs: u64,
-    /// Packets sent to the controller.
+    /// Packets to the controller.
     pub packet_ins: u64,
-    /// Of these, lost because too many waited to be taken.
+    /// Of these, ones lost because too many waited to be taken.
     pub packet_ins_lost: u64,
     /// Ports with links.
     pub ports: Vec<PortReport>,
@@ -436,13 +436,13 @@ pub struct PortReport {
     pub received: Count,
     /// Frames and bytes sent.
     pub sent: Count,
-    /// Drops attributed to this port, by cause.
+    /// Drops counted at this port, by cause.
     pub drops: BTreeMap<&'static str, u64>,
     /// Frames sent after one that was queued later.
     pub reordered: u64,
-    /// Maximum number of packets in the queue, one that leaves in the same instant included.
+    /// Maximum number of packets in the port's queues, including one that leaves at the same instant.
     pub max_queue_packets: u64,
-    /// Maximum number of bytes in the queue, likewise.
+    /// Maximum number of bytes in the port's queues, likewise.
     pub max_queue_bytes: u64,
 }
 
@@ -455,7 +455,7 @@ pub struct EnergyReport {
     /// By layer: `host_nic`, `leaf_to_host`, `leaf_to_spine`, `spine_to_leaf`, `leaf_to_leaf`, `spine_to_spine`; layers
     /// without transmitters are left out.
     pub layers: BTreeMap<&'static str, LayerEnergy>,
-    /// One by one.
+    /// The transmitters.
     pub transmitters: Vec<TransmitterReport>,
 }
 
@@ -463,27 +463,27 @@ pub struct EnergyReport {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LayerEnergy {
-    /// How many.
+    /// Number of transmitters.
     pub transmitters: u64,
     /// Energy used.
     pub used_joules: f64,
-    /// Without EEE.
+    /// Energy without EEE.
     pub legacy_joules: f64,
-    /// With sleep and wake in no time.
+    /// Energy if they slept and woke in no time.
     pub ideal_joules: f64,
     /// Share of their time with something on the wire.
     pub transmitting_share: f64,
-    /// Share of their time awake, transmitting included.
+    /// Share of their time awake, including transmission.
     pub active_share: f64,
-    /// Share of their time going to sleep.
+    /// Share of their time in transition to sleep.
     pub sleep_share: f64,
-    /// Share of their time in low power idle.
+    /// Share of their time in low-power idle.
     pub lpi_share: f64,
     /// Share of their time waking up.
     pub wake_share: f64,
-    /// Times they were woken.
+    /// Number of wakes.
     pub wakes: u64,
-    /// Transmissions that started before the PHY could be awake; not 0 means that what controls it is wrong.
+    /// Transmissions that started before the PHY could be awake. If it is not 0, the sender is wrong.
     pub violations: u64,
 }
 
@@ -499,19 +499,19 @@ pub struct TransmitterReport {
     pub peer: String,
     /// Its layer.
     pub layer: &'static str,
-    /// Whether it sleeps at all.
+    /// Whether EEE is on.
     pub eee: bool,
     /// Time with something on the wire.
     pub transmitting_ps: u64,
-    /// Time awake, transmitting included.
+    /// Time awake, including transmission.
     pub active_ps: u64,
-    /// Time going to sleep.
+    /// Time in transition to sleep.
     pub sleep_ps: u64,
-    /// Time in low power idle.
+    /// Time in low-power idle.
     pub lpi_ps: u64,
     /// Time waking up.
     pub wake_ps: u64,
-    /// Times it was woken.
+    /// Number of wakes.
     pub wakes: u64,
     /// See [`LayerEnergy::violations`].
     pub violations: u64,
@@ -525,7 +525,7 @@ pub struct TransmitterReport {
 pub struct QueueDepthReport {
     /// Length of a period; the first starts with the run.
     pub period_ps: u64,
-    /// Queues that were ever not empty.
+    /// Queues that were not always empty.
     pub queues: Vec<QueueSamples>,
 }
 
@@ -537,6 +537,6 @@ pub struct QueueSamples {
     pub switch: String,
     /// The port.
     pub port: u16,
-    /// Maximum number of bytes that waited in each period; zeros at the end are left out.
+    /// Maximum number of bytes waiting in each period; zeros at the end are left out.
     pub max_bytes: Vec<u64>,
 }

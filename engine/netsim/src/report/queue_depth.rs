@@ -1,7 +1,7 @@
 //! Queue depth over time: per queue, the maximum number of bytes that waited in each of a bounded number of equal periods.
 //!
-//! When the periods run out, they are made twice as long and each two become one, so a run of any length is
-//! covered from its start with at least half the number of samples, and no peak is ever lost.
+//! When the periods run out, their length doubles and each two become one. So a run of any length is covered from its
+//! start with at least half the number of samples, and no peak is lost.
 
 use units::{Duration, Time};
 
@@ -30,7 +30,7 @@ impl QueueDepth {
     /// Creates the series of `queues` queues with at most `max_samples` finished samples, at first of `period` each.
     ///
     /// # Panics
-    /// When the period has no length, or the number of samples is odd or zero.
+    /// If the period is zero, or the number of samples is odd or zero.
     pub fn new(queues: usize, period: Duration, max_samples: usize) -> Self {
         assert!(!period.is_zero(), "queue depth needs a period");
         assert!(max_samples >= 2 && max_samples % 2 == 0, "queue depth needs an even number of samples");
@@ -51,7 +51,7 @@ impl QueueDepth {
         }
     }
 
-    /// Gives a queue this depth from now on.
+    /// Sets the depth of a queue from now on.
     #[inline]
     pub fn observe(&mut self, queue: usize, depth: u64) {
         let series = &mut self.queues[queue];
@@ -61,8 +61,8 @@ impl QueueDepth {
 
     fn finish_period(&mut self) {
         if self.finished == self.max_samples {
-            // The current period began where an even number of periods had ended, so its longer form began
-            // there too, and has as much again to go.
+            // The current period began after an even number of periods, so its longer form began there too, and lasts
+            // for another period.
             self.period_end += self.period;
             self.double();
             return;
@@ -94,7 +94,7 @@ impl QueueDepth {
         self.period
     }
 
-    /// Returns the peaks of a queue from the start of the run on, in bytes. The last is that of the period not finished yet.
+    /// Returns the peaks of a queue from the start of the run on, in bytes. The last is the peak of the current period.
     /// Zeros at the end are left out.
     pub fn samples(&self, queue: usize) -> Vec<u64> {
         let series = &self.queues[queue];

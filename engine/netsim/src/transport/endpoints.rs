@@ -1,8 +1,8 @@
-//! Both ends of the hosts' TCP connections (crate `tcp`), and what goes over each connection.
+//! Both ends of the hosts' TCP connections (crate `tcp`), and the exchanges over each connection.
 //!
-//! Over a connection go *exchanges*: the side that opens sends a request, the other sends a response when all of it has
-//! arrived. A flow is one exchange with an empty response. A connection of one exchange is closed by who sends its last byte; a
-//! persistent one stays open. The state of a connection that both sides have closed is given to the next one.
+//! A connection carries *exchanges*: the opening side sends a request, and the other side sends a response when the whole request
+//! has arrived. A flow is one exchange with an empty response. A connection of one exchange is closed by the side that sends its
+//! last byte; a persistent one stays open. When both sides have closed a connection, the next one reuses its state.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -26,64 +26,64 @@ pub(super) const SERVER: usize = 1;
 /// One end of a connection.
 struct End {
     connection: Connection,
-    /// Time of its entry in the timers that is valid; other entries are out of date.
+    /// Time of its valid entry in the timers; other entries are out of date.
     timer: Time,
     host: u32,
-    /// Of frames that leave; the codepoint is each segment's.
+    /// Addresses of its frames; the ECN codepoint is each segment's.
     addresses: Addresses,
     dscp: u8,
-    /// The limiter of its NIC that its frames wait in.
+    /// The limiter of its NIC in which its frames wait.
     limiter: Option<NonZeroU32>,
 }
 
-/// What has opened a connection.
+/// What opened a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Owner {
-    /// A flow of the list, by number.
+    /// A flow of the list, by index.
     Flow(usize),
     /// An application.
     Application,
 }
 
-/// An exchange under the names of what has asked for it.
+/// An exchange under the names of its requester.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Asked {
     pub(crate) id: TransferId,
     /// Its number at the scheduler of flows, or 0.
     pub(crate) number: u64,
-    /// The least time that its path allows, where that is known.
+    /// The minimum time that its path allows, if that is known.
     pub(crate) ideal: Option<Duration>,
 }
 
-/// One request and its answer.
+/// One request and its response.
 #[derive(Clone, Copy, Debug)]
 struct Exchange {
-    /// Of an application; `None` of a flow of the list.
+    /// The application's names; `None` for a flow of the list.
     asked: Option<Asked>,
     began: Time,
     request_bytes: u64,
     response_bytes: u64,
-    /// Where its request ends in the stream that it is part of.
+    /// End of its request in the stream of requests.
     request_end: u64,
-    /// Where its answer ends.
+    /// End of its response in the stream of responses.
     response_end: u64,
 }
 
-/// What goes over a connection.
+/// The use of a connection.
 struct Session {
     number: Number,
     owner: Owner,
     /// When it opens; `None` once it is open.
     opens_at: Option<Time>,
-    /// It stays open, and applications know it by this name.
+    /// The name by which applications know it, if it stays open.
     persistent: Option<(u32, u32)>,
-    /// Not finished yet, in order.
+    /// Unfinished exchanges, in order.
     exchanges: VecDeque<Exchange>,
     /// How many of them, from the first on, have been answered.
     answered: usize,
-    /// After the last request and the last answer.
+    /// The ends of the last request and the last response in their streams.
     end: [u64; 2],
-    /// When everything that a flow sends has arrived, its FIN included.
+    /// When everything that a flow sends had arrived, its FIN included.
     delivered: Option<Time>,
     is_free: bool,
 }
@@ -98,21 +98,21 @@ pub(crate) struct TransferEnd {
     pub(crate) finished: bool,
 }
 
-/// All connections of a fabric. The ends of the one at slot `p` are `2 p`, which opens, and `2 p + 1`.
+/// All connections of a fabric. The ends of the connection in slot `p` are `2 p`, which opens, and `2 p + 1`.
 #[derive(Default)]
 pub(super) struct Endpoints {
     sessions: Vec<Session>,
     ends: Vec<End>,
-    /// Slots of connections that are over, in the order in which they ended.
+    /// Slots of connections that have ended, in the order in which they ended.
     free: VecDeque<u32>,
-    /// When a timer of each end may expire. The first is exact; behind it may be entries that are too early or out of date.
+    /// Times at which timers of the ends may expire. The first is exact; later entries may be too early or out of date.
     timers: BinaryHeap<Reverse<(Time, u32)>>,
     ended: VecDeque<TransferEnd>,
-    /// What connections that are over have counted.
+    /// Counts of connections that have ended.
     past: Counts,
 }
 
-/// What connections of applications have counted, both ends together.
+/// Counts of applications' connections, both ends together.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Counts {
     pub(crate) bytes_received: u64,
@@ -136,31 +136,31 @@ impl Counts {
 /// A connection to be opened.
 pub(crate) struct Opening<'a> {
     pub(crate) settings: &'a Settings,
-    /// Hosts' numbers: of the side that opens, and of the other.
+    /// Indices of the hosts: the opening side, and the other.
     pub(crate) hosts: [usize; 2],
-    /// Of the frames that each of them sends.
+    /// Addresses of the frames that each of them sends.
     pub(crate) addresses: [Addresses; 2],
-    /// Of the frames of both.
+    /// DSCP of the frames of both.
     pub(crate) dscp: u8,
     pub(crate) owner: Owner,
-    /// It stays open for more exchanges, under this name.
+    /// The name under which it stays open for more exchanges, if it does.
     pub(crate) persistent: Option<(u32, u32)>,
-    /// When; `None` is now.
+    /// When to open it; `None` is now.
     pub(crate) at: Option<Time>,
 }
 
 /// A frame that leaves.
 pub(super) struct Outgoing {
     pub(super) host: usize,
-    /// With payload.
+    /// Length with payload.
     pub(super) len: usize,
-    /// The owner that is told when it has left the NIC.
+    /// The owner to notify when it has left the NIC.
     pub(super) owner: Option<NonZeroU32>,
-    /// The limiter that it waits in there.
+    /// The limiter in which it waits there.
     pub(super) limiter: Option<NonZeroU32>,
 }
 
-/// One side of a connection, which others may have followed in its slot.
+/// One side of a connection, whose slot may by now belong to another connection.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Side {
     pub(crate) slot: usize,
@@ -174,7 +174,7 @@ impl Endpoints {
         self.sessions.is_empty()
     }
 
-    /// Takes a slot for a connection; `None` when [`MAX_CONNECTIONS`] are open.
+    /// Takes a slot for a connection; `None` if [`MAX_CONNECTIONS`] are open.
     pub(super) fn open(&mut self, opening: &Opening<'_>) -> Option<usize> {
         let slot = match self.free.pop_front() {
             Some(slot) => slot as usize,
@@ -211,14 +211,14 @@ impl Endpoints {
         } else {
             self.ends[2 * slot + CLIENT] = client;
             self.ends[2 * slot + SERVER] = server;
-            session.exchanges = std::mem::take(&mut self.sessions[slot].exchanges); // Its memory; it is empty.
+            session.exchanges = std::mem::take(&mut self.sessions[slot].exchanges); // Reuses its memory; it is empty.
             self.sessions[slot] = session;
         }
         self.set_timer(2 * slot + CLIENT);
         Some(slot)
     }
 
-    /// Sends a request from the side that opens. Its segments are to be taken with [`Endpoints::poll_transmit`].
+    /// Sends a request from the opening side. Its segments must be taken with [`Endpoints::poll_transmit`].
     pub(super) fn request(
         &mut self,
         now: Time,
@@ -245,7 +245,7 @@ impl Endpoints {
         Ok(())
     }
 
-    /// Returns the outcome of an exchange, in the order in which they ended.
+    /// Returns the next outcome of an exchange, in the order in which exchanges ended.
     pub(super) fn pop_ended(&mut self) -> Option<TransferEnd> {
         self.ended.pop_front()
     }
@@ -254,19 +254,19 @@ impl Endpoints {
         !self.ended.is_empty()
     }
 
-    /// Notes that an exchange has failed before it began.
+    /// Notes that an exchange failed before it began.
     pub(super) fn refuse(&mut self, now: Time, asked: Asked, bytes: u64) {
         self.ended.push_back(TransferEnd { asked, began: now, bytes, finished: false });
     }
 
-    /// Returns the side of a connection that opens, or the other, which answers.
+    /// Returns the opening side of a connection, or the other side, which answers.
     pub(super) fn side(&self, slot: usize, answers: bool) -> Side {
         let side = if answers { SERVER } else { CLIENT };
         let host = self.ends[2 * slot + side].host as usize;
         Side { slot, host, number: self.sessions[slot].number, side }
     }
 
-    /// Returns a frame without data that this side would send, to see which path its switches choose, and the bytes of its headers.
+    /// Returns a frame without data that this side would send, to find its path through the switches, and the length of its headers.
     pub(super) fn probe(&self, side: Side) -> (Vec<u8>, u64) {
         let mut ports = side.number.ports();
         ports.rotate_left(side.side);
@@ -284,19 +284,19 @@ impl Endpoints {
         (frame, headers)
     }
 
-    /// Makes frames of this side wait in the limiter from now on, or in none; does nothing when the connection is over.
+    /// Makes frames of this side wait in the limiter from now on, or in none; does nothing if the connection has ended.
     pub(super) fn set_limiter(&mut self, side: Side, limiter: Option<NonZeroU32>) {
         if self.sessions[side.slot].number == side.number {
             self.ends[2 * side.slot + side.side].limiter = limiter;
         }
     }
 
-    /// Returns whether the connection at a slot is alive and the one of this name.
+    /// Returns whether the connection in a slot is live and has this name.
     pub(super) fn is_open(&self, slot: usize, name: (u32, u32)) -> bool {
         !self.sessions[slot].is_free && self.sessions[slot].persistent == Some(name)
     }
 
-    /// Returns the maximum number of connections that were open at a time.
+    /// Returns the maximum number of connections open at a time.
     pub(super) fn max_connections(&self) -> usize {
         self.sessions.len()
     }
@@ -311,7 +311,7 @@ impl Endpoints {
         self.sessions[slot].delivered
     }
 
-    /// Returns what the applications' connections have counted, those that are over and those that are alive.
+    /// Returns the counts of the applications' connections, those that have ended and those that are live.
     pub(super) fn counts(&self) -> Counts {
         let mut counts = self.past;
         let alive = self.sessions.iter().zip(self.ends.chunks_exact(2));
@@ -343,7 +343,7 @@ impl Endpoints {
         }
     }
 
-    /// Returns when the first timer expires, exactly.
+    /// Returns the exact time at which the first timer expires.
     pub(super) fn next_timeout(&mut self) -> Option<Time> {
         loop {
             let Reverse((time, end)) = *self.timers.peek()?;
@@ -359,7 +359,7 @@ impl Endpoints {
         }
     }
 
-    /// Handles the first timer that has expired. Returns its end, if there is one.
+    /// Handles the first expired timer. Returns its end, if there is one.
     pub(super) fn pop_due(&mut self, now: Time) -> Option<usize> {
         self.next_timeout().filter(|due| *due <= now)?;
         let Reverse((_, end)) = self.timers.pop()?;
@@ -371,7 +371,7 @@ impl Endpoints {
         Some(end)
     }
 
-    /// Hands a frame that has arrived at a host to the end that it belongs to. Returns that end, if there is one.
+    /// Passes a frame that has arrived at a host to its end of a connection. Returns that end, if there is one.
     pub(super) fn receive(&mut self, now: Time, host: usize, frame: &[u8]) -> Option<usize> {
         let network = Network::of(frame).ok()?;
         let (source, payload, len): (IpAddr, _, _) = match &network {
@@ -387,7 +387,7 @@ impl Endpoints {
         let (number, opens) = Number::of(header.destination_port(), header.source_port())?;
         let session = self.sessions.get(number.slot())?;
         if session.number != number || session.is_free {
-            return None; // Late, of a connection that is over; no end answers it.
+            return None; // A late segment of a connection that has ended; no end responds.
         }
         let end = 2 * number.slot() + if opens { CLIENT } else { SERVER };
         let this = &mut self.ends[end];
@@ -401,7 +401,7 @@ impl Endpoints {
         Some(end)
     }
 
-    /// Handles what has arrived at an end: requests are answered, exchanges finish, and the side that has received a FIN closes.
+    /// Handles the progress of an end: answers requests, finishes exchanges, and closes the side that has received a FIN.
     fn progress(&mut self, now: Time, end: usize) {
         let slot = end / 2;
         let session = &mut self.sessions[slot];
@@ -415,7 +415,7 @@ impl Endpoints {
                     break;
                 }
                 session.answered += 1;
-                // Refused only when this end has closed, and then nothing is left to answer.
+                // Refused only if this end has closed; then nothing is left to answer.
                 let sent = server.connection.send(exchange.response_bytes);
                 if session.persistent.is_none() && exchange.response_bytes > 0 && sent.is_ok() {
                     server.connection.close();
@@ -443,7 +443,7 @@ impl Endpoints {
         }
     }
 
-    /// Returns the congestion window of an end, which its host and the flow of its data belong to.
+    /// Returns an end's host, the flow of its data, and its congestion window.
     pub(super) fn window(&self, end: usize) -> (usize, FiveTuple, Bytes) {
         let End { connection, host, addresses, .. } = &self.ends[end];
         let mut ports = self.sessions[end / 2].number.ports();
@@ -460,7 +460,7 @@ impl Endpoints {
         (*host as usize, flow, connection.cwnd())
     }
 
-    /// Notes that a frame of a connection has left its host's NIC. Returns the end that may send more now, if that lets it.
+    /// Notes that a frame of a connection has left its host's NIC. Returns the end if it may send more because of that.
     pub(super) fn left_nic(&mut self, left: LeftNic) -> Option<usize> {
         let (number, side) = Number::of_owner(left.owner);
         let session = self.sessions.get(number.slot())?;
@@ -494,12 +494,12 @@ impl Endpoints {
         Some(Outgoing { host: this.host as usize, len, owner, limiter: this.limiter })
     }
 
-    /// Sets the timer of an end that has nothing more to send now, or releases its connection when that is over.
+    /// Sets the timer of an end that has nothing more to send now, or releases its connection if that has ended.
     fn all_is_sent(&mut self, end: usize) {
         let (slot, other) = (end / 2, end ^ 1);
         let states = [end, other].map(|end| self.ends[end].connection.state());
         match states {
-            // Ports come back much later than the last segment, so no end has to stay in TIME-WAIT once the other is closed.
+            // Ports are reused much later than the last segment, so no end must stay in TIME-WAIT once the other is closed.
             [State::TimeWait, State::Closed] => self.ends[end].connection.abort(),
             [State::Closed, State::TimeWait] => self.ends[other].connection.abort(),
             [State::Closed, _] => {}
@@ -512,14 +512,14 @@ impl Endpoints {
             let end = self.ends[end].connection.end();
             end.is_some_and(|end| !matches!(end, tcp::End::Finished | tcp::End::Aborted))
         };
-        // A peer that is told of no end has received everything, and nothing follows.
+        // A peer that is not told of the end has received everything, and nothing follows.
         let tells = self.ends[end].connection.tells_of_its_end();
         if has_failed(end) || !tells || self.ends[other].connection.end().is_some() {
             self.release(slot);
         }
     }
 
-    /// Releases a connection that is over, or that one side has given up; then the other drops it, too.
+    /// Releases a connection that has ended, or that one side has given up; then the other side drops it too.
     fn release(&mut self, slot: usize) {
         for end in [2 * slot + CLIENT, 2 * slot + SERVER] {
             self.past.add(&self.ends[end].connection);
@@ -534,7 +534,7 @@ impl Endpoints {
         }
         session.is_free = true;
         self.free.push_back(slot as u32);
-        // Entries out of date must not outnumber the valid ones, however many connections there have been.
+        // Outdated entries must not outnumber the valid ones, however many connections there have been.
         if self.timers.len() > 4 * self.ends.len() + 1024 {
             let ends = &self.ends;
             self.timers.retain(|Reverse((time, end))| ends[*end as usize].timer == *time);

@@ -1,4 +1,4 @@
-//! Flows of a list: each a connection of its own, and each in the report.
+//! Flows of a list: each has its own connection and its own report.
 
 use tcp::Settings;
 use units::Time;
@@ -9,31 +9,31 @@ use crate::network::Host;
 use crate::report::FlowReport;
 use crate::transport::endpoints::{Endpoints, Opening, Owner, CLIENT, SERVER};
 
-/// Bytes that one host sends to another over a connection of their own, which both close afterwards.
+/// Bytes that one host sends to another over their own connection, which both close afterwards.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FlowSpec {
-    /// Number of the host that opens and sends.
+    /// Index of the host that opens the connection and sends.
     pub source: usize,
-    /// Number of the host that receives.
+    /// Index of the host that receives.
     pub destination: usize,
-    /// Bytes of payload; none is a connection that is opened and closed.
+    /// Bytes of payload; with 0 the connection is only opened and closed.
     pub bytes: u64,
     /// When the connection is opened.
     pub start: Time,
 }
 
-/// A flow and the slot of its connection, which no other gets.
+/// A flow, and the slot of its connection, which is not reused.
 struct Flow {
     spec: FlowSpec,
     slot: usize,
 }
 
-/// All flows, in the order given.
+/// All flows, in the order in which they were added.
 #[derive(Default)]
 pub(super) struct Flows(Vec<Flow>);
 
 impl Flows {
-    /// Adds a flow between the hosts and returns its number. `now` is the fabric's time.
+    /// Adds a flow between the hosts and returns its index. `now` is the fabric's time.
     pub(super) fn add(
         &mut self,
         endpoints: &mut Endpoints,
@@ -59,7 +59,7 @@ impl Flows {
             source_host: from.name().to_owned(),
             destination_host: to.name().to_owned(),
         })?;
-        // What a connection cannot carry is refused before it takes a slot.
+        // Bytes that a connection cannot carry are refused before the flow takes a slot.
         tcp::Connection::connect(settings, 0).send(spec.bytes).map_err(|error| FlowError::Bytes { error })?;
         let number = self.0.len();
         let slot = endpoints
@@ -80,12 +80,12 @@ impl Flows {
         Ok(number)
     }
 
-    /// Returns a report of each flow, in the order added.
+    /// Returns the report of each flow, in the order in which they were added.
     pub(super) fn reports(&self, endpoints: &Endpoints, hosts: &[Host]) -> Vec<FlowReport> {
         (0..self.0.len()).filter_map(|number| self.report(number, endpoints, hosts)).collect()
     }
 
-    /// Returns a report of the flow of this number, if there is one.
+    /// Returns the report of the flow with this index, if there is one.
     pub(super) fn report(&self, number: usize, endpoints: &Endpoints, hosts: &[Host]) -> Option<FlowReport> {
         self.0.get(number).map(|Flow { spec, slot }| {
             let [client, server] = [CLIENT, SERVER].map(|side| endpoints.connection(*slot, side));

@@ -1,6 +1,6 @@
-//! TCP between the hosts: connections whose segments leave by the hosts' NICs, and the flows of a list.
+//! TCP between the hosts: connections whose segments leave through the hosts' NICs, and the flows of a list.
 //!
-//! A connection is opened by a flow ([`flows`]) or by an application (`crate::workload`); [`endpoints`] has both ends of each.
+//! Flows ([`flows`]) and applications (`crate::workload`) open connections; [`endpoints`] has both ends of each.
 
 mod endpoints;
 mod flows;
@@ -27,10 +27,10 @@ use endpoints::{Endpoints, Outgoing, CLIENT};
 pub use flows::FlowSpec;
 use flows::Flows;
 
-/// What a `TcpSpec` may have as `algorithm`.
+/// The possible values of `algorithm` in a `TcpSpec`.
 pub use tcp::NAMES as TCP_NAMES;
 
-/// Reads settings of TCP: the JSON of a `TcpSpec`, as a workload has it; without one, those of New Reno.
+/// Parses settings of TCP: the JSON of a `TcpSpec`, as in a workload; `None` gives those of NewReno.
 pub fn tcp_settings(json: Option<&str>) -> Result<Settings, WorkloadError> {
     tcp_spec::settings(" tcp", json)
 }
@@ -47,11 +47,11 @@ struct OnItsWayOut {
 pub(crate) struct Transport {
     endpoints: Endpoints,
     flows: Flows,
-    /// While hops are recorded: the congestion window of each end when it was last looked at.
+    /// The congestion window of each end when last checked, while hops are recorded.
     windows: Vec<Option<(FiveTuple, Bytes)>>,
-    /// What hosts take for a segment ([`HostDelaySpec`]): out and in.
+    /// Delays of a segment in hosts ([`HostDelaySpec`]): out and in.
     delays: [Duration; 2],
-    /// Segments that wait for it, in their order, because all wait equally long.
+    /// Delayed segments, in their order, because all have the same delay.
     going_out: VecDeque<OnItsWayOut>,
     coming_in: VecDeque<(Time, Arrival)>,
 }
@@ -61,7 +61,7 @@ impl Transport {
         Self { delays: [delay.tx_ps, delay.rx_ps].map(Duration::from_ps), ..Self::default() }
     }
 
-    /// Adds a flow to the list and returns its number there.
+    /// Adds a flow to the list and returns its index there.
     pub(crate) fn start_flow(
         &mut self,
         events: &mut EventQueue,
@@ -100,8 +100,8 @@ impl Transport {
         events.set(Event::TransportTimer, due);
     }
 
-    /// Handles a frame that has arrived at the host that it was for. Returns whether it belonged to a connection, or may; then the next
-    /// timer must be scheduled.
+    /// Handles a frame that has arrived at its destination host. Returns whether it belonged to a connection, or may;
+    /// then the next timer must be scheduled.
     pub(crate) fn receive(
         &mut self,
         events: &mut EventQueue,
@@ -120,7 +120,7 @@ impl Transport {
         self.take_in(events, network, arrival)
     }
 
-    /// Hands an arrival to its connection, and returns whether there is one.
+    /// Passes an arrival to its connection. Returns whether there is one.
     #[inline]
     fn take_in(&mut self, events: &mut EventQueue, network: &mut Network, arrival: Arrival) -> bool {
         let end = self.endpoints.receive(events.now(), arrival.host, &arrival.frame);
@@ -141,14 +141,14 @@ impl Transport {
         network.offer(events, outgoing.host, frame.owned(outgoing.owner).limited(outgoing.limiter));
     }
 
-    /// Records that an end's congestion window is smaller than when it was last looked at.
+    /// Records a decrease of an end's congestion window since the last check.
     #[cold]
     fn look_at_window(&mut self, now: Time, network: &mut Network, end: usize) {
         let (host, flow, window) = self.endpoints.window(end);
         if self.windows.len() <= end {
             self.windows.resize(end + 1, None);
         }
-        // Another flow has had this place before.
+        // This place may have belonged to another flow before.
         if let Some((_, before)) =
             self.windows[end].filter(|(known, before)| *known == flow && window < *before)
         {
@@ -157,7 +157,7 @@ impl Transport {
         self.windows[end] = Some((flow, window));
     }
 
-    /// Offers everything that one end of a connection sends now to its host's NIC, after the delay that a host has for it.
+    /// Offers all segments that one end of a connection sends now to its host's NIC, after the host's delay.
     fn transmit(&mut self, events: &mut EventQueue, network: &mut Network, end: usize) {
         let mut captured = network.buffer();
         while let Some(outgoing) = self.endpoints.poll_transmit(events.now(), end, &mut captured) {
@@ -172,7 +172,7 @@ impl Transport {
         network.return_buffer(captured);
     }
 
-    /// Lets connections go on whose bound of data in NICs let nothing out before frames left. The caller sets the next timer.
+    /// Continues connections whose limit of data in NICs held segments back until frames left. The caller sets the next timer.
     pub(crate) fn frames_left(&mut self, events: &mut EventQueue, network: &mut Network) {
         while let Some(left) = network.pop_left() {
             if let Some(end) = self.endpoints.left_nic(left) {
@@ -181,7 +181,7 @@ impl Transport {
         }
     }
 
-    /// Opens a connection; `None` when there are too many. Its first segment leaves with [`Transport::send`] or
+    /// Opens a connection; `None` if there are too many. Its first segment leaves with [`Transport::send`] or
     /// [`Transport::request`].
     pub(crate) fn open(&mut self, opening: &Opening<'_>) -> Option<usize> {
         self.endpoints.open(opening)
@@ -192,12 +192,12 @@ impl Transport {
         self.endpoints.is_open(slot, name)
     }
 
-    /// Sends what the side that opened a connection has to send.
+    /// Sends what the opening side of a connection has to send.
     pub(crate) fn send(&mut self, events: &mut EventQueue, network: &mut Network, slot: usize) {
         self.transmit(events, network, 2 * slot + CLIENT);
     }
 
-    /// Sends a request, which asks for an answer, from the side that opened a connection.
+    /// Sends a request, which asks for a response, from the opening side of a connection.
     pub(crate) fn request(
         &mut self,
         events: &mut EventQueue,
@@ -211,17 +211,17 @@ impl Transport {
         Ok(())
     }
 
-    /// Notes that a request has failed before it was sent.
+    /// Notes that a request failed before it was sent.
     pub(crate) fn refuse(&mut self, now: Time, asked: Asked, bytes: u64) {
         self.endpoints.refuse(now, asked, bytes);
     }
 
-    /// Returns the side of a connection that opens, or the other, which answers.
+    /// Returns the opening side of a connection, or the other side, which answers.
     pub(crate) fn side(&self, slot: usize, answers: bool) -> Side {
         self.endpoints.side(slot, answers)
     }
 
-    /// Returns a frame without data that this side would send, to see which path its switches choose, and the bytes of its headers.
+    /// Returns a frame without data that this side would send, to find its path through the switches, and the length of its headers.
     pub(crate) fn probe(&self, side: Side) -> (Vec<u8>, u64) {
         self.endpoints.probe(side)
     }
@@ -231,37 +231,37 @@ impl Transport {
         self.endpoints.set_limiter(side, limiter);
     }
 
-    /// Returns whether [`Transport::pop_ended`] has something.
+    /// Returns whether [`Transport::pop_ended`] has an outcome.
     pub(crate) fn has_ended(&self) -> bool {
         self.endpoints.has_ended()
     }
 
-    /// Returns the outcome of a request, in the order in which they ended.
+    /// Returns the next outcome of a request, in the order in which requests ended.
     pub(crate) fn pop_ended(&mut self) -> Option<TransferEnd> {
         self.endpoints.pop_ended()
     }
 
-    /// Returns what hosts take for a segment, out and in together.
+    /// Returns the delays of a segment in hosts, out and in together.
     pub(crate) fn host_delay(&self) -> Duration {
         self.delays[0] + self.delays[1]
     }
 
-    /// Returns what the applications' connections have counted.
+    /// Returns the counts of the applications' connections.
     pub(crate) fn counts(&self) -> Counts {
         self.endpoints.counts()
     }
 
-    /// Returns the maximum number of connections that were open at a time.
+    /// Returns the maximum number of connections open at a time.
     pub(crate) fn max_connections(&self) -> usize {
         self.endpoints.max_connections()
     }
 
-    /// Returns a report of one flow, by its number.
+    /// Returns the report of one flow, by its index.
     pub(crate) fn flow_report(&self, network: &Network, number: usize) -> Option<FlowReport> {
         self.flows.report(number, &self.endpoints, network.hosts())
     }
 
-    /// Returns a report of each flow, in the order added.
+    /// Returns the report of each flow, in the order in which they were added.
     pub(crate) fn flow_reports(&self, network: &Network) -> Vec<FlowReport> {
         self.flows.reports(&self.endpoints, network.hosts())
     }

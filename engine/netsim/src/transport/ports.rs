@@ -1,20 +1,20 @@
-//! Which ports a connection has, and which connection ports belong to.
+//! The ports of a connection, and the connection of a pair of ports.
 //!
-//! Ports say the connection's number, so that a segment finds it without a search: the side that opens has ports from 1024 on,
-//! the other below; beyond that their numbers mean nothing. A number says the slot of the connection's state, and how often the
-//! slot was used before, so that no two connections that are alive share ports, and a slot's ports come back only after
-//! [`USES`] connections there.
+//! The ports encode the connection's number, so that a segment finds it without a search. The opening side has ports
+//! from 1024 on, the other side ports below; beyond that, ports have no meaning. A number encodes the slot of the
+//! connection's state and how often the slot was used before, so no two live connections share ports, and a slot's
+//! ports are reused only after [`USES`] connections there.
 
 use std::num::NonZeroU32;
 
 use crate::limits::MAX_CONNECTIONS;
 
-/// Ports of the side that opens.
+/// Ports of the opening side.
 const FIRST_CLIENT_PORT: u16 = 1024;
 const CLIENT_PORTS: u32 = 64_000;
 const NUMBERS: u32 = CLIENT_PORTS * (FIRST_CLIENT_PORT as u32 - 1);
 
-/// Different ports that one slot has in turn.
+/// Number of different ports that one slot has in turn.
 const USES: u32 = NUMBERS / MAX_CONNECTIONS;
 
 /// A connection's number.
@@ -37,29 +37,29 @@ impl Number {
         (self.0 % MAX_CONNECTIONS) as usize
     }
 
-    /// Returns the initial sequence number of the side that opens. They need only differ from connection to connection (RFC 9293, 3.4.1);
-    /// these do, and a run can be repeated.
+    /// Returns the initial sequence number of the opening side. These need only differ from connection to connection
+    /// (RFC 9293, 3.4.1); these do, and a run can be repeated.
     pub(super) fn isn(self) -> u32 {
         self.0.wrapping_mul(0x9E37_79B9)
     }
 
-    /// Returns the port of the side that opens, and of the other.
+    /// Returns the ports of the opening side and of the other side.
     pub(super) fn ports(self) -> [u16; 2] {
         [FIRST_CLIENT_PORT + (self.0 % CLIENT_PORTS) as u16, 1 + (self.0 / CLIENT_PORTS) as u16]
     }
 
-    /// Returns one side of the connection as a number that is never 0.
+    /// Returns one side of the connection as a nonzero number.
     pub(super) fn owner(self, side: usize) -> NonZeroU32 {
         NonZeroU32::MIN.saturating_add(2 * self.0 + side as u32)
     }
 
-    /// Returns the connection and the side of it that [`Number::owner`] made this of.
+    /// Returns the connection and the side from which [`Number::owner`] made `owner`.
     pub(super) fn of_owner(owner: NonZeroU32) -> (Self, usize) {
         let number = owner.get() - 1;
         (Self(number / 2), (number % 2) as usize)
     }
 
-    /// Returns the connection with this port at one end and that at the other, and whether the first is the side that opens.
+    /// Returns the connection with port `own` at one end and `peer` at the other, and whether `own` is the opening side's.
     pub(super) fn of(own: u16, peer: u16) -> Option<(Self, bool)> {
         let opens = own >= FIRST_CLIENT_PORT;
         let (client, server) = if opens { (own, peer) } else { (peer, own) };

@@ -1,16 +1,16 @@
-//! Settings of TCP as a workload describes them.
+//! Settings of TCP in the description of a workload.
 
 use serde::{Deserialize, Deserializer};
 use tcp::{Config, DctcpEct, DelayedAck, HyStart, Settings};
 use units::{Bytes, Duration};
 use workload::WorkloadError;
 
-/// Settings of TCP. Every key is optional; `algorithm` says the defaults of the others, which are those of the crate `tcp`.
+/// Settings of TCP. Every key is optional; `algorithm` determines the defaults of the others, which are those of the crate `tcp`.
 #[derive(Default, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct TcpSpec {
-    /// `newreno` (the default), `ecn` (NewReno that answers to marks), `dctcp`, `cubic` or `vegas`.
+    /// `newreno` (the default), `ecn` (NewReno that reacts to marks), `dctcp`, `cubic` or `vegas`.
     algorithm: Option<String>,
     /// Offer and accept ECN (RFC 3168).
     ecn: Option<bool>,
@@ -24,26 +24,26 @@ pub(crate) struct TcpSpec {
     dctcp_gain: Option<f64>,
     /// DCTCP's alpha at the start, 0 to 1.
     dctcp_initial_alpha: Option<f64>,
-    /// With ECN, data that is sent again is ECN-capable, too (ns-2), against RFC 3168, 6.1.5.
+    /// With ECN, retransmitted data is also ECN-capable (ns-2), against RFC 3168, 6.1.5.
     ect_retransmissions: Option<bool>,
     /// Closing sends a FIN; `false` ends a connection silently once everything is acknowledged.
     fin: Option<bool>,
-    /// Maximum number of bytes of payload in a segment without options.
+    /// Maximum number of payload bytes in a segment without options.
     mss: Option<u16>,
     /// Initial window, in segments.
     initial_window_segments: Option<u32>,
     /// Maximum number of segments by which slow start grows with one ACK (RFC 3465, 2.3); `null` means no limit.
     #[serde(deserialize_with = "given")]
     slow_start_limit: Option<Option<u32>>,
-    /// End the first slow start where round-trip times rise (HyStart++, RFC 9406); `null` is off.
+    /// End the first slow start when round-trip times rise (HyStart++, RFC 9406); `null` is off.
     #[serde(deserialize_with = "given")]
     hystart: Option<Option<HyStartSpec>>,
-    /// A mark never makes the window smaller than this many segments.
+    /// Minimum window after a reduction for a mark, in segments.
     min_window_segments: Option<u32>,
-    /// After a reduction for a mark grow with the next ACK without ECE (ns-2), not only when all that was under way is
-    /// acknowledged (Linux).
+    /// After a reduction for a mark, grow with the next ACK without ECE (ns-2), not only when all data that was in
+    /// flight is acknowledged (Linux).
     cwr_growth: Option<bool>,
-    /// The largest window announced; `null` is unlimited.
+    /// The maximum window announced; `null` is unlimited.
     #[serde(deserialize_with = "given")]
     receive_buffer_bytes: Option<Option<u64>>,
     /// Offer and accept SACK (RFC 2018).
@@ -54,41 +54,41 @@ pub(crate) struct TcpSpec {
     /// How ACKs are delayed; `null` acknowledges each segment.
     #[serde(deserialize_with = "given")]
     delayed_ack: Option<Option<DelayedAckSpec>>,
-    /// Segments that are acknowledged at once at the start, and after data that had been lost or came twice.
+    /// Number of segments that are acknowledged at once, at the start and after data that was lost or arrived twice.
     quick_acks: Option<u32>,
     /// Send new data on the first two duplicate ACKs (RFC 3042).
     limited_transmit: Option<bool>,
     /// With SACK, find losses by time and probe for a lost tail (RFC 8985).
     rack: Option<bool>,
-    /// How long the peer may delay the ACK of a single segment, for tail loss probes; the default is the smallest RTO.
+    /// Maximum time for which the peer may delay the ACK of a single segment, for tail loss probes; the default is the minimum RTO.
     max_ack_delay_ps: Option<u64>,
-    /// In recovery with SACK send in proportion to what is delivered (RFC 9937).
+    /// In recovery with SACK, send in proportion to the delivered data (RFC 9937).
     prr: Option<bool>,
-    /// Find out whether a time-out was needed, and if not go on with new data and the window restored (RFC 5682, RFC 4015).
+    /// Detect spurious time-outs, and after one continue with new data and the window restored (RFC 5682, RFC 4015).
     frto: Option<bool>,
-    /// With SACK, report data that comes twice (RFC 2883), take back a reduction that was not needed (RFC 3708), and with RACK adapt its
-    /// reordering window.
+    /// With SACK, report data that arrives twice (RFC 2883), undo a reduction that was not needed (RFC 3708), and with
+    /// RACK adapt its reordering window.
     dsack: Option<bool>,
-    /// After an idle time longer than the RTO start from the initial window (RFC 5681, 4.1).
+    /// After an idle time longer than the RTO, start from the initial window (RFC 5681, 4.1).
     restart_after_idle: Option<bool>,
-    /// RTO before there is a measurement.
+    /// RTO before the first measurement.
     initial_rto_ps: Option<u64>,
-    /// RTO of data after a lost SYN that nothing has measured (RFC 6298, 5.7).
+    /// RTO of data after a lost SYN, without a measurement (RFC 6298, 5.7).
     syn_lost_rto_ps: Option<u64>,
-    /// Smallest RTO.
+    /// Minimum RTO.
     min_rto_ps: Option<u64>,
-    /// Largest RTO.
+    /// Maximum RTO.
     max_rto_ps: Option<u64>,
-    /// What every RTO is longer by (FreeBSD's `rexmit_slop`).
+    /// Time added to every RTO (FreeBSD's `rexmit_slop`).
     rto_slop_ps: Option<u64>,
     /// Granularity G of the clock (RFC 6298, 2.2).
     clock_granularity_ps: Option<u64>,
-    /// SYNs or SYN-ACKs sent again before giving up.
+    /// Maximum number of retransmissions of a SYN or SYN-ACK.
     syn_retries: Option<u32>,
-    /// How long TIME-WAIT lasts.
+    /// Duration of TIME-WAIT.
     time_wait_ps: Option<u64>,
-    /// A connection has at most so much data in its host's NIC as leaves in this time at its pacing rate, and always two segments
-    /// (TCP small queues); `null` is without bound.
+    /// Limit of a connection's data in its host's NIC: what leaves in this time at its pacing rate, and always two
+    /// segments (TCP small queues); `null` is no limit.
     #[serde(deserialize_with = "given")]
     tsq_ps: Option<Option<u64>>,
 }
@@ -111,13 +111,13 @@ enum Ect {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 struct DelayedAckSpec {
-    /// At the latest with this many segments.
+    /// At the latest after this many segments.
     segments: u32,
     /// At the latest after this time.
     timer_ps: u64,
 }
 
-/// From which rise of round-trip times on HyStart++ ends slow start: an eighth, and between these.
+/// The rise of round-trip times at which HyStart++ ends slow start: an eighth, within these bounds.
 #[derive(Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
@@ -128,12 +128,12 @@ struct HyStartSpec {
     max_rtt_thresh_ps: u64,
 }
 
-/// Reads a value that is there, `null` included, told from one that is not.
+/// Reads a value that is present, `null` included, as distinct from an absent one.
 fn given<'de, D: Deserializer<'de>, T: Deserialize<'de>>(from: D) -> Result<Option<Option<T>>, D::Error> {
     Option::deserialize(from).map(Some)
 }
 
-/// Reads and checks settings; `place` is where they stand, with a space in front.
+/// Parses and checks settings; `place` is their place, with a leading space.
 pub(crate) fn settings(place: &str, json: Option<&str>) -> Result<Settings, WorkloadError> {
     let refuse = |reason: String| WorkloadError::Json { place: place.to_owned(), reason };
     let spec: TcpSpec = json

@@ -1,7 +1,7 @@
-//! The least time that a transfer's path allows: what it takes alone, over links that are awake, with a window that covers the path.
+//! The minimum time that a transfer's path allows: its time alone, over links that are awake, with a window that covers the path.
 //!
-//! The handshake, a segment each way, comes first. Then full segments leave one right behind the other; switches store each before they
-//! forward it, so that behind the slowest link they are as far apart as it makes them. Hosts' delays count for each way.
+//! The handshake, a segment each way, comes first. Then full segments leave back to back. Switches store each segment before they
+//! forward it, so behind the slowest link segments have that link's spacing. Hosts' delays count for each way.
 
 use tcp::Settings;
 use units::{Bytes, Duration};
@@ -14,7 +14,7 @@ use crate::transport::Transport;
 /// Bytes of the shortest Ethernet frame, without FCS.
 const MIN_FRAME: u64 = 60;
 
-/// Returns the time of an exchange of `bytes` over a connection that must be opened; `None` where no path exists.
+/// Returns the minimum time of an exchange of `bytes` over a connection that must be opened; `None` if no path exists.
 pub(super) fn time(
     paths: &mut Paths,
     network: &Network,
@@ -53,8 +53,8 @@ pub(super) fn time(
     Some(sum)
 }
 
-/// Returns the time from the first bit of the first frame until the last one has arrived, of frames with `payload` bytes each and
-/// one with the rest, or of one frame without any.
+/// Returns the time from the first bit of the first frame until the last frame has arrived. The frames have `payload`
+/// bytes each and one has the rest; without `bytes` there is one frame without payload.
 fn train(path: &[&Direction], headers: u64, payload: u64, bytes: u64) -> Duration {
     let (full, rest) = (bytes / payload, bytes % payload);
     let wire_time = |link: &Direction, payload: u64| {

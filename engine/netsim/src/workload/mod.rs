@@ -1,7 +1,7 @@
-//! Applications over the fabric: their transfers are TCP connections of the hosts, their timers events of the fabric.
+//! Applications over the fabric: their transfers are TCP connections of the hosts, and their timers events of the fabric.
 //!
-//! The models are those of the crate `workload`, which knows no network. The [`Driver`] does what they ask for, and gives them
-//! the outcomes of their transfers.
+//! The models are in the crate `workload`, which knows no network. The [`Driver`] carries out their actions, and passes
+//! them the outcomes of their transfers.
 
 mod ideal;
 mod scheduling;
@@ -26,21 +26,21 @@ use transfers::Transfers;
 /// Port of UDP frames at both ends: the discard protocol (RFC 863).
 const UDP_PORT: u16 = 9;
 
-/// A workload that runs, and what its transfers have shown.
+/// A running workload, and the measurements of its transfers.
 pub(crate) struct Driver {
     workload: Workload,
-    /// By application.
+    /// TCP settings by application.
     settings: Vec<Settings>,
-    /// Slots of connections that applications share among their transfers, by application and its number for it.
+    /// Slots of connections that an application's transfers share, by application and by its number for the connection.
     shared: BTreeMap<(u32, u32), usize>,
     transfers: Transfers,
     paths: Paths,
-    /// The scheduler that gives flows their rates, if there is one.
+    /// The scheduler that assigns rates to flows, if there is one.
     scheduling: Option<Box<Scheduling>>,
 }
 
 impl Driver {
-    /// Checks the description of applications and starts them at `now`. What they ask for is done by [`Driver::advance`].
+    /// Checks the description of applications and starts them at `now`. [`Driver::advance`] carries out their actions.
     pub(crate) fn new(
         json: &[u8],
         now: Time,
@@ -114,8 +114,8 @@ impl Driver {
         self.paths.forget(switch);
     }
 
-    /// Gives applications the outcomes of their transfers, and does what they ask for, until neither is left. Then the next
-    /// timers of applications and connections are scheduled.
+    /// Passes applications the outcomes of their transfers and carries out their actions, until neither is left. Then
+    /// schedules the next timers of applications and connections.
     pub(crate) fn advance(
         &mut self,
         events: &mut EventQueue,
@@ -217,7 +217,7 @@ impl Driver {
         }
     }
 
-    /// Returns the slot of a connection that transfers share, and opens it if it is not open.
+    /// Returns the slot of a shared connection, and opens the connection if it is not open.
     fn shared(
         &mut self,
         network: &Network,
@@ -258,7 +258,7 @@ impl Driver {
         })
     }
 
-    /// Returns what applications and their transfers have shown.
+    /// Returns the report of applications and their transfers.
     pub(crate) fn report(&self, now: Time, transport: &Transport) -> WorkloadReport {
         WorkloadReport {
             finished: self.workload.is_finished(),

@@ -1,7 +1,7 @@
-//! A scheduler of applications' flows: it hears of them after a delay, and what it decides reaches their senders' limiters after
-//! another.
+//! A scheduler of applications' flows: it learns of them after a delay, and its decisions reach the senders' limiters after
+//! another delay.
 //!
-//! Until a flow's first rate is there, it sends as without a scheduler. When it ends, its host gives its limiter up at once.
+//! Until a flow's first rate arrives, it sends as without a scheduler. When it ends, its host removes its limiter at once.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::num::NonZeroU32;
@@ -16,13 +16,13 @@ use crate::report::SchedulerReport;
 use crate::spec::{SchedulerKind, SchedulerOrder, SchedulerSpec};
 use crate::transport::{Side, Transport};
 
-/// What a flow has left that has not ended when it should have, as a share of its volume.
+/// Divides the volume of a flow that has not ended when it should have; the result is what it is assumed to have left.
 const LATE_SHARE: u64 = 64;
 
 /// A flow that begins.
 pub(super) struct Beginning {
     pub(super) side: Side,
-    /// The host that it goes to.
+    /// The receiving host.
     pub(super) to: usize,
     pub(super) application: u32,
     pub(super) group: Option<u64>,
@@ -31,7 +31,7 @@ pub(super) struct Beginning {
     pub(super) mss: u64,
 }
 
-/// What the scheduler is told.
+/// A report to the scheduler.
 enum Report {
     Begins {
         id: FlowId,
@@ -39,11 +39,11 @@ enum Report {
         path: Vec<u32>,
     },
     Ends(FlowId),
-    /// A transfer has no more flows to come.
+    /// No more flows of a transfer will come.
     Closes(u64),
 }
 
-/// A flow under way, as its host knows it.
+/// A flow in progress, as its host knows it.
 struct Live {
     side: Side,
     transfer: u64,
@@ -51,21 +51,21 @@ struct Live {
     limiter: Option<NonZeroU32>,
 }
 
-/// See the module.
+/// A scheduler with its delays; see the module.
 pub(super) struct Scheduling {
     schedule: Schedule,
     mice_bytes: u64,
     report_delay: Duration,
-    /// From hearing to limiters.
+    /// Delay from a report to the limiters.
     answer_delay: Duration,
-    /// By number.
+    /// Flows by number.
     flows: BTreeMap<u64, Live>,
-    /// Transfers by application and its number for the group.
+    /// Transfers by application and by its number for the group.
     groups: BTreeMap<(u32, u64), u64>,
     next_flow: u64,
     next_transfer: u64,
     reports: VecDeque<(Time, Report)>,
-    /// Rates on their way to hosts, in bits per second by number of flow.
+    /// Rates on their way to hosts: arrival, number of the flow, bits per second.
     orders: VecDeque<(Time, u64, u64)>,
     counts: SchedulerReport,
 }
@@ -109,12 +109,12 @@ impl Scheduling {
         }
     }
 
-    /// Leaves a transfer out of the schedule, because others use its connection.
+    /// Counts a transfer that is left out of the schedule, because others use its connection.
     pub(super) fn leave_out(&mut self) {
         self.counts.left_out += 1;
     }
 
-    /// Begins a flow. Returns its number, or 0 when the scheduler is not to know of it.
+    /// Begins a flow. Returns its number, or 0 if the flow is not reported to the scheduler.
     pub(super) fn begin(
         &mut self,
         now: Time,
@@ -148,7 +148,7 @@ impl Scheduling {
         let live = Live { side: new.side, transfer, stands_alone: new.group.is_none(), limiter: None };
         self.flows.insert(number, live);
         self.counts.flows += 1;
-        // The headers of each segment with preamble, FCS and gap, as the first link has them.
+        // The headers of each segment count with preamble, FCS and gap, as on the first link.
         let headers = headers + network.uplink(new.side.host).overhead.get();
         let bytes = u128::from(new.bytes) + u128::from(new.bytes.div_ceil(new.mss)) * u128::from(headers);
         let volume_bits = u64::try_from(bytes * 8).unwrap_or(u64::MAX);
@@ -166,7 +166,7 @@ impl Scheduling {
         self.reports.push_back((now + self.report_delay, what));
     }
 
-    /// Ends a flow; one that the scheduler was not to know of has number 0.
+    /// Ends a flow; number 0 is a flow that was not reported to the scheduler.
     pub(super) fn end(
         &mut self,
         events: &mut EventQueue,
@@ -186,14 +186,14 @@ impl Scheduling {
         }
     }
 
-    /// Ends a group that has had its last transfer.
+    /// Closes a group that has had its last transfer.
     pub(super) fn end_group(&mut self, now: Time, application: u32, group: u64) {
         if let Some(transfer) = self.groups.remove(&(application, group)) {
             self.report(now, Report::Closes(transfer));
         }
     }
 
-    /// Returns when [`Scheduling::handle_timer`] has something to do.
+    /// Returns when [`Scheduling::handle_timer`] must run next.
     pub(super) fn next_timeout(&self) -> Option<Time> {
         let report = self.reports.front().map(|(at, _)| *at);
         let order = self.orders.front().map(|(at, _, _)| *at);
@@ -225,7 +225,7 @@ impl Scheduling {
             self.counts.decisions += 1;
             self.keep_late_flows(now);
             let at = now + self.answer_delay;
-            // Time has not gone back since the last call, which is all that could be refused.
+            // Only a time before the last call would be refused, and time has not gone back.
             for change in self.schedule.allocate(now).unwrap_or_default() {
                 self.counts.rates += 1;
                 self.orders.push_back((at, change.id.flow, change.rate_bps));
@@ -238,8 +238,8 @@ impl Scheduling {
         self.schedule_timer(events);
     }
 
-    /// Keeps flows that should have ended and have not, because they lag behind their rates. Each counts as having a part of its
-    /// volume left, or else it would get no rate and never end.
+    /// Keeps flows that should have ended and have not, because they lag behind their rates. Each counts as having a
+    /// part of its volume left; otherwise it would get no rate and never end.
     fn keep_late_flows(&mut self, now: Time) {
         let late: Vec<(FlowId, u64)> = self
             .schedule

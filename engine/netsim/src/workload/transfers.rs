@@ -1,4 +1,4 @@
-//! What the transfers of all applications have shown together.
+//! Measurements of the transfers of all applications.
 
 use units::{Duration, Histogram, Time};
 use workload::report::Distribution;
@@ -10,7 +10,7 @@ use crate::transport::{Counts, TransferEnd};
 /// The papers call a flow below this size short (E-EON thesis, 6.5).
 const SMALL_BYTES: u64 = 1_000_000;
 
-/// Measures of transfers.
+/// Measurements of transfers.
 #[derive(Default)]
 pub(super) struct Transfers {
     started: u64,
@@ -64,7 +64,7 @@ impl Transfers {
         self.busy.saturating_add(since)
     }
 
-    /// Returns the completions of the size classes of at most [`SMALL_BYTES`].
+    /// Returns the completion times of the size classes of at most [`SMALL_BYTES`].
     fn small(&self) -> Histogram {
         let mut small = Histogram::default();
         for (class, _) in self.by_size.iter().zip(SIZES).filter(|(_, size)| *size <= SMALL_BYTES) {
@@ -73,7 +73,7 @@ impl Transfers {
         small
     }
 
-    /// Returns the report; `counts` and `max_connections` are those of the connections.
+    /// Returns the report, with the `counts` and `max_connections` of the connections.
     pub(super) fn report(&self, counts: &Counts, max_connections: usize) -> TransfersReport {
         let size = |(index, class): (usize, &SizeClass)| SizeReport {
             up_to_bytes: SIZES.get(index).copied(),

@@ -1,4 +1,4 @@
-//! Hosts of a star at 10 Gb/s that all send to the last one, as fast as their links are.
+//! Hosts of a star at 10 Gb/s that all send to the last one, as fast as their links permit.
 
 use netsim::{Fabric, Report};
 use units::Time;
@@ -9,10 +9,10 @@ use super::{register, us, LeafSpine, TEN_GIGABIT};
 
 pub const FRAME: usize = 1514;
 pub const HEADERS: usize = 54;
-/// Of a full frame with 24 bytes around it, at 10 Gb/s.
+/// Time of a full frame with 24 bytes of overhead at 10 Gb/s.
 pub const FRAME_PS: u64 = 1_230_400;
 
-/// One switch and hosts at 10 Gb/s, one of them the receiver.
+/// One switch and hosts at 10 Gb/s, one of which is the receiver.
 pub fn star(senders: usize) -> LeafSpine {
     LeafSpine {
         leaves: 1,
@@ -23,7 +23,7 @@ pub fn star(senders: usize) -> LeafSpine {
     }
 }
 
-/// What they did in the second half of a run.
+/// Results of the second half of a run.
 pub struct Seen {
     pub mean_queue: u64,
     pub max_queue: u64,

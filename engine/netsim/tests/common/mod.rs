@@ -1,4 +1,4 @@
-//! A leaf-spine fabric that runs the compiled P4 program, configured straight through `bm`'s runtime interface.
+//! A leaf-spine fabric that runs the compiled P4 program, configured directly through `bm`'s runtime interface.
 //!
 //! Addresses: host K of leaf L (both from 1) is 10.0.L.K, 02:00:00:00:LL:KK; a leaf's host ports are 1 to K, its
 //! uplinks follow; a spine's port L leads to leaf L.
@@ -27,7 +27,7 @@ use wire::Ecn;
 pub const GIGABIT: u64 = 1_000_000_000;
 pub const TEN_GIGABIT: u64 = 10_000_000_000;
 
-/// The committed program, or the one that `EEON_PROGRAM` names (`p4src/tests/mutants.py`), loaded once.
+/// Returns the committed program, or the one that `EEON_PROGRAM` names (`p4src/tests/mutants.py`), loaded once.
 pub fn program() -> Arc<Executable> {
     static PROGRAM: OnceLock<Arc<Executable>> = OnceLock::new();
     let load = || {
@@ -68,7 +68,7 @@ impl Default for LeafSpine {
     }
 }
 
-/// What is done with packets at a port.
+/// The treatment of packets at a port.
 #[derive(Clone, Debug)]
 pub struct PortSettings {
     pub buffer_bytes: Option<u32>,
@@ -164,7 +164,7 @@ impl LeafSpine {
         }
     }
 
-    /// The fabric with routes, and every port set as `settings` says for its rate.
+    /// Returns the fabric with routes, and every port configured by `settings` for its rate.
     pub fn fabric(&self, spec: FabricSpec, settings: impl Fn(u64) -> PortSettings) -> Fabric {
         let mut fabric = Fabric::new(program(), spec).unwrap_or_else(|error| panic!("{error}"));
         for leaf in 0..self.leaves {
@@ -195,13 +195,13 @@ impl LeafSpine {
         fabric
     }
 
-    /// A TCP segment of `payload_bytes` from one host to another, as it leaves the source.
+    /// Returns a TCP segment of `payload_bytes` from one host to another, as it leaves the source.
     pub fn segment(&self, from: usize, to: usize, flags: u8, payload_bytes: usize, ecn: Ecn) -> Vec<u8> {
         let ips = [from, to].map(|host| IpAddr::V4(self.ip(host)));
         self.segment_between(from, to, ips, flags, payload_bytes, ecn)
     }
 
-    /// The same over IPv6, for which the fabric has no routes.
+    /// Returns the same over IPv6, for which the fabric has no routes.
     pub fn segment_v6(&self, from: usize, to: usize, flags: u8, payload_bytes: usize, ecn: Ecn) -> Vec<u8> {
         let ips = [from, to].map(|host| IpAddr::V6(self.ip(host).to_ipv6_mapped()));
         self.segment_between(from, to, ips, flags, payload_bytes, ecn)
@@ -237,7 +237,7 @@ fn switch_mac(switch: usize) -> [u8; 6] {
     [2, 1, 0, 0, 0, switch as u8 + 1]
 }
 
-/// A route to one port or, by ECMP, to several, which are watched: (port, next hop's MAC address).
+/// Adds a route to one port or, by ECMP, to several, which are watched: (port, next hop's MAC address).
 pub fn add_route(
     fabric: &mut Fabric,
     switch: usize,
@@ -289,7 +289,7 @@ fn add_entry(fabric: &mut Fabric, switch: usize, table: &str, action: &str, key:
     state.mt_add_entry(table, &key, &format!("{control}.{action}"), &data, 0).unwrap();
 }
 
-/// What a recirculation takes: a part of the time that a pause takes to be made.
+/// Delay of a recirculation: a part of the time in which a pause is generated.
 pub const LOOP_PS: u64 = 1_000_000;
 
 /// Ports have timers, and a queue and a gate for each priority; and NICs, whose frames of `dscp` have `priority`, obey pauses of it.
@@ -309,7 +309,7 @@ pub fn copies(fabric: &mut Fabric, switch: usize) {
     fabric.switch_mut(switch).mirroring_mut().add(1, session).unwrap();
 }
 
-/// Makes a priority of a port of `bps` lossless, in both directions; `bytes`: XOFF, XON and limit of what came by the port.
+/// Makes a priority of a port of `bps` lossless, in both directions; `bytes`: XOFF, XON and limit of packets that arrived by the port.
 pub fn lossless(
     fabric: &mut Fabric,
     switch: usize,
@@ -341,7 +341,7 @@ pub fn congestion_point(fabric: &mut Fabric, switch: usize, port: u16, priority:
     add_entry(fabric, switch, "eeon_ingress.congestion_point.port_qcn", "qcn", queue, &data);
 }
 
-/// A frame of IPv4 without options, with another DSCP and the header checksum of it.
+/// Returns an IPv4 frame without options with another DSCP and the matching header checksum.
 pub fn with_dscp(mut frame: Vec<u8>, dscp: u8) -> Vec<u8> {
     frame[15] = dscp << 2 | frame[15] & 3;
     frame[24..26].fill(0);
@@ -371,20 +371,20 @@ fn set_port(fabric: &mut Fabric, switch: usize, port: u16, settings: &PortSettin
     }
 }
 
-/// Big-endian bytes without leading zeros.
+/// Returns big-endian bytes without leading zeros.
 fn minimal(value: u64) -> Vec<u8> {
     let bytes = value.to_be_bytes();
     let start = bytes.iter().position(|byte| *byte != 0).unwrap_or(7);
     bytes[start..].to_vec()
 }
 
-/// A register's cell.
+/// Returns a register's cell.
 pub fn register(fabric: &Fabric, switch: usize, name: &str, index: u64) -> u64 {
     let bytes = fabric.switch(switch).state().register_read(name, index).unwrap();
     bytes.iter().fold(0, |value, byte| value << 8 | u64::from(*byte))
 }
 
-/// Values of the action `eee` for a link of `rate_bps` with ticks of 1 ns.
+/// Returns the values of the action `eee` for a link of `rate_bps` with ticks of 1 ns.
 pub fn eee_values(rate_bps: u64, hold_us: u64, trigger_packets: u64) -> [u64; 8] {
     let (sleep, wake) = if rate_bps == GIGABIT { (182_000, 16_500) } else { (2_880, 4_480) };
     let ticks_per_byte_q24 = (8_000_000_000_u64 << 24) / rate_bps;
@@ -406,7 +406,7 @@ pub fn finish(fabric: &mut Fabric) -> Report {
     fabric.report().unwrap()
 }
 
-/// Segments between random hosts at random times, most of a full 1514 bytes, in order of time.
+/// Returns segments between random hosts at random times, most of a full 1514 bytes, in order of time.
 pub fn random_traffic(
     size: &LeafSpine,
     count: usize,

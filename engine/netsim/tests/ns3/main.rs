@@ -1,4 +1,4 @@
-//! The same flows here and on ns-3: what each algorithm makes of one flow, of eight into one port, and of all to all.
+//! The same flows here and on ns-3: each algorithm with one flow, with eight flows into one port, and with all to all.
 //!
 //! `NS3_FLOWS=program cargo test --package netsim --test ns3 -- --ignored --nocapture` prints both side by side; the program is
 //! `flows.cc`, which `make validate` builds. Without it, only the bounds of our own side are tested.
@@ -22,7 +22,7 @@ const ALGORITHMS: [&str; 4] = ["ecn", "dctcp", "cubic", "vegas"];
 const PATTERNS: [(&str, usize, u64); 3] =
     [("one", 2, 10_000_000), ("incast", 9, 2_000_000), ("all", 8, 500_000)];
 
-/// How far the mean and the last completion may be apart, of the larger one.
+/// Permitted difference of the mean and of the last completion, relative to the larger one.
 const MEAN_BAND: f64 = 0.17;
 const LAST_BAND: f64 = 0.12;
 

@@ -1,4 +1,4 @@
-//! A frame comes in: it gets a slot in the store, or is refused, and its metadata is set.
+//! Arrival of a frame: the switch stores it or refuses it, and sets its metadata.
 
 use super::Switch;
 use crate::frame::Frame;
@@ -8,7 +8,7 @@ use crate::stats::DropCause;
 use crate::v1model::instance_type;
 
 impl Switch {
-    /// Takes a frame in from a port.
+    /// Receives a frame on a port.
     pub(super) fn receive(&mut self, port: u16, mut frame: Frame, tag: u64) {
         if self.v1model.reads_payloads {
             frame.make_whole();
@@ -52,7 +52,7 @@ impl Switch {
         }
     }
 
-    /// Puts the bytes that are not there into a packet of which the parser may have wanted them, and the packet is as it came.
+    /// Appends the omitted zeros, which the parser may have needed, and resets the packet to its state at arrival.
     #[cold]
     pub(super) fn begin_again_whole(&mut self, id: PacketId) {
         self.packets.get_mut(id).frame.make_whole();

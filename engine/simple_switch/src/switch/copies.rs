@@ -11,7 +11,7 @@ use crate::stats::DropCause;
 use crate::v1model::instance_type;
 
 impl Switch {
-    /// Clones a packet as it arrived: parsed again, and with no metadata but the field list's.
+    /// Clones a packet as it arrived: the clone is parsed again and keeps only the metadata of the field list.
     pub(super) fn clone_ingress_to_egress(&mut self, id: PacketId, request: CloneRequest) {
         let Some(session) = self.clone_session(id, request) else { return };
         let Some(copy) = self.copy(id) else { return };
@@ -20,7 +20,7 @@ impl Switch {
         let length = packet.frame.len() as u64;
         std::mem::swap(phv, &mut self.scratch.phv);
         phv.reset(&self.program, length);
-        // A parser may look at the port; the second parse must see what the first saw.
+        // The parser may read the port, and the second parse must see what the first saw.
         phv.set(self.v1model.ingress_port, u64::from(packet.arrival_port));
         self.state.parse(self.v1model.parser, phv, &packet.frame);
         phv.reset_metadata(&self.program);
@@ -31,7 +31,7 @@ impl Switch {
         self.send_clone(copy, session);
     }
 
-    /// Returns the session of a request; one that does not exist makes no clone, as in BMv2, and is counted.
+    /// Returns the session of a request. If it does not exist, no clone is made, as in BMv2, and this is counted.
     pub(super) fn clone_session(&mut self, id: PacketId, request: CloneRequest) -> Option<MirroringSession> {
         let session = self.mirroring.get(request.session);
         if session.is_none() {
@@ -56,7 +56,7 @@ impl Switch {
             (Some(mgid), None) => self.multicast(id, mgid, false, truncate_to),
             (Some(mgid), Some(port)) => {
                 self.multicast(id, mgid, true, truncate_to);
-                // As in BMv2: the copy to the port has the `egress_rid` of the group's last one.
+                // As in BMv2, the copy to the port has the `egress_rid` of the group's last copy.
                 if let (Some(last), Some(field)) = (self.scratch.replicas.last(), self.v1model.egress_rid) {
                     self.packets.open(id).1.set(field, u64::from(last.rid));
                 }
@@ -70,9 +70,9 @@ impl Switch {
         }
     }
 
-    /// Sends a packet to every replica of a group. With `keep` each is a copy and the packet stays; otherwise
-    /// the packet itself becomes the last one. Of each, `length` bytes leave at most, whatever `truncate` said of
-    /// the packet.
+    /// Sends a packet to every replica of a group. With `keep`, each replica is a copy and the packet stays; otherwise
+    /// the packet itself becomes the last replica. At most `length` bytes of each replica leave, whatever `truncate`
+    /// set for the packet.
     pub(super) fn multicast(&mut self, id: PacketId, mgid: u16, keep: bool, length: u64) {
         let mut replicas = std::mem::take(&mut self.scratch.replicas);
         replicas.clear();
@@ -106,8 +106,8 @@ impl Switch {
         }
     }
 
-    /// Copies a packet with frame, headers and metadata into a slot of its own, whole even if the packet will be truncated.
-    /// `None`, and counted, when there can be none.
+    /// Copies a packet with frame, headers and metadata into its own slot, in full length even if the packet will be
+    /// truncated. Returns `None`, and counts the drop, if no copy can be made.
     pub(super) fn copy(&mut self, id: PacketId) -> Option<PacketId> {
         self.counts.copies += 1;
         let (original, _) = self.packets.open(id);
@@ -124,7 +124,7 @@ impl Switch {
         }
         original.frame.make_whole();
         let frame = self.frames.copy_of(&original.frame);
-        // The original is put aside, and stays in the `Phv` as the copy.
+        // The original is saved; the `Phv` keeps its contents, now as the copy's.
         match self.packets.insert(frame, tag, port) {
             Ok(copy) => {
                 self.packets.get_mut(copy).instant_steps = steps + 1;

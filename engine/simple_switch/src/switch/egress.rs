@@ -1,4 +1,4 @@
-//! A packet's way from its queue to the wire: egress, deparser, and what egress asked for.
+//! A packet's path from its queue to the wire: egress, the deparser, and the requests of egress.
 //!
 //! After the egress pipeline, BMv2's order: clone, drop, deparse, recirculate, transmit.
 
@@ -13,7 +13,7 @@ use crate::traffic_manager::Dequeued;
 use crate::v1model::instance_type;
 
 impl Switch {
-    /// Runs a packet that has just left its queue through egress and sends it on its way.
+    /// Runs a packet that has just left its queue through egress, and then sends, recirculates or drops it.
     #[inline]
     pub(super) fn egress(&mut self, port: u16, dequeued: Dequeued) {
         let timed_port = self.timed_port(dequeued.packet);
@@ -50,7 +50,7 @@ impl Switch {
             }
         }
         phv.set(v1model.egress_port, u64::from(port));
-        // Anything but the drop port; what BMv2 writes.
+        // BMv2 writes this value; it must only differ from the drop port.
         phv.set(v1model.egress_spec, drop_port + 1);
         phv.set(v1model.packet_length, phv.packet_length);
 
@@ -91,7 +91,7 @@ impl Switch {
         }
     }
 
-    /// Clones the packet as egress left it, with no metadata but the field list's.
+    /// Clones the packet as egress left it; the clone keeps only the metadata of the field list.
     fn clone_egress_to_egress(&mut self, id: PacketId, request: CloneRequest) {
         let Some(session) = self.clone_session(id, request) else { return };
         let Some(copy) = self.copy(id) else { return };
@@ -105,8 +105,8 @@ impl Switch {
         self.send_clone(copy, session);
     }
 
-    /// Puts the headers as they are now in front of the payload, and cuts the frame where `truncate` said. One that
-    /// recirculates stays whole, as in BMv2.
+    /// Writes the current headers in front of the payload, and truncates the frame as `truncate` requested. A frame
+    /// that recirculates stays whole, as in BMv2.
     fn deparse<const WATCHED: bool>(&mut self, id: PacketId) {
         let (packet, phv) = self.packets.open(id);
         let parsed = phv.payload_offset().min(packet.frame.len());
@@ -125,13 +125,13 @@ impl Switch {
         }
     }
 
-    /// Sends the packet, now a frame again, round to ingress.
+    /// Recirculates the packet, which is a frame again.
     fn recirculate(&mut self, id: PacketId, port: u16) {
         let packet = self.packets.get_mut(id);
         if packet.recirculations >= self.config.recirculation_limit {
             return self.drop_packet(id, port, DropCause::RecirculationLimit);
         }
-        // It may come back longer than it came.
+        // It may be longer than when it arrived.
         if !self.packets.note_length(id) {
             return self.drop_packet(id, port, DropCause::NoBuffer);
         }

@@ -1,4 +1,4 @@
-//! Gates of ports and of their queues: registers in which the program says when these may send.
+//! Gates of ports and queues: registers in which the program sets when these may send.
 
 use bm::{Program, State};
 use units::{Duration, Time};
@@ -6,10 +6,10 @@ use units::{Duration, Time};
 use crate::clock::Clock;
 use crate::config::{ConfigError, PortConfig, SwitchConfig, MAX_PRIORITIES};
 
-/// Values of the class gate register that are further ahead than this are past: the clock has come round since.
+/// Values of the class gate register that are further ahead than this are past: the clock has wrapped since.
 const CLASS_GATE_AHEAD_TICKS: u64 = 1 << 40;
 
-/// A register that holds times, in as many cells for each port.
+/// A register that holds times, with the same number of cells for each port.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct TimeRegister {
     register: usize,
@@ -18,7 +18,7 @@ pub(super) struct TimeRegister {
 }
 
 impl TimeRegister {
-    /// Finds the register that an option names and checks that each of `ports` has its cells; `None` where it names none.
+    /// Finds the register that an option names and checks that each of `ports` has its cells. `None` if the option names none.
     pub(super) fn of(
         program: &Program,
         (option, name): (&'static str, Option<&String>),
@@ -41,7 +41,7 @@ impl TimeRegister {
         Ok(Some(Self { register, width: info.bitwidth, cells_of_port }))
     }
 
-    /// Returns the time in one of a port's cells; `None` for zero, which stands for no time, and for a port without cells.
+    /// Returns the time in a cell of a port; `None` if it is zero, which means no time, or if the port has no such cell.
     #[inline]
     pub(super) fn ticks(self, state: &State, port: u16, cell: usize) -> Option<u64> {
         let cell = usize::from(port) * self.cells_of_port + cell;
@@ -49,16 +49,16 @@ impl TimeRegister {
     }
 }
 
-/// A gate of each port, or one of each queue.
+/// The gates of ports, or of queues.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Gate {
     times: TimeRegister,
-    /// Values that are further ahead than this are past.
+    /// Values further ahead than this are past.
     ahead: Duration,
 }
 
 impl Gate {
-    /// Returns when a port's gate of a cell opens: [`Time::ZERO`] when it is open, [`Time::MAX`] when it never does.
+    /// Returns when the gate in a cell of a port opens: [`Time::ZERO`] if it is open, [`Time::MAX`] if it never opens.
     #[inline]
     pub(super) fn opens(self, state: &State, clock: Clock, now: Time, port: u16, cell: usize) -> Time {
         let Some(ticks) = self.times.ticks(state, port, cell) else { return Time::ZERO };
@@ -69,19 +69,19 @@ impl Gate {
         opens
     }
 
-    /// Returns since when a port's first gate has been open; [`Time::ZERO`] where that is not known.
+    /// Returns since when the gate in a port's first cell has been open; [`Time::ZERO`] if that is unknown.
     pub(super) fn open_since(self, state: &State, clock: Clock, now: Time, port: u16) -> Time {
         let ticks = self.times.ticks(state, port, 0);
         ticks.map_or(Time::ZERO, |ticks| clock.time_since(ticks, self.times.width, now))
     }
 }
 
-/// The gates of a switch, where it has some.
+/// The gates of a switch, if it has any.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Gates {
-    /// One of each port.
+    /// A gate for each port.
     pub(super) port: Option<Gate>,
-    /// One of each queue of a port.
+    /// A gate for each queue of a port.
     pub(super) class: Option<Gate>,
 }
 
@@ -104,7 +104,7 @@ impl Gates {
         })
     }
 
-    /// Returns when each of a port's queues opens; `None` for a switch whose queues have no gates.
+    /// Returns the time at which each of a port's queues opens; `None` if queues have no gates.
     #[inline]
     pub(super) fn of_queues(
         self,

@@ -1,4 +1,4 @@
-//! Parser and ingress, and what ingress asked for.
+//! Parser and ingress, and the requests of ingress.
 //!
 //! After the ingress pipeline, BMv2's order: clone, digest, resubmit, multicast, drop, unicast.
 
@@ -12,7 +12,7 @@ use crate::stats::DropCause;
 use crate::v1model::instance_type;
 
 impl Switch {
-    /// Runs a packet whose metadata is set through parser and ingress, as often as it is resubmitted.
+    /// Runs a packet whose metadata is set through parser and ingress, again for each resubmission.
     #[inline]
     pub(super) fn ingress(&mut self, id: PacketId) {
         let timed_port = self.timed_port(id);
@@ -43,7 +43,7 @@ impl Switch {
             Some(trace) => self.state.parse_traced(v1model.parser, phv, &packet.frame, trace),
         };
         if error != self.no_error {
-            // What comes round again is whole, so this packet has just arrived.
+            // Resubmitted and recirculated packets are whole, so this packet has just arrived.
             if packet.frame.is_snapped() {
                 self.begin_again_whole(id);
                 return true;
@@ -121,7 +121,7 @@ impl Switch {
         }
     }
 
-    /// Makes the packet as it arrived, with no metadata but the field list's; returns whether it may run again.
+    /// Resets the packet to its state at arrival with only the metadata of the field list. Returns whether it may run again.
     fn resubmit(&mut self, id: PacketId, field_list: u64) -> bool {
         let packet = self.packets.get_mut(id);
         if packet.instant_steps >= INSTANT_LIMIT {
@@ -137,8 +137,8 @@ impl Switch {
         true
     }
 
-    /// Resets a packet of `length` bytes for another run of ingress, keeping the fields of a list. BMv2 sets neither
-    /// the ingress port nor its timestamp again: both read 0.
+    /// Resets a packet of `length` bytes for another run of ingress, and keeps the fields of a list. BMv2 does not set
+    /// the ingress port and its timestamp again: both read 0.
     pub(super) fn start_again(&mut self, id: PacketId, field_list: u64, length: u64, instance_type: u64) {
         let (packet, phv) = self.packets.open(id);
         packet.frame.make_whole();

@@ -1,7 +1,7 @@
-//! The switch: what its users call, and the order in which it does what is due.
+//! The switch: its public interface, and the order in which it handles due events.
 //!
-//! A packet's own way is in `arrival`, `ingress`, `copies`, `queues` and `egress`, in this order; `watch` writes it down for who
-//! asks. These alone reach into a switch.
+//! A packet's path is in `arrival`, `ingress`, `copies`, `queues` and `egress`, in this order; `watch` observes it.
+//! Only these and `timers` access the fields of a switch.
 
 mod arrival;
 mod copies;
@@ -37,47 +37,47 @@ use crate::switch::watch::Watch;
 use crate::traffic_manager::TrafficManager;
 use crate::v1model::V1Model;
 
-/// The recirculation loop's key in the agenda, behind all ports.
+/// The agenda key of the recirculation loop, after all ports.
 const LOOP: usize = PORT_COUNT;
-/// The key of the first queue's timer, by port << 3 | priority; those of the others follow.
+/// The agenda key of the first queue's timer; the others follow by port << 3 | priority.
 const TIMERS: usize = LOOP + 1;
 
-/// A frame that leaves.
+/// A frame that leaves the switch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Transmit {
-    /// Port it leaves by.
+    /// Port by which it leaves.
     pub port: u16,
-    /// When its first bit is on the wire: when it left the queue.
+    /// When its first bit is on the wire, which is when it left the queue.
     pub at: Time,
-    /// Since when it could have left but for the pause of its queue: the wire was free, a packet waited at the port, and the port's own gate
-    /// was open. At most `at`.
+    /// Since when it could have left if its queue had not been paused: the wire was free, a packet waited at the port,
+    /// and the port's own gate was open. At most `at`.
     pub ready: Time,
-    /// How long the port is busy with it, overhead included; zero on a port without a rate.
+    /// Time for which the port is busy with it, overhead included; zero on a port without a rate.
     pub wire_time: Duration,
-    /// Its bytes. Hand the frame to the next switch with `handle_frame`, or back with `recycle`.
+    /// Its bytes. Pass the frame to the next switch with `handle_frame`, or back with `recycle`.
     pub frame: Frame,
-    /// The tag it came in with.
+    /// The tag with which it arrived.
     pub tag: u64,
 }
 
-/// What one step of a packet's way needs and nothing keeps.
+/// Buffers that hold data only during one step.
 struct Scratch {
     /// A packet's old headers while field lists are copied out of them.
     phv: Phv,
-    /// Headers on their way from the deparser to the frame.
+    /// Headers between the deparser and the frame.
     headers: Vec<u8>,
     /// The replicas being made.
     replicas: Vec<Replica>,
 }
 
-/// When a packet was last copied, and how many copies of copies were made then since a packet was copied that was none.
+/// When a packet was last copied, and the number of copies of copies at that time since the last copy of a packet that is no copy itself.
 #[derive(Clone, Copy, Debug)]
 struct Copied {
     at: Time,
     of_copies: u64,
 }
 
-/// A multicast group or clone session as it was before a call of a batch.
+/// A multicast group or clone session before a call of a batch.
 #[derive(Clone, Debug)]
 enum Replicated {
     Group(u16, GroupImage),
@@ -87,9 +87,9 @@ enum Replicated {
 /// A point in a batch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Savepoint {
-    /// Of the state: [`State::savepoint`].
+    /// Position in the changes of the state: [`State::savepoint`].
     pub state: usize,
-    /// Of multicast groups and clone sessions.
+    /// Position in the changes of multicast groups and clone sessions.
     pub replicated: usize,
 }
 
@@ -107,9 +107,9 @@ struct Counts {
 
 /// One v1model switch.
 ///
-/// Time must not run backwards over the `handle_` calls. A packet that arrives after something was due is handled after
-/// it, so a late caller gets the same frames at the same times as a punctual one; a packet that arrives at the
-/// very instant at which something is due is handled first.
+/// Time must not run backwards over the `handle_` calls. An event that was due before a packet arrives is handled
+/// before the packet, so a late caller gets the same frames at the same times as a punctual one. A packet that arrives
+/// at the very instant of an event is handled before the event.
 pub struct Switch {
     config: SwitchConfig,
     program: Arc<Executable>,
@@ -121,35 +121,35 @@ pub struct Switch {
     tm: TrafficManager,
     pre: Pre,
     mirroring: MirroringSessions,
-    /// What an open batch has changed of multicast groups and clone sessions, oldest first.
+    /// What an open batch has changed in multicast groups and clone sessions, oldest first.
     undo: Option<Vec<Replicated>>,
     effects: Effects,
     digests: Digests,
     clock: Clock,
     counts: Counts,
-    /// Packets on their way from egress back to ingress, with the time they get there. All take equally long, so
+    /// Packets in the recirculation loop, with the time at which they reach ingress. The delay is the same for all, so
     /// they stay in order.
     circulating: VecDeque<(Time, PacketId)>,
     outbox: VecDeque<Transmit>,
-    /// The time of what is being done. Never decreases.
+    /// The time of the current event. Never decreases.
     now: Time,
     scratch: Scratch,
-    /// Writes down what happens to packets, when somebody wants to know. See `journey`.
+    /// The observers of packets, if there are any. See `journey`.
     watch: Option<Box<Watch>>,
     copied: Copied,
     agenda: Agenda,
-    /// A port to be served now, with nothing else on the agenda that is due; `None` outside of calls.
+    /// A port to be served now, while nothing else on the agenda is due; `None` outside of calls.
     next_served: Option<u16>,
     gates: Gates,
     timers: Option<Timers>,
-    /// [`Transmit::ready`] of the packet that is being served.
+    /// [`Transmit::ready`] of the packet in service.
     ready: Time,
     /// Attached ports whose link is down.
     down: BTreeSet<u16>,
 }
 
 impl Switch {
-    /// Makes a switch that runs `program`.
+    /// Creates a switch that runs `program`.
     pub fn new(program: Arc<Executable>, config: SwitchConfig) -> Result<Self, ConfigError> {
         config.check()?;
         let v1model = V1Model::of(&program)?;
@@ -193,8 +193,8 @@ impl Switch {
         Ok(switch)
     }
 
-    /// Returns a switch of the same program, ports, entries and groups without a packet in it, at time zero and with registers that are
-    /// zero: a frame that it is given shows where this one would send it.
+    /// Returns a switch with the same program, ports, entries and groups, without packets, at time zero, and with all
+    /// registers zero. A frame given to it shows where this switch would send it.
     pub fn without_packets(&self) -> Self {
         let copy = Self::new(Arc::clone(&self.program), self.config.clone());
         let mut copy = copy.expect("a switch's own program and settings have been checked");
@@ -204,22 +204,22 @@ impl Switch {
         copy
     }
 
-    /// Handles a frame that arrives on `port`. `tag` means nothing to the switch: it travels with the packet and its copies. The bytes are
-    /// copied once, into a buffer that is used again.
+    /// Handles a frame that arrives on `port`. `tag` has no meaning for the switch: it stays with the packet and its
+    /// copies. The bytes are copied once, into a reused buffer.
     ///
     /// # Panics
-    /// When `now` is earlier than in the last call; so do the other `handle_` calls.
+    /// If `now` is earlier than in the last call; the other `handle_` calls panic likewise.
     pub fn handle_packet(&mut self, now: Time, port: u16, frame: &[u8], tag: u64) {
         let frame = if frame.len() <= MAX_FRAME_BYTES { frame } else { &frame[..=MAX_FRAME_BYTES] };
         let frame = self.frames.copy_of(frame);
         self.handle_frame(now, port, frame, tag);
     }
 
-    /// Handles a frame as [`Switch::handle_packet`] does, of `wire_len` bytes of which only the first are given; the others are zeros. They
-    /// are stored only if something may look at them: frames that are nothing but headers to the program cost nothing for their payload.
+    /// Handles a frame of `wire_len` bytes as [`Switch::handle_packet`] does. `captured` has its first bytes; all others are
+    /// zeros. The zeros are stored only if something may read them, so a payload that the program does not read costs nothing.
     ///
     /// # Panics
-    /// When more bytes are given than the frame has.
+    /// If `captured` is longer than `wire_len`.
     pub fn handle_snapped(&mut self, now: Time, port: u16, captured: &[u8], wire_len: usize, tag: u64) {
         let zeros = wire_len.checked_sub(captured.len()).expect("a frame has the bytes that are given of it");
         let wire_len = wire_len.min(MAX_FRAME_BYTES + 1);
@@ -230,7 +230,7 @@ impl Switch {
 
     /// Handles a frame that another switch has sent as [`Switch::handle_packet`] does, without copying it.
     ///
-    /// [`Switch::handle_snapped`] says what a frame may leave out.
+    /// The frame may omit zeros, see [`Switch::handle_snapped`].
     pub fn handle_frame(&mut self, now: Time, port: u16, frame: Frame, tag: u64) {
         self.check_time(now);
         while let Some((at, key)) = self.agenda.first().filter(|(at, _)| *at < now) {
@@ -241,13 +241,13 @@ impl Switch {
         self.do_all_due(now);
     }
 
-    /// Returns when the switch next has something to do by itself.
+    /// Returns the time of the switch's next own event.
     pub fn next_wakeup(&self) -> Option<Time> {
         self.agenda.first().map(|(at, _)| at.max(self.now))
     }
 
-    /// Does everything due up to and including `now`, in order of time, then port (the recirculation loop behind all ports, and behind it
-    /// their timers).
+    /// Handles all events due up to and including `now`, in order of time, then of port. The recirculation loop comes
+    /// after all ports, and the timers after the loop.
     pub fn handle_wakeup(&mut self, now: Time) {
         self.check_time(now);
         self.do_all_due(now);
@@ -259,7 +259,7 @@ impl Switch {
         self.outbox.pop_front()
     }
 
-    /// Gives a frame's buffer back for reuse.
+    /// Takes a frame's buffer back for reuse.
     pub fn recycle(&mut self, frame: Frame) {
         self.frames.give(frame);
     }
@@ -274,7 +274,7 @@ impl Switch {
         self.effects.pop_log()
     }
 
-    /// Returns the bytes waiting in all queues of a port: frame bytes without FCS, not counting what is on the wire or circulating.
+    /// Returns the bytes waiting in all queues of a port: frame bytes without FCS, excluding packets on the wire or in the recirculation loop.
     pub fn queue_bytes(&self, port: u16) -> Bytes {
         self.tm.queue_bytes(port)
     }
@@ -284,14 +284,14 @@ impl Switch {
         self.tm.queue_packets(port)
     }
 
-    /// Returns a port whose [`Switch::queue_bytes`] may have changed since it was last named here, in no particular order; spares a caller
-    /// that follows the queues from asking for all of them.
+    /// Returns a port whose [`Switch::queue_bytes`] may have changed since it was last returned, in no particular
+    /// order. A caller that follows the queues need not query all ports.
     #[inline]
     pub fn poll_queue_change(&mut self) -> Option<u16> {
         self.tm.poll_changed()
     }
 
-    /// Returns the counts of one port. Port numbers that v1model does not have share one set.
+    /// Returns the counts of one port. Port numbers outside v1model's range share one set.
     pub fn port_stats(&self, port: u16) -> PortStats {
         *self.tm.stats(port)
     }
@@ -318,12 +318,12 @@ impl Switch {
         stats
     }
 
-    /// Returns the number of runs of parser and ingress so far: one per received, resubmitted or recirculated packet.
+    /// Returns the number of runs of parser and ingress so far: see [`SwitchStats::p4_passes`].
     pub fn p4_passes(&self) -> u64 {
         self.counts.p4_passes
     }
 
-    /// Attaches a port, or changes the link of one that is attached.
+    /// Attaches a port, or changes the link of an attached port.
     pub fn set_port(&mut self, port: PortConfig) -> Result<(), ConfigError> {
         check_port("port", port.port)?;
         check_quanta(&port, self.config.priorities)?;
@@ -340,7 +340,7 @@ impl Switch {
         Ok(())
     }
 
-    /// Detaches a port: what arrives from it or is sent to it is dropped and counted.
+    /// Detaches a port. Packets that arrive on it or are sent to it are dropped and counted.
     pub fn remove_port(&mut self, port: u16) {
         self.tm.detach(port);
         self.config.ports.retain(|old| old.port != port);
@@ -348,8 +348,8 @@ impl Switch {
         self.state.set_port_up(port, false);
     }
 
-    /// Sets the link state of an attached port. Ports start up. Members of action profiles that watch a port which is down, or not
-    /// attached, are not selected. Frames are sent to the port as before: losing them is the link's part.
+    /// Sets the link state of an attached port. Ports start up. Members of action profiles whose watch port is down or
+    /// not attached are not selected. Frames are still sent to the port: losing them is the link's part.
     pub fn set_link(&mut self, port: u16, up: bool) {
         if !self.tm.is_attached(port) {
             return;
@@ -372,26 +372,25 @@ impl Switch {
         self.tm.is_attached(port) && !self.down.contains(&port)
     }
 
-    /// Tells the state which ports are up.
+    /// Reports to the state which ports are up.
     fn tell_ports(&mut self) {
         for port in 0..PORT_COUNT as u16 {
             self.state.set_port_up(port, self.is_up(port));
         }
     }
 
-    /// Returns the settings that the switch was made with, and its ports as they are now.
+    /// Returns the settings, with the ports as they are now.
     pub fn config(&self) -> &SwitchConfig {
         &self.config
     }
 
-    /// Returns the program it runs.
+    /// Returns the running program.
     pub fn program(&self) -> &Arc<Executable> {
         &self.program
     }
 
-    /// Puts another program in place of the running one, with a fresh state and no clone sessions or multicast groups.
-    /// Packets inside are dropped and counted: their headers mean nothing to the new program. On an error the old
-    /// program runs on.
+    /// Replaces the program, with a fresh state and no clone sessions or multicast groups. Packets inside are dropped
+    /// and counted: their headers have no meaning in the new program. On an error the old program keeps running.
     pub fn load_program(&mut self, program: Arc<Executable>) -> Result<(), ConfigError> {
         let v1model = V1Model::of(&program)?;
         let gates = Gates::of(&program, &self.config, &self.config.ports)?;
@@ -415,7 +414,7 @@ impl Switch {
         self.pre = Pre::default();
         self.mirroring = MirroringSessions::default();
         self.undo = None;
-        // Its notes are in the old program's numbers.
+        // The journey uses the old program's numbers.
         self.stop_following();
         self.forget_fields();
         self.gates = gates;
@@ -426,13 +425,13 @@ impl Switch {
         Ok(())
     }
 
-    /// Returns tables, counters, registers and so on for reading.
+    /// Returns the state (tables, counters, registers and so on) for reading.
     pub fn state(&self) -> &State {
         &self.state
     }
 
-    /// Returns tables, counters, registers and so on for writing. When the guard is dropped, the port gates and timers are read
-    /// again.
+    /// Returns the state (tables, counters, registers and so on) for writing. When the guard is dropped, the switch
+    /// reads the port gates and timers again.
     pub fn state_mut(&mut self) -> StateGuard<'_> {
         StateGuard { switch: self }
     }
@@ -442,7 +441,7 @@ impl Switch {
         &self.mirroring
     }
 
-    /// Returns the clone sessions, to change.
+    /// Returns the clone sessions, for changes.
     pub fn mirroring_mut(&mut self) -> &mut MirroringSessions {
         &mut self.mirroring
     }
@@ -452,12 +451,12 @@ impl Switch {
         &self.pre
     }
 
-    /// Returns the multicast groups, to change.
+    /// Returns the multicast groups, for changes.
     pub fn pre_mut(&mut self) -> &mut Pre {
         &mut self.pre
     }
 
-    /// Creates or replaces a multicast group as [`Pre::set_group`], with opaque bytes of the client.
+    /// Creates or replaces a multicast group as [`Pre::set_group`] does, with opaque bytes of the client.
     pub fn set_group(&mut self, mgid: u16, replicas: &[Replica], note: &[u8]) -> Result<(), PreError> {
         self.remember_group(mgid);
         self.pre.set_group(mgid, replicas)?;
@@ -495,25 +494,25 @@ impl Switch {
         }
     }
 
-    /// Begins to write down control calls, so that they can be taken back, until [`Switch::end_batch`]: those on the state, and those above
-    /// on multicast groups and clone sessions. No packet may be handled meanwhile: what it counts would be taken back with the calls.
+    /// Begins a batch: until [`Switch::end_batch`], control calls are logged so that they can be undone. These are the calls on the state, and the
+    /// calls above on multicast groups and clone sessions. No packet may be handled meanwhile: its counts would be undone with the calls.
     pub fn begin_batch(&mut self) {
         self.state.begin_batch();
         self.undo = Some(Vec::new());
     }
 
-    /// Ends the batch and keeps what was done in it.
+    /// Ends the batch and keeps its changes.
     pub fn end_batch(&mut self) {
         self.state.end_batch();
         self.undo = None;
     }
 
-    /// Returns a point to which [`Switch::roll_back`] goes back.
+    /// Returns a point for [`Switch::roll_back`].
     pub fn savepoint(&self) -> Savepoint {
         Savepoint { state: self.state.savepoint(), replicated: self.undo.as_ref().map_or(0, Vec::len) }
     }
 
-    /// Takes back what the batch has done since a savepoint.
+    /// Undoes what the batch has changed since a savepoint.
     pub fn roll_back(&mut self, to: Savepoint) {
         self.state_mut().roll_back(to.state);
         let Some(mut changes) = self.undo.take() else { return };
@@ -521,7 +520,7 @@ impl Switch {
             match changes.pop() {
                 Some(Replicated::Group(mgid, image)) => self.pre.put_back(mgid, image),
                 Some(Replicated::Session(id, before)) => {
-                    // An id that was refused has no session before and after.
+                    // An id that was refused has no session, before or after.
                     let _ = match before {
                         Some(session) => self.mirroring.add(id, session),
                         None => self.mirroring.delete(id),
@@ -533,20 +532,20 @@ impl Switch {
         self.undo = Some(changes);
     }
 
-    /// Empties tables, counters, meters and registers and forgets multicast groups, as BMv2's `reset_state`; the program,
-    /// clone sessions, queues and packets inside stay.
+    /// Clears tables, counters, meters and registers, and removes multicast groups, as BMv2's `reset_state`. The
+    /// program, clone sessions, queues and packets inside stay.
     pub fn reset_state(&mut self) {
         self.state_mut().reset_state();
         self.pre = Pre::default();
     }
 
-    /// Returns what the clock shows, in microseconds whatever the tick is: BMv2's `get_time_elapsed_us`.
+    /// Returns the clock's value in microseconds, whatever the tick is: BMv2's `get_time_elapsed_us`.
     pub fn time_elapsed_us(&self, now: Time) -> u64 {
         self.clock.microseconds(now)
     }
 
-    /// Zeroes all headers and metadata of a packet when it arrives and puts them aside while it waits, from now on, also those that nothing
-    /// reads: the reference for the analysis that finds these. Not undone by [`Switch::stop_following`].
+    /// From now on zeroes all headers and metadata of a packet when it arrives and saves them while it waits, also those that
+    /// nothing reads: the reference for the analysis that finds these. [`Switch::stop_following`] does not undo it.
     pub fn keep_whole_packets(&mut self) {
         self.packets.keep_whole_packets();
     }
@@ -562,9 +561,9 @@ impl Switch {
         }
     }
 
-    /// Does the first thing on the agenda, at its own time.
+    /// Handles the first event on the agenda, at its own time.
     fn do_next(&mut self, at: Time, key: usize) {
-        // A control write may have opened a gate that should have opened earlier; it opens now.
+        // A control write may open a gate at a time in the past; it opens now.
         self.now = self.now.max(at);
         if key == LOOP {
             let (_, packet) =
@@ -579,7 +578,7 @@ impl Switch {
         self.serve_ready();
     }
 
-    /// Serves a port: sends its next packet if its gate is open, and puts its next service on the agenda.
+    /// Serves a port: sends its next packet if its gate is open, and schedules its next service.
     fn serve(&mut self, port: u16) {
         if self.gate_opens(port) <= self.now {
             self.ready = self.ready_since(port);
@@ -595,14 +594,14 @@ impl Switch {
     fn serve_ready(&mut self) {
         let Some(port) = self.next_served.take() else { return };
         self.serve(port);
-        // A clone may have come to a port, which need not be another one.
+        // A clone may have entered a queue, possibly of the same port.
         if let Some(port) = self.next_served.take() {
             self.schedule(port);
         }
     }
 
-    /// Schedules as [`Switch::schedule`] does, after a packet has come to the port's queue. Mostly the packet can leave at once
-    /// and nothing else is due now; then the agenda need not be asked whose turn it is.
+    /// Schedules a port as [`Switch::schedule`] does, after a packet has entered its queue. Usually the packet can
+    /// leave at once and nothing else is due now; then the agenda is not needed.
     #[inline]
     fn schedule_arrival(&mut self, port: u16) {
         let due = self.due(port);
@@ -615,34 +614,34 @@ impl Switch {
         self.agenda.set(usize::from(port), due);
     }
 
-    /// Puts the port's next service on the agenda, after anything that may have changed it.
+    /// Puts the port's next service on the agenda, after any change that may affect it.
     fn schedule(&mut self, port: u16) {
         let due = self.due(port);
         self.agenda.set(usize::from(port), due);
     }
 
-    /// Returns when the pause of a queue is over: now or before when there is none. The port's own gate may be closed longer.
+    /// Returns when the pause of a queue ends: now or earlier if it is not paused. The port's own gate may be closed longer.
     pub fn pause_ends(&self, port: u16, priority: usize) -> Time {
         let own = self.gates.of_queues(&self.state, self.clock, self.now, port);
         own.map_or(Time::ZERO, |opens| opens(priority))
     }
 
-    /// Reads the gates of a port's queues again. A packet that came in at this port is through with ingress and stands in no
-    /// queue: it may have opened them.
+    /// Reads the gates of a port's queues again. A packet that arrived on this port and ended in ingress, such as a
+    /// pause frame, may have opened them.
     fn reread_class_gates(&mut self, port: u16) {
         if self.gates.class.is_some() {
             self.schedule(port);
         }
     }
 
-    /// Returns when the port must be served next; `None` when there is nothing to wait for.
+    /// Returns when the port must be served next; `None` if nothing is to be served.
     #[inline]
     fn due(&self, port: u16) -> Option<Time> {
         let opens = self.gates.of_queues(&self.state, self.clock, self.now, port);
         self.tm.due(port, self.now, self.gate_opens(port), opens)
     }
 
-    /// Sends a packet round the loop.
+    /// Puts a packet into the recirculation loop.
     fn circulate(&mut self, packet: PacketId) {
         let at = self.now + self.config.recirculation_delay;
         self.note(packet, |_| What::Recirculated { back_at: at });
@@ -652,7 +651,7 @@ impl Switch {
         }
     }
 
-    /// Takes a packet out of the switch, and counts it as dropped.
+    /// Removes a packet from the switch and counts it as dropped.
     fn drop_packet(&mut self, packet: PacketId, port: u16, cause: DropCause) {
         self.tm.stats_mut(port).drops.count(cause);
         self.note(packet, |_| What::Dropped { port, cause });
@@ -660,7 +659,7 @@ impl Switch {
         self.frames.give(frame);
     }
 
-    /// Returns since when what waits at a port could have left but for pauses of its queues: now where queues have no gates.
+    /// Returns since when the packets waiting at a port could have left if their queues had not been paused; now if queues have no gates.
     #[inline]
     fn ready_since(&self, port: u16) -> Time {
         if self.gates.class.is_none() {
@@ -670,14 +669,14 @@ impl Switch {
         self.tm.ready_since(port).max(opened.unwrap_or(Time::ZERO))
     }
 
-    /// Returns when the port's gate opens: [`Time::ZERO`] when it is open, [`Time::MAX`] when it never does.
+    /// Returns when the port's gate opens: [`Time::ZERO`] if it is open, [`Time::MAX`] if it never opens.
     #[inline]
     fn gate_opens(&self, port: u16) -> Time {
         self.gates.port.map_or(Time::ZERO, |gate| gate.opens(&self.state, self.clock, self.now, port, 0))
     }
 }
 
-/// Access to a switch's state for writing; when it goes, the port gates and timers are read again.
+/// Write access to a switch's state. When it is dropped, the switch reads the port gates and timers again.
 pub struct StateGuard<'a> {
     switch: &'a mut Switch,
 }

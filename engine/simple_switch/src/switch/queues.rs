@@ -1,6 +1,6 @@
-//! Into the queue of a port; and the depths and rates of the queues, set while the switch runs.
+//! Enqueueing of packets, and the depths and rates of queues, which can be set while the switch runs.
 //!
-//! Depths and rates have BMv2's names and units: packets, and packets per second whatever their size. They stay when another
+//! Depths and rates have BMv2's names and units: packets, and packets per second of any size. They persist when another
 //! program is loaded.
 
 use units::Duration;
@@ -14,8 +14,8 @@ use crate::traffic_manager::{MAC_CONTROL, MESSAGES};
 
 const PS_PER_SECOND: u64 = 1_000_000_000_000;
 
-/// Returns the queue of a control frame, if it is one: of MAC control (IEEE 802.3 clause 31), or a congestion notification
-/// message (IEEE 802.1Q-2022 table 30-1).
+/// Returns the queue of a control frame: a MAC control frame (IEEE 802.3 clause 31) or a congestion notification
+/// message (IEEE 802.1Q-2022 table 30-1). `None` for all other frames.
 #[inline]
 fn control_queue(frame: &[u8]) -> Option<usize> {
     match frame.get(12..14)? {
@@ -25,7 +25,7 @@ fn control_queue(frame: &[u8]) -> Option<usize> {
     }
 }
 
-/// Returns the least time between two packets; none for a rate of 0, which means no limit.
+/// Returns the minimum time between two packets; zero for a rate of 0, which means no limit.
 fn spacing(rate_pps: u64) -> Duration {
     if rate_pps == 0 {
         return Duration::ZERO;
@@ -36,7 +36,7 @@ fn spacing(rate_pps: u64) -> Duration {
 impl Switch {
     /// Puts a packet into the queue of a port, by its priority.
     pub(super) fn enqueue<const WATCHED: bool>(&mut self, id: PacketId, port: u64) {
-        // A port beyond v1model's range is counted under the last number that u16 has.
+        // A port number beyond `u16` is counted as `u16::MAX`.
         let port = u16::try_from(port).unwrap_or(u16::MAX);
         if usize::from(port) >= PORT_COUNT {
             return self.drop_packet(id, port, DropCause::NoSuchPort);
@@ -52,7 +52,7 @@ impl Switch {
             phv.set(fields.enq_timestamp, self.clock.ticks(self.now));
             phv.set(fields.enq_qdepth, self.tm.depth(port, queue) as u64);
         }
-        // What `truncate` cuts off never reaches the wire.
+        // The bytes that `truncate` removes never reach the wire.
         let bytes = u32::try_from(phv.packet_length.min(packet.truncate_to)).unwrap_or(u32::MAX);
         if self.tm.enqueue(port, queue, id, bytes, self.now).is_err() {
             return self.drop_packet(id, port, DropCause::QueueFull);
@@ -77,7 +77,7 @@ impl Switch {
         self.schedule_arrival(port);
     }
 
-    /// Sets how many packets one queue may hold. What waits beyond it stays.
+    /// Sets the maximum number of packets in one queue. Waiting packets beyond it stay.
     pub fn set_egress_priority_queue_depth(
         &mut self,
         port: u16,
@@ -89,19 +89,19 @@ impl Switch {
         Ok(())
     }
 
-    /// Sets how many packets each queue of a port may hold.
+    /// Sets the maximum number of packets in each queue of a port.
     pub fn set_egress_queue_depth(&mut self, port: u16, packets: usize) -> Result<(), ConfigError> {
         self.check_queue(port, 0)?;
         self.tm.set_depth(port, None, packets);
         Ok(())
     }
 
-    /// Sets how many packets every queue may hold, those of ports attached later too unless they have a limit of their own.
+    /// Sets the maximum number of packets in every queue, also for ports attached later without their own limit.
     pub fn set_all_egress_queue_depths(&mut self, packets: usize) {
         self.tm.set_all_depths(packets);
     }
 
-    /// Sets the rate of one queue, in packets per second; 0 means no limit. The link's own rate applies as well.
+    /// Sets the rate of one queue, in packets per second; 0: no limit. The link's rate also applies.
     pub fn set_egress_priority_queue_rate(
         &mut self,
         port: u16,
@@ -113,7 +113,7 @@ impl Switch {
         Ok(())
     }
 
-    /// Sets the rate of each queue of a port: a port of several priorities may send several times as much.
+    /// Sets the rate of each queue of a port. A port with several priorities may send a multiple of it.
     pub fn set_egress_queue_rate(&mut self, port: u16, rate_pps: u64) -> Result<(), ConfigError> {
         self.check_queue(port, 0)?;
         self.tm.set_spacing(port, None, spacing(rate_pps));

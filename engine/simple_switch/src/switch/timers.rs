@@ -1,6 +1,6 @@
-//! Timers of queues: times at which the program runs without a packet.
+//! Queue timers: times at which the program runs without a packet.
 //!
-//! BMv2 has none. The program keeps them in a register, as it keeps the gates of queues; hardware has packet generators for the same.
+//! BMv2 has none; hardware has packet generators for this purpose. The program keeps the times in a register, as for queue gates.
 
 use bm::Program;
 use units::Time;
@@ -12,18 +12,18 @@ use crate::config::{ConfigError, PortConfig, SwitchConfig, MAX_PRIORITIES, PORT_
 use crate::packet::PacketId;
 use crate::v1model::instance_type;
 
-/// What the program finds instead of a frame: the shortest of Ethernet, of zeros.
+/// The frame of a timer's run: an Ethernet frame of minimum length, all zeros.
 const NO_FRAME: [u8; 60] = [0; 60];
 
 /// The register of the timers.
 pub(super) struct Timers {
     register: TimeRegister,
-    /// The register's cells as they are on the agenda, or have been.
+    /// The register's cells as last read.
     seen: Vec<u64>,
 }
 
 impl Timers {
-    /// Finds the register and checks that each of `ports` has a cell for each of its queues; `None` without timers.
+    /// Finds the register and checks that each of `ports` has a cell for each of its queues. `None` if no register is named.
     pub(super) fn of(
         program: &Program,
         config: &SwitchConfig,
@@ -46,13 +46,13 @@ impl Timers {
 }
 
 impl Switch {
-    /// Returns the port whose timers a packet may set when it passes the program: that by which it came in. `None` without timers.
+    /// Returns the port whose timers a packet may set when the program runs: its port of arrival. `None` without timers.
     #[inline]
     pub(super) fn timed_port(&self, id: PacketId) -> Option<u16> {
         self.timers.is_some().then(|| self.packets.get(id).arrival_port)
     }
 
-    /// Puts the timers of a port's queues on the agenda as the program has left them.
+    /// Puts the timers of a port's queues on the agenda as the program has set them.
     pub(super) fn reread_timers(&mut self, port: u16) {
         let Some(timers) = &mut self.timers else { return };
         let first = usize::from(port) * MAX_PRIORITIES;
@@ -63,14 +63,14 @@ impl Switch {
                 continue;
             }
             *seen = ticks;
-            // Time has to pass before the next run, whatever a program writes.
+            // Time must pass before the next run, whatever the program writes.
             let earliest = self.now.saturating_add(self.config.tick);
             let due = self.clock.time_of(ticks, timers.register.width, self.now).max(earliest);
             self.agenda.set(TIMERS + first + priority, (ticks != 0 && due < Time::MAX).then_some(due));
         }
     }
 
-    /// Runs the program for a queue whose time has come. Nothing has been received, so of what runs only clones are counted.
+    /// Runs the program for a queue whose timer has expired. No packet was received, so only the run, and a clone that it requests, are counted.
     pub(super) fn run_timer(&mut self, queue: usize) {
         self.agenda.set(TIMERS + queue, None);
         let (port, priority) = ((queue / MAX_PRIORITIES) as u16, queue % MAX_PRIORITIES);

@@ -1,5 +1,5 @@
-//! Follows packets, and records hops: what the steps of a packet's way write down while somebody wants to know. See `journey` and
-//! `hops`.
+//! Observation of packets: the steps of a packet's path report to a follower and to a hop log while these are set. See
+//! `journey` and `hops`.
 
 use bm::trace::Trace;
 use bm::{Fault, Phv};
@@ -12,16 +12,16 @@ use crate::journey::{Follower, Journey, Ran, What};
 use crate::packet::{Packet, PacketId};
 use crate::stats::DropCause;
 
-/// Who wants to know what happens to packets. A switch that nobody watches has none.
+/// The observers of packets. A switch without observers has none.
 #[derive(Default)]
 pub(super) struct Watch {
-    /// Follows packets of one tag in all detail.
+    /// Follows packets with one tag in full detail.
     follower: Option<Follower>,
     /// Records the hops of packets.
     hops: Option<HopLog>,
 }
 
-/// Returns what is to trace the packet, if it is followed.
+/// Returns the trace for the packet, if it is followed.
 #[inline(always)]
 pub(super) fn watcher<const WATCHED: bool>(
     watch: &mut Option<Box<Watch>>,
@@ -34,7 +34,7 @@ pub(super) fn watcher<const WATCHED: bool>(
 }
 
 impl Watch {
-    /// Notes what has been traced of a packet since the last step.
+    /// Adds a step with what was traced of a packet since the last step.
     #[cold]
     pub(super) fn traced(&mut self, id: PacketId, at: Time, what: impl FnOnce(&mut Follower) -> What) {
         if let Some(follower) = &mut self.follower {
@@ -42,7 +42,7 @@ impl Watch {
         }
     }
 
-    /// Notes that ingress has run, or the egress of a port.
+    /// Notes a run of ingress, or of egress at a port.
     #[cold]
     pub(super) fn ran(
         &mut self,
@@ -70,27 +70,27 @@ impl Watch {
 }
 
 impl Switch {
-    /// Writes down from now on what happens to frames that arrive with this tag, and to their copies. What was written down before is
-    /// forgotten. A program loaded with [`bm::Program::from_json_for_tracing`] tells the most.
+    /// Records from now on what happens to frames that arrive with this tag, and to their copies. Earlier records are
+    /// discarded. A program loaded with [`bm::Program::from_json_for_tracing`] gives the most detail.
     pub fn follow(&mut self, tag: u64) {
-        // A journey shows what a packet has, also where nothing reads it.
+        // A journey shows all values of a packet, also those that nothing reads.
         self.packets.keep_whole_packets();
         self.watch.get_or_insert_default().follower = Some(Follower::new(&self.program, tag));
     }
 
-    /// Takes what has been written down since [`Switch::follow`], and goes on following. Empty when nothing is followed.
+    /// Takes the steps recorded since [`Switch::follow`] or the last call, and continues to follow. Empty if nothing is followed.
     pub fn take_journey(&mut self) -> Journey {
         let follower = self.watch.as_deref_mut().and_then(|watch| watch.follower.as_mut());
         follower.map(Follower::take).unwrap_or_default()
     }
 
-    /// Returns how many steps [`Switch::take_journey`] would hand out.
+    /// Returns the number of steps that [`Switch::take_journey`] would return.
     pub fn journey_steps(&self) -> usize {
         let follower = self.watch.as_deref().and_then(|watch| watch.follower.as_ref());
         follower.map_or(0, Follower::steps)
     }
 
-    /// Follows nothing any more.
+    /// Stops following packets.
     pub fn stop_following(&mut self) {
         if let Some(watch) = &mut self.watch {
             watch.follower = None;
@@ -98,11 +98,11 @@ impl Switch {
         self.look_away();
     }
 
-    /// Records from now on the hops that `filter` admits, of packets that arrive; they belong to `node`. What was recorded before is
-    /// forgotten. On an error nothing changes.
+    /// Records from now on the hops that `filter` admits, of packets that arrive, as hops of `node`. Earlier records
+    /// are discarded. On an error an earlier recording continues.
     pub fn record_hops(&mut self, filter: HopFilter, node: u16) -> Result<(), HopError> {
         if !filter.fields.is_empty() {
-            // A field that nothing reads after the queue has its value all the same.
+            // A field must keep its value even if nothing reads it after the queue.
             self.packets.keep_whole_packets();
         }
         let hops = HopLog::new(&self.program, filter, node)?;
@@ -110,26 +110,26 @@ impl Switch {
         Ok(())
     }
 
-    /// Returns what has been recorded, to be read or absorbed; none when nothing is recorded.
+    /// Returns the hop log, to be read or absorbed; `None` if no hops are recorded.
     pub fn hops_mut(&mut self) -> Option<&mut HopLog> {
         self.watch.as_deref_mut()?.hops.as_mut()
     }
 
-    /// Takes what has been recorded, and records nothing any more. None when nothing was recorded.
+    /// Stops recording hops and returns the log; `None` if no hops were recorded.
     pub fn take_hops(&mut self) -> Option<HopLog> {
         let hops = self.watch.as_deref_mut()?.hops.take();
         self.look_away();
         hops
     }
 
-    /// Drops the watch when nothing is followed and no hops are recorded.
+    /// Removes the watch if nothing is followed and no hops are recorded.
     fn look_away(&mut self) {
         if self.watch.as_deref().is_some_and(|watch| watch.follower.is_none() && watch.hops.is_none()) {
             self.watch = None;
         }
     }
 
-    /// Prepares for another program: what was recorded of the old one stays, and the values of fields are no longer known.
+    /// Prepares for another program: records of the old one stay, but values of fields are no longer recorded.
     pub(super) fn forget_fields(&mut self) {
         if let Some(hops) = self.hops_mut() {
             hops.forget_fields();
@@ -142,7 +142,7 @@ impl Switch {
         follower.is_some_and(|follower| follower.follows(id))
     }
 
-    /// Writes a step down, if the packet is followed or recorded.
+    /// Notes a step, if the packet is followed or recorded.
     #[inline]
     pub(super) fn note(&mut self, id: PacketId, what: impl FnOnce(&Switch) -> What) {
         if self.watch.is_some() {
@@ -165,7 +165,7 @@ impl Switch {
         }
     }
 
-    /// Records what a step is in the stream of hops. Arrivals, copies and runs have their own calls.
+    /// Records a step in the hop log. Arrivals, copies and runs have their own functions.
     fn record(&mut self, id: PacketId, what: &What) {
         let packet = self.packets.get(id);
         let (frame, bytes, now) = (&packet.frame, packet.frame.len() as u32, self.now);
@@ -205,7 +205,7 @@ impl Switch {
         }
     }
 
-    /// Notes that a packet leaves, and takes this time on the wire.
+    /// Notes that a packet leaves, and how long the wire is busy with it.
     #[cold]
     pub(super) fn note_sent(&mut self, id: PacketId, port: u16, wire_time: Duration) {
         if let Some(hops) = self.hops_mut() {
@@ -218,7 +218,7 @@ impl Switch {
         });
     }
 
-    /// Notes that a frame has come in and has this id.
+    /// Notes that a frame has arrived and has this id.
     #[inline]
     pub(super) fn note_arrival(&mut self, id: PacketId, port: u16, tag: u64) {
         if self.watch.is_some() {

@@ -8,7 +8,7 @@ use crate::properties::settings::{settings, Eee, Settings};
 pub const IN_PORTS: [u16; 2] = [1, 4];
 pub const OUT_PORTS: [u16; 2] = [2, 3];
 pub const CLOCK: u64 = 1 << 48;
-/// Times from which on `busy_until` is past again, and half of the clock's range.
+/// Times after which `busy_until` is past again, and half of the clock's range.
 const LONG_SILENCES: [u64; 5] =
     [(1 << 40) - 1, (1 << 40) + 1, (1 << 47) - 1, (1 << 47) + 1, (1 << 48) - (1 << 41)];
 const FRAME_BYTES: u64 = 1000;
@@ -45,7 +45,7 @@ impl Pace {
         self.frame_ticks() * self.tick_ps
     }
 
-    /// A time at which something may happen: a whole tick where the pace is exact.
+    /// Returns a time at which something may happen: a whole tick if the pace is exact.
     fn whole(&self, ps: u64) -> u64 {
         if self.is_exact {
             ps / self.tick_ps * self.tick_ps
@@ -66,7 +66,7 @@ pub enum Form {
     Recirculation,
 }
 
-/// What the clock shows at the start.
+/// The clock's value at the start.
 #[derive(Clone, Copy, Debug)]
 enum Clock {
     At(u64),
@@ -84,11 +84,11 @@ pub enum Step {
     Change(usize, Settings),
 }
 
-/// What changes while a case runs.
+/// A change while a case runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Changes {
     Everything,
-    /// Not Ts, Tw, stall, nor whether EEE is on.
+    /// Does not change Ts, Tw, stall, or whether EEE is on.
     AllButThePhy,
 }
 
@@ -98,14 +98,14 @@ pub struct Case {
     clock: Clock,
     pub settings: [Settings; 2],
     pub steps: Vec<Step>,
-    /// Before which packet a long silence is, and how long.
+    /// The packet before which there is a long silence, and its length.
     silence: Option<(usize, u64)>,
-    /// A time round the loop, in 256ths of the shortest frame's.
+    /// Recirculation delay, in 256ths of the shortest frame's time.
     loop_part: u64,
 }
 
 impl Case {
-    /// When each step happens, in ps.
+    /// The time of each step, in ps.
     pub fn times(&self) -> Vec<u64> {
         let mut now = 0;
         let time = |(number, step): (usize, &Step)| {
@@ -120,13 +120,13 @@ impl Case {
         self.steps.iter().enumerate().map(time).collect()
     }
 
-    /// How long a recirculated packet is on its way.
+    /// Returns the delay of a recirculated packet.
     pub fn loop_ps(&self) -> u64 {
         let shortest = (SHORTEST_FRAME_BYTES + OVERHEAD_BYTES) * self.pace.byte_ps();
         self.pace.whole(shortest * self.loop_part / 256)
     }
 
-    /// What the clock shows at the start.
+    /// Returns the clock's value at the start.
     pub fn clock_start(&self) -> u64 {
         let times = self.times();
         let ticks = |number: usize| times[number] / self.pace.tick_ps;

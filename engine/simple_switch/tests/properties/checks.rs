@@ -1,4 +1,4 @@
-//! The properties and rules themselves, judged on what `run.rs` has written down. All times are picoseconds.
+//! The properties and rules, checked on the records of `run.rs`. All times are in picoseconds.
 
 use proptest::prelude::*;
 
@@ -49,7 +49,7 @@ pub fn conservation(trace: &Trace) -> Judgement {
         );
     }
     let mut left_inside = trace.switch.stats().in_flight;
-    // What each counter must say, from what was offered and what came out.
+    // The required value of each counter, from the packets offered and the packets that left.
     let all_ports = || IN_PORTS.into_iter().chain(OUT_PORTS).chain([eeon::CPU_PORT]);
     for port in all_ports() {
         for class in 0..8 {
@@ -148,7 +148,7 @@ pub fn early_drops(trace: &Trace) -> Judgement {
     Ok(())
 }
 
-/// The settings that a packet at a port may have met from `from` on until `until`.
+/// Returns the settings that a packet at a port may have met from `from` until `until`.
 fn met(history: &[(u64, Settings)], from: u64, until: u64) -> Vec<Option<Eee>> {
     let first = history.iter().rposition(|(at, _)| *at < from).unwrap_or(0);
     history[first..].iter().filter(|(at, _)| *at <= until).map(|(_, settings)| settings.eee).collect()
@@ -169,7 +169,7 @@ pub fn waits(trace: &Trace) -> Judgement {
             let ahead_ps: u64 = before.iter().map(|(_, end, wire)| end.saturating_sub(a.at).min(*wire)).sum();
             let idle_since = before.iter().rev().find(|(at, ..)| *at <= a.at).map_or(0, |(_, end, _)| *end);
 
-            // Those in the queue before it may have found other settings.
+            // Packets in the queue before it may have met other settings.
             let first = before.iter().find(|(at, ..)| *at > a.at);
             let from = first.map_or(a.at, |_| {
                 trace
@@ -183,7 +183,7 @@ pub fn waits(trace: &Trace) -> Judgement {
             let largest = |of: fn(&Eee) -> u64| on().map(of).max().unwrap_or(0) * tick;
             let (sleep, wake, stall, hold) =
                 (largest(|e| e.sleep), largest(|e| e.wake), largest(|e| e.stall), largest(|e| e.hold));
-            // Ticks that rounding takes: exact paces have none, but a gate is never at tick 0.
+            // Ticks lost to rounding: exact paces have none, but a gate is never at tick 0.
             let rounding = if trace.pace.is_exact { tick } else { (3 + ahead) * tick };
             let loops = if trace.form == Form::Recirculation { (2 + ahead) * trace.loop_ps } else { 0 };
             let sleeps_at = idle_since + stall;
@@ -220,7 +220,7 @@ pub fn energy(trace: &Trace) -> Judgement {
             continue;
         };
         let (sleep, wake, stall) = (sleep * tick, wake * tick, stall * tick);
-        // The program reads a start and rounds a length, each down; two transitions as short as that hide in it.
+        // The program rounds a start and a length down; two transitions this short are within the rounding.
         let rounding = if trace.pace.is_exact { 0 } else { 2 * tick };
         if sleep + wake <= 2 * rounding && rounding > 0 {
             continue;
@@ -231,7 +231,7 @@ pub fn energy(trace: &Trace) -> Judgement {
             let a = &trace.arrived[*number];
             let left = a.left.as_ref().expect("it is in the order of what left");
             let silence = left.at - idle_since;
-            // A packet that comes when the stall is over finds the link on its way to sleep, if it does not find a queue.
+            // A packet that arrives at the end of the stall finds the link in transition to sleep, unless it finds a queue.
             let has_slept =
                 if rounding == 0 { a.at >= idle_since + stall } else { silence + rounding >= both };
             prop_assert!(

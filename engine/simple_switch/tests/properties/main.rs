@@ -1,11 +1,11 @@
-//! What must always hold of the compiled program in one switch, whatever its settings, its packets, their times and its
-//! clock: one test for each of the six properties of the design, and one for each rule that they do not cover.
+//! Properties of the compiled program in one switch, whatever its settings, its packets, their times and its clock: one
+//! test for each of the six properties of the design, and one for each rule that they do not cover.
 //!
-//! Each test runs random cases (`case.rs`): bursts at one instant, overload and long silence; every class, damaged packets
-//! and packet-outs; every AQM and EEE mode, changed while packets are held; clocks that go round meanwhile. By gate, and by
-//! recirculation where the two could differ.
+//! Each test runs random cases (`case.rs`): bursts at one instant, overload and long silence; every class, damaged
+//! packets and packet-outs; every AQM and EEE mode, changed while packets are held; clocks that wrap meanwhile. By
+//! gate, and by recirculation where the two could differ.
 //!
-//! Not seen here: ECMP, lost packets, more than one switch (`netsim/tests/properties.rs`), and each tick of the hold
+//! Not covered: ECMP, lost packets, more than one switch (`netsim/tests/properties.rs`), and each tick of the hold
 //! (`hold_exhaustive.rs`).
 
 mod case;
@@ -22,59 +22,59 @@ use case::{cases, Changes, Form};
 
 const REGRESSIONS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/properties/regressions.txt");
 const STEPS: usize = 60;
-/// Held packets go round thousands of times.
+/// Held packets recirculate thousands of times.
 const STEPS_OF_RECIRCULATION: usize = 30;
 
 proptest! {
     #![proptest_config(properties::config(192, REGRESSIONS))]
 
-    /// Packets received = sent + counted as dropped + still inside, at any time; and in the end each port's and each
-    /// class's counters say what was offered and what became of it, one verdict a packet.
+    /// Packets received = sent + counted as dropped + still inside, at any time. In the end each port's and each
+    /// class's counters give the packets offered and their outcomes, one verdict per packet.
     #[test]
     fn property_1_every_packet_is_sent_or_counted_or_still_inside(case in cases(Changes::Everything, STEPS)) {
         checks::conservation(&run::run(&case, Form::Gate))?;
     }
 
-    /// After every event the occupancy registers are the packets and bytes that were admitted and have not left, so 0
-    /// when there are none; and they are what the traffic manager holds.
+    /// After every event the occupancy registers equal the packets and bytes admitted that have not left, so they are 0
+    /// when there are none; and they equal the traffic manager's.
     #[test]
     fn property_2_occupancy_is_what_waits_and_zero_when_nothing_does(case in cases(Changes::Everything, STEPS)) {
         checks::occupancy(&run::run(&case, Form::Gate))?;
     }
 
-    /// The packets of a port leave in the order in which they came, and every ticket given has been served.
+    /// The packets of a port leave in the order of arrival, and every ticket given has been served.
     #[test]
     fn property_3_packets_of_a_port_leave_in_the_order_admitted(case in cases(Changes::Everything, STEPS)) {
         checks::order(&run::run(&case, Form::Gate))?;
     }
 
-    /// Nothing is dropped early unless RED finds its port congested, may not mark the packet, and does not spare it.
+    /// Nothing is dropped early unless RED finds its port congested, may not mark the packet, and does not protect it.
     #[test]
     fn property_4_no_early_drop_under_a_threshold_or_protected(case in cases(Changes::Everything, STEPS)) {
         checks::early_drops(&run::run(&case, Form::Gate))?;
     }
 
-    /// No packet waits longer than the longer of the hold and the rest of the sleep transition, the wake, and what is
-    /// ahead of it on the wire; only for what is ahead of it while its link is awake. Each leaves at last.
+    /// No packet waits longer than the longer of the hold and the rest of the sleep transition, the wake, and the
+    /// frames ahead of it on the wire; while its link is awake, only for the frames ahead of it. Each leaves at last.
     #[test]
     fn property_5_nothing_waits_longer_than_hold_sleep_wake_and_the_bytes_ahead(case in cases(Changes::Everything, STEPS)) {
         checks::waits(&run::run(&case, Form::Gate))?;
     }
 
-    /// Seen from the wire, each silence of a link is shorter than its stall or long enough for both transitions, and
-    /// the program's count of wakes and of ticks in low power is the wire's: low power + transition + active = elapsed.
+    /// Observed on the wire, each silence of a link is shorter than its stall or long enough for both transitions. The
+    /// program's counts of wakes and of ticks in low power equal the wire's: low power + transition + active = elapsed.
     #[test]
     fn property_6_low_power_transition_and_active_time_are_all_the_time(case in cases(Changes::AllButThePhy, STEPS)) {
         checks::energy(&run::run(&case, Form::Gate))?;
     }
 
-    /// Class by class the counter `received` is what was offered.
+    /// Class by class the counter `received` is the number of packets offered.
     #[test]
     fn rule_2_1_each_packet_is_counted_in_the_class_that_its_headers_say(case in cases(Changes::Everything, STEPS)) {
         checks::classes(&run::run(&case, Form::Gate))?;
     }
 
-    /// A packet is dropped at the tail exactly when it and the bytes before it exceed the limit.
+    /// A packet is tail-dropped exactly if it and the bytes before it exceed the limit.
     #[test]
     fn rule_2_2_a_packet_is_tail_dropped_exactly_when_it_does_not_fit(case in cases(Changes::Everything, STEPS)) {
         checks::tail_drops(&run::run(&case, Form::Gate))?;
@@ -87,7 +87,7 @@ proptest! {
         checks::marks(&run::run(&case, Form::Gate))?;
     }
 
-    /// A frame leaves as it came, but for MAC addresses, TTL, mark, and the IPv4 checksum over them.
+    /// A frame leaves as it arrived, except MAC addresses, TTL, mark, and the IPv4 checksum over them.
     #[test]
     fn rule_2_3_a_frame_leaves_as_it_came_but_for_macs_ttl_and_mark(case in cases(Changes::Everything, STEPS)) {
         checks::frames(&run::run(&case, Form::Gate))?;
@@ -124,7 +124,7 @@ proptest! {
         checks::energy(&run::run(&case, Form::Recirculation))?;
     }
 
-    /// What is settled in ingress goes round with the packet.
+    /// The results of ingress recirculate with the packet.
     #[test]
     fn rule_2_3_holds_by_recirculation(case in cases(Changes::Everything, STEPS_OF_RECIRCULATION)) {
         let trace = run::run(&case, Form::Recirculation);

@@ -1,5 +1,5 @@
-//! Runs one random case through one switch and writes down what was offered, what came out, and what was counted
-//! meanwhile. Judges nothing.
+//! Runs one random case through one switch, and records the packets offered, the packets that left, and the counters
+//! meanwhile. It makes no checks.
 
 use bm::{MatchKeyParam, State};
 use simple_switch::{PortConfig, Switch, SwitchConfig};
@@ -26,36 +26,36 @@ pub mod verdict {
     pub const LAST: u64 = MARTIAN;
 }
 
-/// A packet offered, and what the switch has done with it.
+/// A packet offered, and what the switch did with it.
 #[derive(Clone, Debug)]
 pub struct Arrived {
     pub at: u64,
     pub in_port: u16,
-    /// Where it goes, unless ingress has another use for it.
+    /// Its port of departure, unless ingress does something else with it.
     pub out: Option<u16>,
     pub is_packet_out: bool,
     pub ttl: u8,
     pub target: Target,
     pub built: Built,
     pub bytes: u64,
-    /// The queue that it finds, by what has left so far.
+    /// The queue that it finds, computed from the departures so far.
     pub found_bytes: u64,
     pub found_packets: u64,
-    /// What of them was held outside the buffer.
+    /// The part of it that was held outside the buffer.
     pub found_outside: u64,
-    /// Whether the link was awake, by its register: before the packet, and with it.
+    /// Whether the link was awake by its register: before the packet, and with it.
     pub awake: (bool, bool),
-    /// RED's average * 2^32 with this packet's view in it.
+    /// RED's average * 2^32, with this packet's view included.
     pub average: Option<u64>,
-    /// Those of its port.
+    /// The settings of its port.
     pub settings: Settings,
-    /// The one drop or packet-in counted when it came, if any, of its class and port.
+    /// The one drop or packet-in of its class and port that was counted when it arrived, if any.
     pub counted: Option<u64>,
     pub left: Option<Left>,
 }
 
 impl Arrived {
-    /// Whether it is held outside its port's buffer, if it is let in.
+    /// Whether it is held outside its port's buffer, if it is admitted.
     fn is_outside(&self) -> bool {
         matches!(self.settings.buffer, Buffer::BesideHeld(_))
             && self.settings.eee.is_some()
@@ -73,16 +73,16 @@ pub struct Left {
     pub frame: Vec<u8>,
 }
 
-/// What the registers of a port say, and what its queue holds by what came and left.
+/// The registers of a port, and its queue computed from arrivals and departures.
 #[derive(Debug)]
 pub struct Look {
     pub at: u64,
     pub port: u16,
     pub occupancy: (u64, u64),
-    /// Bytes outside the buffer: by the register, and by what came and left.
+    /// Bytes outside the buffer: by the register, and computed from arrivals and departures.
     pub outside: (u64, u64),
     pub queued: (u64, u64),
-    /// What the traffic manager holds.
+    /// The traffic manager's values.
     pub waiting: (u64, u64),
     pub average: (u64, u64),
 }
@@ -93,14 +93,14 @@ pub struct Trace {
     pub form: Form,
     pub loop_ps: u64,
     pub arrived: Vec<Arrived>,
-    /// Numbers of packets in the order in which they left, by port of [`OUT_PORTS`].
+    /// Numbers of packets in the order of departure, by port of [`OUT_PORTS`].
     pub order: [Vec<usize>; 2],
     pub looks: Vec<Look>,
     /// Offered, left, counted as dropped, and inside, at some instants.
     pub counts: Vec<[u64; 4]>,
-    /// All settings of a port, with the time from which on they hold.
+    /// All settings of a port, with the time from which on they apply.
     pub history: [Vec<(u64, Settings)>; 2],
-    /// When nothing more can be due.
+    /// When no event can be left.
     pub limit: u64,
 }
 
@@ -155,7 +155,7 @@ fn write_routes(state: &mut State) {
     add(88, "to_cpu", &[]);
 }
 
-/// The counter cell of a verdict.
+/// Returns the counter cell of a verdict.
 fn verdict_index(port: u16, class: u64, verdict: u64) -> u64 {
     u64::from(port) << 7 | class << 4 | verdict
 }
@@ -214,7 +214,7 @@ impl Trace {
         self.history[place].push((at, settings));
     }
 
-    /// Everything that is due before `end`, and only that, as `handle_packet` would do.
+    /// Handles everything due before `end`, and only that, as `handle_packet` would.
     fn wake_before(&mut self, end: u64) {
         while let Some(due) = self.switch.next_wakeup().filter(|due| due.as_ps() < end) {
             self.switch.handle_wakeup(due);
@@ -273,7 +273,7 @@ impl Trace {
         }
     }
 
-    /// The counters of a packet's class in which it may be counted when it comes.
+    /// Returns the counters of a packet's class in which it may be counted when it arrives.
     fn drop_counts(&self, tag: usize) -> [u64; 7] {
         let Arrived { in_port, target, built, .. } = &self.arrived[tag];
         let out_port =
@@ -290,7 +290,7 @@ impl Trace {
         cell.unwrap().packets
     }
 
-    /// Takes what the switch sends; whether there was anything.
+    /// Takes the frames that the switch sends. Returns whether there were any.
     fn collect(&mut self) -> bool {
         let mut has_sent = false;
         while let Some(sent) = self.switch.poll_transmit() {
@@ -319,19 +319,19 @@ impl Trace {
         port != 511 && self.register("eee_state", port) == 0
     }
 
-    /// Bytes of a port that wait outside its buffer.
+    /// Returns the bytes of a port that wait outside its buffer.
     fn outside(&self, port: u16) -> u64 {
         let waits = |a: &&Arrived| a.out == Some(port) && a.counted.is_none() && a.left.is_none();
         self.arrived.iter().filter(waits).filter(|a| a.is_outside()).map(|a| a.bytes).sum()
     }
 
-    /// Packets and bytes of a port that have come, were not counted as dropped, and have not left.
+    /// Returns the packets and bytes of a port that have arrived, were not counted as dropped, and have not left.
     fn queued(&self, port: u16) -> (u64, u64) {
         let waits = |a: &&Arrived| a.out == Some(port) && a.counted.is_none() && a.left.is_none();
         self.arrived.iter().filter(waits).fold((0, 0), |(count, bytes), a| (count + 1, bytes + a.bytes))
     }
 
-    /// RED's average as the packets so far make it.
+    /// Returns RED's average after the packets so far.
     fn average(&self, port: u16) -> u64 {
         let kept = |a: &&Arrived| {
             let is_averaged = matches!(a.settings.aqm, Aqm::Red(red) if red.average_shift > 0);
@@ -375,7 +375,7 @@ impl Trace {
         eeon::register(self.switch.state(), name, port)
     }
 
-    /// Packets that were queued at a port, in the order in which they came, with their numbers.
+    /// Returns the packets that were queued at a port, in the order of arrival, with their numbers.
     pub fn admitted(&self, place: usize) -> impl Iterator<Item = (usize, &Arrived)> {
         let port = OUT_PORTS[place];
         self.arrived.iter().enumerate().filter(move |(_, a)| a.out == Some(port) && a.counted.is_none())

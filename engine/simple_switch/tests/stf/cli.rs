@@ -1,4 +1,4 @@
-//! Commands of `simple_switch_CLI` beside those that p4c's STF knows, and the checks of `tests/constructs`.
+//! Commands of `simple_switch_CLI` in addition to those in p4c's STF, and the checks of `tests/constructs`.
 
 use bm::{CounterValue, CrcParameters, MatchKeyParam, MatchType, MeterRate, TableInfo};
 
@@ -6,7 +6,7 @@ use crate::run::{failed, find_action, find_table, only, Bench, Stop};
 
 const NS_PER_MS: u64 = 1_000_000;
 
-/// Big-endian bytes of a number in decimal or, with `0x`, hexadecimal of any length.
+/// Returns the big-endian bytes of a number in decimal or, with `0x`, hexadecimal of any length.
 fn number_bytes(text: &str) -> Result<Vec<u8>, Stop> {
     if let Some(digits) = text.strip_prefix("0x") {
         let digits = if digits.len() % 2 == 0 { digits.to_owned() } else { format!("0{digits}") };

@@ -1,4 +1,4 @@
-//! The programs of `tests/constructs`, one per construct, with the scripts that BMv2 has confirmed.
+//! The programs of `tests/constructs`, one per construct, with scripts that BMv2 has confirmed.
 
 use std::path::Path;
 

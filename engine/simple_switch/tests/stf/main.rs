@@ -1,12 +1,12 @@
 //! p4c's own STF programs for v1model, compiled with the p4c on this machine and run on this switch.
 //!
-//! An STF script says what goes in, what must come out, and which entries are there. p4c's sources are not in this
-//! repository: `P4C_TESTDATA` names their `testdata` folder, and `make stf` runs this. What was measured, and what is
-//! refused and why, is in `docs/develop/conformance.md`.
+//! An STF script has the input packets, the expected packets and the entries. p4c's sources are not in this repository:
+//! `P4C_TESTDATA` names their `testdata` folder, and `make stf` runs this. `docs/develop/conformance.md` has the
+//! results, and the refused programs with reasons.
 //!
-//! The semantics are those of p4c's `backends/bmv2/bmv2stf.py`, but stricter: a control command that is refused fails the
-//! program, where `simple_switch_CLI` prints a message and goes on; and `check_counter`, which bmv2stf.py ignores, is
-//! checked; and so is that no packet is lost to a fault of the program, or without account.
+//! The semantics are those of p4c's `backends/bmv2/bmv2stf.py`, but stricter. A refused control command fails the
+//! program, where `simple_switch_CLI` prints a message and continues. `check_counter`, which bmv2stf.py ignores, is
+//! checked; so is that no packet is lost to a fault of the program, or without account.
 #![allow(clippy::print_stdout)] // The outcomes are the result.
 
 mod cli;
@@ -45,7 +45,7 @@ fn judge_script(json: &[u8], script: &Path) -> Outcome {
     })
 }
 
-/// What `judge` says of each, in their order. Compiling takes nearly all the time, so every processor takes a part.
+/// Returns the results of `judge` in order. Compiling takes nearly all of the time, so all processors share it.
 fn on_every_processor<T: Sync, R: Send>(all: &[T], judge: impl Fn(&T) -> R + Sync) -> Vec<R> {
     let next = AtomicUsize::new(0);
     let judged = Mutex::new(Vec::new());
@@ -110,11 +110,11 @@ fn every_v1model_program_of_p4c_that_loads_does_what_its_stf_script_expects() {
     assert!(!all.iter().any(|outcome| matches!(outcome, Outcome::Fail(_))), "see the lines that say FAIL");
 }
 
-/// What p4testgen and the engine make of one program.
+/// The results of p4testgen and the engine for one program.
 struct Generated {
-    /// Why cases are missing, or fewer than wanted.
+    /// Why cases are missing, or fewer than requested.
     stopped: Option<String>,
-    /// What became of each script.
+    /// The outcome of each script.
     outcomes: Vec<(PathBuf, Outcome)>,
 }
 
@@ -137,7 +137,7 @@ fn judge_generated(program: &Path, cases: u32, seed: u32, scratch: &Path) -> Gen
     }
 }
 
-/// A number that the environment gives, or the usual one.
+/// Returns a number from the environment, or the default.
 fn number(variable: &str, usual: u32) -> u32 {
     match std::env::var(variable) {
         Ok(text) if !text.is_empty() => {

@@ -1,4 +1,4 @@
-//! What became of one program.
+//! The outcome of one program.
 
 use std::fmt;
 
@@ -7,11 +7,11 @@ pub enum Outcome {
     Pass,
     /// With the first difference.
     Fail(String),
-    /// `bm` does not run such programs; with what it says about this one.
+    /// `bm` does not run such programs; with its reason.
     Refused(String),
     /// With p4c's first error.
     DoesNotCompile(String),
-    /// The script uses what this runner does not have.
+    /// The script uses something that this runner lacks.
     Skipped(String),
 }
 

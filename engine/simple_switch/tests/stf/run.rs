@@ -10,16 +10,16 @@ use units::{Duration, Time};
 use crate::outcome::Outcome;
 use crate::script::{self, ActionCall, Pattern, Statement};
 
-/// Between packets; bmv2stf.py waits as long for a control command.
+/// Time between packets; bmv2stf.py waits as long for a control command.
 const PACKET_DELAY: Duration = Duration::from_us(1_000_000);
 
 /// From bmv2stf.py: a higher priority is a lower number in BMv2.
 const LOWEST_PRIORITY: i64 = 10_000;
 
-/// The samples' byte counts include the FCS (IEEE 802.3 clause 3.2.9), which their packets, like BMv2's, are without.
+/// The samples' byte counts include the FCS (IEEE 802.3 clause 3.2.9), which their packets, like BMv2's, do not have.
 const FCS_BYTES: u64 = 4;
 
-/// Why a script does not go on.
+/// Why a script cannot continue.
 pub enum Stop {
     Unsupported(String),
     Failed(String),
@@ -62,7 +62,7 @@ fn run(program: Arc<Executable>, statements: &[Statement]) -> Result<(), Stop> {
             _ => (),
         }
     }
-    // As in bmv2stf.py, only ports that the script names have a link; what goes elsewhere is not seen.
+    // As in bmv2stf.py, only ports that the script names have a link; packets to other ports are not observed.
     let ports = expected.keys().map(|port| PortConfig::unlimited(*port)).collect();
     let switch = Switch::new(Arc::clone(&program), SwitchConfig { ports, ..SwitchConfig::default() })?;
     let mut bench = Bench {
@@ -90,7 +90,7 @@ fn run(program: Arc<Executable>, statements: &[Statement]) -> Result<(), Stop> {
     Ok(())
 }
 
-/// The packets of a port, in order; none missing and none too many.
+/// Compares the packets of a port, in order; none may be missing or in excess.
 fn compare(port: u16, patterns: &[&Option<Pattern>], sent: &[Vec<u8>]) -> Result<(), Stop> {
     for (at, (pattern, frame)) in patterns.iter().zip(sent).enumerate() {
         let Some(pattern) = pattern else { continue };
@@ -121,9 +121,9 @@ pub struct Bench {
     pub now: Time,
     /// Table and handle of the entries with a label.
     labels: BTreeMap<String, (String, u64)>,
-    /// What has come out, by port.
+    /// Packets that left, by port.
     sent: BTreeMap<u16, Vec<Vec<u8>>>,
-    /// What `log_msg` has said.
+    /// Messages of `log_msg`.
     pub log: Vec<String>,
 }
 
@@ -187,7 +187,7 @@ impl Bench {
         let priority = match (table.match_type, priority) {
             (MatchType::Ternary, Some(priority)) => u32::try_from(LOWEST_PRIORITY - i64::from(priority))?,
             (MatchType::Ternary, None) => return failed(format!("{} needs a priority", table.name)),
-            _ => 0, // Given or not, BMv2 does not see it.
+            _ => 0, // Given or not, BMv2 ignores it.
         };
         let data = action_data(action, call)?;
         let handle =
@@ -280,7 +280,7 @@ impl Bench {
     }
 }
 
-/// The object of this name, else the only one whose name ends so.
+/// Returns the object of this name, else the only one whose name ends so.
 pub fn only<'a, T>(
     all: impl Iterator<Item = &'a T> + Clone,
     name: &str,
@@ -307,7 +307,7 @@ pub fn find_action<'a>(program: &'a Program, table: &TableInfo, name: &str) -> R
     only(actions, name, |action| &action.name, "action")
 }
 
-/// Which field of the key is meant, by the rules of bmv2stf.py.
+/// Returns the field of the key that is meant, by the rules of bmv2stf.py.
 fn find_key(table: &TableInfo, name: &str) -> Result<usize, Stop> {
     // `$1` is how the STF grammar writes `[1]`.
     let name = match name.split_once('$') {
@@ -366,7 +366,7 @@ fn value_bytes(text: &str) -> Result<Vec<u8>, Stop> {
     Ok(value(text)?.to_be_bytes().to_vec())
 }
 
-/// A key as bmv2stf.py makes it: what is not given matches anything, or 0 where it must be equal.
+/// Returns a key as bmv2stf.py makes it: a field that is not given matches anything, or 0 where it must be equal.
 fn match_key(match_type: MatchType, text: Option<&str>) -> Result<MatchKeyParam, Stop> {
     let text = text.unwrap_or(match match_type {
         MatchType::Ternary => "0x*",
@@ -392,7 +392,7 @@ fn match_key(match_type: MatchType, text: Option<&str>) -> Result<MatchKeyParam,
             if bits == 0 {
                 return failed(format!("ternary {text}: bmv2stf.py takes no decimal numbers there"));
             }
-            // Only digits that are written matter; bits to the left of them do not.
+            // Only written digits matter; bits to the left of them do not.
             let mask = digits
                 .chars()
                 .fold(0u128, |mask, digit| mask << bits | if digit == '*' { 0 } else { (1 << bits) - 1 });

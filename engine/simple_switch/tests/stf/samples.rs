@@ -1,4 +1,4 @@
-//! p4c's sample programs: which have an STF script for v1model, and what p4c-bm2-ss makes of them.
+//! p4c's sample programs: those with an STF script for v1model, and their compilation by p4c-bm2-ss.
 
 use std::ffi::OsStr;
 use std::io;
@@ -64,7 +64,7 @@ pub struct Sample {
     options: &'static [&'static str],
 }
 
-/// The samples of a group by name, and in words what else has a script there.
+/// Returns the samples of a group by name, and describes what else has a script there.
 pub fn find(testdata: &Path, group: &Group) -> io::Result<(Vec<Sample>, String)> {
     let mut samples = Vec::new();
     let (mut other_architectures, mut without_program) = (0, 0);
@@ -90,7 +90,7 @@ pub fn find(testdata: &Path, group: &Group) -> io::Result<(Vec<Sample>, String)>
     Ok((samples, left_out))
 }
 
-/// All P4_16 samples for v1model by name, with a script or without.
+/// Returns all P4_16 samples for v1model by name, with a script or without.
 pub fn v1model_programs(testdata: &Path) -> io::Result<Vec<PathBuf>> {
     let mut programs = Vec::new();
     for entry in std::fs::read_dir(testdata.join(P4_16.programs))? {
@@ -103,26 +103,26 @@ pub fn v1model_programs(testdata: &Path) -> io::Result<Vec<PathBuf>> {
     Ok(programs)
 }
 
-/// Every P4_14 program is one for v1model; a P4_16 program includes its architecture.
+/// Returns whether a P4_16 program includes v1model. Every P4_14 program is for v1model.
 fn includes_v1model(program: &Path) -> io::Result<bool> {
     let text = String::from_utf8_lossy(&std::fs::read(program)?).into_owned();
     Ok(text.lines().any(|line| line.trim_start().starts_with("#include") && line.contains("v1model.p4")))
 }
 
-/// What `p4c-bm2-ss --version` says on one line, if there is such a program.
+/// Returns the output of `p4c-bm2-ss --version` on one line, if there is such a program.
 pub fn compiler_version() -> Option<String> {
     let output = Command::new(COMPILER).arg("--version").output().ok()?;
-    let text = [output.stdout, output.stderr].concat(); // 1.2.5 says it on standard error.
+    let text = [output.stdout, output.stderr].concat(); // 1.2.5 writes it to standard error.
     Some(String::from_utf8_lossy(&text).split_whitespace().collect::<Vec<_>>().join(" "))
 }
 
-/// Whether p4c was built with `SUPPORT_P4_14`, which is off unless asked for.
+/// Returns whether p4c was built with `SUPPORT_P4_14`, which is off by default.
 pub fn reads_p4_14() -> bool {
     let output = Command::new(COMPILER).args(["--std", "p4-14", "--version"]).output();
     output.is_ok_and(|output| output.status.success())
 }
 
-/// Whether a line of a compiler is about an error.
+/// Returns whether a line of a compiler is about an error.
 pub fn is_error(line: &&str) -> bool {
     line.to_lowercase().contains("error")
 }
@@ -144,7 +144,7 @@ pub fn compile_program(program: &Path, options: &[&str], scratch: &Path) -> Comp
     let _ = std::fs::remove_file(&json); // A file from an earlier run would hide an error.
     let mut command = Command::new(COMPILER);
     command.args(options).arg("-o").arg(&json);
-    // From the program's folder, so that messages name the file alone.
+    // Run in the program's folder, so that messages contain only the file name.
     command.current_dir(program.parent().expect("a file has a folder")).arg(name);
     let output = match command.output() {
         Ok(output) => output,

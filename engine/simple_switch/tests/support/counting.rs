@@ -1,5 +1,5 @@
-//! Counts what is allocated, for tests that say how much may be. Another thread's allocations are counted too, so a
-//! file that uses it has one test.
+//! Counts allocations, for tests that limit them. Allocations of other threads are also counted, so a file that uses it
+//! has one test.
 
 #![allow(dead_code)] // Each test file uses a part of this.
 
@@ -14,17 +14,17 @@ static COUNTING: Counting = Counting;
 static ALLOCATIONS: AtomicUsize = AtomicUsize::new(0);
 static LIVE_BYTES: AtomicUsize = AtomicUsize::new(0);
 
-/// Allocations so far.
+/// Returns the number of allocations so far.
 pub fn allocations() -> usize {
     ALLOCATIONS.load(Ordering::Relaxed)
 }
 
-/// Bytes allocated and not given back.
+/// Returns the bytes allocated and not freed.
 pub fn live_bytes() -> usize {
     LIVE_BYTES.load(Ordering::Relaxed)
 }
 
-// SAFETY: every call is forwarded unchanged to the system's allocator, which keeps the contract.
+// SAFETY: every call is forwarded unchanged to the system's allocator, which fulfils the contract.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         ALLOCATIONS.fetch_add(1, Ordering::Relaxed);

@@ -14,7 +14,7 @@ pub const GATE: &str = "gate_open_at";
 pub const CLASS_GATE: &str = "class_gate_open_at";
 pub const CPU_PORT: u16 = 510;
 
-/// The committed program, or the one that `EEON_PROGRAM` names (`p4src/tests/mutants.py`), loaded once.
+/// Returns the committed program, or the one that `EEON_PROGRAM` names (`p4src/tests/mutants.py`), loaded once.
 pub fn program() -> Arc<Executable> {
     static PROGRAM: std::sync::OnceLock<Arc<Executable>> = std::sync::OnceLock::new();
     let load = || {
@@ -30,13 +30,13 @@ fn be(value: u64) -> Vec<u8> {
     value.to_be_bytes().to_vec()
 }
 
-/// Routes what comes in by `port` for the station `mac`.
+/// Routes packets that arrive on `port` for the station `mac`.
 pub fn admit(state: &mut State, port: u16, mac: &[u8; 6]) {
     let key = [MatchKeyParam::Exact(port.to_be_bytes().to_vec()), MatchKeyParam::Exact(mac.to_vec())];
     state.mt_add_entry(ADMIT_TABLE, &key, ADMIT, &[], 0).unwrap();
 }
 
-/// Routes 10.0.`net`.0/24 over `ports`, for whatever station the frames are.
+/// Routes 10.0.`net`.0/24 over `ports`, for frames to any station.
 pub fn route(state: &mut State, net: u8, ports: &[u16]) {
     state.mt_set_default_action(ADMIT_TABLE, ADMIT, &[]).unwrap();
     let group = state.mt_act_prof_create_group(ECMP_SELECTOR).unwrap();
@@ -55,7 +55,7 @@ pub fn mark_above(state: &mut State, port: u16, bytes: u32) {
     add(state, "eeon_ingress.aqm.port_aqm", port, "eeon_ingress.aqm.mark_threshold", &data);
 }
 
-/// RED on packets with ECN: never below `min`, with a probability that rises to 1 at `max`, no average, no protection.
+/// Sets RED on packets with ECN: none below `min`, a probability that rises to 1 at `max`, no average, no protection.
 pub fn red_in_packets(state: &mut State, port: u16, min: u64, max: u64) {
     let slope = (1 << 48) / (max - min);
     let data: Vec<_> = [min, max, slope, 1, 0, 1, 0, 0, 0, 0].into_iter().map(be).collect();
@@ -73,7 +73,7 @@ pub fn buffer_limit(state: &mut State, port: u16, bytes: u32) {
     );
 }
 
-/// Gives each DSCP its queue; the others have the lowest.
+/// Sets the queue of each DSCP; the others have the lowest queue.
 pub fn priorities(state: &mut State, of: &[(u8, u8)]) {
     let route = |name: &str| format!("eeon_ingress.route.{name}");
     let seed = [be(1)];
@@ -88,7 +88,7 @@ pub fn priorities(state: &mut State, of: &[(u8, u8)]) {
     }
 }
 
-/// Lets the neighbour at `port` pause the queues whose bits are set; a quantum is `quantum_ticks`.
+/// Permits the neighbour at `port` to pause the queues whose bits are set; a quantum is `quantum_ticks`.
 pub fn pausable(state: &mut State, port: u16, priorities: u8, quantum_ticks: u64) {
     let data = [be(quantum_ticks << 16), vec![priorities]];
     add(state, "eeon_ingress.receive_pause.port_pfc", port, "eeon_ingress.receive_pause.obey_pauses", &data);
@@ -100,7 +100,7 @@ pub fn pausable(state: &mut State, port: u16, priorities: u8, quantum_ticks: u64
     }
 }
 
-/// A pause frame: each priority of `times` with its quanta.
+/// Returns a pause frame: each priority of `times` with its quanta.
 pub fn pause_frame(times: &[(u8, u16)]) -> Vec<u8> {
     let mut frame = vec![1, 0x80, 0xC2, 0, 0, 1, 2, 0, 0, 0, 0, 2, 0x88, 8, 1, 1];
     frame.resize(60, 0);
@@ -144,14 +144,14 @@ fn add(state: &mut State, table: &str, port: u16, action: &str, data: &[Vec<u8>]
     state.mt_add_entry(table, &key, action, data, 0).unwrap();
 }
 
-/// One cell of a register.
+/// Returns one cell of a register.
 pub fn register(state: &State, name: &str, port: u16) -> u64 {
     let bytes = state.register_read(name, u64::from(port)).unwrap();
     bytes.iter().fold(0, |sum, byte| sum << 8 | u64::from(*byte))
 }
 
-/// An Ethernet frame of `length` bytes with IPv4 and TCP from 10.0.1.1 to 10.0.`net`.`host`: data when it is longer
-/// than 54 bytes, else a pure ACK.
+/// Returns an Ethernet frame of `length` bytes with IPv4 and TCP from 10.0.1.1 to 10.0.`net`.`host`: data if it is
+/// longer than 54 bytes, else a pure ACK.
 pub fn tcp_frame(net: u8, host: u8, ecn: u8, source_port: u16, length: usize) -> Vec<u8> {
     assert!(length >= 54, "Ethernet, IPv4 and TCP headers take 54 bytes");
     let mut frame = vec![2, 1, 0, 0, 0, 1, 2, 0, 0, 0, 1, 1, 8, 0];
@@ -167,7 +167,7 @@ pub fn tcp_frame(net: u8, host: u8, ecn: u8, source_port: u16, length: usize) ->
     frame
 }
 
-/// RFC 1071; over a header with its checksum in place it gives 0.
+/// Returns the checksum of RFC 1071; 0 over a header with a correct checksum.
 pub fn internet_checksum(bytes: &[u8]) -> u16 {
     let mut sum: u32 =
         bytes.chunks(2).map(|pair| u32::from(pair[0]) << 8 | u32::from(*pair.get(1).unwrap_or(&0))).sum();
@@ -177,7 +177,7 @@ pub fn internet_checksum(bytes: &[u8]) -> u16 {
     !(sum as u16)
 }
 
-/// ECN bits of an IPv4 frame.
+/// Returns the ECN bits of an IPv4 frame.
 pub fn ecn_of(frame: &[u8]) -> u8 {
     frame[15] & 3
 }

@@ -1,5 +1,5 @@
-//! A switch with a link at every port number but the one that means drop, and with every table and action profile filled
-//! to its size. Not a test.
+//! A switch with a link at every port number except the drop port, and with every table and action profile filled to
+//! its size. Not a test.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use bm::{Executable, MatchKeyParam, MatchType, Program, State, TableInfo, TableT
 use simple_switch::{PortConfig, Switch, SwitchConfig, PORT_COUNT};
 use units::DataRate;
 
-/// Members of a group. The program's own limit is 64; a leaf of a large fabric has as many spines.
+/// Members per group. The program's own limit is 64; a leaf of a large fabric has as many spines.
 const GROUP_MEMBERS: usize = 16;
 
 /// All ports at 10 Gb/s, all tables full.
@@ -26,12 +26,12 @@ pub fn switch(program: &Arc<Executable>) -> Switch {
     switch
 }
 
-/// Big-endian bytes of a number of some width.
+/// Returns the big-endian bytes of a number of some width.
 fn bytes(value: u128, bits: u32) -> Vec<u8> {
     value.to_be_bytes()[16 - bits.div_ceil(8) as usize..].to_vec()
 }
 
-/// The key of entry `number`, different for each; `None` when the key has no room for as many.
+/// Returns a distinct key for entry `number`; `None` if the key has no room for that many.
 fn key(table: &TableInfo, number: usize) -> Option<Vec<MatchKeyParam>> {
     let mut left = number as u128;
     let params = table.key.iter().map(|field| {
@@ -50,7 +50,7 @@ fn key(table: &TableInfo, number: usize) -> Option<Vec<MatchKeyParam>> {
     (left == 0).then_some(params)
 }
 
-/// The action with the most parameters, and data for it.
+/// Returns the action with the most parameters, and data for it.
 fn largest_action<'a>(program: &'a Program, table: &TableInfo) -> (&'a str, Vec<Vec<u8>>) {
     let actions = table.actions.iter().map(|id| &program.actions()[id.index()]);
     let largest = actions.max_by_key(|action| action.params.len()).expect("a table has an action");
@@ -77,7 +77,7 @@ fn fill(state: &mut State, program: &Program, table: &TableInfo) {
     }
 }
 
-/// Fills a profile that is still empty with members in groups; the groups' handles.
+/// Fills an empty profile with members in groups. Returns the groups' handles.
 fn fill_profile(
     state: &mut State,
     program: &Program,

@@ -1,7 +1,7 @@
-//! The EEE hold of one port as the rules of docs/models/eee_hold.md say it: what a packet that is admitted and one that
-//! leaves do. Not a test, and not made from the P4 program: plain integers that never wrap, a queue that is a list.
+//! The EEE hold of one port by the rules of docs/models/eee_hold.md: the effect of an admitted packet and of a departing one. Not
+//! a test, and not derived from the P4 program: plain integers that never wrap, a queue that is a list.
 //!
-//! Tick 0 is when the wire went idle. The caller says when packets leave; it says when the first may.
+//! Tick 0 is when the wire became idle. The caller decides when packets leave; the reference gives the earliest time.
 
 use std::collections::VecDeque;
 
@@ -31,7 +31,7 @@ pub enum State {
     Wake,
 }
 
-/// The sleep that is going on, or the last one.
+/// The current sleep, or the last one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sleep {
     /// *a*: the end of the sleep transition.
@@ -52,7 +52,7 @@ pub struct Port {
     pub lpi: u64,
     pub wakes: u64,
     pub queue: VecDeque<Packet>,
-    /// The neighbour's pause: nothing leaves before, and nothing else changes.
+    /// The neighbour's pause: nothing leaves before its end, and nothing else changes.
     pub paused_until: u64,
 }
 
@@ -72,20 +72,20 @@ impl Port {
         }
     }
 
-    /// When nothing may leave before, while there is a gate.
+    /// Returns the tick before which nothing may leave, while there is a gate.
     pub fn gate(&self) -> Option<u64> {
         self.sleep.filter(|_| self.state != State::Active).map(|sleep| sleep.gate)
     }
 
-    /// When the first of the queue may leave: it is there, the wire is free, the gate is open, and no pause goes on.
+    /// Returns when the first of the queue may leave: it is present, the wire is free, the gate is open, and no pause is active.
     pub fn next_departure(&self) -> Option<u64> {
         (!self.queue.is_empty()).then(|| self.unpaused_departure().max(self.paused_until))
     }
 
-    /// When it might leave without pauses.
+    /// Returns when it might leave without pauses.
     ///
     /// # Panics
-    /// Without a packet in the queue.
+    /// If the queue is empty.
     pub fn unpaused_departure(&self) -> u64 {
         self.queue[0].at.max(self.busy_until).max(self.gate().unwrap_or(0))
     }
@@ -119,7 +119,7 @@ impl Port {
         self.queue.push_back(packet);
     }
 
-    /// The first of the queue leaves at `t`, which is not before [`Port::next_departure`].
+    /// Sends the first packet of the queue at `t`, which is not before [`Port::next_departure`].
     pub fn depart(&mut self, t: u64) {
         let packet = self.queue.pop_front().expect("a packet that leaves was queued");
         if self.state != State::Active {
@@ -138,11 +138,11 @@ impl Port {
     }
 }
 
-/// Where the ticks went up to the end of the last packet, seen from outside: by who arrived and who left when.
+/// The ticks up to the end of the last packet, by state, as observed from outside: from arrivals and departures.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Account {
     pub sleeps: u64,
-    /// Negative if a link had been woken before it was asleep.
+    /// Negative if a link was woken before it was asleep.
     pub low_power: i64,
     pub transition: i64,
     /// Sending, or awake and idle.
@@ -150,7 +150,7 @@ pub struct Account {
     pub elapsed: i64,
 }
 
-/// What an onlooker makes of `departures`, if the first packet after each sleep leaves when the wake is over.
+/// Returns what an observer concludes from `departures`, if the first packet after each sleep leaves at the end of the wake.
 pub fn account(settings: Settings, packets: &[Packet], departures: &[u64]) -> Account {
     let signed = |ticks: u64| i64::try_from(ticks).expect("shorter than 2^63 ticks");
     let mut seen = Account::default();
@@ -171,8 +171,8 @@ pub fn account(settings: Settings, packets: &[Packet], departures: &[u64]) -> Ac
     seen
 }
 
-/// The longest that packet `k` may wait: hold, the rest of the sleep transition, the wake, and the bytes ahead of it.
-/// Only the bytes ahead, when the link is awake.
+/// Returns the maximum wait of packet `k`: hold, the rest of the sleep transition, the wake, and the bytes ahead of it;
+/// only the bytes ahead if the link is awake.
 pub fn longest_wait(settings: Settings, packets: &[Packet], departures: &[u64], k: usize) -> u64 {
     let Settings { sleep, wake, stall, hold, .. } = settings;
     let t = packets[k].at;

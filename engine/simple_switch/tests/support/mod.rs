@@ -1,6 +1,6 @@
-//! What the integration tests share: the probe program's packets and reports. Not a test.
+//! Shared by the integration tests: the probe program's packets and reports. Not a test.
 
-#![allow(dead_code)] // Each test file is a crate of its own and uses a part of this.
+#![allow(dead_code)] // Each test file is its own crate and uses a part of this.
 
 use std::sync::Arc;
 
@@ -46,7 +46,7 @@ pub fn ps(ps: u64) -> Time {
     Time::from_ps(ps)
 }
 
-/// The probe program, loaded once.
+/// Returns the probe program, loaded once.
 pub fn probe() -> Arc<Executable> {
     static PROGRAM: std::sync::OnceLock<Arc<Executable>> = std::sync::OnceLock::new();
     let load =
@@ -54,7 +54,7 @@ pub fn probe() -> Arc<Executable> {
     Arc::clone(PROGRAM.get_or_init(load))
 }
 
-/// Ports 0 to 7 without rate or limit.
+/// Returns ports 0 to 7 without rate or limit.
 pub fn unlimited() -> SwitchConfig {
     SwitchConfig { ports: (0..8).map(PortConfig::unlimited).collect(), ..SwitchConfig::default() }
 }
@@ -65,7 +65,7 @@ pub fn switch_with(change: impl FnOnce(&mut SwitchConfig)) -> Switch {
     Switch::new(probe(), config).expect("the configuration is sound")
 }
 
-/// A request packet.
+/// Returns a request packet.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Request {
     pub op: u8,
@@ -120,7 +120,7 @@ pub struct Report {
     pub deq_timedelta: u64,
     pub deq_qdepth: u64,
     pub value: u64,
-    /// The request and the payload behind the report.
+    /// Returns the request and the payload that follow the report.
     pub rest: Vec<u8>,
 }
 
@@ -157,24 +157,24 @@ impl Report {
     }
 }
 
-/// Everything the switch has to send now.
+/// Returns all frames that the switch has to send now.
 pub fn transmits(switch: &mut Switch) -> Vec<Transmit> {
     std::iter::from_fn(|| switch.poll_transmit()).collect()
 }
 
-/// Reports of everything the switch has to send now.
+/// Returns the reports of all frames that the switch has to send now.
 pub fn reports(switch: &mut Switch) -> Vec<Report> {
     transmits(switch).iter().map(Report::of).collect()
 }
 
-/// Runs until the switch has nothing more to do, or past `limit`.
+/// Runs until the switch has no more events up to `limit`.
 pub fn run_to_idle(switch: &mut Switch, limit: Time) {
     while let Some(at) = switch.next_wakeup().filter(|at| *at <= limit) {
         switch.handle_wakeup(at);
     }
 }
 
-/// Sends one request in at port 0 and returns the reports of what comes out of it by `limit`.
+/// Sends one request into port 0 and returns the resulting reports up to `limit`.
 pub fn ask(switch: &mut Switch, now: Time, request: Request) -> Vec<Report> {
     switch.handle_packet(now, 0, &request.bytes(), 42);
     run_to_idle(switch, Time::MAX);

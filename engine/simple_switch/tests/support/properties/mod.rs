@@ -1,6 +1,6 @@
-//! What the property tests of one switch and of a fabric share: random packets with what must become of them
-//! (`packets.rs`), random settings of ports (`settings.rs`), and how many cases there are. Not a test, and not made from
-//! the P4 program: docs/models/ and section "Packet classes" of types.p4 are what it was written from.
+//! Shared by the property tests of one switch and of a fabric: random packets with their expected outcome
+//! (`packets.rs`), random settings of ports (`settings.rs`), and the number of cases. Not a test, and not derived from
+//! the P4 program: it was written from docs/models/ and the section "Packet classes" of types.p4.
 //!
 //! `EEON_PROGRAM` names another compiled program to test in place of the committed one; `p4src/tests/mutants.py` sets it.
 //! `PROPTEST_CASES` sets the number of cases of every property.
@@ -13,8 +13,8 @@ pub mod settings;
 use proptest::prelude::ProptestConfig;
 use proptest::test_runner::FileFailurePersistence;
 
-/// `cases` unless the environment says otherwise. What has failed once is tried first from then on, from `regressions`;
-/// but not a broken program's failures, which are neither kept nor made small.
+/// Returns `cases` unless the environment overrides it. A case that failed once is tried first from then on, from
+/// `regressions`; failures of a mutant are neither stored nor shrunk.
 pub fn config(cases: u32, regressions: &'static str) -> ProptestConfig {
     let default = ProptestConfig::default();
     let is_other_program = std::env::var_os("EEON_PROGRAM").is_some();

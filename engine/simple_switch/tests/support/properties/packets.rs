@@ -1,4 +1,4 @@
-//! Random packets. A description makes both the bytes and what must become of them, so that nothing here reads a frame.
+//! Random packets. A description gives both the bytes and the expected outcome, so nothing here parses a frame.
 
 use proptest::prelude::*;
 
@@ -59,7 +59,7 @@ pub enum Transport {
     Icmp,
 }
 
-/// What is wrong with a packet. Kinds that a packet cannot have leave it as it is.
+/// The defect of a packet. Defects that a packet cannot have leave it unchanged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Damage {
     None,
@@ -79,22 +79,22 @@ pub enum Damage {
     FrameCut(u8),
 }
 
-/// Where a packet is to go.
+/// The destination of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Target {
-    /// One of the ports that the test looks at.
+    /// One of the ports that the test observes.
     Port(u8),
-    /// No route leads there.
+    /// No route leads to it.
     Nowhere,
     /// A route leads to the CPU port.
     Controller,
-    /// Its frame is addressed to another station.
+    /// The frame is addressed to another station.
     Elsewhere,
     /// The number of one of [`MARTIANS`].
     Martian(u8),
 }
 
-/// Addresses that no router forwards, of IPv4 and of IPv6, and whether it is the source that has them.
+/// Addresses that no router forwards, for IPv4 and IPv6, and whether the source has them.
 pub const MARTIANS: [([u8; 4], [u8; 16], bool); 8] = [
     ([127, 0, 0, 1], [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1], false),
     ([127, 255, 0, 1], [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1], true),
@@ -113,7 +113,7 @@ pub struct Packet {
     pub network: Network,
     pub transport: Transport,
     pub payload: u16,
-    /// Behind the IP packet.
+    /// Bytes after the IP packet.
     pub padding: u8,
     pub ecn: u8,
     pub dscp: u8,
@@ -121,7 +121,7 @@ pub struct Packet {
     pub source_port: u16,
     pub damage: Damage,
     pub target: Target,
-    /// A packet-out for its target, instead of a packet from a port.
+    /// A packet-out for its target, in place of a packet from a port.
     pub is_packet_out: bool,
 }
 
@@ -133,10 +133,10 @@ pub struct Ends {
     pub v6: [[u8; 16]; 2],
 }
 
-/// A packet as it is sent, and what it is.
+/// A packet as it is sent, with its properties.
 #[derive(Clone, Debug)]
 pub struct Built {
-    /// With the packet-out's header, if it is one.
+    /// With the header of a packet-out, if it is one.
     pub bytes: Vec<u8>,
     pub class: Class,
     pub is_malformed: bool,
@@ -151,7 +151,7 @@ pub struct Built {
 }
 
 impl Packet {
-    /// The bytes for a packet-out through port `out`, or for a packet from a port.
+    /// Returns the bytes of a packet-out through port `out`, or of a packet from a port.
     pub fn build(&self, ends: &Ends, out: u16) -> Built {
         let network = if self.tags > 2 { Network::NotIp } else { self.network };
         let is_parsed = matches!(
@@ -237,7 +237,7 @@ impl Packet {
         }
     }
 
-    /// TCP, UDP or ICMP, and its protocol number.
+    /// Returns the TCP, UDP or ICMP bytes, and the protocol number.
     fn segment(&self, is_parsed: bool, is_v6: bool) -> (Vec<u8>, u8) {
         let mut bytes = Vec::new();
         let ports = [self.source_port.to_be_bytes(), 8080u16.to_be_bytes()].concat();
@@ -263,7 +263,7 @@ impl Packet {
         (bytes, protocol)
     }
 
-    /// Adds an IPv4 header; whether it is malformed.
+    /// Adds an IPv4 header. Returns whether it is malformed.
     #[allow(clippy::too_many_arguments)]
     fn add_v4(
         &self,
@@ -302,7 +302,7 @@ impl Packet {
         matches!(self.damage, Version | HeaderLength | TooLong | TooShort | Checksum)
     }
 
-    /// Adds an IPv6 header; whether it is malformed.
+    /// Adds an IPv6 header. Returns whether it is malformed.
     fn add_v6(
         &self,
         bytes: &mut Vec<u8>,
@@ -325,7 +325,7 @@ impl Packet {
 }
 
 impl Built {
-    /// The frame as a switch forwards it: new MAC addresses, one hop less, and CE if it was marked.
+    /// Returns the frame as a switch forwards it: new MAC addresses, one hop less, and CE if it was marked.
     pub fn forwarded(&self, macs: [[u8; 6]; 2], is_marked: bool) -> Vec<u8> {
         let mut bytes = self.bytes.clone();
         bytes[..6].copy_from_slice(&macs[1]);
@@ -334,7 +334,7 @@ impl Built {
         self.rewrite(bytes, is_marked)
     }
 
-    /// The frame in a packet-out as a switch sends it: without the header, and with CE if it was marked.
+    /// Returns the frame of a packet-out as a switch sends it: without the header, and with CE if it was marked.
     pub fn unwrapped(&self, is_marked: bool) -> Vec<u8> {
         if is_marked {
             self.rewrite(self.bytes.clone(), true).split_off(2)
@@ -343,7 +343,7 @@ impl Built {
         }
     }
 
-    /// Sets CE, and an IPv4 checksum computed afresh.
+    /// Sets CE, and recomputes the IPv4 checksum.
     fn rewrite(&self, mut bytes: Vec<u8>, is_marked: bool) -> Vec<u8> {
         let ip = &mut bytes[self.ip_at..];
         if is_marked {
@@ -357,13 +357,13 @@ impl Built {
         bytes
     }
 
-    /// Bytes in the queue: those of the frame.
+    /// Returns the bytes in the queue: those of the frame.
     pub fn queued_bytes(&self, is_packet_out: bool) -> u64 {
         self.bytes.len() as u64 - if is_packet_out { 2 } else { 0 }
     }
 }
 
-/// The first that applies, from the top, as types.p4 lists them.
+/// Returns the first class that applies, in the order of types.p4.
 fn class_of(flags: u8, has_payload: bool) -> Class {
     let has = |flag| flags & flag != 0;
     match () {
@@ -387,7 +387,7 @@ fn checksum(bytes: &[u8]) -> u16 {
     !(sum as u16)
 }
 
-/// Any packet from a port; half of them are plain TCP over IPv4 for the first target.
+/// Returns any packet from a port; half of them are plain TCP over IPv4 for the first target.
 pub fn packets() -> BoxedStrategy<Packet> {
     let flags = prop_oneof![
         6 => Just(ACK),

@@ -1,4 +1,4 @@
-//! Random settings of a port, and how they are written into the program's tables.
+//! Random settings of a port, and their translation into the program's table entries.
 
 use bm::{MatchKeyParam, State};
 use proptest::prelude::*;
@@ -35,12 +35,12 @@ pub struct Eee {
     pub trigger_bytes: u32,
 }
 
-/// What a port's queue may hold.
+/// The limit of a port's queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Buffer {
     Bytes(u32),
     Packets(u32),
-    /// Bytes, but for those that came while the link was not awake.
+    /// Bytes, without those that arrived while the link was not awake.
     BesideHeld(u32),
 }
 
@@ -60,7 +60,7 @@ pub enum Congestion {
 }
 
 impl Red {
-    /// The average * 2^32 after a packet has found so much.
+    /// Returns the average * 2^32 after a packet has found this depth.
     pub fn average(&self, average: u64, found_bytes: u64, found_packets: u64) -> u64 {
         let found = (if self.in_packets { found_packets } else { found_bytes }) << 32;
         match self.average_shift {
@@ -69,7 +69,7 @@ impl Red {
         }
     }
 
-    /// What an average * 2^32 means.
+    /// Returns whether an average * 2^32 gives a signal: always, never, or by chance.
     pub fn congestion(&self, average: u64) -> Congestion {
         match () {
             () if average >= u64::from(self.max) << 32 => Congestion::Always,
@@ -78,7 +78,7 @@ impl Red {
         }
     }
 
-    /// Whether a packet is marked, or else spared, where it would be dropped.
+    /// Returns whether a packet is marked where another one is protected or dropped.
     pub fn marks(&self, packet: &Built) -> bool {
         self.ecn && packet.ecn != NOT_ECT
     }
@@ -99,7 +99,7 @@ impl Red {
 }
 
 impl Aqm {
-    /// The threshold that counts for a packet, where one does.
+    /// Returns the threshold that applies to a packet, if one does.
     pub fn threshold(&self, packet: &Built) -> Option<(u64, bool)> {
         let Aqm::Threshold { bytes, l4s_bytes, at_dequeue } = *self else { return None };
         match packet.ecn {
@@ -111,7 +111,7 @@ impl Aqm {
 }
 
 impl Eee {
-    /// The values of the action `eee`.
+    /// Returns the values of the action `eee`.
     pub fn values(&self, ticks_per_byte_q24: u64) -> [u64; 8] {
         let Eee { sleep, wake, stall, hold, .. } = *self;
         let triggers = [self.trigger_packets.into(), self.trigger_bytes.into()];
@@ -120,7 +120,7 @@ impl Eee {
 }
 
 impl Settings {
-    /// Writes the three entries of a port, over those that are there.
+    /// Writes the three entries of a port, over existing ones.
     pub fn write(&self, state: &mut State, port: u16, ticks_per_byte_q24: u64) {
         let (action, limit) = match self.buffer {
             Buffer::Bytes(limit) => ("buffer_limit.set_buffer_limit", limit),
@@ -135,7 +135,7 @@ impl Settings {
             }
             Aqm::Red(red) => {
                 let Red { min, max, in_packets, average_shift, ecn, protect, .. } = red;
-                // No ageing, which needs the times of departures: PTF tests have it (ptf_tests/tests/red.py).
+                // No ageing, which needs departure times: the PTF tests cover it (ptf_tests/tests/red.py).
                 let bits = [in_packets.into(), average_shift.into(), ecn.into(), protect.into(), 0, 0, 0];
                 ("aqm.red", [&[min.into(), max.into(), red.probability_slope()][..], &bits].concat())
             }
@@ -160,7 +160,7 @@ fn put(state: &mut State, port: u16, table: &str, action: &str, values: &[u64]) 
     }
 }
 
-/// Every mode, with limits that a burst of some packets reaches and limits that it does not.
+/// Returns every mode, with limits that a burst of some packets reaches and limits that it does not.
 pub fn settings(frame_ticks: u64) -> BoxedStrategy<Settings> {
     (buffers(), aqms(), eees(frame_ticks))
         .prop_map(|(buffer, aqm, eee)| Settings { buffer, aqm, eee })
@@ -180,7 +180,7 @@ fn depths() -> impl Strategy<Value = u32> {
     prop_oneof![Just(0), frames(), 0..3000u32, 0..12_000u32]
 }
 
-/// Bytes of some of the commonest frames: what fits, or is reached, exactly.
+/// Returns the bytes of some of the commonest frames, for limits that are met exactly.
 fn frames() -> impl Strategy<Value = u32> {
     (1..8u32).prop_map(|count| count * 1000)
 }
@@ -201,7 +201,7 @@ pub fn aqms() -> BoxedStrategy<Aqm> {
     prop_oneof![1 => Just(Aqm::DropTail), 3 => threshold, 4 => red].boxed()
 }
 
-/// Off, standard, coalescing; timers from nothing to ten frames, triggers that one packet, some or none reach.
+/// Returns EEE off, standard and coalescing; timers from zero to ten frames, triggers that one packet, some or none reach.
 pub fn eees(frame_ticks: u64) -> BoxedStrategy<Option<Eee>> {
     prop_oneof![1 => Just(None), 5 => eees_on(frame_ticks).prop_map(Some)].boxed()
 }
