@@ -1,4 +1,4 @@
-"""README.md of each experiment's folder and of the folder of all of them, made from the experiments' data.
+"""The README.md of each experiment's folder and of the folder of all experiments, generated from their data.
 
 `python -m eeon_experiments.readme` writes those of the experiments that ship.
 """
@@ -50,7 +50,7 @@ def of_experiment(name: str) -> str:
 
 
 def _span(claims: Sequence[str]) -> str:
-    """Returns which claims it is held against, in the order of the file."""
+    """Returns the range of its claims, in the order of the file."""
     return f"Claims {claims[0]} to {claims[-1]}" if len(claims) > 1 else f"Claim {claims[0]}"
 
 
@@ -72,28 +72,27 @@ def of_all() -> str:
     rows = [(f"`{name}`", _line(name)) for name in shipped.in_order()]
     blocks: Sequence[Block] = (
         Paragraph(
-            "One folder for each experiment. `eeon experiment list` names those that ship. "
-            "`docs/experiments.md` says how to run them, what the files hold, and what the columns of the "
-            "results mean."
+            "Each experiment has its own folder; `eeon experiment list` lists them. `docs/experiments.md` "
+            "explains how to run them, the content of their files, and the columns of the results."
         ),
         Table(
-            ("file", "what it holds"),
+            ("file", "content"),
             (
-                ("`experiment.yaml`", "what is run: settings, axes, sweeps, seeds, the quick form"),
-                ("`setup.yaml`", "what is taken from a paper, and what is assumed beyond it"),
-                ("`claims.py`", "what the paper says, each claim with its judge"),
+                ("`experiment.yaml`", "the runs: settings, axes, sweeps, seeds, the quick form"),
+                ("`setup.yaml`", "the values from a paper, and the assumptions beyond it"),
+                ("`claims.py`", "the paper's claims, each with its judge"),
                 ("`figures.py`", "the figures of the report"),
-                ("`findings.yaml`", "why a result differs from what the paper claims"),
-                ("`judged.yaml`", "as whose points its rows are judged, too"),
-                ("`README.md`", "made from `experiment.yaml` and `setup.yaml` by `make reference`"),
+                ("`findings.yaml`", "why a result differs from the paper's claim"),
+                ("`judged.yaml`", "the experiments whose claims also judge its rows"),
+                ("`README.md`", "generated from `experiment.yaml` and `setup.yaml` by `make reference`"),
             ),
             numeric=False,
         ),
         Paragraph(
-            "`eeon_experiments/` is the code that all of them share, `tests/` has its tests and theirs. "
-            "Together they are the package eeon-experiments, which brings the command `eeon experiment`."
+            "`eeon_experiments/` is the code that all experiments share; `tests/` has its tests and theirs. "
+            "Together they form the package eeon-experiments, which provides the command `eeon experiment`."
         ),
-        Table(("folder", "what"), rows, numeric=False),
+        Table(("folder", "subject"), rows, numeric=False),
     )
     return _linked(markdown.render(Document("Experiments", blocks)), folder)
 

@@ -124,7 +124,7 @@ def test_what_came_of_a_claim_elsewhere_stands_beside_it_and_changes_no_outcome(
     claims = [replace(one, elsewhere=[there]) if one.id == "M2" else one for one in whole.claims]
     page = output.pages([replace(whole, claims=claims)], "x")["README.md"]
     assert "✔ five fetches |" in page
-    assert "**With five fetches:** comes out (`setup`, seeds 4): it fell by 9 %" in page
+    assert "**With five fetches:** reproduced (`setup`, seeds 4): it fell by 9 %" in page
     assert "#### M2: ✘ differs" in page
     told = {one["id"]: one["elsewhere"] for one in summary([replace(whole, claims=claims)])["claims"]}
     assert told["M2"][0]["holding"] == 2 and told["M1"] == []
@@ -154,13 +154,13 @@ def test_a_row_names_what_a_claim_comes_out_with_first_and_what_was_tried() -> N
 
 def test_what_a_set_up_makes_worse_is_told_with_the_claim_and_where_it_changes_several_by_itself() -> None:
     there = Elsewhere("five fetches", "setup", "differs", "", 1, 4, (4,))
-    told = "With five fetches, fewer parts hold of "
+    told = "With five fetches: fewer parts reproduced of "
     worse = _page(elsewhere=[there], holding=3, parts=4)
     assert "✘ five fetches (1 of 4, worse) |" in _row_of(worse, "M2") and told not in worse
     both = _page(("M2", "M3"), elsewhere=[there], holding=3, parts=4)
     assert f"{told}M2, M3." in both
     better = _page(elsewhere=[there], holding=0, parts=4)
-    assert "(1 of 4) |" in better and "fewer parts hold of" not in better
+    assert "(1 of 4) |" in better and "fewer parts reproduced of" not in better
     other_parts = _page(elsewhere=[there], holding=3, parts=5)
     assert "(1 of 4) |" in other_parts, "of different parts none is fewer"
 
@@ -202,8 +202,8 @@ def test_where_the_points_alone_make_the_difference_the_page_says_so() -> None:
     page = _page(elsewhere=[out], holding=1, parts=2)
     assert "| ✔ three copies‡ |" in _row_of(page, "M2")
     told = " ".join(page.split())
-    assert "on the same points; ‡: the same." in told
-    assert "comes out (`setup`, seeds 4; the published set-up on the same points: comes out)" in told
+    assert "at the same points; ‡: the published set-up has the same result at those points." in told
+    assert "reproduced (`setup`, seeds 4; published set-up at the same points: reproduced)" in told
 
 
 def test_a_set_up_is_worse_than_the_published_one_on_its_own_points_not_on_all() -> None:

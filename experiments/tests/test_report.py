@@ -111,7 +111,7 @@ def test_what_a_claim_came_to_in_the_quick_form_stands_beside_it(whole: list[Fam
     quick = judged([made("M1", "differs", "it fell by 3 %")], Results([]), {})
     both = replace(whole[0], claims=with_scaled_down(whole[0].claims, quick), scaled_down=tmp_path)
     page = output.pages([both], "x")["README.md"]
-    assert "Of marking the quick forms were run as well" in page
+    assert "The quick forms of marking were run as well" in page
     assert "| ✔ reproduced | ✘ differs |" in page
     assert "**Scaled down:** differs: it fell by 3 %" in page
     assert page.count("**Scaled down:**") == 1

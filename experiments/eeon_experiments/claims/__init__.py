@@ -1,8 +1,8 @@
-"""Claims of papers, each with a judge that holds it against an experiment's rows.
+"""Claims of papers, each with a judge that compares it with an experiment's rows.
 
-`model` says what a claim and a judgment are and how rows are compared, `bands` what the claims about marking
-and AQM share. An experiment's claims are `CLAIMS` in the claims.py of its folder. A band is what was written
-down before the results were seen (docs/experiments.md).
+`model` defines claims, judgments and comparisons of rows; `bands` has the code that the claims about marking
+and AQM share. An experiment's claims are `CLAIMS` in the claims.py of its folder. A band is written
+down before the results are seen (docs/experiments.md).
 """
 
 from __future__ import annotations

@@ -55,7 +55,7 @@ FLOW_CHASING = (
     ("shuffle_seconds", "the job's shuffle", GREEN),
     ("runtime_seconds", "the job's runtime", ORANGE),
 )
-"""Column, title and colour of what flow chasing is to shorten."""
+"""Column, title and colour of the times that flow chasing should shorten."""
 FLOW_CHASING_PAPER = {
     "reducer_shuffle_mean_seconds": paper(0.9376, "a reducer's shuffle, -6.24 %"),
     "shuffle_seconds": paper(0.952, "the shuffle, -4.8 %", ":"),

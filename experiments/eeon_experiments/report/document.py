@@ -1,4 +1,4 @@
-"""What the report says, in order: claims in one table, then each experiment with set-up, claims, figures and
+"""The text of the report: all claims in one table, then each experiment with set-up, claims, figures and
 conditions."""
 
 from __future__ import annotations
@@ -50,13 +50,13 @@ _ALIKE = "‡"
 _PAPERS = (
     "Thesis: R. Fischer e Silva, E-EON: Energy-Efficient and Optimized Networks for Hadoop, PhD thesis, "
     "Universitat Politècnica de Catalunya.",
-    "Marking paper: the journal article of the thesis' chapter 6, an extension of R. Fischer e Silva, P. "
+    "Marking paper: the journal version of the thesis' chapter 6; it extends R. Fischer e Silva, P. "
     "Carpenter, IEEE CLUSTER 2017.",
     "EEE paper, also EEE-MapReduce paper: R. Fischer e Silva, P. Carpenter, Exploring Interconnect "
     "Energy Savings Under East-West Traffic Pattern of MapReduce Clusters, 2015.",
     "Flow-chasing paper: C. Ren, S. Wang, KSII Trans. on Internet and Information Systems 10(4), 2016.",
     "Short-and-fat paper: D. Crisan et al., Short and Fat: TCP Performance in CEE Datacenter Networks, HotI "
-    "2011, by a reader's notes.",
+    "2011, known from a reader's notes.",
 )
 
 
@@ -68,9 +68,9 @@ def document(
     claims: str,
     inline: bool = False,
 ) -> Document:
-    """Returns everything on one page. `figures` are by experiment; they are drawn into the page when it is
-    `inline`, and only named otherwise. `command` makes the page again. `rows` and `claims` are the folder of
-    an experiment's rows, with NAME for its name, and the file of the claims, relative to the page."""
+    """Returns the whole report as one page. `figures` are by experiment; an `inline` page contains the
+    drawings, another only links them. `command` rebuilds the page. `rows` is the folder of an experiment's
+    rows, with NAME for its name, and `claims` the file of the claims, both relative to the page."""
     blocks = _front(families, command, rows, claims, lambda family: "")
     for family in families:
         title = Heading(family.title or family.name, anchor=f"experiment-{family.name}")
@@ -79,8 +79,7 @@ def document(
 
 
 def overview(families: Sequence[Family], command: str, rows: str, claims: str) -> Document:
-    """Returns the first of several pages: all claims in one table, what matters of them, how to make it
-    again."""
+    """Returns the first of several pages: the main findings, all claims in one table, how to rebuild it."""
     return Document(_title(families), _front(families, command, rows, claims, page_of))
 
 
@@ -105,20 +104,22 @@ def _front(
     claims: str,
     page: Callable[[Family], str],
 ) -> list[Block]:
-    """Returns what stands before the experiments. `page`: where an experiment is told of, empty for this
+    """Returns the blocks before the experiments. `page` returns the page of an experiment, empty for this
     page."""
     if without_claims(families):
         return _front_of_numbers(families, command, rows, page)
     return [
         Paragraph(_lead(families)),
         Paragraph(
-            "A claim is reproduced when the twin, with the paper's parameters and no parameter fitted to "
-            "the claim, shows the same sign, the same order of alternatives, and a size within the band "
-            "that was written down before the results were seen: when every one of its parts holds. A claim "
-            "that differs is published as such, with what was found by looking. Other set-ups were "
-            "registered before they ran, with the same judges and bands; what comes out there changes no "
-            "outcome. ✔ is reproduced, ✘ differs; “worse”: fewer parts hold there than in the published "
-            f"set-up on the same points{_alike_in_words(families)}."
+            "A claim has parts: the sign of an effect, the order of alternatives, or a size within a band. "
+            "The bands were written down before the results were seen. A claim is reproduced (✔) when all "
+            "its parts are; otherwise it differs (✘), and its page gives the reason. The twin uses the "
+            "paper's parameters; none was fitted to a claim."
+        ),
+        Paragraph(
+            "“Other registered set-ups” are runs that vary our assumptions. They were registered before they "
+            "ran and have the same judges and bands; they change no outcome. “worse”: fewer parts are "
+            f"reproduced there than in the published set-up at the same points{_alike_in_words(families)}."
         ),
         *_quick_warning(families),
         *_scaled_down(families),
@@ -127,15 +128,15 @@ def _front(
         _overview(families, page),
         *_worse(families),
         *_experiments(families, page),
-        Heading("Make it again", anchor="again"),
-        Paragraph("The page from the data beside it:"),
+        Heading("How to reproduce it", anchor="again"),
+        Paragraph("To rebuild this page from its data:"),
         Code(command),
         *_data_again(families, page),
         Paragraph(
-            f"Data for machines: `{rows}/{store.ROWS}` has a row for each run, `manifest.json` "
-            f"beside it says who made it, `{claims}` has every claim's outcome and numbers. "
-            "The same seeds, program and engine give the same numbers on any machine; only times and memory "
-            "of the runs differ."
+            f"Machine-readable data: `{rows}/{store.ROWS}` has one row per run, `manifest.json` beside it "
+            f"names the commits, program and engine, and `{claims}` has every claim's outcome and numbers. "
+            "The same seeds, program and engine give the same numbers on any machine; only the times and "
+            "memory of the runs differ."
         ),
         Heading("Papers", anchor="papers"),
         Bullets(_PAPERS),
@@ -145,15 +146,15 @@ def _front(
 def _front_of_numbers(
     families: Sequence[Family], command: str, rows: str, page: Callable[[Family], str]
 ) -> list[Block]:
-    """Returns what stands before experiments without claims."""
+    """Returns the blocks before experiments without claims."""
     return [
         Paragraph(f"{_runs_in_words(families)}."),
         *_experiments(families, page),
-        Heading("Make it again", anchor="again"),
+        Heading("How to reproduce it", anchor="again"),
         Code("\n".join([*map(_run, families), command])),
         Paragraph(
-            f"Data for machines: `{rows}/{points.FILE}` has a row for each point, `{rows}/{store.ROWS}` one "
-            "for each run, and `manifest.json` beside them says who made it."
+            f"Machine-readable data: `{rows}/{points.FILE}` has one row per point, `{rows}/{store.ROWS}` one "
+            "per run, and `manifest.json` beside them names the commits, program and engine."
         ),
     ]
 
@@ -162,37 +163,41 @@ def _runs_in_words(families: Sequence[Family]) -> str:
     runs = sum(len(family.runs) for family in families)
     passes = sum(int(row.get("p4_passes") or 0) for family in families for row in family.rows)
     return (
-        f"{runs:,} runs of the twin: real TCP behaviour at the hosts, the P4 program in every switch "
-        f"({passes:,} P4 passes), virtual time"
+        f"{runs:,} runs of the twin in virtual time, with real TCP behaviour at the hosts and the P4 program "
+        f"in every switch ({passes:,} passes of packets)"
     )
 
 
 def _alike_in_words(families: Sequence[Family]) -> str:
     ones = (one for family in families for claim in family.claims for one in _full(claim))
-    return f"; {_ALIKE}: the same" if any(map(_alike, ones)) else ""
+    return (
+        f"; {_ALIKE}: the published set-up has the same result at those points"
+        if any(map(_alike, ones))
+        else ""
+    )
 
 
 def _data_again(families: Sequence[Family], page: Callable[[Family], str]) -> list[Block]:
-    """Returns how the data are made, without commands that a table of the experiments has."""
+    """Returns how to make the data, without the commands that the table of experiments already has."""
     if any(page(family) for family in families):
         return [
             Paragraph(
-                "The data, which takes hours: each experiment's command above, then `eeon experiment report`."
+                "To make the data, which takes hours, run each experiment, then `eeon experiment report`."
             )
         ]
     return [
-        Paragraph("The data, which takes hours, and then the page from it:"),
+        Paragraph("To make the data, which takes hours, and then the page:"),
         Code("\n".join([*(_run(one) for one in families), "eeon experiment report"])),
     ]
 
 
 def _headlines(families: Sequence[Family]) -> list[Block]:
     told = headlines(families)
-    return [Heading("What matters", anchor="findings"), Bullets(told)] if told else []
+    return [Heading("Main findings", anchor="findings"), Bullets(told)] if told else []
 
 
 def _count(family: Family) -> str:
-    """Returns how many points were run, of those that the file has; others are counted by themselves."""
+    """Returns how many of the file's points were run; points beyond the file are counted separately."""
     if family.planned is None:
         return f"{len(family.runs):,}"
     beyond = f" and {family.beyond:,} more" if family.beyond else ""
@@ -200,7 +205,7 @@ def _count(family: Family) -> str:
 
 
 def _experiments(families: Sequence[Family], page: Callable[[Family], str]) -> list[Block]:
-    """Returns a table of where each experiment is reported; nothing where all are on this page."""
+    """Returns a table of the experiments' pages; nothing where all experiments are on this page."""
     if not any(page(family) for family in families):
         return []
     rows: list[list[Cell]] = [
@@ -217,12 +222,12 @@ def _experiments(families: Sequence[Family], page: Callable[[Family], str]) -> l
     return [
         Heading("Experiments", anchor="experiments"),
         Paragraph(
-            f"Each is made by `eeon experiment run NAME{quick}`, and judged by `eeon experiment report "
-            f"NAME{quick}`, which must then say as many claims reproduced as here. Processor time is that of "
-            "all runs of the data, and memory the most that one run had."
+            f"`eeon experiment run NAME{quick}` runs an experiment. `eeon experiment report NAME{quick}` "
+            "judges it, and must then reproduce as many claims as this table has. Processor time is the sum "
+            "over all runs, memory the maximum of one run."
         ),
         Table(
-            ("experiment", "what", "points", "claims reproduced", "processor time", "memory"),
+            ("experiment", "subject", "points", "claims reproduced", "processor time", "memory"),
             rows,
             numeric=False,
         ),
@@ -236,7 +241,7 @@ def _reproduced(family: Family) -> str:
 
 
 def _taken(family: Family) -> tuple[str, str]:
-    """Returns the processor time and the memory that its runs took; empty where no row tells."""
+    """Returns the processor time and the memory of its runs; empty where no row has them."""
     seconds = [taken for row in family.rows if (taken := row.number("cpu_seconds")) is not None]
     peaks = [peak for row in family.rows if (peak := row.number("peak_rss_bytes")) is not None]
     return rough_time(sum(seconds)) if seconds else "", f"{max(peaks) / 1e6:.0f} MB" if peaks else ""
@@ -250,7 +255,7 @@ def _lead(families: Sequence[Family]) -> str:
     claims = [claim for family in families for claim in family.claims]
     counts = {outcome: sum(claim.outcome == outcome for claim in claims) for outcome in OUTCOMES}
     return (
-        f"{len(claims)} claims of the papers behind E-EON, held against {_runs_in_words(families)}. "
+        f"{len(claims)} claims of the papers behind E-EON, compared with {_runs_in_words(families)}. "
         f"Reproduced: "
         f"{counts[REPRODUCED]}; different: {counts[DIFFERS]}; not measured: {counts[NOT_MEASURED]}."
     )
@@ -262,8 +267,8 @@ def _quick_warning(families: Sequence[Family]) -> list[Block]:
         return []
     return [
         Paragraph(
-            f"Of {', '.join(quick)} this page shows the scaled-down form, which is smaller than the papers' "
-            "set-up: its outcomes are about that form only."
+            f"This page shows the scaled-down form of {', '.join(quick)}, which is smaller than the papers' "
+            "set-up. Its outcomes apply to that form only."
         )
     ]
 
@@ -278,12 +283,11 @@ def _scaled_down(families: Sequence[Family]) -> list[Block]:
     else:
         which = ", ".join(names)
     quick = any(one.is_quick for family in families for claim in family.claims for one in _full(claim))
-    alone = f", and {_SCALED_DOWN} at a set-up that was run in that form alone" if quick else ""
+    alone = f"; {_SCALED_DOWN} marks a set-up that was run in that form only" if quick else ""
     return [
         Paragraph(
-            f"Of {which} the quick forms were run as well: the same questions on a smaller fabric "
-            "with a smaller job, which take minutes. What a claim comes to there stands beside it as "
-            f"“scaled down”{alone}."
+            f"The quick forms of {which} were run as well. They ask the same questions on a smaller fabric "
+            f"with a smaller job, and take minutes. “Scaled down” is their result{alone}."
         )
     ]
 
@@ -292,7 +296,7 @@ def _overview(families: Sequence[Family], page: Callable[[Family], str]) -> Bloc
     claims = [claim for family in families for claim in family.claims]
     if not claims:
         return Paragraph("None of the experiments shown here has claims.")
-    head = ["claim", "what the paper says", "parts that hold"]
+    head = ["claim", "what the paper says", "parts reproduced"]
     rows: list[list[Cell]] = [
         [
             Link(claim.id, anchor(claim), page(family)),
@@ -315,7 +319,7 @@ def _overview(families: Sequence[Family], page: Callable[[Family], str]) -> Bloc
 
 
 def _outcome(outcome: str, holding: int, parts: int) -> Status:
-    """Returns the outcome as a sign, and what it rests on."""
+    """Returns the outcome as a sign, with the number of reproduced parts."""
     return Status(_parts(holding, parts) or outcome, _KINDS[outcome])
 
 
@@ -324,8 +328,7 @@ def _parts(holding: int, parts: int) -> str:
 
 
 def _tried(claim: Judged) -> str:
-    """Returns what came of a claim in other set-ups: those in which it comes out first, then those tried
-    without that."""
+    """Returns a claim's results in other set-ups: first those that reproduce it, then the others."""
     there = _full(claim)
     if not there:
         return "none tried" if claim.outcome == DIFFERS else ""
@@ -342,7 +345,7 @@ def _tried(claim: Judged) -> str:
 
 
 def _came(parts: str, change: str, ones: Sequence[Elsewhere]) -> str:
-    """Returns which set-ups came out the same, how many parts hold there, and whether that is worse."""
+    """Returns set-ups with the same result, how many parts they reproduce, and whether that is worse."""
     notes = [f"{parts} each" if parts and len(ones) > 1 else parts, change if change == _WORSE else ""]
     told = ", ".join(note for note in notes if note)
     named = ", ".join(f"{_named(one)}{_ALIKE * _alike(one)}" for one in ones)
@@ -354,12 +357,12 @@ def _named(one: Elsewhere) -> str:
 
 
 def _alike(one: Elsewhere) -> bool:
-    """Returns whether what differs from the published set-up comes from the points alone."""
+    """Returns whether only its points make a set-up differ from the published one."""
     return one.same_points == SamePoints(one.outcome, one.holding, one.parts)
 
 
 def _published(claim: Judged, one: Elsewhere) -> SamePoints:
-    """Returns what the published set-up of the same size comes to on the points of another."""
+    """Returns the result of the published set-up of the same size at the points of another set-up."""
     if one.same_points is not None:
         return one.same_points
     small = claim.scaled_down
@@ -369,8 +372,8 @@ def _published(claim: Judged, one: Elsewhere) -> SamePoints:
 
 
 def _change(claim: Judged, one: Elsewhere) -> str:
-    """Returns whether more or fewer parts hold in another set-up than in the published one of the same size
-    and points; empty where as many do, or where the two do not have the same parts."""
+    """Returns whether another set-up reproduces more or fewer parts than the published one of the same size
+    and points; empty where the numbers are equal, or where the two do not have the same parts."""
     there = _published(claim, one)
     if there.parts != one.parts or there.holding == one.holding:
         return ""
@@ -378,8 +381,8 @@ def _change(claim: Judged, one: Elsewhere) -> str:
 
 
 def _worse(families: Sequence[Family]) -> list[Block]:
-    """Returns of which claims fewer parts hold in another set-up, beside those of which more do, by set-up. A
-    set-up that changes one claim alone stands with that claim."""
+    """Returns by set-up the claims of which it reproduces fewer parts, and those of which it reproduces more.
+    A set-up that changes one claim only is left out: that claim's row has it."""
     found: dict[str, dict[str, list[str]]] = {}
     for family in families:
         for claim in family.claims:
@@ -390,8 +393,12 @@ def _worse(families: Sequence[Family]) -> list[Block]:
         if _WORSE in changes and sum(len(changes.get(one, ())) for one in (_WORSE, _BETTER)) > 1:
             better = f"; more of {', '.join(changes[_BETTER])}" if _BETTER in changes else ""
             same.setdefault(f"{', '.join(changes[_WORSE])}{better}", []).append(words)
-    told = [f"With {' or '.join(words)}, fewer parts hold of {changed}." for changed, words in same.items()]
-    return [Paragraph("What another set-up makes worse:"), Bullets(told)] if told else []
+    told = [
+        f"With {' or '.join(words)}: fewer parts reproduced of {changed}." for changed, words in same.items()
+    ]
+    return (
+        [Paragraph("Set-ups that change several claims, some for the worse:"), Bullets(told)] if told else []
+    )
 
 
 def _full(claim: Judged) -> list[Elsewhere]:
@@ -403,7 +410,7 @@ def _full(claim: Judged) -> list[Elsewhere]:
 
 
 def anchor(claim: Judged) -> str:
-    """Returns where the page tells about a claim."""
+    """Returns the anchor of a claim on its page."""
     return "claim-" + "".join(letter for letter in claim.id.lower() if letter.isalnum())
 
 
@@ -414,7 +421,7 @@ def _status(outcome: str) -> Status:
 def _family(
     family: Family, families: Sequence[Family], figures: Sequence[Rendered], inline: bool, level: int = 3
 ) -> list[Block]:
-    """Returns what is told of an experiment; its parts have headings of `level`."""
+    """Returns the blocks of an experiment; its parts have headings of `level`."""
     blocks: list[Block] = []
     if level == 2:
         # Links lead to it on a page of its own as on a page of all.
@@ -431,7 +438,7 @@ def _family(
         blocks += _numbers(family, level)
     blocks.append(Heading("Figures", level))
     if not figures:
-        blocks.append(Paragraph("No figure is drawn for this experiment."))
+        blocks.append(Paragraph("This experiment has no figures."))
     for one in figures:
         blocks += _figure(one, inline)
     blocks += [Heading("Conditions", level), Bullets(_conditions(family))]
@@ -443,13 +450,13 @@ def _numbers(family: Family, level: int) -> list[Block]:
     found = points.points(family.runs)
     if not found:
         return []
-    told = "Means over the seeds of a point, and from lowest to highest where they differ."
+    told = "Each number is the mean over a point's seeds, with the lowest and the highest where they differ."
     table = Table(*points.table(found, points.shown_columns(found)))
     return [Heading("Numbers", level), Paragraph(told), table]
 
 
 def _judged_again(family: Family, families: Sequence[Family], level: int) -> list[Block]:
-    """Returns what came of other experiments' claims on the rows that an experiment has for their judges."""
+    """Returns the results of other experiments' claims on the rows of this experiment."""
     rows: list[list[Cell]] = []
     for other in families:
         for claim in other.claims:
@@ -461,7 +468,7 @@ def _judged_again(family: Family, families: Sequence[Family], level: int) -> lis
                     rows.append([link, one.words, here, _outcome(there.outcome, there.holding, there.parts)])
     if not rows:
         return []
-    told = "How many parts of each claim hold; what was measured stands with the claim."
+    told = "The number of reproduced parts of each claim. The claim itself has the measurements."
     head = ("claim", "with", "here", "published set-up, same points")
     return [Heading("Claims judged again", level), Paragraph(told), Table(head, rows, numeric=False)]
 
@@ -474,10 +481,10 @@ def _setup(family: Family) -> list[Block]:
     if setup.short:
         blocks.append(Paragraph(setup.short))
     if setup.assumptions:
-        blocks.append(Paragraph("What is assumed beyond the paper:"))
+        blocks.append(Paragraph("Assumptions beyond the paper:"))
         blocks.append(Bullets([one.sentence() for one in setup.assumptions]))
     if family.base:
-        title = f"Settings of every run of {family.name}, before those of the axes"
+        title = f"Base settings of every run of {family.name}; the axes override them"
         blocks.append(Fold(title, [Code(family.base)]))
     return blocks
 
@@ -485,12 +492,12 @@ def _setup(family: Family) -> list[Block]:
 def _state(family: Family) -> list[Block]:
     items = []
     if not len(family.runs):
-        items.append(f"Nothing has been measured: no finished runs of `{family.name}`.")
+        items.append(f"Nothing was measured: there are no finished runs of `{family.name}`.")
     if family.not_run and len(family.runs):
         items.append(f"Not run of {family.planned} planned: {'; '.join(family.not_run)}.")
     for failure in family.failures:
         where = ", ".join(f"{axis} {value}" for axis, value in failure.axes.items())
-        items.append(f"Failed: {where}, seed {failure.seed}: {failure.error or 'no reason was kept'}")
+        items.append(f"Failed: {where}, seed {failure.seed}: {failure.error or 'no reason was recorded'}")
     items += [f"Left out: {reason}." for reason in family.refused]
     return [Bullets(items)] if items else []
 
@@ -498,7 +505,7 @@ def _state(family: Family) -> list[Block]:
 def _claim(claim: Judged) -> ClaimOutcome:
     facts = [("The paper", f"{claim.statement} ({claim.where})")]
     if claim.band:
-        facts.append(("Counts as reproduced", claim.band))
+        facts.append(("Reproduced if", claim.band))
     facts.append(("Measured", claim.measured or "nothing"))
     if claim.scaled_down is not None:
         facts.append(("Scaled down", f"{claim.scaled_down.outcome}: {claim.scaled_down.measured}"))
@@ -506,7 +513,7 @@ def _claim(claim: Judged) -> ClaimOutcome:
         seeds = ", ".join(map(str, one.seeds))
         source = f"`{one.experiment}`, seeds {seeds}"
         if one.same_points is not None:
-            source += f"; the published set-up on the same points: {_outcome_in_words(one.same_points)}"
+            source += f"; published set-up at the same points: {_outcome_in_words(one.same_points)}"
         facts.append((f"With {one.words}", f"{_outcome_in_words(one)} ({source}): {one.measured}"))
     if claim.finding is not None:
         facts.append(("Reason" if claim.outcome == DIFFERS else "Note", claim.finding.reason))
@@ -520,7 +527,7 @@ def _claim(claim: Judged) -> ClaimOutcome:
 def _outcome_in_words(one: Elsewhere | SamePoints) -> str:
     if one.outcome == NOT_MEASURED:
         return one.outcome
-    return "comes out" if one.outcome == REPRODUCED else f"{_parts(one.holding, one.parts)} parts"
+    return REPRODUCED if one.outcome == REPRODUCED else f"{_parts(one.holding, one.parts)} parts"
 
 
 def _figure(one: Rendered, inline: bool) -> list[Block]:
@@ -552,13 +559,12 @@ def _conditions(family: Family) -> list[str]:
     wall = sum(float(row.get("cpu_seconds") or 0) for row in family.rows)
     items = [
         f"{len(family.runs):,} finished runs{f' ({counted})' if counted else ''}, {wall:,.0f} s of CPU; "
-        f"seeds {seeds}. Figures and tables give the mean over the seeds of a point; the lines in a figure "
-        "and the brackets in a table go from the lowest to the highest. A point without them was run with "
-        "one seed.",
+        f"seeds {seeds}. Figures and tables show the mean over a point's seeds; lines in a figure and "
+        "brackets in a table show the lowest and the highest. A point without them has one seed.",
         f"Commit {code(family.commits)}.",
         f"P4 program {code([family.program_digest] if family.program_digest else [])}, engine "
-        f"{code([family.engine_digest] if family.engine_digest else [])} (SHA-256 of the compiled program, "
-        "and over the engine's sources).",
+        f"{code([family.engine_digest] if family.engine_digest else [])} (SHA-256 of the compiled program "
+        "and of the engine's sources).",
     ]
     if family.versions:
         items.append(
@@ -568,13 +574,13 @@ def _conditions(family: Family) -> list[str]:
     reordered = sum(int(row.get("reordered") or 0) for row in family.rows)
     if len(family.runs):
         items.append(
-            "Checked in every run: what was sent of each class was delivered or counted as dropped. "
-            f"{reordered} packets left a port out of order, {violations} transmissions began before their "
+            "Checked in every run: each packet that was sent was delivered or counted as dropped, by class. "
+            f"{reordered} packets left a port out of order; {violations} transmissions began before their "
             "PHY was awake."
         )
     return items
 
 
 def drawn(drawings: Sequence[Drawing]) -> list[Drawing]:
-    """Returns the drawings that have something to see."""
+    """Returns the drawings with at least one number."""
     return [drawing for drawing in drawings if drawing.measured()]

@@ -35,8 +35,8 @@ class Rule:
 
 
 def paper(value: float, what: str, dashes: str = "-.") -> Rule:
-    """Returns the number that a paper names, to stand beside ours; `what`: of which alternative it is, and
-    how it is said there. `dashes` tell two of one figure apart."""
+    """Returns the number that a paper states, to be drawn beside ours. `what` names the alternative and
+    quotes the number; `dashes` distinguish two rules of one figure."""
     return Rule(f"the paper: {what}", value, PURPLE, dashes)
 
 

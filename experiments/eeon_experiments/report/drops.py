@@ -23,7 +23,7 @@ def all_dropped(run: Run) -> float | None:
 
 
 def dropped_control(run: Run) -> float | None:
-    """Returns how many ACKs, SYNs and SYN-ACKs switches dropped: what congestion control lives on."""
+    """Returns how many ACKs, SYNs and SYN-ACKs switches dropped."""
     counts = [dropped(run, name) for name in _CONTROL]
     known = [count for count in counts if count is not None]
     return sum(known) if len(known) == len(counts) else None

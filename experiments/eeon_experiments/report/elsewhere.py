@@ -1,12 +1,12 @@
 """Other set-ups than the published one in which claims are judged again: `judged.yaml` of an experiment.
 
-An experiment such as `setup` runs points of others in another set-up, and one such as `cee_commercial` its
-own with what its paper leaves open set otherwise. Their rows are read as those of the published set-up: those
-that `where` selects, under the names that `names` gives. Another reading of what a paper says, such as
-energy at 10GbE alone, gives the judge other `columns`. The judges and their bands are the claims' own.
+An experiment such as `setup` runs points of others in another set-up. One such as `cee_commercial` runs its
+own points with other values for settings that its paper leaves open. A view reads such rows as rows of the
+published set-up: `where` selects them, and `names` renames their values. Another reading of the paper, such
+as energy at 10GbE alone, gives the judge other `columns`. The judges and their bands are the claims' own.
 
-Another set-up may have fewer points than the published one. Then what comes of a claim there is held against
-what comes of it in the published set-up on those points, not on all.
+Another set-up may have fewer points than the published one. A claim's result there is then compared with its
+result in the published set-up at the same points, not at all points.
 """
 
 from __future__ import annotations
@@ -34,19 +34,19 @@ class View(Strict):
     claims: str
     """The experiment whose claims are judged."""
     only: list[str] = Field(default_factory=list)
-    """Ids of the claims that this set-up is about; without: all of them."""
+    """Ids of the claims that are judged in this set-up; by default all of them."""
     words: str
-    """What the set-up is, to stand behind `with`."""
+    """The name of the set-up, as it follows the word `with`."""
     where: dict[str, str | list[str] | None] = Field(default_factory=dict)
-    """Values of axes that a row must have: one, one of several, or null for an axis that is not used."""
+    """Values of axes that a row must have: one value, a list of alternatives, or null for an unused axis."""
     names: dict[str, dict[str, str | None]] = Field(default_factory=dict)
-    """By axis, what its values are called where the judge is; null: it reads runs without it."""
+    """By axis, the judge's names of its values; null removes the axis from the row."""
     columns: dict[str, str] = Field(default_factory=dict)
-    """By column that the judge reads, the one whose numbers it is given."""
+    """By column that the judge reads, the column whose numbers it gets instead."""
 
 
 class Views(Strict):
-    """All that a `judged.yaml` has."""
+    """The content of a `judged.yaml`."""
 
     views: list[View]
     """In the order of the pages."""
@@ -54,7 +54,7 @@ class Views(Strict):
 
 @dataclass(frozen=True)
 class SamePoints:
-    """What comes of a claim in the published set-up on the points of another, which it may not have."""
+    """A claim's result in the published set-up at the points of another set-up."""
 
     outcome: str
     holding: int
@@ -63,9 +63,9 @@ class SamePoints:
 
 @dataclass(frozen=True)
 class Elsewhere:
-    """What came of a claim in another registered set-up; `experiment`, with `-quick` for its quick form, has
-    its rows. `same_points` is there where the published set-up comes to something else on the points of this
-    one than on all of its own."""
+    """A claim's result in another registered set-up. `experiment`, with `-quick` for its quick form, has the
+    rows. `same_points` is set if the published set-up has another result at these points than at all of its
+    own."""
 
     words: str
     experiment: str
@@ -101,7 +101,7 @@ def _shipped_views(folder: Path) -> dict[str, list[View]]:
 
 
 def seen(results: Results, view: View) -> Results:
-    """Returns the rows that a view selects, under its names."""
+    """Returns the rows that a view selects, with its names."""
     rows = results.select(**view.where).rows
     return Results([_renamed(row, view) for row in rows], results.refused)
 
@@ -121,8 +121,8 @@ def _renamed(row: Row, view: View) -> Row:
 def judged_elsewhere(
     name: str, claims: Collection[Claim], results_folder: Path, forms: Sequence[str]
 ) -> dict[str, list[Elsewhere]]:
-    """Returns what came of the claims of experiment `name` in every other set-up that has results for them,
-    by claim, the larger forms first. A claim that its rows do not suffice for is left out."""
+    """Returns the results of experiment `name`'s claims in every other set-up that has rows for them, by
+    claim, larger forms first. A claim for which the rows do not suffice is left out."""
     rows_of = cache(_rows)
     published = {form: rows_of(results_folder / f"{name}{form}") for form in forms}
     on_all = {form: {claim.id: _came(claim, rows) for claim in claims} for form, rows in published.items()}
@@ -149,8 +149,7 @@ def judged_elsewhere(
 
 
 def on_points_of(other: Results, published: Results) -> Results:
-    """Returns the published rows at points that another set-up has as well, whatever its own axes and seeds
-    are."""
+    """Returns the published rows at the points of another set-up, whatever its additional axes and seeds."""
     axes = published.rows[0].axes.keys() if published.rows else ()
 
     def point(row: Row) -> tuple[str | None, ...]:

@@ -1,4 +1,4 @@
-"""One experiment as the report sees it: claims held against it, its runs, and who made them."""
+"""One experiment as the report sees it: its claims, its runs, and the versions that made them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ OUTCOMES = (REPRODUCED, DIFFERS, NOT_MEASURED)
 
 @dataclass(frozen=True)
 class ScaledDown:
-    """What came of a claim in the experiment's quick form: a smaller fabric and job than the paper's."""
+    """A claim's result in the experiment's quick form: a smaller fabric and job than the paper's."""
 
     outcome: str
     measured: str
@@ -30,9 +30,9 @@ class ScaledDown:
 
 @dataclass(frozen=True)
 class Judged:
-    """One claim and what came of it; `finding` says why it differs. `scaled_down` is there
-    when the quick form was run, too, and `elsewhere` what the same judge says in other registered set-ups. A
-    claim has `parts`, of which `holding` are within their bands."""
+    """One claim and its result; `finding` says why it differs. `scaled_down` is set when the quick form was
+    run as well; `elsewhere` has the same judge's results in other registered set-ups. A claim has `parts`,
+    of which `holding` are within their bands."""
 
     id: str
     statement: str
@@ -50,7 +50,7 @@ class Judged:
 
 @dataclass(frozen=True)
 class Failure:
-    """A run that gave no numbers."""
+    """A run without numbers."""
 
     axes: Mapping[str, str]
     seed: int
@@ -121,7 +121,7 @@ def judged(claims: Sequence[Claim], results: Results, findings: Mapping[str, Fin
 
 
 def with_scaled_down(claims: Sequence[Judged], quick: Sequence[Judged]) -> list[Judged]:
-    """Returns the claims of a full form, each with what the same claim came to in the quick form."""
+    """Returns the claims of a full form, each with its result in the quick form."""
     found = {
         claim.id: ScaledDown(claim.outcome, claim.measured, claim.holding, claim.parts) for claim in quick
     }

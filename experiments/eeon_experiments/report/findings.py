@@ -13,12 +13,12 @@ FILE = "findings.yaml"
 
 
 class Finding(Strict):
-    """What was found by looking. Plain text, code between backquotes."""
+    """What an examination of the runs found. Plain text, code between backquotes."""
 
     reason: str
-    """Why the claim came out as it did."""
+    """The reason for the claim's outcome."""
     evidence: str = ""
-    """What was looked at, with its numbers."""
+    """The evidence, with its numbers."""
 
 
 class Findings(RootModel[dict[str, Finding]]):

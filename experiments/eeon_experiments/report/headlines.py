@@ -1,4 +1,4 @@
-"""The findings that matter, as sentences made from the rows: each number with its spread over seeds.
+"""The main findings as sentences with numbers from the rows, each with its spread over seeds.
 
 A finding whose points were not run is left out.
 """
@@ -60,10 +60,11 @@ def _threshold(known: Mapping[str, Results]) -> str:
     )
     gain = mean_change(rows, _RUNTIME, points, base)
     return (
-        "In a shuffle of fifty flows a host, whose hosts take no time, a marking threshold hardly needs "
-        f"tuning: from {frames[0]} to {frames[-1]} frames, with ECN and DCTCP on shallow buffers, runtimes "
-        f"of a seed are {apart.text(share)} apart, and their mean is {gain.text(percent)} against DropTail"
-        f"{_seeds(gain)} (`threshold`). Any setting below a third of the buffer is better there than RED."
+        "In a shuffle with fifty flows per host and hosts without delay, a marking threshold hardly needs "
+        f"tuning. From {frames[0]} to {frames[-1]} frames, with ECN and DCTCP on shallow buffers, the "
+        f"runtimes of a seed differ by {apart.text(share)}, and their mean is {gain.text(percent)} against "
+        f"DropTail{_seeds(gain)} (`threshold`). Any threshold below a third of the buffer is better there "
+        "than RED as switches ship it."
     )
 
 
@@ -78,12 +79,11 @@ def _round_trip_time(known: Mapping[str, Results]) -> str:
     far = [cost(1, "10g", flows, "400us") for flows in (2, 8, 50)]
     higher = [cost(frames, "10g", 2, "400us") for frames in (20, 65)]
     return (
-        "It needs tuning where hosts take time. At 10 Gbit/s and a round-trip time of 400 us, for which the "
+        "It needs tuning when hosts add delay. At 10 Gbit/s and a round-trip time of 400 us, for which the "
         "rule C x RTT / 7 gives 47 frames, a threshold of 1 frame instead of 200 changes the time of two "
-        f"DCTCP flows by {far[0]}, that of eight by {far[1]}, that of fifty by {far[2]}; 20 frames change "
-        f"that of two by {higher[0]}, 65 by {higher[1]}. Without delay in "
-        f"hosts 1 frame changes it by {cost(1, '10g', 2, '0us')} at 10 Gbit/s, by {cost(1, '1g', 2, '0us')} "
-        "at 1 Gbit/s (`rtt`)."
+        f"DCTCP flows by {far[0]}, of eight by {far[1]} and of fifty by {far[2]}. For two flows, 20 frames "
+        f"change it by {higher[0]} and 65 by {higher[1]}. Without host delay, 1 frame changes it by "
+        f"{cost(1, '10g', 2, '0us')} at 10 Gbit/s and by {cost(1, '1g', 2, '0us')} at 1 Gbit/s (`rtt`)."
     )
 
 
@@ -98,11 +98,11 @@ def _sizes(known: Mapping[str, Results]) -> str:
 
     small, large = "slowdown_100kb_mean", "slowdown_10mb_mean"
     return (
-        "Small flows want a low threshold, and where hosts take time large ones want a high one: with web "
-        "search at 50 % load of 10 Gbit/s and flows that take turns in their hosts, one frame instead of 65 "
+        "Small flows need a low threshold; when hosts add delay, large flows need a high one. Under web "
+        "search at 50 % load of 10 Gbit/s and with fair queueing in the hosts, one frame instead of 65 "
         "changes the mean slowdown of flows of 10 to 100 kB by "
-        f"{change_of(small, '0us')} and that of flows of 1 to 10 MB by {change_of(large, '0us')} "
-        f"without delay in hosts, by {change_of(small, '50us')} and {change_of(large, '50us')} "
+        f"{change_of(small, '0us')} and of flows of 1 to 10 MB by {change_of(large, '0us')} "
+        f"without host delay, and by {change_of(small, '50us')} and {change_of(large, '50us')} "
         "with 50 us (`workloads`)."
     )
 
@@ -116,11 +116,12 @@ def _who_is_dropped(known: Mapping[str, Results]) -> str:
     five = {"fetches": "5", "factor": None}
     with_five = change(few, _RUNTIME, {**at, "protect": "ect", **five}, {**_BASE, **five})
     return (
-        "RED that spares only ECT packets drops SYNs and ACKs, which are never ECT with classic ECN, and a "
-        "job waits for their time-outs. At a target of 100 us the runtime changes by "
-        f"{with_five.text(percent)}{_seeds(with_five)} with five fetches at a time, which is Hadoop's number "
+        "RED that protects only ECT packets drops SYNs and ACKs, which are never ECT with classic ECN, and "
+        "the job waits for their time-outs. At a target of 100 us the runtime changes by "
+        f"{with_five.text(percent)}{_seeds(with_five)} with five fetches at a time, Hadoop's default "
         f"(`setup`; the paper says +35 %), and by {harm.text(percent)} with all fetches at once. With ACKs "
-        f"and SYNs spared it is {spared.text(percent)}: retransmissions are not ECT, either (`marking`)."
+        f"and SYNs protected it changes by {spared.text(percent)}: RED still drops retransmissions, which "
+        "are not ECT either (`marking`)."
     )
 
 
@@ -134,10 +135,11 @@ def _ect(known: Mapping[str, Results]) -> str:
         for kind in ("dctcp_data_only", "dctcp", "dctcp_linux")
     }
     return (
-        "What DCTCP sends as ECT decides whether RED hurts it: runtime "
-        f"{found['dctcp_data_only'].text(percent)} where only new data is ECT, "
-        f"{found['dctcp'].text(percent)} with all but SYNs (ns-2), {found['dctcp_linux'].text(percent)} "
-        f"with SYNs as well, as Linux does{_seeds(found['dctcp'])} (`threshold`)."
+        "The choice of packets that DCTCP sends as ECT decides whether RED hurts it. The runtime changes by "
+        f"{found['dctcp_data_only'].text(percent)} if only new data is ECT, by "
+        f"{found['dctcp'].text(percent)} if everything but SYNs is (ns-2), and by "
+        f"{found['dctcp_linux'].text(percent)} if SYNs are as well (Linux){_seeds(found['dctcp'])} "
+        "(`threshold`)."
     )
 
 
@@ -155,7 +157,7 @@ def _energy(known: Mapping[str, Results]) -> str:
         {"buffer": "deep", "control": "tcp", "eee": "off"},
     )
     return (
-        f"Coalescing with 120us100 takes 10GbE links from {above['standard'].text(percent)} above the least "
-        f"possible energy to {above['120us100'].text(percent)}; mean latency changes by "
-        f"{latency.text(percent)} on deep buffers (`eee_ecn`)."
+        f"On deep buffers, 10GbE links use {above['standard'].text(percent)} more than the least possible "
+        f"energy with Standard EEE, and {above['120us100'].text(percent)} with 120us100 coalescing, which "
+        f"changes the mean latency by {latency.text(percent)} (`eee_ecn`)."
     )

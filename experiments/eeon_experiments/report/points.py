@@ -174,8 +174,8 @@ def _along(runs: Runs, found: Sequence[Point], axis: str, axes: Sequence[str]) -
         name=f"{experiment}-by-{axis}",
         title=f"By {axis}",
         paper="",
-        caption=f"Along the values of {axis}, by the other axes."
-        + (f" {left_out} more combinations are in the table of points." if left_out else ""),
+        caption="Each series is one combination of the other axes' values."
+        + (f" The table of points has {left_out} more combinations." if left_out else ""),
         x_label=axis,
         y_label="",
         panels=[
