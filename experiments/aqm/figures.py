@@ -1,4 +1,4 @@
-"""Figures 5.2 to 5.5 of the thesis: AQM settings alone, each number beside drop tail."""
+"""Figures 5.2 to 5.5 of the thesis: AQM settings alone, compared with drop tail."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def drawings(runs: Runs) -> list[Drawing]:
         _normalised(
             runs,
             "aqm-best",
-            "CoDel beside RED: the better settings of each",
+            "CoDel and RED: the better settings of each",
             "Thesis, figure 5.5",
             best,
             "setting",
@@ -144,9 +144,9 @@ def _normalised(
         name,
         title,
         paper,
-        "Runtime and throughput against DropTail with shallow buffers, latency against DropTail of the "
-        "same depth. Dashed, in the deep panels: DropTail with deep buffers for runtime and throughput, "
-        "with shallow buffers for latency.",
+        "Runtime and throughput are relative to DropTail with shallow buffers, latency to DropTail of the "
+        "same depth. The dashed line in the deep panels is DropTail with deep buffers for runtime and "
+        "throughput, and with shallow buffers for latency.",
         x_label,
         "",
         _panels(runs, name, queues, positions),

@@ -1,7 +1,7 @@
-"""E1 to E10: what the EEE-MapReduce paper and E-EON thesis chapter 4 say of EEE and coalescing.
+"""E1 to E10: claims of the EEE-MapReduce paper and of E-EON thesis chapter 4 on EEE and coalescing.
 
-E2 and E8 are in `delay_claims`, E9 and E10 in `load_claims`. Energy is
-that of all transmitters of a kind over the whole run, so a longer run uses more of it.
+E2 and E8 are in `delay_claims`, E9 and E10 in `load_claims`. Energy is the sum over all transmitters of a
+kind and over the whole run, so a longer run uses more.
 """
 
 from __future__ import annotations
@@ -72,9 +72,9 @@ def _e3(results: Results) -> Checks:
         worst = max(runtime, key=lambda name: runtime[name].mean)
         average, energy = mean(runtime.values()), left(mean(changes(results, _USED, eee).values()))
         checks += [
-            within(runtime[worst], -1, 0.05, f"{eee}: runtime at worst ({worst})"),
+            within(runtime[worst], -1, 0.05, f"{eee}: worst runtime ({worst})"),
             within(average, -1, 0.02, f"{eee}: runtime, mean of {len(runtime)} cells"),
-            within(energy, low, high, f"{eee}: energy of Standard EEE's", share),
+            within(energy, low, high, f"{eee}: energy relative to Standard EEE", share),
         ]
         numbers |= {
             f"runtime_worst_{eee}": runtime[worst].mean,
@@ -100,7 +100,7 @@ def _e4(results: Results) -> Checks:
     longest = over("shallow", "default", "10ms1000", _RUNTIME)
     return Checks(
         [
-            within(energy, 0.45, 0.65, "1ms1000, deep and tuned: energy of Standard EEE's", share),
+            within(energy, 0.45, 0.65, "1ms1000, deep and tuned: energy relative to Standard EEE", share),
             within(deep, -1, 0.04, "1ms1000, deep and tuned: runtime"),
             within(shallow, 0.125, 0.5, "1ms1000, shallow and tuned: runtime"),
             Check(
@@ -183,7 +183,7 @@ def _e7(results: Results) -> Checks:
             within(saved[largest], 0.10, 0.40, f"{largest} saves", share),
             within(small, 0.35, 0.75, f"small jobs save ({each(of_small, share)}), mean", share),
             Check(f"small jobs save {'more' if more else 'less'} than {largest}", more),
-            within(worst, -1, 0.05, "runtime at worst"),
+            within(worst, -1, 0.05, "worst runtime"),
         ],
         {f"saved_{scenario}": one.mean for scenario, one in saved.items()} | {"runtime_worst": worst.mean},
     )
@@ -199,7 +199,7 @@ def _both_workloads(found: Iterable[str]) -> None:
 CLAIMS: tuple[Claim, ...] = (
     claim(
         "E1",
-        "Standard EEE uses 1/5 to 1/8 of legacy energy; ideal is another factor of about 2 below.",
+        "Standard EEE uses 1/5 to 1/8 of legacy energy; ideal is lower by another factor of about 2.",
         "EEE-MapReduce paper IV-D, figure 6; thesis 4.3.2, figure 4.5",
         "Legacy over Standard EEE: mean of the scenarios 4 to 10, each 2.5 to 16. Standard EEE over "
         "ideal: 1.5 to 3.",
@@ -211,7 +211,8 @@ CLAIMS: tuple[Claim, ...] = (
         "12us10 and 120us100 cost less than 5 % runtime in every scenario and below 1 % on average; "
         "energy is 75 % and 60 % of Standard EEE's.",
         "EEE-MapReduce paper IV-E1, figures 7 and 8; thesis 4.3.3.1",
-        "Runtime at worst +5 %, on average +2 %. Energy within 10 points of 75 % and 60 %, in this order.",
+        "Worst runtime at most +5 %, mean at most +2 %. Energy within 10 points of 75 % and 60 %, in this "
+        "order.",
         _e3,
     ),
     claim(

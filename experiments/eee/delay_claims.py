@@ -1,4 +1,4 @@
-"""E2 and E8: what time does by itself: idle time before sleeping, and latency of links without EEE."""
+"""E2 and E8: the effect of time alone: idle time before sleeping, and latency of links without EEE."""
 
 from __future__ import annotations
 
@@ -72,13 +72,14 @@ STALL: Claim = claim(
     "E2",
     "A stall timer brings no benefit; without one runtime is about 1 % longer at worst.",
     "EEE-MapReduce paper IV-D, figures 4 and 5; thesis 4.3.2",
-    "Stall 0 is at most 3 % slower than any other stall time, and none saves more than 1 % of its energy.",
+    "Stall 0 is at most 3 % slower than any other stall time, and no other saves more than 1 % of its "
+    "energy.",
     _e2,
 )
 
 ADDED_LATENCY: Claim = claim(
     "E8",
-    "With a latency added to every link, small jobs slow down above about 100 us a link, batch above "
+    "With latency added to every link, small jobs slow down above about 100 us per link, batch jobs above "
     "about 5 ms.",
     "EEE-MapReduce paper IV-C, figure 3; thesis 4.3.1, figure 4.2",
     "Small: at most +5 % at 100 us, more than that at 1 ms and 5 ms. Batch: at most +5 % at 1 ms and "

@@ -91,7 +91,7 @@ def _fixed_latency(runs: Runs) -> Drawing:
         "eee-delay",
         "Runtime over a fixed latency added to every link",
         "EEE paper, figure 3 (thesis 4.2)",
-        "No EEE, 64 KB windows; against the same jobs without added latency.",
+        "No EEE, 64 KB windows; relative to the same jobs without added latency.",
         "added latency a link",
         "runtime, no added latency = 1",
         [panel],
@@ -113,9 +113,9 @@ def _stall(runs: Runs) -> list[Drawing]:
     return [
         Drawing(
             "eee-stall-energy",
-            "Energy a port over the stall timer, small jobs, no coalescing",
+            "Energy per port over the stall timer, small jobs, no coalescing",
             "EEE paper, figure 4 (thesis 4.4)",
-            "Mean energy of a port as a share of what a port uses that never sleeps, which is the paper's "
+            "Mean energy of a port as a share of the energy of a port that never sleeps. This is the paper's "
             "axis in another unit.",
             "stall timer",
             "energy, % of never asleep",
@@ -126,7 +126,7 @@ def _stall(runs: Runs) -> list[Drawing]:
             "eee-stall-runtime",
             "Runtime over the stall timer, small jobs, no coalescing",
             "EEE paper, figure 5 (thesis 4.3)",
-            "Against a stall timer of zero, that is Standard EEE.",
+            "Relative to a stall timer of zero, which is Standard EEE.",
             "stall timer",
             "runtime, Standard EEE = 1",
             [Panel("small jobs, 24 nodes", positions, [Series("runtime", runtime, BLUE)], rules=[_ONE])],
@@ -143,8 +143,8 @@ def _standard(scenario: str, buffer: str, window: str) -> dict[str, str]:
 def _relative(runs: Runs, metric: str, eee: str, scenario: str, buffer: str, window: str) -> Spread | None:
     """Returns a number of one setting as a multiple of Standard EEE's at the same place.
 
-    `off` and `ideal` are computed from the run with Standard EEE: what its links would have used if they had
-    never slept, or had slept and woken in no time. Time and packets are the same.
+    `off` and `ideal` are computed from the run with Standard EEE: the energy of its links if they had never
+    slept, or had slept and woken in no time. Time and packets are the same.
     """
     base = _standard(scenario, buffer, window)
     if eee in _COMPUTED:
@@ -171,9 +171,8 @@ def _legacy(runs: Runs, scenarios: Sequence[str]) -> Drawing:
         "eee-legacy",
         "Energy of legacy links, Standard EEE and ideal links",
         "EEE paper, figure 6 (thesis 4.5)",
-        "All ports of hosts and switches, deep buffers, 1 MB windows; against Standard EEE. Legacy and "
-        "ideal are what the links of the same runs would have used that never sleep, and that sleep and "
-        "wake in no time.",
+        "All ports of hosts and switches, deep buffers, 1 MB windows; relative to Standard EEE. Legacy is "
+        "the energy of the same runs if links never slept, ideal if they slept and woke in no time.",
         "",
         "energy, Standard EEE = 1",
         [Panel("", [_SCENARIOS[name] for name in scenarios], series, "bars", _OF_LEGACY)],
@@ -194,10 +193,10 @@ def _average(runs: Runs, scenarios: Sequence[str]) -> Drawing:
         panels.append(Panel(word, list(_UNIFORM), series, "bars", [_ONE, *_ON_AVERAGE[metric]]))
     return Drawing(
         "eee-average",
-        "Runtime and energy, mean of the scenarios that were run",
+        "Runtime and energy, mean of the measured scenarios",
         "EEE paper, figure 7 (thesis 4.8)",
-        "Against Standard EEE of the same scenario. Lines go from the lowest to the highest scenario. A "
-        "scenario that was not run at a setting is not in its mean; the next figure shows which.",
+        "Relative to Standard EEE of the same scenario. Lines show the lowest and the highest scenario. The "
+        "mean of a setting leaves out scenarios that were not run with it; the next figure shows which.",
         "",
         "Standard EEE = 1",
         panels,
@@ -217,7 +216,7 @@ def _all(runs: Runs, scenarios: Sequence[str]) -> Drawing:
         "eee-all",
         "Runtime and energy by scenario",
         "EEE paper, figure 8 (thesis 4.6, 4.7)",
-        "Against Standard EEE of the same scenario, buffers and windows.",
+        "Relative to Standard EEE with the same scenario, buffers and windows.",
         "",
         "",
         panels,
@@ -230,9 +229,9 @@ def _plus(runs: Runs, scenarios: Sequence[str]) -> Drawing:
     series = _settings(runs, USED, (*_PLUS, "ideal"), scenarios, "deep", "tuned")
     return Drawing(
         "eee-plus",
-        "Energy with other settings on 10GbE than on 1GbE",
+        "Energy with different settings on 10GbE and 1GbE",
         "EEE paper, figure 9 (thesis 4.9)",
-        "All ports, deep buffers, 1 MB windows; against Standard EEE. `+` is 1ms1000 on 10GbE links and "
+        "All ports, deep buffers, 1 MB windows; relative to Standard EEE. `+` is 1ms1000 on 10GbE links and "
         "the named setting on 1GbE links.",
         "",
         "energy, Standard EEE = 1",
@@ -256,7 +255,7 @@ def _by_speed(runs: Runs, scenarios: Sequence[str]) -> Drawing:
         "eee-by-speed",
         "Energy by the speed of the port",
         "EEE paper, figure 10 (thesis 4.10)",
-        "Deep buffers, 1 MB windows; against Standard EEE.",
+        "Deep buffers, 1 MB windows; relative to Standard EEE.",
         "",
         "energy, Standard EEE = 1",
         panels,

@@ -143,14 +143,14 @@ def _e10(results: Results) -> Checks:
     at_ten = {eee: power[eee, "10"] for eee in ("standard", "12us10", "120us100")}
     return Checks(
         [
-            within(power["standard", "10"], 0.4, 0.6, "Standard EEE at 10 % load: of full power", share),
+            within(power["standard", "10"], 0.4, 0.6, "Standard EEE at 10 % load, of full power", share),
             within(power["standard", "20"], 0.6, 0.8, "Standard EEE at 20 %", share),
             Check(
                 f"at 10 %: {each(at_ten, share)}, ideal {share(closed_forms.ideal(0.1))}; the same order at "
                 f"{', '.join(middle)} %",
                 ordered,
             ),
-            Check(f"off the closed forms by at most {percent(worst)}", worst <= 0.02),
+            Check(f"largest deviation from the closed forms {percent(worst)}", worst <= 0.02),
         ],
         {f"{eee}_at_{rho}": one.mean for (eee, rho), one in power.items()} | {"off_theory": worst},
     )
@@ -160,7 +160,7 @@ CLAIMS: tuple[Claim, ...] = (
     claim(
         "E9",
         "Terasort at 5 to 55 % CPU load, shallow buffers: 1ms1000 slows jobs below 40 % load, by 20 % at "
-        "5 %; its energy-delay product is the best above 10 % load, that of 120us100 below.",
+        "5 %; its energy-delay product is the best above 10 % load, 120us100's below.",
         "Thesis 4.3.3.4, figures 4.11 to 4.13",
         "+10 to +40 % at 5 % load, falling to at most +5 % from 40 % on. Best products (energy of "
         "10GbE): 120us100 at 5 %, 1ms1000 at 25 % and more.",

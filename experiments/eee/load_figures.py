@@ -49,8 +49,8 @@ def _load_sweep(runs: Runs) -> list[Drawing]:
         return found
 
     common = (
-        "Terasort jobs, shallow buffers, 1 MB windows, 24 nodes; coalescing on 10GbE links only, 1GbE links "
-        "run Standard EEE (thesis, section 4.3.3.3)."
+        "Terasort jobs, shallow buffers, 1 MB windows, 24 nodes. Coalescing is on the 10GbE links only; 1GbE "
+        "links run Standard EEE (thesis, section 4.3.3.3)."
     )
     rows = (
         (
@@ -140,7 +140,7 @@ def _power(runs: Runs) -> Drawing:
         "eee-power",
         "Power of a 10GbE transmitter over Poisson load",
         "EEE paper, figure 2 (thesis 2.2), after Christensen et al. 2010",
-        "Marks are measured, lines are the closed forms for Poisson arrivals.",
+        "Marks are measurements; lines are the closed forms for Poisson arrivals.",
         "utilisation, %",
         "power, % of full",
         [panel],

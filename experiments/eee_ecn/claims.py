@@ -1,9 +1,9 @@
-"""J1 to J5: what E-EON thesis chapter 7 says of coalescing on the 10GbE links, alone and beside RED with ECN.
+"""J1 to J5: claims of E-EON thesis chapter 7 on coalescing on the 10GbE links, alone and beside RED with ECN.
 
-Energy is that of the 10GbE transmitters, as in the thesis; `ideal` is that of the same run in J1, and in J3
-and J5, which are about what a job costs, that of the run without EEE. Changes are against the run without EEE
+Energy is that of the 10GbE transmitters, as in the thesis. `ideal` is that of the same run in J1, and that of
+the run without EEE in J3 and J5, which are about the cost of a job. Changes are against the run without EEE
 of the same buffer and control, unless said otherwise. Where the thesis names no baseline (J4, J5), the
-measurement against the other one stands beside it.
+measurement against the other baseline is given as well.
 """
 
 from __future__ import annotations
@@ -119,7 +119,7 @@ def _j4(results: Results) -> Checks:
         [
             within(longer["shallow"], 0.25, 1.0, "1ms1000, shallow: latency"),
             within(longer["deep"], 0.05, 0.2, "1ms1000, deep: latency"),
-            Check(f"what is added, in shares of drop tail's latency: {each(of_drop_tail)}", True, part=False),
+            Check(f"added latency, relative to drop tail's: {each(of_drop_tail)}", True, part=False),
         ],
         {f"latency_{buffer}": one.mean for buffer, one in longer.items()}
         | {f"latency_of_drop_tail_{buffer}": one.mean for buffer, one in of_drop_tail.items()},
@@ -181,15 +181,15 @@ CLAIMS: tuple[Claim, ...] = (
         "Legacy uses more than 5 times the ideal energy; Standard EEE nearly 80 % above ideal; 120us100 "
         "about 10 % above; 1ms1000 with deep buffers about 5 % above.",
         "Thesis 7.4.1, figure 7.4",
-        "5 to 20 times; +40 to +160 %; up to +20 %; up to +10 %; in this order. Means of both depths but "
-        "for the last.",
+        "5 to 20 times; +40 to +160 %; up to +20 %; up to +10 %; in this order. All but the last are "
+        "means of both depths.",
         _j1,
     ),
     claim(
         "J2",
         "Coalescing adds 12 % latency on shallow buffers, 6 % on deep ones.",
         "Thesis 7.4.1, figure 7.2",
-        "1ms1000, the longest hold: +6 to +24 % shallow, +1 to +11 % deep, and less there.",
+        "1ms1000, the longest hold: +6 to +24 % shallow, +1 to +11 % deep, and less on deep buffers.",
         _j2,
     ),
     claim(
@@ -209,11 +209,11 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     claim(
         "J5",
-        "With RED and ECN, 120us100 keeps runtime and throughput at about 10 % above ideal energy and "
+        "With RED and ECN, 120us100 keeps runtime and throughput, at about 10 % above ideal energy and "
         "far below the latency of deep drop tail; 10GbE energy is 70 % below Standard EEE's.",
         "Thesis 7.4.3 and 7.6, figure 7.7",
-        "Runtime at most +5 %, throughput at least -5 %, energy up to +20 % of ideal, latency at most "
-        "half, energy 35 % or more below Standard EEE.",
+        "Runtime at most +5 %, throughput at least -5 %, energy at most 20 % above ideal, latency at "
+        "most half, energy 35 % or more below Standard EEE.",
         _j5,
     ),
 )

@@ -89,9 +89,9 @@ def _latency(runs: Runs, settings: Sequence[str]) -> Drawing:
     series = _by_buffer(runs, LATENCY, settings, "tcp", base, same_depth=True)
     return Drawing(
         "eee-ecn-latency",
-        "What coalescing adds to latency",
+        "Latency that coalescing adds",
         "Thesis, figure 7.2",
-        "TCP on DropTail; against the same buffers without EEE.",
+        "TCP on DropTail; relative to the same buffers without EEE.",
         "10GbE links",
         "latency, no EEE = 1",
         [Panel("TCP on DropTail", _names(settings), series, "bars", [_BASE_LINE, *_ADDED_LATENCY])],
@@ -108,7 +108,7 @@ def _runtime(runs: Runs, settings: Sequence[str]) -> Drawing:
         "eee-ecn-runtime",
         "Runtime and throughput with coalescing",
         "Thesis, figure 7.3",
-        "TCP on DropTail; against shallow buffers without EEE.",
+        "TCP on DropTail; relative to shallow buffers without EEE.",
         "10GbE links",
         "shallow, no EEE = 1",
         panels,
@@ -140,8 +140,8 @@ def _energy(runs: Runs, control: str, settings: Sequence[str], name: str, paper:
         name,
         "Energy of the 10GbE links",
         paper,
-        f"{_CONTROLS[control]}; against links that sleep and wake in no time, in the run without EEE of the "
-        "same buffers. Below: the same without legacy links, on a scale of its own.",
+        f"{_CONTROLS[control]}; relative to ideal links, which sleep and wake in no time, in the run without "
+        "EEE and with the same buffers. The lower panel omits legacy links and has its own scale.",
         "10GbE links",
         "energy, ideal = 1",
         panels,
@@ -157,9 +157,9 @@ def _control(runs: Runs, settings: Sequence[str]) -> Drawing:
     ]
     return Drawing(
         "eee-ecn-control",
-        "What RED and ECN take from latency in deep buffers",
+        "Latency in deep buffers with RED and ECN",
         "Thesis, figure 7.5",
-        "Against deep buffers with TCP on DropTail and without EEE.",
+        "Relative to deep buffers with TCP on DropTail and without EEE.",
         "10GbE links",
         "latency, deep DropTail = 1",
         [Panel("deep buffers", _names(settings), series, "bars", [_BASE_LINE])],
@@ -186,8 +186,8 @@ def _four(runs: Runs, settings: Sequence[str]) -> Drawing:
         "eee-ecn-four",
         "Runtime, latency, throughput and energy with RED and ECN",
         "Thesis, figure 7.6",
-        "RED with thresholds of 125 and 375 packets marks, TCP-ECN reacts. Energy without legacy links, "
-        "whose bars would hide the others; they are in the table of the energy figure.",
+        "RED marks with thresholds of 125 and 375 packets; TCP-ECN reacts. The energy panel omits legacy "
+        "links, whose bars would dwarf the others; the table of the energy figure has them.",
         "10GbE links",
         "",
         panels,
@@ -216,8 +216,8 @@ def _together(runs: Runs, settings: Sequence[str]) -> Drawing:
         "eee-ecn-together",
         "All four measures together",
         "Thesis, figure 7.7",
-        "Runtime and throughput against shallow DropTail without EEE, latency against deep DropTail "
-        "without EEE, energy against ideal. The thesis' best combination is 120us100 with RED and ECN.",
+        "Runtime and throughput are relative to shallow DropTail without EEE, latency to deep DropTail "
+        "without EEE, energy to ideal. The thesis' best combination is 120us100 with RED and ECN.",
         "10GbE links",
         "baseline = 1",
         panels,
@@ -241,7 +241,7 @@ def _every_link(runs: Runs) -> Drawing:
         "eee-ecn-every-link",
         "Coalescing on every link instead of on 10GbE links only",
         "Not in the thesis: an ablation",
-        "RED and ECN; 1GbE links coalesce as well, where the others run Standard EEE.",
+        "RED and ECN; with “every link”, 1GbE links coalesce as well instead of running Standard EEE.",
         "",
         "baseline = 1",
         panels,

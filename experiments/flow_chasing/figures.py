@@ -1,4 +1,4 @@
-"""Flow chasing beside TCP alone and other schedulers, and what the paper leaves unsaid."""
+"""Flow chasing compared with TCP alone and other schedulers, and settings that the paper leaves open."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def _sizes(runs: Runs) -> Drawing:
         "flow-chasing-job",
         "Flow chasing against TCP alone",
         "Flow-chasing paper, figures 9 to 11",
-        "The same job, seed by seed: 1 is TCP without a scheduler.",
+        "The same job, compared seed by seed: 1 is TCP without a scheduler.",
         "job",
         "TCP alone = 1",
         panels,
@@ -85,9 +85,9 @@ def _schedulers(runs: Runs) -> Drawing:
     names: Sequence[str] = [_SCHEDULERS[one] for one in schedulers]
     return Drawing(
         "flow-chasing-schedulers",
-        "Schedulers beside each other",
+        "Comparison of schedulers",
         "Not in the paper",
-        "A tenth of the job, with rates from each scheduler.",
+        "A tenth of the job; each scheduler sets the rates of the flows.",
         "scheduler",
         "TCP alone = 1",
         [Panel("20 GB", names, series, "bars", [_ONE])],
@@ -120,9 +120,10 @@ def _unknowns(runs: Runs) -> Drawing:
         panels.append(Panel(what, [unknowns[one] for one in present], series, "bars", [_ONE]))
     return Drawing(
         "flow-chasing-unknowns",
-        "What the paper does not say",
+        "Settings that the paper leaves open",
         "Not in the paper",
-        "A tenth of the job, one unknown at a time; flow chasing against TCP alone under the same setting.",
+        "A tenth of the job, one open setting at a time; flow chasing relative to TCP alone at the same "
+        "setting.",
         "setting",
         "TCP alone = 1",
         panels,

@@ -1,4 +1,4 @@
-"""The league table: what each profile makes of flows, against the threshold that `eeon tune` found."""
+"""The league table: each profile's slowdown of flows, relative to the threshold that `eeon tune` found."""
 
 from __future__ import annotations
 
@@ -42,11 +42,11 @@ def drawings(runs: Runs) -> list[Drawing]:
     return [
         Drawing(
             "league",
-            "What shipped profiles lose against a tuned threshold",
+            "Loss of shipped profiles against a tuned threshold",
             "Not in the papers",
-            f"Mean slowdown of all flows, as a multiple of that with the marking threshold that `eeon tune` "
-            f"found for the same traffic with another seed; below 1 the profile is better. From the best: "
-            f"{told}.",
+            "Mean slowdown of all flows, relative to that under the marking threshold that `eeon tune` "
+            "found for the same traffic with another seed. Below 1 the profile is better. From best to "
+            f"worst: {told}.",
             "profile",
             _ABOVE,
             [table],
@@ -75,7 +75,7 @@ def _of(runs: Runs, kind: str, words: str) -> Drawing:
         f"league-{kind}",
         f"Profiles under {words}",
         "Not in the papers",
-        "As above, by load and by the time that hosts take for a segment out and in.",
+        "As above, by load and by host delay (the time for a segment's way out and in).",
         "profile",
         _ABOVE,
         panels,

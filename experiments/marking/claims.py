@@ -1,7 +1,7 @@
-"""Claims M1 to M12: what is marked, what is dropped, and what it costs (experiment `marking`).
+"""Claims M1 to M12: marks, drops, and their cost (experiment `marking`).
 
 T is the E-EON thesis, M the marking-threshold paper. Runtime and throughput are compared with DropTail on
-shallow buffers, latency with DropTail of the same depth, as there (M 4.2).
+shallow buffers, latency with DropTail of the same depth, as in the paper (M 4.2).
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ BUFFERS = ("shallow", "deep")
 TARGETS = ("red_100us", "red_500us", "red_2ms")
 THRESHOLDS = ("100us", "500us")
 PROTECTED = ("ece", "ack_syn")
-# What the experiment runs of RED and CoDel, by buffer, protection and transport.
+# The experiment's points of RED and CoDel, by buffer, protection and transport.
 RED: dict[tuple[str, str], dict[str, tuple[str, ...]]] = {
     ("shallow", "ect"): {"ecn": TARGETS, "dctcp": ("red_100us", "red_2ms")},
     ("shallow", "ece"): {"ecn": TARGETS, "dctcp": ("red_100us",)},
@@ -95,10 +95,11 @@ def _m1(results: Results) -> Checks:
     red_at, red = extreme(results, RUNTIME, _red("shallow", "ect"), base, largest=True)
     codel_at, codel = extreme(results, RUNTIME, _codel("shallow", "ect"), base, largest=True)
     _, slowest = extreme(results, THROUGHPUT, _red("shallow", "ect", ("red_100us",)), base, largest=False)
+    order = "above" if red.mean > codel.mean else "not above"
     checks = [
         states(red, 0.35, f"worst runtime with RED ({words_of(red_at)})"),
         states(codel, 0.10, f"with CoDel ({words_of(codel_at)})"),
-        Check(f"RED's worst above CoDel's: {red.mean > codel.mean}", red.mean > codel.mean),
+        Check(f"RED's worst is {order} CoDel's", red.mean > codel.mean),
         within(slowest, -1, 0, "smallest throughput with aggressive RED"),
     ]
     return Checks(checks, {"red_worst_runtime": red.mean, "codel_worst_runtime": codel.mean})
@@ -139,7 +140,7 @@ def _m4(results: Results) -> Checks:
     early = _left_with_ack_syn(results, BUFFERS, ("early",))
     deep = _left_with_ack_syn(results, ("deep",), ("early", "tail"))
     every = _left_with_ack_syn(results, BUFFERS, ("early", "tail"))
-    words = "with ACK+SYN over those without, red_100us"
+    words = "with ACK+SYN relative to those without, red_100us"
     return Checks(
         [
             within(early.ratio, 0, 0.02, f"early drops {words} ({early.counts})", share),
@@ -158,7 +159,7 @@ def _m4(results: Results) -> Checks:
 
 @dataclass(frozen=True)
 class _Left:
-    """Packets a seed that are dropped without and with ACK+SYN, and their ratio seed by seed."""
+    """Dropped packets per seed without and with ACK+SYN, and their ratio seed by seed."""
 
     before: float
     after: float
@@ -166,7 +167,7 @@ class _Left:
 
     @property
     def counts(self) -> str:
-        return f"{self.after:,.0f} of {self.before:,.0f} a seed"
+        return f"{self.after:,.0f} of {self.before:,.0f} per seed"
 
 
 def _left_with_ack_syn(results: Results, buffers: Sequence[str], kinds: Sequence[str]) -> _Left:
@@ -272,7 +273,7 @@ def _m9(results: Results) -> Checks:
         best_at, best = extreme(results, RUNTIME, points, base, largest=False)
         there = next(one for one in points if one["queue"] == "red_500us")
         gap = change(results, RUNTIME, there, best_at)
-        words = f"{protect}: best at {best_at['queue']} ({best.text(percent)}), red_500us behind it by"
+        words = f"{protect}: best at {best_at['queue']} ({best.text(percent)}), red_500us is slower by"
         checks.append(within(gap, 0, 0.01, words))
         numbers[f"gap_{protect}"] = gap.mean
     return Checks(checks, numbers)
@@ -298,7 +299,7 @@ def _m10(results: Results) -> Checks:
     full = [one for one, gain in zip(deep, gains, strict=True) if abs(gain) <= 0.05]
     if full:
         low_at, low = extreme(results, LATENCY, full, _baseline("deep"), largest=False)
-        checks.append(cuts(low, -0.85, f"deep: latency ({words_of(low_at)}) at the throughput of DropTail"))
+        checks.append(cuts(low, -0.85, f"deep: latency ({words_of(low_at)}) at DropTail's throughput"))
         numbers["deep_latency"] = low.mean
     else:
         nearest = min(gains, key=abs)
@@ -356,8 +357,8 @@ def _m12(results: Results) -> Checks:
 CLAIMS = (
     claim(
         "M1",
-        "RED that spares only ECT packets loses throughput at aggressive targets: runtime up to +35 % on "
-        "shallow buffers. CoDel loses +10 % at worst.",
+        "RED that protects only ECT packets loses throughput at aggressive targets: the runtime on shallow "
+        "buffers rises by up to 35 %. With CoDel it rises by 10 % at worst.",
         "T 6.4.3, M 4.5, figures 7a and 10a",
         "RED +17.5 % to +70 %, CoDel +5 % to +20 %, RED's worst above CoDel's",
         _m1,
@@ -373,17 +374,17 @@ CLAIMS = (
     ),
     claim(
         "M3",
-        "With packets with the ECE bit protected, most of what is still dropped are ACKs without it.",
+        "If packets with the ECE bit are protected, most of the remaining drops are ACKs without it.",
         "M 4.1",
         "half of all drops or more at red_100us, both buffers, ECN and DCTCP",
         _m3,
     ),
     claim(
         "M4",
-        "With all ACKs and SYNs protected, the number of drops falls to about 1 % of what it was.",
+        "If all ACKs and SYNs are protected, about 1 % of the drops remain.",
         "M 4.1",
-        "ECN and DCTCP together at red_100us: at most 2 % of the early drops, which are what protection is "
-        "about, on both buffers, and at most 2 % of all drops on deep ones",
+        "ECN and DCTCP together at red_100us: at most 2 % of the early drops, which protection is meant to "
+        "prevent, remain on both buffers, and at most 2 % of all drops on deep ones",
         _m4,
     ),
     claim(
@@ -429,8 +430,8 @@ CLAIMS = (
     ),
     claim(
         "M10",
-        "Commodity switches in one line: throughput +10 %, latency -40 %. Deep buffers in one line: "
-        "latency -85 % at the same throughput.",
+        "In summary, commodity switches: throughput +10 %, latency -40 %; deep buffers: latency -85 % at "
+        "the same throughput.",
         "T 8",
         "best ACK+SYN setting with ECN: shallow +5 % to +20 % and -70 % to -20 %; deep -92.5 % to -70 % "
         "within 5 % of DropTail's throughput",
@@ -447,7 +448,7 @@ CLAIMS = (
     ),
     claim(
         "M12",
-        "Classic ECN has lower latency than DCTCP at the same threshold for long shuffles, at the same "
+        "For long shuffles, classic ECN has lower latency than DCTCP at the same threshold and the same "
         "throughput. DCTCP is better for short flows (below 1 MB).",
         "T 6.5, M 5",
         "latency 5 % lower or more, throughput within 5 %; short flows end earlier with DCTCP",

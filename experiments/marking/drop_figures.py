@@ -79,8 +79,9 @@ def _drops(runs: Runs, transport: str, number: str, protect: str) -> Drawing:
         f"marking-drops-{transport}",
         f"Dropped packets by class over RED's target delay, {TRANSPORTS[transport]}",
         f"Marking paper, figure {number}",
-        "Proportion of all dropped packets by class (early and tail drops), standard RED, which spares ECT "
-        "packets only; the line is throughput a node. Loose settings stand left, aggressive ones right.",
+        "Share of each class in all dropped packets (early and tail drops) with standard RED, which "
+        "protects ECT packets only; the line is the throughput per node. Settings go from loose (left) to "
+        "aggressive (right).",
         "target delay of RED",
         "dropped packets, %",
         [_drop_panel(runs, buffer, transport, protect, title) for buffer, title in BUFFERS.items()],
@@ -91,9 +92,9 @@ def _drops(runs: Runs, transport: str, number: str, protect: str) -> Drawing:
 def _drops_protected(runs: Runs) -> Drawing:
     return Drawing(
         "marking-drops-ece",
-        "Dropped packets by class when packets with the ECE bit are spared",
+        "Dropped packets by class when packets with the ECE bit are protected",
         "Marking paper, section 4.1 (text, no figure)",
-        "As the figures before, RED sparing ECT packets and packets with the ECE bit.",
+        "As in the figures above; RED protects ECT packets and packets with the ECE bit.",
         "target delay of RED",
         "dropped packets, %",
         [

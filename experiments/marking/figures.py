@@ -1,4 +1,4 @@
-"""Figures 5 to 12 of the marking paper (thesis chapter 6), and what it has no figure for."""
+"""Figures 5 to 12 of the marking paper (thesis chapter 6), and results for which it has no figure."""
 
 from __future__ import annotations
 
@@ -75,10 +75,10 @@ def _drop_totals(runs: Runs) -> Drawing:
     ]
     return Drawing(
         "marking-drops-total",
-        "Dropped packets in all, by protection",
+        "All dropped packets, by protection",
         "Marking paper, section 4.1 (text, no figure)",
-        "Packets that switches and NICs dropped over the whole job, early and because a buffer was full. The "
-        "scale is logarithmic above 10 packets and linear below, so that zero can be shown.",
+        "Packets that switches and NICs dropped during the whole job, early or because a buffer was full. "
+        "The scale is logarithmic above 10 packets and linear below, so that it can show zero.",
         "target delay",
         "dropped packets",
         panels,
@@ -122,7 +122,7 @@ def _normalised(runs: Runs, aqm: str, numbers: tuple[str, str, str]) -> list[Dra
         positions = [delay_label(queue) for queue in queues]
         x_label = "target delay"
         addition = (
-            " Green: the true marking threshold at the same delays, which the paper's figure does not have."
+            " Green: the true marking threshold at the same delays, which is not in the paper's figure."
         )
     else:
         queues = [queue for queue in _CODEL if queue in runs.values("queue")]
@@ -141,7 +141,7 @@ def _normalised(runs: Runs, aqm: str, numbers: tuple[str, str, str]) -> list[Dra
             panels.append(Panel(title, positions, series, rules=_rules(runs, aqm, metric, base, buffer)))
         relative = "DropTail of the same depth = 1" if metric == LATENCY else "DropTail shallow = 1"
         dashed = "shallow" if metric == LATENCY else "deep"
-        beyond = f" Numbers at the upper edge: beyond {_RUNTIME_CUT:g}." if metric == RUNTIME else ""
+        beyond = f" Numbers at the upper edge are values above {_RUNTIME_CUT:g}." if metric == RUNTIME else ""
         found.append(
             Drawing(
                 f"marking-{aqm.lower()}-{word}",
@@ -152,8 +152,8 @@ def _normalised(runs: Runs, aqm: str, numbers: tuple[str, str, str]) -> list[Dra
                 }[word]
                 + f", {aqm}",
                 f"Marking paper, figure {number}",
-                f"{relative}; in the deep panel the dashed line is DropTail with {dashed} buffers. Loose "
-                f"settings stand left, aggressive ones right.{addition}{beyond}",
+                f"{relative}; in the deep panel the dashed line is DropTail with {dashed} buffers. "
+                f"Settings go from loose (left) to aggressive (right).{addition}{beyond}",
                 x_label,
                 f"{word}, {relative}",
                 panels,
@@ -198,8 +198,8 @@ def _ecn_against_dctcp(runs: Runs, short: Runs) -> Drawing:
         "marking-ecn-dctcp",
         "TCP-ECN against DCTCP at the same marking threshold",
         "Thesis, section 6.5 (text, no figure)",
-        "Left and middle: the shuffle. Right: queries of 20 KB that many servers answer at once to a "
-        "client to which long transfers go as well; mean completion time of flows below 1 MB, shallow "
+        "Left and middle: the shuffle. Right: queries that many servers answer at once with 20 KB each, to a "
+        "client that also receives long transfers; mean completion time of flows below 1 MB, shallow "
         "buffers only.",
         "threshold as delay",
         "",

@@ -1,5 +1,5 @@
-"""MQ1 to MQ3: what the MQ-ECN paper (Bai, Chen, Chen and Wu, NSDI 2016) says of marking where queues share a
-port by weight, before it proposes its own."""
+"""MQ1 to MQ3: claims of the MQ-ECN paper (Bai, Chen, Chen and Wu, NSDI 2016) on marking where queues share a
+port by weight, from before its own proposal."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ _PORT, _QUEUE, _FRACTION = "port_32", "queue_32", "queue_5"
 
 
 def shares(results: Results, marking: str) -> dict[str, Spread]:
-    """Returns which part of the link one flow has, by the number of flows of the other service.
+    """Returns the share of the link that one flow has, by the number of flows of the other service.
 
-    Both services are to have a half. Raises Missing.
+    The fair share of each service is a half. Raises Missing.
     """
 
     def at(others: int) -> dict[str, str]:
@@ -55,11 +55,11 @@ def _mq1(results: Results) -> Checks:
     return Checks(
         [
             Check(
-                f"marked by the port, by the flows of the other service: {each(port, share)}",
+                f"marking by the port, share by the other service's flows: {each(port, share)}",
                 all(one.mean < 0.35 for one in crowded.values()) and falling == sorted(falling, reverse=True),
             ),
             Check(
-                f"marked by the queue: {each(queue, share)}",
+                f"marking by the queue: {each(queue, share)}",
                 all(0.45 <= one.mean <= 0.55 for one in queue.values()),
             ),
         ],
@@ -91,7 +91,7 @@ def _mq3(results: Results) -> Checks:
     return Checks(
         [
             Check(
-                f"seven busy queues: latency {saved.text(times)} of that with the whole", saved.mean <= 0.5
+                f"seven busy queues: latency {saved.text(times)} of the whole threshold's", saved.mean <= 0.5
             ),
             Check(f"one busy queue: time {lost.text(percent)}", lost.mean >= 0.05),
         ],
@@ -102,12 +102,12 @@ def _mq3(results: Results) -> Checks:
 CLAIMS: tuple[Claim, ...] = (
     claim(
         "MQ1",
-        "A threshold on the port marks a service for the queue of another: it violates weighted fair "
-        "sharing. A threshold on each queue does not.",
+        "A threshold on the port marks a service because of another one's queue, which violates weighted "
+        "fair sharing. A threshold on each queue does not.",
         "MQ-ECN paper (NSDI 2016), section 2",
-        "Of two services of equal weight one has a single flow. Marked by the port, it has less than 35 % of "
-        "the link beside four flows and more, the less the more they are; marked by the queue 45 to 55 % "
-        "beside any.",
+        "One of two services of equal weight has a single flow. With marking by the port, its share of the "
+        "link falls with the number of the other's flows, to less than 35 % from four flows on; with marking "
+        "by the queue it is 45 to 55 % for any number.",
         _mq1,
     ),
     claim(
@@ -120,8 +120,8 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     claim(
         "MQ3",
-        "A fixed part of the standard threshold on each queue keeps latency low and loses throughput where "
-        "few queues are busy.",
+        "A fixed fraction of the standard threshold on each queue keeps latency low, but loses throughput "
+        "when few queues are busy.",
         "MQ-ECN paper (NSDI 2016), section 2",
         "A seventh of the threshold: with seven busy queues at most half the latency; with one, two flows "
         "take at least 5 % longer.",

@@ -1,4 +1,4 @@
-"""Shares of a link and latency, by where a threshold counts."""
+"""Shares of a link and latency, by the scope of the marking threshold."""
 
 from __future__ import annotations
 
@@ -56,17 +56,18 @@ def drawings(runs: Runs) -> list[Drawing]:
             "mq-ecn-share",
             "Two services of equal weight",
             "After the MQ-ECN paper, section 2",
-            "The first service has one flow. Marked for what waits at the port, it backs off for the queue "
-            "of the other.",
+            "The first service has one flow. If packets are marked by the bytes that wait at the port, it "
+            "backs off because of the other service's queue.",
             "flows of the second service",
             "share of the link, %",
             [share_of],
         ),
         Drawing(
             "mq-ecn-latency",
-            "Queues that are busy at once",
+            "Latency by the number of busy queues",
             "After the MQ-ECN paper, section 2",
-            "Two flows in each queue. Each queue has its threshold for itself: together they are longer.",
+            "Two flows in each queue. With a threshold per queue, more busy queues hold more packets in "
+            "total.",
             "busy queues",
             "latency, us",
             [waits],

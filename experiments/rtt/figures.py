@@ -1,4 +1,4 @@
-"""Where the marking threshold matters: the time of long flows over the round-trip time of hosts."""
+"""The completion time of long flows over the round-trip time of hosts, by marking threshold."""
 
 from __future__ import annotations
 
@@ -39,10 +39,10 @@ def drawings(runs: Runs) -> list[Drawing]:
     return [
         Drawing(
             "rtt",
-            "What a low threshold costs long flows",
+            "Cost of a low threshold for long flows",
             "Not in the papers",
-            "Time of all flows together, against the highest threshold that was run at the same round-trip "
-            "time: 200 frames, 65 in the quick form.",
+            "Completion time of all flows, relative to the highest threshold at the same round-trip time "
+            "(200 frames; 65 in the quick form).",
             "round-trip time of hosts",
             "time, of that behind the highest threshold",
             panels,

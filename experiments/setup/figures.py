@@ -1,4 +1,4 @@
-"""What the number of fetches does to the loss that RED causes (block A)."""
+"""The effect of the number of fetches on the loss that RED causes (block A)."""
 
 from __future__ import annotations
 
@@ -51,10 +51,10 @@ def drawings(runs: Runs) -> list[Drawing]:
     return [
         Drawing(
             "setup-fetches",
-            "What the number of fetches decides: RED that spares only ECT packets",
+            "RED that protects only ECT packets, by the number of fetches",
             "Not in the papers: the set-up behind marking paper, section 4.2 (M1)",
-            "RED at a target of 100 µs on shallow buffers against TCP on DropTail with as many fetches at a "
-            "time, seed by seed. The scales are logarithmic.",
+            "RED at a target of 100 µs on shallow buffers, relative to TCP on DropTail with the same "
+            "number of fetches at a time, seed by seed. The scales are logarithmic.",
             "maps that a reducer fetches from at a time",
             "",
             panels,

@@ -1,4 +1,4 @@
-"""Flow chasing against TCP alone with other reducers, maps and fetches."""
+"""Flow chasing relative to TCP alone with other reducers, maps and fetches."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def drawings(runs: Runs) -> list[Drawing]:
             "setup-chasing-job",
             "Flow chasing against TCP alone in other set-ups",
             "Not in the paper: the set-ups behind its figures 9 to 11 (F1 to F3)",
-            "The same job, seed by seed: 1 is TCP without a scheduler in the same set-up.",
+            "The same job, compared seed by seed: 1 is TCP without a scheduler in the same set-up.",
             "",
             "TCP alone = 1",
             panels,

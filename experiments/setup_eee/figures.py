@@ -50,7 +50,8 @@ def _energy(runs: Runs) -> Drawing:
         "setup-eee-energy",
         "Energy with three copies of the input",
         "Not in the papers: the set-up behind EEE paper, figures 7 and 9 (E3, E4, E7)",
-        "All ports of 24 nodes, deep buffers, 1 MB windows. The paper's numbers are means of its scenarios.",
+        "All ports of 24 nodes, deep buffers, 1 MB windows. The paper's numbers are means over its "
+        "scenarios.",
         "",
         "energy, Standard EEE = 1",
         panels,
@@ -93,7 +94,7 @@ def _loads(runs: Runs) -> Drawing:
         "setup-eee-loads",
         "Runtime by CPU load with three copies of the input",
         "Not in the papers: the set-up behind thesis, figure 4.11 (E9)",
-        "Terasort jobs on 24 nodes, shallow buffers; coalescing on 10GbE alone.",
+        "Terasort jobs on 24 nodes, shallow buffers; coalescing on 10GbE links only.",
         "CPU load",
         "runtime, Standard EEE = 1",
         panels,

@@ -1,4 +1,4 @@
-"""What the number of copies of the input does to energy (block D)."""
+"""The effect of the number of copies of the input on energy (block D)."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ def drawings(runs: Runs) -> list[Drawing]:
             "setup-energy-copies",
             "Energy over ideal by the copies of the input",
             "Not in the papers: the set-up behind J1, and behind E1, E3 and E6",
-            "TCP on DropTail, all fetches at a time; ideal is what the links of the same run would have used "
-            "that sleep and wake in no time. With a copy at each worker no map reads over the fabric.",
+            "TCP on DropTail, all fetches at a time. Ideal is the energy of the same run if links slept "
+            "and woke in no time. With a copy at each worker no map reads over the fabric.",
             "workers that hold a split of the input",
             "energy, ideal = 1",
             panels,

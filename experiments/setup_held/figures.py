@@ -1,4 +1,4 @@
-"""What coalescing costs on shallow buffers where held packets wait beside the buffer."""
+"""The cost of coalescing on shallow buffers when held packets wait outside the buffer."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def drawings(runs: Runs) -> list[Drawing]:
             "setup-held-runtime",
             "Runtime with coalescing, held packets outside the buffer",
             "Not in the papers: the set-up behind EEE paper, figure 7 (E4)",
-            "24 nodes, 128 KB a port.",
+            "24 nodes, 128 KB per port.",
             "",
             "runtime, Standard EEE = 1",
             panels,

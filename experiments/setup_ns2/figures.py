@@ -1,4 +1,4 @@
-"""What ns-2 and MRPerf do differently, one thing at a time (block E)."""
+"""The differences of ns-2 and MRPerf, one at a time (block E)."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def _hosts(runs: Runs) -> Drawing:
         "Connections and retransmissions as in ns-2 and MRPerf",
         "Not in the papers: the set-up behind M4 and M1",
         "RED at a target of 100 µs, shallow buffers, five fetches at a time. No FINs: connections are not "
-        "closed. ECT again: retransmissions are ECT. First alpha: DCTCP's estimate before its first mark.",
+        "closed. ECT again: retransmissions are ECT. First alpha: DCTCP's estimate before the first mark.",
         "",
         "",
         panels,
@@ -117,8 +117,8 @@ def _averaged(runs: Runs) -> Drawing:
         "setup-ns2-average",
         "RED on an average that ages while the port is idle",
         "Not in the papers: the set-up behind thesis, section 5.3.1 (Q3)",
-        "RED at a target of 500 µs that drops, five fetches at a time, against TCP on DropTail of the same "
-        "depth. The paper says that an averaged RED behaves like DropTail, which is 1.",
+        "RED at a target of 500 µs without ECN, five fetches at a time, relative to TCP on DropTail of the "
+        "same depth. The paper says that RED on the average behaves like DropTail, which is 1.",
         "what RED compares with its thresholds",
         "DropTail, same depth = 1",
         panels,

@@ -52,7 +52,7 @@ def _runtime(runs: Runs) -> Drawing:
         "setup-packets-runtime",
         "Runtime on buffers that count packets",
         "Not in the papers: the set-up behind marking paper, section 4.2 (M1)",
-        "Five fetches at a time; a port holds as many packets as ns-2 gives it, whatever their size.",
+        "Five fetches at a time; as in ns-2, a port holds a number of packets, whatever their size.",
         "",
         "DropTail, same depth = 1",
         panels,
@@ -76,8 +76,8 @@ def _drops(runs: Runs) -> Drawing:
         "setup-packets-drops",
         "Dropped packets on buffers that count packets",
         "Not in the papers: the set-up behind marking paper, section 4.2 (M2 to M4)",
-        "Five fetches at a time. With all ACKs and SYNs protected the paper has about 1 % of the drops. The "
-        "scale is logarithmic.",
+        "Five fetches at a time. In the paper, about 1 % of the drops are left when all ACKs and SYNs are "
+        "protected. The scale is logarithmic.",
         "",
         "packets",
         panels,

@@ -82,9 +82,9 @@ def test_energy_per_nic_of_10gbe_is_what_the_paper_says_with_three_copies() -> N
     found = elsewhere.judged_elsewhere("eee", claims, DATA, ("",))
     e3 = {one.words: one for one in found["E3"]}
     assert e3["three copies"].outcome == "differs"
-    assert e3["energy per NIC of 10GbE, three copies"].outcome == "reproduced"
+    assert e3["three copies, 10GbE energy only"].outcome == "reproduced"
     e7 = {one.words: one for one in found["E7"]}
-    assert e7["energy per NIC of 10GbE, three copies up to 80 nodes"].outcome == "reproduced"
+    assert e7["three copies, 24 and 80 nodes, 10GbE energy only"].outcome == "reproduced"
 
 
 def test_a_judgment_says_how_many_of_its_parts_hold() -> None:

@@ -1,5 +1,5 @@
-"""Results beyond the papers: the marking threshold swept, what DCTCP sends as ECT, thresholds with
-coalescing."""
+"""Results beyond the papers: a sweep of the marking threshold, the packets that DCTCP sends as ECT, and
+thresholds with coalescing."""
 
 from __future__ import annotations
 
@@ -92,8 +92,8 @@ def _sweep(runs: Runs) -> Drawing:
         "threshold-sweep",
         "The marking threshold, from one packet to the whole buffer",
         _NOT_IN_PAPERS,
-        "One threshold at ports of both speeds, in full frames. Nothing is dropped before the buffer is full "
-        "(198 frames shallow, 1980 deep).",
+        "Ports of both speeds have the same threshold, in full frames. No packet is dropped before the "
+        "buffer is full (198 frames shallow, 1980 deep).",
         "threshold, frames of 1514 bytes",
         "",
         panels,
@@ -129,9 +129,9 @@ def _beside(runs: Runs) -> Drawing:
             )
     return Drawing(
         "threshold-beside",
-        "Marking thresholds beside RED and CoDel",
+        "Marking thresholds compared with RED and CoDel",
         _NOT_IN_PAPERS,
-        "RED and CoDel as switches ship them, and with ACKs and SYNs spared; CoDel 800 µs/1.5 ms.",
+        "RED and CoDel as switches ship them, and with ACKs and SYNs protected; CoDel 800 µs/1.5 ms.",
         "",
         "",
         panels,
@@ -165,10 +165,10 @@ def _ect(runs: Runs) -> Drawing:
                             unit=None if against else "{:,.0f}"))  # fmt: skip
     return Drawing(
         "threshold-ect",
-        "What DCTCP sends as ECT",
+        "The packets that DCTCP sends as ECT",
         f"{_NOT_IN_PAPERS}: an ablation of M2",
-        "RED and CoDel drop what is not ECT where they would mark; a marking threshold drops nothing "
-        "early. Shallow buffers.",
+        "RED and CoDel drop packets that are not ECT where they would mark others; a marking threshold drops "
+        "none early. Shallow buffers.",
         "",
         "",
         panels,
@@ -216,7 +216,7 @@ def _coalescing(runs: Runs) -> Drawing:
         "threshold-coalescing",
         "A marking threshold together with coalescing",
         f"{_NOT_IN_PAPERS}: the thesis stops at RED with coalescing",
-        "Shallow buffers; all against TCP on DropTail without EEE.",
+        "Shallow buffers; all numbers are relative to TCP on DropTail without EEE.",
         "EEE",
         "",
         panels,

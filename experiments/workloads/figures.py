@@ -1,4 +1,4 @@
-"""Slowdown of flows by size, and what matters in it as sentences with numbers."""
+"""Slowdown of flows by size, and its main findings as sentences with numbers."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ Line = tuple[str, str, Sequence[Mapping[str, str]]]
 
 
 def drawings(runs: Runs) -> list[Drawing]:
-    """Returns slowdown over size, then over the threshold, then what else matters."""
+    """Returns slowdown over size, then over the threshold, then over the other axes."""
     found = [
         _by_size(runs),
         *(_by_threshold(runs, sizes, title) for sizes, title in _SIZES.items()),
@@ -70,7 +70,7 @@ def _drawing(key: str, title: str, caption: str, axis: str, panels: list[Panel])
         f"workloads-{key}",
         title,
         "Not in the papers",
-        f"A slowdown of 1 is what a flow takes alone. {caption}",
+        f"A slowdown of 1 is the time of a flow that is alone. {caption}",
         axis,
         "slowdown",
         [panel for panel in panels if panel.measured()],
@@ -138,7 +138,7 @@ def _by_size(runs: Runs) -> Drawing:
     return _drawing(
         "by-size",
         "Slowdown of web search flows over their size",
-        f"{_WHERE}; flows take turns in their hosts.",
+        f"{_WHERE}; fair queueing in the hosts.",
         "size of the flow",
         panels,
     )
@@ -167,7 +167,7 @@ def _by_threshold(runs: Runs, sizes: str, title: str) -> Drawing:
 
 
 def _told(runs: Runs, at: dict[str, str], title: str) -> Iterator[str]:
-    """Yields what the threshold does to small and to large flows, and for web search what the load does."""
+    """Yields the effect of the threshold on small and large flows, and for web search that of the load."""
     for column, what in (_SMALL, _LARGE):
         parts = []
         for delay in _delays(runs):
@@ -177,8 +177,8 @@ def _told(runs: Runs, at: dict[str, str], title: str) -> Iterator[str]:
             ]
             parts.append(f"{ends[0]}, {ends[1]} and {ends[2]} with a host delay of {delay}")
         yield (
-            f"Mean slowdown of {title} flows of {what} at 50 % load, with a threshold of one frame, of 65 "
-            f"frames and with drop tail: {'; '.join(parts)}."
+            f"Mean slowdown of {title} flows of {what} at 50 % load with a threshold of one frame, of 65 "
+            f"frames, and with drop tail: {'; '.join(parts)}."
         )
     loads = _known(runs, "load", _LOADS)
     if at["sizes"] == "websearch" and len(loads) > 1:
@@ -187,9 +187,9 @@ def _told(runs: Runs, at: dict[str, str], title: str) -> Iterator[str]:
             for load in loads
         ]
         yield (
-            f"With a threshold of 65 frames and hosts without delay those of {_SMALL[1]} have "
-            f"{', '.join(means)} load: a large flow whose own link limits it is never marked, so its window "
-            "grows, and the lower load has more of them."
+            "With a threshold of 65 frames and hosts without delay, the mean slowdown of flows of "
+            f"{_SMALL[1]} is {', '.join(means)} load. A large flow that its own link limits is never "
+            "marked, so its window grows; the lower load has more such flows."
         )
 
 
@@ -209,10 +209,10 @@ def _by_nic(runs: Runs) -> Drawing:
         parts.append(f"from {one} to {other} with {_named(queue)}")
     return _drawing(
         "nic",
-        "What flows wait for in their own hosts",
-        f"{_WHERE}. Much of a small flow's slowdown is behind large flows of its own host, which no switch "
-        "marks. Where flows take turns there (`nic: {queue: fair}`, as Linux' fq has them) the mean slowdown "
-        f"of flows of {_SMALL[1]} falls {'; '.join(parts)}, with hosts without delay.",
+        "Waiting time of flows in their own hosts",
+        f"{_WHERE}. Much of a small flow's wait is behind large flows of its own host, which no switch "
+        "marks. With fair queueing in the hosts (`nic: {queue: fair}`: flows take turns, as with Linux' "
+        f"fq) and hosts without delay, the mean slowdown of flows of {_SMALL[1]} falls {'; '.join(parts)}.",
         "threshold, frames of 1514 bytes",
         _panels(runs, [_THRESHOLDS[queue] for queue in queues], lines),
     )
@@ -231,11 +231,11 @@ def _by_aqm(runs: Runs) -> Drawing:
     )
     return _drawing(
         "aqm",
-        "Other ways to mark, and a TCP with classic ECN",
-        f"{_WHERE}; flows take turns in their hosts. RED and CoDel with a target of 20 us. DCTCP sends all "
-        "packets as ECN-capable, CUBIC neither SYNs nor ACKs: the mean slowdown of its flows of "
-        f"{_SMALL[1]} is {ect} where RED spares ECN-capable packets alone, {spared} where it spares ACKs and "
-        "SYNs as well, with a host delay of 50us.",
+        "Other AQMs, and a TCP with classic ECN",
+        f"{_WHERE}; fair queueing in the hosts. RED and CoDel have a target of 20 us. DCTCP sends all "
+        "packets as ECN-capable, CUBIC all but SYNs and ACKs. With a host delay of 50us, the mean slowdown "
+        f"of CUBIC's flows of {_SMALL[1]} is {ect} if RED protects only ECN-capable packets, and {spared} "
+        "if it protects ACKs and SYNs as well.",
         "queue",
         _panels(runs, [_AQMS[queue] for queue in queues], lines, kind="bars"),
     )
@@ -261,15 +261,15 @@ def _by_delay(runs: Runs) -> Drawing:
     ]
     return _drawing(
         "delay",
-        "The threshold against the time that hosts take",
-        " ".join([f"{_WHERE}; flows take turns in their hosts.", *_told_by_delay(runs)]),
+        "The threshold by host delay",
+        " ".join([f"{_WHERE}; fair queueing in the hosts.", *_told_by_delay(runs)]),
         "host delay, way out and in together",
         panels,
     )
 
 
 def _told_by_delay(runs: Runs) -> Iterator[str]:
-    """Yields what the ends of the axis come to, and the threshold between them that C x RTT / 7 names."""
+    """Yields the numbers at the ends of the axis, and at the delay for which C x RTT / 7 is between them."""
 
     def means(column: str, delay: str, queues: tuple[str, ...]) -> str:
         return ", ".join(_text(runs, column, queue, _FAIR, host_delay=delay) for queue in queues)
@@ -278,15 +278,15 @@ def _told_by_delay(runs: Runs) -> Iterator[str]:
         return
     ends, all_ = ("mark_1", "mark_65"), ("mark_1", "mark_7", "mark_20", "mark_65")
     yield (
-        f"Hosts without delay: one frame is best for flows of {_SMALL[1]}, "
-        f"{means(_SMALL[0], '0us', ends)} with one frame and 65, and costs those of {_LARGE[1]} nothing: "
-        f"{means(_LARGE[0], '0us', ends)}."
+        f"Without host delay, one frame is best for flows of {_SMALL[1]} "
+        f"({means(_SMALL[0], '0us', ends)} with 1 and 65 frames), and costs flows of {_LARGE[1]} nothing "
+        f"({means(_LARGE[0], '0us', ends)})."
     )
     yield (
         "With 50us, for which the rule C x RTT / 7 gives 13 frames, one frame no longer helps small flows "
-        f"and costs large ones: with 1, 7, 20 and 65 frames {means(_SMALL[0], '50us', all_)} and "
-        f"{means(_LARGE[0], '50us', all_)}. With 100us the more so: {means(_LARGE[0], '100us', all_)} for "
-        "large flows."
+        "and slows large ones. With 1, 7, 20 and 65 frames, small flows have "
+        f"{means(_SMALL[0], '50us', all_)} and large ones {means(_LARGE[0], '50us', all_)}. With 100us the "
+        f"effect is larger: large flows have {means(_LARGE[0], '100us', all_)}."
     )
 
 
@@ -307,10 +307,10 @@ def _corners(runs: Runs) -> Drawing:
     return _drawing(
         "corners",
         "Other loads, sizes and rates",
-        "Web search at 50 % load on 10 Gbps, and what changes one of these. Flows take turns in their hosts. "
-        f"At 100 Gbps and a host delay of 50us one frame costs flows of {_LARGE[1]} most: a mean slowdown of "
-        f"{at_100g[0]} with one frame, {at_100g[1]} with 65 and {at_100g[2]} with drop tail; without delay "
-        f"{at_100g[3]}, {at_100g[4]} and {at_100g[5]}.",
+        "Web search at 50 % load on 10 Gbps, and variants that change one of these. The hosts have fair "
+        f"queueing. At 100 Gbps and a host delay of 50us, one frame costs flows of {_LARGE[1]} most: their "
+        f"mean slowdown is {at_100g[0]} with one frame, {at_100g[1]} with 65 and {at_100g[2]} with drop "
+        f"tail. Without delay it is {at_100g[3]}, {at_100g[4]} and {at_100g[5]}.",
         "what differs",
         _panels(runs, list(_CORNERS), lines, kind="bars"),
     )
