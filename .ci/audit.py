@@ -1,7 +1,7 @@
 """Known vulnerabilities of the pinned Rust and Python packages, by cargo-audit and pip-audit.
 
 Fails when one is known. Where a tool is not installed or its database cannot be reached, nothing was checked:
-that is said, and is no failure, because a build without a network must go on. CI shows the lines.
+that is said, and does not fail, because a build without a network must go on. CI shows the lines.
 """
 
 from __future__ import annotations

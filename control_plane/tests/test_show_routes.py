@@ -154,7 +154,7 @@ def test_a_flow_takes_a_share_of_all_paths_where_switches_spread_packets(fabric,
     assert applied.exit_code == 0, applied.output
     words = ("path", "h1", "h3", "--flow", "tcp,40000,5000")
     assert [path["share"] for path in fabric.document(*words)["paths"]] == [0.5, 0.5]
-    # One that is shown of two is no flow's only one.
+    # Of two paths only one is shown: no flow has it alone.
     limited = fabric.document(*words, "--limit", "1")
     assert [(row["share"], row["hash"]) for row in limited["rows"]] == [(0.5, None)] * 3
     assert "50.0%" in fabric.show(*words, "--limit", "1").stdout

@@ -35,7 +35,7 @@ def python_types() -> str:
     """Returns the module's source."""
     schema = json.loads(SCHEMA.read_text(encoding="utf-8"))
     with warnings.catch_warnings():
-        # "uint64" and its like are no formats that JSON Schema knows; to Python all of them are int.
+        # JSON Schema does not know formats such as "uint64"; to Python all of them are int.
         warnings.filterwarnings("ignore", "format of '.*' not understood")
         source = generate(
             json.dumps(_in_order(schema)),

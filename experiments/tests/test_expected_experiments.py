@@ -86,7 +86,7 @@ def job_mix(text: str, folder: Path) -> Messages:
 
 
 def distribution(text: str, folder: Path) -> Messages:
-    """Tells why a file is no distribution: to its reader, and in an experiment that names it."""
+    """Tells why a file is not a distribution: to its reader, and in an experiment that names it."""
     (folder / "own.cdf").write_text(text, encoding="utf-8")
     alone = refused(lambda: read_points(folder / "own.cdf"), folder)
     return Messages([*alone, *experiment(FLOWS.replace("websearch", "own.cdf"), folder)])

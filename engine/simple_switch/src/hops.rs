@@ -378,7 +378,7 @@ impl HopLog {
         self.expected = Some(packet);
     }
 
-    /// From now on stores the numbers of sent packets for [`HopLog::next_sent`]; the owner must take them.
+    /// Stores from now on the numbers of sent packets for [`HopLog::next_sent`]; the owner must take them.
     pub fn tell_sent(&mut self) {
         self.tells_sent = true;
     }

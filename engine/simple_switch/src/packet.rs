@@ -218,7 +218,7 @@ impl PacketStore {
         (&mut self.packets[id as usize], &mut self.phv)
     }
 
-    /// From now on saves all headers and metadata, and zeroes all of them when a packet arrives.
+    /// Saves from now on all headers and metadata, and zeroes all of them when a packet arrives.
     pub(crate) fn keep_whole_packets(&mut self) {
         self.keeps_whole_packets = true;
     }

@@ -169,7 +169,7 @@ fn latency(sorted_ns: &[u64]) -> Option<Latency> {
     })
 }
 
-/// Returns a percentile by nearest rank; 0 if there are no values.
+/// Returns a percentile by nearest rank; 0 without values.
 pub(crate) fn percentile(sorted: &[u64], percent: usize) -> u64 {
     let rank = (sorted.len() * percent).div_ceil(100).max(1);
     sorted.get(rank - 1).copied().unwrap_or(0)

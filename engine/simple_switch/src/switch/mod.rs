@@ -70,7 +70,7 @@ struct Scratch {
     replicas: Vec<Replica>,
 }
 
-/// When a packet was last copied, and the number of copies of copies at that time since the last copy of a packet that is no copy itself.
+/// When a packet was last copied, and the number of copies of copies at that time since the last copy of an original packet.
 #[derive(Clone, Copy, Debug)]
 struct Copied {
     at: Time,
@@ -544,7 +544,7 @@ impl Switch {
         self.clock.microseconds(now)
     }
 
-    /// From now on zeroes all headers and metadata of a packet when it arrives and saves them while it waits, also those that
+    /// Zeroes from now on all headers and metadata of a packet when it arrives and saves them while it waits, also those that
     /// nothing reads: the reference for the analysis that finds these. [`Switch::stop_following`] does not undo it.
     pub fn keep_whole_packets(&mut self) {
         self.packets.keep_whole_packets();

@@ -279,5 +279,5 @@ pub(crate) fn hash(numbers: &[u64]) -> u64 {
 
 /// Returns a duration from its JSON.
 pub(crate) fn ps(value: &Value) -> u64 {
-    value.as_u64().unwrap_or_else(|| panic!("{value} is no span"))
+    value.as_u64().unwrap_or_else(|| panic!("{value} is not a span"))
 }
