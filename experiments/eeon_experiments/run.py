@@ -71,8 +71,8 @@ def run_one(run: Run) -> Outcome:
     except Exception as error:  # of one run; the others of a sweep go on
         found = {"status": "failed", "error": f"{type(error).__name__}: {error}"[:_ERROR_CHARS]}
     found["settings_json"] = json.dumps(_shown(run.settings))
-    found["wall_seconds"] = time.monotonic() - wall
-    found["cpu_seconds"] = time.process_time() - cpu
+    found["wall_seconds"] = round(time.monotonic() - wall, 3)
+    found["cpu_seconds"] = round(time.process_time() - cpu, 3)
     found["peak_rss_bytes"] = _peak_bytes()
     return Outcome(run.id, run.seed, versions(), commit(), found, queues, flows)
 
