@@ -26,7 +26,7 @@ from eeon_control.views.table import (
 REGISTERS = (*energy.REGISTERS, "held_packets")
 VIEW = Kind(
     "eee",
-    """EEE as configured, its state, time asleep, wakes.""",
+    """Show EEE: settings, link states, time asleep, wakes.""",
     Wanted(entries=True, registers=REGISTERS, clock=True),
     lambda data: eee(data.topology, data.observed, data.targets.tick, data.before),
     ("", "--rate 5s"),

@@ -17,7 +17,7 @@ from eeon_control.views.table import PORT, Column, Row, View, share
 
 VIEW = Kind(
     "energy",
-    """Watts and joules over an interval (1s, or --rate).""",
+    """Show watts and joules over an interval (1s, or --rate).""",
     Wanted(entries=True, registers=REGISTERS, clock=True),
     lambda data: energy(data.topology, data.before, data.observed, data.targets.tick),
     ("--rate 10s",),

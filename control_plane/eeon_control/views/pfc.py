@@ -16,10 +16,10 @@ from eeon_control.views.table import PORT, Column, Row, Style, View, if_is, none
 
 VIEW = Kind(
     "pfc",
-    """PFC: lossless classes, what they hold, pauses sent and received.
+    """Show PFC: lossless classes, their bytes, pauses sent and received.
 
-    By ingress port and priority: thresholds, bytes held now, whether the neighbour is paused; pause frames
-    and drops since the switch started, and MAC control frames that were not obeyed.
+    For each ingress port and priority: thresholds, bytes held now, whether the neighbour is paused; pause
+    frames and drops since the switch started, and MAC control frames that were not obeyed.
     """,
     Wanted(entries=True, pfc=True),
     lambda data: pfc(data.topology, data.observed),

@@ -28,9 +28,9 @@ from eeon_control.views.table import (
 
 VIEW = Kind(
     "ports",
-    """Ports: up or down, traffic, drops and why.
+    """Show ports: up or down, traffic, drops and their causes.
 
-    Of every linked port: role, peer, whether its link is up, speed, packets received, sent and dropped, and
+    For every linked port: role, peer, whether its link is up, speed, packets received, sent and dropped, and
     the causes of drops.
     """,
     replace(COUNTERS, ports=True),

@@ -14,10 +14,10 @@ from eeon_control.views.table import PORT, Column, Row, Style, View, none, packe
 
 VIEW = Kind(
     "qcn",
-    """QCN: congestion points, their samples and messages.
+    """Show QCN: congestion points, their samples and messages.
 
-    By port and priority: set point, weight, bytes between samples, jitter; samples taken and congestion
-    notification messages made since the switch started, and those of neighbours that were not believed.
+    For each port and priority: set point, weight, bytes between samples, jitter; samples taken and congestion
+    notification messages made since the switch started, and messages from neighbours that are not trusted.
     """,
     Wanted(entries=True, qcn=True),
     lambda data: qcn(data.topology, data.observed),

@@ -24,7 +24,7 @@ from eeon_control.views.table import PORT, Column, Row, View, none
 REGISTERS = ("occupancy_bytes", "occupancy_packets")
 VIEW = Kind(
     "queues",
-    """Queues: occupancy now, buffer limit, AQM.""",
+    """Show queues: current occupancy, buffer limit, AQM.""",
     Wanted(entries=True, registers=REGISTERS),
     lambda data: queues(data.topology, data.observed, data.targets.tick),
     ("--watch 1s --port leaf1:3",),

@@ -35,16 +35,17 @@ SCENARIO, PACKETS, PAGE = "experiment.yaml", "attack.pcapng", "attack.html"
     "--workers",
     type=click.IntRange(1, 1024),
     default=None,
-    help="Runs at a time.  [default: the number of cores]",
+    help="Number of parallel runs.  [default: the number of cores]",
 )
 @json_option
 @reports_errors
 def attack(file: Path, output: Path | None, workers: int | None, as_json: bool) -> None:
-    """Search the smallest traffic that breaks a promise of a configuration.
+    """Search for the smallest traffic that breaks a promise of a configuration.
 
-    FILE names a fabric with its configuration and what must hold, for example no drop. Flows are drawn until
-    a promise is broken, and left out and made smaller as long as it stays so. OUTPUT gets experiment.yaml,
-    which `eeon experiment run` repeats, attack.pcapng and the page attack.html.
+    FILE names a fabric with its configuration, and the promises that must hold, for example no drop. The
+    command draws flows until a promise is broken, then leaves flows out and makes them smaller as long as it
+    stays broken. It writes experiment.yaml, which `eeon experiment run` repeats, attack.pcapng and the page
+    attack.html into OUTPUT.
 
     \b
     eeon tune attack examples/tune/headroom.yaml

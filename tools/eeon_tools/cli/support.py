@@ -68,7 +68,7 @@ def needs_plots(what: str) -> None:
 keep_good_option = click.option(
     "--keep-good",
     is_flag=True,
-    help="Where the file breaks off, as of a capture that was killed, take the packets before that.",
+    help="If the file is truncated, as after a killed capture, take the packets before the break.",
 )
 
 
@@ -101,19 +101,19 @@ def send_options(function: Callable[..., _Result]) -> Callable[..., _Result]:
         "mapping",
         multiple=True,
         metavar="IP=HOST",
-        help="Assign an address of the trace, or those of a prefix (10.1.0.0/16=h1), to HOST; repeatable. "
-        "The longest prefix counts, and hosts' own addresses count before prefixes.",
+        help="Assign an address of the trace, or all addresses of a prefix (10.1.0.0/16=h1), to HOST; "
+        "repeatable. The longest prefix wins; hosts' own addresses take precedence over prefixes.",
     )
     @click.option(
         "--unmapped",
         type=click.Choice(["drop", "refuse"]),
-        help="What to do with packets of an address without a host: leave them out and count them, or fail.  "
+        help="What to do with packets whose address has no host: leave them out and count them, or fail.  "
         "[default: drop multicast, refuse others]",
     )
     @click.option(
         "--keep-super-frames",
         is_flag=True,
-        help="Send frames of segmentation offload whole; by default they are cut at the MSS.",
+        help="Send frames of segmentation offload whole; by default they are segmented at the MSS.",
     )
     @functools.wraps(function)
     def wrapper(

@@ -19,7 +19,7 @@ from eeon_control.units import Duration
 @options.topology_option(required=False)
 @options.target_options
 @options.state_option
-@click.option("--entries", is_flag=True, help="show every table entry that differs, not only what it means")
+@click.option("--entries", is_flag=True, help="show every table entry that differs, not only a summary")
 @options.output_option
 @click.pass_context
 def drift(
@@ -34,7 +34,7 @@ def drift(
 ) -> None:
     """Compare the switches with the current revision. Exit code 0: equal, 2: different, 1: an error.
 
-    The output has the changes that would restore the revision, as `switch's value -> revision's value`.
+    The output lists the changes that would restore the revision, as `switch's value -> revision's value`.
     Routes that `eeon controller run` withdrew because links are down do not count as drift.
     """
     store = open_store(state_folder, topology_name)

@@ -20,7 +20,7 @@ from eeon_control.state import Revision, Stopped, SystemClock
 @options.state_option
 @options.output_option
 def history(topology_name: str | None, state_folder: Path | None, output: str) -> None:
-    """List the revisions, newest first, applies that were undone, and an unfinished apply.
+    """List the revisions, newest first, the applies that were undone, and an unfinished apply.
 
     Contacts no switch.
     """
