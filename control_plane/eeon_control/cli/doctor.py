@@ -96,7 +96,7 @@ def doctor(
     else:
         _print_table(shown, findings)
         if not targets:
-            console().print("no switch was checked; -t and -T name the fabric's", highlight=False)
+            console().print("no switch was checked; give -t and -T to check switches", highlight=False)
     return exit_code(findings)
 
 

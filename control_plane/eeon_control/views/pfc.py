@@ -75,11 +75,11 @@ def pfc(topology: Topology, observed: FabricObservation) -> View:
     if any(row.get("storm") is not None for row in rows):
         columns.append(Column("storm", "storm", none, right=False, style=lambda _: Style.BAD))
     notes = [
-        "held: bytes that came in by the port and wait; neighbour: paused by this switch, or not; "
-        "sent, received: pause frames; ignored: control frames that came by the port, not obeyed"
+        "held: queued bytes that arrived on the port; neighbour: paused by this switch, or not; "
+        "sent, received: pause frames; ignored: control frames received on the port, not obeyed"
     ]
     if not rows:
-        notes = ["no class is lossless at these ports: a class with `pfc` in the configuration is"]
+        notes = ["no class is lossless at these ports: add `pfc` to a class of the configuration"]
     return View("pfc", "lossless classes", columns, rows, key=("port", "priority"), notes=notes)
 
 

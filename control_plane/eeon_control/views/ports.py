@@ -47,8 +47,8 @@ VIEW = Kind(
 
 _LAST = len(DROPS) + 2  # columns of what was dropped
 _WHERE = (
-    "dropped: at this port as egress (early: by the AQM; tail: its buffer was full), or on arrival here (no "
-    "route, TTL, malformed, not addressed to the switch, martian address)"
+    "dropped: in the queue of this port (early: by the AQM; tail: its buffer was full), or on arrival at it "
+    "(no route, TTL, malformed, not addressed to the switch, martian address)"
 )
 
 

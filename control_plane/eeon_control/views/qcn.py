@@ -1,4 +1,4 @@
-"""`eeon show qcn`: congestion points, their samples and messages; ports whose messages are not believed."""
+"""`eeon show qcn`: congestion points, their samples and messages; ports whose messages are not trusted."""
 
 from __future__ import annotations
 
@@ -64,10 +64,10 @@ def qcn(topology: Topology, observed: FabricObservation) -> View:
         packets("cnms_ignored", "ignored", alarm=Style.NOTICE),
     ]
     notes = [
-        "messages: congestion notification messages made; ignored: those that came by the port, not believed"
+        "messages: congestion notification messages made; ignored: those received on the port, not trusted"
     ]
     if not rows:
-        notes = ["no port is a congestion point: a queue profile with `qcn` in the configuration makes some"]
+        notes = ["no port is a congestion point: add `qcn` to a queue profile of the configuration"]
     return View("qcn", "congestion points", columns, rows, key=("port", "priority"), notes=notes)
 
 

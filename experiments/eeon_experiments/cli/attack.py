@@ -121,12 +121,14 @@ def _values(found: Found | None, runs: int) -> dict[str, object]:
 
 def _show(found: Found | None, runs: int, folder: Path) -> None:
     if found is None:
-        click.echo(f"no promise was broken in {counted(runs, 'run')}; that does not prove that none can be")
+        click.echo(
+            f"no promise was broken in {counted(runs, 'run')}; that does not prove that none can be broken"
+        )
         return
     click.echo(f"broken: {'; '.join(found.broken)}")
     for flow in found.lot:
         size, start = Bytes(flow.bytes), Duration(flow.at_ps)
         click.echo(f"  {flow.source} sends {size} to {flow.destination} at {start}")
-    least = "none can be left out" if found.is_least else "perhaps fewer would do: the runs were used up"
+    least = "no flow can be left out" if found.is_least else "fewer may be enough: the runs were used up"
     click.echo(f"{counted(len(found.lot), 'flow')}, {least}; {counted(runs, 'run')}")
     click.echo(f"scenario, packets, page: {folder / SCENARIO}, {PACKETS}, {PAGE}")

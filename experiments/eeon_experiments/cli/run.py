@@ -118,7 +118,7 @@ def run(
         raise InputError("--workers", str(workers), "is not for --dask: its cluster has workers of its own")
     state = sweep.state()
     runs = counted(len(state.finished), "run")
-    click.echo(f"{folder}: {runs} there, {len(state.to_run)} to be run")
+    click.echo(f"{folder}: {runs} finished, {len(state.to_run)} to run")
     _tell_estimate(sweep, state)
     if dry_run:
         return
@@ -144,7 +144,7 @@ def run(
                 "command goes on"
             ) from error
     for line in results.refused:
-        click.echo(f"left aside: {line}")
+        click.echo(f"not used: {line}")
     found = points.points(runs_of(results.finished, {}))
     show_points(found, wanted, MOST_ROWS)
     click.echo(f"{len(results.finished)} rows in {folder / store.ROWS}")
@@ -300,12 +300,12 @@ def _tell_estimate(sweep: Sweep, state: State) -> None:
         return
     likely = sweep.estimate()
     if likely is None:
-        click.echo("how long that takes is not known: no run of this form has been made")
+        click.echo("how long this takes is not known: no run of this form has finished")
         return
     megabytes = likely.peak_rss_bytes / 1e6
     click.echo(
-        f"likely {rough_time(likely.cpu_seconds)} of processor time and {megabytes:.0f} MB for each worker, "
-        f"by {counted(likely.rows, 'row')} in {likely.folder}"
+        f"likely {rough_time(likely.cpu_seconds)} of processor time and {megabytes:.0f} MB per worker, "
+        f"from {counted(likely.rows, 'row')} in {likely.folder}"
     )
 
 
@@ -316,7 +316,7 @@ def _tell_alike(results: Results) -> None:
         seeds = ", ".join(str(seed) for seed in sorted({row.seed for row in rows}))
         click.echo(
             f"warning: {axes}{', ' if axes else ''}seeds {seeds}: the same numbers. Nothing in this workload "
-            "is drawn, so that one seed says as much, and a spread over them is not a confidence interval",
+            "is drawn, so one seed is enough, and a spread over seeds is not a confidence interval",
             err=True,
         )
     more = len(alike) - _SHOWN_FAILURES

@@ -217,8 +217,8 @@ def _plan(found: Tune, compared: list[str]) -> str:
     against = ", ".join(["the baseline", *compared])
     settings, varied = counted(found.space.size(), "setting"), counted(len(found.space.knobs), "knob")
     return (
-        f"{file.name}: valid; {settings} of {varied}; {budget}, {each} for a setting; the best is held "
-        f"against {against} on {len(file.held_back)} seeds"
+        f"{file.name}: valid; {settings} of {varied}; {budget}, {each} per setting; the best is compared "
+        f"with {against} on {len(file.held_back)} seeds"
     )
 
 

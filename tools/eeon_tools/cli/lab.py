@@ -95,7 +95,7 @@ def up(
     loaded = read_topology(topology, rate)
     with Lab(loaded, program, p4info, seed=seed, queue_limit_packets=queue, pcap=pcap) as running:
         for place in loaded.unknown:
-            click.echo(f"{topology}: {place}: a lab does not know this key; it is left out", err=True)
+            click.echo(f"{topology}: {place}: a lab ignores this key", err=True)
         for host in loaded.hosts.values():
             for command in host.ignored:
                 click.echo(
@@ -130,7 +130,7 @@ def _converse(running: Lab) -> None:
 def _typed() -> Iterator[str]:
     is_terminal = sys.stdin.isatty()
     if is_terminal:
-        click.echo("`help` shows what can be typed")
+        click.echo("`help` lists the commands")
     while True:
         if is_terminal:
             click.echo(_PROMPT, nl=False)

@@ -130,7 +130,7 @@ def break_teller(keep_good: bool) -> Callable[[BrokenOffError], None] | None:
     """Returns a function that warns on stderr of a file that breaks off; None where that is an error."""
 
     def tell(error: BrokenOffError) -> None:
-        click.echo(f"warning: {error}; what is before that is used", err=True)
+        click.echo(f"warning: {error}; the packets before that are used", err=True)
 
     return tell if keep_good else None
 

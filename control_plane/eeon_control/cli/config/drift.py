@@ -52,9 +52,9 @@ def drift(
     elif found.plan.is_empty:
         click.echo(f"no drift: {len(found.plan.switches)} switches hold revision {number}")
     else:
-        click.echo(f"not as in revision {number}:")
+        click.echo(f"the switches differ from revision {number}:")
         print_plan(topology, found.plan, held_tick, "table", entries=entries)
-        tell(f"`eeon config rollback {number}` brings them back")
+        tell(f"`eeon config rollback {number}` restores it")
     if output != "json":
         if found.withdrawn:
             names = ", ".join(found.withdrawn)

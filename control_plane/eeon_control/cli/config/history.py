@@ -74,7 +74,10 @@ def history(topology_name: str | None, state_folder: Path | None, output: str) -
         )
     console().print(table)
     if pending is not None and left is not None:
-        tell(f"revision {current} waits to be confirmed; {span(left)} left until {pending.back_to} is back")
+        tell(
+            f"revision {current} waits to be confirmed; {span(left)} left until revision "
+            f"{pending.back_to} is restored"
+        )
     if journal is not None and journal.revision > current:
         progress = f", {journal.progress}," if journal.progress else ""
         tell(

@@ -170,5 +170,5 @@ def clear_counters(fabric: common.Fabric, undo: bool, output: str) -> int:
         click.echo(json.dumps(value, indent=1))
     else:
         count = counted(len(observed.switches), "switch", "switches")
-        click.echo(f"counters of {count} are shown from now on; remembered in {path}")
+        click.echo(f"counters of {count} are now shown from zero; their values are stored in {path}")
     return 1 if observed.failures else 0
