@@ -122,8 +122,8 @@ control eeon_egress(inout headers_t hdr, inout metadata_t meta, inout standard_m
 }
 
 @pkginfo(name="eeon", version="0.1.0", organization="E-EON")
-@brief("An IP router that marks ECN by the bytes in its queues, and holds packets while links sleep.")
-@description("Ticks: of the target's clock, 1 us on BMv2. Bytes: of frames from the Ethernet header on, without the FCS.")
+@brief("An IP router that sets ECN marks according to the bytes in its queues, and holds packets while links sleep.")
+@description("Ticks are those of the target's clock: 1 us on BMv2. Bytes are those of frames from the Ethernet header on, without the FCS.")
 V1Switch(eeon_parser(),
          verify_ipv4_checksum(),
          eeon_ingress(),

@@ -1,4 +1,5 @@
-"""Where each switch listens, how a connection to it is protected, and how long a tick of its timestamps is.
+"""The address of each switch, the protection of connections to it, and the length of a tick of its
+timestamps.
 
 A targets file is YAML:
 
@@ -206,13 +207,13 @@ class TlsFile(Strict):
     file."""
 
     ca: Annotated[str, Field(min_length=1)] | None = None
-    """Certificates of the authorities that may have signed the switch's certificate."""
+    """Certificates of the authorities that may sign the switch's certificate."""
     certificate: Annotated[str, Field(min_length=1)] | None = None
     """The controller's own certificate, for mutual TLS."""
     key: Annotated[str, Field(min_length=1)] | None = None
-    """The controller's own key, for mutual TLS; nobody else may be able to read the file."""
+    """The controller's own key, for mutual TLS; only its owner may have permission to read the file."""
     server_name: Annotated[str, Field(min_length=1)] | None = None
-    """The name in the switch's certificate, where it is not the host of its address."""
+    """The name in the switch's certificate, if it differs from the host of its address."""
 
     @model_validator(mode="after")
     def _certificate_and_key_go_together(self) -> Self:
@@ -231,16 +232,17 @@ class TlsFile(Strict):
 
 
 class SwitchFile(Strict):
-    """One switch of a targets file; a text is its address."""
+    """One switch of a targets file: a text, its address, or a mapping."""
 
     address: Annotated[str, *of_text(_address, _ADDRESS_SCHEMA)]
-    """Its P4Runtime server."""
+    """Address of its P4Runtime server."""
     device_id: Annotated[int, Field(strict=True, ge=0, le=_DEVICE_ID_MAX)] | None = None
-    """Its P4Runtime device id, where it is not the topology's."""
+    """Its P4Runtime device id, if it differs from the topology's."""
     tls: TlsFile | Literal["off"] | None = None
-    """Goes key by key over the file's `tls`; `off` is a plain connection."""
+    """Overrides the file's `tls` key by key; `off` is a connection without TLS."""
     thrift: Annotated[str, *of_text(_thrift, _THRIFT_SCHEMA)] | None = None
-    """Its Thrift server, if it has one; of this machine only, unless `thrift_remote` allows others."""
+    """Address of its Thrift server, if it has one; on this machine only, unless `thrift_remote` allows
+    others."""
 
     @model_validator(mode="before")
     @classmethod
@@ -257,24 +259,25 @@ class SwitchFile(Strict):
 
 
 class TargetsFile(Strict):
-    """Where each switch listens, how a connection to it is protected, and how long a tick of its timestamps
-    is."""
+    """The address of each switch, the protection of connections to it, and the length of a tick of its
+    timestamps."""
 
     tick: Annotated[Duration, *of_text(_tick, text_schema(Duration, examples=["1ns", "1us"]))]
     """Length of the switches' timestamp unit: 1us for BMv2."""
     clock: Clock = "real"
-    """`virtual`: a twin's clock, which stands still between requests. Nothing is then told per second."""
+    """`virtual`: a twin's clock, which does not advance between requests. Rates per second are then not
+    shown."""
     topology: Annotated[str, Field(min_length=1)] | None = None
-    """The topology file of these switches, relative to the targets file. `eeon fabric up` writes the one with
-    a live fabric's scaled rates; `eeon config` warns where another one with other rates is given."""
+    """The topology file of these switches, relative to the targets file. `eeon fabric up` writes one with a
+    live fabric's scaled rates; `eeon config` warns if another one with other rates is given."""
     tls: TlsFile | None = None
-    """How connections to all switches are protected; without, they are plain."""
+    """How connections to all switches are protected. By default they are plain."""
     role: Annotated[str, Field(min_length=1, max_length=256)] | None = None
-    """The P4Runtime role to write under, beside another controller. The program has to name it, and its owner
-    loads it; the default is the default role."""
+    """The P4Runtime role of the controller, if another controller writes to the same switches. The program
+    must name the role, and the program's owner loads it. The default is P4Runtime's default role."""
     foreign: Foreign = "delete"
-    """What is done with entries of the controller's tables that are in no revision: `keep` where another
-    controller writes to the same tables."""
+    """Whether entries in the controller's tables that are in no revision are deleted or kept: `keep` if
+    another controller writes to the same tables."""
     thrift_remote: Literal["allow", "refuse"] = "refuse"
     """Whether Thrift servers on other machines may be used: Thrift has neither encryption nor passwords."""
     switches: dict[str, SwitchFile]

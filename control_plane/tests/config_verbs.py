@@ -78,7 +78,7 @@ def tell(folder: Path, addresses: dict[str, str], tick: str) -> None:
     assert "nothing waits to be confirmed" in eeon("confirm", code=1).stderr
     timed = eeon("apply", *place, "-c", "red_ack_syn", "--confirm", "1s", code=1)
     assert "revision 5: rollback to 3: revision 4 was not confirmed within 1 s" in timed.stderr
-    assert "revision 4 was taken back; revision 5 is in force" in timed.stderr
+    assert "revision 4 was rolled back; revision 5 is in force" in timed.stderr
 
     # Back to any revision; the history only grows.
     assert "this is revision 6" in eeon("rollback", "2").stdout
@@ -109,7 +109,7 @@ def tell(folder: Path, addresses: dict[str, str], tick: str) -> None:
     assert eeon("drift").stdout == "no drift: 4 switches hold revision 8\n"
     write_behind_its_back("leaf2", addresses["leaf2"])
     drifted = eeon("drift", code=2)
-    assert "not as in revision 8:\nleaf2:1 (to h3): buffer 5 B -> 300 KB\n" in drifted.stdout
+    assert "the switches differ from revision 8:\nleaf2:1 (to h3): buffer 5 B -> 300 KB\n" in drifted.stdout
     assert json.loads(eeon("drift", "-o", "json", code=2).stdout)["lines"][0]["ports"] == ["leaf2:1"]
     assert "1 of 4 switches changed" in eeon("rollback", "8").stdout
     assert held() == threshold

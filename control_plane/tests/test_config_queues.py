@@ -72,7 +72,7 @@ def shown(found):
 def test_show_queues_has_the_aqm_of_each_queue():
     rows, notes = shown(of("class_aqm: {urgent: drop_tail}"))
     assert rows["leaf1:2"] == "by queue: 0, 1 mark_threshold 30KB; 6 drop_tail"
-    assert "by queue: the AQM of a priority compares what waits in that queue alone" in notes
+    assert "by queue: the AQM of each priority compares its own queue alone" in notes
     rows, notes = shown(of("scope: port"))
     assert rows["leaf1:2"] == "mark_threshold 30KB"
     assert not [note for note in notes if note.startswith("by queue")]

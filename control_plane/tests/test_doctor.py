@@ -280,7 +280,7 @@ def test_nothing_is_written_on_the_way(tmp_path):
 def test_a_doctor_without_switches_says_that_none_was_checked(monkeypatch):
     monkeypatch.setattr(importlib.import_module("eeon_control.cli.doctor"), "examine", lambda *_, **__: [])
     shown = eeon("doctor")
-    assert shown.output.splitlines()[-1] == "no switch was checked; -t and -T name the fabric's"
+    assert shown.output.splitlines()[-1] == "no switch was checked; give -t and -T to check switches"
     shown = eeon("doctor", "-t", "leaf-spine-4", *SOMEWHERE)
     assert shown.output.splitlines()[-1] == "0 ok, 0 warnings, 0 faults"
 

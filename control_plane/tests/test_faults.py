@@ -553,7 +553,7 @@ def test_drift_shows_what_was_written_behind_its_back_and_exits_2(faulty, store,
     write_behind_its_back(faulty.switches["leaf2"])
     drifted = eeon("config", "drift")
     assert drifted.exit_code == 2
-    assert "not as in revision 1:\nleaf2:1 (to h3): buffer 5 B -> 300 KB" in drifted.stdout
+    assert "the switches differ from revision 1:\nleaf2:1 (to h3): buffer 5 B -> 300 KB" in drifted.stdout
     faulty.apply(store, OLD)
     assert faulty.image() == old
     assert eeon("config", "drift").exit_code == 0

@@ -58,7 +58,7 @@ def fabric(tmp_path, monkeypatch):
 
 
 def first_steps() -> dict[str, str]:
-    """Commands of `eeon --help`, and what it says that they tell."""
+    """Returns the commands of `eeon --help` by the text beside them."""
     found = re.findall(r"^ +(eeon (?:\S+ )+) +(\S.*)$", eeon("--help"), re.MULTILINE)
     return {what: command.strip() for command, what in found}
 
@@ -69,14 +69,14 @@ def typed(command: str) -> str:
 
 def test_help_alone_leads_to_the_path_of_a_flow_the_port_that_drops_and_the_reason(fabric):
     steps = first_steps()
-    way = typed(steps["the way of a flow, and its end"])
+    way = typed(steps["show a flow's path, and its end"])
     assert "leaf1:3" in way and "path 1: no route to 10.0.2.1 at spine1" in way, way
-    drops = typed(steps["the ports that drop, and why"])
+    drops = typed(steps["show ports that drop, and why"])
     assert re.search(rf"^spine1:1 .* {PACKETS} +no route {PACKETS}$", drops, re.MULTILINE), drops
     assert "11 of 12 rows left out" in drops
-    routes = typed(steps["routes not as planned, and why"])
+    routes = typed(steps["show routes not as planned"])
     assert re.search(r"^spine1 +10\.0\.2\.0/24 .*missing; planned: 2 leaf2$", routes, re.MULTILINE), routes
-    assert "--flow PROTO,SPORT,DPORT" in typed(steps["all about one command"])
+    assert "--flow PROTO,SPORT,DPORT" in typed(steps["show all about one command"])
 
 
 GROUPS = [(), *((group,) for group in ("show", "config", "controller", "sonic"))]

@@ -120,7 +120,7 @@ def test_revision_that_means_other_entries_by_now_is_told(store, fakes):
     path.write_text(path.read_text().replace(digest, "0" * 64))
     said: list[str] = []
     rollback(store, 1, say=said.append)
-    assert said == ["this version of eeon makes other entries of revision 1 than the one that made it"]
+    assert said == ["this version of eeon makes other entries from revision 1 than the version that made it"]
     rollback(store, 2, say=said.append)
     assert len(said) == 1
 

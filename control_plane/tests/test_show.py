@@ -184,7 +184,7 @@ def test_without_registers_the_rest_is_shown_and_the_way_to_them_told(fabric):
     shown = fabric.show("queues")
     assert shown.exit_code == 0
     assert "300KB" in shown.stdout and "97.5KB" not in shown.stdout
-    assert "no registers over P4Runtime (BMv2 does not); give `thrift`" in shown.stdout
+    assert "this target serves no registers over P4Runtime, as BMv2; give `thrift`" in shown.stdout
 
 
 def test_after_clear_only_what_came_later_is_shown_and_the_switch_is_untouched(fabric):
@@ -209,7 +209,7 @@ def test_a_restarted_switch_is_noticed_and_shown_from_its_start(fabric):
     fabric.verdict("leaf1", 3, DATA, FORWARDED, 3, 4500)
     document = fabric.document("ecn", "--nonzero")
     assert [row["forwarded"] for row in document["rows"]] == [3, 0]
-    assert "restarted since then, and shown from their start: leaf1" in document["notes"]
+    assert "restarted since then, and counted from the restart: leaf1" in document["notes"]
 
 
 def test_when_every_switch_has_restarted_the_zero_point_is_told_of_no_more(fabric):
@@ -504,8 +504,8 @@ def test_a_revision_remembers_that_the_clock_is_virtual(fabric):
 
 
 def test_views_of_lossless_classes_and_congestion_points_say_why_they_are_empty(fabric):
-    assert "a class with `pfc` in the configuration is" in fabric.show("pfc").stdout
-    assert "a queue profile with `qcn` in the configuration makes some" in fabric.show("qcn").stdout
+    assert "add `pfc` to a class of the configuration" in fabric.show("pfc").stdout
+    assert "add `qcn` to a queue profile of the configuration" in fabric.show("qcn").stdout
 
 
 def test_ecn_leaves_rows_without_a_packet_out_of_the_table_and_says_how_many(fabric):

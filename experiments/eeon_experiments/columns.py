@@ -44,7 +44,7 @@ def _by_class() -> list[Column]:
         "sent": "packets that hosts sent",
         "delivered": "packets that arrived",
         "marked": "packets set to CE by a switch or a NIC",
-        "early_dropped": "packets that an AQM dropped, of a switch or a NIC",
+        "early_dropped": "packets that the AQM of a switch or a NIC dropped",
         "tail_dropped": "packets that did not fit into a buffer",
         "other_dropped": "packets without route, malformed, not to be forwarded, or sent to the controller",
     }
@@ -59,7 +59,7 @@ def _energy() -> list[Column]:
         found += [
             Column(f"energy_{part}used_joules", "number", f"energy over the run, {of}"),
             Column(f"energy_{part}legacy_joules", "number", f"the same without EEE, {of}"),
-            Column(f"energy_{part}ideal_joules", "number", f"the same with sleep and wake in no time, {of}"),
+            Column(f"energy_{part}ideal_joules", "number", f"the same with sleep and wake times of 0, {of}"),
         ]
     return found
 
@@ -68,7 +68,7 @@ def _slowdowns() -> list[Column]:
     found = []
     meanings = {
         "count": "transfers",
-        "mean": "mean of completion time over the least time that the path allows",
+        "mean": "mean of the completion time divided by the least time that the path allows",
         "p50": "median of the same",
         "p95": "95th percentile of the same",
         "p99": "99th percentile of the same",
@@ -84,10 +84,10 @@ def _slowdowns() -> list[Column]:
 IDENTITY = (
     Column("run_id", "text", "hash of resolved settings, seed, program and engine"),
     Column("experiment", "text", "name of the experiment"),
-    Column("quick", "flag", "whether it is the scaled-down form"),
+    Column("quick", "flag", "whether the run is of the scaled-down form"),
     Column("seed", "whole", "seed of the switches' draws and of the workload"),
-    Column("commit", "text", "commit of the checkout that made it"),
-    Column("dirty", "flag", "whether tracked files were changed since that commit"),
+    Column("commit", "text", "commit of the checkout that made the row"),
+    Column("dirty", "flag", "whether tracked files had changed since that commit"),
     Column("program_digest", "text", "SHA-256 of the compiled P4 program"),
     Column("engine_digest", "text", "SHA-256 over the engine's sources"),
 )
@@ -97,13 +97,13 @@ MEASURED = (
     Column(
         "settings_json",
         "text",
-        "the run's settings as they are after all overlays; of a long list its length and digest",
+        "the run's settings after all overlays; for a long list, its length and digest",
     ),
     Column(
         ENTRIES, "text", "first 16 digits of SHA-256 over all switches' table entries; empty in older rows"
     ),
     Column("status", "text", "`finished` or `failed`"),
-    Column("error", "text", "why it failed"),
+    Column("error", "text", "why the run failed"),
     Column("virtual_seconds", "number", "virtual time until the last foreground application finished"),
     Column("wall_seconds", "number", "real time of the run, start-up included"),
     Column("cpu_seconds", "number", "CPU time of the run, start-up included"),
@@ -113,29 +113,31 @@ MEASURED = (
     Column(
         "runtime_seconds",
         "number",
-        "first arrival of a job to the end of the last; or the whole workload",
+        "from the first arrival of a job to the end of the last job, or of the whole workload",
     ),
     Column("job_runtime_mean_seconds", "number", "mean over jobs"),
     Column("job_runtimes_json", "text", "by job, seconds"),
-    Column("coflow_completions_json", "text", "by coflow, seconds; null where a transfer has failed"),
-    Column("map_share", "number", "share of a job's runtime until its last map ends, mean over jobs"),
+    Column("coflow_completions_json", "text", "by coflow, seconds; null if a transfer failed"),
+    Column("map_share", "number", "share of a job's runtime until its last map task ends, mean over jobs"),
     Column("shuffle_share", "number", "share from there until its last fetch ends"),
     Column("reduce_share", "number", "share after that"),
     Column(
         "reducer_shuffle_mean_seconds",
         "number",
-        "a reducer's first fetch over the network to its last byte, mean over reducers, mean over jobs",
+        "from a reducer's first fetch over the network to its last byte, mean over reducers, mean over jobs",
     ),
     Column(
         "shuffle_seconds",
         "number",
-        "a job's first fetch over the network until its last reducer has everything, mean over jobs",
+        "from a job's first fetch over the network until its last reducer has all data, mean over jobs",
     ),
     Column(
-        "throughput_per_node_bps", "number", "payload received by TCP over the time with transfers, a worker"
+        "throughput_per_node_bps",
+        "number",
+        "payload received by TCP per worker, over the time with transfers",
     ),
-    Column("goodput_per_node_runtime_bps", "number", "payload received by TCP over the runtime, a worker"),
-    Column("latency_mean_us", "number", "NIC to last bit, all packets that arrived"),
+    Column("goodput_per_node_runtime_bps", "number", "payload received by TCP per worker, over the runtime"),
+    Column("latency_mean_us", "number", "from the NIC to the last bit, all packets that arrived"),
     Column("latency_p50_us", "number", "median of the same"),
     Column("latency_p99_us", "number", "99th percentile of the same"),
     *_by_class(),
@@ -145,13 +147,14 @@ MEASURED = (
     Column(
         "queue_level_share",
         "number",
-        "with queue_samples: of the samples of the deepest host-facing queue above half of its maximum, the "
-        "share above 0.77 of it",
+        "with queue_samples: of the samples above half of the maximum of the deepest host-facing "
+        "queue, the share above 0.77 of the maximum",
     ),
     Column(
         "queue_falls",
         "whole",
-        "with queue_samples: how often that queue fell from above three quarters of its maximum below a half",
+        "with queue_samples: how often that queue fell from above three quarters of its maximum to "
+        "below a half",
     ),
     Column("flows", "whole", "connections that were opened"),
     Column("fct_mean_seconds", "number", "completion time of transfers"),
@@ -159,12 +162,12 @@ MEASURED = (
     Column("fct_p99_seconds", "number", "99th percentile of the same"),
     Column("fct_small_mean_seconds", "number", "completion time of transfers up to 1 MB"),
     Column("fct_small_p99_seconds", "number", "99th percentile of the same"),
-    Column("retransmitted_segments", "whole", "segments sent again"),
-    Column("data_segments", "whole", "segments with payload, those sent again included"),
-    Column("timeouts", "whole", "expirations of retransmission timers, SYNs' included"),
-    Column("syn_timeouts", "whole", "those of SYNs"),
+    Column("retransmitted_segments", "whole", "retransmitted segments"),
+    Column("data_segments", "whole", "segments with payload, retransmitted ones included"),
+    Column("timeouts", "whole", "expirations of retransmission timers, those for SYNs included"),
+    Column("syn_timeouts", "whole", "expirations of retransmission timers for SYNs"),
     Column("fast_recoveries", "whole", "losses found by duplicate ACKs"),
-    Column("mark_reductions", "whole", "windows reduced for marks"),
+    Column("mark_reductions", "whole", "window reductions for marks"),
     Column(
         "offered_load", "number", "payload of drawn flows, as a share of the rates of the links that send"
     ),
@@ -172,8 +175,8 @@ MEASURED = (
     Column(
         "flows_given_up",
         "whole",
-        "those of them that never ended: their connection was given up; without such an application, of all "
-        "transfers, empty where there are none",
+        "measured flows that never ended, because their connection was given up; without such an "
+        "application, all transfers; empty if there are none",
     ),
     *_slowdowns(),
     Column("rpc_mean_us", "number", "response time of requests"),
@@ -182,29 +185,33 @@ MEASURED = (
     Column("query_mean_us", "number", "from a scatter/gather query to its answer"),
     Column("query_p50_us", "number", "median of the same"),
     Column("query_p99_us", "number", "99th percentile of the same"),
-    Column("queries_failed", "whole", "queries of which a part failed"),
+    Column("queries_failed", "whole", "queries with a failed part"),
     Column("step_mean_us", "number", "a step of `phases`, computation included"),
     Column("step_p50_us", "number", "median of the same"),
     Column("step_p99_us", "number", "99th percentile of the same"),
-    Column("messages_resent", "whole", "messages of `phases` that were sent again over a new connection"),
-    Column("cnms", "whole", "congestion notification messages that came to hosts"),
-    Column("cnms_without_effect", "whole", "those for which no rate was changed"),
-    Column("limiters_max", "whole", "most flows of one NIC that QCN limited at a time"),
+    Column("messages_resent", "whole", "messages of `phases` that were resent over a new connection"),
+    Column("cnms", "whole", "congestion notification messages that hosts received"),
+    Column("cnms_without_effect", "whole", "congestion notification messages that changed no rate"),
+    Column("limiters_max", "whole", "maximum number of flows of one NIC that QCN limited at a time"),
     Column("cnps_sent", "whole", "congestion notification packets that receivers sent (DCQCN)"),
-    Column("cnps", "whole", "those that came to senders"),
-    Column("cnp_limiters_max", "whole", "most flows of one NIC that DCQCN limited at a time"),
+    Column("cnps", "whole", "congestion notification packets that senders received"),
+    Column("cnp_limiters_max", "whole", "maximum number of flows of one NIC that DCQCN limited at a time"),
     *_energy(),
     Column("lpi_share_1g", "number", "share of the time in low power idle, transmitters at 1 Gbit/s"),
     Column("lpi_share_10g", "number", "the same at 10 Gbit/s"),
-    Column("scheduled_flows", "whole", "flows that the scheduler was told of"),
-    Column("scheduler_decisions", "whole", "times that it decided"),
-    Column("wakes", "whole", "times that switch ports were woken, by the P4 program's registers"),
+    Column("scheduled_flows", "whole", "flows that were announced to the scheduler"),
+    Column("scheduler_decisions", "whole", "number of the scheduler's decisions"),
+    Column("wakes", "whole", "number of wakes of switch ports, from the P4 program's registers"),
     Column("reordered", "whole", "packets sent after one that was queued later"),
     Column("phy_violations", "whole", "transmissions before the PHY was awake; anything but 0 is a bug"),
     Column(
         "lost_on_links", "whole", "packets that links lost because they were down, control frames included"
     ),
-    Column("lossless_dropped", "whole", "packets of lossless classes for which switches had no room"),
+    Column(
+        "lossless_dropped",
+        "whole",
+        "packets of lossless classes that switches dropped because they did not fit",
+    ),
 )
 """Behind the axes."""
 

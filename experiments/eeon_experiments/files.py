@@ -71,40 +71,41 @@ QuickValues = Annotated[
 
 
 class Quick(Strict):
-    """The scaled-down form: what is different from the full one."""
+    """The scaled-down form: its differences from the full form."""
 
     base: Overlay = Field(default_factory=dict)
-    """Laid over `base`, below the axes' overlays."""
+    """Overlay on `base`, below the overlays of the axes."""
     axes: Annotated[dict[AxisName, QuickValues], BeforeValidator(_quick_axes)] = Field(default_factory=dict)
-    """Axes with fewer values: a list of names, or a mapping whose overlays are laid over the axis' own."""
+    """Axes with fewer values: a list of names, or a mapping with overlays on those of the axis."""
     sweeps: list[Sweep] = Field(default_factory=list)
-    """Instead of the full form's sweeps. Without: those, as far as their values are left."""
+    """Sweeps instead of the full form's. The default is the full form's sweeps, restricted to the values that
+    are left."""
     seeds: Seeds | None = None
-    """Instead of the full form's seeds."""
+    """Seeds instead of the full form's."""
 
 
 class ExperimentFile(Strict):
-    """An experiment: runs that differ in their axes' values."""
+    """An experiment: runs that differ in the values of its axes."""
 
     name: Name
     """Name of the experiment, and of its folder of results."""
     title: str
-    """What it is, in a line."""
+    """Title of the experiment, in one line."""
     description: str = ""
-    """What it is for."""
+    """Purpose of the experiment."""
     claims: list[str] = Field(default_factory=list)
-    """Ids of the papers' claims that it is held against."""
+    """Ids of the papers' claims that the experiment tests."""
     base: Overlay
     """Settings of every run; its keys are those of a run."""
     axes: dict[AxisName, Overlays] = Field(default_factory=dict)
-    """By axis, its values by name, each an overlay over `base`; later axes win. Mappings are merged, lists
-    replaced, `config` appended."""
+    """The values of each axis by name, each an overlay on `base`. Later axes override earlier ones. Mappings
+    are merged, lists are replaced, and `config` is appended."""
     sweeps: list[Sweep] = Field(default_factory=list)
     """Products to run, each with the axes and values that it uses: `axis: all` or `axis: [values]`, and
-    perhaps `seeds`. An axis that it does not name is left as the base has it. Without: the product of all
-    axes."""
+    optionally `seeds`. For an axis that a sweep does not name, `base` applies. The default is the product of
+    all axes."""
     seeds: Seeds = [1]  # noqa: RUF012
-    """Seeds of the switches' draws and of the workload; each point is run with every one."""
+    """Seeds of the switches' draws and of the workload. Each point runs with every seed."""
     quick: Quick | None = None
     """The scaled-down form."""
 

@@ -48,27 +48,29 @@ class Qcn(Strict):
     are those of IEEE8021-CN-MIB."""
 
     byte_limit: CycleBytesText = Bytes(150_000)
-    """Bytes of a cycle (rpgByteReset)."""
+    """Length of a cycle in bytes (rpgByteReset)."""
     timer: CycleTimeText = Duration.parse("15ms")
-    """Time of a cycle (rpgTimeReset)."""
+    """Length of a cycle in time (rpgTimeReset)."""
     fast_cycles: Annotated[int, Field(strict=True, ge=1, le=1000)] = 5
-    """Cycles until the target rises (rpgThreshold)."""
+    """Number of cycles until the target rate rises (rpgThreshold)."""
     active_increase: RateText = DataRate(5_000_000)
-    """What a cycle of active increase adds to the target (rpgAiRate)."""
+    """Rate that a cycle of active increase adds to the target rate (rpgAiRate)."""
     hyper_increase: RateText = DataRate(50_000_000)
-    """What one of hyper-active increase adds, times how many there have been (rpgHaiRate)."""
+    """Rate that a cycle of hyper-active increase adds, times the number of these so far (rpgHaiRate)."""
     gain_shift: Annotated[int, Field(strict=True, ge=6, le=30)] = 7
-    """Feedback f cuts the rate by f / 2^n of it (rpgGd); with 7 the strongest halves it."""
+    """n: feedback f reduces the rate by the fraction f / 2^n (rpgGd). With 7, the strongest feedback halves
+    it."""
     min_decrease_percent: Annotated[int, Field(strict=True, ge=1, le=100)] = 50
-    """What one cut leaves at least, in percent (rpgMinDecFac)."""
+    """Minimum percentage of the rate that one reduction leaves (rpgMinDecFac)."""
     min_rate: RateText = DataRate(5_000_000)
-    """No rate is lower (rpgMinRate)."""
+    """Lowest rate (rpgMinRate)."""
     extra_fast_recovery: Annotated[bool, Field(strict=True)] = True
-    """Cuts within the first cycle of bytes remember the target of the first."""
+    """Reductions within the first cycle of bytes keep the target rate of the first reduction."""
     halved_cycles: Annotated[bool, Field(strict=True)] = True
     """Cycles after fast recovery are half as long (Alizadeh et al., Allerton 2008)."""
     scope: Literal["flow", "pair", "host"] = "flow"
-    """Of what a host has a reaction point each: of a 5-tuple, of all that it sends to one address, of all."""
+    """The traffic that shares a reaction point: a 5-tuple (`flow`), all traffic to one address (`pair`), or
+    all traffic of the host (`host`)."""
 
     def engine(self) -> QcnSettings:
         """Returns the settings as the engine reads them."""
@@ -90,29 +92,29 @@ class Qcn(Strict):
 
 
 class Dcqcn(Strict):
-    """DCQCN of every host, as sender and as receiver (Zhu et al., SIGCOMM 2015). The defaults are what they
-    deployed at 40 Gbit/s, as far as they are printed."""
+    """DCQCN of every host, as sender and as receiver (Zhu et al., SIGCOMM 2015). The defaults are the values
+    deployed at 40 Gbit/s, as far as they are published."""
 
     byte_limit: CycleBytesText = Bytes(10_000_000)
-    """Bytes of a cycle (B)."""
+    """Length of a cycle in bytes (B)."""
     timer: CycleTimeText = Duration.parse("55us")
-    """Time of a cycle (T)."""
+    """Length of a cycle in time (T)."""
     fast_cycles: Annotated[int, Field(strict=True, ge=1, le=1000)] = 5
-    """Cycles until the target rises (F)."""
+    """Number of cycles until the target rate rises (F)."""
     active_increase: RateText = DataRate(40_000_000)
-    """What a cycle of additive increase adds to the target (R_AI)."""
+    """Rate that a cycle of additive increase adds to the target rate (R_AI)."""
     hyper_increase: RateText = DataRate(400_000_000)
-    """What one of hyper increase adds, times how many there have been (R_HAI); not printed."""
+    """Rate that a cycle of hyper increase adds, times the number of these so far (R_HAI); not published."""
     gain_shift: Annotated[int, Field(strict=True, ge=1, le=16)] = 8
-    """The gain g of the estimate of congestion is 2^-n."""
+    """n: the gain g of the congestion estimate is 2^-n."""
     alpha_timer: CycleTimeText = Duration.parse("55us")
-    """Time without notification after which the estimate decays (K)."""
+    """Time without a notification after which the estimate decays (K)."""
     min_rate: RateText = DataRate(5_000_000)
-    """No rate is lower."""
+    """Lowest rate."""
     cnp_interval: CycleTimeText = Duration.parse("50us")
-    """Least time between two notifications about a flow (N)."""
+    """Minimum time between two notifications about a flow (N)."""
     cnp_dscp: Annotated[int, Field(strict=True, ge=0, le=63)] = 48
-    """DSCP of the notifications, which `classes` may give a queue of their own. 48 is CS6."""
+    """DSCP of the notifications, to which `classes` may assign a separate queue. 48 is CS6."""
 
     def engine(self) -> NicDcqcnSpec:
         """Returns the settings as the engine reads them."""

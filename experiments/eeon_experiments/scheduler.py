@@ -30,32 +30,34 @@ FloorText = Annotated[DataRate, *of_text(DataRate.parse, text_schema(DataRate, e
 
 
 class Scheduler(Strict):
-    """A scheduler of applications' flows. What a reducer fetches, a coflow or a round of incast is one
-    transfer; each of its flows is limited by the NIC of the host that sends it."""
+    """A scheduler of applications' flows. All that a reducer fetches is one transfer; so is a coflow, and so
+    is a round of incast. The NIC of the sending host limits each of its flows."""
 
     kind: Literal["fair", "fca", "sebf", "scf", "dclas"]
     """`fair` (max-min), `fca` (flow chasing), `sebf` (smallest bottleneck first, Varys), `scf` (shortest
     longest flow first) or `dclas` (least attained service, Aalo)."""
     order: Literal["total", "remaining"] = "total"
-    """Of `fca`: smaller transfers are served first, by all that was announced, or by what is left."""
+    """For `fca`: smaller transfers are served first, measured by their announced bytes (`total`) or by their
+    remaining bytes (`remaining`)."""
     work_conserving: Annotated[bool, Field(strict=True)] = True
-    """Of `fca`: flows take what no transfer needs; with `false` they do not (the paper's myopic form)."""
+    """For `fca`: flows use capacity that no transfer needs; with `false` they do not (the paper's myopic
+    form)."""
     preempt: Annotated[bool, Field(strict=True)] = False
-    """Of `fca`: smaller transfers take from larger ones, which the paper's algorithm never does."""
+    """For `fca`: smaller transfers take capacity from larger ones, which the paper's algorithm never does."""
     mice: AnySizeText = Bytes(0)
-    """A flow of fewer bytes is not announced and has no limiter."""
+    """Flows of fewer bytes are not announced to the scheduler and have no limiter."""
     floor: FloorText = DataRate(100_000)
-    """What each flow gets at least, as far as the reserve lasts; `0bps` for no floor."""
+    """Minimum rate of each flow, as far as the reserve lasts; `0bps` for no minimum."""
     floor_reserve: ShareText = 0.01
-    """What of each link is kept for floors."""
+    """Share of each link that is reserved for these minimum rates."""
     capacity: PositiveShareText = 0.95
-    """What of each link is given out; the rest is for ACKs, retransmissions and other traffic."""
+    """Share of each link that is assigned; the rest is for ACKs, retransmissions and other traffic."""
     report_delay: DelayText = Duration(0)
-    """From a flow's beginning or end until the scheduler knows."""
+    """Time from the beginning or end of a flow until the scheduler knows it."""
     decide_delay: DelayText = Duration(0)
-    """From then until it has decided."""
+    """Time from then until the scheduler has decided."""
     enforce_delay: DelayText = Duration(0)
-    """From then until the senders' limiters have the rates."""
+    """Time from then until the senders' limiters have the rates."""
 
     @model_validator(mode="after")
     def _options_are_of_fca(self) -> Self:

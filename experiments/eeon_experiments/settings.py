@@ -38,19 +38,20 @@ class Nic(Strict):
     """The hosts' NICs."""
 
     eee: Annotated[Eee | None, BeforeValidator(_nic)] = None
-    """EEE of the hosts' NICs: `as_leaf` (default: what the configuration says for `host`, otherwise as the
-    leaf's port at the other end of the link), a preset such as `off` or `120us100`, or a profile."""
+    """EEE of the hosts' NICs: `as_leaf` (the default: the configuration's settings for `host`, otherwise
+    those of the leaf's port at the other end of the link), a preset such as `off` or `120us100`, or a
+    profile."""
     queue: Literal["unlimited", "as_leaf", "fair"] = "unlimited"
-    """The NICs' queues: `unlimited` (default; one FIFO), `fair` (flows take turns by bytes, without limit as
-    well), or `as_leaf`: buffer limit and AQM of the leaf's port at the other end of the link, as ns-2's links
-    have them in both directions. Only `as_leaf` marks or drops."""
+    """The NICs' queues: `unlimited` (the default: one FIFO), `fair` (flows take turns by bytes, also without
+    limit), or `as_leaf`: the buffer limit and AQM of the leaf's port at the other end of the link, because
+    ns-2's links have them in both directions. Only `as_leaf` marks or drops."""
     qcn: Annotated[Qcn | None, BeforeValidator(_or_off)] = None
-    """Obey the switches' congestion notification messages (docs/models/qcn.md; `{}` has the standard's
-    values), or `off`, the default. A flow that a scheduler limits keeps that limiter."""
+    """React to the switches' congestion notification messages (docs/models/qcn.md; `{}` has the standard's
+    values), or `off`, the default. A flow that a scheduler limits keeps the scheduler's limiter."""
     dcqcn: Annotated[Dcqcn | None, BeforeValidator(_or_off)] = None
     """DCQCN: receivers answer marked packets with notifications, which limit the senders' flows
-    (docs/models/dcqcn.md; `{}` has the published values), or `off`, the default. Not with `qcn`. Data leaves
-    with ECT(0): with a TCP that knows no ECN, such as `newreno`, the NICs alone answer marks."""
+    (docs/models/dcqcn.md; `{}` has the published values), or `off`, the default. Not with `qcn`. Data is sent
+    with ECT(0): with a TCP without ECN, such as `newreno`, only the NICs react to marks."""
 
     @model_validator(mode="after")
     def _one_reaction_point(self) -> Self:
@@ -60,12 +61,12 @@ class Nic(Strict):
 
 
 class Host(Strict):
-    """What a host's TCP, driver and buses take for a segment; the same for each."""
+    """The time that a host's TCP, driver and buses need for a segment; the same for every segment."""
 
     tx_delay: DurationText = Duration(0)
-    """From the connection to the NIC's queue. Not with a scheduler."""
+    """Time from the connection to the NIC's queue. Not with a scheduler."""
     rx_delay: DurationText = Duration(0)
-    """From the frame's arrival to the connection."""
+    """Time from the frame's arrival to the connection."""
 
 
 _NAME_OR_MAPPING = {"anyOf": [{"type": "string"}, {"type": "object"}]}
@@ -95,36 +96,37 @@ class RunSettings(Strict):
     """One run of the twin."""
 
     topology: Annotated[object, BeforeValidator(_name_or_mapping), WithJsonSchema(_NAME_OR_MAPPING)]
-    """The fabric: a name that ships, a file, or the mapping that such a file holds."""
+    """The fabric: the name of a topology that ships, a file, or the mapping of such a file."""
     link_delay: DurationText = Duration(0)
-    """One-way latency that is added to every link's own."""
+    """One-way latency that is added to the delay of every link."""
     config: Annotated[
         list[object],
         BeforeValidator(_listed),
         WithJsonSchema({"anyOf": [{"type": "array", "items": _NAME_OR_MAPPING}, {"type": "string"}]}),
     ]
-    """Configuration of the switches: names of examples, files, and mappings in the controller's format, later
-    ones over earlier ones. An overlay's are appended to those before it."""
+    """Configuration of the switches: names of examples, files, and mappings in the controller's format. Later
+    ones override earlier ones. Those of an overlay are appended."""
     nic: Nic = Nic()
-    """What the hosts' NICs do."""
+    """The hosts' NICs."""
     host: Host = Host()
-    """How long hosts take for a segment."""
+    """The time that hosts need for a segment."""
     tcp: Tcp = Tcp()
     """TCP of all hosts."""
     workload: Workload
-    """What hosts do."""
+    """The applications of the hosts."""
     start_jitter: JitterText = None
-    """Transfers that an application of kind `coflows`, `incast`, `scatter_gather` or `phases` begins at the
-    same instant begin later by times that the seed draws, uniform below this; without it equal flows stay in
-    step, and seeds may differ in nothing. `frame`, the default: the time of a full frame (1514 B) on the
-    slowest host's link. 0 for none. The other kinds draw when their transfers begin."""
+    """Upper limit of random delays, uniform and drawn from the seed, of transfers that an application of kind
+    `coflows`, `incast`, `scatter_gather` or `phases` starts at the same instant. Without such delays, equal
+    flows stay in step, and runs of different seeds may be equal. `frame`, the default, is the time of a full
+    frame (1514 B) on the slowest host's link; 0 disables the delay. The other kinds of applications draw
+    the start times of their transfers."""
     scheduler: Scheduler | None = None
-    """The scheduler that gives the applications' flows their rates; without it, TCP alone does."""
+    """The scheduler that assigns rates to the applications' flows. The default is TCP alone."""
     faults: list[FaultText] = Field(default_factory=list)
-    """Links that fail: `leaf1:3@5ms-20ms` is down from 5 to 20 ms, `spine1@5ms` has every link down from 5 ms
-    to the end. The switches at both ends know at once, and no controller withdraws routes. Not with a
-    scheduler."""
+    """Links that fail: with `leaf1:3@5ms-20ms` the link is down from 5 to 20 ms, with `spine1@5ms` every link
+    of spine1 is down from 5 ms to the end. The switches at both ends know at once, and no controller
+    withdraws routes. Not with a scheduler."""
     time_limit: PositiveDurationText = Duration(3600 * 10**12)
     """Virtual time after which an unfinished run is an error."""
     queue_samples: Annotated[bool, Field(strict=True)] = False
-    """Keep the depth of every queue over time beside the row."""
+    """Store the depth of every queue over time, in addition to the row."""

@@ -22,19 +22,20 @@ DEFAULT_MIN_RTO = Duration.parse("200ms")
 
 
 class DelayedAck(Strict):
-    """When data in order is acknowledged."""
+    """When data that arrives in order is acknowledged."""
 
     segments: Segments = 2
-    """At the latest with this many segments."""
+    """At the latest after this many segments."""
     timer: PositiveDurationText
     """At the latest after this time."""
 
 
 class HyStart(Strict):
-    """From which rise of round-trip times on slow start ends: an eighth, and between these."""
+    """The rise of the round-trip time that ends slow start: an eighth, limited by these two values."""
 
     min_rtt_thresh: PositiveDurationText = Duration.parse("4ms")
-    """MIN_RTT_THRESH; that of RFC 9406 is for the Internet, and no queue of a data centre is so long."""
+    """MIN_RTT_THRESH. The default, that of RFC 9406, is for the Internet; no queue in a data centre is so
+    long."""
     max_rtt_thresh: PositiveDurationText = Duration.parse("16ms")
     """MAX_RTT_THRESH."""
 
@@ -65,90 +66,92 @@ BufferText = Annotated[
 
 
 class Tcp(Strict):
-    """TCP of all hosts, or of one application. What is left out is the engine's default."""
+    """TCP of all hosts, or of one application. Keys that are left out have the engine's defaults."""
 
     algorithm: Literal["newreno", "ecn", "dctcp", "cubic", "vegas"] = "newreno"
-    """`newreno`, `ecn` (NewReno that answers to marks, RFC 3168), `dctcp`, `cubic` or `vegas`."""
+    """`newreno`, `ecn` (NewReno that reacts to marks, RFC 3168), `dctcp`, `cubic` or `vegas`."""
     ecn: Annotated[bool, Field(strict=True)] | None = None
-    """Classic ECN (RFC 3168) or not; default what the algorithm does: `newreno`, `cubic` and `vegas` do
-    without."""
+    """Whether connections use classic ECN (RFC 3168). The default depends on the algorithm: `newreno`,
+    `cubic` and `vegas` do not use it."""
     accecn: Annotated[bool, Field(strict=True)] = False
     """With an algorithm that uses ECN: AccECN (RFC 9768), which counts marked packets in every ACK."""
     dctcp_ect: Literal["data_only", "ns2", "linux"] = "ns2"
-    """Which packets of a DCTCP endpoint are ECN-capable: new data, everything after the handshake (as the
-    patch for ns-2), or everything, SYNs included (as Linux)."""
+    """Which packets of a DCTCP endpoint are ECN-capable: new data, everything after the handshake (as in the
+    patch for ns-2), or everything, SYNs included (as in Linux)."""
     l4s: Annotated[bool, Field(strict=True)] = False
     """With `dctcp`: send ECT(1), so that ports apply their L4S threshold (RFC 9331)."""
     dctcp_gain: Annotated[float, Field(gt=0, le=1, allow_inf_nan=False)] = 0.0625
     """DCTCP's estimation gain g."""
     dctcp_initial_alpha: Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)] = 1.0
-    """DCTCP's alpha at the start (RFC 8257, 4.2); ns-2's forks start with 0."""
+    """DCTCP's alpha at the start (RFC 8257, 4.2); forks of ns-2 start with 0."""
     ect_retransmissions: Annotated[bool, Field(strict=True)] = False
-    """With ECN, data that is sent again is ECN-capable, too, as in ns-2, and against RFC 3168 (6.1.5)."""
+    """With ECN: retransmitted data is ECN-capable too, as in ns-2 but against RFC 3168 (6.1.5)."""
     close: Literal["fin", "never"] = "fin"
-    """`fin`: a connection ends with FINs. `never`: it ends silently when all of its data is acknowledged, as
-    the connections of MRPerf, which are not closed."""
+    """`fin`: a connection ends with FINs. `never`: it ends silently when all of its data is acknowledged,
+    like the connections of MRPerf, which are not closed."""
     mss: SmallSizeText = Bytes(1460)
     """Maximum payload of a segment."""
     initial_window_segments: Segments = 10
     """Initial window, in segments (RFC 6928)."""
     slow_start_limit: Annotated[Segments | None, BeforeValidator(_or_unlimited)] = 2
-    """Slow start grows with one ACK by at most this many segments (RFC 3465), or `unlimited`, as in Linux."""
+    """Maximum growth of the window per ACK in slow start, in segments (RFC 3465), or `unlimited`, as in
+    Linux."""
     hystart: Annotated[HyStart | None, BeforeValidator(_or_off)] = None
-    """End the first slow start where round-trip times rise (HyStart++, RFC 9406; `{}` has its thresholds), or
+    """End the first slow start when round-trip times rise (HyStart++, RFC 9406; `{}` has its thresholds), or
     `off`, the default. Not with `vegas`."""
     min_window_segments: Segments = 2
-    """A mark never makes the window smaller than this many segments."""
+    """Smallest window after a mark, in segments."""
     cwr_growth: Annotated[bool, Field(strict=True)] = True
-    """After a reduction for a mark the window may grow with the next ACK without echo (ns-2), or with `false`
-    only when all that was under way is acknowledged (Linux)."""
+    """`true`: after a reduction for a mark, the window may grow with the next ACK without echo (ns-2).
+    `false`: it may grow only when all data in flight at the reduction is acknowledged (Linux)."""
     receive_buffer: BufferText = None
-    """Largest window that a receiver announces: a size, or `unlimited`, the default."""
+    """Largest window that a receiver advertises: a size, or `unlimited`, the default."""
     sack: Annotated[bool, Field(strict=True)] = True
-    """Selective acknowledgements (RFC 2018, recovery as RFC 6675)."""
+    """Selective acknowledgements (RFC 2018, with the recovery of RFC 6675)."""
     timestamps: Annotated[PositiveDurationText | None, BeforeValidator(_or_off)] = None
     """Timestamps (RFC 7323) with a clock of this tick, or `off`, the default."""
     delayed_ack: Annotated[DelayedAck | None, BeforeValidator(_or_off)] = None
     """Delayed acknowledgements, or `off`. The default is every second segment or 40ms."""
     quick_acks: Annotated[int, Field(strict=True, ge=0, le=65_535)] = 0
-    """Segments acknowledged at once, at the start and after a repair; Linux: 16."""
+    """Number of segments that are acknowledged at once, at the start and after a loss is repaired; 16 in
+    Linux."""
     rack: Annotated[bool, Field(strict=True)] = False
-    """With SACK, find losses by time and probe for a lost tail (RACK-TLP, RFC 8985)."""
+    """With SACK: detect losses by time, and probe for tail losses (RACK-TLP, RFC 8985)."""
     max_ack_delay: PositiveDurationText | None = None
-    """How long the peer may delay the ACK of a single segment, for which a tail loss probe waits; default
-    `min_rto`."""
+    """Maximum time for which the peer delays the ACK of a single segment; a tail loss probe waits for it. The
+    default is `min_rto`."""
     prr: Annotated[bool, Field(strict=True)] = False
-    """In recovery with SACK, send in proportion to what is delivered (RFC 9937)."""
+    """With SACK: in recovery, send in proportion to the delivered data (RFC 9937)."""
     frto: Annotated[bool, Field(strict=True)] = False
-    """Find out by the next ACKs whether a time-out was needed, and if not, restore the window (F-RTO, RFC
+    """Detect from the next ACKs whether a timeout was spurious, and restore the window if it was (F-RTO, RFC
     5682)."""
     dsack: Annotated[bool, Field(strict=True)] = False
-    """With SACK, report data that comes twice (RFC 2883), and take back what was reduced for a needless
+    """With SACK: report data that arrives twice (RFC 2883), and undo the reduction for a spurious
     retransmission (RFC 3708)."""
     initial_rto: PositiveDurationText | None = None
-    """Retransmission time-out before there is a measurement; default 1s."""
+    """Retransmission timeout before the first measurement; default 1s."""
     syn_lost_rto: PositiveDurationText | None = None
-    """Time-out of data after a lost SYN that nothing has measured; default 3s (RFC 6298, 5.7)."""
+    """Retransmission timeout of data after a lost SYN, without a measurement; default 3s (RFC 6298, 5.7)."""
     min_rto: PositiveDurationText | None = None
-    """Smallest retransmission time-out; default 200ms."""
+    """Smallest retransmission timeout; default 200ms."""
     max_rto: PositiveDurationText | None = None
-    """Largest retransmission time-out; default 60s."""
+    """Largest retransmission timeout; default 60s."""
     rto_slop: DurationText | None = None
-    """What every time-out is longer by; default 0s; FreeBSD's `rexmit_slop` is 200ms."""
+    """Time that is added to every retransmission timeout; default 0s; FreeBSD's `rexmit_slop` is 200ms."""
     clock_granularity: PositiveDurationText | None = None
-    """Least that a time-out exceeds the smoothed round-trip time by (RFC 6298, 2.2); default 1us; Linux
-    200ms."""
+    """Minimum by which a timeout exceeds the smoothed round-trip time (RFC 6298, 2.2); default 1us; 200ms in
+    Linux."""
     syn_retries: Annotated[int, Field(strict=True, ge=0, le=255)] = 6
-    """SYNs or SYN-ACKs sent again before giving up."""
+    """Number of SYN or SYN-ACK retransmissions before the connection is given up."""
     time_wait: PositiveDurationText | None = None
-    """How long TIME-WAIT lasts; default 60s."""
+    """Duration of TIME-WAIT; default 60s."""
     tsq: Annotated[DurationText | None, BeforeValidator(_or_off)] = None
-    """TCP small queues: a connection has at most so much data in its host's NIC as leaves in this time at its
-    pacing rate, and always two segments (Linux: 1ms); or `off`, the default."""
+    """TCP small queues: a connection may have as much data in its host's NIC as leaves in this time at its
+    pacing rate, but at least two segments (1ms in Linux); or `off`, the default."""
     limited_transmit: Annotated[bool, Field(strict=True)] = True
-    """New data on the first two duplicate ACKs (RFC 3042)."""
+    """Send new data on the first two duplicate ACKs (RFC 3042)."""
     restart_after_idle: Annotated[bool, Field(strict=True)] = True
-    """After an idle time longer than the time-out start from the initial window (RFC 5681, 4.1)."""
+    """After an idle time longer than the timeout, restart from the initial window (RFC 5681, 4.1)."""
 
     def advice(self) -> list[str]:
         """Returns what is allowed and rarely wanted, a sentence each."""

@@ -171,9 +171,9 @@ def test_the_command_runs_resumes_and_tells(tmp_path: Path) -> None:
     words = [str(write(tmp_path)), "--quick", "--output", str(tmp_path / "out")]
     done = CliRunner().invoke(experiment, ["run", *words, "--workers", "2"])
     assert done.exit_code == 0, done.output
-    assert "0 runs there, 2 to be run" in done.output
+    assert "0 runs finished, 2 to run" in done.output
     again = CliRunner().invoke(experiment, ["run", *words])
-    assert "2 runs there, 0 to be run" in again.output
+    assert "2 runs finished, 0 to run" in again.output
     told = CliRunner().invoke(experiment, ["status", *words])
     assert "2 runs finished, 0 failed, 0 missing" in told.output
     results = store.load(tmp_path / "out")

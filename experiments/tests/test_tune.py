@@ -300,7 +300,7 @@ def test_a_dry_run_checks_and_says_what_would_be_searched(tmp_path: Path) -> Non
     done = CliRunner().invoke(main, ["tune", str(write(tmp_path)), "--dry-run", "-o", str(tmp_path / "out")])
     assert done.exit_code == 0, done.output
     assert done.stdout == (
-        "small: valid; 12 settings of 1 knob; 30 runs, 1 for a setting; the best is held against the "
+        "small: valid; 12 settings of 1 knob; 30 runs, 1 per setting; the best is compared with the "
         "baseline, mark_auto, c_rtt_7, sonic_azure on 3 seeds\n"
     )
     assert not (tmp_path / "out").exists()

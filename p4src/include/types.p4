@@ -29,7 +29,7 @@ const bit<8> WIRE_TIME_BITS = 24;
 const bit<8> RED_DEPTH_BITS = 32;
 const bit<8> RED_RAMP_BITS = 8;
 
-// 0 to 7, the highest is served first. A port has a queue for each: port << 3 | priority.
+// 0 to 7; the highest is served first. A port has a queue for each: port << 3 | priority.
 typedef bit<3> priority_t;
 typedef bit<12> queue_id_t;
 

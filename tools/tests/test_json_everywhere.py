@@ -79,7 +79,7 @@ def test_experiments_are_listed_shown_and_told_of_as_json(tmp_path):
 def test_a_dry_run_of_an_experiment_runs_nothing(tmp_path):
     folder = tmp_path / "results"
     said = eeon("experiment", "run", "marking", "--quick", "--dry-run", "--output", str(folder))
-    assert "0 runs there, " in said and not list(folder.rglob("*.csv.xz"))
+    assert "0 runs finished, " in said and not list(folder.rglob("*.csv.xz"))
 
 
 def test_the_status_of_a_live_fabric_is_json_too(tmp_path, monkeypatch):

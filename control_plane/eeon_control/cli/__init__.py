@@ -44,13 +44,13 @@ def main() -> None:
 
     \b
     WHERE TO BEGIN
-      eeon demo                                    a shuffle under twelve settings
-      eeon init my-fabric                          the files of a fabric of your own
-      eeon fabric up leaf-spine-4                  a twin to configure
-      eeon show path h1 h3 --flow tcp,40000,5000   the way of a flow, and its end
-      eeon show ports --only drops                 the ports that drop, and why
-      eeon show routes --only faults               routes not as planned, and why
-      eeon trace shuffle -o a.pcap                 traffic
-      eeon replay a.pcap -c mark_threshold         what a twin does with it
-      eeon help show path                          all about one command
+      eeon demo                                    replay a shuffle, twelve settings
+      eeon init my-fabric                          write your own fabric's files
+      eeon fabric up leaf-spine-4                  start a twin to configure
+      eeon show path h1 h3 --flow tcp,40000,5000   show a flow's path, and its end
+      eeon show ports --only drops                 show ports that drop, and why
+      eeon show routes --only faults               show routes not as planned
+      eeon trace shuffle -o a.pcap                 write a trace of traffic
+      eeon replay a.pcap -c mark_threshold         send it through a twin
+      eeon help show path                          show all about one command
     """

@@ -51,8 +51,8 @@ def controller() -> None:
     type=click.IntRange(1, (1 << 64) - 1),
     default=election.DEFAULT,
     show_default=True,
-    help="P4Runtime election id, and rank: of the controllers on one state folder the one with the largest "
-    "is in charge, the others are standbys",
+    help="P4Runtime election id and rank: of the controllers on one state folder, the one with the "
+    "largest id is in charge and the others are standbys",
 )
 @click.option(
     "--check-interval",
@@ -60,14 +60,14 @@ def controller() -> None:
     default="60s",
     show_default=True,
     metavar="TIME",
-    help="time between comparisons of a switch that nothing else causes; 0: none",
+    help="time between routine comparisons of a switch; 0: none",
 )
 @click.option(
     "--metrics-address",
     "metrics",
     type=_Address(),
     metavar="[HOST:]PORT",
-    help="address for Prometheus metrics; without a host, on loopback  [default: no metrics]",
+    help="address that serves Prometheus metrics; without HOST, loopback  [default: no metrics]",
 )
 @click.option(
     "--metrics-nonzero",
@@ -91,12 +91,12 @@ def run(
 ) -> None:
     """Run in the foreground until SIGTERM or Ctrl-C.
 
-    The switches then go on forwarding.
+    The switches continue to forward packets afterwards.
 
-    The intended configuration comes from the state folder (-t, --state or EEON_STATE), which
-    `eeon config apply` fills; the controller waits for its first revision. It restores a restarted or
-    replaced switch, removes entries of other clients, finishes a killed apply, and rolls back an apply that
-    nobody confirms.
+    The intended configuration comes from the state folder (-t, --state or EEON_STATE), which `eeon config
+    apply` fills; the controller waits for its first revision. It restores a restarted or replaced switch,
+    removes entries of other clients, finishes a killed apply, and rolls back an apply that is not confirmed
+    in time.
     """
     if metrics_nonzero and metrics is None:
         raise click.UsageError("--metrics-nonzero goes with --metrics-address")

@@ -29,7 +29,7 @@ _EPILOG = """
 EXIT CODES
   0  no fault, no warning
   1  at least one fault: a part that the command line names does not work
-  2  warnings, no fault
+  2  warnings, but no fault
 """
 
 
@@ -42,10 +42,10 @@ EXIT CODES
     "interfaces",
     multiple=True,
     metavar="NAME",
-    help="a switch's network interface; repeatable",
+    help="check this network interface of a switch; repeatable",
 )
 @click.option(
-    "--all/--problems", "shows_all", default=True, help="show checks without a finding, too  [default: all]"
+    "--all/--problems", "shows_all", default=True, help="also show checks without a finding  [default: all]"
 )
 @options.output_option
 def doctor(
@@ -58,11 +58,11 @@ def doctor(
     shows_all: bool,
     output: str,
 ) -> int:
-    """Check this machine, and with -t and -T also the switches, and say how to correct faults.
+    """Check this machine, and with -t and -T also the switches, and explain how to correct faults.
 
-    Checks Python, its packages, gRPC, Thrift, p4c and BMv2 where they are installed, the engine,
-    privileges for live fabrics, limits, the clock and the fabric's state folder; of each switch
-    P4Runtime, Thrift, TLS and the program. Writes nothing.
+    Checks Python, its packages, gRPC, Thrift, p4c and BMv2 if they are installed, the engine, privileges for
+    live fabrics, limits, the clock and the fabric's state folder. For each switch, checks P4Runtime, Thrift,
+    TLS and the program. Writes nothing.
 
     \b
     EXAMPLES
@@ -96,7 +96,7 @@ def doctor(
     else:
         _print_table(shown, findings)
         if not targets:
-            console().print("no switch was checked; -t and -T name the fabric's", highlight=False)
+            console().print("no switch was checked; give -t and -T to check switches", highlight=False)
     return exit_code(findings)
 
 

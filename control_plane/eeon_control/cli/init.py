@@ -25,9 +25,9 @@ def _asked(ctx: click.Context, param: click.Parameter, value: Any) -> Any:  # of
 
 @click.command()
 @click.argument("folder", type=click.Path(file_okay=False, path_type=Path))
-@click.option("--yes", "takes_defaults", is_flag=True, is_eager=True, help="ask nothing, take the defaults")
+@click.option("--yes", "takes_defaults", is_flag=True, is_eager=True, help="ask nothing; use the defaults")
 @click.option(
-    "--leaves", type=click.IntRange(1), default=2, callback=_asked, show_default=True, help="leaves"
+    "--leaves", type=click.IntRange(1), default=2, callback=_asked, show_default=True, help="number of leaves"
 )
 @click.option(
     "--spines",
@@ -35,7 +35,7 @@ def _asked(ctx: click.Context, param: click.Parameter, value: Any) -> Any:  # of
     default=2,
     callback=_asked,
     show_default=True,
-    help="spines, each linked to every leaf",
+    help="number of spines, each linked to every leaf",
 )
 @click.option(
     "--hosts",
@@ -43,7 +43,7 @@ def _asked(ctx: click.Context, param: click.Parameter, value: Any) -> Any:  # of
     default=4,
     callback=_asked,
     show_default=True,
-    help="hosts of each leaf",
+    help="number of hosts per leaf",
 )
 @click.option(
     "--host-rate",
@@ -66,7 +66,7 @@ def _asked(ctx: click.Context, param: click.Parameter, value: Any) -> Any:  # of
     type=QuantityType(Duration),
     default="500ns",
     show_default=True,
-    help="delay of every link; 5 m of cable take 25ns",
+    help="propagation delay of every link; 25ns for 5 m of cable",
 )
 @click.option(
     "--first-port",
@@ -86,10 +86,10 @@ def init(
     delay: Duration,
     first_port: int,
 ) -> None:
-    """Write the files of a fabric of your own into FOLDER: topology, configuration and targets.
+    """Write the files of your own fabric into FOLDER: topology, configuration and targets.
 
-    They are valid at once, have comments, and are yours to edit. At a terminal the command asks for what is
-    not given. It overwrites nothing. The fabric has the folder's name.
+    The files are valid, have comments, and are yours to edit. At a terminal, the command asks for values that
+    are not given. It overwrites nothing. The fabric has the folder's name.
     """
     from eeon_control.scaffold import Plan, files
 

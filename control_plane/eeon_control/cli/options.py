@@ -74,7 +74,7 @@ def topology_option(*, required: bool = True) -> Callable[[_F], _F]:
         required=required,
         metavar="NAME|FILE",
         shell_complete=completions.topology_names,
-        help="topology: one of the package (leaf-spine-4, ...) or a file",
+        help="topology: a name from the package (leaf-spine-4, ...) or a file",
     )
 
 
@@ -89,7 +89,7 @@ def config_options(*, required: bool = True) -> Callable[[_F], _F]:
         metavar="NAME|FILE",
         shell_complete=completions.config_names,
         help="configuration: an example of the package (red_ack_syn, eee_120us100, ...) or a file; "
-        "repeatable, a key of a later file replaces that of an earlier one",
+        "repeatable: keys of later files override those of earlier ones",
     )
 
 
@@ -112,7 +112,8 @@ def target_options(function: _F) -> _F:
     function = click.option(
         "--tick",
         type=TICK,
-        help="length of a tick of the targets' timestamps, 1us for BMv2; key tick of a targets file",
+        help="length of a tick of the targets' timestamps, 1us for BMv2; overrides the key tick of a "
+        "targets file",
     )(function)
     function = click.option(
         "--target",
@@ -128,7 +129,7 @@ def target_options(function: _F) -> _F:
         "targets_file",
         metavar="FILE",
         type=click.Path(dir_okay=False, path_type=Path),
-        help="file with the tick and the address of every switch's P4Runtime server",
+        help="targets file: the tick, and the address of every switch's P4Runtime server",
     )(function)
 
 
@@ -145,8 +146,8 @@ def election_option(function: _F) -> _F:
 foreign_option = click.option(
     "--foreign",
     type=click.Choice(["keep", "delete"]),
-    help="what is done with entries of the controller's tables that are in no revision; key foreign of a "
-    "targets file  [default: delete]",
+    help="keep or delete entries in the controller's tables that are in no revision; overrides the "
+    "key foreign of a targets file  [default: delete]",
 )
 """--foreign."""
 
@@ -155,7 +156,7 @@ dry_run_option = click.option(
 )
 """--dry-run."""
 
-json_option = click.option("--json", "as_json", is_flag=True, help="JSON, for programs")
+json_option = click.option("--json", "as_json", is_flag=True, help="print JSON, for programs")
 """--json: what every command has that prints data."""
 
 
@@ -181,7 +182,7 @@ def _output_option(function: _F, text: str) -> _F:
         type=click.Choice([text, "json"]),
         default=text,
         show_default=True,
-        help="-o json is --json",
+        help="output format; -o json is the same as --json",
     )
     # It has the function's type but for the two parameters that no caller but click gives.
     return cast(_F, choice(json_option(with_output)))

@@ -33,7 +33,7 @@ _switch_option = click.option(
 
 @click.group()
 def sonic() -> None:
-    """Take over SONiC's queue settings, and write ours as SONiC has them."""
+    """Import queue settings from SONiC, and export a configuration to SONiC."""
 
 
 @sonic.command("import")
@@ -41,10 +41,14 @@ def sonic() -> None:
 @options.topology_option()
 @_switch_option
 @click.option(
-    "--queue", type=click.IntRange(0, 63), help="take this queue of each port and leave out the others"
+    "--queue", type=click.IntRange(0, 63), help="import this queue of each port and leave out the others"
 )
-@click.option("--buffer", metavar="SIZE", help="limit of ports without a buffer in bytes, such as 300KB")
-@click.option("--without", metavar="TABLE", multiple=True, help="leave out a table that cannot be mapped")
+@click.option(
+    "--buffer",
+    metavar="SIZE",
+    help="buffer limit for ports whose own limit is not given in bytes, such as 300KB",
+)
+@click.option("--without", metavar="TABLE", multiple=True, help="leave out this table; repeatable")
 def import_(
     file: Path,
     topology_name: str,
@@ -53,12 +57,12 @@ def import_(
     buffer: str | None,
     without: tuple[str, ...],
 ) -> None:
-    """Print what CONFIG_DB says about queues as a configuration.
+    """Print the queue settings of CONFIG_DB as a configuration.
 
     CONFIG_DB is a switch's config_db.json, or - for standard input. Reads PORT, QUEUE, WRED_PROFILE,
     BUFFER_QUEUE, BUFFER_PROFILE and BUFFER_POOL. Ports are matched in the order of the front panel: SONiC's
-    first with port 1. Everything that cannot be mapped is an error with its name, all at once; what is not
-    about queues is named in a note on stderr.
+    first port is port 1. The command reports everything that it cannot map by name as an error, all at once;
+    a note on stderr names what is not about queues.
     """
     switch = _switch(topology_name, switch_name)
     value, notes = imported(_read(file), switch, queue=queue, buffer=buffer, without=without)
@@ -78,16 +82,14 @@ def import_(
 @options.config_option
 @options.topology_option()
 @_switch_option
-@click.option(
-    "--queue", type=click.IntRange(0, 63), default=0, show_default=True, help="SONiC's queue to set"
-)
+@click.option("--queue", type=click.IntRange(0, 63), default=0, show_default=True, help="SONiC queue to set")
 @click.option("--pool", default="egress_lossy_pool", show_default=True, help="BUFFER_POOL of the buffers")
 @click.option(
     "--yang",
     "models",
     metavar="FOLDER",
     type=click.Path(exists=True, file_okay=False, path_type=Path),
-    help="check against SONiC's YANG models, with libyang's yanglint",
+    help="check the patch against SONiC's YANG models, with libyang's yanglint",
 )
 def export(
     file: Path,
@@ -98,11 +100,12 @@ def export(
     pool: str,
     models: Path | None,
 ) -> None:
-    """Print what a configuration says as a patch of CONFIG_DB.
+    """Print a configuration as a patch of CONFIG_DB.
 
-    CONFIG_DB is the switch's config_db.json, or - for standard input, for the names of its ports.
-    `config load` on the switch takes the patch. Only what SONiC's releases have is rendered: drop_tail, and
-    red with thresholds in bytes and protect: ect. Everything else is an error with its name, all at once.
+    CONFIG_DB is the switch's config_db.json, or - for standard input; the patch takes the names of its ports.
+    `config load` on the switch loads the patch. The command exports only what SONiC's releases support:
+    drop_tail, and red with thresholds in bytes and protect: ect. It reports everything else by name as an
+    error, all at once.
     """
     switch = _switch(topology_name, switch_name)
     database = _read(file)

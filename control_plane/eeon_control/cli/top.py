@@ -23,10 +23,10 @@ from eeon_control.views.top import VIEW
     show_default=True,
     help="time between readings",
 )
-@click.option("--once", is_flag=True, help="show one interval and end, for scripts")
+@click.option("--once", is_flag=True, help="show one interval and exit, for scripts")
 @common.switch_option()
 @common.only_option(VIEW.filters)
-@click.option("--sort", metavar="COLUMN", default="used", show_default=True, help="in order of this column")
+@click.option("--sort", metavar="COLUMN", default="used", show_default=True, help="sort by this column")
 @common.ORDER[0]
 @options.output_option
 def top(
@@ -36,10 +36,10 @@ def top(
     switches: tuple[str, ...],
     **asked: Any,  # click has checked it # noqa: ANN401
 ) -> int:
-    """Show what ports do now: load, queue, marks, drops, sleep.
+    """Show the ports' current load, queues, marks, drops and sleep.
 
-    Until Ctrl-C, and the busiest port first. All comes over P4Runtime; BMv2's queues and sleep need `thrift`
-    in the targets file.
+    Runs until Ctrl-C, with the busiest port first. The values come over P4Runtime; BMv2's queues and sleep
+    need `thrift` in the targets file.
 
     \b
     EXAMPLES

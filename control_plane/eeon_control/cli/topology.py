@@ -19,7 +19,7 @@ _F = TypeVar("_F", bound=Callable[..., object])
 
 @click.group()
 def topology() -> None:
-    """Make topology files of what other systems know."""
+    """Make topology files from the data of other systems."""
 
 
 @topology.group("import")
@@ -34,7 +34,7 @@ def _roles(name: str, what: str) -> Callable[[_F], _F]:
         metavar="SLUG",
         default=getattr(inventory.Roles(), "ignored" if name == "ignore" else name),
         show_default=True,
-        help=f"NetBox's role of {what}; repeatable",
+        help=f"NetBox role of {what}; repeatable",
     )
 
 
@@ -49,12 +49,12 @@ def _roles(name: str, what: str) -> Callable[[_F], _F]:
     default="500ns",
     show_default=True,
     metavar="TIME",
-    help="propagation delay of cables without a length; others have 5 ns for each metre",
+    help="propagation delay of cables without a length; other cables have 5 ns per metre",
 )
 @_roles("leaf", "leaves")
 @_roles("spine", "spines")
 @_roles("host", "hosts")
-@_roles("ignore", "devices that are left out, with their cables")
+@_roles("ignore", "devices to leave out, with their cables")
 def netbox(
     file: Path,
     name: str,
@@ -66,10 +66,10 @@ def netbox(
 ) -> None:
     """Print NetBox's devices, interfaces and cables as a topology.
 
-    FILE, or - for standard input, is a JSON object of three answers of NetBox's REST API: devices, interfaces
-    and cables, of /api/dcim/ with limit=0. Ports are numbered in the order of a device's interfaces. What
-    cannot be placed is an error, all at once: half a cable, a breakout, a patch panel, ends of different
-    speeds, a device of an unknown role.
+    FILE, or - for standard input, is a JSON object with three responses of NetBox's REST API: devices,
+    interfaces and cables, from /api/dcim/ with limit=0. Ports are numbered in the order of a device's
+    interfaces. The command reports everything that it cannot place as an error, all at once: half a cable, a
+    breakout, a patch panel, ends of different speeds, a device of an unknown role.
     """
     try:
         with click.open_file(str(file), "rb") as content:

@@ -58,12 +58,12 @@ class Bmv2Queue(Strict):
     """BMv2's own queue of a port. An omitted key is inherited from the less specific level."""
 
     queue_depth: DepthText | None = None
-    """Capacity of BMv2's queue of a port in packets: a number, or `auto`, which is enough for a full buffer
+    """Capacity in packets of BMv2's queue of a port: a number, or `auto`, which is enough for a full buffer
     of the shortest frames. The queue must never overflow, because BMv2 does not count these drops. BMv2's own
     default is 64."""
     packet_rate: PacketRateText | None = None
     """Rate of BMv2's queue of a port in packets per second: a number, `auto` (the port's rate in full
-    frames), or `unlimited`. Without a limit hardly any queue builds up, so nothing is marked."""
+    frames), or `unlimited`. Without a limit, hardly any queue builds up, so no packet is marked."""
 
 
 class Bmv2PortRoles(Strict):
@@ -85,12 +85,12 @@ class Bmv2(Bmv2Queue):
     switches: dict[str, Bmv2Queue] = Field(default_factory=dict)
     """By switch."""
     ports: dict[str, Bmv2Queue] = Field(default_factory=dict)
-    """By port, written `leaf1:3`; the most specific level wins, for each key separately."""
+    """By port, written `leaf1:3`. The most specific level wins, for each key separately."""
 
 
 class TargetSettings(Strict):
-    """Settings that only one kind of target has. The engine has none: its queues count bytes and its links
-    bits."""
+    """Settings that only one kind of target has. The engine has none: its queues count bytes, and its links
+    count bits."""
 
     bmv2: Bmv2 | None = None
     """BMv2's own queues. Without this key the controller does not change them. With it, `queue_depth`

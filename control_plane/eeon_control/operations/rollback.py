@@ -66,8 +66,10 @@ async def rollback(work: Work, number: int | None = None, *, comment: str = "", 
     meant = meant_by(work, number)
     then, now = work.store.revision(number).intent, Intent.of(meant)
     if now.program != then.program:
-        work.say(f"revision {number} had another P4 program than this version of eeon, whose program stays")
+        work.say(f"revision {number} had another P4 program; the program of this version of eeon stays")
     elif now.entries != then.entries:
-        work.say(f"this version of eeon makes other entries of revision {number} than the one that made it")
+        work.say(
+            f"this version of eeon makes other entries from revision {number} than the version that made it"
+        )
     action = f"rollback to {number}" + (f": {reason}" if reason else "")
     return await apply(work, meant, action=action, comment=comment)

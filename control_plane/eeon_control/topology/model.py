@@ -11,7 +11,7 @@ from eeon_control.units import Bytes, DataRate, Duration
 
 
 class SwitchRole(StrEnum):
-    """A leaf has hosts or may have them, and owns an address prefix; a spine only joins other switches."""
+    """A leaf has hosts, or may have them, and owns an address prefix; a spine only joins switches."""
 
     LEAF = "leaf"
     SPINE = "spine"

@@ -101,15 +101,15 @@ BytesText = Annotated[Bytes, *of_text(Bytes.parse, text_schema(Bytes, examples=[
 
 
 class LinkValues(Strict):
-    """Rate, delay and overhead of a link; what is left out comes from the file's `defaults`."""
+    """Rate, delay and overhead of a link. Keys that are left out come from the file's `defaults`."""
 
     rate: RateText | None = None
     """Bit rate of each direction."""
     delay: DelayText | None = None
-    """Propagation delay of each direction; 5 m of cable take 25ns."""
+    """Propagation delay of each direction; 25ns for 5 m of cable."""
     overhead: BytesText | None = None
-    """What a frame occupies on the wire beyond the bytes that a switch sees; 24B unless given: preamble and
-    SFD 8, FCS 4, inter-frame gap 12 (IEEE 802.3 clauses 3.1.1, 4.4.2)."""
+    """Bytes that a frame occupies on the wire in addition to those that a switch sees. The default is 24B:
+    preamble and SFD 8, FCS 4, inter-frame gap 12 (IEEE 802.3 clauses 3.1.1, 4.4.2)."""
 
 
 class LinkFile(LinkValues):
@@ -125,18 +125,19 @@ class NodeFile(Strict):
     kind: Literal["switch", "host"]
     """A host has exactly one link, to a switch."""
     role: SwitchRole | None = None
-    """Of a switch: `leaf` or `spine`. One with hosts is a leaf, another one a spine unless it says `leaf`."""
+    """Of a switch: `leaf` or `spine`. A switch with hosts is a leaf; any other is a spine unless this key is
+    `leaf`."""
 
 
 class LeafSpineFile(Strict):
     """The compact form of two tiers: every leaf has the same hosts and one link to every spine."""
 
     leaves: Annotated[int, Field(strict=True, ge=1)]
-    """How many leaves."""
+    """Number of leaves."""
     hosts_per_leaf: Annotated[int, Field(strict=True, ge=1)]
-    """Hosts of each leaf, on its ports 1, 2, ..."""
+    """Number of hosts per leaf, on its ports 1, 2, ..."""
     spines: Annotated[int, Field(strict=True, ge=0)]
-    """How many spines; each has one link to every leaf."""
+    """Number of spines; each has one link to every leaf."""
     host_link: LinkValues = LinkValues()
     """Links between hosts and leaves."""
     uplink: LinkValues = LinkValues()
@@ -146,22 +147,22 @@ class LeafSpineFile(Strict):
 class ClosFile(Strict):
     """The compact form of three tiers: pods of leaves and aggregation switches, joined by spines.
 
-    In a pod every leaf has one link to every aggregation switch. The aggregation switches' uplinks are dealt
-    out to the spines in turn, so that every spine has as many as any other, or one more.
+    In a pod every leaf has one link to every aggregation switch. The uplinks of the aggregation switches go
+    to the spines in turn, so that the spines' numbers of links differ by at most one.
     """
 
     pods: Annotated[int, Field(strict=True, ge=1)]
-    """How many pods."""
+    """Number of pods."""
     leaves_per_pod: Annotated[int, Field(strict=True, ge=1)]
-    """Leaves of each pod."""
+    """Number of leaves per pod."""
     hosts_per_leaf: Annotated[int, Field(strict=True, ge=1)]
-    """Hosts of each leaf, on its ports 1, 2, ..."""
+    """Number of hosts per leaf, on its ports 1, 2, ..."""
     aggregations_per_pod: Annotated[int, Field(strict=True, ge=1)]
-    """Aggregation switches of each pod."""
+    """Number of aggregation switches per pod."""
     uplinks_per_aggregation: Annotated[int, Field(strict=True, ge=1)]
-    """Links of each aggregation switch to spines."""
+    """Number of links from each aggregation switch to spines."""
     spines: Annotated[int, Field(strict=True, ge=1)]
-    """How many spines."""
+    """Number of spines."""
     host_link: LinkValues = LinkValues()
     """Links between hosts and leaves."""
     uplink: LinkValues = LinkValues()
@@ -171,27 +172,27 @@ class ClosFile(Strict):
 
 
 class Addressing(Strict):
-    """The prefixes that addresses are taken from."""
+    """The prefixes from which addresses are assigned."""
 
     ipv4: Ipv4Prefix = IPv4Network("10.0.0.0/8")
-    """Leaf L has the L-th /24 of it, and its K-th host the K-th address of that. The default is 10.0.0.0/8:
-    10.0.L.K."""
+    """Leaf L has the L-th /24 of this prefix, and its K-th host has the K-th address of that /24. The default
+    is 10.0.0.0/8: 10.0.L.K."""
     ipv6: Ipv6Prefix = IPv6Network("fd00::/48")
-    """Leaf L has the L-th /64 of it, and its K-th host the K-th address of that."""
+    """Leaf L has the L-th /64 of this prefix, and its K-th host has the K-th address of that /64."""
 
 
 class TopologyFile(Strict):
-    """What there is: switches, hosts and links, either as `nodes` and `links` or in a compact form,
+    """The switches, hosts and links of a fabric, either as `nodes` and `links` or in a compact form,
     `leaf_spine` or `clos`."""
 
     name: NodeName
     """Name of the fabric."""
     description: str = ""
-    """What it is, in a line."""
+    """Description of the fabric, in one line."""
     addressing: Addressing = Addressing()
-    """The prefixes that addresses are taken from."""
+    """The prefixes from which addresses are assigned."""
     defaults: LinkValues = LinkValues()
-    """What links have that do not say otherwise."""
+    """Rate, delay and overhead of links that give none."""
     nodes: dict[NodeName, NodeFile] | None = None
     """Switches and hosts, by name."""
     links: list[LinkFile] | None = None

@@ -16,7 +16,7 @@ def _of(*counters: str) -> Filter:
 
 VIEW = Kind(
     "counters",
-    """Every counter by port, packet class and verdict.""",
+    """Show every counter by port, packet class and verdict.""",
     COUNTERS,
     lambda data: counters(data.observed.counters),
     ("--nonzero --switch leaf1",),

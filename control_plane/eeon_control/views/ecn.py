@@ -12,9 +12,9 @@ from eeon_control.views.table import PORT, Cell, Column, Row, Style, View, packe
 
 VIEW = Kind(
     "ecn",
-    """Marks and drops of queues by packet class.
+    """Show marks and drops of queues by packet class.
 
-    By port and packet class: forwarded, marked, dropped early (by the AQM), dropped at a full buffer.
+    For each port and packet class: forwarded, marked, dropped early (by the AQM), dropped at a full buffer.
     """,
     COUNTERS,
     lambda data: ecn(data.observed.counters),

@@ -26,7 +26,7 @@ from eeon_control.views.table import (
 REGISTERS = (*energy.REGISTERS, "held_packets")
 VIEW = Kind(
     "eee",
-    """EEE as configured, its state, time asleep, wakes.""",
+    """Show EEE: settings, link states, time asleep, wakes.""",
     Wanted(entries=True, registers=REGISTERS, clock=True),
     lambda data: eee(data.topology, data.observed, data.targets.tick, data.before),
     ("", "--rate 5s"),
@@ -75,7 +75,7 @@ def eee(
         return View("eee", "EEE", columns, rows, notes=notes)
     columns[-1] = Column("wakes_per_s", "\nwakes", per_second)
     restarted = [name for name, one in between.items() if one.restarted]
-    notes += [f"{name} has restarted; its rows count from there" for name in restarted]
+    notes += [f"{name} has restarted; its rows count from the restart" for name in restarted]
     return View("eee", f"EEE, over {_seconds(between):.3g} s", columns, rows, notes=notes)
 
 

@@ -17,7 +17,7 @@ from eeon_control.views.table import PORT, Column, Row, View, share
 
 VIEW = Kind(
     "energy",
-    """Watts and joules over an interval (1s, or --rate).""",
+    """Show watts and joules over an interval (1s, or --rate).""",
     Wanted(entries=True, registers=REGISTERS, clock=True),
     lambda data: energy(data.topology, data.before, data.observed, data.targets.tick),
     ("--rate 10s",),
@@ -38,7 +38,7 @@ def energy(
     between = power.between(topology, before, after, tick)
     ports = [port for one in between.values() for port in one.ports]
     notes = [
-        f"{name} has restarted; the time before is taken as awake"
+        f"{name} has restarted; the time before the restart counts as awake"
         for name, one in between.items()
         if one.restarted
     ]
@@ -56,8 +56,8 @@ def energy(
         notes.insert(0, _sentence(totals))
     if any(name in between and after.switches[name].elapsed_us is None for name in after.switches):
         notes.append(
-            "the clock of a switch is only to be had over Thrift; without `thrift` in the targets file it is "
-            "taken from its newest departure"
+            "a switch's clock can be read over Thrift only; without `thrift` in the targets file, the time "
+            "is that of its newest departure"
         )
     columns = [
         PORT,

@@ -14,7 +14,7 @@ from eeon_control.views.table import Column, Row, View, good_if, none
 
 VIEW = Kind(
     "fabric",
-    """Switches: can they be reached, do they run the program?""",
+    """Show whether the switches can be reached and run the program.""",
     Wanted(clock=True),
     lambda data: fabric(data.topology, data.targets.switches, data.observed),
     ("",),

@@ -16,10 +16,10 @@ from eeon_control.views.table import PORT, Column, Row, Style, View, if_is, none
 
 VIEW = Kind(
     "pfc",
-    """PFC: lossless classes, what they hold, pauses sent and received.
+    """Show PFC: lossless classes, their bytes, pauses sent and received.
 
-    By ingress port and priority: thresholds, bytes held now, whether the neighbour is paused; pause frames
-    and drops since the switch started, and MAC control frames that were not obeyed.
+    For each ingress port and priority: thresholds, bytes held now, whether the neighbour is paused; pause
+    frames and drops since the switch started, and MAC control frames that were not obeyed.
     """,
     Wanted(entries=True, pfc=True),
     lambda data: pfc(data.topology, data.observed),
@@ -75,11 +75,11 @@ def pfc(topology: Topology, observed: FabricObservation) -> View:
     if any(row.get("storm") is not None for row in rows):
         columns.append(Column("storm", "storm", none, right=False, style=lambda _: Style.BAD))
     notes = [
-        "held: bytes that came in by the port and wait; neighbour: paused by this switch, or not; "
-        "sent, received: pause frames; ignored: control frames that came by the port, not obeyed"
+        "held: queued bytes that arrived on the port; neighbour: paused by this switch, or not; "
+        "sent, received: pause frames; ignored: control frames received on the port, not obeyed"
     ]
     if not rows:
-        notes = ["no class is lossless at these ports: a class with `pfc` in the configuration is"]
+        notes = ["no class is lossless at these ports: add `pfc` to a class of the configuration"]
     return View("pfc", "lossless classes", columns, rows, key=("port", "priority"), notes=notes)
 
 

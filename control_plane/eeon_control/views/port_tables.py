@@ -9,9 +9,7 @@ from eeon_control.plan import Action, Entry
 from eeon_control.port_settings import AQM, QUEUE_AQM, TABLES, ByQueueSettings
 from eeon_control.units import Duration
 
-NO_REGISTERS = (
-    "-: this target has no registers over P4Runtime (BMv2 does not); give `thrift` in the targets file"
-)
+NO_REGISTERS = "-: this target serves no registers over P4Runtime, as BMv2; give `thrift` in the targets file"
 
 
 def by_port(entries: Iterable[Entry]) -> dict[int, dict[str, Action]]:

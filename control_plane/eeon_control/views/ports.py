@@ -28,9 +28,9 @@ from eeon_control.views.table import (
 
 VIEW = Kind(
     "ports",
-    """Ports: up or down, traffic, drops and why.
+    """Show ports: up or down, traffic, drops and their causes.
 
-    Of every linked port: role, peer, whether its link is up, speed, packets received, sent and dropped, and
+    For every linked port: role, peer, whether its link is up, speed, packets received, sent and dropped, and
     the causes of drops.
     """,
     replace(COUNTERS, ports=True),
@@ -47,8 +47,8 @@ VIEW = Kind(
 
 _LAST = len(DROPS) + 2  # columns of what was dropped
 _WHERE = (
-    "dropped: at this port as egress (early: by the AQM; tail: its buffer was full), or on arrival here (no "
-    "route, TTL, malformed, not addressed to the switch, martian address)"
+    "dropped: in the queue of this port (early: by the AQM; tail: its buffer was full), or on arrival at it "
+    "(no route, TTL, malformed, not addressed to the switch, martian address)"
 )
 
 

@@ -1,4 +1,4 @@
-"""`eeon show qcn`: congestion points, their samples and messages; ports whose messages are not believed."""
+"""`eeon show qcn`: congestion points, their samples and messages; ports whose messages are not trusted."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from eeon_control.views.table import PORT, Column, Row, Style, View, none, packe
 
 VIEW = Kind(
     "qcn",
-    """QCN: congestion points, their samples and messages.
+    """Show QCN: congestion points, their samples and messages.
 
-    By port and priority: set point, weight, bytes between samples, jitter; samples taken and congestion
-    notification messages made since the switch started, and those of neighbours that were not believed.
+    For each port and priority: set point, weight, bytes between samples, jitter; samples taken and congestion
+    notification messages made since the switch started, and messages from neighbours that are not trusted.
     """,
     Wanted(entries=True, qcn=True),
     lambda data: qcn(data.topology, data.observed),
@@ -64,10 +64,10 @@ def qcn(topology: Topology, observed: FabricObservation) -> View:
         packets("cnms_ignored", "ignored", alarm=Style.NOTICE),
     ]
     notes = [
-        "messages: congestion notification messages made; ignored: those that came by the port, not believed"
+        "messages: congestion notification messages made; ignored: those received on the port, not trusted"
     ]
     if not rows:
-        notes = ["no port is a congestion point: a queue profile with `qcn` in the configuration makes some"]
+        notes = ["no port is a congestion point: add `qcn` to a queue profile of the configuration"]
     return View("qcn", "congestion points", columns, rows, key=("port", "priority"), notes=notes)
 
 

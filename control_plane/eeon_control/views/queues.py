@@ -24,7 +24,7 @@ from eeon_control.views.table import PORT, Column, Row, View, none
 REGISTERS = ("occupancy_bytes", "occupancy_packets")
 VIEW = Kind(
     "queues",
-    """Queues: occupancy now, buffer limit, AQM.""",
+    """Show queues: current occupancy, buffer limit, AQM.""",
     Wanted(entries=True, registers=REGISTERS),
     lambda data: queues(data.topology, data.observed, data.targets.tick),
     ("--watch 1s --port leaf1:3",),
@@ -67,7 +67,7 @@ def queues(topology: Topology, observed: FabricObservation, tick: Duration) -> V
     notes = [NO_REGISTERS] if any(one.registers is None for one in observed.switches.values()) else []
     notes += _classes(observed)
     if any(str(row["aqm"]).startswith(_BY_QUEUE) for row in rows):
-        notes.append("by queue: the AQM of a priority compares what waits in that queue alone")
+        notes.append("by queue: the AQM of each priority compares its own queue alone")
     return View("queues", "queues", columns, rows, notes=notes)
 
 

@@ -18,7 +18,7 @@ _PLACES = {
 
 @click.group(cls=LazyGroup, places=_PLACES)
 def experiment() -> None:
-    """Run experiments in virtual time, and see what came out."""
+    """Run experiments in virtual time and show their results."""
 
 
 class _SearchByDefault(LazyGroup):
@@ -34,7 +34,7 @@ _TUNE = {"search": "eeon_experiments.cli.search:search", "attack": "eeon_experim
 
 @click.group(cls=_SearchByDefault, places=_TUNE)
 def tune() -> None:
-    """Search which setting a fabric should have, or the traffic that breaks it.
+    """Search for the best setting of a fabric, or for the traffic that breaks it.
 
     `eeon tune FILE` is `eeon tune search FILE`.
     """

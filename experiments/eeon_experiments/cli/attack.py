@@ -35,16 +35,17 @@ SCENARIO, PACKETS, PAGE = "experiment.yaml", "attack.pcapng", "attack.html"
     "--workers",
     type=click.IntRange(1, 1024),
     default=None,
-    help="Runs at a time.  [default: the number of cores]",
+    help="Number of parallel runs.  [default: the number of cores]",
 )
 @json_option
 @reports_errors
 def attack(file: Path, output: Path | None, workers: int | None, as_json: bool) -> None:
-    """Search the smallest traffic that breaks a promise of a configuration.
+    """Search for the smallest traffic that breaks a promise of a configuration.
 
-    FILE names a fabric with its configuration and what must hold, for example no drop. Flows are drawn until
-    a promise is broken, and left out and made smaller as long as it stays so. OUTPUT gets experiment.yaml,
-    which `eeon experiment run` repeats, attack.pcapng and the page attack.html.
+    FILE names a fabric with its configuration, and the promises that must hold, for example no drop. The
+    command draws flows until a promise is broken, then leaves flows out and makes them smaller as long as it
+    stays broken. It writes experiment.yaml, which `eeon experiment run` repeats, attack.pcapng and the page
+    attack.html into OUTPUT.
 
     \b
     eeon tune attack examples/tune/headroom.yaml
@@ -120,12 +121,14 @@ def _values(found: Found | None, runs: int) -> dict[str, object]:
 
 def _show(found: Found | None, runs: int, folder: Path) -> None:
     if found is None:
-        click.echo(f"no promise was broken in {counted(runs, 'run')}; that does not prove that none can be")
+        click.echo(
+            f"no promise was broken in {counted(runs, 'run')}; that does not prove that none can be broken"
+        )
         return
     click.echo(f"broken: {'; '.join(found.broken)}")
     for flow in found.lot:
         size, start = Bytes(flow.bytes), Duration(flow.at_ps)
         click.echo(f"  {flow.source} sends {size} to {flow.destination} at {start}")
-    least = "none can be left out" if found.is_least else "perhaps fewer would do: the runs were used up"
+    least = "no flow can be left out" if found.is_least else "fewer may be enough: the runs were used up"
     click.echo(f"{counted(len(found.lot), 'flow')}, {least}; {counted(runs, 'run')}")
     click.echo(f"scenario, packets, page: {folder / SCENARIO}, {PACKETS}, {PAGE}")

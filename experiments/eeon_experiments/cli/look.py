@@ -63,7 +63,7 @@ def list_(as_json: bool) -> None:
 
 @click.command()
 @click.argument("name", metavar="NAME|FILE")
-@click.option("--quick", is_flag=True, help="The scaled-down form.")
+@click.option("--quick", is_flag=True, help="Use the scaled-down form.")
 @click.option(
     "-o",
     "--output",
@@ -81,7 +81,7 @@ def list_(as_json: bool) -> None:
     "--compare",
     "compared",
     metavar="AXIS=FIRST,SECOND",
-    help="Show by how much the second value changes each column, with an interval over pairs of runs.",
+    help="Show how much the second value changes each column, with an interval over pairs of runs.",
 )
 @json_option
 @reports_errors
@@ -94,9 +94,9 @@ def show(
     compared: str | None,
     as_json: bool,
 ) -> None:
-    """Show the runs of an experiment, check all of them, and show the numbers of those that were run.
+    """Check the runs of an experiment, and show them with the numbers of those that have finished.
 
-    NAME is one that ships, a file, or a folder with an experiment.yaml. Nothing is run.
+    NAME is an experiment that ships, a file, or a folder with an experiment.yaml. The command starts no run.
     """
     from eeon_experiments import files, store
     from eeon_experiments.expand import expand

@@ -79,7 +79,7 @@ def show_comparison(compared: Compared, found: Sequence[Comparison]) -> None:
                 table.add_row(*point, str(one.pairs), short(one.first), short(one.second), _change(one))
         click.echo(f"{words(column)}:")
         console().print(table)
-    click.echo("a pair: two runs of one seed that differ in nothing else")
+    click.echo("a pair: two runs of the same seed that differ in this axis only")
 
 
 def _change(one: Comparison) -> str:

@@ -22,7 +22,7 @@ _COMMITTED = "docs/results"
     type=click.Path(file_okay=False, path_type=Path),
     default=_RESULTS,
     show_default=True,
-    help="Folder that has a folder of results for each experiment.",
+    help="Folder with one folder of results per experiment.",
 )
 @click.option(
     "-o",
@@ -36,17 +36,17 @@ _COMMITTED = "docs/results"
     "--html",
     "html_path",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="Write it as one HTML page as well.",
+    help="Also write the report as one HTML page.",
 )
-@click.option("--quick", is_flag=True, help="The scaled-down forms: folders RESULTS/NAME-quick.")
+@click.option("--quick", is_flag=True, help="Use the scaled-down forms, in folders RESULTS/NAME-quick.")
 @reports_errors
 def report(names: tuple[str, ...], results: Path, output: Path, html_path: Path | None, quick: bool) -> None:
-    """Write a page with every claim: what the paper says, what was measured, whether they agree.
+    """Write a page that compares every claim of the papers with the measurements.
 
-    Without NAME: all experiments that ship. NAME is one of them, a file, or a folder with an experiment.yaml;
-    of one without claims the page has the numbers of its points and a picture for each axis, and
-    data/NAME/points.csv has all of them. The page stands in OUTPUT/README.md with its figures and data beside
-    it. What was not run is said, not guessed.
+    NAME is an experiment that ships, a file, or a folder with an experiment.yaml. Without NAME, the report
+    covers all experiments that ship. For an experiment without claims, the page has the numbers of its points
+    and a picture for each axis, and data/NAME/points.csv has all numbers. The page is OUTPUT/README.md, with
+    its figures and data beside it. It names the runs that are missing.
 
     \b
     eeon experiment report

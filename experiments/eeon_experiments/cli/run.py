@@ -63,13 +63,13 @@ def _selection(function: _F) -> _F:
             "--only",
             multiple=True,
             metavar="AXIS=VALUE,...",
-            help="Only points with these values, for example buffer=shallow,queue=red_1ms,codel_1; may be "
-            "repeated.",
+            help="Only points with these values, for example buffer=shallow,queue=red_1ms,codel_1; "
+            "repeatable.",
         ),
         click.option(
             "--seeds", callback=_seeds, metavar="N,N,...", help="Seeds.  [default: those of the file]"
         ),
-        click.option("--quick", is_flag=True, help="The scaled-down form."),
+        click.option("--quick", is_flag=True, help="Use the scaled-down form."),
         click.argument("name", metavar="NAME|FILE"),
     ):
         function = option(function)
@@ -82,11 +82,13 @@ def _selection(function: _F) -> _F:
     "--workers",
     type=click.IntRange(1, 1024),
     default=None,
-    help="Runs at a time.  [default: the number of cores]",
+    help="Number of parallel runs.  [default: the number of cores]",
 )
 @column_option
-@click.option("--dask", metavar="ADDRESS", help="Run on the Dask cluster whose scheduler is there.")
-@click.option("--dry-run", is_flag=True, help="Say how many runs there are and would be run; run none.")
+@click.option("--dask", metavar="ADDRESS", help="Run on the Dask cluster with the scheduler at this address.")
+@click.option(
+    "--dry-run", is_flag=True, help="Show how many runs there are and how many would start; start none."
+)
 @reports_errors
 def run(
     name: str,
@@ -99,11 +101,12 @@ def run(
     dask: str | None,
     dry_run: bool,
 ) -> None:
-    """Run an experiment: what is missing of it, and what failed before.
+    """Run the missing and the failed runs of an experiment.
 
-    NAME is one that ships, a file, or a folder with an experiment.yaml. All files and all runs are checked
-    before the first one starts. Every result is kept as it comes: after an interruption the same command goes
-    on. At the end the numbers of the points are shown; `eeon experiment show` shows all of them again.
+    NAME is an experiment that ships, a file, or a folder with an experiment.yaml. The command checks all
+    files and all runs before the first run starts. It stores every result at once: after an interruption, the
+    same command continues. At the end it shows the numbers of the points; `eeon experiment show` shows all of
+    them again.
     """
     from eeon_experiments import store
     from eeon_experiments.report import points
@@ -115,7 +118,7 @@ def run(
         raise InputError("--workers", str(workers), "is not for --dask: its cluster has workers of its own")
     state = sweep.state()
     runs = counted(len(state.finished), "run")
-    click.echo(f"{folder}: {runs} there, {len(state.to_run)} to be run")
+    click.echo(f"{folder}: {runs} finished, {len(state.to_run)} to run")
     _tell_estimate(sweep, state)
     if dry_run:
         return
@@ -141,7 +144,7 @@ def run(
                 "command goes on"
             ) from error
     for line in results.refused:
-        click.echo(f"left aside: {line}")
+        click.echo(f"not used: {line}")
     found = points.points(runs_of(results.finished, {}))
     show_points(found, wanted, MOST_ROWS)
     click.echo(f"{len(results.finished)} rows in {folder / store.ROWS}")
@@ -162,7 +165,7 @@ def run(
 def status(
     name: str, quick: bool, seeds: list[int] | None, only: tuple[str, ...], output: Path | None, as_json: bool
 ) -> None:
-    """Show how much of an experiment has been run, and what failed."""
+    """Show which runs of an experiment have finished, and which have failed."""
     sweep, folder = _sweep(name, quick, seeds, only, output)
     state = sweep.state()
     if as_json:
@@ -191,20 +194,20 @@ def status(
 @click.command()
 @_selection
 @click.option(
-    "--pcapng", type=_FILE, help="Write every packet at every port, with the reason of its verdict."
+    "--pcapng", type=_FILE, help="Write every packet at every port, with the reason for its verdict."
 )
 @click.option(
     "--perfetto", type=_FILE, help="Write queues, sleep and packets over time, for ui.perfetto.dev."
 )
 @click.option(
-    "--html", type=_FILE, help="Write a page to look into the run, with what senders did after a mark."
+    "--html", type=_FILE, help="Write a page for examining the run, with the senders' reactions to marks."
 )
 @click.option(
     "--hops",
     type=click.IntRange(1, 10_000_000),
     default=DEFAULT_LIMIT,
     show_default=True,
-    help="Most events that are recorded; 64 bytes each.",
+    help="Maximum number of recorded events; 64 bytes each.",
 )
 @reports_errors
 def trace(
@@ -218,9 +221,9 @@ def trace(
     html: Path | None,
     hops: int,
 ) -> None:
-    """Run one point of an experiment again, and write what happened to its packets by hop.
+    """Repeat one point of an experiment, and record what happened to its packets at each hop.
 
-    --only and --seeds choose the point. No result is kept.
+    --only and --seeds choose the point. The result is not stored.
     """
     from eeon_tools.hops import pcapng as pcapng_file
 
@@ -298,12 +301,12 @@ def _tell_estimate(sweep: Sweep, state: State) -> None:
         return
     likely = sweep.estimate()
     if likely is None:
-        click.echo("how long that takes is not known: no run of this form has been made")
+        click.echo("how long this takes is not known: no run of this form has finished")
         return
     megabytes = likely.peak_rss_bytes / 1e6
     click.echo(
-        f"likely {rough_time(likely.cpu_seconds)} of processor time and {megabytes:.0f} MB for each worker, "
-        f"by {counted(likely.rows, 'row')} in {likely.folder}"
+        f"likely {rough_time(likely.cpu_seconds)} of processor time and {megabytes:.0f} MB per worker, "
+        f"from {counted(likely.rows, 'row')} in {likely.folder}"
     )
 
 
@@ -324,7 +327,7 @@ def _tell_alike(results: Results) -> None:
         seeds = ", ".join(str(seed) for seed in sorted({row.seed for row in rows}))
         click.echo(
             f"warning: {axes}{', ' if axes else ''}seeds {seeds}: the same numbers. Nothing in this workload "
-            "is drawn, so that one seed says as much, and a spread over them is not a confidence interval",
+            "is drawn, so one seed is enough, and a spread over seeds is not a confidence interval",
             err=True,
         )
     more = len(alike) - _SHOWN_FAILURES

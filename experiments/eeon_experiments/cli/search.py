@@ -45,17 +45,21 @@ _FILE = click.Path(dir_okay=False, path_type=Path)
     "--workers",
     type=click.IntRange(1, 1024),
     default=None,
-    help="Runs at a time.  [default: the number of cores]",
+    help="Number of parallel runs.  [default: the number of cores]",
 )
-@click.option("--dask", metavar="ADDRESS", help="Run on the Dask cluster whose scheduler is there.")
-@click.option("--html", type=_FILE, help="Write the answer as a page, too.")
-@click.option("--pages", is_flag=True, help="With --html: pages about one run of baseline and best, too.")
+@click.option("--dask", metavar="ADDRESS", help="Run on the Dask cluster with the scheduler at this address.")
+@click.option("--html", type=_FILE, help="Also write the answer as a page.")
+@click.option(
+    "--pages",
+    is_flag=True,
+    help="With --html: also write a page about one run of the baseline and of the best setting.",
+)
 @click.option(
     "--from-targets",
     "targets_file",
     metavar="TARGETS",
     type=_FILE,
-    help="Begin with what the switches of this targets file run, and the load that they count.",
+    help="Begin with the settings that this targets file's switches run, and with the load that they count.",
 )
 @click.option(
     "--over",
@@ -69,9 +73,11 @@ _FILE = click.Path(dir_okay=False, path_type=Path)
     "kept",
     metavar="JSON",
     type=_FILE,
-    help="With --from-targets: the load from Prometheus' answer to query_range instead.",
+    help="With --from-targets: take the load from Prometheus' response to query_range instead.",
 )
-@click.option("--dry-run", is_flag=True, help="Check everything and say what would be searched; run nothing.")
+@click.option(
+    "--dry-run", is_flag=True, help="Check everything and show what would be searched; run nothing."
+)
 @json_option
 @reports_errors
 def search(
@@ -87,12 +93,12 @@ def search(
     dry_run: bool,
     as_json: bool,
 ) -> None:
-    """Search which setting a fabric should have, and say how sure that is.
+    """Search for the best setting of a fabric, and report its confidence.
 
-    FILE names a fabric, workloads, knobs with their ranges, what is wanted, limits and a budget. Everything
-    is checked before the first run. The best setting found is held against what runs today and against rules
-    of thumb, with seeds that the search has not seen. OUTPUT gets recommended.yaml, which `eeon config
-    apply -c` takes, and answer.json. After an interruption the same command goes on.
+    FILE names a fabric, workloads, knobs with their ranges, objectives, limits and a budget. The command
+    checks everything before the first run. It compares the best setting found with the baseline and with
+    rules of thumb, on seeds that the search did not use. It writes recommended.yaml, which `eeon config apply
+    -c` takes, and answer.json into OUTPUT. After an interruption, the same command continues.
 
     \b
     eeon tune examples/tune/shuffle.yaml
@@ -211,8 +217,8 @@ def _plan(found: Tune, compared: list[str]) -> str:
     against = ", ".join(["the baseline", *compared])
     settings, varied = counted(found.space.size(), "setting"), counted(len(found.space.knobs), "knob")
     return (
-        f"{file.name}: valid; {settings} of {varied}; {budget}, {each} for a setting; the best is held "
-        f"against {against} on {len(file.held_back)} seeds"
+        f"{file.name}: valid; {settings} of {varied}; {budget}, {each} per setting; the best is compared "
+        f"with {against} on {len(file.held_back)} seeds"
     )
 
 

@@ -39,31 +39,31 @@ _LEAST_BYTES = 1000
 
 
 class Promise(Strict):
-    """What must hold of a column in every run."""
+    """A condition on a column that must hold in every run."""
 
     at_most: Annotated[float, Field(ge=0, allow_inf_nan=False)]
-    """The most that it may be."""
+    """Largest value that the column may have."""
 
 
 class AttackFile(Strict):
-    """What `eeon tune attack` attacks, and with what."""
+    """An attack of `eeon tune attack`: its fabric, promises and traffic."""
 
     name: Name
     """Name of the attack, and of its folder of results."""
     base: Overlay
-    """Settings of every run, as of an experiment, but for the workload."""
+    """Settings of every run, as for an experiment, but without the workload."""
     promises: Annotated[dict[str, Promise], Field(min_length=1)] = {"drops": Promise(at_most=0)}  # noqa: RUF012
-    """What must hold, by column."""
+    """Conditions that must hold, by column."""
     flows: Annotated[int, Field(strict=True, ge=2, le=1000)] = 12
-    """Most flows of a lot."""
+    """Maximum number of flows in a random set."""
     sizes: Annotated[list[SizeText], Field(min_length=1)] = [Bytes(30_000), Bytes(300_000), Bytes(1_000_000)]  # noqa: RUF012
-    """Sizes of flows."""
+    """Sizes of the flows."""
     within: PositiveDurationText = Duration(200_000_000)
-    """Flows begin within this time."""
+    """Time within which all flows start."""
     runs: Annotated[int, Field(strict=True, ge=1, le=100_000)] = 200
-    """Runs of a twin, shrinking included."""
+    """Number of runs of a twin, shrinking included."""
     seed: Annotated[int, Field(strict=True, ge=0, le=2**32 - 1)] = 1
-    """Of the draws."""
+    """Seed of the draws."""
 
 
 @dataclass(frozen=True)

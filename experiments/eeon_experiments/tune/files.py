@@ -42,20 +42,20 @@ class KnobEntry(Strict):
         Field(min_length=1),
         BeforeValidator(_paths),
     ]
-    """Dotted path of the configuration that it sets, such as `profiles.queue.fabric.aqm.threshold`; a list
-    sets several to one value."""
+    """Dotted path of the configuration key that the knob sets, such as `profiles.queue.fabric.aqm.threshold`;
+    a list sets several keys to one value."""
     low: str | float | None = Field(default=None, alias="from")
-    """The least value, in the configuration's units."""
+    """The smallest value, in the configuration's units."""
     high: str | float | None = Field(default=None, alias="to")
     """The largest value."""
     steps: Annotated[int, Field(strict=True, ge=2, le=MAX_STEPS)] = 16
-    """How many values from the least to the largest are tried at most."""
+    """Maximum number of values, from the smallest to the largest, that the search tries."""
     log: Annotated[bool, Field(strict=True)] = False
-    """Values lie as multiples of each other, not at equal distances."""
+    """Whether the values are spaced logarithmically instead of linearly."""
     choices: list[Value] | None = None
     """Values without an order, such as names of profiles, or mappings."""
     when: dict[str, list[Value]] = Field(default_factory=dict)
-    """Only where other knobs have one of these values: `{mode: [red]}`."""
+    """The knob applies only if other knobs have one of these values: `{mode: [red]}`."""
 
     @model_validator(mode="after")
     def _range_or_choices(self) -> Self:
@@ -72,16 +72,16 @@ class KnobEntry(Strict):
 
 
 class LimitEntry(Strict):
-    """What a column may be at most or at least."""
+    """Upper or lower limit of a column."""
 
     at_most: Annotated[float, Field(ge=0, allow_inf_nan=False)] | None = None
     """For every seed."""
     at_least: Annotated[float, Field(ge=0, allow_inf_nan=False)] | None = None
     """For every seed."""
     above_baseline: ShareText | None = None
-    """At most so much above the baseline's, in the mean over seeds: `2%`."""
+    """Maximum increase over the baseline, in the mean over seeds: `2%`."""
     below_baseline: ShareText | None = None
-    """At most so much below the baseline's."""
+    """Maximum decrease below the baseline."""
 
     @model_validator(mode="after")
     def _possible(self) -> Self:
@@ -95,12 +95,12 @@ class LimitEntry(Strict):
 
 
 class Budget(Strict):
-    """What the search may cost; held-back seeds and scans come on top."""
+    """Limits on the cost of the search. The runs of held-back seeds and scans are additional."""
 
     runs: Annotated[int, Field(strict=True, ge=1, le=100_000)] | None = None
-    """Runs of a twin: each setting takes one for every workload and seed."""
+    """Number of runs of a twin: each setting takes one per workload and seed."""
     minutes: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = None
-    """Minutes of processor time of the runs."""
+    """Processor time of the runs in minutes."""
 
     @model_validator(mode="after")
     def _some(self) -> Self:
@@ -113,51 +113,51 @@ Goal = Literal["least", "most"]
 
 
 class TuneFile(Strict):
-    """What `eeon tune` searches, and for what."""
+    """A search of `eeon tune`: its settings, objectives and limits."""
 
     name: Name
     """Name of the search, and of its folder of results."""
     title: str = ""
-    """What it is for, in a line."""
+    """Purpose of the search, in one line."""
     base: Overlay
-    """Settings of every run; its keys are those of a run of an experiment. `config` is what runs today, the
-    baseline; without it, `drop_tail`."""
+    """Settings of every run; its keys are those of a run of an experiment. `config` is the baseline, the
+    settings that run today. The default is `drop_tail`."""
     workloads: Overlays = {"base": {}}  # noqa: RUF012
-    """Workloads by name, each laid over `base`. Without: that of `base`."""
+    """Workloads by name, each an overlay on `base`. The default is the workload of `base`."""
     weights: dict[str, Annotated[float, Field(gt=0, allow_inf_nan=False)]] = Field(default_factory=dict)
-    """What a workload or an objective counts beside the others, by its name; 1 unless given."""
+    """Weights of workloads and objectives, by name. The default is 1."""
     candidate: Overlay = Field(default_factory=dict)
-    """Laid over `base` for every setting that is tried, below its knobs' values, and not for the baseline:
-    for example the AQM whose threshold varies, and the TCP that obeys it."""
+    """Overlay on `base` for every setting that is tried, below the values of its knobs, but not for the
+    baseline: for example the AQM whose threshold varies, and the TCP that reacts to it."""
     small: Overlay = Field(default_factory=dict)
-    """Laid over every workload for a first, cheap run of each setting with the first seed, such as a shorter
-    duration: a setting behind the median of those before it is dropped. Such runs do not count as `runs` of
-    the budget."""
+    """Overlay on every workload, such as a shorter duration, for a first, cheap run of each setting with the
+    first seed: the search drops a setting that is worse than the median of the settings before it. These runs
+    do not count as `runs` of the budget."""
     knobs: Annotated[dict[AxisName, KnobEntry], Field(min_length=1)]
-    """What may vary, by name."""
+    """The knobs, which may vary, by name."""
     objectives: Annotated[dict[str, Goal], Field(min_length=1)]
-    """What is wanted, as columns of a row: `runtime_seconds: least`, `throughput_per_node_bps: most`; also
+    """Objectives, as columns of a row: `runtime_seconds: least`, `throughput_per_node_bps: most`; also
     `drops`, the packets that switches and NICs dropped."""
     limits: dict[str, LimitEntry] = Field(default_factory=dict)
-    """What must hold, by column."""
+    """Conditions that must hold, by column."""
     budget: Budget = Budget(runs=64)
-    """What the search may cost."""
+    """Limits on the cost of the search."""
     seeds: Seeds = [1]  # noqa: RUF012
     """Seeds of the search."""
     held_back: Seeds = [101, 102, 103, 104, 105]  # noqa: RUF012
-    """Seeds that the search does not see, for how sure the answer is; at least three."""
+    """Seeds that the search does not use, to measure the confidence of the answer; at least three."""
     same: ShareText = 0.01
-    """Differences up to this are none that matters."""
+    """Largest difference that does not matter."""
     scan: Annotated[int, Field(strict=True, ge=0, le=MAX_STEPS)] = 7
-    """Values of each knob that are run with the held-back seeds around the best setting, to say which are the
-    same; 0 for none."""
+    """Number of values of each knob, around the best setting, that run with the held-back seeds to find those
+    without a difference; 0 for none."""
     rules: Overlays = Field(default_factory=dict)
-    """Settings to compare with, each laid over `base`; rules of thumb for the knobs' queue profiles are
-    there already."""
+    """Settings to compare with, each an overlay on `base`. Rules of thumb for the knobs' queue profiles are
+    included automatically."""
     target: Literal["twin", "bmv2", "sonic"] = "twin"
-    """Where the configuration is to run: a knob that it lacks is refused."""
+    """The target on which the configuration is to run. A knob that the target lacks is refused."""
     sampler_seed: Annotated[int, Field(strict=True, ge=0, le=2**32 - 1)] = 1
-    """Of the sampler's draws."""
+    """Seed of the sampler's draws."""
 
 
 @dataclass(frozen=True)

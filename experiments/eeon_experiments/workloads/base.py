@@ -31,11 +31,13 @@ class Application(Strict):
     """Base of all kinds. A subclass has `kind: Literal["..."]`, `_own`, and `broken` if it names hosts."""
 
     background: Flag = False
-    """A run ends when everything that is not in the background has finished."""
+    """Whether the application is in the background: a run ends when all applications in the foreground have
+    finished."""
     dscp: Annotated[int, Field(strict=True, ge=0, le=63)] = 0
-    """DSCP of all its packets, in both directions: which of the configuration's `classes` they belong to."""
+    """DSCP of all packets of the application, in both directions. It selects one of the configuration's
+    `classes`."""
     tcp: Tcp | None = None
-    """TCP settings of this application's connections; what is left out is as in the run's `tcp`."""
+    """TCP settings of this application's connections. Keys that are left out come from the run's `tcp`."""
 
     def broken(self, topology: Topology) -> Iterator[Broken]:
         """Yields what does not fit this fabric."""

@@ -47,17 +47,17 @@ class Pareto(Strict):
 
 
 class Sizes(Strict):
-    """How large flows are: one of these, or the name of a distribution that ships (`websearch`, `datamining`,
-    `fb_hadoop`, `ali_storage_2019`, `google_rpc_2008`), or a file beside the experiment's with
-    `bytes probability` a line, in fractions or in percent."""
+    """Flow sizes: one of these keys, or the name of a distribution that ships (`websearch`, `datamining`,
+    `fb_hadoop`, `ali_storage_2019`, `google_rpc_2008`), or a file, relative to the experiment's file, with
+    one line `bytes probability` per size, in fractions or in percent."""
 
     points: Annotated[list[Point], Field(min_length=2)] | None = None
-    """A cumulative distribution: bytes, and the share of flows with at most that size, up to 1. Between
-    two points the size is linear in the share."""
+    """Cumulative distribution: pairs of bytes and the share of flows with at most that size, up to 1. Between
+    two points, the size is linear in the share."""
     constant: SizeText | None = None
-    """All have this size."""
+    """Size of all flows."""
     uniform: Annotated[list[SizeText], Field(min_length=2, max_length=2)] | None = None
-    """Smallest and largest."""
+    """Smallest and largest size."""
     exponential: SizeText | None = None
     """Mean."""
     lognormal: Lognormal | None = None
@@ -91,7 +91,7 @@ class Sizes(Strict):
 
 
 class LognormalGaps(Strict):
-    """Lognormal times between flows, which come in bursts."""
+    """Lognormal times between flows, which makes them arrive in bursts."""
 
     lognormal: Annotated[float, Field(ge=0, le=4)]
     """Standard deviation of the logarithm, at most 4."""
@@ -109,13 +109,13 @@ class ListedFlow(Strict):
     """One flow of a list."""
 
     source: str | HostNumber
-    """The host that sends: its name, or its number in the fabric's order, from 0."""
+    """The sending host: its name, or its number in the fabric's order, from 0."""
     destination: str | HostNumber
-    """The host that receives."""
+    """The receiving host."""
     bytes: Annotated[int, Field(strict=True, ge=1, lt=2**63)]
     """Payload."""
     at_ps: Annotated[int, Field(strict=True, ge=0, lt=2**63)]
-    """When it begins, in picoseconds."""
+    """Start time in picoseconds."""
 
 
 def _named(value: object) -> object:
@@ -133,35 +133,35 @@ def _name(host: str | int, names: list[str]) -> str:
 
 
 class Flows(Application):
-    """Flows at their times, whatever becomes of the others, each over a connection of its own. A run ends
-    when all that are measured have ended."""
+    """Flows that start at given times, independently of each other, each over its own connection. A run ends
+    when all measured flows have ended."""
 
     kind: Literal["flows"]
     """`flows`."""
     listed: Annotated[list[ListedFlow], Field(min_length=1), BeforeValidator(_listed)] | None = None
-    """A file of flows beside the experiment's, instead of all that says how flows are drawn: CSV with source,
-    destination, bytes, start (with its unit, or seconds), or HPCC's `flow.txt`, or htsim's connection matrix
-    (`.cm`, start in picoseconds), whose hosts are numbers in the fabric's order, from 0. Ports, classes and
-    priorities of these are not used."""
+    """A file of flows, relative to the experiment's file, instead of the keys that describe random flows: CSV
+    with source, destination, bytes and start (with its unit, or in seconds), HPCC's `flow.txt`, or htsim's
+    connection matrix (`.cm`, start in picoseconds). In the last two, hosts are numbers in the fabric's order,
+    from 0; ports, classes and priorities are ignored."""
     sizes: Annotated[Sizes, BeforeValidator(_named)] | None = None
-    """How large flows are: a name that ships, a file, or one of [Sizes](#sizes)."""
+    """Flow sizes: the name of a distribution that ships, a file, or one of [Sizes](#sizes)."""
     load: PositiveShareText | None = None
-    """Payload that each sending host begins to send, in per cent of its link's rate."""
+    """Payload of the flows that each sending host starts, as a percentage of its link's rate."""
     pattern: Literal["all_to_all", "permutation", "between_racks", "to_one_rack"] = "all_to_all"
-    """Who sends to whom: to any other host, always to the same drawn host, to any host of another rack, or
-    from other racks to hosts of one. A rack is the hosts of one leaf."""
+    """Destinations of each host's flows: any other host, always the same random host, any host of another
+    rack, or, from the other racks, the hosts of one rack. A rack is the hosts of one leaf."""
     rack: str | None = None
     """The leaf whose hosts `to_one_rack` sends to; the first by default."""
     gaps: Annotated[Literal["poisson", "fixed"] | LognormalGaps, BeforeValidator(_gaps)] = "poisson"
-    """Times between the flows of a host: exponential, all the same from a drawn moment on, or lognormal."""
+    """Times between the flows of a host: exponential, constant from a random moment on, or lognormal."""
     duration: PositiveDurationText | None = None
-    """Flows begin for so long."""
+    """Time during which flows start."""
     warm_up: DurationText = Duration(0)
-    """Flows that begin earlier are sent and not measured."""
+    """Flows that start before this time are sent but not measured."""
     cool_down: DurationText = Duration(0)
-    """Flows that begin later than so long before the end are sent and not measured."""
+    """Flows that start within this time before the end are sent but not measured."""
     rows: Flag = False
-    """Keep a row for each flow: `runs/ID.flows.csv.xz`."""
+    """Store one row per flow: `runs/ID.flows.csv.xz`."""
 
     @model_validator(mode="after")
     def _list_or_drawn(self) -> Self:

@@ -65,24 +65,24 @@ BENCHMARKS: Mapping[str, Benchmark] = {
 
 
 class JobMix(Cluster):
-    """Jobs in random order at random times, as many as keep the cores busy to a given share."""
+    """Jobs in random order at random times, at the rate that keeps a given share of the cores busy."""
 
     kind: Literal["job_mix"]
     """`job_mix`."""
     load: PositiveShareText
-    """Share of all workers' cores that work while jobs arrive, for example 40%."""
+    """Share of all workers' cores that are busy while jobs arrive, for example 40%."""
     arrivals: PositiveDurationText
-    """For how long jobs arrive."""
+    """Time for which jobs arrive."""
     shares: dict[Kind, Share] = Field(default={"terasort": 1, "search": 1, "index": 1}, min_length=1)
-    """How many jobs of each kind, relative to each other."""
+    """Relative number of jobs of each kind."""
     maps: Count = 10
-    """Map tasks of a job."""
+    """Number of map tasks per job."""
     reducers: Count = 1
-    """Reduce tasks of a job."""
+    """Number of reduce tasks per job."""
     block: SizeText = Bytes(64_000_000)
-    """Input of one map."""
+    """Input of one map task."""
     cores: Count = 4
-    """Cores of a worker. The papers' nodes have two processors with two cores."""
+    """Number of cores per worker. The papers' nodes have two processors with two cores."""
 
     def broken(self, topology: Topology) -> Iterator[Broken]:
         """Yields a load that no mix can have, and what the cluster finds."""

@@ -53,19 +53,19 @@ class Cost(Strict):
     """CPU work of a job's tasks, in cycles."""
 
     startup_cycles: Number
-    """Of each task, before anything else: the start of its JVM."""
+    """Cycles of each task before anything else: the start of its JVM."""
     map_cycles_per_byte: Number
-    """Of a map, for each byte of its split."""
+    """Cycles of a map task per byte of its split."""
     sort_cycles_per_byte: Number
-    """Of a map, for each byte of its output."""
+    """Cycles of a map task per byte of its output."""
     merge_cycles: Number
-    """Of a reducer, for its last merge."""
+    """Cycles of a reducer for its last merge."""
     wrapup_cycles: Number
-    """Of a map, at its end."""
+    """Cycles of a map task at its end."""
     reduce_start_cycles: Number
-    """Of a reducer, once it has everything, for its sort."""
+    """Cycles of a reducer for its sort, once it has all data."""
     reduce_cycles_per_byte: Number
-    """Of a reducer, for each byte that it got."""
+    """Cycles of a reducer per byte that it received."""
 
     def engine(self) -> CostSpec:
         """Returns the cost as the engine reads it."""
@@ -92,19 +92,19 @@ class Job(Strict):
     """One job. Its name is its key."""
 
     arrival: DurationText = Duration(0)
-    """When it is submitted."""
+    """Time at which the job is submitted."""
     maps: Count
-    """Map tasks; each reads its share of the input."""
+    """Number of map tasks; each reads its share of the input."""
     reducers: Count
-    """Reduce tasks."""
+    """Number of reduce tasks."""
     input: SizeText
-    """What the maps read."""
+    """Bytes that the map tasks read."""
     shuffle: AnySizeText
-    """What the maps write and the reducers fetch."""
+    """Bytes that the map tasks write and the reducers fetch."""
     output: AnySizeText
-    """What the reducers write."""
+    """Bytes that the reducers write."""
     cost: Annotated[Cost, BeforeValidator(_named)] = Cost(**COSTS["terasort"])
-    """CPU work: the name of a profile, or its figures."""
+    """CPU work: the name of a profile, or its values."""
 
     def engine(self, name: str) -> JobSpec:
         """Returns the job as the engine reads it."""
@@ -125,12 +125,13 @@ def _parallel(value: object) -> object:
 
 
 class Locality(Strict):
-    """Where input blocks lie."""
+    """Placement of input blocks."""
 
     replicas: Count = 3
-    """Copies of each block, on seeded hosts. A map without a local one reads its split over TCP."""
+    """Number of copies of each block, on hosts drawn from the seed. A map task without a local copy reads its
+    split over TCP."""
     read: Literal["drawn", "nearest"] = "drawn"
-    """Which copy it reads: the first as they were drawn, or one under its own leaf where there is one (as
+    """Which copy a map task reads: the first one drawn, or one under its own leaf if there is one (as in
     HDFS)."""
 
     def engine(self, topology: Topology) -> LocalitySpec:
@@ -146,35 +147,35 @@ class Cluster(Application):
     """A Hadoop cluster: its hosts and settings. Jobs are what subclasses add."""
 
     workers: Annotated[list[str], Field(min_length=1)] | None = None
-    """The hosts of the cluster, default all of the fabric."""
+    """The hosts of the cluster. The default is all hosts of the fabric."""
     reserved: CountOrNone = 1
-    """How many hosts, from the first on, run no tasks: name node and job tracker."""
+    """Number of hosts, from the first on, that run no tasks: name node and job tracker."""
     map_slots: Count = 2
-    """Maps that a host runs at a time."""
+    """Number of map tasks that a host runs at a time."""
     reduce_slots: Count = 2
-    """Reducers that a host runs at a time."""
+    """Number of reduce tasks that a host runs at a time."""
     heartbeat: PositiveDurationText = Duration(10**12)
-    """Interval at which a host reports and is given work."""
+    """Interval at which a host reports and receives work."""
     tasks_per_heartbeat: Count = 2
-    """Tasks that a host is given at a time."""
+    """Number of tasks that a host receives at a time."""
     cpu: FrequencyText | None = None
     """Clock of a core; default 2.5GHz."""
     disk_read: ByteRateText | None = None
-    """Rate of reading; default 280MiB/s."""
+    """Read rate of the disk; default 280MiB/s."""
     disk_write: ByteRateText | None = None
-    """Rate of writing; default 75MiB/s."""
+    """Write rate of the disk; default 75MiB/s."""
     parallel_fetches: Annotated[Count | None, BeforeValidator(_parallel)] = 5
-    """Fetches of one reducer at a time; `all` is from all maps at once."""
+    """Number of parallel fetches of one reducer; `all` fetches from all maps at once."""
     noise_sigma: Annotated[float, Field(ge=0, le=2, allow_inf_nan=False)] | None = None
-    """Sigma of the log-normal factor on a task's work; default ln 1.10."""
+    """Sigma of the log-normal factor of a task's work; default ln 1.10."""
     request: SmallSizeText | None = None
     """Size of a fetch's request; default 280B."""
     slowstart: ShareText = 0.05
-    """Share of the maps that must be done before reducers are scheduled."""
+    """Share of the map tasks that must finish before reducers are scheduled."""
     locality: Locality = Locality()
-    """Where the input's blocks lie."""
+    """Placement of the input's blocks."""
     output_replication: Count = 1
-    """Copies of the output; one is written locally, the others over TCP."""
+    """Number of copies of the output. One is written locally, the others over TCP."""
 
     def worker_hosts(self, topology: Topology) -> list[str]:
         """Returns the hosts that run tasks."""
@@ -224,7 +225,7 @@ class Cluster(Application):
 
 
 class MapReduce(Cluster):
-    """Jobs that are given one by one."""
+    """MapReduce jobs, listed one by one."""
 
     kind: Literal["mapreduce"]
     """`mapreduce`."""

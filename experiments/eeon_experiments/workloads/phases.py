@@ -25,20 +25,20 @@ Extent = Annotated[int, Field(strict=True, ge=1, le=65_536)]
 
 
 class Step(Strict):
-    """All ranks compute, then send; the step ends when all has arrived."""
+    """All ranks compute, then send. The step ends when everything has arrived."""
 
     compute: DurationText = Duration(0)
-    """How long each rank computes first."""
+    """Time for which each rank computes first."""
     pattern: Literal["all_to_all", "exchange", "shift", "torus"]
-    """Who sends to whom. `all_to_all`: every rank to every other. `exchange`: rank i with rank i xor
-    `distance`. `shift`: rank i to rank i + `distance`, round the end. `torus`: every rank to both neighbours
-    in each dimension of `grid`."""
+    """Destinations of the messages. `all_to_all`: every rank sends to every other. `exchange`: rank i
+    exchanges with rank i xor `distance`. `shift`: rank i sends to rank i + `distance`, modulo the number of
+    ranks. `torus`: every rank sends to both neighbours in each dimension of `grid`."""
     size: SizeText
     """Payload of each message."""
     distance: Extent | None = None
-    """Of `exchange` and `shift`."""
+    """Distance of `exchange` and `shift`."""
     grid: Annotated[list[Extent], Field(min_length=1, max_length=3)] | None = None
-    """Of `torus`: the number of ranks in each dimension; the last counts fastest."""
+    """For `torus`: number of ranks in each dimension; the last dimension varies fastest."""
 
     @model_validator(mode="after")
     def _has_what_it_needs(self) -> Self:
@@ -100,20 +100,20 @@ def _neighbours(rank: int, grid: list[int]) -> Iterator[int]:
 
 class Phases(Application):
     """Phases of computation and communication: all ranks compute, send, and wait until everything has
-    arrived, again and again."""
+    arrived, repeatedly."""
 
     kind: Literal["phases"]
     """`phases`."""
     ranks: Annotated[list[str], Field(min_length=_FEWEST_RANKS)] | None = None
-    """The host of each rank, each once; default all."""
+    """The host of each rank; each host appears once. The default is all hosts."""
     iterations: Count
-    """How often all steps are done."""
+    """Number of times that all steps run."""
     steps: Annotated[list[Step], Field(min_length=1)]
-    """What is done, one step after the other."""
+    """The steps, which run one after the other."""
     noise_sigma: Annotated[float, Field(ge=0, le=2, allow_inf_nan=False)] = 0.0
-    """Sigma of the log-normal factor on the time that a rank computes."""
+    """Sigma of the log-normal factor of a rank's computing time."""
     connection: Literal["persistent", "new"] = "persistent"
-    """One connection for each pair of ranks, or a new one for each message."""
+    """One connection per pair of ranks, or a new one per message."""
 
     def broken(self, topology: Topology) -> Iterator[Broken]:
         """Yields hosts that do not exist or are named twice, too few, and patterns that do not fit them."""

@@ -23,17 +23,18 @@ class ScatterGather(Application):
     kind: Literal["scatter_gather"]
     """`scatter_gather`."""
     clients: Annotated[list[str], Field(min_length=1)] | None = None
-    """The hosts that ask, default all. For each query a drawn host of another rack gathers from its own."""
+    """The hosts that send queries. The default is all hosts. For each query, a random host of another rack
+    gathers responses from the hosts of its own rack."""
     request: SizeText | None = None
-    """Size of each question; default 280B."""
+    """Size of each request; default 280B."""
     response: SizeText
-    """What each server answers to the host that gathers."""
+    """Size of each server's response to the gathering host."""
     answer: SizeText
-    """What that host answers to the client."""
+    """Size of the gathering host's response to the client."""
     mean_interval: PositiveDurationText
-    """Mean time between a client's queries; exponential, seeded."""
+    """Mean time between a client's queries; exponential, drawn from the seed."""
     queries: Count | None = None
-    """Queries of each client; may be left out in the background."""
+    """Number of queries per client. It may be left out for an application in the background."""
 
     def broken(self, topology: Topology) -> Iterator[Broken]:
         """Yields hosts that do not exist, racks of one host, and queries without end."""

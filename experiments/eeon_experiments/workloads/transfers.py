@@ -39,9 +39,9 @@ class Transfer(Strict):
     """One connection that carries bytes one way."""
 
     source: str
-    """The host that sends."""
+    """The sending host."""
     destination: str
-    """The host that receives."""
+    """The receiving host."""
     size: SizeText
     """Payload."""
 
@@ -50,26 +50,26 @@ class Coflow(Strict):
     """Transfers that belong together. Its name is its key."""
 
     at: DurationText = Duration(0)
-    """When all its connections are opened."""
+    """Time at which all its connections are opened."""
     transfers: Annotated[list[Transfer], Field(min_length=1)]
-    """What is sent."""
+    """The transfers of the coflow."""
 
 
 class CoflowFile(Strict):
-    """Coflows of a file in the form of github.com/coflow/coflow-benchmark, in closed loop. A rack of the file
-    is a host; racks are dealt over the leaves in turn, and a mapper and a reducer on one host send nothing.
-    A coflow of which nothing is sent is left out."""
+    """Coflows of a file in the format of github.com/coflow/coflow-benchmark, in closed loop. A rack of the
+    file is a host. Racks are assigned to the leaves in turn. A mapper sends nothing to a reducer on the same
+    host. A coflow without transfers between hosts is left out."""
 
     file: str
-    """The file, beside the experiment's."""
+    """The file, relative to the experiment's file."""
     first: Count = 1
-    """The first coflow that is taken; the run begins with its arrival."""
+    """Number of the first coflow to use; the run begins with its arrival."""
     last: Count | None = None
-    """The last one; without it, all that follow."""
+    """Number of the last coflow to use. The default is all that follow."""
     scale: Positive = 1.0
-    """Every transfer has this part of its bytes."""
+    """Factor applied to the size of every transfer."""
     time_scale: Positive = 1.0
-    """By which factor arrivals come faster."""
+    """Factor applied to the speed of arrivals."""
 
     def read(self, path: Path, topology: Topology) -> dict[str, object]:
         """Returns the coflows by name, as a workload has them. Raises CoflowError."""
@@ -97,7 +97,7 @@ def _form(value: object) -> str:
 
 
 class Coflows(Application):
-    """Sets of transfers, each at its time: permutations, one incast, traces."""
+    """Sets of transfers at given times: permutations, one incast, traces."""
 
     kind: Literal["coflows"]
     """`coflows`."""
@@ -142,20 +142,20 @@ class Coflows(Application):
 
 
 class Incast(Application):
-    """A client asks all servers at once, and again when all have answered."""
+    """A client sends requests to all servers at once, and repeats this when all have responded."""
 
     kind: Literal["incast"]
     """`incast`."""
     client: str
-    """The host that asks."""
+    """The host that sends requests."""
     servers: Annotated[list[str], Field(min_length=1)]
-    """The hosts that answer."""
+    """The hosts that respond."""
     size_per_server: SizeText
-    """What each of them answers."""
+    """Size of each server's response."""
     rounds: Count = 1
-    """How often."""
+    """Number of rounds."""
     think: DurationText = Duration(0)
-    """Between the last answer and the next question."""
+    """Time between the last response and the next request."""
 
     def broken(self, topology: Topology) -> Iterator[Broken]:
         """Yields hosts that do not exist, and a client among its servers."""
@@ -177,22 +177,22 @@ class Incast(Application):
 
 
 class Rpc(Application):
-    """Questions and answers, each pair at random times: latency as an application sees it."""
+    """Requests and responses of host pairs at random times: latency as an application sees it."""
 
     kind: Literal["rpc"]
     """`rpc`."""
     pairs: list[Annotated[list[str], Field(min_length=2, max_length=2)]] | None = None
     """Pairs of client and server."""
     random_pairs: Count | None = None
-    """Instead of `pairs`: this number of random pairs, seeded."""
+    """Number of random pairs, drawn from the seed, instead of `pairs`."""
     request: SmallSizeText
-    """Size of a question."""
+    """Size of a request."""
     response: SizeText
-    """Size of an answer."""
+    """Size of a response."""
     mean_interval: PositiveDurationText
-    """Mean time between a pair's questions; exponential, seeded."""
+    """Mean time between the requests of a pair; exponential, drawn from the seed."""
     connection: Literal["persistent", "new"] = "persistent"
-    """One connection for all, or a new one each time."""
+    """One connection for all requests of a pair, or a new one for each."""
 
     @model_validator(mode="after")
     def _one_way_to_give_pairs(self) -> Self:
@@ -236,24 +236,24 @@ class PoissonFlow(Strict):
     """Frames from one host to another."""
 
     source: str
-    """The host that sends."""
+    """The sending host."""
     destination: str
-    """The host that receives."""
+    """The receiving host."""
     load: PositiveShareText
     """Share of the source's link rate, for example 10%."""
     frame: Annotated[SmallSizeText, AfterValidator(_frame)]
-    """Size of each frame, without FCS: 62B, with its IPv6 and UDP headers, to 9014B."""
+    """Size of each frame without FCS, from 62B, with the IPv6 and UDP headers alone, to 9014B."""
 
 
 class Poisson(Application):
-    """UDP frames with exponential gaps, seeded; nobody answers."""
+    """UDP frames with exponential gaps, drawn from the seed, without responses."""
 
     kind: Literal["poisson"]
     """`poisson`."""
     flows: Annotated[list[PoissonFlow], Field(min_length=1)]
-    """Who sends to whom."""
+    """The flows: source, destination and load."""
     duration: PositiveDurationText
-    """How long."""
+    """Time for which frames are sent."""
 
     def broken(self, topology: Topology) -> Iterator[Broken]:
         """Yields hosts that do not exist, send to themselves, or more than their links take, and TCP."""

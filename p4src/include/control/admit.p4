@@ -24,12 +24,12 @@ control admit(in headers_t hdr, inout metadata_t meta, in standard_metadata_t st
     action admit_to_l3() {
     }
 
-    @brief("The frame is for another station: counted as NOT_ADMITTED and dropped.")
+    @brief("The frame is for another station: it is counted as NOT_ADMITTED and dropped.")
     action not_admitted() {
         meta.verdict = verdict_t.NOT_ADMITTED;
     }
 
-    @brief("The MAC addresses by which the neighbours of each port reach this router.")
+    @brief("The MAC addresses at which the neighbours of each port reach this router.")
     @description("Key: ingress port, destination MAC address.")
     table l3_admit {
         key = {

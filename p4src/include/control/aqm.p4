@@ -14,8 +14,8 @@
 #include "eee.p4"
 #include "occupancy.p4"
 
-@brief("RED's average of the occupancy, where average_shift is above 0.")
-@description("2^-32 of the unit of the thresholds, bytes or packets. Index: port << 3 | priority; that of priority 0 for a port whose AQM is not by queue.")
+@brief("RED's average occupancy, if average_shift is above 0.")
+@description("Unit: 2^-32 of a byte or a packet, like the thresholds. Index: port << 3 | priority; priority 0 for a port whose AQM is not by_queue.")
 @name("red_average")
 register<bit<64>, queue_id_t>(QUEUE_CELLS) red_average;
 
@@ -46,11 +46,11 @@ control aqm(inout metadata_t meta, in standard_metadata_t standard_metadata) {
 
     // RFC 8257 section 3.1: CE when the instantaneous occupancy is above K. Nothing is dropped early.
     // ECT(1) has its own threshold, for L4S (RFC 9331); the controller writes the same number twice where L4S is not used.
-    @brief("Marks ECN-capable packets that find more than a threshold, in the port's queues or in their own.")
+    @brief("Marks ECN-capable packets that find more bytes than a threshold in the port's queues, or in their own queue.")
     action mark_threshold(
         @brief("Bytes, for ECT(0).") byte_count_t threshold_bytes,
-        @brief("Bytes, for ECT(1); as threshold_bytes where ECT(1) has none of its own.") byte_count_t l4s_threshold_bytes,
-        @brief("1 compares what a packet leaves behind, 0 what it finds.") bit<1> at_dequeue) {
+        @brief("Bytes, for ECT(1); equal to threshold_bytes if ECT(1) has no threshold of its own.") byte_count_t l4s_threshold_bytes,
+        @brief("1 compares the bytes that a packet leaves behind, 0 those that it finds.") bit<1> at_dequeue) {
         if (meta.ecn == ecn_t.ECT_0 || meta.ecn == ecn_t.ECT_1) {
             meta.dequeue_threshold_bytes = threshold_bytes;
             if (meta.ecn == ecn_t.ECT_1) {
@@ -65,17 +65,17 @@ control aqm(inout metadata_t meta, in standard_metadata_t standard_metadata) {
 
     // Floyd and Jacobson 1993, without the count since the last mark. With mean_bytes > 0 a packet of mean_bytes has the
     // line's probability, other packets in proportion to their length.
-    @brief("Random early detection: marks or drops with a probability that grows with the queue.")
+    @brief("Random Early Detection: marks or drops packets with a probability that grows with the queue.")
     @action_restriction("min_threshold <= max_threshold && (mean_bytes == 0 || mean_bytes >= 256)")
     action red(
-        @brief("Bytes, or packets where in_packets is 1.") bit<32> min_threshold,
-        @brief("Bytes, or packets where in_packets is 1; above min_threshold.") bit<32> max_threshold,
-        @brief("max_probability * 2^48 / (max_threshold - min_threshold), times 2^8 / mean_bytes where that is above 0.") bit<64> probability_slope,
-        @brief("1: the thresholds are packets.") bit<1> in_packets,
-        @brief("The newest depth weighs 2^-average_shift; 0: no average.") bit<8> average_shift,
+        @brief("Bytes, or packets if in_packets is 1.") bit<32> min_threshold,
+        @brief("Bytes, or packets if in_packets is 1; above min_threshold.") bit<32> max_threshold,
+        @brief("max_probability * 2^48 / (max_threshold - min_threshold), times 2^8 / mean_bytes if mean_bytes is above 0.") bit<64> probability_slope,
+        @brief("1: the thresholds are in packets.") bit<1> in_packets,
+        @brief("The newest depth has the weight 2^-average_shift; 0: no average.") bit<8> average_shift,
         @brief("1 marks ECN-capable packets, 0 drops them.") bit<1> ecn,
-        @brief("What is never dropped early: protect_t in types.p4.") protect_t protect,
-        @brief("While the port is idle and the queue empty the average halves in 2^(16 + idle_shift) / idle_halvings ticks; 0: never.") bit<16> idle_halvings,
+        @brief("The packets that are never dropped early: protect_t in types.p4.") protect_t protect,
+        @brief("While the port is idle and the queue empty, the average halves every 2^(16 + idle_shift) / idle_halvings ticks; 0: never.") bit<16> idle_halvings,
         @brief("See idle_halvings.") bit<8> idle_shift,
         @brief("Bytes, at least 256; 0: the probability does not depend on a packet's length.") bit<16> mean_bytes) {
         bit<32> found = meta.found_bytes;
@@ -145,13 +145,13 @@ control aqm(inout metadata_t meta, in standard_metadata_t standard_metadata) {
     }
 
     // RFC 8289. A queue that would keep at most mtu_bytes behind the packet never counts as too long.
-    @brief("CoDel (RFC 8289): marks or drops what has waited too long.")
+    @brief("CoDel (RFC 8289): marks or drops packets of a queue whose sojourn time stays above the target.")
     action codel(
-        @brief("Ticks.") bit<32> target_ticks,
-        @brief("Ticks.") bit<32> interval_ticks,
-        @brief("Bytes; a queue that would keep no more is never too long.") byte_count_t mtu_bytes,
+        @brief("Target delay in ticks.") bit<32> target_ticks,
+        @brief("Interval in ticks.") bit<32> interval_ticks,
+        @brief("Bytes; there is no signal if a packet leaves no more than this behind.") byte_count_t mtu_bytes,
         @brief("1 marks ECN-capable packets, 0 drops them.") bit<1> ecn,
-        @brief("What is never dropped early: protect_t in types.p4.") protect_t protect) {
+        @brief("The packets that are never dropped early: protect_t in types.p4.") protect_t protect) {
         meta.codel = 1;
         meta.admitted_at = standard_metadata.ingress_global_timestamp;
         meta.codel_target_ticks = target_ticks;
@@ -161,7 +161,7 @@ control aqm(inout metadata_t meta, in standard_metadata_t standard_metadata) {
     }
 
     // Each queue of the port has its own thresholds, average and state.
-    @brief("The AQM of each queue of the port is that of queue_aqm, and compares that queue alone.")
+    @brief("Each queue of the port has the AQM that queue_aqm gives it, which compares that queue alone.")
     action by_queue() {
         meta.aqm_of_queue = 1;
         meta.aqm_priority = meta.queue[2:0];
@@ -175,7 +175,7 @@ control aqm(inout metadata_t meta, in standard_metadata_t standard_metadata) {
     }
 
     @brief("Which packets a port marks or drops early.")
-    @description("Key: egress port. What is compared is what stands in all queues of the port, but for by_queue.")
+    @description("Key: egress port. All actions but by_queue compare the occupancy of all queues of the port.")
     table port_aqm {
         key = { meta.egress_port: exact @name("port"); }
         actions = {
@@ -189,7 +189,7 @@ control aqm(inout metadata_t meta, in standard_metadata_t standard_metadata) {
         size = PORT_TABLE_SIZE;
     }
 
-    @brief("Which packets a queue marks or drops early, where the port's AQM is by_queue.")
+    @brief("Which packets a queue marks or drops early, if the port's AQM is by_queue.")
     @description("Key: egress port << 3 | priority.")
     table queue_aqm {
         key = { meta.queue: exact @name("queue"); }

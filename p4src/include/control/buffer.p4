@@ -10,7 +10,7 @@
 
 control buffer_limit(inout metadata_t meta) {
     // One bit wider than the counts, because a limit of 0xFFFFFFFF means unlimited.
-    @brief("Drops what does not fit into the port's buffer.")
+    @brief("Drops packets that do not fit into the port's buffer.")
     action set_buffer_limit(
         @brief("Bytes; 4294967295: unlimited.") byte_count_t buffer_bytes) {
         if ((bit<33>)meta.found_bytes + (bit<33>)meta.queued_bytes > (bit<33>)buffer_bytes) {
@@ -22,7 +22,7 @@ control buffer_limit(inout metadata_t meta) {
 #include "simulator_buffers.p4"
 #endif
 
-    @brief("How much a port's queues hold.")
+    @brief("The buffer limit of a port, for all its queues together.")
     @description("Key: egress port.")
     table port_buffer {
         key = { meta.egress_port: exact @name("port"); }

@@ -17,27 +17,27 @@
 #include "../metadata.p4"
 #include "../sizes.p4"
 
-@brief("CoDel's state of a queue: 0 BELOW, 1 ABOVE, 2 DROPPING, 3 DROPPED.")
-@description("Index: port << 3 | priority; that of priority 0 for a port whose AQM is not by queue.")
+@brief("The CoDel state of a queue: 0 BELOW, 1 ABOVE, 2 DROPPING, 3 DROPPED.")
+@description("Index: port << 3 | priority; priority 0 for a port whose AQM is not by_queue.")
 @name("codel_state")
 register<bit<8>, queue_id_t>(QUEUE_CELLS) codel_state;
 
-@brief("In ABOVE: from when on the target has been missed for an interval.")
-@description("Ticks. Index: as of codel_state.")
+@brief("In ABOVE: the time at which the sojourn time has been above the target for an interval.")
+@description("Ticks. Index: as for codel_state.")
 @name("codel_first_above")
 register<tick_t, queue_id_t>(QUEUE_CELLS) codel_first_above;
 
-@brief("The next signal while dropping, and afterwards a hint of when the last one was.")
-@description("Ticks. Index: as of codel_state.")
+@brief("The time of the next signal while dropping; afterwards a hint at the time of the last one.")
+@description("Ticks. Index: as for codel_state.")
 @name("codel_drop_next")
 register<tick_t, queue_id_t>(QUEUE_CELLS) codel_drop_next;
 
-@brief("Signals since dropping began.")
-@description("Signals. Index: as of codel_state.")
+@brief("Signals in the dropping state: count in RFC 8289. It can resume from the previous dropping state.")
+@description("Signals. Index: as for codel_state.")
 @name("codel_count")
 register<bit<32>, queue_id_t>(QUEUE_CELLS) codel_count;
-@brief("What codel_count started from.")
-@description("Signals. Index: as of codel_state.")
+@brief("The value from which codel_count started.")
+@description("Signals. Index: as for codel_state.")
 @name("codel_last_count")
 register<bit<32>, queue_id_t>(QUEUE_CELLS) codel_last_count;
 

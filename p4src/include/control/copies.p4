@@ -10,7 +10,7 @@
 #include "../sizes.p4"
 #include "counters.p4"
 
-@brief("Pause frames with a time above 0 that the switch made.")
+@brief("Pause frames with a time above 0 that the switch generated.")
 @description("Packets. Index: port << 3 | priority.")
 @name("pauses_sent")
 counter<queue_id_t>(QUEUE_CELLS, CounterType.packets) pauses_sent;
@@ -70,7 +70,7 @@ control make_frame(inout headers_t hdr, inout metadata_t meta, inout standard_me
 control send_made(inout headers_t hdr, inout metadata_t meta, inout standard_metadata_t standard_metadata) {
     // `source`: the MAC address of the port. loop_ticks: the duration of a recirculation on the target; without it, the
     // port's EEE would get a time in the past.
-    @brief("Gives a pause frame that the switch made its source.")
+    @brief("Sets the source address of a pause frame that the switch generated.")
     action send_pause(
         @brief("MAC address of the port.") @format(MAC_ADDRESS) mac_addr_t source,
         @brief("Ticks that a recirculation takes on the target.") tick_t loop_ticks) {
@@ -95,7 +95,7 @@ control send_made(inout headers_t hdr, inout metadata_t meta, inout standard_met
         }
     }
 
-    @brief("What a pause frame carries that leaves by a port.")
+    @brief("The source address in the pause frames that leave a port.")
     @description("Key: egress port.")
     table made_pause {
         key = { meta.egress_port: exact @name("port"); }

@@ -6,12 +6,12 @@
 #include "../metadata.p4"
 #include "../sizes.p4"
 
-@brief("Frames received, once each.")
+@brief("Frames received; each is counted once.")
 @description("Packets, and bytes without the FCS. Index: ingress port << 3 | packet class.")
 @name("received")
 counter<bit<12>>(RECEIVED_CELLS, CounterType.packets_and_bytes) received;
 
-@brief("What became of each packet. The port is that of egress for the verdicts of a queue (0 to 3), of ingress for the others.")
+@brief("The outcome of each packet. The port is the egress port for queue verdicts (0 to 3), and the ingress port for the others.")
 @description("Packets, and bytes without the FCS. Index: port << 7 | packet class << 4 | verdict.")
 @name("verdicts")
 counter<bit<16>>(VERDICT_CELLS, CounterType.packets_and_bytes) verdicts;

@@ -20,39 +20,39 @@
 #include "lossless.p4"
 #include "occupancy.p4"
 
-@brief("A port's link under EEE: 0 ACTIVE, 1 HOLD, 2 WAKE.")
+@brief("The EEE state of a port's link: 0 ACTIVE, 1 HOLD, 2 WAKE.")
 @description("Index: port.")
 @name("eee_state")
 register<bit<8>, port_id_t>(PORT_CELLS) eee_state;
 
 // When the wire goes idle. While EEE is off, when the last packet left its queue, because its time on the wire is unknown.
-@brief("When the wire goes idle; while EEE is off, when the last packet left its queue.")
+@brief("The time when the wire becomes idle; while EEE is off, the time when the last packet left its queue.")
 @description("Ticks. Index: port.")
 @name("busy_until")
 register<tick_t, port_id_t>(PORT_CELLS) busy_until;
 
 // Nothing leaves before this time. 0: no gate. Where the engine's traffic manager reads it, no packet needs to recirculate.
-@brief("Nothing leaves the port before; 0: no gate.")
+@brief("The time before which nothing leaves the port; 0: no gate.")
 @description("Ticks. Index: port.")
 @name("gate_open_at")
 register<tick_t, port_id_t>(PORT_CELLS) gate_open_at;
 
-@brief("When the link begins to wake.")
+@brief("The time when the link begins to wake.")
 @description("Ticks. Index: port.")
 @name("wake_start")
 register<tick_t, port_id_t>(PORT_CELLS) wake_start;
 
-@brief("When the sleep transition of the current sleep is over.")
+@brief("The time when the transition into the current sleep ends.")
 @description("Ticks. Index: port.")
 @name("asleep_at")
 register<tick_t, port_id_t>(PORT_CELLS) asleep_at;
 
 // Since the current HOLD began; cleared at the first departure.
-@brief("What has come since the current HOLD began.")
+@brief("Packets that have arrived since the current HOLD began.")
 @description("Packets. Index: port.")
 @name("held_packets")
 register<packet_count_t, port_id_t>(PORT_CELLS) held_packets;
-@brief("What has come since the current HOLD began.")
+@brief("Bytes that have arrived since the current HOLD began.")
 @description("Bytes. Index: port.")
 @name("held_bytes")
 register<byte_count_t, port_id_t>(PORT_CELLS) held_bytes;
@@ -68,12 +68,12 @@ register<bit<32>, port_id_t>(PORT_CELLS) wakes;
 
 // The next ticket to give, and the one whose turn it is. Equal: no packet with a ticket is queued. Index: turn_id_t, so a
 // waiting queue delays no other queue.
-@brief("The next ticket that a turn gives.")
+@brief("The next ticket to issue.")
 @description("Tickets. Index: port << 3 | priority; 4096 + port for pause frames; 4608 + port for CNMs.")
 @name("ticket_next")
 register<ticket_t, turn_id_t>(TURN_CELLS) ticket_next;
-@brief("The ticket whose turn it is; that of ticket_next where nobody with a ticket is queued.")
-@description("Tickets. Index: as of ticket_next.")
+@brief("The ticket whose turn it is; equal to ticket_next if no packet with a ticket is queued.")
+@description("Tickets. Index: as for ticket_next.")
 @name("ticket_serving")
 register<ticket_t, turn_id_t>(TURN_CELLS) ticket_serving;
 
@@ -104,16 +104,16 @@ control eee_admit(inout metadata_t meta, in standard_metadata_t standard_metadat
         }
     }
 
-    @brief("The port's link sleeps when it is idle, and packets wait until it is awake.")
+    @brief("The port's link sleeps when idle, and packets wait until it is awake.")
     action eee(
-        @brief("Ticks that going to sleep takes.") tick_t sleep_ticks,
-        @brief("Ticks that waking takes.") tick_t wake_ticks,
-        @brief("Idle ticks before sleep.") tick_t stall_ticks,
-        @brief("Ticks that the first packet waits at most before the wake; 0: none.") tick_t hold_ticks,
-        @brief("Packets that end the hold; 0: no number does.") packet_count_t trigger_packets,
-        @brief("Bytes that end the hold; 0: no number does.") byte_count_t trigger_bytes,
-        @brief("Ticks of a byte on the wire, with 24 fractional bits.") wire_time_t ticks_per_byte_q24,
-        @brief("Bytes that a frame takes on the wire beside its own.") bit<16> overhead_bytes) {
+        @brief("Ticks to go to sleep (Ts).") tick_t sleep_ticks,
+        @brief("Ticks to wake (Tw).") tick_t wake_ticks,
+        @brief("Idle ticks before the link goes to sleep.") tick_t stall_ticks,
+        @brief("Ticks that the first packet waits at most before the wake starts; 0: it does not wait.") tick_t hold_ticks,
+        @brief("The number of packets that ends the hold; 0: no number does.") packet_count_t trigger_packets,
+        @brief("The number of bytes that ends the hold; 0: no number does.") byte_count_t trigger_bytes,
+        @brief("Ticks per byte on the wire, with 24 fractional bits.") wire_time_t ticks_per_byte_q24,
+        @brief("Bytes of overhead per frame on the wire.") bit<16> overhead_bytes) {
         packet_count_t found;
         occupancy_enter(meta, found);
         if (meta.lossless == 1) {
@@ -190,7 +190,7 @@ control eee_admit(inout metadata_t meta, in standard_metadata_t standard_metadat
         OUTSIDE_ENTER(meta, state)
     }
 
-    @brief("Energy-Efficient Ethernet of a port.")
+    @brief("The Energy-Efficient Ethernet settings of a port.")
     @description("Key: egress port.")
     table port_eee {
         key = { meta.egress_port: exact @name("port"); }

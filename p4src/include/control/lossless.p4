@@ -13,30 +13,30 @@
 #include "../sizes.p4"
 #include "qcn.p4"
 
-@brief("What stands in the switch of a group: of one ingress port and priority.")
+@brief("The occupancy of a group: the packets of one ingress port and priority that are in the switch.")
 @description("Bytes. Index: ingress port << 3 | priority.")
 @name("ingress_bytes")
 register<byte_count_t, queue_id_t>(QUEUE_CELLS) ingress_bytes;
 
-@brief("When the neighbour was last told to pause; 0: it may send.")
+@brief("The time of the last pause sent to the neighbour; 0: the neighbour may send.")
 @description("Ticks. Index: ingress port << 3 | priority.")
 @name("pause_sent_at")
 register<tick_t, queue_id_t>(QUEUE_CELLS) pause_sent_at;
 
 // When the pause is to be repeated. 0: it may send. The engine then runs the program for this group without a packet.
-@brief("When the neighbour is to be told again; 0: it may send.")
+@brief("The time when the pause is sent again; 0: the neighbour may send.")
 @description("Ticks. Index: ingress port << 3 | priority.")
 @name("pause_timer")
 register<tick_t, queue_id_t>(QUEUE_CELLS) pause_timer;
 
 // The quanta of the last pause, for runs without a packet.
-@brief("What the neighbour was told.")
+@brief("The pause time last sent to the neighbour.")
 @description("Quanta of 512 bit times. Index: ingress port << 3 | priority.")
 @name("pause_told")
 register<bit<16>, queue_id_t>(QUEUE_CELLS) pause_told;
 
 // Packets that did not fit the limit of their group. With enough headroom there are none.
-@brief("Packets that did not fit the limit of their group.")
+@brief("Packets that exceeded the limit of their group and were dropped.")
 @description("Packets. Index: ingress port << 3 | priority.")
 @name("lossless_dropped")
 counter<queue_id_t>(QUEUE_CELLS, CounterType.packets) lossless_dropped;
@@ -104,14 +104,14 @@ action lossless_leave(
 // port? Then the limit of its group decides whether it fits, and not the port's buffer limit.
 control lossless_limit(inout metadata_t meta, in standard_metadata_t standard_metadata) {
     // The thresholds compare the bytes in the group, including the newest packet.
-    @brief("The group pauses its neighbour instead of dropping.")
+    @brief("The group pauses its neighbour before it drops packets.")
     @action_restriction("xon_bytes <= xoff_bytes && xoff_bytes <= limit_bytes")
     action lossless(
-        @brief("Bytes above which the neighbour is to pause.") byte_count_t xoff_bytes,
-        @brief("Bytes at which it goes on.") byte_count_t xon_bytes,
+        @brief("Bytes above which the neighbour is paused (XOFF).") byte_count_t xoff_bytes,
+        @brief("Bytes at or below which the neighbour may send again (XON).") byte_count_t xon_bytes,
         @brief("Bytes above which a packet is dropped.") byte_count_t limit_bytes,
-        @brief("Quanta of 512 bit times.") bit<16> pause_quanta,
-        @brief("Ticks after which it is told again.") tick_t pause_refresh_ticks) {
+        @brief("Pause time in quanta of 512 bit times.") bit<16> pause_quanta,
+        @brief("Ticks after which the pause is sent again.") tick_t pause_refresh_ticks) {
         meta.lossless = 1;
         meta.xoff_bytes = xoff_bytes;
         meta.xon_bytes = xon_bytes;
@@ -137,7 +137,7 @@ control lossless_limit(inout metadata_t meta, in standard_metadata_t standard_me
         meta.ingress_queue = standard_metadata.ingress_port ++ meta.queue[2:0];
     }
 
-    @brief("Classes that are lossless where they come in.")
+    @brief("Classes that are lossless at their ingress port.")
     @description("Key: ingress port << 3 | priority.")
     table lossless_group {
         key = { meta.ingress_queue: exact @name("queue"); }

@@ -17,35 +17,35 @@
 #include "../sizes.p4"
 #include "outside.p4"
 
-@brief("What stands in all queues of a port.")
+@brief("The bytes in all queues of a port.")
 @description("Bytes. Index: port.")
 @name("occupancy_bytes")
 register<byte_count_t, port_id_t>(PORT_CELLS) occupancy_bytes;
 
-@brief("What stands in all queues of a port.")
+@brief("The packets in all queues of a port.")
 @description("Packets. Index: port.")
 @name("occupancy_packets")
 register<packet_count_t, port_id_t>(PORT_CELLS) occupancy_packets;
 
 // Index: port << 3 | priority. Only for queues above the lowest, whose bytes are the remainder of its port's: a packet of
 // priority 0 needs no second account.
-@brief("What stands in a queue of priority 1 to 7; queue 0 has the rest of occupancy_bytes.")
+@brief("The bytes in a queue of priority 1 to 7. Queue 0 has the rest of occupancy_bytes.")
 @description("Bytes. Index: port << 3 | priority.")
 @name("queue_bytes")
 register<byte_count_t, queue_id_t>(QUEUE_CELLS) queue_bytes;
 
-@brief("What stands in a queue of priority 1 to 7; queue 0 has the rest of occupancy_packets.")
+@brief("The packets in a queue of priority 1 to 7. Queue 0 has the rest of occupancy_packets.")
 @description("Packets. Index: port << 3 | priority.")
 @name("queue_packets")
 register<packet_count_t, queue_id_t>(QUEUE_CELLS) queue_packets;
 
 // The part of the port's account in the queues above the lowest; the remainder is in the lowest.
-@brief("Of occupancy_bytes, what stands in queues of priority 1 to 7.")
+@brief("The part of occupancy_bytes in queues of priority 1 to 7.")
 @description("Bytes. Index: port.")
 @name("raised_bytes")
 register<byte_count_t, port_id_t>(PORT_CELLS) raised_bytes;
 
-@brief("Of occupancy_packets, what stands in queues of priority 1 to 7.")
+@brief("The part of occupancy_packets in queues of priority 1 to 7.")
 @description("Packets. Index: port.")
 @name("raised_packets")
 register<packet_count_t, port_id_t>(PORT_CELLS) raised_packets;

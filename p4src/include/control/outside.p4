@@ -8,7 +8,7 @@
 
 #ifdef EEON_SIMULATOR_BUFFERS
 
-@brief("Of occupancy_bytes, what was held outside the buffer and has not left.")
+@brief("The part of occupancy_bytes that was held outside the buffer and has not left.")
 @description("Bytes. Index: port.")
 @name("outside_bytes")
 register<byte_count_t, port_id_t>(PORT_CELLS) outside_bytes;

@@ -15,20 +15,20 @@
 
 // Nothing leaves the queue before this time. 0: no pause. Index: port << 3 | priority. Where the engine's traffic manager
 // reads it, no packet needs to recirculate.
-@brief("Nothing leaves the queue before; 0: no pause.")
+@brief("The time before which nothing leaves the queue; 0: no pause.")
 @description("Ticks. Index: port << 3 | priority.")
 @name("class_gate_open_at")
 register<tick_t, queue_id_t>(QUEUE_CELLS) class_gate_open_at;
 
 // Pauses received on a port with an entry, obeyed or not, by port << 3 | priority, without those that open a queue. The
 // controller's watchdog reads it to see whether a neighbour still pauses.
-@brief("Pauses with a time above 0 that came by a port with an entry, obeyed or not.")
+@brief("Pauses with a time above 0 that arrived on a port with an entry, obeyed or not.")
 @description("Packets. Index: port << 3 | priority.")
 @name("pauses_received")
 counter<queue_id_t>(QUEUE_CELLS, CounterType.packets) pauses_received;
 
 // MAC control frames that moved no gate: another opcode, a port without PFC, or only priorities that the port does not pause.
-@brief("MAC control frames that moved no gate.")
+@brief("MAC control frames that changed no gate.")
 @description("Packets. Index: ingress port.")
 @name("control_ignored")
 counter<port_id_t>(PORT_CELLS, CounterType.packets) control_ignored;
@@ -48,14 +48,14 @@ counter<port_id_t>(PORT_CELLS, CounterType.packets) control_ignored;
 
 // For frames whose verdict is CONSUMED.
 control receive_pause(in headers_t hdr, in standard_metadata_t standard_metadata) {
-    @brief("The port obeys no pause.")
+    @brief("The port obeys no pauses.")
     action ignore_pauses() {
         control_ignored.count(standard_metadata.ingress_port);
     }
 
     @brief("The port obeys pauses of some priorities.")
     action obey_pauses(
-        @brief("Ticks of 512 bit times of the link, with 16 fractional bits.") bit<48> quantum_ticks_q16,
+        @brief("Ticks per 512 bit times of the link, with 16 fractional bits.") bit<48> quantum_ticks_q16,
         @brief("Bit n: priority n may be paused.") bit<8> priorities) {
         if ((hdr.pfc.enabled & priorities) == 0) {
             control_ignored.count(standard_metadata.ingress_port);
@@ -109,12 +109,12 @@ control choose_pausable(inout metadata_t meta) {
 
     // The controller's watchdog has detected pauses without end: no packet enters, and the queued ones leave when the last
     // obeyed pause is over.
-    @brief("Drops what comes for the queue: the controller has found pauses without end.")
+    @brief("Drops packets for the queue, because the controller has found pauses without end.")
     action discard() {
         meta.verdict = verdict_t.TAIL_DROPPED;
     }
 
-    @brief("Queues that pauses may close.")
+    @brief("Queues that may be paused.")
     @description("Key: egress port << 3 | priority.")
     table pausable_queue {
         key = { meta.queue: exact @name("queue"); }

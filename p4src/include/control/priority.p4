@@ -17,13 +17,13 @@
 control choose_priority(inout headers_t hdr, inout metadata_t meta, inout standard_metadata_t standard_metadata) {
     @brief("Puts the packet into a queue of its port.")
     action set_priority(
-        @brief("0 to 7, the highest is served first.") priority_t priority) {
+        @brief("0 to 7; the highest is served first.") priority_t priority) {
         meta.queue = meta.egress_port ++ priority;
         standard_metadata.priority = priority;
     }
 
-    @brief("The queue of an IP packet, by its DSCP.")
-    @description("Key: DSCP, 0 to 63; 0 for what is not IP.")
+    @brief("The queue of an IP packet with a given DSCP.")
+    @description("Key: DSCP, 0 to 63; 0 for packets that are not IP.")
     table dscp_priority {
         key = { meta.dscp: exact @name("dscp"); }
         actions = { set_priority; }
@@ -31,7 +31,7 @@ control choose_priority(inout headers_t hdr, inout metadata_t meta, inout standa
         size = DSCP_TABLE_SIZE;
     }
 
-    @brief("The queue of a tagged frame whose DSCP has no entry.")
+    @brief("The queue of a tagged frame if its DSCP has no entry.")
     @description("Key: PCP of the outer tag, 0 to 7.")
     table pcp_priority {
         key = { hdr.outer_vlan.priority: exact @name("pcp"); }

@@ -20,11 +20,11 @@
 
 #ifdef EEON_QCN
 
-@brief("What is to come until the next sample.")
+@brief("The bytes still to arrive before the next sample.")
 @description("Bytes. Index: port << 3 | priority.")
 @name("qcn_sample_left")
 register<byte_count_t, queue_id_t>(QUEUE_CELLS) qcn_sample_left;
-@brief("The queue's length at the last sample.")
+@brief("The length of the queue at the last sample.")
 @description("Bytes. Index: port << 3 | priority.")
 @name("qcn_old_bytes")
 register<byte_count_t, queue_id_t>(QUEUE_CELLS) qcn_old_bytes;
@@ -37,12 +37,12 @@ register<byte_count_t, queue_id_t>(QUEUE_CELLS) qcn_old_bytes;
 @description("Packets. Index: port << 3 | priority.")
 @name("qcn_samples")
 counter<queue_id_t>(QUEUE_CELLS, CounterType.packets) qcn_samples;
-@brief("CNMs that the switch made.")
+@brief("CNMs that the switch generated.")
 @description("Packets. Index: port << 3 | priority.")
 @name("cnms_made")
 counter<queue_id_t>(QUEUE_CELLS, CounterType.packets) cnms_made;
 
-@brief("CNMs that came from a port which may not send any.")
+@brief("CNMs received on a port whose CNMs are not trusted.")
 @description("Packets. Index: ingress port.")
 @name("cnms_ignored")
 counter<port_id_t>(PORT_CELLS, CounterType.packets) cnms_ignored;
@@ -74,14 +74,14 @@ control congestion_point(inout metadata_t meta) {
     //
     // The next sample follows after sample_bytes, or sooner with stronger feedback: after a half, a third, ... an eighth of them,
     // drawn from 1 - jitter to 1 + jitter of that, where jitter has 16 fractional bits.
-    @brief("The queue samples frames and tells their sources of congestion.")
+    @brief("The queue samples frames and notifies their sources of congestion.")
     action qcn(
-        @brief("Bytes: the length that the queue is to have.") byte_count_t set_point_bytes,
-        @brief("The change of the length weighs 2^weight_shift.") bit<8> weight_shift,
-        @brief("Bytes of feedback from which on it is as strong as can be.") bit<64> range_bytes,
+        @brief("The set point: the target length of the queue, in bytes.") byte_count_t set_point_bytes,
+        @brief("The change in length has the weight 2^weight_shift.") bit<8> weight_shift,
+        @brief("Bytes of feedback at which it reaches its maximum.") bit<64> range_bytes,
         @brief("63 * 2^56 / range_bytes, rounded up.") bit<64> scale_q56,
-        @brief("Bytes between samples without congestion.") byte_count_t sample_bytes,
-        @brief("That distance is drawn from 1 - jitter to 1 + jitter of it; 16 fractional bits.") bit<16> jitter_q16) {
+        @brief("Bytes between samples when there is no congestion.") byte_count_t sample_bytes,
+        @brief("The distance between samples is drawn from 1 - jitter to 1 + jitter times its value; 16 fractional bits.") bit<16> jitter_q16) {
         byte_count_t left;
         qcn_sample_left.read(left, meta.queue);
         if (left > meta.queued_bytes) {
@@ -166,7 +166,7 @@ control congestion_point(inout metadata_t meta) {
 // For a copy, in egress of COPY_PORT: builds the frame and recirculates it. The copy is whole; enter_cnm truncates it.
 control make_cnm_frame(inout headers_t hdr, inout metadata_t meta, inout standard_metadata_t standard_metadata) {
     // mac: the switch's address, the first six bytes of the CPID. The last two are the queue.
-    @brief("Makes a CNM of the copy of a sampled frame.")
+    @brief("Turns the copy of a sampled frame into a CNM.")
     action make_cnm(
         @brief("MAC address of the switch, the first six bytes of the CPID.") @format(MAC_ADDRESS) mac_addr_t mac) {
         hdr.cnm.setValid();
@@ -192,7 +192,7 @@ control make_cnm_frame(inout headers_t hdr, inout metadata_t meta, inout standar
         recirculate_preserving_field_list(COPY_FIELDS);
     }
 
-    @brief("The address in the CNMs that the switch makes.")
+    @brief("The MAC address in the CNMs that the switch generates.")
     @description("No key: the default action is the setting.")
     table cnm_source {
         actions = { make_cnm; }
@@ -228,17 +228,17 @@ control enter_cnm(inout headers_t hdr, inout metadata_t meta, inout standard_met
 // For a CNM that has been routed, or that the controller sends through a port. A CNM from an untrusted port is dropped.
 // No buffer limit and no AQM apply to it; its queue is the same at every port.
 control take_cnm(inout headers_t hdr, inout metadata_t meta, inout standard_metadata_t standard_metadata) {
-    @brief("Counts and drops CNMs that come by the port.")
+    @brief("Counts and drops CNMs that arrive on the port.")
     action ignore_cnms() {
         cnms_ignored.count(standard_metadata.ingress_port);
         meta.verdict = verdict_t.CONSUMED;
     }
 
-    @brief("Forwards CNMs that come by the port.")
+    @brief("Forwards CNMs that arrive on the port.")
     action trust_cnms() {
     }
 
-    @brief("Ports from which CNMs are taken.")
+    @brief("Whether the CNMs that arrive on a port are trusted.")
     @description("Key: ingress port.")
     table port_cnm {
         key = { standard_metadata.ingress_port: exact @name("port"); }
@@ -252,7 +252,7 @@ control take_cnm(inout headers_t hdr, inout metadata_t meta, inout standard_meta
 
     @brief("Puts CNMs into a queue.")
     action set_cnm_priority(
-        @brief("0 to 7, the highest is served first.") priority_t priority) {
+        @brief("0 to 7; the highest is served first.") priority_t priority) {
         meta.queue = meta.egress_port ++ priority;
         standard_metadata.priority = priority;
     }

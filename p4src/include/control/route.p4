@@ -17,12 +17,12 @@
 control route(inout headers_t hdr, inout metadata_t meta, inout standard_metadata_t standard_metadata) {
     // ecmp_key is already a hash, so the selector uses it unchanged, modulo the size of the group.
     // (The annotation takes no constant by name.)
-    @brief("Next hops of all routes with several; a flow keeps its member.")
-    @description("At most 64 members a group.")
+    @brief("The next hops of all routes that have several. A flow keeps its member.")
+    @description("At most 64 members per group.")
     @max_group_size(64)
     action_selector(HashAlgorithm.identity, ECMP_SELECTOR_SIZE, 16) ecmp_selector;
 
-    @brief("Packets that chose a path of their own.")
+    @brief("Packets that were sprayed.")
     @description("Packets, modulo 2^32. One cell.")
     register<bit<32>, bit<1>>(1) sprayed_packets;
 
@@ -41,7 +41,7 @@ control route(inout headers_t hdr, inout metadata_t meta, inout standard_metadat
     // The ports are 0 for fragments and for packets other than TCP and UDP, so all fragments of a flow take one path.
     @brief("Sets the factor of the ECMP hash.")
     action set_ecmp_seed(
-        @brief("Odd number without unit, another for each switch.") bit<32> seed) {
+        @brief("An odd number without unit, different for each switch.") bit<32> seed) {
         bit<32> flow_hash = 0;
         if (hdr.ipv4.isValid()) {
             hash(flow_hash, HashAlgorithm.crc32, 32w0,
@@ -56,31 +56,31 @@ control route(inout headers_t hdr, inout metadata_t meta, inout standard_metadat
     }
 
     // The same on a switch whose ports use several queues. A switch with single queues skips the tables that choose one.
-    @brief("Sets the factor of the ECMP hash, and lets ports use their eight queues.")
+    @brief("Sets the factor of the ECMP hash and lets ports use their eight queues.")
     action set_ecmp_seed_and_priorities(
-        @brief("Odd number without unit, another for each switch.") bit<32> seed) {
+        @brief("An odd number without unit, different for each switch.") bit<32> seed) {
         set_ecmp_seed(seed);
         meta.has_priorities = 1;
     }
 
     // Hashes the packet's number instead of taking turns, with which two alternating flows would each keep to one path.
-    @brief("Lets each packet choose its next hop by itself, whatever its flow: packets of a flow overtake each other.")
+    @brief("Chooses a next hop for each packet, independently of its flow: packets of a flow can overtake each other.")
     action spray_packets(
-        @brief("Odd number without unit, another for each switch.") bit<32> seed) {
+        @brief("An odd number without unit, different for each switch.") bit<32> seed) {
         bit<32> number;
         sprayed_packets.read(number, 0);
         sprayed_packets.write(0, number + 1);
         choose_by(number, seed);
     }
 
-    @brief("The same, and lets ports use their eight queues.")
+    @brief("Sprays packets and lets ports use their eight queues.")
     action spray_packets_and_priorities(
-        @brief("Odd number without unit, another for each switch.") bit<32> seed) {
+        @brief("An odd number without unit, different for each switch.") bit<32> seed) {
         spray_packets(seed);
         meta.has_priorities = 1;
     }
 
-    @brief("What holds for the whole switch.")
+    @brief("Settings of the whole switch.")
     @description("No key: the default action is the setting.")
     table switch_config {
         actions = {
@@ -98,7 +98,7 @@ control route(inout headers_t hdr, inout metadata_t meta, inout standard_metadat
         meta.verdict = verdict_t.NO_ROUTE;
     }
 
-    @brief("Sends the packet to a next hop, with a TTL or hop limit less by one.")
+    @brief("Sends the packet to a next hop and decrements its TTL or hop limit.")
     action forward(
         @brief("Egress port, below 509.") port_id_t port,
         @brief("MAC address of the egress port.") @format(MAC_ADDRESS) mac_addr_t src_mac,
@@ -135,7 +135,7 @@ control route(inout headers_t hdr, inout metadata_t meta, inout standard_metadat
     }
 
     // BMv2 keeps no default action for a table with a selector: a miss does nothing, and is handled below.
-    @brief("IPv4 routes; a packet that hits none is counted as NO_ROUTE and dropped.")
+    @brief("IPv4 routes. A packet that hits none is counted as NO_ROUTE and dropped.")
     @description("Key: destination, longest prefix.")
     table ipv4_route {
         key = {
@@ -151,7 +151,7 @@ control route(inout headers_t hdr, inout metadata_t meta, inout standard_metadat
         size = ROUTE_TABLE_SIZE;
     }
 
-    @brief("IPv6 routes; a packet that hits none is counted as NO_ROUTE and dropped.")
+    @brief("IPv6 routes. A packet that hits none is counted as NO_ROUTE and dropped.")
     @description("Key: destination, longest prefix.")
     table ipv6_route {
         key = {

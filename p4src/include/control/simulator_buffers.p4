@@ -1,7 +1,7 @@
 // Actions of buffer_limit: buffers as simulators count them, for comparison with simulator results.
 
     // As in ns-2: an ACK takes as much of the buffer as a full frame.
-    @brief("Drops what comes when the port holds this many packets, as ns-2 counts.")
+    @brief("Drops packets that arrive when the port already holds this many packets, as ns-2 does.")
     action set_buffer_limit_in_packets(
         @brief("Packets.") packet_count_t buffer_packets) {
         packet_count_t found;
@@ -13,7 +13,7 @@
 
     // Packets that arrive while the link is not awake are held elsewhere, without limit, and are not counted here:
     // the burst that ends a hold finds the whole buffer.
-    @brief("As set_buffer_limit, but what comes while the link is not awake does not count.")
+    @brief("As set_buffer_limit, but packets that arrive while the link is not awake do not count.")
     action set_buffer_limit_beside_held(
         @brief("Bytes; 4294967295: unlimited.") byte_count_t buffer_bytes) {
         bit<8> state;

@@ -44,7 +44,7 @@ def demo(output: Path, seed: int, workers: int | None) -> None:
     """Replay one shuffle on leaf-spine-4 under four AQM modes and three EEE modes, and compare.
 
     Each of the twelve runs starts a twin of the fabric, configures its switches over P4Runtime, replays the
-    same trace and reads the switches' counters back. The table and the picture come first; the page, which
+    same trace and reads the switches' counters. The table and the picture are ready first; the page, which
     shows two of the runs packet by packet, takes as long again.
     """
     needs_plots(str(output / "report.html"))

@@ -45,32 +45,36 @@ _MAX_FRAME_BYTES = 65_535
 @click.option(
     "--flow",
     metavar="5-TUPLE",
-    help="Packets of this flow only, as in tcp,h1,40000,h3,5000; without --first its first packet.",
+    help="Consider packets of this flow only, for example tcp,h1,40000,h3,5000; without --first, its "
+    "first packet.",
 )
 @click.option(
     "--after",
     type=click.IntRange(0),
-    help="Send only this many packets of the capture before it.  [default: all before it]",
+    help="Send only this many packets of the capture before the packet.  [default: all before it]",
 )
 @click.option(
     "--port",
     type=click.IntRange(0, PORT_MAX),
-    help="Port on which the packet arrives.  [default: its sender's]",
+    help="Port on which the packet arrives.  [default: the port of its sender]",
 )
 @click.option("--at", type=QuantityType(Duration), help="Arrival time of a frame in hex.  [default: 0]")
-@click.option("-t", "--topology", help="Topology: one of the package, or a file.  [default: the capture's]")
+@click.option(
+    "-t", "--topology", help="Topology: a name from the package, or a file.  [default: the capture's]"
+)
 @click.option(
     "-c", "--config", "config", multiple=True,
-    help="Configuration: a file or the name of an example; repeatable, keys of later files win.",
+    help="Configuration: a file or the name of an example; repeatable: keys of later files override "
+    "those of earlier ones.",
 )  # fmt: skip
 @click.option(
     "--switch",
-    help="Switch of the fabric.  [default: all on the way; of a frame in hexadecimal the first leaf]",
+    help="Switch of the fabric.  [default: all on the path; for a frame in hexadecimal, the first leaf]",
 )
 @click.option(
     "--program",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="Another program: a BMv2 JSON.",
+    help="Use another program: a BMv2 JSON file.",
 )
 @click.option(
     "--p4info",
@@ -79,14 +83,16 @@ _MAX_FRAME_BYTES = 65_535
 )
 @click.option(
     "--entries", type=click.Path(dir_okay=False, path_type=Path),
-    help="Entries for it: a JSON as in the P4 tutorials, or a P4Runtime WriteRequest in text format.",
+    help="Its entries: a JSON file as in the P4 tutorials, or a P4Runtime WriteRequest in text format.",
 )  # fmt: skip
 @click.option(
     "--register", "registers", multiple=True, metavar="NAME[INDEX]=VALUE",
     help="Set a register cell before the packet arrives; repeatable.",
 )  # fmt: skip
 @send_options
-@click.option("--speed", type=NumberRange(1e-6, 1e9), default=1.0, help="Factor on the speed of the capture.")
+@click.option(
+    "--speed", type=NumberRange(1e-6, 1e9), default=1.0, help="Factor applied to the speed of the capture."
+)
 @click.option(
     "--seed",
     type=click.IntRange(0, 2**63 - 1),
@@ -94,11 +100,16 @@ _MAX_FRAME_BYTES = 65_535
     show_default=True,
     help="Seed of the random draws.",
 )
-@click.option("--brief", "amount", flag_value="brief", help="One line a switch.")
+@click.option("--brief", "amount", flag_value="brief", help="Print one line per switch.")
 @click.option(
-    "--details", "amount", flag_value="steps", help="Tables, registers and conditions of every switch."
+    "--details",
+    "amount",
+    flag_value="steps",
+    help="Print the tables, registers and conditions of every switch.",
 )
-@click.option("--all", "amount", flag_value="all", help="Every field, statement and local variable, too.")
+@click.option(
+    "--all", "amount", flag_value="all", help="Also print every field, statement and local variable."
+)
 @text_output_option
 @reports_errors
 def explain(
@@ -122,13 +133,13 @@ def explain(
     output: str,
     amount: str | None,
 ) -> None:
-    """Show why PACKET was marked, dropped, held or let through, and its way through the fabric.
+    """Show why PACKET was marked, dropped, held or forwarded, and its path through the fabric.
 
     PACKET is a pcap or pcapng file (with --packet, --first or --flow), a frame in hexadecimal, or - for
-    hexadecimal from standard input. With --topology and --config switches have the entries that the
+    hexadecimal from standard input. With --topology and --config, the switches have the entries that the
     controller would write. The command then sends a capture through the whole fabric from its first packet
-    on, as `eeon replay` does, and tells the packet's whole way: --details adds each switch's steps, --switch
-    tells one switch.
+    on, as `eeon replay` does, and shows the packet's whole path: --details adds the steps in each switch,
+    --switch shows one switch only.
     """
     from eeon_tools.explain import (
         Amount,

@@ -82,7 +82,7 @@ def fabric() -> None:
     type=click.Choice(["twin", "engine", "bmv2"]),
     default="twin",
     show_default=True,
-    help="Kind of the switches; engine and bmv2 in real time, as root.",
+    help="Kind of switches; engine and bmv2 run in real time, as root.",
 )
 @click.option(
     "--targets",
@@ -97,7 +97,7 @@ def fabric() -> None:
     type=_Scale(),
     default="1/10",
     show_default=True,
-    help="Live fabric: factor on every link's rate, because a computer is slower than the links.",
+    help="Live fabric: factor applied to every link's rate, because a computer is slower than the links.",
 )
 @click.option(
     "--first-port",
@@ -108,8 +108,8 @@ def fabric() -> None:
     "--cc",
     "congestion_control",
     metavar="NAME",
-    help="Live fabric: congestion control of the hosts; their TCP asks for ECN.  [default: the first of "
-    "dctcp, cubic and reno that the kernel lets a namespace have: they answer marks]",
+    help="Live fabric: congestion control of the hosts, whose TCP negotiates ECN.  [default: the "
+    "first of dctcp, cubic and reno that the kernel allows in a namespace; all three react to marks]",
 )
 @_name_option
 @reports_errors
@@ -122,11 +122,11 @@ def up(
     congestion_control: str | None,
     name: str,
 ) -> None:
-    """Start the switches of TOPOLOGY, until Ctrl-C.
+    """Start the switches of TOPOLOGY, and run them until Ctrl-C.
 
-    They serve P4Runtime on loopback. A twin's virtual clock stands still: clients can write and read tables,
-    but no packet moves. The engine and BMv2 run in real time, on veth pairs, and each host is a network
-    namespace.
+    The switches serve P4Runtime on loopback. A twin's virtual clock does not advance: clients can write and
+    read tables, but no packet moves. The engine and BMv2 run in real time, on veth pairs, and each host is a
+    network namespace.
     """
     stop = Stop()
     loaded = topologies.load(topology)
@@ -221,7 +221,7 @@ def _say_what_to_try(topology: str, targets_path: Path) -> None:
 def status(name: str, output: str) -> None:
     """Show the switches and hosts of a live fabric.
 
-    Exit status 1 when a part of it does not run.
+    Exit code 1 if a part of the fabric is not running.
     """
     from eeon_tools.live import state
 
@@ -285,10 +285,11 @@ def _print_status(record: State) -> None:
 @click.argument("switch")
 @reports_errors
 def restart(name: str, switch: str) -> None:
-    """Start a switch of a live fabric again.
+    """Restart a switch of a live fabric.
 
-    One that still runs is ended first. Its links are down until it runs. It has lost its program and its
-    entries: a running `eeon controller run` gives them back, or `eeon config apply` does.
+    If the switch is still running, the command ends it first. Its links are down until it runs again. It
+    loses its program and its entries; a running `eeon controller run` restores them, and so does `eeon config
+    apply`.
     """
     from eeon_tools.live import running
 
@@ -304,7 +305,7 @@ def restart(name: str, switch: str) -> None:
 def exec_(name: str, host: str, command: tuple[str, ...]) -> None:
     """Run COMMAND on HOST of a live fabric.
 
-    It runs in the host's namespace: eeon fabric exec h1 -- ping -c 3 10.0.2.1
+    COMMAND runs in the host's network namespace: eeon fabric exec h1 -- ping -c 3 10.0.2.1
     """
     from eeon_tools.errors import InputError
     from eeon_tools.live import network, state
@@ -321,9 +322,9 @@ def exec_(name: str, host: str, command: tuple[str, ...]) -> None:
 @_name_option
 @reports_errors
 def down(name: str) -> None:
-    """Remove a live fabric, also after a crash.
+    """Remove a live fabric, even after a crash.
 
-    It ends its switches and the processes of its hosts, and removes namespaces and links.
+    The command ends the fabric's switches and its hosts' processes, and removes its namespaces and links.
     """
     from eeon_tools.live import running
 

@@ -28,12 +28,12 @@ _FILE = click.Path(dir_okay=False, path_type=Path)
 
 @click.group()
 def lab() -> None:
-    """Run a P4 program of your own on a small network, without root and in virtual time."""
+    """Run your own P4 program on a small network, without root and in virtual time."""
 
 
 @lab.command()
 @click.argument("topology")
-@click.option("--program", type=_FILE, help="BMv2 JSON of the switches whose own files name none.")
+@click.option("--program", type=_FILE, help="BMv2 JSON for switches whose own files name none.")
 @click.option("--p4info", type=_FILE, help="Its P4Info in text format.")
 @click.option(
     "-x",
@@ -41,26 +41,26 @@ def lab() -> None:
     "lines",
     multiple=True,
     metavar="COMMAND",
-    help="Run this and end, as in -x 'h1 ping h2'; repeatable.  [default: read commands]",
+    help="Run this command and exit, for example -x 'h1 ping h2'; repeatable.  [default: read commands]",
 )
 @click.option(
     "--rate",
     type=QuantityType(DataRate, minimum=1),
     default="1Gbps",
     show_default=True,
-    help="Rate of links for which a tutorial's topology says none.",
+    help="Rate of links for which a tutorial's topology gives none.",
 )
 @click.option(
     "--queue",
     type=click.IntRange(1, 1 << 20),
     default=64,
     show_default=True,
-    help="Packets that a port queues.",
+    help="Number of packets that a port can queue.",
 )
 @click.option(
     "--first-port",
     type=click.IntRange(1, 65535),
-    help="P4Runtime: TCP port of the first switch, the others follow.  [default without -x: 50051]",
+    help="P4Runtime: TCP port of the first switch; the others follow.  [default without -x: 50051]",
 )
 @click.option(
     "--pcap", type=click.Path(file_okay=False, path_type=Path), help="Folder for a capture of each host."
@@ -82,11 +82,11 @@ def up(
     seed: int,
     as_json: bool,
 ) -> None:
-    """Bring up TOPOLOGY and do what is typed, or what --run says.
+    """Bring up TOPOLOGY, and run commands that you type or give with -x.
 
-    TOPOLOGY is a topology.json as the P4 tutorials have it, with the sX-runtime.json that it names, or one of
+    TOPOLOGY is a topology.json of the P4 tutorials, with the sX-runtime.json files that it names, or one of
     this project's topologies. Commands: h1 ping h2, h1 udp h2 --rate 1Mbps --for 2s, h1 tcp h2 1MB, h1 send
-    FILE.pcap, pingall; `help` shows all.
+    FILE.pcap, pingall; `help` lists all.
     """
     if as_json and not lines:
         raise click.UsageError("--json is of --run: results of typed commands are lines")
@@ -95,7 +95,7 @@ def up(
     loaded = read_topology(topology, rate)
     with Lab(loaded, program, p4info, seed=seed, queue_limit_packets=queue, pcap=pcap) as running:
         for place in loaded.unknown:
-            click.echo(f"{topology}: {place}: a lab does not know this key; it is left out", err=True)
+            click.echo(f"{topology}: {place}: a lab ignores this key", err=True)
         for note in loaded.notes:
             click.echo(f"{topology}: {note}", err=True)
         for host in loaded.hosts.values():
@@ -132,7 +132,7 @@ def _converse(running: Lab) -> None:
 def _typed() -> Iterator[str]:
     is_terminal = sys.stdin.isatty()
     if is_terminal:
-        click.echo("`help` shows what can be typed")
+        click.echo("`help` lists the commands")
     while True:
         if is_terminal:
             click.echo(_PROMPT, nl=False)

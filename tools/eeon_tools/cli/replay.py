@@ -50,28 +50,28 @@ _STDOUT = Path("-")
     "-t",
     "--topology",
     default=None,
-    help="Topology: one of the package, or a file.  [default: the one in the trace's manifest]",
+    help="Topology: a name from the package, or a file.  [default: the one in the trace's manifest]",
 )
 @click.option(
     "-c",
     "--config",
     "config",
     multiple=True,
-    help="Configuration: a file or the name of an example; repeatable, keys of later files win. Without "
-    "one a live fabric keeps its configuration.",
+    help="Configuration: a file or the name of an example; repeatable: keys of later files override "
+    "those of earlier ones. Without this option, a live fabric keeps its configuration.",
 )
 @click.option(
     "--speed",
     type=NumberRange(1e-6, 1e9),
     default=1.0,
     show_default=True,
-    help="Factor on the speed of the trace.",
+    help="Factor applied to the speed of the trace.",
 )
 @click.option(
     "--target",
     type=click.Choice(["twin", "engine", "bmv2"]),
     default=None,
-    help="Kind of the switches.  [default: that of --fabric, or a twin]",
+    help="Kind of switches.  [default: that of --fabric, or a twin]",
 )
 @click.option(
     "--fabric",
@@ -93,8 +93,8 @@ _STDOUT = Path("-")
     "fail",
     multiple=True,
     metavar=FORM,
-    help="The twin's link at this port, or every link of this node, is down from this time on, or until the "
-    "second one; repeatable. Example: leaf1:3@5ms-20ms",
+    help="Take down the twin's link at this port, or every link of this node, from the first time on, "
+    "or until the second one; repeatable. Example: leaf1:3@5ms-20ms",
 )
 @click.option("--name", default=None, help="Name of the run in reports.  [default: the configuration's]")
 @click.option(
@@ -104,24 +104,25 @@ _STDOUT = Path("-")
     flag_value=str(_STDOUT),
     type=_OUTPUT,
     metavar="[FILE]",
-    help="JSON, for programs: in place of the table, or into FILE beside it.",
+    help="Print JSON, for programs, in place of the table; with FILE, write it there and print the "
+    "table too.",
 )
 @click.option(
-    "--html", "html_path", type=_OUTPUT, help="Write a page to look into the run; it works offline."
+    "--html", "html_path", type=_OUTPUT, help="Write a page for examining the run; it works offline."
 )
 @click.option(
     "--compare",
     "compare",
     multiple=True,
     metavar="A[+B...]",
-    help="Replay under this setting, too: configurations joined by +; repeatable. "
-    "One table and one page for all.",
+    help="Also replay under this setting: configurations joined by +; repeatable. One table and one "
+    "page cover all settings.",
 )
 @click.option(
     "--pcapng",
     "pcapng_path",
     type=_OUTPUT,
-    help="Write every packet at every port, with the reason of its verdict as a comment, for Wireshark.",
+    help="Write every packet at every port, with the reason for its verdict as a comment, for Wireshark.",
 )
 @click.option(
     "--perfetto",
@@ -135,7 +136,7 @@ _STDOUT = Path("-")
     type=click.IntRange(1, 10_000_000),
     default=DEFAULT_LIMIT,
     show_default=True,
-    help="Most events that are recorded for --html, --pcapng and --perfetto; 64 bytes each.",
+    help="Maximum number of events recorded for --html, --pcapng and --perfetto; 64 bytes each.",
 )
 @reports_errors
 @reads_again("trace")
@@ -160,9 +161,9 @@ def replay(
 ) -> None:
     """Send TRACE through a twin, and report deliveries, marks and drops.
 
-    With --fabric it goes through a live fabric. The switches run the P4 program.
-    The command configures them over P4Runtime, and reads their counters and
-    registers in the same way. Hosts do not react: they do not send a dropped packet again.
+    With --fabric, the trace goes through a live fabric. The switches run the P4 program. The command
+    configures them, and reads their counters and registers, over P4Runtime. Hosts do not react: they do not
+    retransmit a dropped packet.
     """
     for path in (html_path, perfetto_path):
         if path is not None:

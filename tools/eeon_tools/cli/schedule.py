@@ -42,7 +42,7 @@ from eeon_tools.trace.coflow import SAMPLE
     type=QuantityType(DataRate, minimum=1),
     default="1Gbps",
     show_default=True,
-    help="Of each rack's link, in each direction.",
+    help="Rate of each rack's link, in each direction.",
 )
 @click.option(
     "--gap-ms",
@@ -51,20 +51,24 @@ from eeon_tools.trace.coflow import SAMPLE
     show_default=True,
     help="Mean of the exponential gaps between a reducer's flows; 0: all arrive with their coflow.",
 )
-@click.option("--seed", type=click.IntRange(0, 2**63 - 1), default=1, show_default=True, help="Of the gaps.")
 @click.option(
-    "--coflowsim", is_flag=True, help="Units and steps of CoflowSim instead of the file's own, and its rate."
+    "--seed", type=click.IntRange(0, 2**63 - 1), default=1, show_default=True, help="Seed of the gaps."
 )
-@click.option("--json", "as_json", is_flag=True, help="JSON instead of a table; times in seconds.")
+@click.option(
+    "--coflowsim",
+    is_flag=True,
+    help="Use the units, steps and rate of CoflowSim instead of the file's units and --rate.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table; times are in seconds.")
 @reports_errors
 def schedule(
     coflows: Path | None, span: str, rate: DataRate, gap_ms: float, seed: int, coflowsim: bool, as_json: bool
 ) -> None:
-    """Completion times of the coflows of a trace under each scheduler.
+    """Show the completion times of a trace's coflows under each scheduler.
 
     COFLOWS is a file in the Facebook 2010 coflow format (default: a sample).
 
-    A fluid model: one switch that never blocks, a link for each rack, no packets.
+    The model is fluid: one non-blocking switch, one link per rack, no packets.
     """
     first, last = parse_range(span)
     world = COFLOWSIM if coflowsim else World(int(rate))

@@ -69,7 +69,7 @@ def needs_plots(what: str) -> None:
 keep_good_option = click.option(
     "--keep-good",
     is_flag=True,
-    help="Where the file breaks off, as of a capture that was killed, take the packets before that.",
+    help="If the file is truncated, as after a killed capture, take the packets before the break.",
 )
 
 
@@ -102,19 +102,19 @@ def send_options(function: Callable[..., _Result]) -> Callable[..., _Result]:
         "mapping",
         multiple=True,
         metavar="IP=HOST",
-        help="Assign an address of the trace, or those of a prefix (10.1.0.0/16=h1), to HOST; repeatable. "
-        "The longest prefix counts, and hosts' own addresses count before prefixes.",
+        help="Assign an address of the trace, or all addresses of a prefix (10.1.0.0/16=h1), to HOST; "
+        "repeatable. The longest prefix wins; hosts' own addresses take precedence over prefixes.",
     )
     @click.option(
         "--unmapped",
         type=click.Choice(["drop", "refuse"]),
-        help="What to do with packets of an address without a host: leave them out and count them, or fail.  "
+        help="What to do with packets whose address has no host: leave them out and count them, or fail.  "
         "[default: drop multicast, refuse others]",
     )
     @click.option(
         "--keep-super-frames",
         is_flag=True,
-        help="Send frames of segmentation offload whole; by default they are cut at the MSS.",
+        help="Send frames of segmentation offload whole; by default they are segmented at the MSS.",
     )
     @functools.wraps(function)
     def wrapper(
@@ -131,7 +131,7 @@ def break_teller(keep_good: bool) -> Callable[[BrokenOffError], None] | None:
     """Returns a function that warns on stderr of a file that breaks off; None where that is an error."""
 
     def tell(error: BrokenOffError) -> None:
-        click.echo(f"warning: {error}; what is before that is used", err=True)
+        click.echo(f"warning: {error}; the packets before that are used", err=True)
 
     return tell if keep_good else None
 

@@ -97,7 +97,7 @@ def _writes_trace(function: Callable[..., Workload]) -> Callable[..., None]:
     options = [
         click.option("-o", "--output", type=_FILE, required=True, help="Trace to write: .pcap or .pcapng."),
         click.option("-t", "--topology", "topology_name", default="leaf-spine-4", show_default=True,
-                     help="Topology of the hosts that send: one of the package, or a file."),
+                     help="Topology of the hosts that send: a name from the package, or a file."),
         click.option("--seed", type=click.IntRange(0, 2**63 - 1), default=1, show_default=True,
                      help="Seed; the same settings and seed give the same bytes."),
         click.option("--window", type=BYTES, default="64KiB", show_default=True,
@@ -106,16 +106,16 @@ def _writes_trace(function: Callable[..., Workload]) -> Callable[..., None]:
                      help="Time from a full frame's departure from its host to the queue of the receiver's "
                           "link; at least its time on the host's link."),
         click.option("--ce-threshold", type=BYTES, default="97.5KB", show_default=True,
-                     help="Depth of the receiver's link queue above which data gets CE, so that "
+                     help="Depth of the queue of the receiver's link above which data gets CE, so that "
                           "its ACKs carry ECE."),
         click.option("--ecn/--no-ecn", default=True, show_default=True,
                      help="Whether connections negotiate ECN."),
         click.option("--ipv6", is_flag=True, help="IPv6 instead of IPv4."),
         click.option("--dscp", "dscps", type=click.IntRange(0, 63), multiple=True, default=(0,),
                      show_default=True,
-                     help="DSCP of the connections. Of several, connections take them in turn."),
+                     help="DSCP of the connections; repeatable: connections take the values in turn."),
         click.option("--full", "whole_frames", is_flag=True,
-                     help="Store whole frames; by default headers only, with the true length beside them."),
+                     help="Store whole frames; by default, only headers, with the true length beside them."),
         click.option("--max-packets", type=click.IntRange(1), default=20_000_000, show_default=True,
                      help="Refuse to write a longer trace."),
     ]  # fmt: skip
@@ -126,10 +126,12 @@ def _writes_trace(function: Callable[..., Workload]) -> Callable[..., None]:
 
 @trace.command()
 @_writes_trace
-@click.option("--maps", type=click.IntRange(1, 1_000_000), default=40, show_default=True, help="Map tasks.")
+@click.option(
+    "--maps", type=click.IntRange(1, 1_000_000), default=40, show_default=True, help="Number of map tasks."
+)
 @click.option("--reducers", type=click.IntRange(1, 100_000),
-              help="Reduce tasks, as many on each host.  [default: two for each host]")  # fmt: skip
-@click.option("--split", type=BYTES, default="64MB", show_default=True, help="Input of one map.")
+              help="Number of reduce tasks, the same on each host.  [default: two per host]")  # fmt: skip
+@click.option("--split", type=BYTES, default="64MB", show_default=True, help="Input of one map task.")
 @click.option("--output-ratio", type=NumberRange(0, 1000, min_open=True), default=1.0, show_default=True,
               help="Map output bytes per input byte.")  # fmt: skip
 @click.option("--parallel-fetches", type=click.IntRange(1, 10_000), default=5, show_default=True,
@@ -139,7 +141,7 @@ def _writes_trace(function: Callable[..., Workload]) -> Callable[..., None]:
 @click.option("--startup", type=DURATION, default="1.6s", show_default=True,
               help="Start-up time of a task.")  # fmt: skip
 @click.option("--cycles-per-byte", type=NumberRange(0, 1e6), default=84.0, show_default=True,
-              help="Cycles of a map for one byte, on a 2.5 GHz core.")  # fmt: skip
+              help="Cycles of a map task per byte, on a 2.5 GHz core.")  # fmt: skip
 @click.option("--noise", type=NumberRange(0, 3), default=0.0953, show_default=True,
               help="Sigma of the log-normal noise on task times.")  # fmt: skip
 @click.option("--heartbeat", type=HEARTBEAT, default="1s", show_default=True,
@@ -159,7 +161,7 @@ def shuffle(
 ) -> Workload:
     """Write the trace of one MapReduce job's shuffle.
 
-    The job is a model after MRPerf, and the hosts are a twin's.
+    The job follows the model of MRPerf, and the hosts are those of a twin.
     """
     return Shuffle(
         maps=maps,
@@ -184,14 +186,14 @@ def shuffle(
     type=NumberRange(0, 1000, min_open=True),
     default=1.0,
     show_default=True,
-    help="Factor on every transfer's megabytes.",
+    help="Factor applied to every transfer's size.",
 )
 @click.option(
     "--time-scale",
     type=NumberRange(1e-6, 1e9),
     default=1.0,
     show_default=True,
-    help="Factor on the speed of arrivals in the file.",
+    help="Factor applied to the speed of arrivals in the file.",
 )
 def coflow(_topology: Topology, coflows: Path | None, span: str, scale: float, time_scale: float) -> Workload:
     """Write the trace of a file of coflows.
@@ -224,9 +226,9 @@ def parse_range(text: str) -> tuple[int, int | None]:
 @keep_good_option
 @reports_errors
 def info(capture: Path, as_json: bool, top: int, keep_good: bool) -> None:
-    """Describe CAPTURE: pcap or pcapng, plain or packed.
+    """Describe CAPTURE: pcap or pcapng, plain or compressed.
 
-    It may be packed with gzip or zstd; - is standard input."""
+    The file may be compressed with gzip or zstd; - is standard input."""
     with seekable(capture) as file:
         found = describe(read_packets(file, break_teller(keep_good)))
     manifest = manifests.read(capture)
@@ -240,10 +242,10 @@ def info(capture: Path, as_json: bool, top: int, keep_good: bool) -> None:
 @capture_argument("capture")
 @click.option("-o", "--output", type=_FILE, required=True, help="List to write: CSV.")
 @click.option("-t", "--topology", "topology_name", default="leaf-spine-4", show_default=True,
-              help="Topology whose hosts send the flows: one of the package, or a file.")  # fmt: skip
+              help="Topology whose hosts send the flows: a name from the package, or a file.")  # fmt: skip
 @click.option("--gap", type=DURATION, default=None,
-              help="A connection that sends nothing new for longer begins another flow.  [default: it is one "
-                   "flow in each direction]")  # fmt: skip
+              help="Idle time after which new data of a connection begin another flow.  "
+                   "[default: a connection is one flow in each direction]")  # fmt: skip
 @send_options
 @keep_good_option
 @reports_errors
@@ -258,9 +260,9 @@ def flows(
 ) -> None:
     """List the TCP flows of CAPTURE for an experiment.
 
-    It takes them as `{kind: flows, listed: FILE}`. Each line has source, destination, bytes and start. Hosts
-    of the experiment send them with a TCP of their own, which reacts to the fabric; bytes that the capture
-    has twice count once."""
+    The experiment reads them with `{kind: flows, listed: FILE}`. Each line has source, destination, bytes and
+    start. The experiment's hosts send the flows with their own TCP, which reacts to the fabric; bytes that
+    the capture has twice count once."""
     from eeon_tools.replay import flows as replay_flows
 
     hosts = trace_hosts.of_topology(topologies.load(topology_name))

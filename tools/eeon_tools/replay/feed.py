@@ -299,8 +299,8 @@ class Feed:
     def _with_headers(
         self, number: int, packet: Packet, place: tuple[int, int], found: Transport | None
     ) -> Packet:
-        """Returns a packet with the headers that switches and hosts need to class it alike. Bytes behind the TCP
-        flags that were not captured are zeros. Raises TraceError where earlier ones are missing."""
+        """Returns a packet with the headers that switches and hosts need to class it alike. Bytes behind the
+        TCP flags that were not captured are zeros. Raises TraceError where earlier ones are missing."""
         at, length = place
         kept = len(packet.captured)
         if length and kept >= at + 2 * length:

@@ -29,24 +29,24 @@ from eeon_control.units import Duration
 @options.foreign_option
 @options.election_option
 @options.state_option
-@click.option("--comment", default="", help="the reason, for the history")
+@click.option("--comment", default="", help="reason for the change, shown in the history")
 @click.option(
     "--confirm",
     "confirm_seconds",
     type=options.SPAN,
     metavar="TIME",
-    help="roll back unless `eeon config confirm` comes within TIME (90s, 10m, 1h). The command "
+    help="roll back unless `eeon config confirm` runs within TIME (90s, 10m, 1h). The command "
     "waits; Ctrl-C rolls back at once",
 )
 @click.option(
     "--detach",
     is_flag=True,
-    help="with --confirm: do not wait. A running `eeon controller run`, or else the next command that "
-    "changes the fabric, rolls back when the time is over",
+    help="with --confirm: do not wait. When the time is over, a running `eeon controller run`, or "
+    "else the next command that changes the fabric, rolls back",
 )
 @wave_options
 @options.dry_run_option
-@click.option("-q", "--quiet", is_flag=True, help="no progress")
+@click.option("-q", "--quiet", is_flag=True, help="show no progress")
 @options.output_option
 @click.pass_context
 def apply(
@@ -70,10 +70,10 @@ def apply(
 ) -> int:
     """Write a configuration to all switches, or to none: a failure undoes every write.
 
-    Give -c, or a PLAN that `eeon config plan --out` saved. -t and -T are needed once: what is left out is as
-    in the fabric's current revision, and a targets file may name the topology. A PLAN is applied exactly, or
-    refused when a switch has changed since. An apply makes a revision of `eeon config history`. With
-    --dry-run the exit codes are those of `eeon config plan`: 2 when there are changes.
+    Give -c, or a PLAN that `eeon config plan --out` saved. -t and -T are needed only once: later applies take
+    them from the fabric's current revision. A targets file may name the topology. A PLAN is applied exactly,
+    or refused if a switch has changed since. Every apply adds a revision to `eeon config history`. With
+    --dry-run, the exit codes are those of `eeon config plan`: 2 if there are changes.
     """
     if detach and confirm_seconds is None:
         raise click.UsageError("--detach goes with --confirm")

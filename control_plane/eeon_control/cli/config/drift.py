@@ -19,7 +19,7 @@ from eeon_control.units import Duration
 @options.topology_option(required=False)
 @options.target_options
 @options.state_option
-@click.option("--entries", is_flag=True, help="show every table entry that differs, not only what it means")
+@click.option("--entries", is_flag=True, help="show every table entry that differs, not only a summary")
 @options.output_option
 @click.pass_context
 def drift(
@@ -34,7 +34,7 @@ def drift(
 ) -> None:
     """Compare the switches with the current revision. Exit code 0: equal, 2: different, 1: an error.
 
-    The output has the changes that would restore the revision, as `switch's value -> revision's value`.
+    The output lists the changes that would restore the revision, as `switch's value -> revision's value`.
     Routes that `eeon controller run` withdrew because links are down do not count as drift.
     """
     store = open_store(state_folder, topology_name)
@@ -52,9 +52,9 @@ def drift(
     elif found.plan.is_empty:
         click.echo(f"no drift: {len(found.plan.switches)} switches hold revision {number}")
     else:
-        click.echo(f"not as in revision {number}:")
+        click.echo(f"the switches differ from revision {number}:")
         print_plan(topology, found.plan, held_tick, "table", entries=entries)
-        tell(f"`eeon config rollback {number}` brings them back")
+        tell(f"`eeon config rollback {number}` restores it")
     if output != "json":
         if found.withdrawn:
             names = ", ".join(found.withdrawn)

@@ -32,14 +32,14 @@ def explain(
     state_folder: Path | None,
     output: str,
 ) -> None:
-    """Say where each setting of PORT (leaf1:3, or a host's name) comes from. Contacts no switch.
+    """Show where each setting of PORT (leaf1:3, or a host's name) comes from. Contacts no switch.
 
-    The most specific level that names a profile wins: port, then switch, then role. Without -c the settings
-    are those that are in force, by the fabric's current revision.
+    The most specific level that names a profile wins: port, then switch, then role. Without -c, the settings
+    are those in force: those of the fabric's current revision.
 
     \b
     eeon config explain leaf1:3 -c mark_threshold -c eee_120us100 -t leaf-spine-4
-    eeon config explain leaf1:3                                      # what is in force
+    eeon config explain leaf1:3                                      # the settings in force
     """
     loaded, topology = _meant(config_names, topology_name, state_folder)
     found = configs.explain(loaded, _port(topology, port_name))

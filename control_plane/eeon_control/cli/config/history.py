@@ -20,7 +20,7 @@ from eeon_control.state import Revision, Stopped, SystemClock
 @options.state_option
 @options.output_option
 def history(topology_name: str | None, state_folder: Path | None, output: str) -> None:
-    """List the revisions, newest first, applies that were undone, and an unfinished apply.
+    """List the revisions, newest first, the applies that were undone, and an unfinished apply.
 
     Contacts no switch.
     """
@@ -74,7 +74,10 @@ def history(topology_name: str | None, state_folder: Path | None, output: str) -
         )
     console().print(table)
     if pending is not None and left is not None:
-        tell(f"revision {current} waits to be confirmed; {span(left)} left until {pending.back_to} is back")
+        tell(
+            f"revision {current} waits to be confirmed; {span(left)} left until revision "
+            f"{pending.back_to} is restored"
+        )
     if journal is not None and journal.revision > current:
         progress = f", {journal.progress}," if journal.progress else ""
         tell(

@@ -22,12 +22,12 @@ from eeon_control.units import Duration
 @options.target_options
 @options.state_option
 @options.foreign_option
-@click.option("--entries", is_flag=True, help="show every table entry that changes, not only what it means")
+@click.option("--entries", is_flag=True, help="show every table entry that changes, not only a summary")
 @click.option(
     "--out",
     type=click.Path(dir_okay=False, path_type=Path),
     metavar="FILE",
-    help="save the plan for `eeon config apply FILE`, which refuses it when a switch has changed since",
+    help="save the plan for `eeon config apply FILE`, which refuses it if a switch has changed since",
 )
 @options.output_option
 @click.pass_context
@@ -46,8 +46,8 @@ def plan(
 ) -> None:
     """Show what an apply would change on the switches. Exit code 0: nothing, 2: changes, 1: an error.
 
-    Without -t the topology is the one that the targets file names, or that of the fabric's current revision.
-    Without -T and --target the switches are those of that revision.
+    Without -t, the topology comes from the targets file or from the fabric's current revision. Without -T and
+    --target, the switches come from that revision.
     """
     meant = common.meant_by(config_names, topology_name, targets_file, target_texts, tick, state_folder)
     if foreign is not None:

@@ -21,10 +21,10 @@ from eeon_control.units import Duration
 @click.option(
     "--forget",
     is_flag=True,
-    help="remove the journal and write to no switch: for switches that will not return. The others may "
-    "have entries of both configurations; apply again",
+    help="remove the journal and write to no switch, if some switches will not return. The others may "
+    "hold entries of both configurations; apply again",
 )
-@click.option("--dry-run", is_flag=True, help="say what would be finished, and contact no switch")
+@click.option("--dry-run", is_flag=True, help="show what would be finished, and contact no switch")
 @options.output_option
 def recover(
     topology_name: str | None,
@@ -39,7 +39,7 @@ def recover(
 ) -> None:
     """Finish an apply that was killed.
 
-    All switches go back to the old configuration, or keep the new one if all have it.
+    The command restores the old configuration on all switches, or keeps the new one if all switches have it.
     """
     given = options.targets_if_given(targets_file, target_texts, tick)
     store = open_store(state_folder, topology_name)

@@ -23,9 +23,9 @@ from eeon_control.units import Duration
 @options.target_options
 @options.election_option
 @options.state_option
-@click.option("--comment", default="", help="the reason, for the history")
+@click.option("--comment", default="", help="reason for the change, shown in the history")
 @options.dry_run_option
-@click.option("-q", "--quiet", is_flag=True, help="no progress")
+@click.option("-q", "--quiet", is_flag=True, help="show no progress")
 @options.output_option
 def rollback(
     number: int | None,
@@ -40,13 +40,13 @@ def rollback(
     quiet: bool,
     output: str,
 ) -> int:
-    """Apply revision N again, or the revision in force before the current one; all switches or none.
+    """Apply revision N again, or the one in force before the current one, to all switches or to none.
 
-    Without N, the command skips a revision that nobody confirmed. It makes a new revision with the content of
-    N: the history only grows, and a rollback can be rolled back. The addresses of the switches come from the
-    current revision, unless -T or --target gives others. A revision that was made for another fabric, such as
-    a live one where this is a twin, is refused. With --dry-run the exit codes are those of
-    `eeon config plan`: 2 when there are changes.
+    Without N, the command skips revisions that were not confirmed. It makes a new revision with the content
+    of N: the history only grows, and a rollback can be rolled back. The addresses of the switches come from
+    the current revision unless -T or --target gives others. The command refuses a revision of another fabric,
+    for example of a live fabric if this one is a twin. With --dry-run, the exit codes are those of `eeon
+    config plan`: 2 if there are changes.
     """
     given = options.targets_if_given(targets_file, target_texts, tick)
     fabric = given if targets_file is not None else None

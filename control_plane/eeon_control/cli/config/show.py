@@ -20,7 +20,9 @@ from eeon_control.state import Revision
 @revision_argument
 @options.topology_option(required=False)
 @options.state_option
-@click.option("--diff", nargs=2, type=click.IntRange(min=1), metavar="N M", help="what changed from N to M")
+@click.option(
+    "--diff", nargs=2, type=click.IntRange(min=1), metavar="N M", help="show the changes from N to M"
+)
 @options.output_option
 def show(
     number: int | None,
@@ -31,7 +33,7 @@ def show(
 ) -> None:
     """Print the configuration of revision N (default: the current one). Contacts no switch.
 
-    The output is a configuration file: `eeon config show 3 > back.yaml` can be applied again.
+    The output is a configuration file: the result of `eeon config show 3 > back.yaml` can be applied again.
     """
     store = open_store(state_folder, topology_name)
     if diff is not None:

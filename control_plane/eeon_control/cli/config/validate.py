@@ -38,7 +38,7 @@ _ENGINE_TICK = Duration.parse("1ns")  # when no target says otherwise
     default=None,
     help="check timers against a tick of this length  [default: the targets file's, or 1ns]",
 )
-@click.option("--strict", is_flag=True, help="warnings are errors too")
+@click.option("--strict", is_flag=True, help="treat warnings as errors")
 @options.output_option
 @click.pass_context
 def validate(
@@ -52,8 +52,8 @@ def validate(
 ) -> None:
     """Check configuration files; with a topology, also their effect on its ports. Contacts no switch.
 
-    The command reports every problem of every file at once. Exit code 0: valid, with or without warnings;
-    1: not valid, or with --strict a warning. With -o json stdout is a list of problems, empty when there is
+    The command reports every problem of every file at once. Exit code 0: valid, with or without warnings; 1:
+    not valid, or a warning with --strict. With -o json, stdout is a list of problems, empty if there are
     none; each has file, line (0: the whole file), key, value, rule and severity (error or warning).
 
     \b

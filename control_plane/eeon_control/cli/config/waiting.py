@@ -41,7 +41,7 @@ def wait(
                 _settle(store, election_id, targets, quiet)
                 continue
             if shown:
-                line = f"\r{span(left)} left to confirm; Ctrl-C goes back now "
+                line = f"\r{span(left)} left to confirm; Ctrl-C rolls back now "
                 print(line, end="", file=unguarded(stderr=True), flush=True)
             time.sleep(min(_LOOK_SECONDS, left))
     except KeyboardInterrupt:
@@ -54,7 +54,7 @@ def wait(
     if shown:
         click.echo(err=True)
     if store.current_number() != pending.revision:
-        tell(f"revision {pending.revision} was taken back; revision {store.current_number()} is in force")
+        tell(f"revision {pending.revision} was rolled back; revision {store.current_number()} is in force")
         ctx.exit(1)
     click.echo(f"confirmed: revision {pending.revision} stays")
 

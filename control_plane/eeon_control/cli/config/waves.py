@@ -70,18 +70,19 @@ _OPTIONS = (
         multiple=True,
         metavar="NAME",
         shell_complete=completions.switch_names,
-        help="give the new profiles to the ports of this switch only; the others keep those in force. "
+        help="change the profiles of this switch's ports only; other switches keep those in force. "
         "Repeatable",
     ),
     click.option(
         "--waves",
         metavar="LIST",
-        help="change the switches in waves: numbers, parts of all, and rest, such as 1,10%,rest. A failure "
-        "or a closed gate undoes all waves. A leaf and its spine, or all spines of a leaf, are never in one "
-        "wave: where that needs it, a wave has fewer switches and rest is several waves",
+        help="change the switches in waves, given as numbers, percentages and rest, for example "
+        "1,10%,rest. A failure or a closed gate undoes all waves. A leaf and its spine, or all spines of a "
+        "leaf, are never in the same wave: if necessary, a wave has fewer switches and rest becomes several "
+        "waves",
     ),
     click.option(
-        "--pause", "pause_seconds", type=options.SPAN, metavar="TIME", help="wait so long after each wave"
+        "--pause", "pause_seconds", type=options.SPAN, metavar="TIME", help="wait this long after each wave"
     ),
     click.option(
         "--gate",
@@ -89,16 +90,17 @@ _OPTIONS = (
         type=_Rule(),
         multiple=True,
         metavar="RULE",
-        help="what closes the gate behind a wave: drops[=N] or pauses[=N], more than N (0) since the apply "
-        "began; links, a port that went down; account, a byte account below zero. Repeatable",
+        help="condition that closes the gate after a wave: drops[=N] or pauses[=N], more than N "
+        "(default 0) since the apply began; links, a port went down; account, a byte account is below "
+        "zero. Repeatable",
     ),
     click.option(
         "--gate-command",
         "commands",
         multiple=True,
         metavar="COMMAND",
-        help="a shell command that opens the gate with 0. It runs before the first wave, too, and knows "
-        "EEON_WAVE, EEON_WAVES and EEON_SWITCHES. Repeatable",
+        help="shell command that opens the gate if it exits with 0. It also runs before the first "
+        "wave. Its environment has EEON_WAVE, EEON_WAVES and EEON_SWITCHES. Repeatable",
     ),
     click.option(
         "--gate-timeout",
@@ -107,7 +109,7 @@ _OPTIONS = (
         default="60s",
         show_default=True,
         metavar="TIME",
-        help="how long a --gate-command may take",
+        help="longest run time of a --gate-command",
     ),
 )
 

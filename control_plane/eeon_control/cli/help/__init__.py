@@ -47,9 +47,9 @@ def help_(ctx: click.Context, words: tuple[str, ...], folder: Path | None) -> No
 def completion(ctx: click.Context, shell: str | None) -> None:
     """Print a script that completes `eeon` in a shell.
 
-    The script completes commands, options, and topologies and examples of the package. It also completes
-    switches, ports and revisions of the topology and state folder on the command line. The default of SHELL
-    is the shell that $SHELL names.
+    The script completes commands, options, and the topologies and examples of the package. It also completes
+    the switches, ports and revisions of the topology and state folder on the command line. Without SHELL, the
+    command takes the shell that $SHELL names.
     """
     wanted = shell or Path(os.environ.get("SHELL", "")).name
     found = get_completion_class(wanted) if wanted in _SHELLS else None

@@ -53,7 +53,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
 EXIT_CODES: dict[str, tuple[tuple[int, str], ...]] = {
     "config drift": ((0, "the switches hold the revision"), (2, "they differ"), (1, "an error")),
     "config plan": ((0, "nothing to change"), (2, "changes"), (1, "an error")),
-    "tune attack": ((0, "no promise was broken"), (2, "one was broken"), (1, "an error")),
+    "tune attack": ((0, "no promise was broken"), (2, "a promise was broken"), (1, "an error")),
 }
 
 USUAL_EXIT_CODES: tuple[tuple[int, str], ...] = (

@@ -31,11 +31,11 @@ _ROLES = [role.value for role in PortRole if role is not PortRole.HOST]
 @options.target_options
 @click.pass_context
 def show(ctx: click.Context, /, **common: object) -> None:
-    """Look at a fabric: links, drops and why, marks, queues, routes, the path of a flow, EEE, energy.
+    """Show a fabric: links, drops and their causes, marks, queues, routes, a flow's path, EEE, energy.
 
-    The commands write to no switch. They name a switch that cannot be reached on stderr and show the others.
-    Without -T and --target the addresses of the switches come from the fabric's current revision. Without -t,
-    so does the topology, while there is one fabric. Both may stand before the command's name, too.
+    The commands write to no switch. They report unreachable switches on stderr and show the others. Without
+    -T and --target, the addresses of the switches come from the fabric's current revision. Without -t, so
+    does the topology, if there is only one fabric. These options can also precede the command's name.
 
     \b
     EXAMPLES
@@ -84,14 +84,14 @@ _PORT = click.option(
     multiple=True,
     metavar="SWITCH:PORT",
     shell_complete=completions.port_names,
-    help="only this port; repeatable",
+    help="show only this port; repeatable",
 )
 _ROLE = click.option(
     "--role",
     "roles",
     multiple=True,
     type=click.Choice(_ROLES),
-    help="only ports of this role; repeatable",
+    help="show only ports of this role; repeatable",
 )
 _WATCH = click.option(
     "--watch",
@@ -99,10 +99,10 @@ _WATCH = click.option(
     is_flag=False,
     flag_value="2s",
     type=options.SPAN,
-    help="repeat every 2s, or every TIME, until Ctrl-C; with --rate, one interval after another",
+    help="repeat every 2s, or every TIME, until Ctrl-C; with --rate, show one interval after another",
 )
 _COUNT = click.option(
-    "--count", "blocks", type=click.IntRange(1), help="with --watch: end after this many blocks"
+    "--count", "blocks", type=click.IntRange(1), help="with --watch: stop after this many blocks"
 )
 _RATE = click.option(
     "--rate",
@@ -112,15 +112,15 @@ _RATE = click.option(
     help="read twice, TIME apart (5s), and show the difference per second",
 )
 _NONZERO = click.option(
-    "--nonzero", is_flag=True, help="only rows with a count above zero, of queues with packets"
+    "--nonzero", is_flag=True, help="show only rows with a count above zero; for queues, rows with packets"
 )
 _ZEROS = click.option(
-    "--zeros", is_flag=True, help="rows without a packet, too; without it only --json has them"
+    "--zeros", is_flag=True, help="also show rows without packets; by default, only --json has them"
 )
 _RAW = click.option(
     "--raw",
     is_flag=True,
-    help="counts since the switch started, without the zero point of `eeon clear counters`",
+    help="show counts since the switch started, without the zero point of `eeon clear counters`",
 )
 
 
@@ -132,18 +132,18 @@ show.add_command(path)
 
 @click.group()
 def clear() -> None:
-    """Set a new zero point of counters, for this user's `eeon show` only."""
+    """Set a new zero point for the counters in this user's `eeon show`."""
 
 
 @clear.command("counters", epilog=EXIT_CODES)
 @common.fabric_options
-@click.option("--undo", is_flag=True, help="remove the stored values; contacts no switch")
+@click.option("--undo", is_flag=True, help="remove the stored values; contact no switch")
 @options.output_option
 def clear_counters(fabric: common.Fabric, undo: bool, output: str) -> int:
-    """Store the counters' values; `eeon show ports|ecn|counters` then show the increase since.
+    """Store the counters' values; `eeon show ports|ecn|counters` then show the increase since then.
 
     The command writes to no switch, and other users see the same counts as before. When a switch restarts,
-    its counters start at zero, and `eeon show` says so.
+    its counters start at zero, and `eeon show` reports it.
 
     \b
     EXAMPLES
@@ -170,5 +170,5 @@ def clear_counters(fabric: common.Fabric, undo: bool, output: str) -> int:
         click.echo(json.dumps(value, indent=1))
     else:
         count = counted(len(observed.switches), "switch", "switches")
-        click.echo(f"counters of {count} are shown from now on; remembered in {path}")
+        click.echo(f"counters of {count} are now shown from zero; their values are stored in {path}")
     return 1 if observed.failures else 0

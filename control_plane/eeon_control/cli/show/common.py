@@ -35,7 +35,7 @@ ORDER = (
     click.option(
         "--sort",
         metavar="COLUMN",
-        help="in order of this column, by its heading or its key in JSON; largest numbers first",
+        help="sort by this column, given as its heading or its JSON key; largest numbers first",
     ),
 )
 """--sort and --reverse, for click to add in this order."""
@@ -88,7 +88,7 @@ def switch_option(name: str = "switches") -> Callable[[_F], _F]:
         multiple=True,
         metavar="NAME",
         shell_complete=completions.switch_names,
-        help="only this switch; repeatable",
+        help="show only this switch; repeatable",
     )
 
 
@@ -98,7 +98,7 @@ def only_option(names: Collection[str]) -> Callable[[_F], _F]:
         "--only",
         multiple=True,
         type=click.Choice(sorted(names)),
-        help=f"only rows with {' or '.join(sorted(names))}; repeatable",
+        help="show only rows that match one of these filters; repeatable",
     )
 
 

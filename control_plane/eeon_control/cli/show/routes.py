@@ -51,12 +51,12 @@ def routes(
     config_names: tuple[str, ...],
     **asked: Any,  # click has checked it # noqa: ANN401
 ) -> int:
-    """Routes, ECMP groups, and why next hops are out.
+    """Show routes, ECMP groups, and why next hops are out of use.
 
-    Of every SWITCH, or of all: every route, its ECMP group, the ports and neighbours, and its state. State is
-    `ok`, or how the route differs from the plan: that of -c, or of the fabric's current revision. A next hop
-    that leads to a link which is down is withdrawn (`eeon controller run` took it out) or dead.
-    Routes that share a group have the same number in the column group.
+    Shows every route of each SWITCH (default: all), with its ECMP group, ports, neighbours and state. The
+    state is `ok`, or how the route differs from the plan of -c or of the fabric's current revision. A next
+    hop over a link that is down is withdrawn (`eeon controller run` removed it) or dead. Routes that share a
+    group have the same number in the column group.
 
     \b
     EXAMPLES
@@ -87,10 +87,10 @@ def routes(
     "--flow",
     "flow_text",
     metavar="PROTO,SPORT,DPORT",
-    help="the path of this flow (tcp,40000,5000), by the hash of the program; all paths of it where switches "
-    "spread packets  [default: all paths]",
+    help="show the path of this flow (tcp,40000,5000), computed with the program's hash; all its "
+    "paths if switches spray packets  [default: all paths]",
 )
-@click.option("--ipv6", is_flag=True, help="by the hosts' IPv6 addresses")
+@click.option("--ipv6", is_flag=True, help="use the hosts' IPv6 addresses")
 @click.option(
     "--limit", type=click.IntRange(1), default=_PATHS, show_default=True, help="show at most this many paths"
 )
@@ -104,11 +104,12 @@ def path(
     limit: int,
     output: str,
 ) -> int:
-    """The way from host SRC to DST, and why it ends.
+    """Show the path from host SRC to host DST, and why it ends.
 
-    Hop by hop: switch, egress port, next node, route. It is worked out from the entries that the switches
-    hold, and from the ports that they say are down. SRC and DST are names or addresses of hosts. Exit code 1
-    also when a path does not reach DST: no route, a loop, a wrong port, a link that is down.
+    Shows each hop: switch, egress port, next node, route. The command computes the path from the entries that
+    the switches hold and from the ports that they report as down. SRC and DST are names or addresses of
+    hosts. Exit code 1 also means that a path does not reach DST: no route, a loop, a wrong port, a link that
+    is down.
 
     \b
     EXAMPLES

@@ -182,7 +182,7 @@ class ViewLoop:
         at = baseline.taken_at.astimezone().strftime("%Y-%m-%d %H:%M:%S")
         view.notes = [*view.notes, f"since `eeon clear counters` at {at}; --raw shows all"]
         if gone:
-            view.notes.append(f"restarted since then, and shown from their start: {', '.join(gone)}")
+            view.notes.append(f"restarted since then, and counted from the restart: {', '.join(gone)}")
         return view
 
     def _print(self, block: Block) -> None:

@@ -457,7 +457,7 @@ def _common_parser() -> _Parser:
         usage="%(prog)s [options] [PROGRAM.json] [-- target options]",
     )
     add = parser.add_argument
-    add("program", nargs="?", type=Path, metavar="PROGRAM.json", help="a BMv2 JSON, made by p4c-bm2-ss")
+    add("program", nargs="?", type=Path, metavar="PROGRAM.json", help="BMv2 JSON file, made by p4c-bm2-ss")
     add("-h", "--help", action="store_true", help="show this text")
     add("-v", "--version", action="store_true", help="show the version")
     add(
@@ -481,23 +481,23 @@ def _common_parser() -> _Parser:
         "--use-files",
         type=float,
         metavar="SECONDS",
-        help="ports are files or FIFOs: after this time port X reads X_in.pcap and writes X_out.pcap",
+        help="use files or FIFOs as ports: after this time, port X reads X_in.pcap and writes X_out.pcap",
     )
     add(
         "--packet-in",
         metavar="ADDRESS",
-        help="all ports over one nanomsg PAIR socket: ipc://PATH, tcp://IP:PORT",
+        help="carry all ports over one nanomsg PAIR socket: ipc://PATH or tcp://IP:PORT",
     )
     add(
         "--pcap",
         metavar="FOLDER",
-        help="capture each interface into NAME_in.pcap and NAME_out.pcap; default: current folder",
+        help="capture each interface in NAME_in.pcap and NAME_out.pcap in FOLDER (default: current folder)",
     )
     add(
         "--max-port-count",
         type=_positive,
         metavar="N",
-        help="accepted; all 512 ports of v1model can be used",
+        help="accepted without effect; all 512 ports of v1model can be used",
     )
     add(
         "--port-rate",
@@ -505,28 +505,33 @@ def _common_parser() -> _Parser:
         action="append",
         default=[],
         metavar="[PORT=]RATE",
-        help="rate of every port, such as 10Gbps, or of one port, such as 3=10Gbps; repeatable "
+        help="rate of every port, for example 10Gbps, or of one port, for example 3=10Gbps; repeatable "
         "(default: no limit)",
     )
     add(
         "--port-buffer",
         type=_size,
         metavar="SIZE",
-        help="limit of each queue in bytes, such as 300KB "
-        f"(default: {DEFAULT_QUEUE_PACKETS} packets, as BMv2)",
+        help="limit of each queue in bytes, for example 300KB "
+        f"(default: {DEFAULT_QUEUE_PACKETS} packets, as in BMv2)",
     )
-    add("--port-gate", metavar="REGISTER", help="register with the tick before which a port sends nothing")
+    add(
+        "--port-gate",
+        metavar="REGISTER",
+        help="register that holds, per port, the tick before which the port sends nothing",
+    )
     add(
         "--queue-gate",
         metavar="REGISTER",
-        help="register with the tick before which a queue sends nothing: port << 3 | priority; frames of MAC "
-        "control and congestion notification messages then leave before every queue",
+        help="register that holds, per queue (port << 3 | priority), the tick before which the queue "
+        "sends nothing; MAC control frames and congestion notification messages then leave before "
+        "every queue",
     )
     add(
         "--queue-timer",
         metavar="REGISTER",
-        help="register with the tick at which the program runs for a queue without a packet "
-        "(instance_type 7): port << 3 | priority",
+        help="register that holds, per queue (port << 3 | priority), the tick at which the program "
+        "runs for the queue without a packet (instance_type 7)",
     )
     add(
         "--queue-quantum",
@@ -534,8 +539,8 @@ def _common_parser() -> _Parser:
         action="append",
         default=[],
         metavar="PRIORITY=SIZE",
-        help="queue that shares each port by weight with the others that have a quantum, such as 1=6KB: what "
-        "it may send at each of its turns; repeatable (default: strict priority)",
+        help="bytes that this queue of every port may send per turn, for example 1=6KB: queues with a "
+        "quantum share the port by weight; repeatable (default: strict priority)",
     )
     servers = parser.add_argument_group("control")
     add = servers.add_argument
@@ -549,7 +554,7 @@ def _common_parser() -> _Parser:
         "--thrift-host",
         default=DEFAULT_THRIFT_HOST,
         metavar="ADDRESS",
-        help="address on which Thrift listens, without authentication and encryption "
+        help="address on which Thrift listens, without authentication or encryption "
         f"(default {DEFAULT_THRIFT_HOST}; 0.0.0.0 for every address)",
     )
     add(
@@ -557,29 +562,35 @@ def _common_parser() -> _Parser:
         action="append",
         default=[],
         metavar="INTERFACE",
-        help="interface that clients of Thrift may add as a port, besides those of -i; repeatable",
+        help="interface that Thrift clients may add as a port, in addition to those of -i; repeatable",
     )
     add(
         "--client-rights",
         type=Path,
         metavar="FILE",
-        help="what the client of each certificate may do over P4Runtime (needs mutual TLS)",
+        help="rights of each client certificate over P4Runtime (needs mutual TLS)",
     )
-    add("--max-message", type=_size, metavar="SIZE", help="longest message of P4Runtime (default 8MiB)")
-    add("--device-id", type=_positive, default=0, metavar="N", help="P4Runtime's device id (default 0)")
+    add(
+        "--max-message", type=_size, metavar="SIZE", help="maximum size of a P4Runtime message (default 8MiB)"
+    )
+    add("--device-id", type=_positive, default=0, metavar="N", help="P4Runtime device id (default 0)")
     add(
         "--timestamp-unit",
         choices=sorted(_PICOSECONDS),
         default="us",
-        help="tick of the program's timestamps (default us)",
+        help="unit of the program's timestamps (default us)",
     )
     add("--seed", type=_positive, default=0, metavar="N", help="seed of the program's random()")
     logs = parser.add_argument_group("log")
     add = logs.add_argument
     add("--log-console", action="store_true", help="log to stdout")
     add("--log-file", metavar="FILE", help="log to FILE.txt")
-    add("-L", "--log-level", choices=LOG_LEVELS, default="trace", help="lowest level of messages in the log")
-    add("--log-flush", action="store_true", help="accepted; the log is always flushed after every line")
+    add("-L", "--log-level", choices=LOG_LEVELS, default="trace", help="lowest level of the messages to log")
+    add(
+        "--log-flush",
+        action="store_true",
+        help="accepted without effect; the log is always flushed after every line",
+    )
     add(
         "--log-file-max-size",
         type=_positive,
@@ -607,16 +618,23 @@ def _common_parser() -> _Parser:
 
 def _target_parser() -> _Parser:
     parser = _Parser(prog="--", add_help=False, allow_abbrev=False, usage=argparse.SUPPRESS)
-    target = parser.add_argument_group("target options, behind '--'")
+    target = parser.add_argument_group("target options, after '--'")
     add = target.add_argument
     add(
-        "--grpc-server-addr", metavar="ADDRESS", help=f"address of P4Runtime (default {DEFAULT_GRPC_ADDRESS})"
+        "--grpc-server-addr",
+        metavar="ADDRESS",
+        help=f"address on which P4Runtime listens (default {DEFAULT_GRPC_ADDRESS})",
     )
     add("--grpc-server-ssl", action="store_true", help="encrypt P4Runtime with TLS")
     add("--grpc-server-cert", type=Path, metavar="PEM", help="the server's certificate chain")
     add("--grpc-server-key", type=Path, metavar="PEM", help="the server's private key")
-    add("--grpc-server-cacert", type=Path, metavar="PEM", help="authority of clients' certificates")
-    add("--grpc-server-with-client-auth", action="store_true", help="clients must show a certificate")
+    add(
+        "--grpc-server-cacert",
+        type=Path,
+        metavar="PEM",
+        help="certificates of the authorities that sign client certificates",
+    )
+    add("--grpc-server-with-client-auth", action="store_true", help="require a certificate from clients")
     add("--cpu-port", type=_positive, metavar="PORT", help="port of packet-in and packet-out (default: none)")
     add(
         "--drop-port",
@@ -630,7 +648,7 @@ def _target_parser() -> _Parser:
         type=_positive,
         default=1,
         metavar="N",
-        help="number of queues of each port, 1 to 8 (default 1)",
+        help="number of queues per port, 1 to 8 (default 1)",
     )
     ignored = parser.add_argument_group("target options accepted and ignored, with a note")
     add = ignored.add_argument
