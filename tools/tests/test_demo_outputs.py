@@ -138,7 +138,7 @@ def test_findings_hold_when_results_are_as_the_papers_say() -> None:
 @pytest.mark.parametrize(
     ("key", "changed", "claim"),
     [
-        (("red_ect", "off"), run_result(early_acks=0), "RED that spares only ECT"),
+        (("red_ect", "off"), run_result(early_acks=0), "RED that protects only ECT"),
         (("red_ack_syn", "standard"), run_result(early_acks=1, used=0.6), "Protecting ACKs and SYNs"),
         (
             ("mark_threshold", "120us100"),

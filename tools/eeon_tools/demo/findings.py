@@ -56,7 +56,7 @@ def _ect_only_drops_control(results: Results) -> Finding:
     rows = [results["red_ect", eee] for eee in EEES]
     acks = run.packets["ack"].early_dropped + run.packets["ack_ece"].early_dropped
     return Finding(
-        "RED that spares only ECT packets drops what is not ECT: pure ACKs, SYNs and SYN-ACKs",
+        "RED that protects only ECT packets drops the others: pure ACKs, SYNs and SYN-ACKs",
         "section 6.2.1",
         f"{dropped:,} of {sent:,} control packets dropped early ({acks:,} ACKs, {dropped - acks:,} SYNs and "
         f"SYN-ACKs), but {data.early_dropped:,} of {data.sent:,} data packets: those were marked "
@@ -71,10 +71,10 @@ def _protection_saves_control(results: Results) -> Finding:
     fins = results["red_ack_syn", "off"].packets["fin_rst"].early_dropped
     rows = [results["red_ack_syn", eee] for eee in EEES]
     return Finding(
-        "Protecting ACKs and SYNs from early drop ends this, at the same thresholds",
+        "Protecting ACKs and SYNs from early drops ends this, at the same thresholds",
         "section 6.2.2",
-        f"{after:,} control packets dropped early, instead of {before:,}; FINs are not spared, and {fins:,} "
-        "were dropped",
+        f"{after:,} control packets dropped early, instead of {before:,}; FINs are not protected, and "
+        f"{fins:,} were dropped",
         all(early_control_drops(row) == 0 for row in rows),
     )
 
@@ -84,7 +84,7 @@ def _threshold_drops_nothing_early(results: Results) -> Finding:
     early = sum(row.total().early_dropped for row in rows)
     marked = results["mark_threshold", "off"].packets["data"].marked
     return Finding(
-        "A true marking threshold marks and drops nothing before the buffer is full, whatever the class",
+        "A true marking threshold marks, and drops no packet of any class before the buffer is full",
         "section 6.2.2",
         f"{early:,} packets of any class dropped early in three runs; {marked:,} data packets marked without "
         "EEE",
@@ -100,7 +100,7 @@ def _threshold_speaks_up(results: Results) -> Finding:
     share = data.marked / data.sent if data.sent else 0.0
     tail = results["drop_tail", "off"].total().tail_dropped
     return Finding(
-        "Drop tail says nothing until packets are lost; a threshold speaks up while they still fit",
+        "Drop tail signals congestion by losing packets; a threshold signals it before the buffer is full",
         "section 6.2",
         f"drop tail marked none and lost {tail:,} packets to full buffers; the threshold marked "
         f"{data.marked:,} of the {data.sent:,} data packets that were sent, {100 * share:.1f} %",
@@ -119,9 +119,9 @@ def _coalescing_saves_energy(results: Results) -> Finding:
         _energy_share(results[aqm, "120us100"]) < _energy_share(results[aqm, "standard"]) < 1 for aqm in AQMS
     )
     return Finding(
-        "Links that sleep when idle save much of their energy, and more when packets are coalesced",
+        "Links that sleep when idle save much of their energy, and save more with packet coalescing",
         "sections 4.3.3.1 and 7.4.2",
-        f"of what links use that never sleep: {100 * shares['standard']:.1f} % with standard EEE, "
+        f"of the energy of links that never sleep: {100 * shares['standard']:.1f} % with standard EEE, "
         f"{100 * shares['120us100']:.1f} % with 120 us / 100 packets, {100 * ideal.ideal / ideal.legacy:.1f} "
         "% ideally",
         ordered,
@@ -137,7 +137,7 @@ def _coalescing_costs_latency(results: Results) -> Finding:
         return Finding("Coalescing costs latency", "section 7.4.2", "no data packet was delivered", False)
     rise = [b - a for a, b in ((known[0], known[2]), (known[3], known[5]))]
     return Finding(
-        "The price is latency, bounded by the holding time at each sleeping link on the way",
+        "The price is latency, bounded by the holding time at each sleeping link on the path",
         "sections 4.3.3.1 and 7.4.2",
         f"median of data packets {known[0]:,.0f} us without EEE, {known[1]:,.0f} us standard, "
         f"{known[2]:,.0f} us coalesced; 99th percentile {known[3]:,.0f}, {known[4]:,.0f} and {known[5]:,.0f} "
@@ -150,7 +150,7 @@ def _nothing_out_of_order(results: Results) -> Finding:
     reordered = sum(run.reordered for run in results.values())
     violations = sum(run.phy_violations for run in results.values())
     return Finding(
-        "A packet that is held keeps its place, and no packet is sent to a link that is still asleep",
+        "A held packet keeps its place, and no packet is sent on a link that is still asleep",
         "what the switch promises",
         f"{reordered} packets left a port out of order and {violations} transmissions began before their PHY "
         "was awake, in all twelve runs",

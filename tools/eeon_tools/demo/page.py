@@ -35,51 +35,51 @@ def demo_page(results: Results, found: list[Finding], manifest: Manifest, tool: 
     total = sum(manifest.packets.values())
     body = [
         html.paragraph(
-            f"One Hadoop shuffle, {total:,} packets in {manifest.duration_ns / 1e6:,.0f} ms, went twelve "
-            "times through the same four-switch fabric: under four ways to treat a filling queue, each with "
-            "links that never sleep, with standard Energy-Efficient Ethernet, and with packet coalescing.",
+            f"The same Hadoop shuffle, {total:,} packets in {manifest.duration_ns / 1e6:,.0f} ms, was sent "
+            "twelve times through a fabric of four switches: with four AQM settings, and for each of them "
+            "with links that never sleep, with standard Energy-Efficient Ethernet, and with packet coalescing.",
             "lead",
         ),
         _fabric(),
-        html.heading("What the papers say, and what came out"),
+        html.heading("What the papers say, and what we measured"),
         *(_finding(finding) for finding in found),
         html.heading("All twelve runs"),
         comparison(runs, titles, len(EEES)).on_page(),
         *([html.heading("Look into a run"), _how_to_look(), tool] if tool else []),
-        html.heading("Who gets dropped"),
+        html.heading("Which packets are dropped"),
         html.paragraph(
-            "ECN lets a switch mark a packet instead of dropping it, but only packets whose sender said "
-            "ECT. Data does. Pure ACKs, SYNs and SYN-ACKs do not (RFC 3168), and in a shuffle they stand in "
-            "the same queues as the data, because every host sends and receives at once. A switch that "
-            "spares only ECT therefore drops exactly the packets that congestion control lives on: a lost "
-            "SYN costs a second, lost ACKs stall their sender."
+            "With ECN a switch marks a packet instead of dropping it, but only if the packet is ECN-capable "
+            "(ECT). Data packets are. Pure ACKs, SYNs and SYN-ACKs are not (RFC 3168), and in a shuffle they "
+            "wait in the same queues as the data, because every host sends and receives at once. A switch "
+            "that protects only ECT packets therefore drops the packets that congestion control depends on: "
+            "a lost SYN costs a second, and lost ACKs stall their sender."
         ),
         html.figure(
             plots.drops_by_class(awake, awake_labels),
-            "Drops at all switches by the class of the dropped packet, links that never sleep. Left: "
-            "decided by AQM while there was room. Right: the 300 KB buffer was full.",
+            "Drops at all switches, by packet class, with links that never sleep. Left: early drops by the "
+            "AQM. Right: drops at a full buffer of 300 KB.",
         ),
         html.heading("Queues over time"),
         html.figure(
             plots.queue_depth(_queue_rows(results)),
-            "The deepest queue of the fabric under each AQM: highest depth in each period of "
-            f"{_queue_rows(results)[0][1].period_us:g} us. Dashed: where that AQM starts to act at 1 Gbit/s "
-            "(drop tail: the buffer limit). The offer is the same in all four, so what differs is only what "
-            "the AQM drops.",
+            "The deepest queue of the fabric under each AQM: its maximum in each period of "
+            f"{_queue_rows(results)[0][1].period_us:g} us. Dashed: the depth from which that AQM acts at "
+            "1 Gbit/s (drop tail: the buffer limit). The offered traffic is the same in all four runs; only "
+            "the drops differ.",
         ),
         html.heading("Latency"),
         html.figure(
             plots.latency(runs, labels),
-            "From a packet being offered to its host's NIC to the arrival of its last bit, by class: median "
-            "(dot) and 99th percentile (bar). What was dropped has no latency, so compare this with the "
-            "drops.",
+            "Time from a packet's arrival at its host's NIC to the arrival of its last bit, by class: median "
+            "(dot) and 99th percentile (bar). Dropped packets have no latency, so compare this figure with "
+            "the drops.",
         ),
         html.heading("Energy"),
         html.figure(
             plots.energy(runs, labels),
             "Energy of all transmitters. Black line: links that never sleep. Dotted: links that sleep and "
-            "wake in no time. Standard EEE wakes for every packet and pays for each transition; coalescing "
-            "gathers packets first.",
+            "wake instantly. Standard EEE wakes for every packet and pays for each transition; coalescing "
+            "collects packets first.",
         ),
         _energy_table(results),
         html.heading("How to read this, and how not to"),
@@ -94,16 +94,16 @@ def _fabric() -> str:
     return html.paragraph(
         "The fabric is a twin of `leaf-spine-4`: two leaves and two spines that run the project's P4 "
         "program, each with a P4Runtime server through which the controller configured it and its counters "
-        "were read; two hosts a leaf at 1 Gbit/s; 10 Gbit/s between switches; 300 KB of buffer a port, the "
-        "shallow buffers of the thesis."
+        "were read; two hosts per leaf at 1 Gbit/s; 10 Gbit/s between switches; 300 KB of buffer per port, "
+        "the shallow buffers of the thesis."
     )
 
 
 def _how_to_look() -> str:
     return html.paragraph(
-        "Every packet of two of the runs is behind this part. It shows one setting beside another: choose "
-        "them, and a port. Drag over the chart or press plus to zoom; click a mark, a drop or a hold, or "
-        "a button, and read what the packet found, who stood before it and what would have spared it."
+        "This part holds every packet of two of the runs and compares two settings: choose them, and a "
+        "port. Drag over the chart or press plus to zoom. Click a mark, a drop, a hold or a button to see "
+        "what the packet found, which packets were ahead of it, and what would have spared it."
     )
 
 
@@ -163,18 +163,17 @@ def _energy_table(results: Results) -> str:
 
 def _limits() -> list[str]:
     return [
-        "This is an open-loop replay. Hosts send what the trace says, whatever happens to it: nothing is "
-        "sent again and nobody slows down. So it shows what switches do to a given offer, which packets "
-        "they would drop or mark, and what that costs in time and energy. It does not show job runtimes or "
-        "throughput; the papers' figures for those need hosts that react.",
-        "A packet that was dropped does not count in latencies and makes the queue shorter for those behind "
-        "it.",
-        "A marked packet stays marked; at further switches it passes as it is and is not counted again.",
+        "This is an open-loop replay. Hosts send the packets of the trace whatever happens: they do not "
+        "retransmit and do not slow down. So the page shows what switches do to given traffic, which "
+        "packets they drop or mark, and what that costs in time and energy. It does not show job runtimes "
+        "or throughput; the papers' figures for those need hosts that react.",
+        "A dropped packet does not count in latencies, and shortens the queue for the packets behind it.",
+        "A marked packet stays marked; further switches do not count it again.",
         "Energy is of transmitters only, 0.5 W at 1 Gbit/s and 2.5 W at 10 Gbit/s, 10 % of it in low-power "
-        "idle and all of it while going to sleep and waking (thesis, chapters 2 to 4). Each direction of a "
-        "link sleeps by itself.",
-        "At 1 Gbit/s going to sleep takes 182 us, longer than the holding time of 120 us: there a sleep "
-        "that has begun must end before the link can wake, with or without coalescing.",
+        "idle and all of it while going to sleep and waking (thesis, chapters 2 to 4). The two directions "
+        "of a link sleep independently.",
+        "At 1 Gbit/s going to sleep takes 182 us, longer than the holding time of 120 us. A link must "
+        "finish going to sleep before it can wake, with or without coalescing.",
     ]
 
 
