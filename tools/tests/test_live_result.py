@@ -100,4 +100,4 @@ def test_losses_and_strangers_are_told_and_zeros_are_not() -> None:
     )
     assert "2 frames reached hosts that this replay had not sent." in told
     assert not any("wrong host" in remark for remark in told)
-    assert "not told by this target" in live_page.run_page(result())
+    assert "this target does not report them" in live_page.run_page(result())

@@ -37,7 +37,7 @@ def demo_page(results: Results, found: list[Finding], manifest: Manifest, tool: 
         html.paragraph(
             f"The same Hadoop shuffle, {total:,} packets in {manifest.duration_ns / 1e6:,.0f} ms, was sent "
             "twelve times through a fabric of four switches: with four AQM settings, and for each of them "
-            "with links that never sleep, with standard Energy-Efficient Ethernet, and with packet coalescing.",
+            "with links that never sleep, with standard Energy-Efficient Ethernet, and with coalescing.",
             "lead",
         ),
         _fabric(),

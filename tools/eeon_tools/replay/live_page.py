@@ -20,21 +20,20 @@ def run_page(run: LiveResult) -> str:
             "lead",
         ),
         html.paragraph(
-            "This is an open-loop replay in real time: hosts send what the trace says and do not react to "
-            "drops, marks or delay. Its numbers are those of one run on one computer; energy and queue "
-            "depths are not measured, because no PHY is there to sleep."
+            "This is an open-loop replay in real time: hosts send the trace's packets and do not react to "
+            "drops, marks or delay. The numbers are from one run on one computer. Energy and queue depths "
+            "are not measured, because no PHY sleeps."
         ),
         html.outcome(" ".join(remarks(run)), run.kept_its_times),
         html.heading("By class"),
         by_class(run).on_page(),
         html.figure(
             plots.drops_by_class([run], [run.name]),
-            "Drops at all switches, by the class of the packet that was dropped.",
+            "Drops at all switches, by packet class.",
         ),
         html.figure(
             plots.latency([run], [run.name]),
-            "From being sent by its host to the kernel's time of arrival: median (dot) and 99th percentile "
-            "(bar).",
+            "From the host's send to the kernel's time of arrival: median (dot) and 99th percentile (bar).",
         ),
         html.heading("Conditions"),
         html.bullets(_conditions(run)),
@@ -43,16 +42,16 @@ def run_page(run: LiveResult) -> str:
 
 
 def _configured(run: LiveResult) -> str:
-    return " + ".join(run.config) or "what was there"
+    return " + ".join(run.config) or "its earlier settings"
 
 
 def _conditions(run: LiveResult) -> list[str]:
     seed = "none (no manifest)" if run.trace_seed is None else str(run.trace_seed)
-    wakes = "not told by this target" if run.wakes is None else f"{run.wakes:,}"
+    wakes = "this target does not report them" if run.wakes is None else f"{run.wakes:,}"
     return [
         f"Trace `{run.trace}`, SHA-256 `{run.trace_sha256}`, seed {seed}, sent at {run.speed:g} times its "
         f"own speed; {run.real_seconds:,.3f} s from the first packet to the last.",
         f"P4 program `{run.program_digest}`; switch clocks tick every {run.tick_ps / 1000:g} ns; wakes of "
         f"switch ports: {wakes}.",
-        "Of every class, what was sent was delivered, counted as dropped by the P4 program, or called lost.",
+        "In every class, each sent packet was delivered, counted as dropped by the P4 program, or is lost.",
     ]
