@@ -100,7 +100,7 @@ def test_a_route_on_the_link_is_followed_and_so_are_commands_of_one_line(tmp_pat
 def test_an_address_without_a_prefix_length_has_mininets(tmp_path):
     read = read_topology(written(tmp_path, hosts={"h1": host_file(ip="10.0.1.1")}, **ONE_HOST))
     assert read.hosts["h1"].ipv4 == IPv4Interface("10.0.1.1/8")
-    assert read.notes == ("hosts.h1.ip: no prefix length is said, and it is /8, as Mininet has it",)
+    assert read.notes == ("hosts.h1.ip: no prefix length; /8 is assumed, as in Mininet",)
 
 
 def test_the_longest_route_is_taken_whatever_comes_first(tmp_path):

@@ -214,7 +214,7 @@ def _of_tutorials(path: Path, rate: DataRate) -> LabTopology:
     if isinstance(file.hosts, dict):
         bare = [f"hosts.{name}.ip" for name, host in file.hosts.items() if "/" not in (host.ip or "/")]
         if bare:
-            notes.append(f"{', '.join(bare)}: no prefix length is said, and it is /8, as Mininet has it")
+            notes.append(f"{', '.join(bare)}: no prefix length; /8 is assumed, as in Mininet")
     return LabTopology(path.stem, hosts, switches, links, _cpu_port(path, file), tuple(keys), tuple(notes))
 
 
@@ -224,9 +224,9 @@ def _check_addresses(path: Path, hosts: Iterable[LabHost]) -> Iterator[str]:
     macs: dict[str, str] = {}
     places: dict[IPv4Address, list[str]] = {}
     for host in hosts:
-        problem = "is a group's, or zero" if not _is_of_one(host.mac) else ""
+        problem = "is a group address or zero" if not _is_of_one(host.mac) else ""
         if host.mac in macs:
-            problem = f"is that of {macs[host.mac]} already"
+            problem = f"is already the address of {macs[host.mac]}"
         if problem:
             place = f"hosts.{host.name}.mac"
             raise InputError(path, place, f"{host.mac} {problem}; give each host its own unicast address")
@@ -314,9 +314,9 @@ def _in_words(item: ErrorDetails) -> str:
         case "string_pattern_mismatch":
             return f"{item['input']!r}: a name has letters, digits, _ and dots, 32 at most"
         case "dict_type" | "model_type":
-            return "is to be an object, {...}"
+            return "must be an object, {...}"
         case "list_type":
-            return "is to be a list, [...]"
+            return "must be a list, [...]"
     return item["msg"]
 
 
@@ -350,7 +350,7 @@ def _host(path: Path, name: str, number: int, host: _HostFile) -> LabHost:
         # Without a prefix length it is Mininet's.
         address = IPv4Interface(text if "/" in text else f"{text}/8")
         if address.is_multicast:
-            raise ValueError(f"{address.ip} is a group's address")
+            raise ValueError(f"{address.ip} is a group address")
     except (AddressValueError, ValueError) as error:
         raise InputError(
             path, f"{place}.ip", f"{error}; write an IPv4 address such as 10.0.1.1/24"
@@ -367,8 +367,8 @@ def _host(path: Path, name: str, number: int, host: _HostFile) -> LabHost:
                 on_link = (network for network, way in routes if way is None)
                 if host.ip and not any(hop in network for network in (address.network, *on_link)):
                     raise ValueError(
-                        f"{hop} is not in {name}'s network {address.network}, where Linux wants a next hop; "
-                        f"take one in it, or say `ip route add {hop} dev eth0` before"
+                        f"{hop} is not in {name}'s network {address.network}, which Linux requires of a next "
+                        f"hop; choose one there, or add `ip route add {hop} dev eth0` before"
                     )
                 if (network := _network(found)).prefixlen:
                     routes.append((network, hop))
