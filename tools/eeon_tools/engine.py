@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from types import ModuleType
 
-from eeon_tools.errors import InputError, UnavailableError
-
-BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+from eeon_tools.errors import UnavailableError
 
 
 def load_engine() -> ModuleType:
@@ -19,11 +16,3 @@ def load_engine() -> ModuleType:
             f"the engine is not installed ({error}); `make setup` builds it into .venv"
         ) from error
     return eeon_engine
-
-
-def refused(name: str | Path, error: Exception) -> InputError:
-    """Returns the error for a program that the engine does not take, and what writes one."""
-    text = str(error)
-    is_other = "not JSON" in text or "not a BMv2 program" in text
-    wanted = "; give the BMv2 JSON that p4c-bm2-ss -o writes" if is_other else ""
-    return InputError(name, "", f"the engine cannot run it: {text}{wanted}")

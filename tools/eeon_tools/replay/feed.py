@@ -30,6 +30,7 @@ from eeon_tools.trace.layers import (
     UDP_LITE,
     Transport,
     ecn_of,
+    headers_end,
     source_place,
     transport,
 )
@@ -43,7 +44,7 @@ _PS_PER_NS = 1000
 _MAX_OFFER_BYTES = 65_535
 _LONGEST_USUAL_BYTES = ETHERNET_HEADER_BYTES + MTU_BYTES + 4
 """Bytes of a full frame with a VLAN tag."""
-_TCP_FLAGS_END, _TCP_HEADER_END = 14, 20
+_TCP_HEADER_END = 20
 _CHECKSUM_AT = {TCP: 16, UDP: 6, UDP_LITE: 6, DCCP: 6, ICMPV6: 2}
 """Where the checksums stand that cover addresses (in IPv4, ICMP's does not)."""
 Unmapped: TypeAlias = Literal["drop", "refuse"]
@@ -303,23 +304,18 @@ class Feed:
         TCP flags that were not captured are zeros. Raises TraceError where earlier ones are missing."""
         at, length = place
         kept = len(packet.captured)
+        is_tcp = found is not None and found.is_tcp
         if length and kept >= at + 2 * length:
             if kept == packet.frame_bytes:
                 return packet
-            is_tcp = found is not None and found.protocol == TCP and found.is_first
-            if found is None:
-                needed = kept + 1
-            elif is_tcp:
-                needed = min(found.at + _TCP_FLAGS_END, packet.frame_bytes)
-            else:
-                needed = found.at if length == 4 else kept
-            if found is not None and kept >= needed:
+            end = headers_end(place, found)
+            if found is not None and end is not None and kept >= min(end, packet.frame_bytes):
                 whole = min(found.at + _TCP_HEADER_END, packet.frame_bytes) if is_tcp else kept
                 return packet._replace(captured=packet.captured.ljust(whole, b"\0"))
             problem = (
                 f"only {kept} of its {packet.frame_bytes} bytes were captured, and its "
-                f"{'TCP flags' if is_tcp else 'headers'} end at byte {needed} or later; capture more of each "
-                "frame (`tcpdump -s 128`)"
+                f"{'TCP flags' if is_tcp else 'headers'} end at byte {end or kept + 1} or later; capture "
+                "more of each frame (`tcpdump -s 128`)"
             )
         elif kept < packet.frame_bytes:
             problem = (

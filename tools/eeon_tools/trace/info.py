@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from eeon_tools.trace.capture import Packet
 from eeon_tools.trace.frames import CLASSES, ECN_NAMES, classify
-from eeon_tools.trace.layers import is_cut, source_place, tcp_payload, transport
+from eeon_tools.trace.layers import headers_end, source_place, tcp_payload, transport
 from eeon_tools.trace.offload import Segmenter
 
 MAX_ADDRESSES = 65_536
@@ -112,7 +112,9 @@ def describe(packets: Iterable[Packet]) -> TraceInfo:
         info.snapped += len(captured) < frame_bytes
         place = source_place(captured)
         found = transport(captured, place) if place is not None and place[1] else None
-        info.cut += len(captured) < frame_bytes and place is not None and is_cut(captured, place, found)
+        if place is not None:
+            end = headers_end(place, found)
+            info.cut += len(captured) < (frame_bytes if end is None else min(end, frame_bytes))
         if place is not None and place[1]:
             info.payload_bytes += tcp_payload(captured, place, found, frame_bytes) or 0
             segments = segmenter.segments(captured, place, frame_bytes)

@@ -7,6 +7,7 @@ from typing import NamedTuple
 from eeon_control.constants import ETHERTYPE_IPV4, ETHERTYPE_IPV6, ETHERTYPES_VLAN
 
 TCP, UDP, DCCP, ICMPV6, UDP_LITE = 6, 17, 33, 58, 136
+TCP_FLAGS_END = 14
 _HOP_BY_HOP, _ROUTING, _FRAGMENT, _AUTHENTICATION, _DESTINATION = 0, 43, 44, 51, 60
 
 
@@ -23,6 +24,11 @@ class Transport(NamedTuple):
     is_first: bool
     is_fragment: bool
     is_routed: bool
+
+    @property
+    def is_tcp(self) -> bool:
+        """Returns whether it starts with TCP's header."""
+        return self.protocol == TCP and self.is_first
 
 
 def source_place(frame: bytes) -> tuple[int, int] | None:
@@ -88,11 +94,16 @@ def transport(frame: bytes | bytearray, place: tuple[int, int]) -> Transport | N
     return Transport(protocol, at, is_first, is_fragment, is_routed)
 
 
-def is_cut(frame: bytes, place: tuple[int, int], found: Transport | None) -> bool:
-    """Returns whether a frame that was captured in part ends before its addresses, or its TCP flags."""
-    if not place[1] or found is None or len(frame) < place[0] + 2 * place[1]:
-        return True
-    return found.protocol == TCP and found.is_first and len(frame) < found.at + 14
+def headers_end(place: tuple[int, int], found: Transport | None) -> int | None:
+    """Returns the byte behind the headers by which switches and hosts class a frame: IP's addresses, IPv4's
+    options, TCP's flags. None where they are cut before that can be told."""
+    source_at, length = place
+    if not length or found is None:
+        return None
+    addresses_end = source_at + 2 * length
+    if found.is_tcp:
+        return max(addresses_end, found.at + TCP_FLAGS_END)
+    return max(addresses_end, found.at) if length == 4 else addresses_end
 
 
 def tcp_payload(
@@ -103,7 +114,7 @@ def tcp_payload(
     IP's length is 0 in frames of segmentation offload beyond 64 KB: then the frame says how much there is.
     IP of another version than the frame says, or with less than a header, is none.
     """
-    if found is None or found.protocol != TCP or not found.is_first or len(frame) < found.at + 14:
+    if found is None or not found.is_tcp or len(frame) < found.at + TCP_FLAGS_END:
         return None
     source_at, length = place
     if length == 4:

@@ -13,7 +13,7 @@ import struct
 from collections.abc import Iterator
 
 from eeon_tools.trace.frames import CWR, FIN, MTU_BYTES, PSH, SYN, internet_checksum
-from eeon_tools.trace.layers import TCP, Transport, transport
+from eeon_tools.trace.layers import TCP, TCP_FLAGS_END, Transport, transport
 
 _KNOWN_FLOWS = 65_536
 _MIN_SEGMENT_BYTES = 64
@@ -34,7 +34,9 @@ class Segmenter:
     ) -> int | None:
         """Returns the payload in bytes of a segment of a frame that must be cut; None for any other frame.
         Learns from SYNs. `found`: what follows IP."""
-        if found is None or found.protocol != TCP or found.is_fragment or len(frame) < found.at + 14:
+        if found is None or found.protocol != TCP or found.is_fragment:
+            return None
+        if len(frame) < found.at + TCP_FLAGS_END:
             return None
         header = (frame[found.at + 12] >> 4) * 4
         if frame[found.at + 13] & SYN:
