@@ -11,7 +11,7 @@ from click.testing import CliRunner, Result
 from eeon_tools.cli.trace import trace
 from eeon_tools.trace.capture_writer import open_writer
 from eeon_tools.trace.frames import internet_checksum
-from scapy.layers.inet import IP, TCP, UDP, fragment
+from scapy.layers.inet import IP, TCP, UDP, IPOption, fragment
 from scapy.layers.inet6 import IPv6, IPv6ExtHdrDestOpt, IPv6ExtHdrHopByHop
 from scapy.layers.l2 import Ether
 from scapy.packet import Packet
@@ -181,11 +181,22 @@ def test_what_is_no_ipv4_has_no_tcp(tmp_path: Path, broken: dict[str, int]) -> N
     assert done.exit_code == 1 and "holds no TCP connection with payload" in done.output
 
 
-@pytest.mark.parametrize(("keep", "cut"), [(12, 1), (15, 1), (20, 1), (53, 1), (67, 1), (68, 0), (174, 0)])
+SIX = STATIONS / IPv6(src="fd00::1", dst="fd00::2") / TCP(flags="A")
+OPTIONS = STATIONS / IP(src="10.0.1.1", dst="10.0.2.1", options=[IPOption(b"\x94\x04\0\0")]) / UDP()
+
+
+@pytest.mark.parametrize(
+    ("headers", "keep", "cut"),
+    [
+        *((SIX, keep, 1) for keep in (12, 15, 20, 53, 67)),
+        *((SIX, keep, 0) for keep in (68, 174)),
+        *((OPTIONS, keep, int(keep < 38)) for keep in (37, 38)),
+    ],
+)
 def test_info_counts_frames_that_are_cut_before_their_class_is_known(
-    tmp_path: Path, keep: int, cut: int
+    tmp_path: Path, headers: Packet, keep: int, cut: int
 ) -> None:
-    frame = bytes(STATIONS / IPv6(src="fd00::1", dst="fd00::2") / TCP(flags="A") / bytes(100))
+    frame = bytes(headers / bytes(100))
     writer = open_writer(tmp_path / "c.pcap")
     writer.write(0, frame[:keep], len(frame))
     writer.close()
