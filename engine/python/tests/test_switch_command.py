@@ -182,7 +182,7 @@ def test_a_table_written_over_p4runtime_moves_the_next_frame(tmp_path: Path) -> 
     ("arguments", "reason"),
     [
         (["no-such.json"], "JSON input file 'no-such.json' cannot be opened"),
-        ([__file__], f"JSON input file '{__file__}', which p4c-bm2-ss -o writes: program: not JSON"),
+        ([__file__], f"JSON input file '{__file__}': program: not JSON"),
         (["-i", "0@a", "--use-files", "0", str(PATCH)], "file 'a_in.pcap' (port 0)"),
         (["-i", "0@no-such-if0", str(PATCH)], "interface 'no-such-if0' (port 0)"),
         (["--packet-in", "inproc://x", str(PATCH)], "address 'inproc://x'"),

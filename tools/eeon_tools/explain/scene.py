@@ -22,7 +22,7 @@ from eeon_control.constants import CPU_PORT, DROP_PORT
 from eeon_control.plan import Entry
 from eeon_control.topology import Topology
 
-from eeon_tools.engine import BYTE_ORDER_MARK, load_engine, refused
+from eeon_tools.engine import load_engine
 from eeon_tools.errors import InputError
 from eeon_tools.explain.entries import install
 from eeon_tools.explain.source import Source
@@ -117,7 +117,7 @@ class Scene:
         try:
             program: Program = engine.Program(self.program, for_tracing=True)
         except engine.EngineError as error:
-            raise refused(self.source.name, error) from error
+            raise InputError(self.source.name, "", f"the engine cannot run it: {error}") from error
         return program
 
 
@@ -177,7 +177,7 @@ def of_program(
         shipped = programs.load()
         return Scene(Source(shipped.json), shipped.json, "switch", TICK_PS, seed, is_eeon=True, write=write)
     try:
-        text = path.read_bytes().removeprefix(BYTE_ORDER_MARK)
+        text = path.read_bytes()
     except OSError as error:
         raise InputError(path, "", f"cannot be read: {error.strerror}") from error
     engine = load_engine()
@@ -186,7 +186,7 @@ def of_program(
         engine.Program(text, for_tracing=True)
         source = Source(text)
     except (engine.EngineError, ValueError) as error:
-        raise refused(path, error) from error
+        raise InputError(path, "", f"the engine cannot run it: {error}") from error
     is_eeon = source.has_field("scalars.metadata_t.verdict") and any(
         name.endswith(".port_eee") for name in source.tables
     )

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, NamedTuple, Self
 
 from eeon_control.constants import DROP_PORT
 
-from eeon_tools.engine import BYTE_ORDER_MARK, load_engine, refused
+from eeon_tools.engine import load_engine
 from eeon_tools.errors import InputError, ReplayError, UnavailableError
 from eeon_tools.json_files import parse_json
 from eeon_tools.lab.host import Host
@@ -352,9 +352,9 @@ def _load(path: Path) -> Program:
     if len(data) > _MAX_PROGRAM_BYTES:
         raise InputError(path, "", f"is larger than {_MAX_PROGRAM_BYTES >> 20} MiB")
     try:
-        program: Program = engine.Program(data.removeprefix(BYTE_ORDER_MARK))
+        program: Program = engine.Program(data)
     except engine.EngineError as error:
-        raise refused(path, error) from error
+        raise InputError(path, "", f"the engine cannot run it: {error}") from error
     return program
 
 

@@ -9,6 +9,9 @@ use crate::error::LoadError;
 
 /// Maximum nesting of arrays and objects. p4c emits two levels for every operation of an expression.
 const MAX_NESTING: usize = 300;
+const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+/// The next step after a file that is not a program.
+pub(crate) const EXPECTED: &str = "give the BMv2 JSON that p4c-bm2-ss -o writes";
 
 /// A value and its place.
 #[derive(Debug, Clone)]
@@ -19,19 +22,20 @@ pub(crate) struct Json<'a> {
 
 type Result<T> = std::result::Result<T, LoadError>;
 
-/// Parses JSON text of limited size and nesting.
+/// Parses JSON text of limited size and nesting. Ignores a byte order mark in front (RFC 8259, 8.1).
 pub(crate) fn parse(text: &[u8], max_bytes: usize) -> Result<Value> {
     let fail = |reason: String| LoadError::new("program", reason);
     if text.len() > max_bytes {
         return Err(fail(format!("{} bytes of JSON; the limit is {max_bytes}", text.len())));
     }
+    let text = text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text);
     check_nesting(text).map_err(fail)?;
     let text = with_escapes(text);
     let mut reader = serde_json::Deserializer::from_slice(&text);
     reader.disable_recursion_limit();
     let value = <Value as serde::Deserialize>::deserialize(&mut reader)
         .and_then(|value| reader.end().map(|()| value))
-        .map_err(|e| fail(format!("not JSON: {e}")))?;
+        .map_err(|e| fail(format!("not JSON: {e}; {EXPECTED}")))?;
     Ok(value)
 }
 
@@ -220,6 +224,13 @@ mod tests {
     fn line_breaks_and_tabs_inside_strings_are_their_text_and_outside_are_space() {
         let value = parse(b"{\n\t\"a\\\"b\": \"one\n\ttwo \\\\\"\n}", 1 << 20).unwrap();
         assert_eq!(value["a\"b"], "one\n\ttwo \\");
+    }
+
+    #[test]
+    fn a_byte_order_mark_in_front_is_ignored_and_another_file_says_what_writes_a_program() {
+        assert_eq!(parse(b"\xef\xbb\xbf[1]", 1 << 20).unwrap()[0], 1);
+        let error = parse(b"#include <core.p4>", 1 << 20).unwrap_err();
+        assert!(error.reason.ends_with("give the BMv2 JSON that p4c-bm2-ss -o writes"), "{}", error.reason);
     }
 
     #[test]

@@ -198,7 +198,10 @@ fn check_version(root: &Json<'_>) -> Result<()> {
         Some(meta) => meta.opt("version")?,
         // Compilers before 2016 emitted none.
         None if root.opt("pipelines")?.is_some() => None,
-        None => return Err(root.error("is not a BMv2 program: it has neither '__meta__' nor 'pipelines'")),
+        None => {
+            let problem = "is not a BMv2 program: it has neither '__meta__' nor 'pipelines'";
+            return Err(root.error(format!("{problem}; {}", json::EXPECTED)));
+        }
     };
     let Some(version) = version else { return Ok(()) };
     let [major, minor] = version.tuple()?;

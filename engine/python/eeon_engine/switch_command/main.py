@@ -145,9 +145,7 @@ def _make(options: Options, follows_all: bool) -> LiveSwitch:
                 f"JSON input file '{options.program}' cannot be opened: {error.strerror}"
             ) from error
         except ProgramError as error:
-            raise ProgramError(
-                f"JSON input file '{options.program}', which p4c-bm2-ss -o writes: {error}"
-            ) from error
+            raise ProgramError(f"JSON input file '{options.program}': {error}") from error
     by_files = options.files_wait_s is not None
     for port, name in options.interfaces:
         print(f"Adding interface {name} as port {port}{' (files)' if by_files else ''}", flush=True)
