@@ -1,4 +1,4 @@
-"""Links that fail in an experiment: what the engine is told, what is refused, and what a run says of them."""
+"""Links that fail in an experiment: what the engine is told, and what a run says of them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from eeon_control.errors import InputError
 from eeon_experiments.cli.run import _tell_given_up
 from eeon_experiments.fabric import spec_of
 from eeon_experiments.results import Results, Row
@@ -30,27 +29,6 @@ def test_a_run_with_faults_is_another_run_and_its_fabric_has_them(tmp_path: Path
         [{"node": "spine1", "port": None, "at_ps": 5 * 10**9, "until_ps": None}],
         [{"node": "leaf1", "port": 3, "at_ps": 5 * 10**9, "until_ps": 20 * 10**9}],
     ]
-
-
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        (with_faults("spine3@5ms"), "faults[0]: spine3@5ms: leaf-spine-4 has no node spine3"),
-        (with_faults("spine1"), "faults[0]: spine1: must be NODE[:PORT]@TIME[-TIME]"),
-        (
-            with_faults("spine1@5ms").replace("  config:", "  scheduler: {kind: fca}\n  config:"),
-            "faults: a scheduler of flows does not know of links that are down",
-        ),
-        (
-            TINY.replace("  config:", "  scheduler: {kind: fca}\n  host: {tx_delay: 5us}\n  config:", 1),
-            "host.tx_delay: 5us: a scheduler's rates change in NICs at once",
-        ),
-    ],
-)
-def test_what_an_engine_cannot_run_is_refused_before_a_run(text: str, said: str, tmp_path: Path) -> None:
-    with pytest.raises(InputError) as refused:
-        points(tmp_path, text)
-    assert said in str(refused.value)
 
 
 @pytest.mark.system
