@@ -47,7 +47,7 @@ def test_mutant_of_text_that_is_not_there_is_refused(tmp_path: Path) -> None:
 
 def test_each_test_that_catches_mutants_is_there() -> None:
     def source(package: str, name: str) -> str:
-        tests = mutants.REPOSITORY / "engine" / package / "tests"
+        tests = mutants.REPOSITORY / "engine" / package / "tests" / "it"
         return "".join(
             path.read_text(encoding="utf-8")
             for path in [*tests.glob(f"{name}.rs"), *tests.glob(f"{name}/*.rs")]

@@ -10,7 +10,7 @@
 //! * flows with the same path that share max-min fairly are handled as one;
 //! * a link with at most 1/65,536 of its capacity left has nothing for flows that share residual capacity.
 //!
-//! `tests/fluid_beside_schedule.rs` compares both.
+//! `tests/it/fluid_beside_schedule.rs` compares both.
 
 use std::collections::BTreeMap;
 

@@ -2,7 +2,7 @@
 //!
 //! In ns-2 both directions of a link have the same queue, so the papers' hosts mark and drop like the switch ports that
 //! they face. A real host does this with a queueing discipline. docs/models/marking.md and codel.md describe the modes;
-//! a test compares this implementation with the P4 program (`tests/nic_aqm.rs`).
+//! a test compares this implementation with the P4 program (`tests/it/nic_aqm.rs`).
 
 use std::num::NonZeroU64;
 

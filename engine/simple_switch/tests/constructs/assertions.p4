@@ -1,4 +1,4 @@
-// assert and assume that hold. One that does not stops BMv2; the engine drops the packet, which tests/v1model.rs sees.
+// assert and assume that hold. One that does not stops BMv2; the engine drops the packet, which tests/it/v1model.rs sees.
 #include "frame.h"
 
 header request_t { bit<8> a; bit<8> b; }

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Record what BMv2's simple_switch does with probe.json into bmv2_outputs.json, for tests/bmv2.rs.
+"""Record what BMv2's simple_switch does with probe.json into bmv2_outputs.json, for tests/it/bmv2.rs.
 
 Needs `simple_switch` and `simple_switch_CLI` on PATH; BMv2 1.15.5 recorded the committed file. Each request
 runs in a switch of its own. Fields that depend on real time are put to 1 when they are not 0; queue depths
@@ -19,7 +19,7 @@ HERE = Path(__file__).resolve().parent
 PORTS = range(8)
 THRIFT_PORT = 29190
 
-# Control plane: tests/bmv2.rs makes the same.
+# Control plane: tests/it/bmv2.rs makes the same.
 COMMANDS = """
 mc_mgrp_create 3
 mc_node_create 1 4

@@ -1,0 +1,242 @@
+//! Whole fabrics that run the compiled P4 program: times computed by hand, and consistent counts.
+
+use crate::common::{
+    classes, finish, register, send, us, with_dscp, LeafSpine, PortSettings, FOREVER, PLAIN,
+};
+use netsim::spec::NicSpec;
+use netsim::FabricSpec;
+use units::{Duration, Time};
+use wire::tcp::ACK;
+use wire::Ecn;
+
+#[test]
+fn one_packet_over_two_leaves_and_a_spine_takes_the_time_computed_by_hand() {
+    let size = LeafSpine::default();
+    let mut fabric = size.fabric(size.spec(), |_| PLAIN);
+    let frame = size.segment(0, 2, ACK, 1460, Ecn::Ect0);
+    assert_eq!(frame.len(), 1514);
+    send(&mut fabric, 0, us(3), &frame);
+    let report = finish(&mut fabric);
+    // 1538 bytes on the wire: 12.304 us at 1 Gb/s (NIC and leaf), 1.2304 us at 10 Gb/s (leaf and spine); four
+    // propagation delays of 0.5 us.
+    let by_hand = 2 * 12_304_000 + 2 * 1_230_400 + 4 * 500_000;
+    let latency = report.classes["data"].latency.unwrap();
+    assert_eq!((latency.min_ps, latency.mean_ps, latency.max_ps), (by_hand, by_hand, by_hand));
+    assert_eq!(report.elapsed_ps, 3_000_000 + by_hand);
+    assert_eq!((report.p4_passes, report.conservation.delivered), (3, 1));
+}
+
+#[test]
+fn a_snapped_frame_travels_with_its_true_length_and_class() {
+    let size = LeafSpine::default();
+    let mut fabric = size.fabric(size.spec(), |_| PLAIN);
+    let frame = size.segment(0, 1, ACK, 1460, Ecn::Ect0);
+    fabric.send(0, us(0), &frame[..64], frame.len()).unwrap();
+    let report = finish(&mut fabric);
+    assert_eq!(report.classes["data"].delivered.bytes, 1514);
+    assert_eq!(report.classes["data"].latency.unwrap().max_ps, 2 * (12_304_000 + 500_000));
+}
+
+#[test]
+fn under_overload_every_packet_is_accounted_for_and_queues_come_back_to_zero() {
+    let size = LeafSpine { leaves: 3, hosts_per_leaf: 4, ..LeafSpine::default() };
+    let nic = NicSpec { buffer_bytes: Some(20_000), ..NicSpec::default() };
+    let size = LeafSpine { nic, ..size };
+    let settings = PortSettings { buffer_bytes: Some(30_000), ..PLAIN };
+    let mut fabric = size.fabric(size.spec(), |_| settings.clone());
+    // Every other host sends to host 0, at line rate and beyond.
+    for burst in 0..200 {
+        for from in 1..size.host_count() {
+            let frame = size.segment(from, 0, ACK, 1460, Ecn::Ect0);
+            send(&mut fabric, from, us(burst * 10), &frame);
+        }
+    }
+    // The counts are also consistent during the run.
+    fabric.run_until(us(1_000));
+    let middle = fabric.report().unwrap();
+    assert!(!middle.idle && middle.conservation.queued > 0);
+    let report = finish(&mut fabric);
+    let counts = report.conservation;
+    assert_eq!(counts.sent, 200 * 11);
+    assert!(counts.switch_drops > 500 && counts.nic_drops > 100, "{counts:?}");
+    assert_eq!(counts.sent, counts.delivered + counts.switch_drops + counts.nic_drops);
+    let port = &report.switches[0].ports[0];
+    assert!(port.max_queue_bytes <= 30_000, "{}", port.max_queue_bytes);
+    for switch in 0..5 {
+        for port in 1..=6 {
+            assert_eq!(register(&fabric, switch, "occupancy_bytes", port), 0, "switch {switch} port {port}");
+        }
+    }
+    let depth = &report.queue_depth;
+    let first = depth.queues.iter().find(|queue| queue.switch == "leaf1" && queue.port == 1).unwrap();
+    // A packet that finds the port idle passes through the queue without waiting in it.
+    assert!(*first.max_bytes.iter().max().unwrap() > 27_000, "{:?}", first.max_bytes);
+}
+
+#[test]
+fn a_frame_offered_at_the_instant_at_which_another_leaves_finds_it_still_waiting() {
+    let nic = NicSpec { buffer_bytes: Some(1514), ..NicSpec::default() };
+    let size = LeafSpine { leaves: 1, spines: 0, nic, ..LeafSpine::default() };
+    let mut fabric = size.fabric(size.spec(), |_| PLAIN);
+    let frame = size.segment(0, 1, ACK, 1460, Ecn::NotEct);
+    let wire_ps = 12_304_000;
+    // The second waits until the first has left the wire; the third arrives just then, or a picosecond later.
+    for (at, drops) in [(wire_ps, 1), (wire_ps + 1, 0)] {
+        let start = fabric.now() + Duration::from_ms(1);
+        let before = fabric.conservation().nic_drops;
+        for offset in [0, 1, at] {
+            send(&mut fabric, 0, start + Duration::from_ps(offset), &frame);
+        }
+        assert!(fabric.run_to_idle(FOREVER));
+        assert_eq!(fabric.conservation().nic_drops - before, drops, "{at} ps");
+    }
+}
+
+#[test]
+fn marks_are_seen_where_packets_arrive_and_nothing_is_dropped() {
+    let size = LeafSpine { leaves: 1, hosts_per_leaf: 3, spines: 0, ..LeafSpine::default() };
+    let settings = PortSettings { aqm: Some(("mark_threshold", vec![15_000, 0xffff_ffff, 0])), ..PLAIN };
+    let mut fabric = size.fabric(size.spec(), |_| settings.clone());
+    for round in 0..40 {
+        for from in [1, 2] {
+            let frame = size.segment(from, 0, ACK, 1460, Ecn::Ect0);
+            send(&mut fabric, from, us(round * 13), &frame);
+        }
+    }
+    let report = finish(&mut fabric);
+    let data = &report.classes["data"];
+    assert_eq!(data.delivered.packets, 80);
+    // Counter `verdicts`: port 1, class data, verdict marked.
+    let marked = fabric.switch(0).state().read_counters("verdicts", 1 << 7 | 1).unwrap().packets;
+    assert!(marked > 10, "{marked}");
+    assert_eq!(data.delivered_ce, marked);
+}
+
+#[test]
+fn what_no_route_leads_to_is_dropped_and_what_arrives_at_the_wrong_host_is_told() {
+    let size = LeafSpine { leaves: 1, hosts_per_leaf: 2, spines: 0, ..LeafSpine::default() };
+    let mut fabric = size.fabric(size.spec(), |_| PLAIN);
+    // The switch routes 10.0.1.200 to host 2.
+    crate::common::add_route(&mut fabric, 0, [10, 0, 1, 200].into(), 32, &[(2, size.mac(1))]);
+    let mut frame = size.segment(0, 1, ACK, 100, Ecn::NotEct);
+    for last in [200, 201] {
+        frame[33] = last;
+        frame[24..26].fill(0);
+        let sum = wire::checksum::internet(&frame[14..34]);
+        frame[24..26].copy_from_slice(&sum.to_be_bytes());
+        send(&mut fabric, 0, us(last.into()), &frame);
+    }
+    let report = finish(&mut fabric);
+    assert_eq!((report.conservation.misdelivered, report.conservation.switch_drops), (1, 1));
+    assert_eq!(report.hosts[1].misdelivered, 1);
+    assert_eq!(report.switches[0].drops["ingress"], 1);
+    assert_eq!(report.classes["data"].delivered.packets, 0);
+}
+
+#[test]
+fn the_controller_gives_packets_to_a_switch_and_takes_them_from_it() {
+    let size = LeafSpine { leaves: 1, hosts_per_leaf: 2, spines: 0, ..LeafSpine::default() };
+    let mut fabric = size.fabric(size.spec(), |_| PLAIN);
+    {
+        let mut state = fabric.switch_mut(0).state_mut();
+        let profile = "eeon_ingress.route.ecmp_selector";
+        let member = state.mt_act_prof_add_member(profile, "eeon_ingress.route.to_cpu", &[]).unwrap();
+        let key = [bm::MatchKeyParam::Lpm(vec![10, 0, 1, 254], 32)];
+        state.mt_indirect_add_entry("eeon_ingress.route.ipv4_route", &key, member, 0).unwrap();
+    }
+    let mut to_switch = size.segment(0, 1, ACK, 100, Ecn::NotEct);
+    to_switch[33] = 254;
+    to_switch[24..26].fill(0);
+    let sum = wire::checksum::internet(&to_switch[14..34]);
+    to_switch[24..26].copy_from_slice(&sum.to_be_bytes());
+    send(&mut fabric, 0, us(1), &to_switch);
+    assert!(fabric.run_to_idle(FOREVER));
+    let packet_in = fabric.poll_packet_in(0).expect("the packet comes to the controller");
+    assert_eq!(packet_in[..2], [0, 0b1000_0000], "ingress port 1 in nine bits, seven of padding");
+    assert_eq!(packet_in[2..], to_switch);
+    assert_eq!(fabric.poll_packet_in(0), None);
+
+    let mut packet_out = (2_u16 << 7).to_be_bytes().to_vec(); // Egress port 2 in nine bits, seven of padding.
+    let mut to_host = size.segment(0, 1, ACK, 100, Ecn::NotEct);
+    to_host[..6].copy_from_slice(&size.mac(1));
+    packet_out.extend_from_slice(&to_host);
+    fabric.packet_out(0, &packet_out).unwrap();
+    let report = finish(&mut fabric);
+    let counts = report.conservation;
+    assert_eq!((counts.packet_ins, counts.packet_outs, counts.delivered), (1, 1, 1), "{counts:?}");
+}
+
+#[test]
+fn who_listens_to_a_host_hears_a_frame_when_it_arrives_and_may_answer_in_that_instant() {
+    let size = LeafSpine::default();
+    let mut fabric = size.fabric(size.spec(), |_| PLAIN);
+    fabric.listen(1, true).unwrap();
+    let (asked, answer) = (size.segment(0, 1, ACK, 100, Ecn::Ect0), size.segment(1, 0, ACK, 100, Ecn::Ect0));
+    send(&mut fabric, 0, us(1), &asked);
+    // 178 bytes on the wire twice at 1 Gb/s, and two propagation delays.
+    let arrival = us(1) + Duration::from_ps(2 * 178 * 8_000 + 2 * 500_000);
+    assert!(!fabric.run_until_heard(arrival), "what is due at the limit has not happened yet");
+    assert!(fabric.run_until_heard(FOREVER));
+    assert_eq!(fabric.now(), arrival);
+    let heard = fabric.poll_heard().unwrap();
+    assert_eq!((heard.at, heard.host, heard.frame.len()), (arrival, 1, asked.len()));
+    assert_eq!(fabric.poll_heard(), None);
+    send(&mut fabric, 1, arrival, &answer);
+    assert!(!fabric.run_until_heard(us(100)), "host 0 is not listened to");
+    assert_eq!(fabric.now(), us(100));
+    assert_eq!(finish(&mut fabric).conservation.delivered, 2);
+    assert_eq!(fabric.heard_lost(), 0);
+}
+
+#[test]
+fn of_eight_queues_a_port_the_highest_is_served_first() {
+    const DSCP: u8 = 46;
+    let size = LeafSpine::default();
+    // Two hosts send six frames each to host 0, one of them with the DSCP. Are its frames all there two frames' times
+    // before the others?
+    let is_first = |priorities: usize, priority: Option<u8>| {
+        let mut fabric = size.fabric(FabricSpec { priorities, ..size.spec() }, |_| PLAIN);
+        if let Some(priority) = priority {
+            (0..4).for_each(|switch| classes(&mut fabric, switch, &[(DSCP, priority)]));
+        }
+        fabric.listen(0, true).unwrap();
+        for burst in 0..6 {
+            for from in [2, 3] {
+                let frame = size.segment(from, 0, ACK, 1460, Ecn::NotEct);
+                let frame = if from == 3 { with_dscp(frame, DSCP) } else { frame };
+                send(&mut fabric, from, us(burst), &frame);
+            }
+        }
+        let mut last = [Time::ZERO; 2];
+        let mut heard = 0;
+        while fabric.run_until_heard(FOREVER) {
+            while let Some(frame) = fabric.poll_heard() {
+                last[usize::from(frame.frame[15] >> 2 == DSCP)] = frame.at;
+                heard += 1;
+            }
+        }
+        assert_eq!(heard, 12);
+        last[1] + Duration::from_us(24) < last[0]
+    };
+    assert!(is_first(8, Some(5)));
+    assert!(!is_first(8, Some(0)));
+    assert!(!is_first(1, None));
+}
+
+#[test]
+fn with_a_limit_in_packets_a_port_drops_what_does_not_fit() {
+    let size = LeafSpine::default();
+    let mut spec = size.spec();
+    spec.queue_limit_packets = Some(2);
+    let mut fabric = size.fabric(spec, |_| PLAIN);
+    // Two hosts of the other leaf send as much as the port to host 0 takes, each.
+    for burst in 0..10 {
+        for from in [2, 3] {
+            send(&mut fabric, from, us(burst * 13), &size.segment(from, 0, ACK, 1460, Ecn::Ect0));
+        }
+    }
+    fabric.run_to_idle(FOREVER);
+    let report = fabric.report().unwrap();
+    assert!(report.conservation.switch_drops >= 5, "{:?}", report.conservation);
+    assert_eq!(report.conservation.delivered + report.conservation.switch_drops, 20);
+}

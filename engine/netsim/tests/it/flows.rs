@@ -1,0 +1,313 @@
+//! TCP flows in fabrics that run the compiled P4 program: times computed by hand, congestion, recovery, and consistent counts.
+
+use crate::common::{finish, us, LeafSpine, PortSettings, PLAIN};
+use netsim::{Fabric, FabricSpec, FlowError, FlowSpec, HostDelaySpec, Report};
+use tcp::congestion::{Ack, Controller, Window};
+use units::{Duration, Time};
+
+fn settings(name: &str) -> tcp::Settings {
+    name.parse::<tcp::Config>().unwrap().check().unwrap()
+}
+
+fn start(fabric: &mut Fabric, name: &str, flows: &[(usize, usize, u64, u64)]) {
+    for (source, destination, bytes, start_us) in flows {
+        let flow =
+            FlowSpec { source: *source, destination: *destination, bytes: *bytes, start: us(*start_us) };
+        fabric.start_flow(&settings(name), flow).unwrap();
+    }
+}
+
+/// Every host but the first sends to the first, 11 us after each other.
+fn incast(name: &str, bytes: u64, port: &PortSettings) -> Report {
+    let size = LeafSpine { leaves: 2, hosts_per_leaf: 4, ..LeafSpine::default() };
+    let mut fabric = size.fabric(size.spec(), |_| port.clone());
+    let flows: Vec<_> = (1..8).map(|host| (host, 0, bytes, 11 * host as u64)).collect();
+    start(&mut fabric, name, &flows);
+    let report = finish(&mut fabric);
+    for flow in &report.flows {
+        assert_eq!(flow.received_bytes, bytes, "{flow:?}");
+        assert!(flow.completion_ps.is_some() && !flow.given_up, "{flow:?}");
+    }
+    report
+}
+
+fn marking(threshold: u64) -> PortSettings {
+    PortSettings { aqm: Some(("mark_threshold", vec![threshold, 0xffff_ffff, 0])), ..PLAIN }
+}
+
+/// Returns the longest queue at the port that leads to the first host.
+fn deepest(report: &Report) -> u64 {
+    report.switches[0].ports[0].max_queue_bytes
+}
+
+#[test]
+fn a_flow_of_one_segment_takes_the_time_computed_by_hand() {
+    let size = LeafSpine::default();
+    let mut fabric = size.fabric(size.spec(), |_| PLAIN);
+    start(&mut fabric, "newreno", &[(0, 1, 1460, 3)]);
+    let report = finish(&mut fabric);
+    // SYN and SYN-ACK: 66 bytes (12 of options), 90 on the wire: 0.72 us at 1 Gb/s, twice, and twice 0.5 us. Data with FIN: 1538
+    // bytes on the wire, 12.304 us.
+    let handshake = 2 * (2 * 720_000 + 2 * 500_000);
+    let data = 2 * 12_304_000 + 2 * 500_000;
+    let flow = &report.flows[0];
+    assert_eq!(flow.completion_ps, Some(handshake + data));
+    assert_eq!((flow.source.as_str(), flow.destination.as_str()), ("h1", "h2"));
+    assert_eq!((flow.received_bytes, flow.data_segments, flow.timeouts), (1460, 1, 0));
+    assert_eq!(flow.goodput_bps, Some(1460 * 8_000_000_000_000 / (handshake + data)));
+    let sent = |class: &str| report.classes[class].sent.packets;
+    // The second FIN arrives with the ACK of the first; the last ACK is pure.
+    assert_eq!((sent("syn"), sent("syn_ack"), sent("fin_rst"), sent("ack")), (1, 1, 2, 1));
+    // The server's end has ended when the last ACK arrives, and no end stays in TIME-WAIT.
+    let small = 2 * (60 + 24) * 8_000 + 2 * 500_000;
+    assert_eq!(report.elapsed_ps, 3_000_000 + handshake + data + 2 * small);
+}
+
+/// Keeps `segments` in flight, whatever happens.
+#[derive(Clone, Debug)]
+struct Fixed(u64);
+
+impl Controller for Fixed {
+    fn grow(&mut self, window: &mut Window, _: &Ack) {
+        window.cwnd = self.0 * window.mss();
+    }
+
+    fn clone_box(&self) -> Box<dyn Controller> {
+        Box::new(self.clone())
+    }
+}
+
+/// Seven flows with two full frames each under way: no more can ever wait where they meet.
+#[test]
+fn hosts_run_congestion_control_that_a_user_brings() {
+    let config = tcp::Config { initial_window_segments: 2, ..tcp::Config::default() };
+    let settings = config.check().unwrap().with_controller(|_| Box::new(Fixed(2)));
+    let size = LeafSpine { leaves: 2, hosts_per_leaf: 4, ..LeafSpine::default() };
+    let mut fabric = size.fabric(size.spec(), |_| PLAIN);
+    for source in 1..8 {
+        fabric
+            .start_flow(&settings, FlowSpec { source, destination: 0, bytes: 200_000, start: us(0) })
+            .unwrap();
+    }
+    let report = finish(&mut fabric);
+    assert!(report.flows.iter().all(|flow| flow.received_bytes == 200_000));
+    let (own, newreno) = (deepest(&report), deepest(&incast("newreno", 200_000, &PLAIN)));
+    assert!(own <= 14 * 1_514 && own > 7 * 1_514, "{own} bytes wait");
+    assert!(newreno > 5 * own, "with NewReno {newreno} bytes wait");
+}
+
+/// SYN, SYN-ACK and data each wait for the sending host's delay and the receiving one's. A flow's own report is that of the list.
+#[test]
+fn hosts_that_take_time_for_a_segment_delay_each_by_it() {
+    let completion = |host_delay| {
+        let size = LeafSpine::default();
+        let mut fabric = size.fabric(FabricSpec { host_delay, ..size.spec() }, |_| PLAIN);
+        start(&mut fabric, "newreno", &[(0, 1, 1460, 3)]);
+        let report = finish(&mut fabric);
+        assert!(report.idle);
+        assert_eq!(fabric.flow_report(0).as_ref(), report.flows.first());
+        assert_eq!(fabric.flow_report(1), None);
+        // The network's latency excludes the hosts'.
+        (report.flows[0].completion_ps.unwrap(), report.classes["syn"].latency.unwrap().mean_ps)
+    };
+    let without = completion(HostDelaySpec::default());
+    let with = completion(HostDelaySpec { tx_ps: 2_000_000, rx_ps: 5_000_000 });
+    assert_eq!((with.0 - without.0, with.1), (3 * 7_000_000, without.1));
+    let receive_only = completion(HostDelaySpec { tx_ps: 0, rx_ps: 5_000_000 });
+    assert_eq!(receive_only.0 - without.0, 3 * 5_000_000);
+}
+
+/// Long flows under delay, with small queues: all arrives, and the link stays full.
+#[test]
+fn a_long_flow_fills_the_link_from_hosts_that_take_time() {
+    let size = LeafSpine::default();
+    let host_delay = HostDelaySpec { tx_ps: 10_000_000, rx_ps: 10_000_000 };
+    let mut fabric = size.fabric(FabricSpec { host_delay, ..size.spec() }, |_| PLAIN);
+    let config = tcp::Config { tsq: Some(Duration::from_ms(1)), ..tcp::Config::default() };
+    let flow = FlowSpec { source: 0, destination: 1, bytes: 10_000_000, start: us(0) };
+    fabric.start_flow(&config.check().unwrap(), flow).unwrap();
+    let report = finish(&mut fabric);
+    let flow = &report.flows[0];
+    assert_eq!((flow.received_bytes, flow.retransmitted_segments), (10_000_000, 0));
+    assert!(flow.goodput_bps.unwrap() > 930_000_000, "{flow:?}");
+}
+
+#[test]
+fn a_long_flow_fills_the_link() {
+    let size = LeafSpine::default();
+    let mut fabric = size.fabric(size.spec(), |_| PLAIN);
+    start(&mut fabric, "dctcp", &[(0, 2, 10_000_000, 0)]);
+    let report = finish(&mut fabric);
+    // 1460 of 1538 bytes are payload.
+    let max_goodput = 1e9 * 1460.0 / 1538.0;
+    let goodput = report.flows[0].goodput_bps.unwrap() as f64;
+    assert!(goodput > 0.99 * max_goodput && goodput <= max_goodput, "{goodput} of {max_goodput}");
+}
+
+#[test]
+fn marking_keeps_the_queue_short_where_a_full_buffer_would_drop() {
+    let threshold = 30_000;
+    let buffer_bytes = Some(300_000);
+    let marked = incast("dctcp", 1_000_000, &PortSettings { buffer_bytes, ..marking(threshold) });
+    let dropped = incast("newreno", 1_000_000, &PortSettings { buffer_bytes, ..PLAIN });
+    let sum = |report: &Report, count: fn(&netsim::report::FlowReport) -> u64| {
+        report.flows.iter().map(count).sum::<u64>()
+    };
+    assert_eq!(marked.conservation.switch_drops, 0);
+    assert!(sum(&marked, |flow| flow.mark_reductions) > 20);
+    assert!(marked.classes["data"].delivered_ce > 100);
+    assert!(dropped.conservation.switch_drops > 10);
+    assert!(sum(&dropped, |flow| flow.retransmitted_segments) > 10);
+    assert_eq!(dropped.classes["data"].delivered_ce, 0);
+    // Slow start of seven flows exceeds the threshold, so the latency of the whole run is compared.
+    let mean = |report: &Report| report.classes["data"].latency.unwrap().mean_ps;
+    assert!(2 * mean(&marked) < mean(&dropped), "{} and {}", mean(&marked), mean(&dropped));
+    assert!(deepest(&marked) < deepest(&dropped));
+}
+
+/// A retransmission counts in the flow, a drop in the switch, a drop of the NIC there: nothing is lost twice or never.
+#[test]
+fn every_algorithm_gets_everything_through_a_buffer_that_is_too_small() {
+    for name in ["newreno", "ecn", "dctcp", "cubic", "vegas"] {
+        let port = PortSettings { buffer_bytes: Some(15_000), ..marking(6_000) };
+        let report = incast(name, 200_000, &port);
+        let counts = report.conservation;
+        assert!(counts.switch_drops > 0, "{name}: {counts:?}");
+        assert_eq!((counts.misdelivered, counts.queued), (0, 0), "{name}");
+    }
+}
+
+#[test]
+fn the_same_flows_give_the_same_report_whatever_the_batches() {
+    let size = LeafSpine::default();
+    let run = |step: Option<Duration>| {
+        let mut fabric = size.fabric(size.spec(), |_| marking(10_000));
+        start(
+            &mut fabric,
+            "ecn",
+            &[(0, 3, 300_000, 0), (1, 3, 300_000, 5), (2, 3, 50_000, 40), (3, 0, 10, 7)],
+        );
+        for number in 1..=step.map_or(0, |_| 50) {
+            fabric.run_until(Time::ZERO + step.unwrap_or_default() * number);
+        }
+        serde_json::to_string(&finish(&mut fabric)).unwrap()
+    };
+    let whole = run(None);
+    assert_eq!(whole, run(None));
+    assert_eq!(whole, run(Some(Duration::from_us(77))));
+}
+
+#[test]
+fn a_flow_to_a_silent_host_is_given_up() {
+    let size = LeafSpine::default();
+    let mut fabric = size.fabric(size.spec(), |_| PortSettings { buffer_bytes: Some(10), ..PLAIN });
+    start(&mut fabric, "newreno", &[(0, 1, 1000, 0)]);
+    let report = finish(&mut fabric);
+    let flow = &report.flows[0];
+    assert!(flow.given_up && flow.completion_ps.is_none());
+    assert_eq!((flow.received_bytes, flow.timeouts), (0, 7), "six SYNs again, and the last wait");
+}
+
+#[test]
+fn flows_that_cannot_be_are_refused() {
+    let size = LeafSpine::default();
+    let mut spec = size.spec();
+    (spec.hosts[3].ipv4, spec.hosts[3].ipv6) = (None, Some("fd00::4".parse().unwrap()));
+    let mut fabric = size.fabric(spec, |_| PLAIN);
+    fabric.run_until(us(10));
+    let mut refused = |source, destination, bytes, at| {
+        let flow = FlowSpec { source, destination, bytes, start: us(at) };
+        fabric.start_flow(&settings("ecn"), flow).unwrap_err()
+    };
+    assert_eq!(refused(0, 9, 1, 20), FlowError::NoSuchHost { index: 9, count: 4 });
+    assert_eq!(refused(1, 1, 1, 20).to_string(), "a flow from h2 to itself: it would not cross the fabric");
+    assert!(refused(0, 3, 1, 20).to_string().contains("no IP version in common"));
+    assert_eq!(refused(0, 1, 1, 9), FlowError::Start { start: us(9), now: us(10) });
+    assert!(matches!(refused(0, 1, u64::MAX, 20), FlowError::Bytes { .. }));
+}
+
+/// Three flows leave one host of 1 Gb/s for three others: the queue is in their own NIC, which neither marks nor drops.
+/// TCP small queues keep two segments of each in it (and their ACKs' latency is the path's), at the same goodput.
+#[test]
+fn small_queues_keep_the_latency_of_a_hosts_own_nic_short() {
+    let run = |tsq| {
+        let size = LeafSpine { leaves: 2, hosts_per_leaf: 4, ..LeafSpine::default() };
+        let mut fabric = size.fabric(size.spec(), |_| PLAIN);
+        let config = tcp::Config { tsq, ..tcp::Config::default() };
+        for destination in 1..4 {
+            let flow = FlowSpec { source: 0, destination, bytes: 3_000_000, start: us(0) };
+            fabric.start_flow(&config.clone().check().unwrap(), flow).unwrap();
+        }
+        let report = finish(&mut fabric);
+        let last = report.flows.iter().map(|flow| flow.completion_ps.unwrap()).max().unwrap();
+        (report.hosts[0].max_queue_bytes, report.classes["data"].latency.unwrap().mean_ps, last)
+    };
+    let (unbounded, bounded) = (run(None), run(Some(Duration::ZERO)));
+    // Frames of 1514 bytes; a limit of two segments each, and at most one more at the instant of leaving.
+    assert!(bounded.0 <= 3 * 3 * 1514, "{} bytes waited", bounded.0);
+    assert!(bounded.1 < 120_000_000, "two segments of each of three flows, and the path: {} ps", bounded.1);
+    assert!(unbounded.1 > 20 * bounded.1, "{unbounded:?} without, {bounded:?} with");
+    assert!(bounded.2 < unbounded.2 + unbounded.2 / 100, "{unbounded:?} without, {bounded:?} with");
+}
+
+/// A DCTCP flow with ECT(1) and a CUBIC flow with ECT(0) share a port that marks ECT(1) above 15 kB and ECT(0) above 60
+/// kB. It is one queue: CUBIC keeps it above the L4S threshold, so every packet of the DCTCP flow is marked.
+#[test]
+fn the_l4s_threshold_marks_ect1_and_in_a_shared_queue_the_classic_flow_takes_the_link() {
+    let size = LeafSpine { leaves: 2, hosts_per_leaf: 4, ..LeafSpine::default() };
+    let run = |names: [(&str, bool); 2]| {
+        let port = PortSettings {
+            buffer_bytes: Some(300_000),
+            aqm: Some(("mark_threshold", vec![60_000, 15_000, 0])),
+            ..PLAIN
+        };
+        let mut fabric = size.fabric(size.spec(), |_| port.clone());
+        for (index, (name, l4s)) in names.iter().enumerate() {
+            let config = tcp::Config { l4s: *l4s, ecn: true, ..name.parse().unwrap() };
+            let flow = FlowSpec { source: 1 + index, destination: 0, bytes: 10_000_000, start: us(0) };
+            fabric.start_flow(&config.check().unwrap(), flow).unwrap();
+        }
+        let report = finish(&mut fabric);
+        let ms = |flow: &netsim::report::FlowReport| flow.completion_ps.unwrap() as f64 / 1e9;
+        let latency = report.classes["data"].latency.unwrap().mean_ps / 1_000;
+        (
+            ms(&report.flows[0]),
+            ms(&report.flows[1]),
+            deepest(&report),
+            latency,
+            report.conservation.switch_drops,
+        )
+    };
+    let (l4s, classic, shared) =
+        (run([("dctcp", true); 2]), run([("dctcp", false); 2]), run([("dctcp", true), ("cubic", false)]));
+    // Ten MB take 84.3 ms alone. Flows of one kind share the link to the end, with a shorter queue at the lower threshold.
+    for (name, both) in [("ECT(1)", &l4s), ("ECT(0)", &classic)] {
+        assert!(both.0.min(both.1) > 160.0 && both.0.max(both.1) < 170.0, "{name}: {both:?}");
+        assert_eq!(both.4, 0, "{name}: nothing is dropped");
+    }
+    assert!(2 * l4s.3 < classic.3, "mean latency, ns: {l4s:?} and {classic:?}");
+    assert!(shared.1 < 95.0 && shared.0 > 160.0, "CUBIC ends as if it were alone: {shared:?}");
+}
+
+/// Two flows of 10 MB into one port with room for 58 packets, in slow start without limit: a
+/// retransmission that is lost takes a time-out to repair. With HyStart++ the flows end earlier.
+#[test]
+fn with_hystart_flows_into_a_short_queue_end_earlier() {
+    let size = LeafSpine { leaves: 2, hosts_per_leaf: 4, ..LeafSpine::default() };
+    let end_ms = |hystart: Option<tcp::HyStart>| {
+        let port = PortSettings { buffer_bytes: Some(90_000), ..PLAIN };
+        let mut fabric = size.fabric(size.spec(), |_| port.clone());
+        for source in [4, 5] {
+            let config = tcp::Config { hystart, slow_start_limit: None, ..tcp::Config::default() };
+            let flow = FlowSpec { source, destination: 0, bytes: 10_000_000, start: us(0) };
+            fabric.start_flow(&config.check().unwrap(), flow).unwrap();
+        }
+        let report = finish(&mut fabric);
+        let ms = |flow: &netsim::report::FlowReport| flow.completion_ps.unwrap() as f64 / 1e9;
+        report.flows.iter().map(ms).fold(0.0, f64::max)
+    };
+    let thresholds =
+        tcp::HyStart { min_rtt_thresh: Duration::from_us(50), max_rtt_thresh: Duration::from_ms(1) };
+    let (without, with) = (end_ms(None), end_ms(Some(thresholds)));
+    assert!(without > 300.0 && with < 300.0, "{with} ms with, {without} ms without");
+}

@@ -1,0 +1,446 @@
+//! Properties of every fabric that runs the compiled program, whatever its size, settings, packets, times and clocks:
+//! the six properties of one switch (`simple_switch/tests/it/properties`) again, observed at the ends and by the PHYs.
+//!
+//! Not covered: the order of packets between two hosts (each port's is), IPv6 routes, and packet I/O.
+
+#[path = "../../../simple_switch/tests/support/properties/mod.rs"]
+mod random;
+
+use crate::common::{register, LeafSpine, GIGABIT, PLAIN, TEN_GIGABIT};
+use netsim::spec::{NicEeeSpec, NicSpec, PhyEeeSpec, PhySpec};
+use netsim::{Fabric, Report};
+use proptest::prelude::*;
+use random::packets::{packets, Built, Class, Ends, Packet, Target};
+use random::settings::{eees_on, settings, Aqm, Settings};
+use units::{Duration, Time};
+
+const REGRESSIONS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/properties.regressions");
+const TICK_PS: u64 = 1_000;
+const CLOCK: u64 = 1 << 48;
+/// A frame of 1000 bytes at 1 Gb/s in ns, with what is around it.
+const FRAME_TICKS: u64 = 8_192;
+const PACKETS: usize = 80;
+/// Maximum number of ports of a fabric: four leaves of two hosts and two uplinks, two spines.
+const MAX_PORTS: usize = 4 * 4 + 2 * 4;
+const MAX_SWITCHES: usize = 6;
+
+/// `verdict_t` of types.p4.
+const MARKED: u64 = 1;
+const EARLY_DROPPED: u64 = 2;
+/// The last of `verdict_t`.
+const MARTIAN: u64 = 10;
+
+#[derive(Clone, Debug)]
+struct Case {
+    leaves: usize,
+    hosts_per_leaf: usize,
+    spines: usize,
+    uplink_bps: u64,
+    /// Ts and Tw in ns at 1 Gb/s and above.
+    transitions: [(u64, u64); 2],
+    nic: NicSpec,
+    ports: Vec<Settings>,
+    clocks: Vec<u64>,
+    /// Time since the last in ns, from, to, and the packet; its target counts only where it is not a port.
+    traffic: Vec<(u64, usize, usize, Packet)>,
+    /// Before which packet all ports but their PHYs change, and to what.
+    change: Option<(usize, Vec<Settings>)>,
+    loop_ps: u64,
+}
+
+fn cases() -> BoxedStrategy<Case> {
+    let nic_eee = eees_on(FRAME_TICKS).prop_map(|eee| NicEeeSpec {
+        stall_ps: eee.stall * TICK_PS,
+        hold_ps: eee.hold * TICK_PS,
+        trigger_packets: eee.trigger_packets,
+        trigger_bytes: eee.trigger_bytes,
+    });
+    let nic = (prop::option::of(nic_eee), prop::option::weighted(0.2, 1_500..20_000u64))
+        .prop_map(|(eee, buffer_bytes)| NicSpec { eee, buffer_bytes, ..NicSpec::default() });
+    let size = (2..=4usize, 1..=2usize, 1..=2usize, prop_oneof![Just(GIGABIT), Just(TEN_GIGABIT)]);
+    let transition = || (prop_oneof![Just(0), 0..60_000u64], prop_oneof![Just(0), 0..20_000u64]);
+    let gap = prop_oneof![3 => Just(0), 4 => 0..8_000u64, 3 => 0..80_000u64, 1 => 0..2_000_000u64];
+    let traffic = prop::collection::vec((gap, 0..8usize, 0..8usize, packets()), 1..=PACKETS);
+    let all_ports = || prop::collection::vec(settings(FRAME_TICKS), MAX_PORTS);
+    let clock = prop_oneof![2 => Just(0), 1 => 0..CLOCK, 2 => CLOCK - 2_000_000..CLOCK];
+    let clocks = prop::collection::vec(clock, MAX_SWITCHES);
+    let change = prop::option::of((0..PACKETS, all_ports()));
+    (
+        size,
+        [transition(), transition()],
+        nic,
+        all_ports(),
+        clocks,
+        traffic.boxed(),
+        change,
+        300_000..1_000_000u64,
+    )
+        .prop_map(|(size, transitions, nic, ports, clocks, traffic, change, loop_ps)| Case {
+            leaves: size.0,
+            hosts_per_leaf: size.1,
+            spines: size.2,
+            uplink_bps: size.3,
+            transitions,
+            nic,
+            ports,
+            clocks,
+            traffic,
+            change,
+            loop_ps,
+        })
+        .boxed()
+}
+
+/// A port of a switch.
+struct PortRun {
+    switch: usize,
+    port: u16,
+    bps: u64,
+    is_to_host: bool,
+    /// First and later settings.
+    settings: Vec<Settings>,
+}
+
+struct Run {
+    fabric: Fabric,
+    report: Report,
+    is_gated: bool,
+    ports: Vec<PortRun>,
+    case: Case,
+    sent: Vec<Built>,
+    /// At some instants: switch, port, the register, and what the traffic manager holds.
+    looks: Vec<(usize, u16, u64, u64)>,
+    /// At some instants: packets that hosts have sent, and those delivered, dropped or on their way.
+    counts: Vec<(u64, u64)>,
+}
+
+impl Case {
+    fn size(&self) -> LeafSpine {
+        LeafSpine {
+            leaves: self.leaves,
+            hosts_per_leaf: self.hosts_per_leaf,
+            spines: self.spines,
+            uplink_bps: self.uplink_bps,
+            nic: self.nic,
+            ..LeafSpine::default()
+        }
+    }
+
+    fn transition(&self, bps: u64) -> (u64, u64) {
+        self.transitions[usize::from(bps != GIGABIT)]
+    }
+
+    fn ports(&self) -> Vec<PortRun> {
+        let mut ports = Vec::new();
+        for switch in 0..self.leaves + self.spines {
+            let is_leaf = switch < self.leaves;
+            let count = if is_leaf { self.hosts_per_leaf + self.spines } else { self.leaves };
+            for place in 0..count {
+                let is_to_host = is_leaf && place < self.hosts_per_leaf;
+                let bps = if is_to_host { GIGABIT } else { self.uplink_bps };
+                let mut run =
+                    PortRun { switch, port: place as u16 + 1, bps, is_to_host, settings: Vec::new() };
+                run.settings.push(self.with_phy(self.ports[ports.len()], bps));
+                if let Some((_, later)) = &self.change {
+                    let mut later = self.with_phy(later[ports.len()], bps);
+                    later.eee = match (run.settings[0].eee, later.eee) {
+                        (Some(first), Some(eee)) => Some(random::settings::Eee { stall: first.stall, ..eee }),
+                        (first, _) => first,
+                    };
+                    run.settings.push(later);
+                }
+                ports.push(run);
+            }
+        }
+        ports
+    }
+
+    /// Returns the settings with the times of a PHY of this rate.
+    fn with_phy(&self, mut settings: Settings, bps: u64) -> Settings {
+        if let Some(eee) = &mut settings.eee {
+            (eee.sleep, eee.wake) = self.transition(bps);
+        }
+        settings
+    }
+
+    fn packet(&self, size: &LeafSpine, number: usize) -> (usize, Vec<u8>, Built) {
+        let (_, from, to, packet) = &self.traffic[number];
+        let hosts = size.host_count();
+        let (from, to) = (from % hosts, to % hosts);
+        let mut destination = size.ip(to).octets();
+        if !matches!(packet.target, Target::Port(_)) {
+            destination[0] = 172; // No route leads there.
+        }
+        let ends = Ends {
+            macs: [size.mac(from), [2, 1, 0, 0, 0, (from / self.hosts_per_leaf) as u8 + 1]],
+            v4: [size.ip(from).octets(), destination],
+            v6: [[0xfd; 16]; 2],
+        };
+        let built = Packet { is_packet_out: false, ..packet.clone() }.build(&ends, 0);
+        (from, built.bytes.clone(), built)
+    }
+}
+
+fn run(case: &Case, is_gated: bool) -> Run {
+    let size = case.size();
+    let ports = case.ports();
+    let mut spec = size.spec();
+    let phy = |rate_bps| {
+        let (sleep, wake) = case.transition(rate_bps);
+        PhySpec {
+            rate_bps,
+            watts: 1.0,
+            lpi_fraction: 0.1,
+            sleep_ps: sleep * TICK_PS,
+            wake_ps: wake * TICK_PS,
+        }
+    };
+    spec.phy = [GIGABIT, TEN_GIGABIT].map(phy).to_vec();
+    spec.tick_ps = TICK_PS;
+    spec.recirculation_delay_ps = case.loop_ps;
+    spec.gate_register = is_gated.then(|| "gate_open_at".to_owned());
+    for (switch, clock) in spec.switches.iter_mut().zip(&case.clocks) {
+        switch.clock_start = *clock;
+    }
+    for run in &ports {
+        let name = spec.switches[run.switch].name.clone();
+        let ends = spec.links.iter_mut().flat_map(|link| [&mut link.a, &mut link.b]);
+        for end in ends.filter(|end| end.node == name && end.port == run.port) {
+            end.eee = run.settings[0].eee.map(|eee| PhyEeeSpec { stall_ps: eee.stall * TICK_PS });
+        }
+    }
+    let mut fabric = size.fabric(spec, |_| PLAIN);
+    for run in &ports {
+        let clock = case.clocks[run.switch].to_be_bytes();
+        let mut state = fabric.switch_mut(run.switch).state_mut();
+        state.register_write("busy_until", run.port.into(), &clock).unwrap();
+        run.settings[0].write(&mut state, run.port, (8_000_000_000 << 24) / run.bps);
+    }
+    let (mut at, mut sent, mut looks, mut counts) = (Time::ZERO, Vec::new(), Vec::new(), Vec::new());
+    for number in 0..case.traffic.len() {
+        at += Duration::from_ns(case.traffic[number].0);
+        let is_change = case.change.as_ref().is_some_and(|(before, _)| *before == number);
+        if is_change || number % 16 == 8 {
+            fabric.run_until(at);
+            look(&fabric, &ports, &mut looks, &mut counts);
+        }
+        if is_change {
+            for run in &ports {
+                let mut state = fabric.switch_mut(run.switch).state_mut();
+                run.settings[1].write(&mut state, run.port, (8_000_000_000 << 24) / run.bps);
+            }
+        }
+        let (from, bytes, built) = case.packet(&size, number);
+        fabric.send(from, at, &bytes, bytes.len()).unwrap();
+        sent.push(built);
+    }
+    let limit = at + Duration::from_ms(100);
+    fabric.run_to_idle(limit);
+    look(&fabric, &ports, &mut looks, &mut counts);
+    let report = fabric.report().expect("the counts add up");
+    Run { fabric, report, is_gated, ports, case: case.clone(), sent, looks, counts }
+}
+
+fn look(
+    fabric: &Fabric,
+    ports: &[PortRun],
+    looks: &mut Vec<(usize, u16, u64, u64)>,
+    counts: &mut Vec<(u64, u64)>,
+) {
+    for PortRun { switch, port, .. } in ports {
+        let register = register(fabric, *switch, "occupancy_bytes", u64::from(*port));
+        looks.push((*switch, *port, register, fabric.switch(*switch).queue_bytes(*port).get()));
+    }
+    let conservation = fabric.conservation();
+    let explained = conservation.delivered
+        + conservation.misdelivered
+        + conservation.nic_drops
+        + conservation.switch_drops
+        + conservation.queued;
+    counts.push((conservation.sent, explained));
+}
+
+impl Run {
+    fn count(&self, switch: usize, port: u16, class: u64, verdict: u64) -> u64 {
+        let cell = u64::from(port) << 7 | class << 4 | verdict;
+        self.fabric.switch(switch).state().read_counters("verdicts", cell).unwrap().packets
+    }
+
+    fn register(&self, port: &PortRun, name: &str) -> u64 {
+        register(&self.fabric, port.switch, name, port.port.into())
+    }
+}
+
+proptest! {
+    #![proptest_config(random::config(48, REGRESSIONS))]
+
+    /// At any time what hosts have sent is delivered, dropped or on its way; and in the end the switches' counters explain
+    /// every drop, and every delivery class by class.
+    #[test]
+    fn property_1_every_packet_of_a_fabric_is_delivered_or_counted(case in cases(), is_gated in prop::bool::weighted(0.8)) {
+        let run = run(&case, is_gated);
+        prop_assert!(run.report.idle, "packets still inside: {:?}", run.report.conservation);
+        for (sent, explained) in &run.counts {
+            prop_assert_eq!(sent, explained);
+        }
+        let all = |verdicts: std::ops::RangeInclusive<u64>, class: u64| -> u64 {
+            let cells = run.ports.iter().flat_map(|port| verdicts.clone().map(move |verdict| (port, verdict)));
+            cells.map(|(port, verdict)| run.count(port.switch, port.port, class, verdict)).sum()
+        };
+        let drops: u64 = (0..8).map(|class| all(EARLY_DROPPED..=MARTIAN, class)).sum();
+        prop_assert_eq!(drops, run.report.conservation.switch_drops);
+        let received: u64 = (0..8).map(|class| run.ports.iter().map(|port| {
+            let cell = u64::from(port.port) << 3 | class;
+            run.fabric.switch(port.switch).state().read_counters("received", cell).unwrap().packets
+        }).sum::<u64>()).sum();
+        let verdicts: u64 = (0..8).map(|class| all(0..=MARTIAN, class)).sum();
+        prop_assert_eq!(received, verdicts, "one verdict a packet and switch");
+        // To a host a MAC control frame is one of the others.
+        let names = ["data", "ack", "ack_ece", "syn", "syn_ack", "fin_rst", "other"];
+        let classes_of_switches = |class: usize| if class == 6 { 6..=7 } else { class as u64..=class as u64 };
+        for (class, name) in names.into_iter().enumerate() {
+            let classes = || classes_of_switches(class);
+            let to_hosts = || run.ports.iter().filter(|port| port.is_to_host);
+            let counted: u64 = to_hosts()
+                .flat_map(|port| classes().flat_map(move |c| (0..=MARKED).map(move |v| (port, c, v))))
+                .map(|(port, c, v)| run.count(port.switch, port.port, c, v))
+                .sum();
+            prop_assert_eq!(counted, run.report.classes[name].delivered.packets, "{} to hosts", name);
+            if case.nic.buffer_bytes.is_none() {
+                let is_of = |built: &&Built| classes().contains(&(built.class as u64));
+                let offered = run.sent.iter().filter(is_of).count() as u64;
+                prop_assert_eq!(run.report.classes[name].sent.packets, offered, "{}", name);
+                let to_leaves: u64 = to_hosts().flat_map(|port| classes().map(move |c| (port, c))).map(|(port, c)| {
+                    let cell = u64::from(port.port) << 3 | c;
+                    run.fabric.switch(port.switch).state().read_counters("received", cell).unwrap().packets
+                }).sum();
+                prop_assert_eq!(to_leaves, offered, "{} from hosts", name);
+            }
+        }
+    }
+
+    /// At any time each port's account is its queue's bytes, and 0 when the fabric is at rest.
+    #[test]
+    fn property_2_occupancy_of_every_port_comes_back_to_zero(case in cases(), is_gated in prop::bool::weighted(0.8)) {
+        let run = run(&case, is_gated);
+        for (switch, port, register, waiting) in &run.looks {
+            prop_assert!(!is_gated || register == waiting, "switch {}, port {}: {} of {}", switch, port, register, waiting);
+        }
+        for port in &run.ports {
+            let left = (run.register(port, "occupancy_bytes"), run.register(port, "occupancy_packets"));
+            prop_assert_eq!(left, (0, 0), "switch {} port {}", port.switch, port.port);
+        }
+    }
+
+    /// No port of any switch sends a packet after one that came later, and every ticket is served.
+    #[test]
+    fn property_3_every_port_of_a_fabric_keeps_the_order(case in cases(), is_gated in prop::bool::weighted(0.7)) {
+        let run = run(&case, is_gated);
+        for switch in &run.report.switches {
+            for port in &switch.ports {
+                prop_assert_eq!(port.reordered, 0, "{} port {}", switch.name, port.port);
+            }
+        }
+        for port in &run.ports {
+            let ticket = |name| register(&run.fabric, port.switch, name, u64::from(port.port) << 3);
+            prop_assert_eq!(ticket("ticket_next"), ticket("ticket_serving"));
+        }
+    }
+
+    /// No port drops early in a mode that does not, nor RED a class that it always spares.
+    #[test]
+    fn property_4_no_early_drop_under_a_threshold_or_protected_in_a_fabric(case in cases()) {
+        let run = run(&case, true);
+        for port in &run.ports {
+            let reds = port.settings.iter().filter_map(|settings| match settings.aqm {
+                Aqm::Red(red) => Some(red),
+                Aqm::DropTail | Aqm::Threshold { .. } => None,
+            });
+            let protects: Vec<u8> = reds.map(|red| red.protect).collect();
+            for class in 0..8 {
+                let early = run.count(port.switch, port.port, class, EARLY_DROPPED);
+                let feedback = [Class::Ack, Class::AckEce, Class::Syn, Class::SynAck];
+                let is_spared = |protect: &u8| match protect {
+                    0 => false,
+                    1 => class == Class::AckEce as u64,
+                    _ => feedback.iter().any(|feedback| *feedback as u64 == class),
+                };
+                prop_assert!(
+                    early == 0 || !protects.iter().all(is_spared),
+                    "{} of class {} dropped early at switch {} port {}: {:?}",
+                    early, class, port.switch, port.port, port.settings
+                );
+            }
+        }
+    }
+
+    /// From NIC to host nothing takes longer than, at each of four transmitters, the longer of hold and sleep transition,
+    /// the wake, what waits there and what is on the wire; and everything comes to rest.
+    #[test]
+    fn property_5_nothing_waits_longer_in_a_fabric_than_its_holds_and_queues(case in cases(), is_gated in prop::bool::weighted(0.8)) {
+        let run = run(&case, is_gated);
+        prop_assert!(run.report.idle, "packets still inside: {:?}", run.report.conservation);
+        let all_bytes: u64 = run.sent.iter().map(|built| built.bytes.len() as u64).sum();
+        let largest = run.sent.iter().map(|built| built.bytes.len() as u64).max().unwrap_or(0);
+        let byte_ps = |bps: u64| 8_000_000_000_000 / bps;
+        // A queue, what is on the wire before it, and the packet itself.
+        let queue = |bps: u64, packets: u64, bytes: u64| (bytes + 2 * largest + 24 * (packets + 2)) * byte_ps(bps);
+        let ticks = |ticks: u64| ticks * TICK_PS;
+        let at_port = |port: &PortRun| {
+            let holds = port.settings.iter().filter_map(|settings| settings.eee);
+            let held = holds.map(|eee| eee.hold.max(eee.sleep) + eee.wake).max().unwrap_or(0);
+            let seen = &run.report.switches[port.switch].ports[usize::from(port.port) - 1];
+            let (packets, bytes) =
+                if is_gated { (seen.max_queue_packets, seen.max_queue_bytes) } else { (PACKETS as u64, all_bytes) };
+            let loops = if is_gated { 0 } else { (packets + 2) * case.loop_ps };
+            // Rounding: a tick for the gate, and one for each frame before.
+            ticks(held + 3 + packets) + queue(port.bps, packets, bytes) + loops
+        };
+        let worst = |of: &dyn Fn(&&PortRun) -> bool| run.ports.iter().filter(of).map(at_port).max().unwrap_or(0);
+        let is_leaf = |port: &&PortRun| port.switch < case.leaves;
+        let switches = worst(&|port| port.is_to_host)
+            + worst(&|port| is_leaf(port) && !port.is_to_host)
+            + worst(&|port| !is_leaf(port));
+        let (sleep, wake) = case.transition(GIGABIT);
+        let nic_eee = case.nic.eee.map_or(0, |eee| eee.hold_ps.max(ticks(sleep)) + ticks(wake));
+        let nic_bytes = run.report.hosts.iter().map(|host| host.max_queue_bytes).max().unwrap_or(0);
+        let longest = nic_eee + queue(GIGABIT, PACKETS as u64, nic_bytes) + switches + 4 * run.case.size().delay_ps;
+        for (name, class) in &run.report.classes {
+            let Some(latency) = class.latency else { continue };
+            prop_assert!(latency.max_ps <= longest, "{}: {} ps, at most {} are right", name, latency.max_ps, longest);
+        }
+    }
+
+    /// Each PHY's active, sleep, low-power and wake time is all the time; none is asked to send before it can; and the
+    /// program's account, with the sleep that goes on, is the PHY's to two ticks a wake.
+    #[test]
+    fn property_6_the_programs_account_of_energy_is_the_phys(case in cases()) {
+        let run = run(&case, true);
+        prop_assert!(run.is_gated);
+        for phy in &run.report.energy.transmitters {
+            let sum = phy.active_ps + phy.sleep_ps + phy.lpi_ps + phy.wake_ps;
+            prop_assert_eq!(sum, run.report.elapsed_ps, "{} port {}", phy.node, phy.port);
+            let Some(port) = run.ports.iter().find(|port| {
+                run.report.switches[port.switch].name == phy.node && port.port == phy.port
+            }) else { continue };
+            let wakes = run.register(port, "wakes");
+            let Some(eee) = port.settings[0].eee else {
+                prop_assert_eq!((wakes, run.register(port, "lpi_ticks"), phy.lpi_ps), (0, 0, 0));
+                continue;
+            };
+            if eee.sleep + eee.wake < 8 {
+                continue; // The PHY cannot tell sleeps of a few ticks from gaps.
+            }
+            prop_assert_eq!((phy.violations, phy.wakes), (0, wakes), "{} port {}", phy.node, phy.port);
+            let now = (run.report.elapsed_ps / TICK_PS + case.clocks[port.switch]) % CLOCK;
+            let idle = now.wrapping_sub(run.register(port, "busy_until")) % CLOCK;
+            // The wire of the last frame may still be busy, or take part of a tick.
+            let going_on = if idle < CLOCK / 2 { idle.saturating_sub(eee.stall + eee.sleep) } else { 0 };
+            let account = (run.register(port, "lpi_ticks") + going_on) * TICK_PS;
+            prop_assert!(
+                account.abs_diff(phy.lpi_ps) <= 2 * TICK_PS * (wakes + 1),
+                "{} port {}: program {} ps, PHY {} ps in {} wakes", phy.node, phy.port, account, phy.lpi_ps, wakes
+            );
+        }
+    }
+}

@@ -1,0 +1,174 @@
+//! Schedulers of flows over fabrics that run the compiled P4 program: rates that reach hosts' NICs, paths that the switches choose, and
+//! the worked example of flow chasing (Ren and Wang 2016, section 4.1) with TCP.
+
+use crate::common::{LeafSpine, PLAIN};
+use netsim::spec::{SchedulerKind, SchedulerOrder, SchedulerSpec};
+use netsim::{Fabric, FabricError, FabricSpec, Report};
+use serde_json::{json, Value};
+use units::Time;
+
+const SECOND: u64 = 1_000_000_000_000;
+const MILLISECOND: u64 = SECOND / 1_000;
+const MEGABIT: u64 = 1_000_000;
+
+/// Everything is given out, and what is heard and said is there at once.
+fn scheduler(kind: SchedulerKind) -> SchedulerSpec {
+    SchedulerSpec {
+        kind,
+        order: SchedulerOrder::Total,
+        work_conserving: true,
+        preempt: false,
+        mice_bytes: 0,
+        floor_bps: 0,
+        floor_reserve_ppm: 0,
+        capacity_ppm: 1_000_000,
+        report_delay_ps: 0,
+        decide_delay_ps: 0,
+        enforce_delay_ps: 0,
+    }
+}
+
+fn run(size: &LeafSpine, spec: FabricSpec, applications: &Value) -> Report {
+    let mut fabric = size.fabric(spec, |_| PLAIN);
+    let json = json!({"seed": 1, "tcp": {"algorithm": "newreno"}, "applications": applications});
+    fabric.start_workload(json.to_string().as_bytes()).unwrap_or_else(|error| panic!("{error}"));
+    assert!(fabric.run_workload(Time::from_ps(1_000 * SECOND)), "the workload does not finish");
+    fabric.report().unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn coflow(name: &str, transfers: &[(usize, usize, u64)]) -> Value {
+    let transfers: Vec<_> = transfers
+        .iter()
+        .map(|(from, to, bytes)| json!({"source": format!("h{from}"), "destination": format!("h{to}"), "bytes": bytes}))
+        .collect();
+    json!({"name": name, "at_ps": 0, "transfers": transfers})
+}
+
+/// Seconds that each coflow took.
+fn completions(report: &Report) -> Vec<f64> {
+    let told = serde_json::to_value(&report.workload.as_ref().unwrap().applications[0]).unwrap();
+    let seconds = |coflow: &Value| coflow["completion_ps"].as_u64().unwrap() as f64 / SECOND as f64;
+    told["coflows"].as_array().unwrap().iter().map(seconds).collect()
+}
+
+/// The paper's example: links s1 5, s2 10, s3 15 Mb/s; a1 on s1 and b1 on s2, a2 and b2 together on s3; 30 Mbit each on the wire.
+fn worked_example(kind: Option<SchedulerKind>) -> Vec<f64> {
+    let size = LeafSpine {
+        leaves: 1,
+        hosts_per_leaf: 5,
+        spines: 1,
+        host_bps: 15 * MEGABIT,
+        uplink_bps: 15 * MEGABIT,
+        delay_ps: 1_000_000,
+        ..LeafSpine::default()
+    };
+    let mut spec = size.spec();
+    for (host, megabits) in [("h1", 5), ("h2", 10)] {
+        let link = spec.links.iter_mut().find(|link| link.b.node == host).unwrap();
+        link.rate_bps = megabits * MEGABIT;
+    }
+    spec.scheduler = kind.map(scheduler);
+    // 1460 of 1538 bytes are payload.
+    let bytes = 30_000_000 / 8 * 1460 / 1538;
+    let list = [coflow("a", &[(1, 4, bytes), (3, 5, bytes)]), coflow("b", &[(2, 4, bytes), (3, 5, bytes)])];
+    completions(&run(&size, spec, &json!([{"kind": "coflows", "name": "c", "coflows": list}])))
+}
+
+fn assert_within(what: &str, took: &[f64], expected: &[f64], share: f64) {
+    for (took, expected) in took.iter().zip(expected) {
+        assert!((took / expected - 1.0).abs() < share, "{what}: {took} s, not {expected} s");
+    }
+}
+
+#[test]
+fn the_worked_example_ends_within_five_percent_of_its_closed_form() {
+    assert_within("fca", &worked_example(Some(SchedulerKind::Fca)), &[6.0, 3.0], 0.05);
+    assert_within("fair", &worked_example(Some(SchedulerKind::Fair)), &[6.0, 4.0], 0.05);
+    // SEBF serves b first, which needs 3 s at its bottleneck, and a's bottleneck is its own.
+    assert_within("sebf", &worked_example(Some(SchedulerKind::Sebf)), &[6.0, 3.0], 0.05);
+    let without = worked_example(None);
+    assert!(without[1] > 3.5, "TCP alone shares s3 fairly: {without:?}");
+}
+
+#[test]
+fn flows_that_share_an_uplink_by_the_switches_hash_share_its_rate() {
+    // Two spines, uplinks as fast as the hosts' links: where the hash puts two of the flows on one uplink, they must share it. A
+    // scheduler that did not know of uplinks would give each the host's rate, and the switch would drop.
+    let size = LeafSpine {
+        hosts_per_leaf: 4,
+        uplink_bps: 100 * MEGABIT,
+        host_bps: 100 * MEGABIT,
+        ..LeafSpine::default()
+    };
+    let mut spec = size.spec();
+    spec.scheduler = Some(SchedulerSpec { capacity_ppm: 940_000, ..scheduler(SchedulerKind::Fair) });
+    let list = [coflow("all", &[(1, 5, 2_000_000), (2, 6, 2_000_000), (3, 7, 2_000_000), (4, 8, 2_000_000)])];
+    let report = run(&size, spec, &json!([{"kind": "coflows", "name": "c", "coflows": list}]));
+    let told = report.workload.as_ref().unwrap();
+    let counts = told.scheduler.unwrap();
+    assert_eq!((counts.flows, counts.without_path, counts.refused, counts.left_out), (4, 0, 0, 0));
+    // Rates that fit leave no standing queue in the switches: none is ever longer than a few frames.
+    let deepest = report.queue_depth.queues.iter().flat_map(|queue| &queue.max_bytes).copied().max().unwrap();
+    assert!(deepest <= 6 * 1514, "{deepest} bytes wait in a switch");
+}
+
+#[test]
+fn rates_come_after_the_delays_and_until_then_a_flow_sends_as_it_likes() {
+    let size = LeafSpine::default();
+    let list = [coflow("one", &[(1, 2, 1_000_000)])];
+    let workload = json!([{"kind": "coflows", "name": "c", "coflows": list}]);
+    let at_once = |delay_ps: u64| {
+        let mut spec = size.spec();
+        // A hundredth of the link.
+        let slow = SchedulerSpec {
+            capacity_ppm: 10_000,
+            report_delay_ps: delay_ps,
+            ..scheduler(SchedulerKind::Fca)
+        };
+        spec.scheduler =
+            Some(SchedulerSpec { decide_delay_ps: delay_ps, enforce_delay_ps: delay_ps, ..slow });
+        completions(&run(&size, spec, &workload))[0]
+    };
+    let slow = 1e6 * 8.0 * 1538.0 / 1460.0 / 1e7;
+    assert!((at_once(0) / slow - 1.0).abs() < 0.02, "{} s, not {slow} s", at_once(0));
+    // 1 MB takes 8.4 ms at the link's rate, and the rate is there after 15 ms.
+    assert!(at_once(5 * MILLISECOND) < 0.012, "{} s", at_once(5 * MILLISECOND));
+}
+
+#[test]
+fn mice_and_transfers_over_shared_connections_are_not_announced() {
+    let size = LeafSpine::default();
+    let mut spec = size.spec();
+    spec.scheduler = Some(SchedulerSpec { mice_bytes: 50_000, ..scheduler(SchedulerKind::Fca) });
+    let list = [coflow("small", &[(1, 2, 49_999), (1, 3, 50_000)])];
+    let incast = json!({"kind": "incast", "name": "i", "client": "h4", "servers": ["h1", "h2"], "bytes_per_server": 100_000,
+                        "request_bytes": 100, "connection": "persistent", "rounds": 3, "think_ps": 0, "start_ps": 0});
+    let report = run(&size, spec, &json!([{"kind": "coflows", "name": "c", "coflows": list}, incast]));
+    let counts = report.workload.unwrap().scheduler.unwrap();
+    assert_eq!((counts.flows, counts.mice, counts.left_out), (1, 1, 6));
+    assert_eq!((counts.refused, counts.late, counts.without_limiter), (0, 0, 0));
+}
+
+#[test]
+fn a_scheduler_that_cannot_be_is_refused_with_its_place() {
+    let size = LeafSpine::default();
+    let fca = scheduler(SchedulerKind::Fca);
+    let refused = |scheduler: SchedulerSpec| {
+        let mut spec = size.spec();
+        spec.scheduler = Some(scheduler);
+        match Fabric::new(crate::common::program(), spec) {
+            Err(FabricError::Spec(error)) => error.to_string(),
+            Err(error) => panic!("{error}"),
+            Ok(_) => panic!("a wrong scheduler is taken"),
+        }
+    };
+    assert!(
+        refused(SchedulerSpec { capacity_ppm: 1_000_001, ..fca }).contains("scheduler.capacity_ppm: 1000001")
+    );
+    assert!(refused(SchedulerSpec { capacity_ppm: 0, ..fca }).contains("nothing could be sent"));
+    assert!(
+        refused(SchedulerSpec { enforce_delay_ps: u64::MAX, ..fca }).contains("scheduler.enforce_delay_ps")
+    );
+    let sebf = SchedulerSpec { preempt: true, ..scheduler(SchedulerKind::Sebf) };
+    assert!(refused(sebf).contains("scheduler.kind: sebf: has no order"));
+}

@@ -1,0 +1,303 @@
+//! Applications over fabrics that run the compiled P4 program: times computed by hand, sharing of links, memory, consistent counts.
+
+use crate::common::{LeafSpine, PortSettings, PLAIN};
+use netsim::report::WorkloadReport;
+use netsim::{Fabric, Report};
+use serde_json::{json, Value};
+use units::{Duration, Time};
+
+const SECOND: u64 = 1_000_000_000_000;
+
+fn start(fabric: &mut Fabric, tcp: &Value, applications: &Value) {
+    let json = json!({"seed": 1, "tcp": tcp, "applications": applications}).to_string();
+    fabric.start_workload(json.as_bytes()).unwrap_or_else(|error| panic!("{error}"));
+}
+
+/// Runs to the workload's end, and on until nothing is under way; the report of the first moment.
+fn finish(fabric: &mut Fabric) -> Report {
+    assert!(fabric.run_workload(Time::from_ps(10_000 * SECOND)), "the workload does not finish");
+    let report = fabric.report().unwrap_or_else(|error| panic!("{error}"));
+    assert!(fabric.run_to_idle(Time::from_ps(20_000 * SECOND)));
+    let counts = fabric.report().unwrap_or_else(|error| panic!("{error}")).conservation;
+    assert_eq!((counts.queued, counts.misdelivered), (0, 0));
+    report
+}
+
+fn workload(report: &Report) -> &WorkloadReport {
+    report.workload.as_ref().expect("a workload has been started")
+}
+
+/// What an application has measured, as Python reads it.
+fn application(report: &Report, index: usize) -> Value {
+    serde_json::to_value(&workload(report).applications[index]).unwrap()
+}
+
+fn transfer(source: usize, destination: usize, bytes: u64) -> Value {
+    json!({"source": format!("h{}", source + 1), "destination": format!("h{}", destination + 1), "bytes": bytes})
+}
+
+fn coflows(list: &[(u64, Vec<Value>)]) -> Value {
+    let coflow = |(number, (at, transfers)): (usize, &(u64, Vec<Value>))| json!({"name": format!("c{number}"), "at_ps": at, "transfers": transfers});
+    let list: Vec<_> = list.iter().enumerate().map(coflow).collect();
+    json!({"kind": "coflows", "name": "coflows", "coflows": list})
+}
+
+fn marking(threshold: u64) -> PortSettings {
+    PortSettings { aqm: Some(("mark_threshold", vec![threshold, 0xffff_ffff, 0])), ..PLAIN }
+}
+
+/// Payload bits per second on a link of 1 Gb/s: 1460 of 1538 bytes.
+const PAYLOAD_BPS: f64 = 1e9 * 1460.0 / 1538.0;
+
+#[test]
+fn connections_that_are_never_closed_send_no_fin_and_leave_nothing_behind() {
+    let sent = |fin: bool| {
+        let size = LeafSpine::default();
+        let mut fabric = size.fabric(size.spec(), |_| PLAIN);
+        let both = vec![transfer(0, 1, 30_000), transfer(1, 0, 1)];
+        let applications = json!([coflows(&[(0, both.clone()), (SECOND, both)])]);
+        start(&mut fabric, &json!({"fin": fin}), &applications);
+        let report = finish(&mut fabric);
+        let flows = serde_json::to_value(&workload(&report).flows).unwrap();
+        (flows, fabric.report().unwrap().classes["fin_rst"].sent.packets)
+    };
+    let ((without, no_fins), (with, fins)) = (sent(false), sent(true));
+    assert_eq!(no_fins, 0);
+    assert_eq!(fins, 2 * 2 * 2, "two ends of two transfers of two coflows");
+    assert_eq!(without["finished"], with["finished"]);
+}
+
+#[test]
+fn a_transfer_of_one_segment_takes_the_time_computed_by_hand() {
+    let size = LeafSpine::default();
+    let mut fabric = size.fabric(size.spec(), |_| PLAIN);
+    start(&mut fabric, &json!({}), &json!([coflows(&[(3_000_000, vec![transfer(0, 1, 1460)])])]));
+    let report = finish(&mut fabric);
+    // As in `flows.rs`: SYN, SYN-ACK, data with FIN.
+    let handshake = 2 * (2 * 720_000 + 2 * 500_000);
+    let data = 2 * 12_304_000 + 2 * 500_000;
+    assert_eq!(application(&report, 0)["coflows"][0]["completion_ps"], handshake + data);
+    assert_eq!(report.elapsed_ps, 3_000_000 + handshake + data);
+    let told = workload(&report);
+    assert_eq!((told.busy_ps, told.finished_ps), (handshake + data, Some(report.elapsed_ps)));
+    assert_eq!((told.flows.data_segments, told.flows.bytes_received), (1, 1460));
+    assert_eq!(told.flows.completion_ps.unwrap().max_ps, handshake + data);
+    assert_eq!(told.flows.completion_small_ps, told.flows.completion_ps);
+    let longest = report.classes.values().filter_map(|class| class.latency).map(|one| one.max_ps).max();
+    assert_eq!(report.latency.map(|all| all.max_ps), longest);
+}
+
+#[test]
+fn equal_transfers_through_one_link_take_all_bytes_over_its_rate() {
+    let size = LeafSpine { leaves: 2, hosts_per_leaf: 4, ..LeafSpine::default() };
+    let mut fabric = size.fabric(size.spec(), |_| marking(65_000));
+    let transfers = (1..8).map(|host| transfer(host, 0, 2_000_000)).collect();
+    start(&mut fabric, &json!({"algorithm": "dctcp"}), &json!([coflows(&[(0, transfers)])]));
+    let report = finish(&mut fabric);
+    let least = 7.0 * 2e6 * 8.0 / PAYLOAD_BPS;
+    let took = report.elapsed_ps as f64 / 1e12;
+    assert!((least..1.03 * least).contains(&took), "{took} s of {least} s");
+    assert_eq!(workload(&report).flows.by_size[3].count, 7);
+    assert_eq!(workload(&report).flows.completion_small_ps, None);
+}
+
+#[test]
+fn a_permutation_fills_every_host_link() {
+    // Each leaf's four gigabits go up over 2 x 10 Gb/s, so that the hosts' links are what limits.
+    let size = LeafSpine { leaves: 2, hosts_per_leaf: 4, ..LeafSpine::default() };
+    let mut fabric = size.fabric(size.spec(), |_| marking(65_000));
+    let transfers = (0..8).map(|host| transfer(host, (host + 4) % 8, 4_000_000)).collect();
+    start(&mut fabric, &json!({"algorithm": "dctcp"}), &json!([coflows(&[(0, transfers)])]));
+    let report = finish(&mut fabric);
+    let goodput = 4e6 * 8.0 / (report.elapsed_ps as f64 / 1e12);
+    assert!(goodput > 0.97 * PAYLOAD_BPS && goodput <= PAYLOAD_BPS, "{goodput} of {PAYLOAD_BPS}");
+}
+
+#[test]
+fn a_job_of_one_map_and_one_reducer_takes_the_models_times_and_one_transfer() {
+    let size = LeafSpine::default();
+    let mut fabric = size.fabric(size.spec(), |_| PLAIN);
+    let job = json!({"name": "j", "maps": 1, "reducers": 1, "input_bytes": 10_000_000, "shuffle_bytes": 10_000_000,
+                     "output_bytes": 10_000_000});
+    // One slot and one task a heartbeat; the map's worker is busy when the reducer is given out.
+    let cluster = json!({"kind": "mapreduce", "name": "m", "noise_sigma": 0.0, "slowstart": 0.0, "map_slots": 1,
+                         "reduce_slots": 1, "workers": ["h2", "h3", "h4"], "reserved": 0, "jobs": [job]});
+    start(&mut fabric, &json!({"algorithm": "dctcp"}), &json!([cluster]));
+    let report = finish(&mut fabric);
+    let told = application(&report, 0)["jobs"][0].clone();
+    let at = |field: &str| told[field].as_u64().unwrap();
+    let seconds = |field: &str| at(field) as f64 / 1e12;
+    let mib = 1_048_576.0;
+    let (read, written) = (10e6 / (280.0 * mib), 10e6 / (75.0 * mib));
+    let map = 1.6 + 84.0 * 10e6 / 2.5e9 + read + written;
+    assert!((seconds("last_map_end_ps") - seconds("first_map_start_ps") - map).abs() < 1e-9);
+    let reduce = 0.4 + 2.4 + 90.0 * 10e6 / 2.5e9 + read + 2.0 * written;
+    assert!((seconds("runtime_ps") - seconds("last_fetch_end_ps") - reduce).abs() < 1e-9);
+    if told["shuffle_network_bytes"] == 10_000_000 {
+        let fetch = seconds("last_fetch_end_ps") - seconds("first_fetch_start_ps");
+        let least = 10e6 * 8.0 / PAYLOAD_BPS;
+        assert!((least..1.02 * least).contains(&fetch), "{fetch} of {least}");
+    }
+}
+
+/// A shuffle of 8 workers: everything is fetched, and what crosses the network is what the counts say.
+#[test]
+fn a_shuffle_moves_every_partition_and_no_more() {
+    let size = LeafSpine { leaves: 2, hosts_per_leaf: 4, ..LeafSpine::default() };
+    let buffer_bytes = Some(60_000);
+    for name in ["newreno", "ecn", "dctcp"] {
+        let mut fabric = size.fabric(size.spec(), |_| PortSettings { buffer_bytes, ..marking(20_000) });
+        let job = json!({"name": "j", "maps": 14, "reducers": 7, "input_bytes": 14_000_000,
+                         "shuffle_bytes": 14_000_000, "output_bytes": 14_000_000});
+        let cluster = json!({"kind": "mapreduce", "name": "m", "parallel_fetches": null, "jobs": [job]});
+        start(&mut fabric, &json!({ "algorithm": name }), &json!([cluster]));
+        let report = finish(&mut fabric);
+        let told = application(&report, 0)["jobs"][0].clone();
+        let remote_reads = 14 - told["local_maps"].as_u64().unwrap();
+        let network = told["shuffle_network_bytes"].as_u64().unwrap();
+        let flows = &workload(&report).flows;
+        assert_eq!((flows.started, flows.given_up), (flows.finished, 0));
+        assert_eq!(flows.bytes_received, network + 280 * flows.finished + 1_000_000 * remote_reads);
+        assert!(network > 10_000_000 && network <= 14_000_000, "{network}");
+        assert!(report.conservation.switch_drops > 0 || name != "newreno");
+    }
+}
+
+#[test]
+fn the_same_workload_gives_the_same_report_whatever_the_slices() {
+    let size = LeafSpine::default();
+    let run = |slice: Option<Duration>| {
+        let mut fabric = size.fabric(size.spec(), |_| marking(10_000));
+        let job = json!({"name": "j", "maps": 4, "reducers": 3, "input_bytes": 4_000_000,
+                         "shuffle_bytes": 4_000_000, "output_bytes": 4_000_000});
+        let cluster = json!({"kind": "mapreduce", "name": "m", "jobs": [job]});
+        let others = coflows(&[(SECOND, vec![transfer(0, 3, 300_000), transfer(1, 3, 300_000)])]);
+        start(&mut fabric, &json!({"algorithm": "ecn"}), &json!([cluster, others]));
+        if let Some(slice) = slice {
+            let mut until = Time::ZERO;
+            while !fabric.run_workload(until) {
+                until += slice;
+            }
+        }
+        serde_json::to_string(&finish(&mut fabric)).unwrap()
+    };
+    let whole = run(None);
+    assert_eq!(whole, run(None));
+    assert_eq!(whole, run(Some(Duration::from_ms(77))));
+}
+
+/// Ten thousand consecutive connections take the memory of a few.
+#[test]
+fn the_state_of_a_connection_that_is_over_is_given_to_the_next() {
+    let size = LeafSpine::default();
+    let mut fabric = size.fabric(size.spec(), |_| PLAIN);
+    let list: Vec<_> =
+        (0..10_000_u64).map(|number| (number * 60_000_000, vec![transfer(0, 3, 2_000)])).collect();
+    start(&mut fabric, &json!({}), &json!([coflows(&list)]));
+    let report = finish(&mut fabric);
+    let flows = &workload(&report).flows;
+    assert_eq!((flows.finished, flows.bytes_received), (10_000, 20_000_000));
+    assert!(flows.most_connections <= 4, "{}", flows.most_connections);
+    assert_eq!((flows.timeouts, flows.retransmitted_segments), (0, 0));
+    assert_eq!(
+        flows.completion_ps.unwrap().max_ps,
+        flows.completion_ps.unwrap().min_ps,
+        "none disturbs the next"
+    );
+}
+
+#[test]
+fn transfers_to_a_silent_host_fail_and_are_told() {
+    let size = LeafSpine::default();
+    let mut fabric = size.fabric(size.spec(), |_| PortSettings { buffer_bytes: Some(10), ..PLAIN });
+    start(&mut fabric, &json!({}), &json!([coflows(&[(0, vec![transfer(0, 1, 1000)])])]));
+    let report = finish(&mut fabric);
+    let told = application(&report, 0)["coflows"][0].clone();
+    assert_eq!((&told["completion_ps"], &told["failed"]), (&Value::Null, &json!(1)));
+    let flows = &workload(&report).flows;
+    assert_eq!((flows.given_up, flows.timeouts, flows.syn_timeouts), (1, 7, 7));
+}
+
+#[test]
+fn an_unloaded_call_takes_propagation_and_serialisation_exactly() {
+    let size = LeafSpine::default();
+    for connection in ["persistent", "new"] {
+        let mut fabric = size.fabric(size.spec(), |_| PLAIN);
+        let rpc = json!({"kind": "rpc", "name": "r", "pairs": [["h1", "h3"]], "request_bytes": 100,
+                         "response_bytes": 1000, "mean_interval_ps": SECOND / 100, "connection": connection,
+                         "duration_ps": 3 * SECOND});
+        start(&mut fabric, &json!({}), &json!([rpc]));
+        let report = finish(&mut fabric);
+        // Host, leaf, spine, leaf, host: two links of 1 Gb/s, two of 10 Gb/s, 0.5 us each. 54 bytes of headers, 24 of the link.
+        let one_way = |bytes: u64| (bytes + 54 + 24) * 8 * (2 * 1_000 + 2 * 100) + 4 * 500_000;
+        let handshake = if connection == "new" { 2 * one_way(12) } else { 0 };
+        let exact = handshake + one_way(100) + one_way(1000);
+        let told = application(&report, 0)["response_ps"].clone();
+        assert_eq!(told["min_ps"], exact, "{connection}");
+        assert!(told["p50_ps"].as_u64().unwrap().abs_diff(exact) <= exact / 500);
+        let calls = told["count"].as_u64().unwrap();
+        assert!((250..350).contains(&calls), "{calls}");
+        let flows = &workload(&report).flows;
+        assert_eq!((flows.finished, flows.bytes_received), (calls, 1100 * calls));
+        assert!(flows.most_connections <= 4);
+    }
+}
+
+#[test]
+fn rounds_of_an_incast_fill_the_clients_link() {
+    let size = LeafSpine { leaves: 2, hosts_per_leaf: 4, ..LeafSpine::default() };
+    let mut fabric = size.fabric(size.spec(), |_| marking(65_000));
+    let servers: Vec<_> = (2..=8).map(|number| format!("h{number}")).collect();
+    let (think, rounds) = (SECOND / 1000, 6);
+    let incast = json!({"kind": "incast", "name": "i", "client": "h1", "servers": servers, "bytes_per_server": 100_000,
+                        "rounds": rounds, "think_ps": think, "connection": "persistent"});
+    start(&mut fabric, &json!({"algorithm": "dctcp"}), &json!([incast]));
+    let report = finish(&mut fabric);
+    let told = application(&report, 0)["rounds_ps"].clone();
+    assert_eq!((&told["count"], workload(&report).flows.started), (&json!(rounds), 7 * rounds));
+    let least = 7.0 * 100e3 * 8.0 / PAYLOAD_BPS * 1e12;
+    let mean = told["mean_ps"].as_f64().unwrap();
+    assert!((least..1.08 * least).contains(&mean), "{mean} of {least}");
+    let total = told["mean_ps"].as_u64().unwrap() * rounds + think * (rounds - 1);
+    assert!(report.elapsed_ps.abs_diff(total) < rounds, "rounds follow each other after the time to think");
+}
+
+/// Pollaczek and Khinchine: frames of one size at Poisson times wait rho / (2 (1 - rho)) of their time on the wire in the
+/// source's NIC; behind it links are as fast or faster, so that nothing waits.
+#[test]
+fn poisson_frames_wait_as_theory_says() {
+    let size = LeafSpine::default();
+    let mut fabric = size.fabric(size.spec(), |_| PLAIN);
+    let (load, frames) = (0.6, 20_000_u64);
+    let on_wire = (1226 + 24) * 8 * 1_000_u64;
+    let duration = (frames as f64 * on_wire as f64 / load) as u64;
+    let flow = json!({"source": "h1", "destination": "h3", "load": load, "frame_bytes": 1226});
+    let poisson = json!({"kind": "poisson", "name": "p", "flows": [flow], "duration_ps": duration});
+    start(&mut fabric, &json!({}), &json!([poisson]));
+    let report = finish(&mut fabric);
+    assert_eq!(report.elapsed_ps, duration);
+    let sent = application(&report, 0)["frames"].as_u64().unwrap();
+    assert!(sent.abs_diff(frames) < 4 * 142, "{sent}: more than four deviations");
+    let other = &report.classes["other"];
+    assert_eq!((other.sent.packets, other.sent.bytes), (sent, 1226 * sent));
+    let bare = 2 * on_wire + 2 * on_wire / 10 + 4 * 500_000;
+    let latency = other.latency.unwrap();
+    assert_eq!(latency.min_ps, bare);
+    let wait = (latency.mean_ps - bare) as f64 / on_wire as f64;
+    let theory = load / (2.0 * (1.0 - load));
+    assert!((wait / theory - 1.0).abs() < 0.05, "{wait} of {theory}");
+}
+
+#[test]
+fn what_runs_in_the_background_keeps_no_run_alive() {
+    let size = LeafSpine::default();
+    let mut fabric = size.fabric(size.spec(), |_| PLAIN);
+    let rpc = json!({"kind": "rpc", "name": "r", "background": true, "random_pairs": 3, "request_bytes": 100,
+                     "response_bytes": 100, "mean_interval_ps": SECOND / 1000, "connection": "persistent"});
+    start(&mut fabric, &json!({}), &json!([rpc, coflows(&[(SECOND / 100, vec![transfer(0, 3, 100_000)])])]));
+    assert!(fabric.run_workload(Time::from_ps(SECOND)));
+    let report = fabric.report().unwrap();
+    assert_eq!(application(&report, 0)["finished_ps"], Value::Null);
+    assert_eq!(application(&report, 1)["finished_ps"], report.elapsed_ps);
+    assert!(application(&report, 0)["response_ps"]["count"].as_u64().unwrap() > 20);
+}

@@ -1,0 +1,208 @@
+//! The steps recorded of followed packets, on probe.p4 and the E-EON program.
+
+use std::sync::Arc;
+
+use crate::support::*;
+use bm::{Executable, Program};
+use simple_switch::{DropCause, Journey, MirroringSession, PortConfig, Replica, Switch, SwitchConfig, What};
+use units::{DataRate, Duration, Time};
+
+const TAG: u64 = 5;
+
+/// Returns the steps as (packet, a word).
+fn words(journey: &Journey) -> Vec<(u32, String)> {
+    let word = |what: &What| match what {
+        What::Arrived { port, .. } => format!("arrived {port}"),
+        What::Parsed { .. } => "parsed".into(),
+        What::Ingress { .. } => "ingress".into(),
+        What::Egress { .. } => "egress".into(),
+        What::Copied { to } => format!("copied {to}"),
+        What::NotCopied { cause } => format!("not copied: {}", cause.name()),
+        What::Clone { session, egress } => format!("clone {session} {egress}"),
+        What::NoCloneSession { session } => format!("no session {session}"),
+        What::Replica { group, rid, port } => format!("replica {group} {rid} {port}"),
+        What::Resubmitted => "resubmitted".into(),
+        What::Queued { port, .. } => format!("queued {port}"),
+        What::Dequeued { port } => format!("dequeued {port}"),
+        What::Deparsed { .. } => "deparsed".into(),
+        What::Recirculated { .. } => "recirculated".into(),
+        What::Dropped { cause, .. } => format!("dropped: {}", cause.name()),
+        What::Sent { port, .. } => format!("sent {port}"),
+    };
+    journey.steps.iter().map(|step| (step.packet, word(&step.what))).collect()
+}
+
+fn of_packet(journey: &Journey, packet: u32) -> Vec<String> {
+    words(journey).into_iter().filter(|(p, _)| *p == packet).map(|(_, word)| word).collect()
+}
+
+fn follow(switch: &mut Switch, request: Request) -> Journey {
+    switch.follow(TAG);
+    switch.handle_packet(us(1), 0, &request.bytes(), TAG);
+    run_to_idle(switch, Time::MAX);
+    switch.take_journey()
+}
+
+const STRAIGHT: [&str; 8] =
+    ["arrived 0", "parsed", "ingress", "queued 1", "dequeued 1", "egress", "deparsed", "sent 1"];
+
+#[test]
+fn a_forwarded_packet_is_told_from_arrival_to_departure() {
+    let mut switch = switch_with(|_| ());
+    let journey = follow(&mut switch, Request::to(1));
+    assert_eq!(of_packet(&journey, 0), STRAIGHT);
+    assert!(!journey.is_cut);
+    assert_eq!(journey.inside, 0);
+    let Some(What::Sent { frame, .. }) = journey.steps.last().map(|s| &s.what) else { unreachable!() };
+    assert_eq!(frame.len(), Request::to(1).bytes().len() + REPORT_BYTES);
+}
+
+#[test]
+fn frames_with_another_tag_are_not_told() {
+    let mut switch = switch_with(|_| ());
+    switch.follow(TAG);
+    switch.handle_packet(us(1), 0, &Request::to(1).bytes(), TAG + 1);
+    assert_eq!(switch.take_journey(), Journey::default());
+}
+
+#[test]
+fn after_stop_following_nothing_is_told() {
+    let mut switch = switch_with(|_| ());
+    switch.follow(TAG);
+    switch.stop_following();
+    switch.handle_packet(us(1), 0, &Request::to(1).bytes(), TAG);
+    assert_eq!(switch.take_journey(), Journey::default());
+}
+
+#[test]
+fn a_clone_is_a_packet_of_its_own_and_a_missing_session_is_told() {
+    let mut switch = switch_with(|_| ());
+    let request = Request { argument: 9, ..Request::op(op::CLONE_INGRESS) };
+    let journey = follow(&mut switch, request);
+    assert_eq!(of_packet(&journey, 0)[3], "no session 9");
+    switch
+        .mirroring_mut()
+        .add(9, MirroringSession { egress_port: Some(4), mgid: None, ..Default::default() })
+        .unwrap();
+    switch.follow(TAG);
+    switch.handle_packet(us(9), 0, &request.bytes(), TAG);
+    let journey = switch.take_journey();
+    assert_eq!(of_packet(&journey, 0)[3], "copied 1");
+    let clone = of_packet(&journey, 1);
+    assert_eq!(clone[..2], ["clone 9 false", "queued 4"]);
+    assert_eq!(clone.last().unwrap(), "sent 4");
+}
+
+#[test]
+fn each_replica_of_a_group_is_told_and_the_original_is_the_last() {
+    let mut switch = switch_with(|_| ());
+    let replicas = [(2, 20), (3, 30)].map(|(egress_port, rid)| Replica { egress_port, rid });
+    switch.pre_mut().set_group(7, &replicas).unwrap();
+    let journey = follow(&mut switch, Request { argument: 7, ..Request::op(op::MULTICAST) });
+    assert_eq!(of_packet(&journey, 1)[0], "replica 7 20 2");
+    assert!(of_packet(&journey, 0).contains(&"replica 7 30 3".to_owned()));
+}
+
+#[test]
+fn recirculation_resubmission_and_drops_are_told() {
+    let mut switch = switch_with(|_| ());
+    let rounds = |words: Vec<String>, what: &str| words.iter().filter(|w| *w == what).count();
+    let journey = follow(&mut switch, Request { count: 2, ..Request::op(op::RECIRCULATE) });
+    assert_eq!(rounds(of_packet(&journey, 0), "recirculated"), 2);
+    assert_eq!(rounds(of_packet(&journey, 0), "ingress"), 3);
+    for (op, last) in [
+        (op::INGRESS_DROP, "dropped: ingress"),
+        (op::EGRESS_DROP, "dropped: egress"),
+        (op::ASSERT, "dropped: program_fault"),
+    ] {
+        let mut switch = switch_with(|_| ());
+        assert_eq!(of_packet(&follow(&mut switch, Request::op(op)), 0).last().unwrap(), last);
+    }
+    let mut switch = switch_with(|_| ());
+    let journey = follow(&mut switch, Request { count: 1, ..Request::op(op::RESUBMIT) });
+    assert_eq!(rounds(of_packet(&journey, 0), "resubmitted"), 1);
+}
+
+#[test]
+fn a_frame_from_a_port_without_a_link_is_told_as_refused() {
+    let mut switch = switch_with(|_| ());
+    switch.follow(TAG);
+    switch.handle_packet(us(1), 300, &Request::to(1).bytes(), TAG);
+    assert_eq!(of_packet(&switch.take_journey(), 0), ["arrived 300", "dropped: no_such_port"]);
+}
+
+#[test]
+fn a_packet_that_waits_is_told_what_is_ahead_of_it_and_counts_as_inside() {
+    let mut switch = switch_with(|config| {
+        config.ports[1] = PortConfig {
+            queue_limit_packets: Some(2),
+            ..PortConfig::ethernet(1, DataRate::from_bps(1_000_000_000))
+        };
+    });
+    for _ in 0..2 {
+        switch.handle_packet(us(1), 0, &Request::to(1).bytes(), 0);
+    }
+    switch.follow(TAG);
+    for _ in 0..2 {
+        switch.handle_packet(us(1), 0, &Request::to(1).bytes(), TAG);
+    }
+    let journey = switch.take_journey();
+    assert_eq!(journey.inside, 1);
+    let queued = journey.steps.iter().find_map(|step| match &step.what {
+        What::Queued { packets_ahead, bytes_ahead, wire_free, .. } => {
+            Some((*packets_ahead, *bytes_ahead, *wire_free))
+        }
+        _ => None,
+    });
+    // The first is on the wire: 30 bytes, the report's 56 and Ethernet's 24, 8 ns each.
+    assert_eq!(queued, Some((1, 30, us(1) + Duration::from_ns(110 * 8))));
+    assert_eq!(of_packet(&journey, 1).last().unwrap(), "dropped: queue_full");
+    run_to_idle(&mut switch, Time::MAX);
+    let rest = switch.take_journey();
+    assert_eq!(of_packet(&rest, 0)[0], "dequeued 1");
+    assert_eq!(rest.inside, 0);
+}
+
+#[test]
+fn loading_another_program_ends_following() {
+    let mut switch = switch_with(|_| ());
+    switch.follow(TAG);
+    switch.load_program(probe()).unwrap();
+    switch.handle_packet(us(1), 0, &Request::to(1).bytes(), TAG);
+    assert_eq!(switch.take_journey(), Journey::default());
+}
+
+/// Frames that leave a switch with the E-EON program, port 2 at 1 Gbit/s with a short buffer, marks and EEE.
+fn departures(program: Arc<Executable>, followed: bool) -> Vec<(u16, Time, Vec<u8>)> {
+    let config = SwitchConfig {
+        tick: Duration::from_ns(1),
+        cpu_port: Some(crate::support::eeon::CPU_PORT),
+        gate_register: Some(crate::support::eeon::GATE.to_owned()),
+        ports: (1..=4).map(|port| PortConfig::ethernet(port, DataRate::from_bps(1_000_000_000))).collect(),
+        ..SwitchConfig::default()
+    };
+    let mut switch = Switch::new(program, config).unwrap();
+    crate::support::eeon::route(&mut switch.state_mut(), 2, &[2]);
+    crate::support::eeon::mark_above(&mut switch.state_mut(), 2, 3000);
+    if followed {
+        switch.follow(TAG);
+    }
+    for nth in 0..40u64 {
+        let frame =
+            crate::support::eeon::tcp_frame(if nth % 7 == 0 { 99 } else { 2 }, nth as u8, 2, 1000, 1000);
+        switch.handle_packet(Time::ZERO + Duration::from_ns(nth * 700), 1, &frame, TAG);
+    }
+    run_to_idle(&mut switch, Time::MAX);
+    assert_eq!(switch.take_journey().steps.is_empty(), !followed);
+    assert_eq!(switch.stats().drops.get(DropCause::Ingress), 6);
+    transmits(&mut switch).into_iter().map(|t| (t.port, t.at, t.frame.to_vec())).collect()
+}
+
+#[test]
+fn a_followed_switch_does_what_one_that_is_not_followed_does() {
+    let json = include_bytes!("../../../../p4src/compiled/eeon.json");
+    let traced = Executable::new(Program::from_json_for_tracing(json).unwrap());
+    let plain = departures(crate::support::eeon::program(), false);
+    assert_eq!(plain.len(), 34);
+    assert_eq!(departures(traced, true), plain);
+}

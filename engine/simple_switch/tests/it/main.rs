@@ -1,0 +1,17 @@
+//! The switch: probe and small programs, and the compiled P4 program. One program: each further one would link the
+//! engine again.
+
+mod bmv2;
+mod eeon;
+mod hold_exhaustive;
+mod idle_timeouts;
+mod journey;
+mod native;
+mod priorities;
+mod properties;
+mod queues;
+mod snapped;
+#[path = "../support/mod.rs"]
+mod support;
+mod v1model;
+mod waiting;
