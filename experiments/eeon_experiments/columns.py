@@ -1,5 +1,5 @@
-"""The columns of a row, in order: name, type, meaning. One home for the table of rows, the row, and the
-table in docs/experiments.md. Units are in the names."""
+"""The columns of a row, in order: name, type, meaning. They define the table of rows, the row, and the table
+in docs/experiments.md. Units are in the names."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ SIZE_CLASSES = {
     "10mb_": "1 to 10 MB",
     "above_10mb_": "above 10 MB",
 }
-"""Parts of names of columns, and what they hold; those of sizes in the engine's order."""
+"""Part of a column's name, and the sizes that it stands for, in the engine's order."""
 SLOWDOWN_PARTS = ("count", "mean", "p50", "p95", "p99", "p999")
 OF_THE_MACHINE = ("wall_seconds", "cpu_seconds", "peak_rss_bytes")
-"""Columns that differ from one time to the next that a run is made."""
+"""Columns whose values differ when a run is repeated."""
 STATUSES = ("finished", "failed")
 
 
@@ -91,7 +91,7 @@ IDENTITY = (
     Column("program_digest", "text", "SHA-256 of the compiled P4 program"),
     Column("engine_digest", "text", "SHA-256 over the engine's sources"),
 )
-"""Before the axes, which are `axis_NAME`, text."""
+"""Columns before the axes. The columns of the axes are `axis_NAME`, with text."""
 
 MEASURED = (
     Column(
@@ -213,14 +213,14 @@ MEASURED = (
         "packets of lossless classes that switches dropped because they did not fit",
     ),
 )
-"""Behind the axes."""
+"""Columns after the axes."""
 
 MEASURED_NAMES = frozenset(column.name for column in MEASURED)
 _TYPES: dict[str, Type] = {column.name: column.type for column in (*IDENTITY, *MEASURED)}
 
 
 def type_of(name: str) -> Type:
-    """Returns what a column has; one that is not known here has text, as an axis has."""
+    """Returns the type of a column: text for an unknown one, as for an axis."""
     return _TYPES.get(name, "text")
 
 

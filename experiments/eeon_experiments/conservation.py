@@ -1,10 +1,10 @@
-"""Conservation in a run that ends at an instant: what hosts and switches counted must add up, with what is
-still under way named.
+"""Conservation of packets in a run that ends at an instant: the counts of hosts and switches must add up,
+including the packets still in the fabric.
 
-Two witnesses that share no code, as for a replay (`replay.packet_counts`): the engine's hosts and the P4
-program's counters. A replay ends idle; a closed-loop run ends when the last application has
-finished, and packets may still be queued or on the wire then. How many, the engine says; that number must
-close every sum.
+It compares two sources that share no code, as for a replay (`replay.packet_counts`): the engine's hosts and
+the P4 program's counters. A replay ends idle; a closed-loop run ends when the last application has finished,
+and packets may then still be queued or on the wire. The engine reports their number, with which every sum
+must agree.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ def check(
     registers: Mapping[tuple[str, int], Mapping[str, int]],
     packets: Mapping[str, ClassPackets],
 ) -> None:
-    """Raises ReplayError, naming everything that does not add up, unless
+    """Raises ReplayError with all violated conditions, unless
 
-    * of all packets, those that hosts sent and that neither arrived nor were dropped or lost are those under
-      way;
-    * of no class more arrived, was dropped or was lost than was sent;
-    * each switch decided about what it received or made, but for what is inside it;
-    * no packet came to a wrong host, and every queue's occupancy is zero where nothing is under way;
-    * no transmission began before its PHY was awake: the energy of such a run would be wrong.
+    * the packets that hosts sent and that neither arrived nor were dropped or lost are as many as those still
+      in the fabric;
+    * no class has more packets that arrived, were dropped or were lost than packets that were sent;
+    * each switch decided about every packet that it received or made, except those inside it;
+    * no packet arrived at a wrong host, and every queue's occupancy is zero if no packet is in the fabric;
+    * no transmission began before its PHY was awake; the energy of such a run would be wrong.
     """
     problems = [*_under_way(report, packets), *_switches(report, counters)]
     if report["conservation"]["misdelivered"]:
@@ -68,7 +68,7 @@ def _under_way(report: Report, packets: Mapping[str, ClassPackets]) -> Iterator[
 
 
 def _switches(report: Report, counters: FabricCounters) -> Iterator[str]:
-    # A frame that a switch makes comes by no port of the topology.
+    # A frame that a switch makes arrives on no port of the topology.
     open_: dict[str, int] = {switch["name"]: switch["copies"] for switch in report["switches"]}
     for entered in counters.received:
         open_[entered.switch] += entered.packets

@@ -1,4 +1,4 @@
-"""Runs on the workers of a Dask cluster. The only module that touches dask.distributed, which is optional."""
+"""Runs on the workers of a Dask cluster. Only this module imports dask.distributed, which is optional."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ _CONNECT_SECONDS = 30
 
 
 def run_all(runs: Iterable[Run], work: Work, address: str) -> Generator[Outcome, None, None]:
-    """Executes all runs on the cluster whose scheduler is at `address`, and yields each outcome as it comes.
+    """Executes all runs on the cluster whose scheduler is at `address`, and yields outcomes as they arrive.
 
-    Each worker executes one run at a time for each of its threads: start them with `--nthreads 1`. Raises
-    UnavailableError without dask.distributed, and InputError when nobody answers, or when a worker has
-    another P4 program or engine than this machine.
+    Each worker executes one run at a time per thread: start workers with `--nthreads 1`. Raises
+    UnavailableError without dask.distributed, and InputError if the scheduler does not answer or if a worker
+    has a P4 program or engine other than this machine's.
     """
     try:
         from distributed import Client, as_completed
@@ -38,7 +38,7 @@ def run_all(runs: Iterable[Run], work: Work, address: str) -> Generator[Outcome,
         raise InputError("--dask", address, f"no scheduler answers there: {error}") from error
     with client:
         _check_versions(client, address)
-        # A failed run is an outcome; what fails here is a worker or the network, and Dask tries three times.
+        # A failed run is an outcome. Only a worker or the network can fail here; Dask tries three times.
         futures = {client.submit(work, run, key=f"eeon-{run.id}", pure=False): run for run in runs}
         try:
             for future in as_completed(futures):

@@ -1,6 +1,6 @@
-"""From an experiment to its points: every combination of its sweeps, resolved and checked before any runs.
+"""Expansion of an experiment to points: every combination of its sweeps, resolved and checked before any run.
 
-All mistakes of a file are reported at once, each at its line, however many runs it is in.
+All mistakes of a file are reported at once, each at its line and only once, even if it affects many runs.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ _SEEDS = "seeds"
 
 @dataclass(frozen=True)
 class Point:
-    """One combination of axes' values with one seed, and the run that gives its numbers. An axis that its
-    sweep does not use is None. Two points may share a run."""
+    """One combination of axes' values with one seed, and its run. An axis that its sweep does not use is
+    None. Two points may share a run."""
 
     axes: dict[AxisName, str | None]
     run: Run
@@ -42,7 +42,7 @@ class _Sweep:
 def expand(
     experiment: Experiment, versions: Versions, *, quick: bool = False, seeds: list[int] | None = None
 ) -> list[Point]:
-    """Returns all points in the order of the file, the seed changing fastest; `seeds` instead of the file's.
+    """Returns all points in the order of the file, the seed changing fastest; `seeds` replaces the file's.
 
     Raises InputError with every mistake of the file and of its runs.
     """
@@ -50,7 +50,7 @@ def expand(
 
 
 def count(experiment: Experiment, *, quick: bool = False) -> int:
-    """Returns how many points there are, without checking their runs. Raises InputError as `expand`."""
+    """Returns the number of points without checking their runs. Raises InputError as `expand` does."""
     axes = list(experiment.file.axes)
     found: set[tuple[str | int | None, ...]] = set()
     for sweep in _Expansion(experiment, Versions("", ""), quick, None).sweeps():
@@ -118,7 +118,7 @@ class _Expansion:
                 self._known(path, axis, values, list(self._file.axes[axis]))
 
     def _overlays(self) -> dict[str, dict[str, list[Document]]]:
-        """Returns what is laid over the base, in order, by axis and value."""
+        """Returns the overlays on the base, in order, by axis and value."""
         found: dict[str, dict[str, list[Document]]] = {}
         restricted = self._file.quick.axes if self._quick and self._file.quick else {}
         for axis, values in self._file.axes.items():
@@ -156,7 +156,7 @@ class _Expansion:
                 elif not isinstance(wanted, list) or not wanted:
                     self._refuse(place, "must be `all` or a list of values")
                 else:
-                    # The full sweeps may name what a quick form leaves out; its own sweeps may not.
+                    # The full sweeps may name values that a quick form omits; its own sweeps may not.
                     left_out = list(self._file.axes[axis]) if thinned else []
                     self._known(place, axis, wanted, [*overlays[axis], *left_out])
                     values[axis] = [one for one in wanted if one in overlays[axis] or not thinned]

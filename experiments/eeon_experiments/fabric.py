@@ -1,4 +1,4 @@
-"""What a run's settings mean for the engine: the fabric's spec and the workload, as plain values."""
+"""Conversion of a run's settings to the engine's fabric specification and workload, as plain values."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 def with_added_delay(topology: Topology, added: Duration) -> Topology:
     """Returns the same fabric with a latency added to each direction of every link.
 
-    Its `document` is the file's, without what was added.
+    The `document` stays that of the file, without the added latency.
     """
     if not added:
         return topology
@@ -67,14 +67,14 @@ def spec_of(settings: RunSettings, topology: Topology, config: FabricConfig, see
     if settings.faults:
         spec["faults"] = [fault.engine() for fault in settings.faults]
     if not settings.queue_samples:
-        spec["queue_samples"] = {**spec["queue_samples"], "max": 2}  # the engine's smallest
+        spec["queue_samples"] = {**spec["queue_samples"], "max": 2}  # the engine's minimum
     return spec
 
 
 def entries_of(topology: Topology, config: FabricConfig) -> str:
     """Returns the first 16 hexadecimal digits of the SHA-256 of all switches' table entries.
 
-    Raises PlanError as `plan.intended`.
+    Raises PlanError as `plan.intended` does.
     """
     planned = plan.intended(topology, config, TICK_PS)
     lines = (f"{name} {plan.entries_digest(entries)}\n" for name, entries in planned.items())
@@ -82,8 +82,8 @@ def entries_of(topology: Topology, config: FabricConfig) -> str:
 
 
 def _check_awake(spec: FabricSpec) -> None:
-    """Raises UnavailableError where a NIC sleeps: a scheduler's rates hold only for links that are awake, as
-    the engine has no account of pauses between paced frames."""
+    """Raises UnavailableError if a NIC sleeps: a scheduler's rates hold only for links that are awake,
+    because the engine does not model sleep between paced frames."""
     for host in spec["hosts"]:
         nic = host.get("nic")
         if nic is not None and nic.get("eee") is not None:

@@ -112,7 +112,7 @@ class ExperimentFile(Strict):
 
 @dataclass(frozen=True)
 class Experiment:
-    """A file that has been read and whose own keys are checked; its runs are not yet (see `expand`)."""
+    """A file that has been read and whose own keys are checked; `expand` checks its runs."""
 
     file: ExperimentFile
     document: Document
@@ -125,13 +125,13 @@ class Experiment:
 
     @property
     def folder(self) -> Path | None:
-        """The experiment's folder, with its other files; None for a file under another name, on its own."""
+        """The experiment's folder, with its other files; None for a single file under another name."""
         return self.path.parent if self.path.name == shipped.FILE else None
 
 
 MAX_FILE_BYTES = 16 << 20
 MAX_FILE_VALUES = 1_000_000
-"""Workloads list their transfers: 100,000 of them are half of this."""
+"""Limit for lists of transfers in workloads: 100,000 transfers need half of it."""
 
 
 def load(name_or_path: str | Path) -> Experiment:

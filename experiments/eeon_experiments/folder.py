@@ -1,14 +1,14 @@
-"""An experiment's folder, and the Python in it.
+"""An experiment's folder, and its Python modules.
 
-    experiment.yaml   what is run (`files`)
-    setup.yaml        what is taken from a paper, and what is assumed beyond it (`setup`)
-    claims.py         `CLAIMS`: what a paper says, each with its judge (`claims.model`)
+    experiment.yaml   the runs (`files`)
+    setup.yaml        the set-up taken from a paper, and the assumptions beyond it (`setup`)
+    claims.py         `CLAIMS`: a paper's claims, each with its judge (`claims.model`)
     figures.py        `drawings(runs)`: the figures of its report (`report.drawing`)
-    findings.yaml     why a claim differs (`report.findings`)
-    judged.yaml       as whose points its rows are judged, too (`report.elsewhere`)
+    findings.yaml     the reasons why claims differ (`report.findings`)
+    judged.yaml       other experiments whose claims are judged by its rows, too (`report.elsewhere`)
 
-Only the first is needed. Naming a folder runs its Python. A folder's modules import one another as
-`from .points import point`; the folder needs no `__init__.py` and no place on `sys.path`.
+Only the first file is required. A command that names a folder runs its Python. A folder's modules import one
+another as `from .points import point`; the folder needs no `__init__.py`, and need not be on `sys.path`.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ Draw = Callable[[Runs], list[Drawing]]
 
 
 def claims(folder: Path) -> Sequence[Claim]:
-    """Returns the claims held against the experiment; none without a claims.py. Raises InputError."""
+    """Returns the experiment's claims; none without a claims.py. Raises InputError."""
     found = module(folder, "claims")
     if found is None:
         return ()
@@ -58,20 +58,20 @@ def figures(folder: Path) -> Draw | None:
 def module(folder: Path, name: str) -> ModuleType | None:
     """Returns a module of the folder by the name of its file; None if the file does not exist.
 
-    Raises InputError, with what the file raised, where it cannot be loaded.
+    Raises InputError with the cause if it cannot be loaded.
     """
     path = folder / f"{name}.py"
     if not path.is_file():
         return None
     try:
         return import_module(f"{_package(folder.resolve())}.{name}")
-    except Exception as error:  # whatever the file raises, the message says which file it was
+    except Exception as error:  # of any type: the message must name the file
         raise InputError(str(path), "", f"cannot be loaded: {type(error).__name__}: {error}") from error
 
 
 def _package(folder: Path) -> str:
-    """Makes a package whose modules are the folder's files, and returns its name. Each folder of a process
-    has its own, so that two experiments can both have a `claims`."""
+    """Makes a package whose modules are the folder's files, and returns its name. Each folder in a process
+    has its own package, so that two experiments can both have a `claims`."""
     digest = hashlib.sha256(str(folder).encode()).hexdigest()[:16]
     name = f"_eeon_experiment_{digest}"
     if name not in sys.modules:

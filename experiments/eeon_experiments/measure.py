@@ -1,4 +1,4 @@
-"""From what the engine and the switches say after a run to the columns of a row (see `columns`)."""
+"""The columns of a row (`columns`), computed from the reports of the engine and the switches after a run."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def measured(
     packets: Mapping[str, ClassPackets],
     registers: Mapping[tuple[str, int], Mapping[str, int]],
 ) -> dict[str, Value]:
-    """Returns all columns that the run itself decides: the same settings and seed give the same values."""
+    """Returns all columns that are deterministic: the same settings and seed give the same values."""
     workload = workload_report(report)
     return {
         "virtual_seconds": report["elapsed_ps"] / _PS_PER_S,
@@ -80,14 +80,14 @@ def measured(
 
 
 def workload_report(report: Report) -> WorkloadReport:
-    """Returns the report's part about applications, which every run of an experiment has."""
+    """Returns the applications' part of the report, which every run of an experiment has."""
     workload = report.get("workload")
     assert workload is not None, "the engine reports on the workload that it was given"
     return workload
 
 
 def flow_rows(report: Report) -> list[Mapping[str, object]]:
-    """Returns each flow of the applications that keep them, with the application's name and DSCP."""
+    """Returns each flow of the applications that record flows, with the application's name and DSCP."""
     return [
         {"application": one["name"], "dscp": one.get("dscp", 0), **row}
         for one in workload_report(report)["applications"]
@@ -97,8 +97,8 @@ def flow_rows(report: Report) -> list[Mapping[str, object]]:
 
 
 def with_nics(packets: Mapping[str, ClassPackets], report: Report) -> dict[str, ClassPackets]:
-    """Returns what switches marked and dropped together with what hosts' NICs did, where these have an AQM or
-    a limit."""
+    """Returns the packet counts with the marks and drops of hosts' NICs added to the switches', if NICs have
+    an AQM or a limit."""
     found = {}
     for name, one in packets.items():
         nics = report["nic_queues"][name]
@@ -168,7 +168,7 @@ def _scheduler(workload: WorkloadReport) -> dict[str, Value]:
 
 
 def _workers(settings: RunSettings, topology: Topology) -> int:
-    """Returns how many hosts run tasks; all hosts where nothing does."""
+    """Returns the number of hosts that run tasks; of all hosts if there are no tasks."""
     workers: set[str] = set()
     for application in settings.workload.applications.values():
         if isinstance(application, Cluster):
@@ -213,7 +213,7 @@ _HALF, _HIGH, _LEVEL = 0.5, 0.75, 0.77
 
 
 def _shape(topology: Topology, report: Report) -> dict[str, Value]:
-    """Returns the shape, step or sawtooth, of the deepest queue of a leaf's ports to hosts."""
+    """Returns the shape, step or sawtooth, of the deepest of the queues of leaves' ports to hosts."""
     roles = {(port.node, port.number): port.role for port in topology.ports()}
     host_facing = (
         queue["max_bytes"]
@@ -263,7 +263,7 @@ def _flows(flows: TransfersReport) -> dict[str, Value]:
 
 
 def _slowdowns(workload: WorkloadReport) -> dict[str, Value]:
-    """Returns slowdowns of the first application that has flows; without one, of all transfers."""
+    """Returns the slowdowns of the first application with flows, or of all transfers if there is none."""
     for one in workload["applications"]:
         if one["kind"] == "flows":
             return {
@@ -299,7 +299,7 @@ def _rpc(applications: Iterable[ApplicationReport]) -> dict[str, Value]:
 
 
 def _queries(applications: Iterable[ApplicationReport]) -> dict[str, Value]:
-    """Returns the query times of the first application that has queries."""
+    """Returns the query times of the first application with queries."""
     first = next((one for one in applications if one["kind"] == "scatter_gather"), None)
     times = _quantiles(first and first["query_ps"], _PS_PER_US)
     failed = first and first["failed"]
@@ -307,7 +307,7 @@ def _queries(applications: Iterable[ApplicationReport]) -> dict[str, Value]:
 
 
 def _steps(applications: Iterable[ApplicationReport]) -> dict[str, Value]:
-    """Returns the step times of the first application that has phases."""
+    """Returns the step times of the first application with phases."""
     first = next((one for one in applications if one["kind"] == "phases"), None)
     times = _quantiles(first and first["step_ps"], _PS_PER_US)
     resent = first and first["resent"]
@@ -315,7 +315,7 @@ def _steps(applications: Iterable[ApplicationReport]) -> dict[str, Value]:
 
 
 def _qcn(report: Report) -> dict[str, Value]:
-    """Returns QCN's columns, over all hosts that have reaction points."""
+    """Returns QCN's columns, over all hosts with reaction points."""
     found = [one for host in report["hosts"] if (one := host.get("qcn")) is not None]
     if not found:
         return dict.fromkeys(("cnms", "cnms_without_effect", "limiters_max"))
@@ -330,7 +330,7 @@ def _qcn(report: Report) -> dict[str, Value]:
 
 
 def _dcqcn(report: Report) -> dict[str, Value]:
-    """Returns DCQCN's columns, over all hosts that have it."""
+    """Returns DCQCN's columns, over all hosts with DCQCN."""
     found = [one for host in report["hosts"] if (one := host.get("dcqcn")) is not None]
     if not found:
         return dict.fromkeys(("cnps_sent", "cnps", "cnp_limiters_max"))
@@ -382,7 +382,7 @@ def _energy(topology: Topology, spec: FabricSpec, report: Report) -> dict[str, V
 
 
 def _rates(topology: Topology) -> dict[tuple[str, str, int], DataRate]:
-    """Returns rates by node, peer and port of a transmitter; a host's port is 0 in the engine."""
+    """Returns rates by the transmitter's node, peer and port; the engine numbers a host's port 0."""
     ports = [(port, port.number) for port in topology.ports()]
     ports += [(host.port, 0) for host in topology.hosts.values()]
     return {(port.node, port.peer.node, number): port.rate for port, number in ports}
@@ -399,7 +399,7 @@ def _quantiles(distribution: Distribution | LatencyReport | None, unit_ps: int) 
 
 
 def _known(value: _T | None) -> _T:
-    """Returns what the engine knows of everything that has finished."""
+    """Returns a value that the engine reports for everything that has finished."""
     assert value is not None, "a run ends when all that is not in the background has finished"
     return value
 

@@ -1,7 +1,7 @@
-"""The queue of a host's NIC, set like the switch port at the other end of its link.
+"""The queue of a host's NIC, configured like the switch port at the other end of its link.
 
 The engine's NIC has the P4 program's modes with the program's parameters (netsim's `NicAqm`), but counts time
-in picoseconds. Thresholds by link speed are the controller's.
+in picoseconds. Thresholds by link speed come from the controller.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 
 def queue_like(config: FabricConfig, leaf: Port) -> NicSpec:
-    """Returns the buffer and `aqm` of a NIC that behaves as a leaf's port does. Raises PlanError for
-    thresholds that the port cannot have either."""
+    """Returns the buffer and `aqm` of a NIC that behaves like a leaf's port. Raises PlanError for thresholds
+    that the port cannot have either."""
     queue = config.settings_of(leaf).queue
     aqm = _aqm(queue.aqm, leaf.rate)
     if isinstance(queue.buffer, Packets):

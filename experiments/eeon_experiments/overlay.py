@@ -1,7 +1,7 @@
-"""Documents laid over each other, with the place of every key kept, so that an error in a run that was put
-together from several parts of a file points at the line that causes it.
+"""Overlays of documents. The place of every key is kept, so that an error in a run made from several parts of
+a file points at the line that causes it.
 
-Mappings are merged key by key, anything else is replaced; `config` is appended to.
+Mappings are merged key by key, other values are replaced, and `config` is appended.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _NAMED_BELOW_APPLICATIONS = ("jobs", "coflows")
 
 
 def part(document: Document, path: KeyPath) -> Document:
-    """Returns the mapping at `path` as a document of its own; an empty one where there is none."""
+    """Returns the mapping at `path` as a document; an empty one if there is none."""
     value = document.get(path)
     depth = len(path)
     places = {place[depth:]: where for place, where in document.places.items() if place[:depth] == path}
@@ -27,7 +27,7 @@ def part(document: Document, path: KeyPath) -> Document:
 
 
 def overlaid(parts: Iterable[Document]) -> Document:
-    """Returns all parts, later ones over earlier ones."""
+    """Returns the merged document; later parts override earlier ones."""
     first, *rest = parts
     for later in rest:
         configs = (first.value.get("config"), later.value.get("config"))
@@ -39,7 +39,7 @@ def overlaid(parts: Iterable[Document]) -> Document:
 
 
 def _with_list(document: Document) -> Document:
-    """Returns the document with `config: name`, which is short for `config: [name]`, as a list."""
+    """Returns the document with `config: name`, short for `config: [name]`, replaced by the list."""
     config = document.value.get("config")
     if config is None or isinstance(config, list):
         return document
@@ -49,7 +49,7 @@ def _with_list(document: Document) -> Document:
 
 
 def _below(path: KeyPath, prefix: KeyPath, step: str | int) -> KeyPath:
-    """Returns `path` with `step` inserted after `prefix`; a path of another prefix stays as it is."""
+    """Returns `path` with `step` inserted after `prefix`; a path without this prefix is unchanged."""
     length = len(prefix)
     return (*prefix, step, *path[length:]) if path[:length] == prefix else path
 
@@ -68,7 +68,7 @@ def _appended(merged: Document, first: Document, later: Document) -> Document:
 
 
 def by_name(document: Document) -> tuple[Document, list[Problem]]:
-    """Returns the document with lists of applications, jobs and coflows as mappings by their `name`."""
+    """Returns the document with lists of applications, jobs and coflows converted to mappings by `name`."""
     problems: list[Problem] = []
     for path in _NAMED_LISTS:
         document = _keyed(document, path, problems, default="kind")
@@ -106,12 +106,12 @@ def _keyed(document: Document, path: KeyPath, problems: list[Problem], default: 
 
 
 def with_value(document: Document, path: KeyPath, new: object) -> Document:
-    """Returns the document with `new` at `path`, where there is a value already."""
+    """Returns the document with `new` in place of the value at `path`."""
     return Document(_replaced(document.value, path, new), document.places)
 
 
 def _replaced(value: dict[str, object], path: KeyPath, new: object) -> dict[str, object]:
-    """Returns `value` with `new` at `path`, which has a value; its steps are keys of mappings."""
+    """Returns `value` with `new` in place of the value at `path`, whose steps are keys of mappings."""
     key, rest = str(path[0]), path[1:]
     if not rest:
         return {**value, key: new}

@@ -1,4 +1,4 @@
-"""What hosts' NICs do with congestion notifications; docs/models/qcn.md and dcqcn.md have the algorithms."""
+"""Settings of the NICs' reactions to congestion; docs/models/qcn.md and dcqcn.md have the algorithms."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pydantic import Field
 if TYPE_CHECKING:
     from eeon_engine.json_types import NicDcqcnSpec, QcnSettings
 
-# What netsim's reaction points allow.
+# Limits of netsim's reaction points.
 _LEAST_CYCLE = Bytes(1000)
 _SHORTEST_CYCLE, _LONGEST_CYCLE = Duration.parse("1us"), Duration.parse("1000s")
 _HIGHEST_RATE = DataRate(10**12)
@@ -73,7 +73,7 @@ class Qcn(Strict):
     all traffic of the host (`host`)."""
 
     def engine(self) -> QcnSettings:
-        """Returns the settings as the engine reads them."""
+        """Returns the settings in the engine's form."""
         settings: QcnSettings = {
             "cycle_bytes": int(self.byte_limit),
             "timer_ps": int(self.timer),
@@ -117,7 +117,7 @@ class Dcqcn(Strict):
     """DSCP of the notifications, to which `classes` may assign a separate queue. 48 is CS6."""
 
     def engine(self) -> NicDcqcnSpec:
-        """Returns the settings as the engine reads them."""
+        """Returns the settings in the engine's form."""
         return {
             "reaction": {
                 "cycle_bytes": int(self.byte_limit),

@@ -1,4 +1,4 @@
-"""Quantities that the controller does not know: clocks of cores, rates of disks, times in words."""
+"""Quantities that the controller does not have: clocks of cores, rates of disks, times in words."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pydantic.json_schema import JsonSchemaValue
 
 
 class Frequency(Quantity):
-    """A clock in hertz."""
+    """A clock rate in hertz."""
 
     what = "a clock rate"
     examples = "2.5GHz"
@@ -19,7 +19,7 @@ class Frequency(Quantity):
 
 
 class ByteRate(Quantity):
-    """A rate in bytes per second, as disks are rated."""
+    """A rate in bytes per second, the unit of disk rates."""
 
     what = "a rate in bytes per second"
     examples = "280MiB/s"
@@ -56,11 +56,11 @@ PositiveShareText = Annotated[float, *of_text(_share_above_zero, _SHARE)]
 FrequencyText = Annotated[Frequency, *of_text(positive(Frequency), text_schema(Frequency))]
 ByteRateText = Annotated[ByteRate, *of_text(positive(ByteRate), text_schema(ByteRate))]
 SizeText = Annotated[Bytes, *of_text(_size, text_schema(Bytes, examples=["6.4GB"]))]
-"""Data of a job or a transfer: above zero, without a limit of 32 bits."""
+"""Data of a job or a transfer: above zero, and not limited to 32 bits."""
 AnySizeText = Annotated[Bytes, *of_text(Bytes.parse, text_schema(Bytes, examples=["33KB"]))]
-"""The same, where nothing at all is possible."""
+"""The same, but zero is possible."""
 SmallSizeText = Annotated[Bytes, *of_text(in_bytes("this size", above_zero=True), text_schema(Bytes))]
-"""At most 32 bits."""
+"""At most 2^32 - 1 bytes."""
 DurationText = Annotated[Duration, *of_text(Duration.parse, text_schema(Duration, examples=["1s"]))]
 PositiveDurationText = Annotated[Duration, *of_text(positive(Duration), text_schema(Duration))]
 
@@ -72,11 +72,11 @@ def _jitter(text: object) -> Duration | None:
 JitterText = Annotated[
     Duration | None, *of_text(_jitter, {"anyOf": [{"const": "frame"}, text_schema(Duration)]})
 ]
-"""A time, or `frame`, which is None: that of a full frame."""
+"""A time, or `frame`, which is None: the transmit time of a full frame."""
 
 
 def rough_time(seconds: float) -> str:
-    """Returns a time in the unit that suits it: `40 s`, `12 min`, `3.5 h`."""
+    """Returns a time with a suitable unit: `40 s`, `12 min`, `3.5 h`."""
     if seconds < 2 * 60:
         return f"{max(1, round(seconds))} s"
     return f"{seconds / 60:.0f} min" if seconds < 2 * 3600 else f"{seconds / 3600:.1f} h"

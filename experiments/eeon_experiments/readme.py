@@ -55,7 +55,7 @@ def _span(claims: Sequence[str]) -> str:
 
 
 def _commands(experiment: files.Experiment, told: setup.Setup) -> str:
-    """Returns the commands that run the experiment, with the number of runs of each form and its size."""
+    """Returns the commands that run the experiment, with the number of runs and the size of each form."""
     forms = [(f"eeon experiment run {experiment.name}", count(experiment), told.full)]
     if experiment.file.quick is not None:
         forms.append((f"{forms[0][0]} --quick", count(experiment, quick=True), told.quick))
@@ -67,7 +67,7 @@ def _commands(experiment: files.Experiment, told: setup.Setup) -> str:
 
 
 def of_all() -> str:
-    """Returns the README of the folder that has all experiments that ship."""
+    """Returns the README of the folder of all experiments that ship."""
     folder = shipped.folder()
     rows = [(f"`{name}`", _line(name)) for name in shipped.in_order()]
     blocks: Sequence[Block] = (
@@ -104,7 +104,7 @@ def _line(name: str) -> str:
 
 
 def _linked(text: str, folder: Path) -> str:
-    """Returns the page, with each code word that is another experiment or a document of the repository as a
+    """Returns the page with each code word that names another experiment or a document of the repository as a
     link."""
     root = shipped.folder().parent
     experiments = {*shipped.names()} - {folder.name}
@@ -125,7 +125,7 @@ def _relative(path: Path, folder: Path) -> str:
 
 
 def pages() -> dict[Path, str]:
-    """Returns every README by the file that it belongs into."""
+    """Returns every README by its file."""
     folder = shipped.folder()
     return {
         folder / FILE: of_all(),

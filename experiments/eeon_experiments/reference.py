@@ -1,6 +1,6 @@
 """The reference in docs/experiments.md: keys of experiments, runs and searches, and columns, as Markdown.
 
-`python -m eeon_experiments.reference FILE` puts it between the page's markers.
+`python -m eeon_experiments.reference FILE` writes it between the page's markers.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _TYPES = {"text": "text", "whole": "whole number", "number": "number", "flag": "
 
 
 def reference() -> str:
-    """Returns everything on the page that is made from the code."""
+    """Returns the part of the page that is generated from the code."""
     parts = ["### The experiment file", *_TABLES.of(schemas.of_model(ExperimentFile, ""))]
     parts += ["### Settings of a run", *_TABLES.of(schemas.of_model(RunSettings, ""))]
     parts += ["### The tune file", *_TABLES.of(schemas.of_model(TuneFile, ""))]

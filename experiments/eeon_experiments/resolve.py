@@ -1,5 +1,5 @@
-"""From a document of settings to a checked run: every file that it names is read, everything that can be
-known without starting a twin is checked, and the run gets its id.
+"""Resolution of a document of settings to a checked run: it reads every file that the document names, checks
+all that can be checked without starting a twin, and computes the run's id.
 
 A resolved run is plain values, so that it can be sent to another process or machine, which needs none of the
 files.
@@ -48,9 +48,9 @@ _OF_TCP = "tcp: tcp: "
 
 @dataclass(frozen=True)
 class Run:
-    """One run as plain values. Equal ids and `entries` mean the same numbers: an id is a hash of what the
-    engine and the controller are told, the seed, and the versions of program and engine; `entries` is one of
-    what the controller then writes into the switches' tables."""
+    """One run as plain values. Equal ids and `entries` mean the same numbers: the id is a hash of the input
+    of the engine and the controller, the seed, and the versions of program and engine; `entries` is a hash of
+    the table entries that the controller then writes into the switches."""
 
     id: str
     seed: int
@@ -61,7 +61,7 @@ class Run:
     entries: str = ""
 
     def parts(self) -> tuple[RunSettings, Topology, FabricConfig]:
-        """Returns the checked models, made again."""
+        """Rebuilds and returns the checked models."""
         settings = RunSettings.model_validate(self.settings)
         topology = topologies.from_value(self.topology, self.source)
         config = configs.from_value(self.config, self.source)
@@ -69,7 +69,7 @@ class Run:
 
 
 class Resolver:
-    """Resolves the runs of one file; remembers topologies and configurations that many of them share."""
+    """Resolver of the runs of one file. It caches the topologies and configurations that runs share."""
 
     def __init__(self, folder: Path, versions: Versions) -> None:
         self._folder = folder
@@ -82,7 +82,7 @@ class Resolver:
         self._flow_files: dict[Path, object] = {}
 
     def resolve(self, document: Document, seeds: list[int], source: str) -> list[Run]:
-        """Returns one run for each seed. Raises InputError with everything that is wrong."""
+        """Returns one run for each seed. Raises InputError with all mistakes."""
         document, problems = overlay.by_name(document)
         document, unread = self._with_flow_files(document)
         document, unread_coflows = self._with_coflow_files(document)
@@ -125,7 +125,7 @@ class Resolver:
         ]
 
     def _with_flow_files(self, document: Document) -> tuple[Document, list[Problem]]:
-        """Returns the document with files of flows beside the experiment's as what they hold."""
+        """Returns the document with the contents of flow files, which are beside the experiment's file."""
         problems = []
         applications = document.get(("workload", "applications"))
         for name, one in applications.items() if isinstance(applications, dict) else ():
@@ -146,8 +146,8 @@ class Resolver:
         return document, problems
 
     def _with_coflow_files(self, document: Document) -> tuple[Document, list[Problem]]:
-        """Returns the document with files of coflows beside the experiment's as the coflows between its
-        fabric's hosts."""
+        """Returns the document with the contents of coflow files, which are beside the experiment's file: the
+        coflows between the fabric's hosts."""
         problems: list[Problem] = []
         applications = document.get(("workload", "applications"))
         for name, one in applications.items() if isinstance(applications, dict) else ():
@@ -162,7 +162,7 @@ class Resolver:
                 if topology is not None:
                     document = overlay.with_value(document, where, file.read(path, topology))
             except ValidationError:
-                continue  # the run's model tells of it
+                continue  # the run's model reports it
             except CoflowError as error:
                 problems.append(
                     document.problem(
@@ -176,8 +176,8 @@ class Resolver:
     def _fabric(
         self, document: Document, settings: RunSettings, topology: Topology, config: FabricConfig
     ) -> tuple[str, str]:
-        """Returns a digest of what the engine and the controller are told, except seed and workload, and one
-        of the switches' table entries."""
+        """Returns a digest of the engine's and the controller's input, without seed and workload, and a
+        digest of the switches' table entries."""
         nic, host = document.get(("nic",)), document.get(("host",))
         scheduler = settings.scheduler.engine() if settings.scheduler is not None else None
         key = _canonical(
@@ -212,8 +212,8 @@ class Resolver:
         config: FabricConfig,
         workload: WorkloadSpec,
     ) -> None:
-        """Raises InputError with the first thing that the engine refuses of the applications and their TCP.
-        What is as in a run before is not asked again."""
+        """Raises InputError with the engine's first objection to the applications and their TCP. Skips
+        combinations that were checked for an earlier run."""
         from eeon_engine.exceptions import ConfigError
         from eeon_engine.json_documents import check_workload, make_twin, start_workload
 
@@ -226,7 +226,7 @@ class Resolver:
             if whole not in self._checked:
                 check_workload(workload, hosts)
             if tcp not in self._checked:
-                # Only a twin checks TCP.
+                # Only a twin checks TCP settings.
                 twin = make_twin(_program(), spec_of(settings, topology, config, 0))
                 start_workload(twin, workload)
         except ConfigError as error:
@@ -234,7 +234,7 @@ class Resolver:
         self._checked |= {whole, tcp}
 
     def _topology(self, document: Document, delay: Duration) -> Topology | None:
-        """Returns the fabric; None where the key is not what it must be, which its model tells."""
+        """Returns the fabric; None if the key has a wrong type, which its model reports."""
         named = document.get(("topology",))
         if not named or not isinstance(named, (str, dict)):
             return None
@@ -248,7 +248,7 @@ class Resolver:
         return self._topologies[key]
 
     def _config(self, document: Document, topology: Topology, delay: Duration) -> FabricConfig | None:
-        """Returns the configuration; None where the key is not what it must be, which its model tells."""
+        """Returns the configuration; None if the key has a wrong type, which its model reports."""
         listed = document.get(("config",))
         if not isinstance(listed, list) or not listed:
             return None
@@ -277,7 +277,7 @@ class Resolver:
         return self._documents[file]
 
     def _file(self, document: Document, path: KeyPath, kind: str, name: str) -> Path:
-        """Returns a file beside the experiment's, or one that ships."""
+        """Returns the path of a file beside the experiment's, or of one that ships."""
         beside = self._folder / name
         try:
             return beside if beside.is_file() else Path(data.find_yaml(kind, name))
@@ -310,7 +310,7 @@ def _program() -> Program:
 
 
 def _refused(document: Document, workload: WorkloadSpec, said: str) -> Problem:
-    """Returns what the engine says of a workload at its place in the file."""
+    """Returns the engine's objection to a workload as a problem at its place in the file."""
     path: KeyPath = ()
     rule = said.removeprefix("workload ")
     if found := _APPLICATION.match(rule):

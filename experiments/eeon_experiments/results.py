@@ -1,4 +1,4 @@
-"""Rows of one experiment, and what is asked of them: selections, means, spreads over seeds."""
+"""Rows of one experiment, and queries on them: selections, means, spreads over seeds."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from eeon_tools.errors import InputError
 from eeon_experiments import columns
 
 Value: TypeAlias = str | int | float | bool | None
-"""What a column may hold (`columns.Type`)."""
+"""The value of a column (`columns.Type`)."""
 _OF_ONE_RUN = {"run_id", "seed", "commit", "dirty", *columns.OF_THE_MACHINE}
 Chosen: TypeAlias = Value | Collection[str] | Collection[int]
-"""Of an axis: a value, one of several, or None for runs that do not use it."""
+"""For an axis: a value, one of several values, or None for runs that do not use it."""
 
 
 class Row(Mapping[str, Value]):
-    """One point's result; columns as keys and as attributes, `axis_buffer` also as `axis("buffer")`."""
+    """One point's result. Columns are keys and attributes; `axis_buffer` is also `axis("buffer")`."""
 
     __slots__ = ("_values",)
 
@@ -54,32 +54,32 @@ class Row(Mapping[str, Value]):
 
     @property
     def seed(self) -> int:
-        """The seed of its run."""
+        """The seed of the run."""
         return self.whole("seed")
 
     def whole(self, column: str) -> int:
-        """Returns a column that has a whole number. Raises InputError where it has none."""
+        """Returns a whole number. Raises InputError if the column has none."""
         value = self._values.get(column)
         if not isinstance(value, int):
             raise self._not(column, "a whole number")
         return value
 
     def text(self, column: str) -> str:
-        """Returns a column that has a text. Raises InputError where it has none."""
+        """Returns a text. Raises InputError if the column has none."""
         value = self._values.get(column)
         if not isinstance(value, str):
             raise self._not(column, "a text")
         return value
 
     def flag(self, column: str) -> bool:
-        """Returns a column that is true or false. Raises InputError where it is neither."""
+        """Returns true or false. Raises InputError if the column has neither."""
         value = self._values.get(column)
         if not isinstance(value, bool):
             raise self._not(column, "true or false")
         return value
 
     def number(self, column: str) -> float | None:
-        """Returns a column that has a number; None where it has no value. Raises InputError for a text."""
+        """Returns a number, or None without a value. Raises InputError for a text."""
         value = self._values.get(column)
         if isinstance(value, str):
             raise self._not(column, "a number")
@@ -90,7 +90,7 @@ class Row(Mapping[str, Value]):
         return InputError(f"row {name}", column, f"is {value!r}, not {wanted}")
 
     def has(self, column: str) -> bool:
-        """Returns whether there is such a column."""
+        """Returns whether the column exists."""
         return column in self._values
 
     @property
@@ -103,19 +103,19 @@ class Row(Mapping[str, Value]):
         }
 
     def axis(self, name: str) -> str | None:
-        """Returns the value of one axis; None where it is not used."""
+        """Returns the value of one axis; None if the run does not use it."""
         value = self._values.get(f"{columns.AXIS}{name}")
         return None if value is None else str(value)
 
     @property
     def finished(self) -> bool:
-        """Whether the run gave numbers."""
+        """Whether the run finished, with numbers."""
         return bool(self._values.get("status") == "finished")
 
 
 @dataclass(frozen=True)
 class Results:
-    """Rows of one version of program and engine. `refused`: what was left out, in words."""
+    """Rows of one version of program and engine. `refused` describes rows that were left out."""
 
     rows: list[Row]
     refused: list[str] = field(default_factory=list)
@@ -136,8 +136,8 @@ class Results:
         return sorted({row.seed for row in self.finished})
 
     def alike(self) -> list[list[Row]]:
-        """Returns rows of one point whose seeds gave the same numbers, in groups of two and more. What was
-        drawn has changed nothing there, and their spread says nothing."""
+        """Returns groups of two or more rows of one point whose seeds gave the same numbers. There, random
+        draws had no effect, and the spread over seeds is meaningless."""
         found: dict[tuple[object, ...], list[Row]] = {}
         for row in self.finished:
             numbers = tuple((name, value) for name, value in row.items() if name not in _OF_ONE_RUN)
@@ -145,11 +145,11 @@ class Results:
         return [rows for rows in found.values() if len({row.seed for row in rows}) > 1]
 
     def select(self, **axes: Chosen) -> Results:
-        """Returns rows in which each axis has the value given, or one of a list; None is `not used`."""
+        """Returns the rows with the given value of each axis, or one of a list; None selects unused axes."""
         return Results([row for row in self.rows if _fits(row, axes)], self.refused)
 
     def values(self, column: str, **axes: Chosen) -> list[float]:
-        """Returns the numbers of a column in the selected rows by seed; missing ones are left out. Raises
+        """Returns the numbers of a column in the selected rows, by seed; missing ones are left out. Raises
         InputError if the column does not exist."""
         self._check_column(column)
         found = [(row.seed, row.number(column)) for row in self.select(**axes).finished]

@@ -1,13 +1,13 @@
-"""One run from beginning to end.
+"""One run, from its start to its row.
 
-1. build the twin of the topology and serve each of its switches over P4Runtime on loopback
-2. let the controller apply the configuration to all of them, at virtual time zero
-3. give the hosts their workload, and run until its foreground has finished
-4. read counters and registers back over P4Runtime, at that instant
-5. check the packet counts, and make the columns of a row
+1. builds the twin of the topology and serves each of its switches over P4Runtime on loopback
+2. lets the controller apply the configuration to all switches, at virtual time zero
+3. gives the hosts their workload, and runs until its foreground has finished
+4. reads counters and registers back over P4Runtime, at that instant
+5. checks the packet counts, and makes the columns of a row
 
-Everything is done in the calling process, which may do many runs one after the other: the compiled program is
-kept between them.
+All of this happens in the calling process, which may execute many runs in turn: the compiled program is kept
+between them.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ _PEAK = re.compile(r"^VmHWM:\s+([0-9]+) kB$", re.MULTILINE)
 
 
 def run_one(run: Run) -> Outcome:
-    """Executes a run. One that fails gives an outcome that says why; only an interruption is raised."""
+    """Executes a run. A failed run returns an outcome with the reason; only an interruption is raised."""
     wall, cpu = time.monotonic(), time.process_time()
     _reset_peak()
     queues: object = None
@@ -68,7 +68,7 @@ def run_one(run: Run) -> Outcome:
         found["status"] = "finished"
     except (ToolsError, EeonError) as error:
         found = {"status": "failed", "error": str(error)[:_ERROR_CHARS]}
-    except Exception as error:  # of one run; the others of a sweep go on
+    except Exception as error:  # the other runs of a sweep continue
         found = {"status": "failed", "error": f"{type(error).__name__}: {error}"[:_ERROR_CHARS]}
     found["settings_json"] = json.dumps(_shown(run.settings))
     found["wall_seconds"] = round(time.monotonic() - wall, 3)
@@ -78,7 +78,7 @@ def run_one(run: Run) -> Outcome:
 
 
 def _shown(value: object) -> object:
-    """Returns settings with long lists and mappings as length and digest: a row must not hold them all."""
+    """Returns settings with long lists and mappings replaced by length and digest, to keep rows short."""
     if not isinstance(value, dict | list):
         return value
     if len(value) <= _LONGEST_LIST:
@@ -90,7 +90,7 @@ def _shown(value: object) -> object:
 
 @dataclass(frozen=True)
 class RecordedTotals:
-    """What a page says of a recorded run as a whole."""
+    """Totals of a recorded run for its page."""
 
     config: tuple[str, ...]
     packets: Mapping[str, ClassPackets]
@@ -99,13 +99,13 @@ class RecordedTotals:
     wakes: int
 
     def total(self) -> ClassPackets:
-        """Returns all classes together."""
+        """Returns the sum over all classes."""
         return total_of(self.packets)
 
 
 def record_one(run: Run, hops: HopFilter) -> tuple[Recording, RecordedTotals]:
-    """Returns what happens by hop in a run, as far as `hops` admits it, and what it comes to. Raises what the
-    run fails with, but for one that reaches its time limit: it is recorded up to there."""
+    """Returns the events by hop of a run that `hops` admits, and the run's totals. Raises the exception of a
+    failed run, except at its time limit: the recording then ends there."""
     settings, topology, config = run.parts()
     with RunningTwin(topology, _program(), spec_of(settings, topology, config, run.seed)) as twin:
         twin.apply(config)
@@ -154,7 +154,7 @@ def _program() -> Program:
 
 
 def _unfinished(settings: RunSettings, report: Report) -> str:
-    """Returns which applications and jobs have not finished, and why the run has ended."""
+    """Returns the applications and jobs that have not finished, and why the run ended."""
     left = []
     for application in workload_report(report)["applications"]:
         if settings.workload.applications[application["name"]].background:
@@ -175,13 +175,13 @@ def _unfinished(settings: RunSettings, report: Report) -> str:
 
 
 def _reset_peak() -> None:
-    """Makes the measure of memory begin anew. What freed memory the allocator keeps still counts."""
+    """Resets the peak of the memory in use. Freed memory that the allocator keeps still counts."""
     with contextlib.suppress(OSError):
         _CLEAR.write_text("5")  # proc(5): reset the peak resident set size
 
 
 def _peak_bytes() -> int:
-    """Returns the largest resident set size since `_reset_peak`, where the system tells (Linux), else since
+    """Returns the peak resident set size since `_reset_peak`, if the system reports it (Linux), else since
     the start of the process."""
     try:
         found = _PEAK.search(_STATUS.read_text())

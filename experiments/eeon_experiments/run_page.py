@@ -1,4 +1,4 @@
-"""The page about one run of an experiment: the tool that replays have, with hosts that react."""
+"""The page about one run of an experiment: the same tool as for replays, but with hosts that react."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def run_page(experiment: str, point: str, recording: Recording, totals: RecordedTotals) -> str:
-    """Returns a page in one file. `point`: which of the experiment's points, in words."""
+    """Returns a page in one file. `point` describes the experiment's point."""
     total = totals.total()
     lead = (
         f"`{experiment}`, {point}: {total.sent:,} packets, {total.delivered:,} delivered, {total.marked:,} "

@@ -1,5 +1,5 @@
-"""Schedulers of applications' flows, in users' units; docs/models/flow_chasing.md says what each
-scheduler does."""
+"""Schedulers of applications' flows, in users' units; docs/models/flow_chasing.md describes each
+scheduler."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class Scheduler(Strict):
         return self
 
     def engine(self) -> SchedulerSpec:
-        """Returns the scheduler as the engine reads it."""
+        """Returns the scheduler in the engine's form."""
         spec: SchedulerSpec = {
             "kind": self.kind,
             "mice_bytes": int(self.mice),
@@ -86,5 +86,5 @@ class Scheduler(Strict):
 
 
 def _ppm(share: float) -> int:
-    """Returns a share in millionths; a share above zero stays above zero."""
+    """Returns a share in millionths, at least 1 for a share above zero."""
     return max(round(share * 1_000_000), 1 if share else 0)

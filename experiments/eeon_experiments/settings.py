@@ -1,5 +1,5 @@
-"""One run as data: RunSettings, in users' units. What a key means is its docstring; docs/experiments.md has
-the table."""
+"""The settings of one run (RunSettings), in users' units. Docstrings explain the keys; docs/experiments.md
+has the table."""
 
 from __future__ import annotations
 

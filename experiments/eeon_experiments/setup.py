@@ -1,7 +1,7 @@
-"""`setup.yaml` in an experiment's folder: what is taken from a paper, and what is assumed beyond it.
+"""`setup.yaml` in an experiment's folder: the set-up taken from a paper, and the assumptions beyond it.
 
 The experiment's README.md (`readme`) and its part of the report (`report.document`) are made from it. A value
-that the experiment's file has is named by its key (`settings`), so that it stands once.
+in the experiment's file is referenced by its key (`settings`), so that it is written only once.
 """
 
 from __future__ import annotations
@@ -22,62 +22,62 @@ _KEYS_SHOWN = 2
 
 
 class Entry(Strict):
-    """One thing of the set-up, or one assumption. Texts are plain, code between backquotes."""
+    """One setting of the set-up, or one assumption. Texts are plain, code between backquotes."""
 
     what: str
-    """What is set or assumed, in a few words."""
+    """The setting or the assumption, in a few words."""
     value: str = ""
-    """What it is."""
+    """Its value."""
     settings: list[str] = Field(default_factory=list)
     """Instead of `value`: keys below `base` of the experiment's file, such as `tcp.min_rto`, with their
     values there."""
     source: str = ""
-    """Where it is taken from."""
+    """The source of the value."""
     text: str = ""
-    """Why, and what else there is to know."""
+    """The reason, and further remarks."""
 
     def sentence(self) -> str:
-        """Returns all of it as running text."""
+        """Returns the whole entry as running text."""
         source = f" ({self.source})" if self.source else ""
         parts = [f"{self.what[:1].upper()}{self.what[1:]}: {self.value}{source}.", self.text]
         return " ".join(part for part in parts if part)
 
 
 class Setup(Strict):
-    """What stands in `setup.yaml`."""
+    """The content of `setup.yaml`."""
 
     summary: str = ""
-    """The experiment in a line, for the list of all of them."""
+    """The experiment in one line, for the list of experiments."""
     about: list[str] = Field(default_factory=list)
-    """Paragraphs on what it is for."""
+    """Paragraphs about its purpose."""
     questions: list[str] = Field(default_factory=list)
-    """What it asks, where no paper's claims say so."""
+    """Its questions, if no paper's claims state them."""
     full: str = ""
     """The size of the full form, in a few words."""
     quick: str = ""
     """The size of the quick form."""
     setup: list[Entry] = Field(default_factory=list)
-    """What is taken from the paper."""
+    """The set-up from the paper."""
     notes: list[str] = Field(default_factory=list)
-    """Paragraphs that belong to the set-up: words that it uses, what was not run."""
+    """Paragraphs that belong to the set-up: its terms, points that were not run."""
     short: str = ""
-    """Which runs are not longer than ten of their longest timer, and what that means for the numbers. Its
-    test asks for it where there are such runs, and for each of their timers in it."""
+    """The runs that are not longer than ten of their longest timer, and the consequences for the numbers. A
+    test requires it if there are such runs, with each of their timers in it."""
     assumed: str = ""
     """A paragraph before the assumptions."""
     assumptions: list[Entry] = Field(default_factory=list)
-    """What is assumed beyond the paper."""
+    """The assumptions beyond the paper."""
 
     def table(self) -> tuple[Sequence[str], Sequence[Sequence[str]]]:
-        """Returns the set-up as a head and rows: what, value, source."""
+        """Returns the set-up as a head and rows: name, value, source."""
         return ("what", "value", "source"), [(one.what, one.value, one.source) for one in self.setup]
 
 
 def load(folder: Path, experiment: Document | None = None) -> Setup:
-    """Returns the set-up of the experiment in a folder, its values filled in; empty without a file.
-    `experiment`: its file, where that has been read.
+    """Returns the set-up of the experiment in a folder, with values filled in; empty without a file.
+    `experiment`: its file, if it has been read.
 
-    Raises InputError for keys that it cannot have, and for settings that the experiment's file does not have.
+    Raises InputError for unknown keys, and for settings that the experiment's file does not have.
     """
     path = folder / FILE
     if not path.is_file():

@@ -1,4 +1,4 @@
-"""Where the experiments that ship are: in an installed wheel, or in the repository's work tree."""
+"""The folder of the experiments that ship: in an installed wheel, or in the repository's work tree."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ _PAPERS = (
     *("marking", "aqm", "eee", "eee_ecn", "flow_chasing"),
     *("cee_queue", "cee_commercial", "cee_scientific", "mq_ecn"),
 )
-"""Experiments with claims of papers, in the order of pages."""
+"""Experiments with papers' claims, in the order of pages."""
 
 
 def folder() -> Path:
-    """Returns the folder that has one folder for each experiment. Raises DataNotFound."""
+    """Returns the folder with one folder per experiment. Raises DataNotFound."""
     for place in _PLACES:
         if any(place.glob(f"*/{FILE}")):
             return place
@@ -25,7 +25,7 @@ def folder() -> Path:
 
 
 def published(name: str, quick: bool) -> Path | None:
-    """Returns the folder of an experiment's published rows; None outside of the repository's work tree."""
+    """Returns the folder of an experiment's published rows; None outside the repository's work tree."""
     rows = _PACKAGE.parent.parent / "docs" / "results" / "data" / f"{name}{'-quick' if quick else ''}"
     return rows if rows.is_dir() else None
 
@@ -39,6 +39,6 @@ def names() -> list[str]:
 
 
 def in_order() -> list[str]:
-    """Returns the same names in the order of pages: those that repeat papers, then the others."""
+    """Returns the same names in the order of pages: reproductions of papers, then the others."""
     there = names()
     return [*(name for name in _PAPERS if name in there), *(name for name in there if name not in _PAPERS)]

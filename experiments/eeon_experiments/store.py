@@ -1,14 +1,14 @@
-"""A folder of results: a file for each run that has ended, and all rows as a table with a manifest.
+"""A folder of results: a file for each run that has ended, and a table of all rows with a manifest.
 
-    runs/ID.json      what a run gave, or why it failed; written atomically, the ground truth of a resume
-    runs/ID.queues.json   queue depths over time, where asked for
-    runs/ID.flows.csv.xz   each flow, where asked for
-    rows.csv.xz       one row for each point that has a result; stands in for files of runs that are not there
-    manifest.json     whose results these are: experiment, commits, program, engine, seeds
+    runs/ID.json      a run's result, or why it failed; written atomically; authoritative for a resume
+    runs/ID.queues.json   queue depths over time, if requested
+    runs/ID.flows.csv.xz   each flow, if requested
+    rows.csv.xz       one row for each point with a result; replaces missing files of runs
+    manifest.json     origin of the results: experiment, commits, program, engine, seeds
 
-Tables are CSV in UTF-8 with a line of names, compressed by xz; an empty cell has no value.
-A folder belongs to one experiment in one form, full or quick. What another program, engine or setting made
-is never a row: it is left where it is, and named.
+Tables are CSV in UTF-8 with a line of column names, compressed by xz; an empty cell has no value.
+A folder belongs to one experiment in one form, full or quick. Results of another program, engine or setting
+never become rows: they stay in their files, and are reported.
 """
 
 from __future__ import annotations
@@ -38,13 +38,13 @@ MANIFEST = "manifest.json"
 RUNS = "runs"
 FORMAT = 1
 _PARQUET = "rows.parquet"
-"""What 0.1.0 wrote."""
+"""The rows' file in version 0.1.0."""
 _FILE_LIMIT_BYTES = 1 << 30
 _MEMORY_LIMIT_BYTES = 1 << 27
-"""Of unpacking; xz needs half of it for its largest preset."""
+"""Memory limit of decompression; xz needs half of it for its largest preset."""
 _SMALL = {"preset": 6 | lzma.PRESET_EXTREME, "lc": 4, "pb": 0}
 _FAST = {"preset": 1}
-"""How xz packs texts that are kept, and those of as many rows as a run has flows."""
+"""Options of xz: `_SMALL` for rows, which are published; `_FAST` for flows, of which a run has many."""
 _FITS: dict[columns.Type, Callable[..., Value]] = {"text": str, "whole": int, "number": float, "flag": bool}
 _READ = {**_FITS, "flag": {"False": False, "True": True}.__getitem__}
 _FLOW_TYPES: dict[str, columns.Type] = {
@@ -53,11 +53,11 @@ _FLOW_TYPES: dict[str, columns.Type] = {
     "destination": "text",
     "measured": "flag",
 }
-"""Of a flow's columns; the others are whole numbers."""
+"""Types of a flow's columns; the other columns are whole numbers."""
 
 
 class Manifest(TypedDict):
-    """Identifies whose results a folder has. Without rows it has no digests."""
+    """The origin of a folder's results. Without rows it has no digests."""
 
     format: int
     experiment: str
@@ -71,7 +71,7 @@ class Manifest(TypedDict):
 
 @dataclass(frozen=True)
 class Outcome:
-    """What one run gave: the columns of `columns.MEASURED`, and who made it."""
+    """The result of one run: the columns of `columns.MEASURED`, and the versions that made it."""
 
     run_id: str
     seed: int
@@ -83,12 +83,12 @@ class Outcome:
 
     @property
     def finished(self) -> bool:
-        """Whether it gave numbers; a failed one is run again by a resume."""
+        """Whether the run has numbers; a resume repeats failed runs."""
         return self.measured.get("status") == "finished"
 
     def is_of(self, run: Run, versions: Versions) -> bool:
-        """Returns whether the run would give the same again. What was made before table entries were kept is
-        taken at its id."""
+        """Returns whether the run would have the same outcome again. An outcome from before table entries
+        were recorded is identified by its id alone."""
         return self.versions == versions and self.measured.get(columns.ENTRIES) in (None, run.entries)
 
 
@@ -101,7 +101,7 @@ class Store:
         self.quick = quick
 
     def claim(self) -> None:
-        """Makes the folder, or raise InputError when it holds another experiment's results."""
+        """Makes the folder. Raises InputError if it holds another experiment's results."""
         manifest = self.folder / MANIFEST
         if manifest.exists():
             found = read_manifest(self.folder)
@@ -115,13 +115,13 @@ class Store:
         (self.folder / RUNS).mkdir(parents=True, exist_ok=True)
         if not manifest.exists():
             write_atomically(manifest, _json(self._manifest([], None)))
-        # Rows are written anew for the present version, so what only they hold becomes a file first.
+        # The present version rewrites the rows, so outcomes that only rows contain become files first.
         for run_id, outcome in self._in_rows.items():
             if self._in_file(run_id) is None:
                 self.write(outcome)
 
     def write(self, outcome: Outcome) -> None:
-        """Keeps what a run gave. It is there whole or not at all, whatever happens meanwhile."""
+        """Stores an outcome, atomically: also after a crash, it is there whole or not at all."""
         if outcome.queues is not None:
             path = self.folder / RUNS / f"{outcome.run_id}.queues.json"
             write_atomically(path, _json(outcome.queues))
@@ -134,13 +134,13 @@ class Store:
         write_atomically(self.folder / RUNS / f"{outcome.run_id}.json", _json({"format": FORMAT, **shown}))
 
     def read(self, run_id: str) -> Outcome | None:
-        """Returns what a run gave, or None. A damaged file is as if it were not there."""
+        """Returns the outcome of a run, or None. A damaged file counts as missing."""
         return self._in_file(run_id) or self._in_rows.get(run_id)
 
     @cached_property
     def _in_rows(self) -> dict[str, Outcome]:
-        """What the rows say that were there when this folder was opened: all that there is of results which
-        were published without their files."""
+        """The outcomes in the rows that existed when this folder was opened. Published results consist of
+        rows without the runs' files."""
         if not any((self.folder / name).is_file() for name in (ROWS, _PARQUET)):
             return {}
         return {row.text("run_id"): _outcome(row) for row in load(self.folder).rows}
@@ -160,7 +160,7 @@ class Store:
         return outcome if outcome.run_id == run_id else None
 
     def seeds(self) -> list[int]:
-        """Returns the seeds of all runs that are kept, whatever version made them."""
+        """Returns the seeds of all stored runs, of any version."""
         found = set()
         for run_id in self.run_ids():
             outcome = self.read(run_id)
@@ -169,13 +169,13 @@ class Store:
         return sorted(found)
 
     def run_ids(self) -> list[str]:
-        """Returns the ids of the runs that are kept."""
+        """Returns the ids of the stored runs."""
         files = (self.folder / RUNS).glob("*.json")
         stems = {path.stem for path in files if not path.name.endswith(".queues.json")}
         return sorted(stems | self._in_rows.keys())
 
     def collect(self, points: Iterable[Point], versions: Versions) -> Results:
-        """Writes rows and manifest of all points that have a result, and gives them back."""
+        """Writes rows and manifest of all points that have a result, and returns the results."""
         outcomes: dict[str, Outcome | None] = {}
         rows = []
         axes: list[str] = []
@@ -215,7 +215,7 @@ class Store:
         return Row({**values, **{one.name: outcome.measured.get(one.name) for one in columns.MEASURED}})
 
     def _aside(self, run_ids: set[str], versions: Versions) -> list[str]:
-        """Describes runs that belong to no point, a line for each kind."""
+        """Describes runs that belong to no point, one line for each kind."""
         kinds: dict[str, int] = {}
         for run_id in run_ids:
             outcome = self.read(run_id)
@@ -254,8 +254,8 @@ def _outcome(row: Row) -> Outcome:
 def load(path: str | Path) -> Results:
     """Returns the rows of a folder of results.
 
-    Rows are of the program, engine, experiment and form that the manifest names; any other one is left out
-    and named in `Results.refused`. Raises InputError when the folder holds no results.
+    Rows must be of the program, engine, experiment and form in the manifest; others are left out and
+    described in `Results.refused`. Raises InputError if the folder holds no results.
     """
     folder = Path(path)
     manifest = read_manifest(folder)
@@ -287,7 +287,7 @@ def load(path: str | Path) -> Results:
 
 
 def load_flows(folder: Path, run_id: str) -> list[dict[str, Value]]:
-    """Returns each flow of a run that kept them. Raises InputError."""
+    """Returns each flow of a run that recorded its flows. Raises InputError."""
     return _unpacked(_flows_path(folder, run_id), lambda name: _FLOW_TYPES.get(name, "whole"))
 
 
@@ -308,7 +308,7 @@ def _why_not(row: Row, manifest: Manifest, wanted: Versions) -> str | None:
 
 
 def other_version(found: Versions, wanted: Versions) -> str:
-    """Returns in words how two versions differ."""
+    """Returns a description of how two versions differ."""
     parts = [
         f"{what} {theirs[:12]} (not {mine[:12]})"
         for what, theirs, mine in (
@@ -321,7 +321,7 @@ def other_version(found: Versions, wanted: Versions) -> str:
 
 
 def write_rows(path: Path, rows: list[Row], axes: list[str]) -> None:
-    """Writes rows as a table: the same rows give the same bytes."""
+    """Writes rows as a table. The same rows give the same bytes."""
     wanted = columns.columns(axes)
     cells = ([_fitting(row.get(one.name), one.type) for one in wanted] for row in rows)
     write_atomically(path, _packed([one.name for one in wanted], cells, _SMALL))
@@ -336,7 +336,7 @@ def _packed(names: Iterable[str], rows: Iterable[Iterable[object]], how: Mapping
 
 
 def _unpacked(path: Path, type_of: Callable[[str], columns.Type]) -> list[dict[str, Value]]:
-    """Returns the rows of a table by names. Raises InputError for another or too large a file."""
+    """Returns the rows of a table by column names. Raises InputError if the file is invalid or too large."""
     csv.field_size_limit(_FILE_LIMIT_BYTES)
     unpacking = lzma.LZMADecompressor(memlimit=_MEMORY_LIMIT_BYTES)
     where = ""
@@ -391,13 +391,13 @@ def read_manifest(folder: Path) -> Manifest:
 
 
 def write_atomically(path: Path, content: bytes) -> None:
-    """Writes a file so that a reader finds the old or the new content, also after a crash."""
+    """Writes a file so that a reader finds either the old or the new content, even after a crash."""
     with _replacing(path) as temporary:
         temporary.write_bytes(content)
 
 
 class _replacing:
-    """A temporary file beside `path` that takes its place when the block ends well."""
+    """Provides a temporary file beside `path`, which replaces it if the block ends without an exception."""
 
     def __init__(self, path: Path) -> None:
         self._path = path

@@ -1,7 +1,7 @@
-"""Many runs: what is there is kept, what is missing or failed is run, every result is kept as it comes.
+"""Sweeps of many runs: existing results are kept, missing and failed runs are executed, each result is
+stored.
 
-A sweep that is interrupted in any way loses at most the runs that were under way; the same call again goes
-on.
+A sweep that is interrupted in any way loses at most the runs in progress; the same call continues it.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from eeon_experiments.store import Outcome, Store
 from eeon_experiments.versions import Versions
 
 _COLLECT_SECONDS = 15.0
-"""How often rows are written while a sweep goes on, so that one can look at what is there."""
+"""Interval at which a sweep writes rows, so that intermediate results can be read."""
 
 
 @dataclass(frozen=True)
 class Selection:
-    """Which points are wanted: `seeds` instead of the file's, `only` some values of some axes."""
+    """A selection of points: `seeds` replaces the file's seeds, `only` restricts axes to some values."""
 
     seeds: list[int] | None = None
     only: dict[str, list[str]] | None = None
@@ -37,7 +37,7 @@ class Selection:
 
 @dataclass(frozen=True)
 class State:
-    """Runs of a selection by what is there of them, in the order of the file."""
+    """The runs of a selection by state, in the order of the file."""
 
     finished: list[Run]
     failed: list[tuple[Run, str]]
@@ -45,15 +45,15 @@ class State:
 
     @property
     def to_run(self) -> list[Run]:
-        """What a sweep runs: those that failed, too."""
+        """The runs that a sweep executes, including those that failed."""
         return [*self.missing, *(run for run, _ in self.failed)]
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """What runs are likely to take, by rows of runs that were made: a point's own where it has some, else the
-    mean of all. `cpu_seconds`: of all runs together; `peak_rss_bytes`: the most that one process had;
-    `rows`: how many rows tell; `folder`: where they are."""
+    """Estimated cost of runs, from rows of earlier runs: the rows of the same point if there are any, else
+    the mean of all rows. `cpu_seconds` is the total, `peak_rss_bytes` the maximum of one process. `rows` is
+    the number of rows used, and `folder` their place."""
 
     cpu_seconds: float
     peak_rss_bytes: int
@@ -63,7 +63,7 @@ class Estimate:
 
 class Sweep:
     """An experiment in one form, with the results of its folder. Raises InputError for every mistake in the
-    file, for a selection that does not fit, and for a folder of other results."""
+    file, for a selection that does not match, and for a folder with other results."""
 
     def __init__(
         self,
@@ -83,7 +83,7 @@ class Sweep:
         self.points = _selected(self._expand(selection.seeds), experiment, selection.only or {})
 
     def state(self) -> State:
-        """Returns what is there."""
+        """Returns the states of the runs."""
         found = State([], [], [])
         runs = {point.run.id: point.run for point in self.points}
         for run in runs.values():
@@ -97,9 +97,9 @@ class Sweep:
         return found
 
     def estimate(self) -> Estimate | None:
-        """Returns what the runs that are left are likely to take; None where it cannot be estimated.
+        """Returns the estimated cost of the remaining runs; None if it cannot be estimated.
 
-        It is estimated from the rows of this folder, or else from the published ones of the same form.
+        The estimate uses the rows of this folder, or else the published rows of the same form.
         """
         published = shipped.published(self._experiment.name, self._quick)
         for folder in (self.store.folder, *([] if published is None else [published])):
@@ -128,8 +128,8 @@ class Sweep:
         work: workers.Work = run_one,
         ended: Callable[[Outcome], None] = lambda outcome: None,
     ) -> Results:
-        """Runs what is missing or failed, `count` at a time or on a Dask cluster; `ended` hears of each. Rows
-        are written also when it is interrupted."""
+        """Runs what is missing or failed, `count` at a time or on a Dask cluster; calls `ended` with each
+        outcome. Writes the rows even if it is interrupted."""
         self.store.claim()
         todo = self.state().to_run
         try:
@@ -145,8 +145,8 @@ class Sweep:
         return results
 
     def collect(self) -> Results:
-        """Writes rows and manifest of everything that is in the folder: all points of the file, with its own
-        seeds and those of earlier selections."""
+        """Writes rows and manifest of everything in the folder: all points of the file, with its own seeds
+        and those of earlier selections."""
         points = {(*point.axes.values(), point.run.seed): point for point in self._expand(None)}
         for point in self._expand(self.store.seeds() or None):
             points.setdefault((*point.axes.values(), point.run.seed), point)

@@ -1,4 +1,4 @@
-"""How hosts' TCP behaves, in users' units; docs/models/tcp.md says what each setting does."""
+"""TCP settings of hosts, in users' units; docs/models/tcp.md explains each setting."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Segments = Annotated[int, Field(strict=True, ge=1, le=65_535)]
 
 DEFAULT_DELAYED_ACK_TIMER = Duration.parse("40ms")
 DEFAULT_MIN_RTO = Duration.parse("200ms")
-"""Those of `tcp::Config` in the engine."""
+"""The default of `tcp::Config` in the engine."""
 
 
 class DelayedAck(Strict):
@@ -154,7 +154,7 @@ class Tcp(Strict):
     """After an idle time longer than the timeout, restart from the initial window (RFC 5681, 4.1)."""
 
     def advice(self) -> list[str]:
-        """Returns what is allowed and rarely wanted, a sentence each."""
+        """Returns advice about allowed but unusual settings, one sentence each."""
         timer = self.delayed_ack.timer if self.delayed_ack is not None else DEFAULT_DELAYED_ACK_TIMER
         delays = "delayed_ack" not in self.model_fields_set or self.delayed_ack is not None
         min_rto = DEFAULT_MIN_RTO if self.min_rto is None else self.min_rto
@@ -166,8 +166,8 @@ class Tcp(Strict):
         return []
 
     def engine(self) -> TcpSpec:
-        """Returns the keys that are given, as the engine reads them."""
-        # Which members there are follows from the fields above.
+        """Returns the given keys in the engine's form."""
+        # The fields above determine the members.
         return cast("TcpSpec", dict(self._one(key) for key in sorted(self.model_fields_set)))
 
     def _one(self, key: str) -> tuple[str, object]:

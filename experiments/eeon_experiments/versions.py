@@ -1,4 +1,4 @@
-"""Which program, engine and commit make a result. Rows of different ones are never mixed."""
+"""The program, engine and commit that produce a result. Rows of different versions are never mixed."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ _HERE = Path(__file__).resolve().parent
 
 @dataclass(frozen=True)
 class Versions:
-    """SHA-256 of the compiled P4 program and of the engine's sources. Together with settings, seed and the
-    switches' table entries (`Run.entries`) they decide every number of a run."""
+    """SHA-256 of the compiled P4 program and of the engine's sources. With the settings, the seed and the
+    switches' table entries (`Run.entries`), they determine every number of a run."""
 
     program: str
     engine: str
@@ -24,7 +24,7 @@ class Versions:
 
 @dataclass(frozen=True)
 class Commit:
-    """The repository's commit, empty outside of one; `dirty`: files that it tracks were changed since."""
+    """The repository's commit, empty outside a repository. `dirty`: tracked files have changed since."""
 
     id: str
     dirty: bool
@@ -44,7 +44,7 @@ def versions() -> Versions:
 
 @cache
 def commit() -> Commit:
-    """Returns the commit of the checkout that this code runs from."""
+    """Returns the commit of this code's checkout."""
     head = _git("rev-parse", "HEAD")
     if head is None:
         return Commit("", False)

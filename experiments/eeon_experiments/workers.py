@@ -1,8 +1,8 @@
-"""Worker processes that do one run after the other.
+"""Worker processes that execute one run after another.
 
-Each is started afresh (spawn), because gRPC does not survive a fork, and kept, because starting one takes
-longer than a short run. A worker that dies takes only its own run with it: that run has failed, and another
-worker takes its place. A worker whose parent is gone ends at once.
+Each is started by spawn, because gRPC does not survive a fork, and is kept, because a start takes longer than
+a short run. If a worker dies, only its own run fails, and another worker replaces it. A worker whose parent
+is gone exits at once.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class _Worker:
         self.connection.send(run)
 
     def take(self) -> Outcome:
-        """Returns what came of the run that this worker has."""
+        """Returns the outcome of this worker's run."""
         assert self.run is not None, "a worker without a run says nothing"
         run, self.run = self.run, None
         try:
@@ -61,7 +61,7 @@ class _Worker:
 
 
 class Pool:
-    """Workers that are kept from one lot of runs to the next. `work` is importable by name."""
+    """Workers that are kept between batches of runs. `work` must be importable by name."""
 
     def __init__(self, work: Work, count: int) -> None:
         self._work = work
@@ -70,9 +70,9 @@ class Pool:
         self._workers: list[_Worker] = []
 
     def run(self, runs: Iterable[Run]) -> Generator[Outcome, None, None]:
-        """Executes all runs, as many at a time as there are workers, and yields each outcome as it comes.
+        """Executes all runs, one per worker at a time, and yields outcomes as they arrive.
 
-        When the caller stops asking, or is interrupted, workers are ended whatever they are doing.
+        When the caller stops iterating, or is interrupted, busy workers are terminated.
         """
         waiting = deque(runs)
         is_done = False
@@ -105,14 +105,14 @@ class Pool:
         return worker
 
     def stop(self) -> None:
-        """Ends all workers, whatever they are doing."""
+        """Terminates all workers, even busy ones."""
         for worker in self._workers:
             worker.stop()
         self._workers.clear()
 
 
 def run_all(runs: Iterable[Run], work: Work, count: int) -> Generator[Outcome, None, None]:
-    """Executes all runs, `count` at a time, and yields each outcome as it comes. Workers end with them."""
+    """Executes all runs, `count` at a time, and yields outcomes as they arrive. Then the workers end."""
     pool = Pool(work, count)
     try:
         yield from pool.run(runs)
@@ -133,7 +133,7 @@ def died(run: Run, exit_code: int | None) -> Outcome:
 
 
 def _serve(connection: Connection, work: Work) -> None:
-    # Ctrl-C reaches every process of the terminal; the parent decides what it means.
+    # Ctrl-C reaches every process of the terminal; only the parent handles it.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, daemon=True).start()
     while True:

@@ -1,7 +1,7 @@
-"""What the claims about marking and AQM share: bands, drops, points. Bands are rules from before any result.
+"""Bands, drops and points that the claims about marking and AQM share. The bands predate all results.
 
-A stated change counts as met from half to twice of it; one below 10 % within 5 points. A stated cut in
-latency must also leave no more than twice and no less than half of what the paper left.
+A change counts as reproduced from half to twice the stated one, or within 5 points if that is below 10 %. For
+a stated cut in latency, the remainder must also be between half and twice the paper's.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ SYNS = ("syn", "syn_ack")
 
 
 def band(stated: float) -> tuple[float, float]:
-    """Returns where a change that a paper states as `stated` may lie."""
+    """Returns the band of a change that a paper states as `stated`."""
     if abs(stated) < 0.1:
         return stated - 0.05, stated + 0.05
     low, high = sorted((stated / 2, 2 * stated))
@@ -29,23 +29,23 @@ def band(stated: float) -> tuple[float, float]:
 
 
 def cut(stated: float) -> tuple[float, float]:
-    """Returns where a change of latency may lie that a paper states as `stated`, which is negative."""
+    """Returns the band of a change in latency that a paper states as `stated`, which is negative."""
     left = 1 + stated
     return max(band(stated)[0], left / 2 - 1), min(band(stated)[1], 2 * left - 1)
 
 
 def states(measured: Spread, stated: float, what: str) -> Check:
-    """Checks that a change is as stated."""
+    """Checks that a change is within the band of the stated one."""
     return within(measured, *band(stated), what)
 
 
 def cuts(measured: Spread, stated: float, what: str) -> Check:
-    """Checks that a change of latency is as stated."""
+    """Checks that a change in latency is within the band of the stated one."""
     return within(measured, *cut(stated), what)
 
 
 def mean_change(results: Results, column: str, points: Sequence[Point], base: Point) -> Spread:
-    """Returns the mean of the changes at several points, by seed. Raises Missing if one is not there."""
+    """Returns the mean of the changes at several points, over seeds. Raises Missing if a point is missing."""
     changes = [_changes(results, column, point, base) for point in points]
     seeds = set.intersection(*(set(one) for one in changes))
     if not seeds:
@@ -61,7 +61,7 @@ def _changes(results: Results, column: str, point: Point, base: Point) -> dict[i
 def extreme(
     results: Results, column: str, points: Sequence[Point], base: Point, largest: bool
 ) -> tuple[Point, Spread]:
-    """Returns the point with the largest or smallest mean change, and that change. Raises Missing."""
+    """Returns the point with the largest or smallest mean change, and this change. Raises Missing."""
     changes = [(point, change(results, column, point, base)) for point in points]
     pick = max if largest else min
     return pick(changes, key=lambda one: one[1].mean)
@@ -73,7 +73,7 @@ def dropped(results: Results, classes: Sequence[str], point: Point) -> dict[int,
 
 
 def drop_share(results: Results, classes: Sequence[str], point: Point) -> Spread:
-    """Returns which share of all drops is of some classes. Raises Missing, also when nothing was dropped."""
+    """Returns the share of some classes in all drops. Raises Missing, also if nothing was dropped."""
     some, every = dropped(results, classes, point), dropped(results, CLASSES, point)
     shares = [some[seed] / every[seed] for seed in some.keys() & every.keys() if every[seed]]
     if not shares:
@@ -82,5 +82,5 @@ def drop_share(results: Results, classes: Sequence[str], point: Point) -> Spread
 
 
 def point(**axes: Chosen) -> Point:
-    """Returns a point by its axes."""
+    """Returns the point with these values of axes."""
     return axes

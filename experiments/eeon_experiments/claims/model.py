@@ -1,8 +1,8 @@
-"""Claims, judgments, and how rows are compared.
+"""Claims, judgments, and comparisons of rows.
 
-A judge is written as a function of Results that returns checks, and raises Missing where rows or columns are
-not there; `claim` makes of it one that returns a Judgment and raises nothing. Comparisons are made seed
-by seed, so that a difference between two settings is not one between two draws.
+A judge is written as a function of Results that returns checks, and raises Missing if rows or columns are
+missing; `claim` makes a judge of it that returns a Judgment and raises nothing. Comparisons are made seed by
+seed, so that the difference between two settings contains no difference between two draws.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from eeon_experiments.results import Chosen, Results
 
 Outcome = Literal["reproduced", "differs", "not measured"]
 Point = Mapping[str, Chosen]
-"""Values of axes; an axis that is not named may have any value."""
+"""Values of axes; an axis that is not listed may have any value."""
 
 
 @dataclass(frozen=True)
 class Judgment:
-    """What a judge says: the outcome, a sentence with figures, the figures by name, and how many of the parts
-    that must hold do."""
+    """A judge's result: the outcome, a sentence with figures, the figures by name, the number of parts that
+    hold, and the number of parts."""
 
     outcome: Outcome
     measured: str
@@ -32,7 +32,7 @@ class Judgment:
 
 @dataclass(frozen=True)
 class Claim:
-    """What a paper says, where, and the band within which it counts as reproduced."""
+    """A paper's statement, its place there, and the band within which it counts as reproduced."""
 
     id: str
     statement: str
@@ -42,12 +42,12 @@ class Claim:
 
 
 class Missing(Exception):
-    """Rows or numbers that a judge needs are not there. The text names them."""
+    """An exception for missing rows or numbers that a judge needs. The text names them."""
 
 
 @dataclass(frozen=True)
 class Spread:
-    """A number over seeds: mean, lowest, highest."""
+    """Mean, minimum and maximum of a number over seeds."""
 
     mean: float
     low: float
@@ -60,7 +60,7 @@ class Spread:
         return cls(sum(values) / len(values), min(values), max(values), len(values))
 
     def text(self, form: Callable[[float], str]) -> str:
-        """Returns the mean, with lowest and highest where there are several seeds."""
+        """Returns the mean, with minimum and maximum if there are several seeds."""
         if self.seeds == 1:
             return form(self.mean)
         return f"{form(self.mean)} ({form(self.low)} to {form(self.high)}, {self.seeds} seeds)"
@@ -71,8 +71,8 @@ class Spread:
 
 @dataclass(frozen=True)
 class Check:
-    """One thing that must hold: what was measured, in words, and whether it is within its band. What only
-    stands beside the others is not a `part`, and holds."""
+    """A condition: the measurement in words, and whether it is within its band. A check that only informs is
+    not a `part`, and always holds."""
 
     measured: str
     holds: bool
@@ -81,15 +81,15 @@ class Check:
 
 @dataclass(frozen=True)
 class Checks:
-    """All that a claim needs, and the figures behind it."""
+    """All checks of a claim, and the figures behind them."""
 
     checks: Sequence[Check]
     numbers: Mapping[str, float]
 
 
 def claim(id: str, statement: str, where: str, band: str, examine: Callable[[Results], Checks]) -> Claim:
-    """Returns a claim whose judge is `examine`: reproduced when every check holds, not measured when rows
-    lack."""
+    """Returns a claim with the judge `examine`: reproduced if every check holds, not measured if rows are
+    missing."""
 
     def judge(results: Results) -> Judgment:
         try:
@@ -108,7 +108,7 @@ def claim(id: str, statement: str, where: str, band: str, examine: Callable[[Res
 
 
 def by_seed(results: Results, column: str, point: Point) -> dict[int, float]:
-    """Returns a column at one point, by seed. Raises Missing if it has no number."""
+    """Returns a column at one point, by seed. Raises Missing if no row has a number."""
     found: dict[int, float] = {}
     for row in results.select(**point).finished:
         value = row.number(column)
@@ -122,7 +122,7 @@ def by_seed(results: Results, column: str, point: Point) -> dict[int, float]:
 
 
 def level(results: Results, column: str, point: Point) -> Spread:
-    """Returns a column at one point over its seeds. Raises Missing."""
+    """Returns the spread of a column at one point over its seeds. Raises Missing."""
     return Spread.of(list(by_seed(results, column, point).values()))
 
 
@@ -132,7 +132,7 @@ def compare(
     points: tuple[Point, Point],
     with_: Callable[[float, float], float],
 ) -> Spread:
-    """Returns `with_` of two columns, each at its point, over the seeds that both have. Raises Missing."""
+    """Returns `with_` of two columns, each at its point, over their common seeds. Raises Missing."""
     first, second = (by_seed(results, *one) for one in zip(columns, points, strict=True))
     seeds = sorted(first.keys() & second.keys())
     if not seeds:
@@ -149,7 +149,7 @@ def change(results: Results, column: str, point: Point, base: Point) -> Spread:
 
 
 def mean(figures: Iterable[Spread]) -> Spread:
-    """Returns the mean over several points, and over their lowest and highest seeds. Raises Missing for
+    """Returns the mean over several points of the means, minima and maxima. Raises Missing if there are
     none."""
     listed = list(figures)
     if not listed:
@@ -188,7 +188,7 @@ def times(value: float) -> str:
 
 
 def each(found: Mapping[str, Spread], form: Callable[[float], str] = percent) -> str:
-    """Returns all of them in words."""
+    """Returns all spreads in words."""
     return ", ".join(f"{name} {one.text(form)}" for name, one in found.items())
 
 
@@ -203,5 +203,5 @@ def words_of(point: Point) -> str:
 def within(
     measured: Spread, low: float, high: float, what: str, form: Callable[[float], str] = percent
 ) -> Check:
-    """Checks that a mean is in a band."""
+    """Checks that a mean is within a band."""
     return Check(f"{what} {measured.text(form)}", low <= measured.mean <= high)

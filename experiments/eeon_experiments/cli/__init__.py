@@ -1,4 +1,4 @@
-"""`eeon experiment`: runs swept over settings, in several processes or on a Dask cluster; `eeon tune`."""
+"""`eeon experiment` (runs over settings, in several processes or on a Dask cluster) and `eeon tune`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _PLACES = {
     "trace": "eeon_experiments.cli.run:trace",
     "report": "eeon_experiments.cli.report:report",
 }
-"""Each command by name, imported when it is used."""
+"""The module and the function of each command; a command is imported when it is used."""
 
 
 @click.group(cls=LazyGroup, places=_PLACES)
@@ -22,7 +22,7 @@ def experiment() -> None:
 
 
 class _SearchByDefault(LazyGroup):
-    """`eeon tune FILE` is `eeon tune search FILE`."""
+    """A group that runs `eeon tune FILE` as `eeon tune search FILE`."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         is_named = not args or args[0] in (*self.places, "-h", "--help")

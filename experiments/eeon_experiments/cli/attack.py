@@ -1,4 +1,4 @@
-"""`eeon tune attack`: the smallest traffic that breaks a promise of a configuration."""
+"""`eeon tune attack`: finds the smallest traffic that breaks a promise of a configuration."""
 
 from __future__ import annotations
 

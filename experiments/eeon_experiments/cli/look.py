@@ -1,4 +1,4 @@
-"""`eeon experiment list`, `show`, `status`: what there is, what would be run, what has been."""
+"""`eeon experiment list` and `show`: the experiments that ship, and an experiment's runs and numbers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The numbers of an experiment's points in a terminal."""
+"""Output of the numbers of an experiment's points in a terminal."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from eeon_experiments.report.points import Point
 
 MOST_ROWS = 24
-"""Points that are shown of an experiment where its numbers are not what was asked for."""
+"""Maximum number of points that a command shows whose main output is not these numbers."""
 _GAP = 2
 
 column_option = click.option(
@@ -29,12 +29,12 @@ column_option = click.option(
 
 
 def folder_of(experiment: str, quick: bool, given: Path | None) -> Path:
-    """Returns the folder of the results of an experiment's form, unless another is given."""
+    """Returns the `given` folder of results, or the default one of the experiment's form."""
     return given or Path("out/experiments") / f"{experiment}{'-quick' if quick else ''}"
 
 
 def show_points(found: Sequence[Point], wanted: Sequence[str] = (), most: int | None = None) -> None:
-    """Prints a table of points, in lines as wide as the terminal: of the default's columns those that fit."""
+    """Prints a table of points. Without `wanted`, omits the last columns if the terminal is too narrow."""
     from eeon_experiments.report import points
 
     if not found:
@@ -60,7 +60,7 @@ def show_points(found: Sequence[Point], wanted: Sequence[str] = (), most: int | 
 
 
 def show_comparison(compared: Compared, found: Sequence[Comparison]) -> None:
-    """Prints a table for each column: at each point both means over the pairs, and the change with its
+    """Prints a table for each column: at each point, both means over the pairs, and the change with its
     interval."""
     from eeon_experiments.report.points import short, words
 
@@ -92,7 +92,7 @@ def _change(one: Comparison) -> str:
 
 
 def write_csv(found: Sequence[Point], path: Path) -> None:
-    """Writes all numbers of the points, and says so on stderr."""
+    """Writes all numbers of the points, and reports the file on stderr."""
     from eeon_experiments.report import points
 
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -101,7 +101,7 @@ def write_csv(found: Sequence[Point], path: Path) -> None:
 
 
 def _width(head: Sequence[str], rows: Sequence[Sequence[str]]) -> int:
-    """Returns what a table takes when no cell is folded, headings at their words."""
+    """Returns the width of a table whose cells are not folded; headings are folded between words."""
     widths = [max(map(cell_len, heading.split(" "))) for heading in head]
     for row in rows:
         widths = [max(width, cell_len(cell)) for width, cell in zip(widths, row, strict=True)]

@@ -1,4 +1,4 @@
-"""`eeon experiment report`: what the papers say beside what was measured, on one page."""
+"""`eeon experiment report`: writes a page that compares the papers' claims with the measurements."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def report(names: tuple[str, ...], results: Path, output: Path, html_path: Path 
 
     wanted = list(dict.fromkeys(names or shipped.in_order()))
     families = [gather.family(name, results, gather.QUICK if quick else gather.FULL) for name in wanted]
-    # From the data beside the page, so that a reader of the page can make it again.
+    # Uses the data beside the page, so that a reader of the page can rebuild it.
     words = ["eeon", "experiment", "report", *names, *["--quick"] * quick]
     if quick or without_claims(families):
         words += ["--results", str(results), "--output", str(output)]

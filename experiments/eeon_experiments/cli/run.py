@@ -240,7 +240,7 @@ def trace(
     sweep, _ = _sweep(name, quick, seeds, only, output)
     runs = {point.run.id: point.run for point in sweep.points}
     if len(runs) > 1:
-        # Of `queue=codel` and `queue=codel, workload=short`, `--only queue=codel` names the first whole.
+        # `--only queue=codel` prefers the point `queue=codel` to `queue=codel, workload=short`.
         named = {part.partition("=")[0].strip() for one in only for part in one.split(",") if "=" in part}
         whole = [p.run for p in sweep.points if all(v is None or a in named for a, v in p.axes.items())]
         runs = {run.id: run for run in whole} if len({run.id for run in whole}) == 1 else runs
@@ -282,7 +282,7 @@ def _sweep(
 
 
 def _axes(only: tuple[str, ...]) -> dict[str, list[str]]:
-    """Parses `buffer=shallow,queue=a,b`: a part without `=` is another value of the axis before it."""
+    """Parses `buffer=shallow,queue=a,b`: a part without `=` is another value of the previous axis."""
     found: dict[str, list[str]] = {}
     for option in only:
         axis = ""

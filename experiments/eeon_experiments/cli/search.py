@@ -1,4 +1,4 @@
-"""`eeon tune search`: search a fabric's settings, and say how sure the answer is."""
+"""`eeon tune search`: searches a fabric's settings, and reports the confidence of the answer."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from eeon_experiments.tune.tuning import Answer, Tuning
 
 _MOST_OBJECTIVES = 2
-"""That fit into a terminal; page and JSON have all."""
+"""Maximum number of objectives in a terminal; the page and the JSON have all of them."""
 CONFIGURATION, ANSWER = "recommended.yaml", "answer.json"
 _FILE = click.Path(dir_okay=False, path_type=Path)
 
@@ -152,7 +152,7 @@ def search(
 
 
 def _begun(bench: Bench, targets_file: Path, over: Duration, kept: Path | None) -> Tune:
-    """Returns the search with what runs on switches as its baseline."""
+    """Returns the search with the running fabric's settings and load as its baseline."""
     from eeon_control.fabric.sync import run
     from eeon_control.targets import load_targets
 
@@ -167,7 +167,7 @@ def _begun(bench: Bench, targets_file: Path, over: Duration, kept: Path | None) 
 
 
 def _time(text: str) -> Duration:
-    """Parses the time that an option gives. Raises click.BadParameter."""
+    """Parses the time in an option. Raises click.BadParameter."""
     try:
         return Duration.parse(text)
     except UnitError as error:
@@ -255,8 +255,8 @@ def _write_page(answer: Answer, bench: Bench, html: Path, pages: bool) -> None:
 
 
 def _write_run_pages(answer: Answer, bench: Bench, html: Path) -> list[tuple[str, str]]:
-    """Writes pages of the baseline and the best setting, about one run each of the first workload and
-    held-back seed. Returns (setting, file) of each."""
+    """Writes pages of the baseline and of the best setting, each about one run of the first workload with the
+    first held-back seed. Returns (setting, file) for each page."""
     from eeon_tools.hops.recording import recording_filter
 
     from eeon_experiments.run import record_one

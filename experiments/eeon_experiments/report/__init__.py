@@ -1,5 +1,5 @@
-"""The page of results: what the papers say, what was measured, and figures in the papers' form.
+"""The page of results: the papers' claims, the measurements, and figures in the papers' form.
 
-`gather` reads one experiment into a `Family`; `figures` makes its drawings; `document` says what the page
-says; `markdown` and `webpage` write it; `output` puts page, figures and data into a folder.
+`gather` reads one experiment into a `Family`; `figures` makes its drawings; `document` composes the page;
+`markdown` and `webpage` render it; `output` writes page, figures and data into a folder.
 """

@@ -1,4 +1,4 @@
-"""What the families' figures share: names and colours of alternatives, and series along an axis."""
+"""Parts that the experiments' figures share: names and colours of alternatives, and series along an axis."""
 
 from __future__ import annotations
 
@@ -67,13 +67,13 @@ _NANOSECONDS = {"ns": 1.0, "us": 1e3, "ms": 1e6, "s": 1e9}
 
 
 def nanoseconds(value: str) -> float | None:
-    """Returns the time at the end of an axis' value (`red_500us`, `0us`), or None."""
+    """Returns the time at the end of an axis value (`red_500us`, `0us`) in nanoseconds, or None."""
     found = _DELAY.search(value)
     return float(found[1]) * _NANOSECONDS[found[2]] if found else None
 
 
 def by_delay(values: Sequence[str], prefix: str, loose_first: bool = True) -> list[str]:
-    """Returns values such as `red_500us` of one prefix, the longest time first, as the papers' axes run."""
+    """Returns the values such as `red_500us` with one prefix, longest time first, as on the papers' axes."""
     timed = {
         value: nanoseconds(value) for value in values if re.fullmatch(prefix + r"\d[\d.]*[num]?s", value)
     }
@@ -81,9 +81,9 @@ def by_delay(values: Sequence[str], prefix: str, loose_first: bool = True) -> li
 
 
 def delay_label(value: str) -> str:
-    """Returns a setting such as `red_500us` as an axis shows it: `500 µs`."""
+    """Returns the label on an axis of a setting such as `red_500us`: `500 µs`."""
     found = _DELAY.search(value)
-    # A number stays beside its unit where a name is wrapped.
+    # The number stays beside its unit if the label is wrapped.
     return f"{found[1]}\N{NO-BREAK SPACE}{'µs' if found[2] == 'us' else found[2]}" if found else value
 
 
@@ -95,12 +95,12 @@ def along(
     base: Mapping[str, Chosen] | None = None,
     **point: Chosen,
 ) -> list[Spread | None]:
-    """Returns the number (as a multiple of that at `base`, if given) at each value of an axis."""
+    """Returns the number at each value of an axis, as a multiple of the number at `base` if given."""
     if base is None:
         return [runs.spread(metric, **point, **{axis: value}) for value in values]
     return [runs.ratio(metric, base, **point, **{axis: value}) for value in values]
 
 
 def percent(share: Spread | None) -> Spread | None:
-    """Returns a share as percent."""
+    """Returns a share in percent."""
     return None if share is None else share.scaled(100)

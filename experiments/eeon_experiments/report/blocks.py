@@ -1,7 +1,6 @@
-"""The report as data, between what it says and how it is written down: one tree, a Markdown and an HTML
-rendering.
+"""The report as a tree of blocks, which is rendered as Markdown and as HTML.
 
-Every text here is plain; code stands between backquotes. The renderer of a block escapes it.
+Every text here is plain; code is between backquotes. The renderer of a block escapes it.
 """
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True)
 class Heading:
-    """`level` 2 is a section, 3 a part of one. `anchor` is what links name."""
+    """`level` 2 is a section, 3 a part of a section. `anchor` is the target of links."""
 
     text: str
     level: int = 2
@@ -35,8 +34,8 @@ class Bullets:
 
 @dataclass(frozen=True)
 class Link:
-    """A table cell that leads to an anchor: of the same page, or of the file `page` beside it, where the
-    report has several."""
+    """A table cell that links to an anchor on the same page, or in the file `page` beside it if the report
+    has several pages."""
 
     text: str
     anchor: str
@@ -45,7 +44,7 @@ class Link:
 
 @dataclass(frozen=True)
 class Status:
-    """An outcome, set off by sign and colour: `kind` is good, bad or none."""
+    """An outcome, marked by sign and colour: `kind` is good, bad or none."""
 
     text: str
     kind: str
@@ -56,7 +55,7 @@ Cell = str | Link | Status
 
 @dataclass(frozen=True)
 class Table:
-    """Rows under a head; numbers stand right when `numeric`."""
+    """Rows under a head; `numeric` cells are aligned right."""
 
     head: Sequence[str]
     rows: Sequence[Sequence[Cell]]
@@ -65,7 +64,7 @@ class Table:
 
 @dataclass(frozen=True)
 class Fold:
-    """Blocks that open at a click."""
+    """Blocks that a click unfolds."""
 
     title: str
     blocks: Sequence[Block]
@@ -73,7 +72,7 @@ class Fold:
 
 @dataclass(frozen=True)
 class Picture:
-    """A drawing: the SVG element for a page of its own (empty for others), the file's name beside a page."""
+    """A drawing: its SVG element for a page in one file (else empty), and its file's name beside the page."""
 
     file: str
     svg: str
@@ -83,7 +82,7 @@ class Picture:
 
 @dataclass(frozen=True)
 class ClaimOutcome:
-    """What one claim came to. `facts` are (name, text) in order."""
+    """The result of one claim. `facts` are (name, text) in order."""
 
     anchor: str
     title: str
@@ -93,7 +92,7 @@ class ClaimOutcome:
 
 @dataclass(frozen=True)
 class Code:
-    """Commands or data, as they are."""
+    """Commands or data, verbatim."""
 
     text: str
 
@@ -103,7 +102,7 @@ Block = Heading | Paragraph | Bullets | Table | Fold | Picture | ClaimOutcome | 
 
 @dataclass(frozen=True)
 class Document:
-    """The whole page."""
+    """A whole page."""
 
     title: str
     blocks: Sequence[Block] = field(default_factory=tuple)

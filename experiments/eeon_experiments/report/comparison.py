@@ -1,4 +1,4 @@
-"""Two values of an axis side by side: by how much one changes a number, and how sure that is."""
+"""Comparison of two values of an axis: the change of a number, and its confidence interval."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from eeon_experiments.report.runs import Run, Runs
 _RESAMPLES = 9999
 _CONFIDENCE = 0.95
 _SEED = 1
-"""The same rows give the same interval."""
+"""A constant, so that the same rows give the same interval."""
 
 
 @dataclass(frozen=True)
 class Compared:
-    """An axis, and the two of its values that are compared: `AXIS=FIRST,SECOND`."""
+    """An axis, and the two values that are compared: `AXIS=FIRST,SECOND`."""
 
     axis: str
     first: str
@@ -27,7 +27,7 @@ class Compared:
 
     @classmethod
     def parse(cls, text: str) -> Compared:
-        """Raises InputError for another form."""
+        """Parses this form. Raises InputError for another."""
         axis, equals, values = text.partition("=")
         first, comma, second = values.partition(",")
         if not (axis and equals and first and comma and second) or "," in second:
@@ -41,7 +41,7 @@ class Compared:
 
 @dataclass(frozen=True)
 class Interval:
-    """A mean over pairs, and the interval that holds it with 95 %; None where there is a single pair."""
+    """The mean over pairs, and its 95 % confidence interval; None if there is a single pair."""
 
     mean: float
     low: float | None
@@ -52,8 +52,8 @@ class Interval:
 class Comparison:
     """One column at one point of the other axes, or over all of them (`axes` is None).
 
-    A pair is two runs of one seed that differ in nothing but the compared axis. `change` is the mean over
-    pairs of second / first - 1; it is None where a first one is 0. `difference` is that of second - first.
+    A pair is two runs with one seed that differ only in the compared axis. `change` is the mean over pairs of
+    second / first - 1, or None if a first number is 0. `difference` is the mean of second - first.
     """
 
     axes: Mapping[str, str] | None
@@ -66,9 +66,9 @@ class Comparison:
 
 
 def compare(runs: Runs, compared: Compared, column: str) -> list[Comparison]:
-    """Compares each point that both values have, then all of them together where there are several.
+    """Compares at each point that both values have, then over all points if there are several.
 
-    Raises InputError for an axis or a value that the runs do not have, and where no pair has the column.
+    Raises InputError for an axis or a value that the runs do not have, and if no pair has the column.
     """
     axes = list(dict.fromkeys(axis for run in runs for axis in run.axes))
     if compared.axis not in axes:
@@ -92,14 +92,14 @@ def compare(runs: Runs, compared: Compared, column: str) -> list[Comparison]:
 
 
 def as_values(found: Sequence[Comparison]) -> list[dict[str, object]]:
-    """Returns the same for JSON."""
+    """Returns the comparisons for JSON."""
     return [asdict(one) for one in found]
 
 
 def _pairs(
     runs: Runs, compared: Compared, column: str
 ) -> dict[tuple[tuple[str, str], ...], list[tuple[float, float]]]:
-    """Returns first and second number of each pair, by the values of the other axes."""
+    """Returns the first and second numbers of each pair, by the values of the other axes."""
 
     def of(value: str) -> dict[tuple[tuple[tuple[str, str], ...], int], float]:
         there = runs.where(**{compared.axis: value})
@@ -141,13 +141,13 @@ def _interval(values: Sequence[float]) -> Interval:
         return Interval(mean, None, None)
     try:
         import numpy
-        from scipy.stats import bootstrap  # Only a comparison needs it.
+        from scipy.stats import bootstrap  # only comparisons need it
     except ImportError as error:
         raise UnavailableError(
             f"a comparison needs SciPy ({error}): `pip install 'eeon-experiments[compare]'`, or "
             "`pip install './experiments[compare]'` in a checkout"
         ) from error
-    # Of few pairs, percentiles of the resampled means; they can be a single number.
+    # With few pairs, the percentiles of the resampled means can be a single number.
     found = bootstrap(
         (values,),
         numpy.mean,

@@ -69,7 +69,7 @@ def document(
     inline: bool = False,
 ) -> Document:
     """Returns the whole report as one page. `figures` are by experiment; an `inline` page contains the
-    drawings, another only links them. `command` rebuilds the page. `rows` is the folder of an experiment's
+    drawings, otherwise it links to them. `command` rebuilds the page. `rows` is the folder of an experiment's
     rows, with NAME for its name, and `claims` the file of the claims, both relative to the page."""
     blocks = _front(families, command, rows, claims, lambda family: "")
     for family in families:
@@ -178,7 +178,7 @@ def _alike_in_words(families: Sequence[Family]) -> str:
 
 
 def _data_again(families: Sequence[Family], page: Callable[[Family], str]) -> list[Block]:
-    """Returns how to make the data, without the commands that the table of experiments already has."""
+    """Returns the commands that rebuild the data, except those that the table of experiments already has."""
     if any(page(family) for family in families):
         return [
             Paragraph(
@@ -205,7 +205,7 @@ def _count(family: Family) -> str:
 
 
 def _experiments(families: Sequence[Family], page: Callable[[Family], str]) -> list[Block]:
-    """Returns a table of the experiments' pages; nothing where all experiments are on this page."""
+    """Returns a table of the experiments' pages; nothing if all experiments are on this page."""
     if not any(page(family) for family in families):
         return []
     rows: list[list[Cell]] = [
@@ -235,13 +235,13 @@ def _experiments(families: Sequence[Family], page: Callable[[Family], str]) -> l
 
 
 def _reproduced(family: Family) -> str:
-    """Returns how many of its claims are reproduced, of how many."""
+    """Returns the number of reproduced claims, and the number of claims."""
     came = sum(claim.outcome == REPRODUCED for claim in family.claims)
     return f"{came} of {len(family.claims)}" if family.claims else ""
 
 
 def _taken(family: Family) -> tuple[str, str]:
-    """Returns the processor time and the memory of its runs; empty where no row has them."""
+    """Returns the processor time and the memory of its runs; empty if no row has them."""
     seconds = [taken for row in family.rows if (taken := row.number("cpu_seconds")) is not None]
     peaks = [peak for row in family.rows if (peak := row.number("peak_rss_bytes")) is not None]
     return rough_time(sum(seconds)) if seconds else "", f"{max(peaks) / 1e6:.0f} MB" if peaks else ""
@@ -357,7 +357,7 @@ def _named(one: Elsewhere) -> str:
 
 
 def _alike(one: Elsewhere) -> bool:
-    """Returns whether only its points make a set-up differ from the published one."""
+    """Returns whether a set-up has the published result at its points, so that only they differ."""
     return one.same_points == SamePoints(one.outcome, one.holding, one.parts)
 
 
@@ -373,7 +373,7 @@ def _published(claim: Judged, one: Elsewhere) -> SamePoints:
 
 def _change(claim: Judged, one: Elsewhere) -> str:
     """Returns whether another set-up reproduces more or fewer parts than the published one of the same size
-    and points; empty where the numbers are equal, or where the two do not have the same parts."""
+    and points; empty if the numbers are equal, or if the two do not have the same parts."""
     there = _published(claim, one)
     if there.parts != one.parts or there.holding == one.holding:
         return ""
@@ -381,8 +381,8 @@ def _change(claim: Judged, one: Elsewhere) -> str:
 
 
 def _worse(families: Sequence[Family]) -> list[Block]:
-    """Returns by set-up the claims of which it reproduces fewer parts, and those of which it reproduces more.
-    A set-up that changes one claim only is left out: that claim's row has it."""
+    """Returns for each set-up the claims with fewer and those with more reproduced parts than the published
+    one. A set-up that changes one claim only is left out; that claim's row has it."""
     found: dict[str, dict[str, list[str]]] = {}
     for family in families:
         for claim in family.claims:
@@ -402,7 +402,7 @@ def _worse(families: Sequence[Family]) -> list[Block]:
 
 
 def _full(claim: Judged) -> list[Elsewhere]:
-    """Returns the largest form that was run of each other set-up."""
+    """Returns each other set-up in the largest form that was run."""
     found: dict[str, Elsewhere] = {}
     for one in claim.elsewhere:
         found.setdefault(one.words, one)
@@ -424,7 +424,7 @@ def _family(
     """Returns the blocks of an experiment; its parts have headings of `level`."""
     blocks: list[Block] = []
     if level == 2:
-        # Links lead to it on a page of its own as on a page of all.
+        # Links lead to this anchor whether the experiment has its own page or not.
         blocks.append(Heading("Set-up", anchor=f"experiment-{family.name}"))
     if family.description:
         blocks.append(Paragraph(family.description))
@@ -446,7 +446,7 @@ def _family(
 
 
 def _numbers(family: Family, level: int) -> list[Block]:
-    """Returns the points of an experiment, a row each."""
+    """Returns a table of an experiment's points, one row each."""
     found = points.points(family.runs)
     if not found:
         return []

@@ -1,4 +1,4 @@
-"""Drawings as matplotlib figures: the one place that knows how a panel, its spread and its legend look."""
+"""Drawings as matplotlib figures: the layout of panels, spreads and legends."""
 
 from __future__ import annotations
 
@@ -16,25 +16,25 @@ from matplotlib.ticker import FuncFormatter, LogFormatter
 from eeon_experiments.report.drawing import Curve, Drawing, Panel, Rule, Series
 from eeon_experiments.report.runs import Spread
 
-# An artist, or a container of some, which matplotlib's types do not have where it takes them.
+# An artist, or a container of artists, which matplotlib's types omit where matplotlib accepts it.
 Handle: TypeAlias = Any
-"""What a legend shows."""
+"""An entry of a legend."""
 
 _WIDTH = 5.6
-"""Inches: on a phone 390 pixels wide, letters of 9 points are 8.7 pixels high."""
+"""Width of a figure in inches: on a phone 390 pixels wide, letters of 9 points are 8.7 pixels high."""
 _BESIDE = 0.7
-"""Inches of a panel that are left of its axis."""
+"""Width in inches of the part of a panel left of its axis."""
 _LETTER = 0.078
-"""Inches that a letter of an axis takes, about."""
+"""Approximate width in inches of a letter of an axis."""
 _LEGEND_LETTERS = 76
-"""Letters that fit on a line of the legend."""
+"""Number of letters in a line of the legend."""
 _GROUP = 0.82
-"""Share of a position's width that its bars take."""
+"""Share of a position's width that its bars occupy."""
 
 
 def draw(drawing: Drawing) -> Figure:
-    """Returns the figure, one panel below the other; panels without a number are left out, and a drawing
-    without any says so."""
+    """Returns the figure, one panel below the other. Panels without a number are left out; a drawing without
+    any number says so."""
     drawing = drawing.of_panels_measured()
     rows = len(drawing.panels)
     names = _legend_names(drawing)
@@ -49,16 +49,16 @@ def draw(drawing: Drawing) -> Figure:
                 _name_positions(axis, panel)
             for name, handle in _fill(axis, panel, drawing).items():
                 handles.setdefault(name, handle)
-        # A shared axis is at its final limits only when every panel is drawn.
+        # A shared axis has its final limits only after every panel is drawn.
         for axis in figure.axes:
             if drawing.from_zero and drawing.scale != "log" and drawing.measured():
                 axis.set_ylim(bottom=0)
             elif not drawing.from_zero:
-                # Hundredths around the baseline must not fill a figure.
+                # Differences of hundredths around the baseline must not fill a figure.
                 low, high = axis.get_ylim()
                 axis.set_ylim(min(low, 0.95), max(high, 1.05))
             if drawing.cut is not None and axis.get_ylim()[1] > drawing.cut:
-                # The margin below was that of what is cut away.
+                # The margin below belonged to the part that is cut away.
                 lowest = min(value.low for panel in drawing.panels for value in panel.values() if value)
                 axis.set_ylim(min(lowest, 0.95) - 0.05, drawing.cut)
         for axis, panel in zip(axes, drawing.panels, strict=True):
@@ -108,14 +108,14 @@ def _axes(axis: Axes, drawing: Drawing, panel: Panel) -> None:
 
 
 class _Minor(LogFormatter):
-    """Formats matplotlib's minor labels as the major ones."""
+    """Formatter that gives matplotlib's minor labels the form of major ones."""
 
     def __call__(self, x: float, pos: int | None = None) -> str:
         return f"{x:,g}" if super().__call__(x, pos) else ""
 
 
 def _name_positions(axis: Axes, panel: Panel) -> None:
-    """Writes names below the positions: on one line where they fit, wrapped where their words do, otherwise
+    """Writes the names below the positions: on one line if they fit, wrapped if their words fit, otherwise
     slanted."""
     count = max(1, len(panel.positions))
     fitting = int((_WIDTH - _BESIDE) / count / _LETTER) - 1
@@ -180,15 +180,15 @@ def _places(panel: Panel) -> list[float]:
 
 
 def _lines(axis: Axes, panel: Panel, series: Iterable[Series]) -> dict[str, Handle]:
-    """Draws lines through what was measured; only where there is a mark there is a number.
+    """Draws lines through the measured points; only a marker is a number.
 
-    A line joins neighbours of as many seeds: the step between a point of one and a mean of three is not a
-    change of what is drawn.
+    A line joins neighbours with the same number of seeds: the step from a point with one seed to a mean of
+    three may not be a change of the drawn number.
     """
     handles: dict[str, Handle] = {}
     drawn = [one for one in series if not one.reference and any(value is not None for value in one.values)]
     for number, one in enumerate(drawn):
-        # Side by side on an axis of names, so that spreads at the same place can be told apart.
+        # On an axis of names, series are moved aside, so that spreads at the same place stay distinguishable.
         aside = 0.05 * (number - (len(drawn) - 1) / 2) if panel.numeric is None else 0.0
         points = [
             (place + aside, value)
@@ -208,7 +208,7 @@ def _lines(axis: Axes, panel: Panel, series: Iterable[Series]) -> dict[str, Hand
 
 
 def _beyond(axis: Axes, panel: Panel, cut: float, unit: str) -> None:
-    """Writes the means that lie above the cut below it, at their places, one below the other."""
+    """Writes the means above the cut just below it, at their positions, one below the other."""
     for index, place in enumerate(_places(panel)):
         found = [(one, one.values[index]) for one in panel.series]
         high = [(one, value.mean) for one, value in found if value is not None and value.mean > cut]
@@ -227,7 +227,7 @@ def _bars(axis: Axes, panel: Panel) -> dict[str, Handle]:
         offset = (number - (len(panel.series) - 1) / 2) * width
         for place, value in zip(_places(panel), one.values, strict=True):
             if value is None:
-                # An empty place must not read as a zero.
+                # An empty position must not read as zero.
                 axis.plot(place + offset, 0, marker="x", color=one.colour, markersize=4, clip_on=False)
                 continue
             bar = axis.bar(
@@ -253,7 +253,7 @@ def _stacked(axis: Axes, panel: Panel) -> dict[str, Handle]:
         if any(one.values[place] is not None for one in panel.series):
             continue
         if any(one.values[place] is not None for one in panel.overlay):
-            # It was run: there was nothing to take a share of.
+            # It was run, but the total of the shares was zero.
             axis.text(_places(panel)[place], 2, "none", ha="center", color=INK, style="italic", fontsize=8)
         else:
             axis.plot(_places(panel)[place], 0, marker="x", color=INK, markersize=4, clip_on=False)
@@ -261,6 +261,6 @@ def _stacked(axis: Axes, panel: Panel) -> dict[str, Handle]:
 
 
 def _whisker(axis: Axes, place: float, value: Spread, colour: str) -> None:
-    """Draws a line from the lowest to the highest value over seeds; nothing for a single seed."""
+    """Draws a line from the minimum to the maximum over seeds; nothing for a single seed."""
     if value.seeds > 1:
         axis.plot([place, place], [value.low, value.high], color=colour, linewidth=1.1, zorder=3)

@@ -1,4 +1,4 @@
-"""A figure of the report before it is drawn: numbers on panels, and what they are called."""
+"""A figure of the report before it is drawn: numbers on panels, and their names."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from eeon_experiments.report.runs import Spread
 
 @dataclass(frozen=True)
 class Series:
-    """One alternative: a number, or None where nothing was measured, at each position of the panel's axis."""
+    """One alternative: a number at each position of the panel's axis, or None if it was not measured."""
 
     name: str
     values: Sequence[Spread | None]
@@ -21,12 +21,12 @@ class Series:
     marker: str = "o"
     hatch: str = ""
     reference: bool = False
-    """Computed, not measured: stands in the table and does not count as a measurement."""
+    """Computed, not measured: the table includes it, but it does not count as a measurement."""
 
 
 @dataclass(frozen=True)
 class Rule:
-    """A horizontal line for something that does not depend on the axis."""
+    """A horizontal line for a number that does not depend on the axis."""
 
     name: str
     value: float
@@ -35,14 +35,14 @@ class Rule:
 
 
 def paper(value: float, what: str, dashes: str = "-.") -> Rule:
-    """Returns the number that a paper states, to be drawn beside ours. `what` names the alternative and
-    quotes the number; `dashes` distinguish two rules of one figure."""
+    """Returns a rule for a number that a paper states. `what` names the alternative and quotes the number;
+    `dashes` distinguish two rules in one figure."""
     return Rule(f"the paper: {what}", value, PURPLE, dashes)
 
 
 @dataclass(frozen=True)
 class Curve:
-    """A smooth line of a formula over the axis' numbers; it has no place in the table."""
+    """A smooth line of a formula over the axis' numbers; the table does not include it."""
 
     name: str
     x: Sequence[float]
@@ -55,9 +55,9 @@ class Curve:
 class Panel:
     """One set of axes. `kind`: lines over the positions, bars side by side, or bars stacked in parts.
 
-    `positions` are the names along the axis; with `numeric` given, the points stand at those numbers instead.
-    `overlay`: series drawn as lines on a second axis at the right, named `overlay_label`. `unit` formats the
-    table's numbers where they are not like the drawing's.
+    `positions` are the names along the axis; if `numeric` is given, the points are at those numbers instead.
+    `overlay`: series drawn as lines on a second axis at the right, labelled `overlay_label`. `unit` formats
+    the table's numbers if they differ in form from the drawing's.
     """
 
     title: str
@@ -74,11 +74,11 @@ class Panel:
     unit: str | None = None
 
     def measured(self) -> bool:
-        """Returns whether there is anything to draw."""
+        """Returns whether the panel has a number to draw."""
         return any(value is not None for value in self.values())
 
     def values(self) -> list[Spread | None]:
-        """Returns every point that was to be measured."""
+        """Returns the value at every point, None where it is missing."""
         return [value for one in (*self.series, *self.overlay) if not one.reference for value in one.values]
 
 
@@ -87,10 +87,10 @@ class Drawing:
     """A figure of the report.
 
     `scale` of the y axis: linear, log, or symlog (linear below 10, so that zero has a place).
-    `cut`: where the y axis of lines ends; what lies beyond is written at its edge, so that one outlier does
-    not press everything else flat.
-    `name` is the file's name without its ending. `paper`: which figure of which paper it answers, or empty.
-    `unit` formats a number of the table ("{:.2f}").
+    `cut`: the end of the y axis of lines; means beyond it are written at its edge, so that one outlier does
+    not flatten everything else.
+    `name` is the file's name without its suffix. `paper`: the corresponding figure of a paper, or empty.
+    `unit` formats a number in the table ("{:.2f}").
     """
 
     name: str
@@ -114,11 +114,11 @@ class Drawing:
         return any(panel.measured() for panel in self.panels)
 
     def of_panels_measured(self) -> Drawing:
-        """Returns the drawing without panels that have nothing to draw; as it is where no panel has."""
+        """Returns the drawing without panels that have nothing to draw; the whole drawing if no panel has."""
         panels = [panel for panel in self.panels if panel.measured()]
         return replace(self, panels=panels) if panels else self
 
     def missing(self) -> tuple[int, int]:
-        """Returns how many points have no number, and how many points there are."""
+        """Returns the number of points without a number, and the number of points."""
         values = [value for panel in self.panels for value in panel.values()]
         return sum(value is None for value in values), len(values)

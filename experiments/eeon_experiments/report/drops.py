@@ -10,20 +10,20 @@ _CONTROL = ("ack", "ack_ece", "syn", "syn_ack")
 
 
 def dropped(run: Run, name: str) -> float | None:
-    """Returns how many packets of one class switches dropped, early or because the buffer was full."""
+    """Returns the number of packets of one class that switches dropped, early or at a full buffer."""
     early, tail = run.number(f"early_dropped_{name}"), run.number(f"tail_dropped_{name}")
     return None if early is None or tail is None else early + tail
 
 
 def all_dropped(run: Run) -> float | None:
-    """Returns how many packets of all classes switches dropped."""
+    """Returns the number of packets of all classes that switches dropped."""
     counts = [dropped(run, name) for name in CLASS_NAMES]
     known = [count for count in counts if count is not None]
     return sum(known) if len(known) == len(counts) else None
 
 
 def dropped_control(run: Run) -> float | None:
-    """Returns how many ACKs, SYNs and SYN-ACKs switches dropped."""
+    """Returns the number of ACKs, SYNs and SYN-ACKs that switches dropped."""
     counts = [dropped(run, name) for name in _CONTROL]
     known = [count for count in counts if count is not None]
     return sum(known) if len(known) == len(counts) else None

@@ -1,4 +1,4 @@
-"""Other set-ups than the published one in which claims are judged again: `judged.yaml` of an experiment.
+"""Other set-ups than the published one, in which claims are judged again: an experiment's `judged.yaml`.
 
 An experiment such as `setup` runs points of others in another set-up. One such as `cee_commercial` runs its
 own points with other values for settings that its paper leaves open. A view reads such rows as rows of the
@@ -63,9 +63,9 @@ class SamePoints:
 
 @dataclass(frozen=True)
 class Elsewhere:
-    """A claim's result in another registered set-up. `experiment`, with `-quick` for its quick form, has the
-    rows. `same_points` is set if the published set-up has another result at these points than at all of its
-    own."""
+    """A claim's result in another registered set-up. The rows are those of `experiment` (with `-quick` for
+    its quick form). `same_points` is set if the published set-up has another result at these points than at
+    all its points."""
 
     words: str
     experiment: str
@@ -96,12 +96,12 @@ def load(folder: Path) -> list[View]:
 
 @cache
 def _shipped_views(folder: Path) -> dict[str, list[View]]:
-    """Returns the views of every experiment in a folder, by name: each experiment of a report needs them."""
+    """Returns the views of every experiment in a folder, by name. Cached for the experiments of a report."""
     return {name: load(folder / name) for name in shipped.names()}
 
 
 def seen(results: Results, view: View) -> Results:
-    """Returns the rows that a view selects, with its names."""
+    """Returns the rows that a view selects, with the view's names."""
     rows = results.select(**view.where).rows
     return Results([_renamed(row, view) for row in rows], results.refused)
 
@@ -121,8 +121,8 @@ def _renamed(row: Row, view: View) -> Row:
 def judged_elsewhere(
     name: str, claims: Collection[Claim], results_folder: Path, forms: Sequence[str]
 ) -> dict[str, list[Elsewhere]]:
-    """Returns the results of experiment `name`'s claims in every other set-up that has rows for them, by
-    claim, larger forms first. A claim for which the rows do not suffice is left out."""
+    """Returns the results of experiment `name`'s claims in every other set-up with rows for them, by claim,
+    larger forms first. A claim that these rows cannot decide is left out."""
     rows_of = cache(_rows)
     published = {form: rows_of(results_folder / f"{name}{form}") for form in forms}
     on_all = {form: {claim.id: _came(claim, rows) for claim in claims} for form, rows in published.items()}
@@ -149,7 +149,7 @@ def judged_elsewhere(
 
 
 def on_points_of(other: Results, published: Results) -> Results:
-    """Returns the published rows at the points of another set-up, whatever its additional axes and seeds."""
+    """Returns the published rows at another set-up's points, regardless of its additional axes and seeds."""
     axes = published.rows[0].axes.keys() if published.rows else ()
 
     def point(row: Row) -> tuple[str | None, ...]:
@@ -165,5 +165,5 @@ def _came(claim: Claim, rows: Results) -> SamePoints:
 
 
 def _rows(place: Path) -> Results:
-    """Returns nothing without a file."""
+    """Returns the rows in a file; no rows if the file does not exist."""
     return store.load(place) if (place / store.ROWS).is_file() else Results([])

@@ -1,4 +1,4 @@
-"""One experiment as the report sees it: its claims, its runs, and the versions that made them."""
+"""One experiment of the report: its claims, its runs, and the versions that made them."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ class ScaledDown:
 
 @dataclass(frozen=True)
 class Judged:
-    """One claim and its result; `finding` says why it differs. `scaled_down` is set when the quick form was
-    run as well; `elsewhere` has the same judge's results in other registered set-ups. A claim has `parts`,
-    of which `holding` are within their bands."""
+    """One claim and its result; `finding` has the reason why it differs. `scaled_down` is set if the quick
+    form was run as well; `elsewhere` has the same judge's results in other registered set-ups. Of the claim's
+    `parts`, `holding` are within their bands."""
 
     id: str
     statement: str
@@ -59,14 +59,13 @@ class Failure:
 
 @dataclass(frozen=True)
 class Family:
-    """Everything about one experiment that the page shows.
+    """All parts of one experiment that the page shows.
 
-    `given`: how commands name it, its file or folder where it does not ship. `results`: the folder that its
-    rows were read from. `planned`: points by the experiment's file, None when that could not be told.
-    `beyond`: rows of points that the file does not have; the judges may read them. `scaled_down`: the folder
-    of the quick form's results, where the page tells of both. `not_run`: those without a row, in words.
-    `base`: the file's own text of what every run starts from. `refused`: rows of other versions that were
-    left out, in words.
+    `given`: its name in commands; its file or folder if it does not ship. `results`: the folder of its rows.
+    `planned`: number of points in the experiment's file, None if unknown. `beyond`: number of rows at points
+    that the file does not have; the judges may read them. `scaled_down`: the folder of the quick form's
+    results, if the page has both forms. `not_run`: the points without a row, in words. `base`: the text of
+    `base` in the file. `refused`: descriptions of omitted rows of other versions.
     """
 
     name: str
@@ -94,7 +93,7 @@ class Family:
 
 
 def without_claims(families: Sequence[Family]) -> bool:
-    """Returns whether none of these has a claim: the page is then about the numbers alone."""
+    """Returns whether no family has a claim; the page is then about the numbers alone."""
     return not any(family.claims for family in families)
 
 
@@ -109,7 +108,7 @@ def judged(claims: Sequence[Claim], results: Results, findings: Mapping[str, Fin
             holding, parts = judgment.holding, judgment.parts
             if outcome not in OUTCOMES:
                 outcome, measured, numbers = NOT_MEASURED, f"the judge says {outcome!r}: {measured}", {}
-        except Exception as error:  # a mistake in one judge must not take the page from all others
+        except Exception as error:  # a mistake in one judge must not prevent the page
             outcome, numbers = NOT_MEASURED, {}
             holding = parts = 0
             measured = f"the judge failed: {type(error).__name__}: {error}"

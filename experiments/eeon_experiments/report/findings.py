@@ -1,4 +1,4 @@
-"""Why a claim differs: `findings.yaml` beside an experiment's file, written by hand."""
+"""The reasons why claims differ: `findings.yaml` beside an experiment's file, written by hand."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ FILE = "findings.yaml"
 
 
 class Finding(Strict):
-    """What an examination of the runs found. Plain text, code between backquotes."""
+    """The result of an examination of the runs. Plain text, code between backquotes."""
 
     reason: str
     """The reason for the claim's outcome."""
@@ -22,7 +22,7 @@ class Finding(Strict):
 
 
 class Findings(RootModel[dict[str, Finding]]):
-    """By claim."""
+    """Findings by claim."""
 
 
 def load(folder: Path) -> dict[str, Finding]:

@@ -1,5 +1,5 @@
-"""Families from the disk: the experiment's file, its results, its findings, its judges. The report's only
-edge that reads."""
+"""Families from files: the experiment's file, its results, findings and judges. No other module of the report
+reads files."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from eeon_experiments.setup import Setup
 from eeon_experiments.versions import versions
 
 _NAMED = 12
-"""Runs that are missing are named up to this number."""
+"""Maximum number of missing runs that are named."""
 _DRAWN_WITH = (
     "eeon-engine",
     "eeon-control",
@@ -34,12 +34,12 @@ _DRAWN_WITH = (
     "matplotlib",
 )
 FULL, QUICK = "", "-quick"
-"""Behind the name of an experiment's folder of results: its form."""
+"""Suffixes of the folders of results by form."""
 
 
 def family(name: str, results_folder: Path, form: str = FULL) -> Family:
-    """Returns one experiment with what its folder of results holds, `RESULTS/NAMEform`; nothing is measured
-    where there is none. A full form also has its claims in the quick form, where that has results beside it.
+    """Returns one experiment with the results in its folder `RESULTS/NAMEform`; without the folder, nothing
+    is measured. A full form also has its claims in the quick form, if that has results beside it.
 
     Raises InputError for files that cannot be read.
     """
@@ -88,7 +88,7 @@ def family(name: str, results_folder: Path, form: str = FULL) -> Family:
 
 @dataclass(frozen=True)
 class _Parts:
-    """What stands beside an experiment's file."""
+    """The modules and data beside an experiment's file."""
 
     claims: Sequence[Claim] = ()
     draw: folder.Draw | None = None
@@ -97,7 +97,7 @@ class _Parts:
 
 
 def _parts(experiment: files.Experiment) -> _Parts:
-    """Returns claims, figures, findings and set-up of a file's own folder; nothing where it has none."""
+    """Returns claims, figures, findings and set-up of the file's own folder; empty parts if it has none."""
     if experiment.folder is None:
         return _Parts()
     place = experiment.folder
@@ -114,8 +114,8 @@ def _results(place: Path) -> tuple[Results, store.Manifest | None]:
 def _planned(
     experiment: files.Experiment, results: Results, quick: bool
 ) -> tuple[int | None, list[str], int]:
-    """Returns how many points the file has, which of them have no row, and how many rows are of other
-    points."""
+    """Returns the number of points in the file, the points without a row in words, and the number of rows at
+    other points."""
     try:
         points = expand(experiment, versions(), quick=quick)
     except (ToolsError, EeonError):
@@ -135,7 +135,7 @@ def _key(point: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
 
 
 def _in_words(missing: Sequence[dict[str, str]], planned: Sequence[dict[str, str]]) -> Iterator[str]:
-    """Yields the points that are missing; where all of an axis' value are, that value stands for them."""
+    """Yields the missing points; if all points with an axis value are missing, that value replaces them."""
     left = list(missing)
     whole = Counter(pair for one in planned for pair in one.items())
     for (axis, value), count in whole.most_common():
@@ -157,7 +157,7 @@ def words_of(axes: dict[str, str]) -> str:
 
 
 def _base(path: Path) -> str:
-    """Returns the file's own text of `base`, comments and all: what every run starts from."""
+    """Returns the text of `base` in the file, comments included."""
     lines = path.read_text(encoding="utf-8").splitlines()
     start = next((index for index, line in enumerate(lines) if re.match(r"base:\s*(#.*)?$", line)), None)
     if start is None:
@@ -170,7 +170,7 @@ def _base(path: Path) -> str:
 
 
 def _packages() -> dict[str, str]:
-    """Returns the versions of what computed and drew the page."""
+    """Returns the versions of the packages that computed and drew the page."""
     found = {}
     for name in _DRAWN_WITH:
         try:

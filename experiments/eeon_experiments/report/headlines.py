@@ -17,7 +17,7 @@ _BASE = {"buffer": "shallow", "transport": "newreno", "queue": "drop_tail"}
 
 
 def headlines(families: Sequence[Family]) -> list[str]:
-    """Returns a sentence or two for each finding, in order of what a switch vendor would act on."""
+    """Returns a sentence or two for each finding, ordered by relevance to a switch vendor."""
     known = {family.name: Results(list(family.rows)) for family in families}
     makers: tuple[Callable[[Mapping[str, Results]], str], ...] = (
         _threshold,

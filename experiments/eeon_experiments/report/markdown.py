@@ -24,7 +24,7 @@ from eeon_experiments.report.blocks import (
 )
 
 _SIGNS = {"good": "✔", "bad": "✘", "none": "–"}
-# Everything that Markdown or GitHub's extensions of it would read as markup.
+# All characters that are markup in Markdown or in GitHub's extensions.
 _SPECIAL = re.compile(r"([\\*_\[\]{}#|~!$@])")
 _LINE_STARTS = re.compile(r"^(\s*)([-+=]|\d+[.)])(?=\s|$|-|=)", re.MULTILINE)
 _WIDTH = 120
@@ -53,7 +53,7 @@ def _block(block: Block) -> Iterable[str]:
         case Table():
             yield _table(block)
         case Fold():
-            # GitHub reads Markdown inside <details> after an empty line.
+            # GitHub renders Markdown inside <details> only after an empty line.
             yield f"<details>\n<summary>{html.escape(_one_line(block.title))}</summary>"
             yield from _blocks(block.blocks)
             yield "</details>"
@@ -81,7 +81,7 @@ def _wrapped(text: str) -> str:
 
 
 def _fill(text: str, indent: str) -> str:
-    # A line that begins with what looks like a list's sign would become one.
+    # A wrapped line that begins like a list item would become one.
     lines = textwrap.wrap(
         text, _WIDTH, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
     )
@@ -89,7 +89,7 @@ def _fill(text: str, indent: str) -> str:
 
 
 def _text(text: str) -> str:
-    """Returns text in which nothing is markup but code between backquotes."""
+    """Returns text without markup, except code between backquotes."""
     parts = _one_line(text).split("`")
     if len(parts) % 2 == 0:
         parts = ["'".join(parts)]
@@ -114,7 +114,7 @@ def _cell(cell: Cell) -> str:
         case Status():
             return _status(cell)
         case _:
-            # Inside a table a bar ends the cell even between backquotes.
+            # In a table, a bar ends the cell even between backquotes.
             return _text(cell.replace("|", "/") if "`" in cell else cell)
 
 

@@ -10,7 +10,7 @@ _ABSENT = "–"
 
 
 def number(value: Spread | None, unit: str) -> str:
-    """Returns a mean, with lowest and highest where there were several seeds."""
+    """Returns a mean, with minimum and maximum if there are several seeds."""
     if value is None:
         return _ABSENT
     if value.seeds == 1:
@@ -19,7 +19,7 @@ def number(value: Spread | None, unit: str) -> str:
 
 
 def drawing_table(drawing: Drawing) -> list[Block]:
-    """Returns one table a panel: positions down, alternatives across."""
+    """Returns one table per panel: a row for each position, a column for each alternative."""
     blocks: list[Block] = []
     for panel in drawing.panels:
         title = ": ".join(text for text in (panel.title, panel.y_label or drawing.y_label) if text)
@@ -42,7 +42,7 @@ def _table(drawing: Drawing, panel: Panel) -> Block:
         [position, *(number(one.values[index], unit) for one, unit in columns)]
         for index, position in enumerate(panel.positions)
     ]
-    # A baseline is 1 in every column by what the axis says; other lines are numbers of their own.
+    # The axis already says that the baseline is 1 in every column; other rules are separate numbers.
     for rule in panel.rules:
         if rule.value != 1.0:
             rows.append([rule.name, own.format(rule.value), *[""] * (len(columns) - 1)])

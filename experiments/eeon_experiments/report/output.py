@@ -1,5 +1,5 @@
-"""The report as files: README.md, NAME.md of each experiment, figures/NAME.svg, data/claims.json, each
-experiment's rows and manifest."""
+"""The files of the report: README.md, NAME.md of each experiment, figures/NAME.svg, data/claims.json, and
+each experiment's rows and manifest."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ PAGE = "README.md"
 DATA = "data"
 CLAIMS = "claims.json"
 SIZE_LIMIT_BYTES = 1_000_000
-"""No file beside the page is larger: they are committed."""
+"""Maximum size of each file beside the page, because they are committed."""
 _FORMAT = 1
 
 
 def pages(families: Sequence[Family], command: str) -> dict[str, str]:
-    """Returns the Markdown by file: an overview and a page for each experiment, or of one experiment all in
-    one. Drawings are named, not drawn."""
+    """Returns the Markdown by file: an overview and a page for each experiment, or a single page for a single
+    experiment. Drawings are linked, not drawn."""
     figures, rows, claims = _drawn(families), _rows(families), f"{DATA}/{CLAIMS}"
     if len(families) == 1:
         return {PAGE: markdown.render(document(families, figures, command, rows, claims))}
@@ -54,19 +54,19 @@ def files(families: Sequence[Family], command: str) -> dict[str, str]:
 
 
 def _data_of(family: Family) -> str:
-    """Returns the folder of an experiment's rows, from the first page's folder."""
+    """Returns the folder of an experiment's rows, relative to the first page's folder."""
     return f"{DATA}/{family.name}{QUICK if family.quick else FULL}"
 
 
 def _rows(families: Sequence[Family]) -> str:
-    """Returns the same with NAME for the experiment's name."""
+    """Returns this folder with NAME for the experiment's name."""
     return f"{DATA}/NAME{QUICK if all(family.quick for family in families) else FULL}"
 
 
 def claims_json(families: Sequence[Family]) -> str:
-    """Returns the claims for machines, as text with a line for each claim."""
+    """Returns the claims as JSON, with one line per claim."""
     text = json.dumps(summary(families), separators=(",", ":"), ensure_ascii=False, allow_nan=False)
-    # A text has its quotation marks escaped, so this is where a claim begins.
+    # Quotation marks in texts are escaped, so this sequence occurs only at the beginning of a claim.
     return text.replace('{"id":', '\n{"id":') + "\n"
 
 
@@ -82,7 +82,7 @@ def _drawn(families: Sequence[Family]) -> dict[str, list[Rendered]]:
 
 
 def write(families: Sequence[Family], folder: Path, command: str) -> list[Path]:
-    """Writes the page and all beside it, over what was there of the same names. Returns what was written.
+    """Writes the page and all files beside it, and replaces files of the same names. Returns the paths.
 
     Raises InputError for a file above the limit, before anything is written.
     """
@@ -112,7 +112,7 @@ def write(families: Sequence[Family], folder: Path, command: str) -> list[Path]:
 
 
 def summary(families: Sequence[Family]) -> dict[str, object]:
-    """Returns the claims for machines."""
+    """Returns the claims as values for JSON."""
     return {
         "format": _FORMAT,
         "experiments": {

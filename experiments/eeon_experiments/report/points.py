@@ -1,5 +1,5 @@
-"""The numbers of any experiment: a row for each combination of its axes' values, each number over the seeds;
-as a table, as CSV, and as a drawing for each axis."""
+"""The numbers of any experiment: one point for each combination of its axes' values, with each number over
+the seeds; as a table, as CSV, and as a drawing for each axis."""
 
 from __future__ import annotations
 
@@ -17,29 +17,29 @@ from eeon_experiments.report.drawing import Drawing, Panel, Series
 from eeon_experiments.report.runs import Run, Runs, Spread
 
 FILE = "points.csv"
-"""File of a report's points, beside the rows."""
+"""Name of the file with the report's points, beside the rows."""
 MEASURED = tuple(
     one.name
     for one in columns.MEASURED
     if one.type in ("whole", "number") and one.name not in columns.OF_THE_MACHINE
 )
-"""Columns with numbers that a run itself decides."""
+"""Columns with numbers that are deterministic."""
 _HEADLINES = (
     *("runtime_seconds", "fct_mean_seconds", "fct_p99_seconds", "rpc_p99_us", "query_p99_us", "step_p99_us"),
     *("throughput_per_node_bps", "latency_p99_us", "queue_max_bytes_host_facing", "energy_used_joules"),
     *("marked_data", "early_dropped_data", "tail_dropped_data", "timeouts"),
 )
-"""Columns that are shown by default, in this order."""
+"""Columns shown by default, in this order."""
 _SHOWN = 4
 _PANELS = 3
 _LARGE = 1000
-"""Numbers from here on have no decimals."""
+"""From this number on, numbers have no decimals."""
 _COLOURS = (BLUE, ORANGE, GREEN, VERMILION, SKY, PURPLE, YELLOW, GREY)
 
 
 @dataclass(frozen=True)
 class Point:
-    """One combination of values, over its seeds. `numbers`: by column, those that were measured."""
+    """One combination of values, over its seeds. `numbers`: the measured ones, by column."""
 
     axes: Mapping[str, str]
     seeds: Sequence[int]
@@ -66,7 +66,7 @@ def points(runs: Runs) -> list[Point]:
 
 
 def shown_columns(found: Sequence[Point], wanted: Sequence[str] = ()) -> list[str]:
-    """Returns the columns to show: those that are wanted, or headlines in which points differ.
+    """Returns the `wanted` columns, or by default the headlines in which points differ.
 
     Raises InputError for a name that is not a column with numbers.
     """
@@ -81,7 +81,7 @@ def shown_columns(found: Sequence[Point], wanted: Sequence[str] = ()) -> list[st
 
 
 def axes_of(found: Sequence[Point]) -> list[str]:
-    """Returns the axes of which any point has a value, in order."""
+    """Returns the axes for which any point has a value, in order."""
     return list(dict.fromkeys(axis for point in found for axis in point.axes))
 
 
@@ -91,7 +91,7 @@ def words(column: str) -> str:
 
 
 def text(value: Spread | None) -> str:
-    """Returns the mean, with lowest and highest where seeds differ."""
+    """Returns the mean, with minimum and maximum if seeds differ."""
     if value is None:
         return "-"
     if value.low == value.high:
@@ -100,12 +100,12 @@ def text(value: Spread | None) -> str:
 
 
 def short(value: float) -> str:
-    """Returns a number in four digits, or whole where it is large."""
+    """Returns a number with four digits, or without decimals if it is large."""
     return f"{value:,.0f}" if abs(value) >= _LARGE else f"{value:.4g}"
 
 
 def table(found: Sequence[Point], shown: Sequence[str]) -> tuple[list[str], list[list[str]]]:
-    """Returns headings and rows for people."""
+    """Returns headings and rows for a reader."""
     axes = axes_of(found)
     head = [*axes, "seeds", *map(words, shown)]
     rows = [
@@ -120,8 +120,8 @@ def table(found: Sequence[Point], shown: Sequence[str]) -> tuple[list[str], list
 
 
 def as_csv(found: Sequence[Point]) -> str:
-    """Returns a row a point: its axes, how many seeds, and of each column with numbers the mean, the lowest
-    and the highest."""
+    """Returns one row per point: its axes, its number of seeds, and the mean, minimum and maximum of each
+    column with numbers."""
     axes = axes_of(found)
     there = [column for column in MEASURED if any(column in point.numbers for point in found)]
     out = io.StringIO()
@@ -139,7 +139,7 @@ def as_csv(found: Sequence[Point]) -> str:
 
 
 def as_values(found: Sequence[Point]) -> list[dict[str, object]]:
-    """Returns the same for JSON."""
+    """Returns the points for JSON."""
     return [
         {
             "axes": dict(point.axes),

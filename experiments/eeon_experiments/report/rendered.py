@@ -1,4 +1,4 @@
-"""Drawings of an experiment as texts of SVG files; what cannot be drawn says why."""
+"""Drawings of an experiment as SVG texts, with the reason if one cannot be drawn."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ FOLDER = "figures"
 
 @dataclass(frozen=True)
 class Rendered:
-    """A drawing, the path of its file from the page's folder, and why it cannot be drawn."""
+    """A drawing, the path of its file from the page's folder, and the reason if it cannot be drawn."""
 
     drawing: Drawing
     file: str = ""
@@ -26,12 +26,12 @@ class Rendered:
 
     @cached_property
     def text(self) -> str:
-        """The file's text; empty where nothing was measured. It takes most of a second to draw."""
+        """The file's text; empty if nothing was measured. Drawing it takes most of a second."""
         return svg.document(draw(self.drawing)) if self.drawing.measured() else ""
 
 
 def rendered(family: Family) -> list[Rendered]:
-    """Returns every figure of an experiment, drawn when it is asked for."""
+    """Returns every figure of an experiment; each is drawn when its text is read."""
     try:
         drawn = family.draw(family.runs) if family.draw is not None else []
     except AmbiguousRunsError as error:
@@ -45,8 +45,8 @@ def _rendered(drawing: Drawing) -> Rendered:
 
 
 def _of_alternatives_that_were_run(drawing: Drawing) -> Drawing:
-    """Returns the drawing without series, references aside, that have no number in any panel: what was not
-    part of the experiment does not count as missing. All panels keep the same series, so that bars have the
+    """Returns the drawing without series, except references, that have no number in any panel: alternatives
+    outside of the experiment do not count as missing. All panels keep the same series, so that bars have the
     same width and order everywhere."""
     seen = {
         one.name

@@ -1,4 +1,4 @@
-"""Finished runs by axis and seed, and numbers over seeds: what the figures and tables are made from."""
+"""Finished runs by axis and seed, and numbers over seeds: the data for figures and tables."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from eeon_tools.errors import ToolsError
 from eeon_experiments.results import Value
 
 Chosen = str | Collection[str] | None
-"""A value, one of several, or None: runs that do not use this axis."""
+"""A value, one of several values, or None for runs that do not use the axis."""
 Metric = str | Callable[["Run"], float | None]
-"""A column of the rows, or a number made from one run."""
+"""A column of the rows, or a function that computes a number from one run."""
 
 
 class AmbiguousRunsError(ToolsError):
-    """A point of a figure fits several runs of one seed: an axis that tells them apart was not named."""
+    """An error for a point of a figure that fits several runs with one seed: another axis must be named."""
 
 
 @dataclass(frozen=True)
 class Spread:
-    """One number over seeds: mean, lowest, highest, and how many seeds there were (at least one)."""
+    """Mean, minimum and maximum of a number over seeds, and the number of seeds (at least one)."""
 
     mean: float
     low: float
@@ -31,41 +31,41 @@ class Spread:
 
     @classmethod
     def over(cls, values: Iterable[float]) -> Spread | None:
-        """Returns the spread of the values; None when there are none."""
+        """Returns the spread of the values; None if there are none."""
         known = list(values)
         if not known:
             return None
         return cls(math.fsum(known) / len(known), min(known), max(known), len(known))
 
     def scaled(self, factor: float) -> Spread:
-        """Returns the same in another unit; `factor` is positive."""
+        """Returns the spread in another unit; `factor` is positive."""
         return Spread(self.mean * factor, self.low * factor, self.high * factor, self.seeds)
 
 
 @dataclass(frozen=True)
 class Run:
-    """One finished run: where it stands on the experiment's axes, its seed, and its row."""
+    """One finished run: its values of the experiment's axes, its seed, and its row."""
 
     axes: Mapping[str, str]
     seed: int
     row: Mapping[str, Value]
 
     def number(self, column: str) -> float | None:
-        """Returns a finite number of the row; None where it is missing, not a number, or not finite."""
+        """Returns a finite number of the row; None if it is missing, not a number, or not finite."""
         value = self.row.get(column)
         if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
             return None
         return float(value)
 
     def measure(self, metric: Metric) -> float | None:
-        """Returns a column's number, or what a function makes of this run; None where it cannot be told."""
+        """Returns a column's number, or a function's result for this run; None if it is unknown."""
         return self.number(metric) if isinstance(metric, str) else metric(self)
 
 
 class Runs:
     """The finished runs of one experiment, in the order in which they were given.
 
-    `declared` are the axes' values in the experiment's file, so that a point that was not run is missed.
+    `declared` are the axes' values in the experiment's file, so that points that were not run can be found.
     """
 
     def __init__(self, runs: Iterable[Run], declared: Mapping[str, Sequence[str]] | None = None) -> None:
@@ -79,22 +79,22 @@ class Runs:
         return iter(self._runs)
 
     def seeds(self) -> list[int]:
-        """Returns every seed, once, ascending."""
+        """Returns the distinct seeds, ascending."""
         return sorted({run.seed for run in self._runs})
 
     def values(self, axis: str) -> list[str]:
-        """Returns the values of one axis, once each: as the experiment's file has them, then as the runs
-        come."""
+        """Returns the distinct values of an axis: first in the order of the experiment's file, then in the
+        order of the runs."""
         found = (run.axes[axis] for run in self._runs if axis in run.axes)
         return list(dict.fromkeys([*self._declared.get(axis, ()), *found]))
 
     def where(self, **axes: Chosen) -> Runs:
-        """Returns the runs that have one of the values on every axis named."""
+        """Returns the runs that have one of the given values on every given axis."""
         return Runs((run for run in self._runs if _fits(run, axes)), self._declared)
 
     def of_shared_seeds(self, axis: str) -> Runs:
-        """Returns the runs whose seed was run with every value of one axis that these have, so that a mean
-        over ten seeds does not stand beside one over three."""
+        """Returns the runs whose seed was run with every value of the axis in these runs, so that a mean over
+        ten seeds is not compared with one over three."""
         seeds: dict[str | None, set[int]] = {}
         for run in self._runs:
             seeds.setdefault(run.axes.get(axis), set()).add(run.seed)
@@ -102,9 +102,9 @@ class Runs:
         return Runs((run for run in self._runs if run.seed in shared), self._declared)
 
     def by_seed(self, metric: Metric, **axes: Chosen) -> dict[int, float]:
-        """Returns the number at one point, by seed; seeds where it is not known are left out.
+        """Returns the number at one point, by seed, without seeds for which it is unknown.
 
-        Raises AmbiguousRunsError where the point fits several runs of one seed.
+        Raises AmbiguousRunsError if the point fits several runs with one seed.
         """
         found: dict[int, Run] = {}
         for run in self.where(**axes)._runs:
@@ -119,13 +119,13 @@ class Runs:
         return Spread.over(self.by_seed(metric, **axes).values())
 
     def ratio(self, metric: Metric, base: Mapping[str, Chosen], **axes: Chosen) -> Spread | None:
-        """Returns the number at one point as a multiple of that at `base`, seed by seed, over the seeds that
-        both have."""
+        """Returns the number at one point as a multiple of the number at `base`, seed by seed, over their
+        common seeds."""
         above, below = self.by_seed(metric, **axes), self.by_seed(metric, **base)
         return Spread.over(above[seed] / below[seed] for seed in above if below.get(seed))
 
     def quotient(self, above: Metric, below: Metric, **axes: Chosen) -> Spread | None:
-        """Returns one number as a multiple of another of the same run, at one point over its seeds."""
+        """Returns the quotient of two numbers of the same run, at one point over its seeds."""
         upper, lower = self.by_seed(above, **axes), self.by_seed(below, **axes)
         return Spread.over(upper[seed] / lower[seed] for seed in upper if lower.get(seed))
 

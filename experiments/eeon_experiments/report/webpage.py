@@ -1,4 +1,4 @@
-"""The report as one HTML page that needs nothing but itself, in the look of the project's other pages."""
+"""The report as one self-contained HTML page, in the style of the project's other pages."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def _block(block: Block) -> str:
 def _cell(cell: Cell) -> html.Cell:
     match cell:
         case Link():
-            # A page of several has its anchors in one file here; what is a file of its own has none.
+            # Here, the anchors of all pages are in one file; a cell without anchor links to a separate file.
             return html.link(cell.text, f"#{cell.anchor}" if cell.anchor else cell.page)
         case Status():
             return cell.text, cell.kind

@@ -1,4 +1,4 @@
-"""An answer in words, as a table's cells, as JSON, and as a configuration's text. Pure."""
+"""The answer in words, as a table, as JSON, and as a configuration file. Pure functions."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ BEST = "best"
 
 
 def sentences(answer: Answer) -> list[str]:
-    """Returns what is recommended and how sure it is, the answer itself first."""
+    """Returns sentences about the recommendation and its confidence; the answer itself comes first."""
     today = answer.tune.today
     return [
         _recommendation(answer),
@@ -105,7 +105,7 @@ def _about_knob(one: Scanned) -> str:
 
 
 def _of(one: Scanned, verdict: str) -> list[str]:
-    """Returns the values with a verdict, except the best."""
+    """Returns the values with a verdict, without the best value."""
     return [
         knobs.text(value)
         for index, (value, found) in enumerate(zip(one.values, one.verdicts, strict=True))
@@ -128,7 +128,7 @@ def _edges(answer: Answer) -> Iterator[str]:
 
 
 def cost(answer: Answer) -> str:
-    """Returns how much of the space the search tried, and what that took."""
+    """Returns the part of the space that the search tried, and its cost."""
     tried, size = len(answer.tried) + answer.dropped, answer.tune.space.size()
     seen = f"all {size}" if answer.is_whole_grid else f"{tried} of {size:,}"
     after = "small form" if answer.tune.file.small else "first seed"
@@ -158,7 +158,7 @@ def share(number: float) -> str:
 
 
 def table(answer: Answer, most: int | None = None) -> tuple[list[str], list[list[str]]]:
-    """Returns headings and rows for people: baseline, best and rules on the held-back seeds, with at most
+    """Returns headings and rows for a reader: baseline, best and rules on the held-back seeds, with at most
     `most` objectives."""
     file = answer.tune.file
     shown = list(file.objectives)[:most]
@@ -179,7 +179,7 @@ def table(answer: Answer, most: int | None = None) -> tuple[list[str], list[list
 
 
 def label(answer: Answer, one: Judged) -> str:
-    """Returns the name of a setting for people."""
+    """Returns the name of a setting for a reader."""
     if one.name == BASELINE and answer.tune.today is not None:
         return f"{BASELINE} (runs today)"
     return BEST if one.name == answer.best.name else one.name
@@ -269,11 +269,11 @@ def configuration(answer: Answer) -> str:
 
 
 def yaml_text(value: Mapping[str, object]) -> str:
-    """Returns plain values as the text of a YAML file."""
+    """Returns plain values as YAML."""
     out = io.StringIO()
     yaml = YAML(typ="safe", pure=True)
     yaml.default_flow_style = False
-    # ruamel annotates it with the value that it begins with.
+    # ruamel's annotation is the type of the attribute's initial value.
     yaml.sort_base_mapping_type_on_output = False  # type: ignore[assignment]
     yaml.width = 110
     yaml.dump(dict(value), out)
@@ -281,7 +281,7 @@ def yaml_text(value: Mapping[str, object]) -> str:
 
 
 def description(answer: Answer) -> str:
-    """Returns the description of the configuration, in a line."""
+    """Returns the description of the configuration in one line."""
     name = answer.tune.file.name
     if answer.recommended == BASELINE:
         return f"eeon tune {name}: the {BASELINE}, which nothing beats"

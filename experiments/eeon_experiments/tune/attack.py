@@ -1,8 +1,8 @@
 """The adversary: the smallest traffic that breaks a promise of a configuration.
 
-Flows are drawn, seeded, until one lot breaks a promise. Then whatever can be left out is left out (delta
-debugging after Zeller and Hildebrandt, "Simplifying and Isolating Failure-Inducing Input", 2002, over flows),
-and each flow is made smaller. Virtual time makes every run repeatable, so what is kept always breaks it.
+It draws sets of flows from a seed until one breaks a promise, removes all flows that can be left out (delta
+debugging: Zeller and Hildebrandt, "Simplifying and Isolating Failure-Inducing Input", 2002), and makes each
+flow smaller. Virtual time makes runs repeatable, so the result always breaks the promise.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from eeon_experiments.tune.bench import Work
 from eeon_experiments.versions import Versions
 
 _LOTS = 4
-"""Drawn or shrunk at a time; the first that breaks a promise counts, whichever ends first."""
+"""Number of sets drawn or shrunk at a time; the first in order that breaks a promise counts."""
 _HOT = 0.6
 """Share of flows that go to one host."""
 _LEAST_BYTES = 1000
@@ -68,7 +68,7 @@ class AttackFile(Strict):
 
 @dataclass(frozen=True)
 class Flow:
-    """One flow, as the list of a workload `flows` has it."""
+    """One flow, in the form of a workload's list."""
 
     source: str
     destination: str
@@ -76,7 +76,7 @@ class Flow:
     at_ps: int
 
     def listed(self) -> dict[str, object]:
-        """Returns the flow as the workload's list has it."""
+        """Returns the flow as an entry of a workload's list."""
         return dict(vars(self))
 
 
@@ -85,8 +85,8 @@ Lot = tuple[Flow, ...]
 
 @dataclass(frozen=True)
 class Found:
-    """A lot that breaks a promise, the run that shows it, and what is broken by how much. `is_least`: no
-    flow can be left out; otherwise the runs were used up before that was known."""
+    """A set of flows that breaks a promise, its run, and the violations. `is_least`: no flow can be left out;
+    if false, the runs were used up before this was known."""
 
     lot: Lot
     run: Run
@@ -97,7 +97,7 @@ class Found:
 
 @dataclass
 class Attack:
-    """One attack. `work` does runs, `store` keeps them; `ended` hears of each."""
+    """One attack. `work` executes runs, `store` keeps outcomes, and `ended` is called after each run."""
 
     file: AttackFile
     document: Document
@@ -114,7 +114,7 @@ class Attack:
         self._base = overlay.part(self.document, ("base",))
 
     def hosts(self) -> list[str]:
-        """Checks everything, and returns who may send. Raises InputError for what cannot be run."""
+        """Checks everything, and returns the hosts that may send. Raises InputError if it cannot be run."""
         document = self.document
         problems = [
             document.problem(("promises", name), f"is not a column{did_you_mean(name, scores.COLUMNS)}", "")
@@ -125,7 +125,7 @@ class Attack:
             problems.append(document.problem(("base", "workload"), "is what is searched; leave it out", ""))
         if problems:
             raise InputError(problems)
-        # Any workload shows whether the rest can be run, and which hosts there are.
+        # Any workload can check the rest of the settings, and gives the hosts.
         some = {"kind": "flows", "sizes": {"constant": "1KB"}, "load": "1%", "duration": "1ms"}
         _, topology, _ = self._run_of(some).parts()
         if len(topology.hosts) < 2:
@@ -133,8 +133,8 @@ class Attack:
         return list(topology.hosts)
 
     def run(self, hosts: Sequence[str]) -> Found | None:
-        """Draws lots, and shrinks the first that breaks a promise; None where no lot within the runs does.
-        Raises ReplayError where no run came to its end."""
+        """Draws sets of flows, and shrinks the first that breaks a promise; returns None if no set does.
+        Raises ReplayError if no run ends."""
         draws = random.Random(self.file.seed)
         drawn, last = 0, ""
         while self.runs < self.file.runs:
@@ -186,7 +186,7 @@ class Attack:
         return next((found for batch in batches if (found := self._first(batch)) is not None), None)
 
     def _first(self, lots: Sequence[Lot]) -> Found | None:
-        """Returns the first lot that breaks a promise; runs at most as many lots as runs are left."""
+        """Returns the first set that breaks a promise. Runs at most as many sets as runs are left."""
         runs = {}
         for lot in lots:
             run = self._run_of({"kind": "flows", "listed": [one.listed() for one in lot]})
@@ -238,7 +238,7 @@ def _with(lot: Lot, index: int, flow: Flow) -> Lot:
 
 
 def _smaller(flow: Flow) -> list[Flow]:
-    """Returns the flow with an eighth and with half of its bytes, and at the beginning."""
+    """Returns smaller flows: with an eighth of the bytes, with half of them, and with a start at time 0."""
     found = [replace(flow, bytes=flow.bytes // by) for by in (8, 2) if flow.bytes // by >= _LEAST_BYTES]
     return [*found, replace(flow, at_ps=0)] if flow.at_ps else found
 
@@ -253,7 +253,7 @@ def load(path: Path) -> tuple[AttackFile, Document]:
 
 
 def scenario(file: AttackFile, found: Found) -> dict[str, object]:
-    """Returns an experiment whose one run is the find; it needs no other file."""
+    """Returns an experiment whose single run is the found one; it needs no other file."""
     settings = {**found.run.settings, "topology": found.run.topology, "config": [found.run.config]}
     title = f"eeon tune attack {file.name}: {'; '.join(found.broken)}"
     return {"name": file.name, "title": title, "base": settings, "seeds": [found.run.seed]}

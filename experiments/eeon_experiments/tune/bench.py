@@ -1,7 +1,7 @@
-"""Runs of settings: the experiments' points, workers and store, under names of settings.
+"""Runs of named settings, with the experiments' points, workers and store.
 
-Every setting is a value of the axis `setting` of an experiment that nobody has to write; workloads are the
-other axis. A run that the store has is not made again, so that an interrupted search goes on.
+Every setting is a value of the axis `setting` of an experiment that is made internally; workloads are the
+other axis. Runs in the store are not repeated, so that an interrupted search can continue.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ WORKLOAD, SETTING = "workload", "setting"
 _BASELINE_CONFIG = "drop_tail"
 
 Work = Callable[[Iterable[Run]], Generator[Outcome, None, None]]
-"""Executes runs, and yields each outcome as it comes: `workers.Pool.run`, or a Dask cluster's."""
+"""Executes runs, and yields outcomes as they arrive: `workers.Pool.run`, or a Dask cluster's."""
 
 
 @dataclass
 class Bench:
-    """Settings by name, and what their runs gave. `ended` hears of each run that was made."""
+    """Settings by name, and their runs' outcomes. `ended` is called with the outcome of each new run."""
 
     tune: Tune
     store: Store
@@ -40,16 +40,16 @@ class Bench:
     ended: Callable[[Outcome], None] = lambda outcome: None
     parts: dict[str, Sequence[Document]] = field(default_factory=dict)
     cpu_seconds: float = 0.0
-    """Processor time of all runs that were asked for, made now or earlier."""
+    """Processor time of all requested runs, executed now or earlier."""
     runs: int = 0
-    """How many runs were asked for, but for those in the small form."""
+    """Number of requested runs, except those in the small form."""
     _outcomes: dict[str, Outcome] = field(default_factory=dict)
     _points: dict[tuple[str, int, bool], list[Point]] = field(default_factory=dict)
 
     def add(self, name: str, *over: Document) -> None:
-        """Adds a setting: what is laid over `base` and the workload, in order.
+        """Adds a setting: its overlays on `base` and the workload, in order.
 
-        Raises InputError, and keeps nothing, where it cannot be run.
+        Raises InputError, and keeps nothing, if the setting cannot be run.
         """
         self.parts[name] = over
         try:
@@ -64,7 +64,7 @@ class Bench:
         self._points = {key: points for key, points in self._points.items() if key[0] != name}
 
     def points(self, name: str, seed: int, *, small: bool = False) -> list[Point]:
-        """Returns the points of a setting and a seed, one for each workload, in its small form if `small`."""
+        """Returns the points of a setting with a seed, one per workload, in the small form if `small`."""
         if (name, seed, small) not in self._points:
             seeds = [*dict.fromkeys([*self.tune.file.seeds, *self.tune.file.held_back])]
             for point in expand(self._experiment(name, small=small), self.versions, seeds=seeds):
@@ -74,7 +74,7 @@ class Bench:
     def rows(
         self, names: Sequence[str], seeds: Sequence[int], *, small: bool = False
     ) -> dict[str, Rows | str]:
-        """Runs what was not run yet. Returns for each setting its rows, or why one of its runs failed."""
+        """Executes missing runs. Returns for each setting its rows, or why one of its runs failed."""
         points = {
             name: [one for seed in seeds for one in self.points(name, seed, small=small)] for name in names
         }
@@ -96,7 +96,7 @@ class Bench:
         return {name: self._rows(found) for name, found in points.items()}
 
     def collect(self) -> Results:
-        """Writes rows and manifest of everything that was run in its full form, and returns the results."""
+        """Writes rows and manifest of all runs in their full form, and returns the results."""
         found = [point for (*_, small), points in self._points.items() if not small for point in points]
         return self.store.collect(found, self.versions)
 
@@ -123,7 +123,7 @@ class Bench:
         return found
 
     def _experiment(self, name: str, *, small: bool) -> Experiment:
-        """Returns an experiment of one setting under every workload."""
+        """Returns an experiment of one setting with every workload."""
         document = self.tune.document
         value: dict[str, object] = {
             "name": self.tune.file.name,
@@ -165,12 +165,12 @@ def _put(document: Document, path: KeyPath, part: Document) -> None:
 
 
 def candidate(tune: Tune) -> Document:
-    """Returns what lies below the knobs' values of every setting that is tried."""
+    """Returns the overlay below the knobs' values for every setting that is tried."""
     return overlay.part(tune.document, ("candidate",))
 
 
 def of_setting(tune: Tune, setting: Mapping[str, object]) -> Document:
-    """Returns the knobs' values, each at the place of its knob in the file."""
+    """Returns the knobs' values, each with the place of its knob in the file."""
     config = knobs.overlay(tune.space, setting)
     at_all = tune.document.place(("knobs",))
     places = Document.of_value({"config": [config]}, at_all.file).places

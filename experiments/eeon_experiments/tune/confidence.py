@@ -1,7 +1,7 @@
-"""What held-back seeds say about two settings, compared seed by seed. Pure.
+"""Comparison of two settings on held-back seeds, seed by seed. Pure functions.
 
-The same seed gives both settings the same workload, so that the difference of one seed has none of the
-workload's own spread in it.
+The same seed gives both settings the same workload, so that the difference for one seed does not contain the
+variation between workloads.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-# Student's t, 97.5 %, by degrees of freedom; what stands between two is that of fewer (any table of it).
+# Student's t, 97.5 %, by degrees of freedom (any table of it); between two entries, the smaller one applies.
 _T = {
     1: 12.706, 2: 4.303, 3: 3.182, 4: 2.776, 5: 2.571, 6: 2.447, 7: 2.365, 8: 2.306, 9: 2.262, 10: 2.228,
     12: 2.179, 15: 2.131, 20: 2.086, 30: 2.042, 60: 2.000, 120: 1.980,
@@ -31,7 +31,7 @@ class Difference:
 
     @classmethod
     def of(cls, ours: Mapping[int, float], theirs: Mapping[int, float]) -> Difference:
-        """Returns by how much `theirs` exceeds `ours`, over the seeds that both have: above zero where ours,
+        """Returns the difference `theirs` - `ours` over their common seeds. Its mean is above zero if ours,
         as losses, are better."""
         found = [theirs[seed] - ours[seed] for seed in sorted(ours) if seed in theirs]
         count = len(found)
@@ -44,14 +44,14 @@ class Difference:
         return cls(mean, mean - margin, mean + margin, count)
 
     def verdict(self, same: float) -> Verdict:
-        """Returns `better` where the whole interval is above zero and the mean above `same`, and `worse`
-        likewise below; `same` where the whole interval is within `same` on both sides; `unclear` otherwise:
-        these seeds cannot tell."""
+        """Returns `better` if the whole interval is above zero and the mean above `same`, and `worse` for the
+        opposite; `same` if the whole interval is between -`same` and `same`; otherwise `unclear`: these seeds
+        cannot decide."""
         if self.low > 0 and self.mean > same:
             return "better"
         if self.high < 0 and self.mean < -same:
             return "worse"
-        # A small difference that every seed confirms is still too small to matter.
+        # A small difference is too small to matter even if every seed confirms it.
         return "same" if -same <= self.low and self.high <= same else "unclear"
 
 

@@ -1,4 +1,4 @@
-"""The tune file: a fabric, workloads, knobs, what is wanted, and how much it may cost."""
+"""The tune file: a fabric, workloads, knobs, objectives, and a budget."""
 
 from __future__ import annotations
 
@@ -164,8 +164,8 @@ class TuneFile(Strict):
 class Tune:
     """A file whose own keys are checked, with its knobs' values; its runs are not checked yet.
 
-    `today`: what was read of a running fabric; `held` then lays it over the baseline, and `measured` its load
-    over workloads.
+    `today`: the settings and load of a running fabric; `held` overlays them on the baseline, and `measured`
+    overlays the load on workloads.
     """
 
     file: TuneFile

@@ -1,7 +1,7 @@
-"""The values that a knob may take, and settings made of one value of each. Pure.
+"""The values of a knob, and settings, which have one value of each knob. Pure functions.
 
-Every knob has finitely many values. So a search can tell when it has seen all, never runs one twice, and the
-grid over all of them is there to be held against.
+Every knob has a finite number of values. A search can therefore tell when it has tried all settings, never
+repeats one, and can be compared with the grid over all of them.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ _KINDS: tuple[type[Quantity], ...] = (Bytes, Packets, Duration, PacketRate)
 _SETTING = re.compile(r"t[0-9]{3,}")
 _PERCENT = re.compile(r"\s*([0-9]+(?:\.[0-9]+)?)\s*%\s*")
 _DIGITS = 3
-"""Significant digits of a value between two ends: what people write, and what a round trip keeps."""
+"""Significant digits of a value between two ends, as in handwritten values; they survive a round trip."""
 
 Setting = Mapping[str, object]
-"""A value of each knob that counts; a knob whose condition does not hold is left out."""
+"""A value for each active knob; a knob whose condition does not hold is left out."""
 
 
 @dataclass(frozen=True)
 class Knob:
-    """One thing that may vary: the paths that it sets, and its values, from the least on where `is_ordered`.
-    `when`: values that other knobs must have for it to count."""
+    """A knob: the paths that it sets, and its values, in ascending order if `is_ordered`. `when`: the values
+    that other knobs must have for the knob to be active."""
 
     name: str
     paths: tuple[tuple[str, ...], ...]
@@ -39,18 +39,18 @@ class Knob:
     when: Mapping[str, tuple[object, ...]] = field(default_factory=dict)
 
     def counts(self, setting: Setting) -> bool:
-        """Returns whether the knob counts: `setting` has the values of other knobs that `when` asks for."""
+        """Returns whether the knob is active: `setting` has the other knobs' values that `when` requires."""
         return all(name in setting and setting[name] in wanted for name, wanted in self.when.items())
 
 
 @dataclass(frozen=True)
 class Space:
-    """All settings. A knob stands behind those that its condition names."""
+    """All settings. Each knob comes after those in its condition."""
 
     knobs: tuple[Knob, ...]
 
     def size(self) -> int:
-        """Returns how many settings there are."""
+        """Returns the number of settings."""
         asked = {name for knob in self.knobs for name in knob.when}
 
         def below(depth: int, chosen: dict[str, object]) -> int:
@@ -82,7 +82,7 @@ class Space:
         yield from below(0, {})
 
     def neighbours(self, setting: Setting) -> Iterator[dict[str, object]]:
-        """Yields settings that differ in one knob: by one step where it has an order, else in any choice."""
+        """Yields settings that differ in one knob: by one step if it is ordered, else in any choice."""
         for knob in self.knobs:
             if knob.name not in setting:
                 continue
@@ -93,8 +93,8 @@ class Space:
                     yield self.completed({**setting, knob.name: knob.values[index]})
 
     def completed(self, setting: Setting) -> dict[str, object]:
-        """Returns `setting` without knobs that do not count, and with the first value of those that do and
-        have none."""
+        """Returns `setting` without inactive knobs, and with the first value of each active knob that has
+        none."""
         found: dict[str, object] = {}
         for knob in self.knobs:
             if knob.counts(found):
@@ -103,7 +103,7 @@ class Space:
 
 
 def key(setting: Setting) -> str:
-    """Returns a text that is the same for equal settings only."""
+    """Returns a text that is equal only for equal settings."""
     return json.dumps(dict(setting), sort_keys=True, default=str)
 
 
@@ -113,17 +113,17 @@ def name(number: int) -> str:
 
 
 def is_setting_name(text: str) -> bool:
-    """Returns whether a search may give this name."""
+    """Returns whether a search can give a setting this name."""
     return _SETTING.fullmatch(text) is not None
 
 
 def words(setting: Setting) -> str:
-    """Returns a setting as text for people."""
+    """Returns a setting as text for a reader."""
     return ", ".join(f"{knob} {text(value)}" for knob, value in setting.items()) or "nothing set"
 
 
 def text(value: object) -> str:
-    """Returns a value as text for people."""
+    """Returns a value as text for a reader."""
     return value if isinstance(value, str) else json.dumps(value)
 
 
@@ -137,11 +137,11 @@ def overlay(space: Space, setting: Setting) -> dict[str, object]:
             here = root
             for step in path[:-1]:
                 inner = here.setdefault(step, {})
-                if not isinstance(inner, dict):  # a choice that is not a mapping, above this path
+                if not isinstance(inner, dict):  # a scalar choice of a knob with a shorter path
                     inner = here[step] = {}
                 here = inner
             value, there = deepcopy(setting[knob.name]), here.get(path[-1])
-            # A choice may be a mapping that another knob reaches into.
+            # A choice may be a mapping, of which another knob sets a part.
             here[path[-1]] = (
                 {**value, **there} if isinstance(value, dict) and isinstance(there, dict) else value
             )
@@ -149,7 +149,7 @@ def overlay(space: Space, setting: Setting) -> dict[str, object]:
 
 
 def broken_conditions(found: Iterable[Knob]) -> Iterator[tuple[str, str]]:
-    """Yields conditions that name no knob before theirs, or no value of it: (knob, rule)."""
+    """Yields conditions on a knob that does not precede theirs, or on a value it lacks: (knob, rule)."""
     before: dict[str, Knob] = {}
     for knob in found:
         for other, wanted in knob.when.items():
@@ -162,7 +162,7 @@ def broken_conditions(found: Iterable[Knob]) -> Iterator[tuple[str, str]]:
 
 
 class _Unit:
-    """How a number becomes a configuration's value."""
+    """Conversion of a number to a value in a configuration."""
 
     def __init__(
         self, kind: type[Quantity] | None = None, *, percent: bool = False, whole: bool = True
@@ -182,11 +182,11 @@ _UNITS = {kind: _Unit(kind) for kind in _KINDS}
 
 
 def values(low: object, high: object, steps: int, *, log: bool) -> tuple[object, ...]:
-    """Returns at most `steps` values from `low` to `high`, both included, in the unit of both: at equal
-    distances, or with `log` at equal ratios. Between the ends they have three digits, and are whole in the
-    base unit.
+    """Returns at most `steps` values from `low` to `high`, both included, in their common unit: equally
+    spaced, or with `log` at equal ratios. Values between the ends have three digits, and are whole numbers of
+    the base unit.
 
-    Raises ValueError for ends of two units, for an empty range, and for `log` from zero.
+    Raises ValueError for ends with different units, for an empty range, and for `log` from zero.
     """
     (first, unit), (last, other) = _number(low), _number(high)
     if unit is not other:

@@ -1,4 +1,4 @@
-"""The answer as one page: what is recommended, the front, sensitivity to each knob, all settings. Pure."""
+"""The answer as a web page: recommendation, front, sensitivity to each knob, all settings. Pure functions."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _WIDTH, _HEIGHT = 5.6, 3.6
 
 
 def render(answer: Answer, pages: Sequence[tuple[str, str]] = ()) -> str:
-    """Returns the page's text. `pages`: (setting, file) of pages about single runs beside it."""
+    """Returns the page's text. `pages`: (setting, file) for each page about a single run beside it."""
     return webpage.render(Document(_title(answer), list(_blocks(answer, pages))))
 
 

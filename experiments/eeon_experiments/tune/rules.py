@@ -1,4 +1,4 @@
-"""Rules of thumb and profiles that ship elsewhere, for the queue profiles that knobs vary. Pure."""
+"""Rules of thumb and shipped profiles of others, for the queue profiles that knobs vary. Pure functions."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ _SONIC_RED: dict[str, object] = {
     "protect": "ect",
     "ecn": True,
 }
-"""AZURE_LOSSLESS of SONiC's qos_config.j2: between 1 and 2 MiB 5 % of ECT packets are marked."""
+"""AZURE_LOSSLESS of SONiC's qos_config.j2: marks 5 % of ECT packets between 1 and 2 MiB."""
 
 
 def rules(
     space: Space, settings: RunSettings, topology: Topology, config: FabricConfig
 ) -> dict[str, dict[str, object]]:
-    """Returns the part of a configuration that each rule means, by name; none where no knob is of an AQM.
+    """Returns the part of a configuration for each rule, by name; nothing if no knob belongs to an AQM.
 
-    `mark_auto` is DCTCP's threshold (20 frames at 1 Gbps, 65 at 10 Gbps), `c_rtt_7` is C x RTT / 7 with the
-    round trip of this fabric, its hosts' delays included, at each profile's fastest link.
+    `mark_auto` is DCTCP's threshold (20 frames at 1 Gbps, 65 at 10 Gbps). `c_rtt_7` is C x RTT / 7, with this
+    fabric's round-trip time, host delays included, and the fastest link of each profile.
     """
     profiles = list(dict.fromkeys(_profiles(space)))
     if not profiles:

@@ -1,5 +1,5 @@
-"""From rows to losses: what a setting gives as a multiple of what the baseline gives at the same workload
-and seed, and by how much it breaks limits. Pure."""
+"""Conversion of rows to losses, which are multiples of the baseline's numbers with the same workload and
+seed, and to violations of limits. Pure functions."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ COLUMNS = (
         if one.type in ("whole", "number") and one.name not in columns.OF_THE_MACHINE
     ),
 )
-"""What an objective or a limit may name."""
+"""Valid names in objectives and limits."""
 
 Rows = Mapping[tuple[str, int], Row]
 """The rows of one setting, by workload and seed."""
 
 
 def value(row: Row, column: str) -> float | None:
-    """Returns a column of a row, or `drops`; None where the run has no such number."""
+    """Returns the number of a column, or of `drops`; None if the run has no such number."""
     if column != DROPS:
         return row.number(column)
     return math.fsum(row.number(name) or 0 for name in _DROPPED)
@@ -42,7 +42,7 @@ def value(row: Row, column: str) -> float | None:
 
 @dataclass(frozen=True)
 class Scale:
-    """How rows become losses: by objective, which workloads have a number for it, with their weights."""
+    """The conversion of rows to losses: by objective, the workloads with a number, and their weights."""
 
     file: TuneFile
     baseline: Rows
@@ -50,7 +50,7 @@ class Scale:
 
     @classmethod
     def of(cls, file: TuneFile, baseline: Rows) -> Scale:
-        """Returns a scale for losses against these rows. Raises InputError for a column without numbers."""
+        """Returns a scale for losses against `baseline`. Raises InputError for a column without numbers."""
         counted: dict[str, dict[str, float]] = {}
         for column in [*file.objectives, *file.limits]:
             with_it = {
@@ -71,11 +71,11 @@ class Scale:
         return cls(file, baseline, counted)
 
     def losses(self, rows: Rows, seed: int) -> list[float]:
-        """Returns the losses of one seed, for each objective: 1 is as the baseline, less is better."""
+        """Returns the losses for one seed, by objective: 1 equals the baseline, and less is better."""
         return [self._loss(rows, column, seed) for column in self.file.objectives]
 
     def together(self, losses: Sequence[float]) -> float:
-        """Returns several objectives' losses as one number: their mean by weight."""
+        """Returns the losses of several objectives as one number, their weighted mean."""
         weights = [self.file.weights.get(column, 1.0) for column in self.file.objectives]
         return math.fsum(w * one for w, one in zip(weights, losses, strict=True)) / math.fsum(weights)
 
@@ -112,14 +112,14 @@ class Scale:
     def _of(self, rows: Rows, column: str, workload: str, seed: int) -> float:
         ours, theirs = (value(one[workload, seed], column) for one in (rows, self.baseline))
         if ours is None or theirs is None:
-            # A number that the baseline has and this run lacks: no transfer of the class ended, at least.
+            # This run lacks a number of the baseline, for example because no transfer of the class ended.
             return math.inf
-        # Zero has no multiples: none is as good as the baseline, each one more is worse.
+        # There are no multiples of zero: 0 equals the baseline, and each additional one is worse.
         ratio = ours / theirs if theirs else 1 + ours
         return ratio if self.file.objectives[column] == "least" else 2 - ratio
 
     def broken(self, rows: Rows, seeds: Sequence[int]) -> dict[str, float]:
-        """Returns by how much each limit is exceeded: 0 or less where it holds."""
+        """Returns the excess over each limit: 0 or less if the limit holds."""
         return {
             f"{column} {rule}": excess
             for column, limit in self.file.limits.items()

@@ -1,8 +1,8 @@
-"""Which setting to run next. Optuna's samplers decide; nothing is run here.
+"""Choice of the next setting to run, by Optuna's samplers. This module runs nothing.
 
-The same file gives the same questions in the same order, whatever the answers' times: settings are asked for
-in rounds of a fixed size, and a round is told in the order in which it was asked. So a search that was
-interrupted goes on by being asked again, with the answers that the store has.
+The same file gives the same questions in the same order, regardless of how long answers take: settings are
+requested in rounds of a fixed size, and a round's losses are reported in the order of the requests. An
+interrupted search therefore continues when it is started again and reads the answers from the store.
 """
 
 from __future__ import annotations
@@ -20,21 +20,21 @@ if TYPE_CHECKING:
     import optuna
 
 ROUND = 4
-"""Settings that are asked for before the first of them is told."""
+"""Number of settings requested before the first loss is reported."""
 _STARTUP = 8
-"""Settings that are drawn at random before the sampler models anything."""
+"""Number of random settings before the sampler uses its model."""
 _DUPLICATES = 20
-"""Draws in a row that were there before, after which the nearest new setting is taken."""
+"""Number of consecutive repeated draws after which the nearest new setting is taken."""
 
 
 class Search:
-    """Asks for settings, and is told their losses."""
+    """A search with an ask-and-tell interface: it returns settings, and receives their losses."""
 
     def __init__(self, space: Space, objectives: int, seed: int, most: int) -> None:
-        """Sets up a search. `most`: how many settings can be afforded; a space that has no more is gone
-        through in order.
+        """Sets up a search. `most`: number of settings that the budget allows; a space with at most that many
+        is searched in order.
 
-        Raises UnavailableError where Optuna is not installed.
+        Raises UnavailableError if Optuna is not installed.
         """
         library = _optuna()
         self._space = space
@@ -44,7 +44,7 @@ class Search:
             directions=["minimize"] * objectives,
             sampler=sampler,
         )
-        # Of its own, because a study of several objectives has no pruner.
+        # A separate study, because a study with several objectives cannot have a pruner.
         self._early: optuna.Study = library.create_study(
             pruner=library.pruners.MedianPruner(n_startup_trials=_STARTUP)
         )
@@ -55,7 +55,7 @@ class Search:
         self._order: list[dict[str, object]] = []
 
     def ask(self) -> list[dict[str, object]]:
-        """Returns the next round: settings that were never asked for. It is empty when there are no more."""
+        """Returns the next round of settings not requested before. It is empty when none are left."""
         found: list[dict[str, object]] = []
         while len(found) < ROUND:
             setting = self._next()
@@ -72,7 +72,7 @@ class Search:
             if key(setting) not in self._asked:
                 self._asked[key(setting)] = trial
                 return setting
-            # The sampler hears again what is known, and draws elsewhere.
+            # Repeating the known result makes the sampler draw elsewhere.
             self._tell(trial, *self._told.get(key(setting), (None, {})))
         for setting in self._nearest():
             trial = self._enqueued(setting)
@@ -105,8 +105,8 @@ class Search:
         return trial
 
     def _nearest(self) -> list[dict[str, object]]:
-        """Returns at most one new setting: a neighbour of the best, else of the next best and so on, else the
-        first of the space; in a small space always the first."""
+        """Returns at most one new setting: a neighbour of the best setting, else of the next best and so on,
+        else the first of the space. In a small space, it is always the first."""
         known = [setting for setting in self._order if self._loss(setting) < math.inf]
         for setting in [] if self._is_small else sorted(known, key=self._loss):
             for near in self._space.neighbours(setting):
@@ -121,8 +121,8 @@ class Search:
         return math.fsum(losses)
 
     def is_dropped(self, setting: Mapping[str, object], loss: float) -> bool:
-        """Returns whether Optuna's median pruner gives up a setting after its first runs, which had `loss`.
-        If so, the sampler is told."""
+        """Returns whether Optuna's median pruner drops a setting after its first runs, which had `loss`. If
+        so, also reports this to the sampler."""
         trial = self._early.ask()
         trial.report(loss, 0)
         if not trial.should_prune():
@@ -136,7 +136,7 @@ class Search:
     def tell(
         self, setting: Mapping[str, object], losses: Sequence[float] | None, broken: Mapping[str, float]
     ) -> None:
-        """Records what came of a setting. Without losses, the setting is impossible or was dropped early."""
+        """Records the result of a setting. Without losses, the setting is impossible or was dropped early."""
         known = None if losses is None or not all(map(math.isfinite, losses)) else list(losses)
         self._told[key(setting)] = (known, dict(broken))
         self._tell(self._asked[key(setting)], known, broken)
@@ -153,7 +153,7 @@ class Search:
 
 
 def front(losses: Mapping[str, Sequence[float]]) -> list[str]:
-    """Returns the names of those that no other is better than in every objective, in the order given."""
+    """Returns the names that no other name beats in every objective (Pareto front), in the given order."""
 
     def beaten(one: Sequence[float], by: Sequence[float]) -> bool:
         return all(b <= a for a, b in zip(one, by, strict=True)) and any(

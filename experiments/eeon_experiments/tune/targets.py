@@ -1,4 +1,4 @@
-"""Knobs that change nothing, or that the target lacks: found before the first run. Pure."""
+"""Detection, before the first run, of knobs that have no effect or that the target lacks. Pure functions."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ _QUANTUM = "is a weight of a queue; {target} has strict priority only"
 
 
 def told(run: Run) -> object:
-    """Returns what the engine and the switches are told: the same for two runs that cannot differ."""
+    """Returns the input of the engine and the switches, which is equal for two runs that cannot differ."""
     settings, topology, config = run.parts()
     return spec_of(settings, topology, config, 0), plan.intended(topology, config, Duration(TICK_PS))
 
 
 def lacking(tune: Tune) -> Iterator[Problem]:
-    """Yields knobs that no configuration of the target has, whatever their values."""
+    """Yields knobs that no configuration of the target has, regardless of their values."""
     target = tune.file.target
     for knob in tune.space.knobs:
         for path in knob.paths:
@@ -50,7 +50,7 @@ def _rule(path: tuple[str, ...], target: str) -> str:
 
 
 def refused(tune: Tune, knob: Knob, value: str, run: Run) -> Iterator[Problem]:
-    """Yields what the target says against a configuration with this value of a knob."""
+    """Yields the target's objections to a configuration with this value of a knob."""
     _, topology, config = run.parts()
     for problem in _against(tune.file.target, config, topology):
         yield tune.document.problem(
@@ -72,6 +72,6 @@ def _against(target: str, config: FabricConfig, topology: Topology) -> list[Prob
 
 
 def _database(switch: Switch) -> Database:
-    """Returns a CONFIG_DB with the ports of the switch, so that an export knows their queues."""
+    """Returns a CONFIG_DB with the switch's ports, so that an export can check their queues."""
     last = max(port.number for port in switch.ports)
     return Database("tune", {"PORT": {f"Ethernet{number}": {} for number in range(last)}})

@@ -1,8 +1,8 @@
-"""A running fabric as where a search begins: what its ports are set to, and how much its hosts send.
+"""A running fabric as the baseline of a search: the settings of its ports, and the load of its hosts.
 
-Buffer, AQM and EEE of every port are read back over P4Runtime; everything else that the switches hold has to
-be as the tune file's `base` says. The load is what came in by the ports to hosts between two readings of the
-counters, or in a range that Prometheus has kept of the exporter's metrics. Only `read` talks to switches.
+Buffer, AQM and EEE of every port are read over P4Runtime; all other state of the switches must match the tune
+file's `base`. The load is the traffic received on host-facing ports between two readings of the counters, or
+in a range of the exporter's metrics from Prometheus. Only `read` connects to switches.
 """
 
 from __future__ import annotations
@@ -38,15 +38,15 @@ from eeon_experiments.tune.files import Tune
 METRIC = "eeon_port_received_bytes_total"
 _DATA = "data"
 _PAYLOAD = Fraction(1460, 1514)
-"""Payload's share of a full frame without FCS; nearly all bytes of data are in full frames."""
+"""Share of payload in a full frame without FCS; nearly all data bytes are in full frames."""
 _BYTES_OF_RANGE = 50_000_000
 _DECIMALS = 9
-"""Decimals of a probability, which the switch has as a slope of 49 bits."""
+"""Number of decimals of a probability, which the switch has as a slope of 49 bits."""
 
 
 @dataclass(frozen=True)
 class Load:
-    """Payload that hosts sent, as a share of each one's link, over some seconds."""
+    """Payload that hosts sent, as a share of each host's link rate, over some seconds."""
 
     hosts: Mapping[str, float]
     seconds: float
@@ -57,7 +57,7 @@ class Load:
         return sum(self.hosts.values()) / len(self.hosts)
 
     def words(self) -> str:
-        """Returns text such as `Hosts send 37.00% of their links (h1 12.00% to h4 80.00%), over 10 s`."""
+        """Returns a text such as `Hosts send 37.00% of their links (h1 12.00% to h4 80.00%), over 10 s`."""
         low, high = (pick(self.hosts, key=self.hosts.__getitem__) for pick in (min, max))
         return (
             f"Hosts send {self.mean:.2%} of their links ({low} {self.hosts[low]:.2%} to {high} "
@@ -67,7 +67,7 @@ class Load:
 
 @dataclass(frozen=True)
 class Today:
-    """What was read: `config` lays every port's settings over a configuration, `ports` says them in words."""
+    """The state read: `config` overlays every port's settings on a configuration; `ports` describes them."""
 
     config: Mapping[str, object]
     ports: Sequence[str]
@@ -76,15 +76,15 @@ class Today:
     tick: Duration
 
     def sentence(self) -> str:
-        """Returns what runs today as a sentence for people."""
+        """Returns a sentence about the settings and the load of today."""
         return f"What runs on {len(self.held)} switches: {'; '.join(self.ports)}. {self.load.words()}."
 
 
 async def read(topology: Topology, targets: Targets, wait: Duration, kept: Path | None) -> Today:
-    """Reads every switch, and once more after `wait`, or the load from Prometheus' answer in `kept`.
+    """Reads every switch, and again after `wait`, or reads the load from Prometheus' answer in `kept`.
 
-    Raises FabricError for a switch that does not answer or does not fit the topology, and for counters that
-    stand still; InputError or DataNotFound for `kept`.
+    Raises FabricError if a switch does not answer or does not match the topology, or if counters do not
+    advance; InputError or DataNotFound for `kept`.
     """
     load = None if kept is None else of_range(topology, kept)
     first = await _observed(topology, targets, Wanted(entries=True, counters=load is None))
@@ -106,9 +106,9 @@ async def _observed(topology: Topology, targets: Targets, wanted: Wanted) -> Fab
 def configuration(
     topology: Topology, held: Mapping[str, Sequence[Entry]], tick: Duration
 ) -> tuple[dict[str, object], list[str]]:
-    """Returns profiles for what ports hold, attached to each port, and the same in words.
+    """Returns profiles for the ports' settings, attached to each port, and their description in words.
 
-    Raises FabricError for a port without settings, or with an action that is not known here.
+    Raises FabricError for a port without settings, or with an unknown action.
     """
     ports: dict[str, dict[str, str]] = {}
     names: dict[str, dict[str, tuple[str, dict[str, object]]]] = {"queue": {}, "eee": {}}
@@ -152,7 +152,7 @@ def configuration(
 
 
 def _named(known: dict[str, tuple[str, dict[str, object]]], profile: dict[str, object]) -> str:
-    """Returns the name of an equal profile, or a new one's."""
+    """Returns the name of an equal profile, or the name of a new one."""
     return known.setdefault(json.dumps(profile), (f"today_{len(known) + 1}", profile))[0]
 
 
@@ -163,7 +163,7 @@ def _buffer(limit: Settings) -> dict[str, object]:
 
 
 def _aqm(aqm: Settings, rate: DataRate) -> dict[str, object]:
-    """Returns the profile that means this at a port of this speed."""
+    """Returns the profile with this effect at a port of this speed."""
     match aqm:
         case port_settings.MarkThresholdSettings():
             l4s = {} if aqm.l4s_threshold == aqm.threshold else {"l4s_threshold": str(aqm.l4s_threshold)}
@@ -208,7 +208,7 @@ def _eee(eee: Settings) -> dict[str, object]:
 
 
 def of_counters(topology: Topology, first: FabricObservation, second: FabricObservation) -> Load:
-    """Returns what hosts sent between two readings. Raises FabricError when nothing came."""
+    """Returns the traffic that hosts sent between two readings. Raises FabricError if there was none."""
     counts = [
         {(one.switch, one.port): one.bytes for one in found.counters.received if one.packet_class == _DATA}
         for found in (first, second)
@@ -220,9 +220,9 @@ def of_counters(topology: Topology, first: FabricObservation, second: FabricObse
 
 
 def of_range(topology: Topology, path: Path) -> Load:
-    """Returns what hosts sent in Prometheus' answer to `query_range` for the exporter's bytes received.
+    """Returns the traffic that hosts sent, from Prometheus' answer to `query_range` for received bytes.
 
-    Raises DataNotFound without such a file, InputError for another content, FabricError when nothing came.
+    Raises DataNotFound without the file, InputError for invalid content, FabricError if there was no traffic.
     """
     sent: dict[tuple[str, int], float] = {}
     times: list[float] = []
@@ -231,7 +231,7 @@ def of_range(topology: Topology, path: Path) -> Load:
         last = samples[0][1]
         for moment, value in samples:
             times.append(moment)
-            # A counter that begins again after a restart.
+            # A counter restarts from zero after a restart of the switch.
             sent[at] = sent.get(at, 0.0) + (value - last if value >= last else value)
             last = value
     if not sent:
@@ -270,9 +270,9 @@ def _load(topology: Topology, sent: Mapping[tuple[str, int], float], seconds: fl
 
 
 def begun(tune: Tune, today: Today) -> Tune:
-    """Returns the search with `today` as its baseline, and with its load in every workload's drawn flows.
+    """Returns the search with `today` as its baseline, and with its load for every workload's random flows.
 
-    Raises InputError where no workload has a load that could be replaced.
+    Raises InputError if no workload has a load that could be replaced.
     """
     document, measured = tune.document, {}
     base = overlay.part(document, ("base",))
@@ -303,7 +303,7 @@ def _over(tune: Tune, value: dict[str, object]) -> Document:
 
 
 def check(run: Run, today: Today) -> None:
-    """Compares the baseline's whole plan with what switches hold. Raises FabricError with what differs."""
+    """Compares the baseline's whole plan with the switches' state. Raises FabricError if they differ."""
     _, topology, config = run.parts()
     wanted = with_defaults(intended(topology, config, today.tick), programs.load().schema())
     for name, entries in wanted.items():

@@ -1,4 +1,4 @@
-"""The whole: baseline, search, held-back seeds, a scan of each knob, and the answer."""
+"""The whole process: baseline, search, held-back seeds, a scan of each knob, and the answer."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from eeon_experiments.tune.search import Search, front
 
 _SHOWN_REASONS = 3
 _CHECK = "check"
-"""Name of a setting that is only checked."""
+"""Name of a setting that is only checked and not run."""
 
 
 @dataclass(frozen=True)
 class Tried:
-    """One setting of the search: its losses over the search's seeds, those of each workload alone, and the
-    limits that it breaks."""
+    """One setting of the search: its losses over the search's seeds, those of each single workload, and the
+    limits that it violates."""
 
     name: str
     setting: Setting
@@ -39,8 +39,8 @@ class Tried:
 
 @dataclass(frozen=True)
 class Judged:
-    """One setting on the held-back seeds. `numbers`: by workload and objective. `against`: how much better
-    than the baseline it is, as a share; `best_beats`: how much better than it the best found is."""
+    """One setting on the held-back seeds. `numbers`: by workload and objective. `against`: its improvement
+    over the baseline, as a share; `best_beats`: the improvement of the best found setting over it."""
 
     name: str
     words: str
@@ -54,8 +54,8 @@ class Judged:
 
 @dataclass(frozen=True)
 class Scanned:
-    """One knob around the best setting: values that were run with the held-back seeds, the loss of each
-    (infinite where a limit is broken or a run failed), and how it compares with the best."""
+    """One knob around the best setting: values that were run with the held-back seeds, their losses (infinite
+    if a limit is violated or a run failed), and how they compare with the best."""
 
     knob: Knob
     values: Sequence[object]
@@ -65,7 +65,7 @@ class Scanned:
 
     @property
     def sensitivity(self) -> float:
-        """How much the loss changes over the values that can be had, as a share of the baseline's."""
+        """The range of the loss over the possible values of the knob, as a share of the baseline's loss."""
         known = [one for one in self.losses if math.isfinite(one)]
         return max(known) - min(known) if known else 0.0
 
@@ -76,12 +76,12 @@ class Scanned:
 
 
 _Held = tuple[Scale, dict[int, float]]
-"""On the held-back seeds: what losses are against, and those of the best by seed."""
+"""For the held-back seeds: the scale of losses, and the best setting's losses by seed."""
 
 
 @dataclass(frozen=True)
 class Answer:
-    """What a search has found. `recommended`: a name of `judged`, or the baseline."""
+    """The result of a search. `recommended`: a name in `judged`, or the baseline."""
 
     tune: Tune
     tried: Sequence[Tried]
@@ -92,23 +92,23 @@ class Answer:
     scanned: Sequence[Scanned]
     configuration: Mapping[str, object]
     refused: Sequence[str]
-    """Why settings could not be run, in words, each once."""
+    """Distinct reasons why settings could not be run, in words."""
     dropped: int
-    """Settings that were dropped after their small form, or their first seed."""
+    """Number of settings that were dropped after their small form, or after their first seed."""
     search_runs: int
     runs: int
     cpu_seconds: float
     is_whole_grid: bool
     impossible: int
-    """Settings that the configuration's checks refuse, or of which a run failed."""
+    """Number of settings that the configuration's checks refuse, or with a failed run."""
 
     def of(self, name: str) -> Judged:
-        """Returns the setting of this name among `judged`."""
+        """Returns the setting with this name from `judged`."""
         return next(one for one in self.judged if one.name == name)
 
     def alone(self) -> dict[str, Tried]:
-        """Returns the setting that was best in the search for each workload alone; empty where there is one
-        workload."""
+        """Returns the setting that was best in the search for each single workload; empty if there is only
+        one workload."""
         held = [one for one in self.tried if not one.broken]
 
         def best(workload: str) -> Tried:
@@ -119,19 +119,19 @@ class Answer:
 
 @dataclass
 class Tuning:
-    """One search on one bench. `says` hears what is under way."""
+    """One search on one bench. `says` is called with messages about the progress."""
 
     tune: Tune
     bench: Bench
     says: Callable[[str], None] = lambda text: None
     compared: list[str] = field(default_factory=list)
-    """Names of rules that are held against the best."""
+    """Names of rules that are compared with the best setting."""
     _reasons: dict[str, int] = field(default_factory=dict)
     _tried: list[Tried] = field(default_factory=list)
     _dropped: int = 0
 
     def check(self) -> None:
-        """Checks everything that can be known without a run. Raises InputError with all that is wrong."""
+        """Checks everything that can be checked without a run. Raises InputError with all mistakes."""
         problems = list(targets.lacking(self.tune))
         self.bench.add(BASELINE, *([] if self.tune.held is None else [self.tune.held]))
         if self.tune.today is not None:
@@ -148,7 +148,7 @@ class Tuning:
             raise InputError({(one.place, one.key, one.rule): one for one in problems}.values())
 
     def run(self) -> Answer:
-        """Searches after `check`, and judges what was found. Raises InputError, or ReplayError where the
+        """Searches after `check`, and judges the found settings. Raises InputError, or ReplayError if the
         baseline fails."""
         file = self.tune.file
         cost = len(file.workloads) * len(file.seeds)
@@ -190,7 +190,7 @@ class Tuning:
         )
 
     def expected(self) -> int:
-        """Returns about how many runs it takes in all, as far as that is known."""
+        """Returns the approximate total number of runs, as far as it is known."""
         file = self.tune.file
         workloads, held = len(file.workloads), len(file.held_back)
         search = (self.tune.space.size() + 1) * workloads * len(file.seeds)
@@ -203,11 +203,11 @@ class Tuning:
         scanned = sum(min(len(knob.values), file.scan) for knob in self.tune.space.knobs)
         return search + (len(self.compared) + 2 + scanned) * workloads * held
 
-    # What is compared with.
+    # Alternatives.
 
     def _rules(self) -> None:
-        """Adds the rules that can be run here. Raises InputError where a rule of the file cannot."""
-        # Of the file's own baseline: what runs today has profiles of other names.
+        """Adds the rules that can be run here. Raises InputError if a rule of the file cannot."""
+        # With the file's own baseline: today's settings have profiles with other names.
         self.bench.add(_CHECK)
         settings, topology, config = self._run(_CHECK).parts()
         self.bench.forget(_CHECK)
@@ -220,18 +220,18 @@ class Tuning:
                 try:
                     self.bench.add(name, bench.candidate(self.tune), over)
                 except InputError:
-                    continue  # it does not fit what the file has beside it; nobody asked for it
+                    continue  # does not match the rest of the file; the user did not request it
                 found.append(name)
         self.compared = found
 
     def _run(self, name: str) -> Run:
         return self.bench.points(name, self.tune.file.seeds[0])[0].run
 
-    # What knobs may do.
+    # Effects of knobs.
 
     def _check_knob(self, knob: Knob) -> list[Problem]:
-        """Checks that each end of a range, and each choice, is possible beside the first or the last values
-        of the others, and that two of them differ in what the switches are told. Returns the problems; raises
+        """Checks that each end of a range, and each choice, is possible with the first or the last values of
+        the others, and that two of them give the switches different input. Returns the problems; raises
         InputError for a value that is not possible."""
         file = self.tune.file
         ends = (knob.values[0], knob.values[-1]) if knob.is_ordered else knob.values
@@ -262,8 +262,8 @@ class Tuning:
         return against[:1]
 
     def _checked(self, knob: Knob, value: object, end: int) -> Run | InputError:
-        """Returns a run with this value and the first (0) or last (-1) of the others, or why there is
-        none."""
+        """Returns a run with this value and the first (0) or last (-1) values of the other knobs, or the
+        error if there is none."""
         setting = {one.name: one.values[end] for one in self.tune.space.knobs} | {knob.name: value}
         for name, wanted in knob.when.items():
             setting[name] = wanted[0]
@@ -308,12 +308,12 @@ class Tuning:
     def _is_spent(self) -> bool:
         budget = self.tune.file.budget
         cost = len(self.tune.file.workloads) * len(self.tune.file.seeds)
-        # A run of a setting whose other seeds are not run any more leaves its part to others.
+        # The remaining seeds of a dropped setting are not run, and leave their budget to others.
         over = budget.runs is not None and self.bench.runs + cost > budget.runs
         return over or (budget.minutes is not None and self.bench.cpu_seconds >= 60 * budget.minutes)
 
     def _affordable(self, named: Mapping[str, Setting]) -> Sequence[str]:
-        """Returns as many names as the budget has runs for, all seeds of each."""
+        """Returns as many names as the budget allows, with all seeds of each."""
         cost = len(self.tune.file.workloads) * len(self.tune.file.seeds)
         runs = self.tune.file.budget.runs
         return list(named)[: None if runs is None else max(0, (runs - self.bench.runs) // cost)]
@@ -321,7 +321,7 @@ class Tuning:
     def _drop(
         self, search: Search, scale: Scale, names: Sequence[str], named: Mapping[str, Setting]
     ) -> list[str]:
-        """Runs the first seed alone, in the small form where there is one. Returns the names that the pruner
+        """Runs the first seed alone, in the small form if there is one. Returns the names that the pruner
         keeps."""
         seed = self.tune.file.seeds[0]
         found = self.bench.rows(names, [seed], small=bool(self.tune.file.small))
@@ -361,7 +361,7 @@ class Tuning:
         reasons = "; ".join(list(self._reasons)[:_SHOWN_REASONS])
         return f"no setting could be run to its end: {reasons or 'the budget has room for none'}"
 
-    # What held-back seeds say.
+    # Results on held-back seeds.
 
     def _needed(self, name: str, seeds: Sequence[int], *, small: bool = False) -> Rows:
         rows = self.bench.rows([name], seeds, small=small)[name]
@@ -372,7 +372,7 @@ class Tuning:
     def _judged(
         self, names: Sequence[str], best: Tried
     ) -> tuple[list[Judged], tuple[Scale, dict[int, float]]]:
-        """Judges settings on held-back seeds: baseline first, then the best, then the others."""
+        """Judges settings on held-back seeds: first the baseline, then the best, then the others."""
         file = self.tune.file
         found = self.bench.rows([BASELINE, *names], file.held_back)
         base = found[BASELINE]
@@ -400,7 +400,7 @@ class Tuning:
         return judged, (scale, of_best)
 
     def _together(self, scale: Scale, rows: Rows | str) -> dict[int, float]:
-        """Returns all objectives as one number by held-back seed; infinite for a setting whose runs fail."""
+        """Returns all objectives as one number by held-back seed; infinite if a run failed."""
         if isinstance(rows, str):
             return dict.fromkeys(self.tune.file.held_back, math.inf)
         return {seed: scale.together(scale.losses(rows, seed)) for seed in self.tune.file.held_back}
@@ -431,7 +431,7 @@ class Tuning:
                 if index != at:
                     self._add(name, setting)
             except InputError:
-                continue  # such as a minimum above the best setting's maximum
+                continue  # for example, a minimum above the best setting's maximum
             names[index] = name
         found = self.bench.rows(list(names.values()), self.tune.file.held_back)
         losses: list[float] = []
@@ -468,5 +468,5 @@ def _spread_over(count: int, most: int, at: int) -> list[int]:
 
 
 def _is_confirmed(best: Judged, same: float) -> bool:
-    """Returns whether the best beats the baseline on held-back seeds, too, and holds every limit there."""
+    """Returns whether the best also beats the baseline on held-back seeds, and holds every limit there."""
     return not best.broken and not best.failed and best.against.verdict(same) == "better"

@@ -1,6 +1,6 @@
-"""What hosts do in a run: applications in users' units, each a model that becomes the engine's JSON.
+"""The work of hosts in a run: applications in users' units, as models that convert to the engine's JSON.
 
-A new kind is a model with a `kind` of its own (see `base.Application`), added to `AnyApplication`.
+A new kind is a model with its own `kind` (see `base.Application`), added to `AnyApplication`.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class Workload(Strict):
     """Applications by name; also a list, each with a `name`, which is its `kind` unless given."""
 
     def broken(self, topology: Topology) -> list[Broken]:
-        """Returns what does not fit this fabric: (where, rule)."""
+        """Returns mismatches with this fabric: (place, rule)."""
         found: list[Broken] = []
         path: KeyPath = ("workload", "applications")
         for name, application in self.applications.items():
@@ -68,5 +68,5 @@ class Workload(Strict):
         return found
 
     def engine(self, topology: Topology, seed: int, start_jitter: Duration) -> list[ApplicationSpec]:
-        """Returns the applications as the engine reads them; `start_jitter` as in the run's settings."""
+        """Returns the applications in the engine's form; `start_jitter` is that of the run's settings."""
         return [one.engine(name, topology, seed, start_jitter) for name, one in self.applications.items()]

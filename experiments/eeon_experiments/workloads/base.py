@@ -1,4 +1,4 @@
-"""What all applications share."""
+"""The base of all applications."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from eeon_engine.json_types import ApplicationSpec
 
 Broken = tuple[KeyPath, str]
-"""A place below the application, and the rule that is broken there."""
+"""A place below the application, and the rule that is violated there."""
 
 Count = Annotated[int, Field(strict=True, ge=1, le=1_000_000)]
 CountOrNone = Annotated[int, Field(strict=True, ge=0, le=1_000_000)]
@@ -40,13 +40,13 @@ class Application(Strict):
     """TCP settings of this application's connections. Keys that are left out come from the run's `tcp`."""
 
     def broken(self, topology: Topology) -> Iterator[Broken]:
-        """Yields what does not fit this fabric."""
+        """Yields mismatches with this fabric."""
         yield from ()
 
     def engine(
         self, name: str, topology: Topology, seed: int, start_jitter: Duration = NO_JITTER
     ) -> ApplicationSpec:
-        """Returns the application as the engine reads it. `seed` and `start_jitter` are the run's."""
+        """Returns the application in the engine's form. `seed` and `start_jitter` are the run's."""
         spec = self._own(name, topology, seed)
         if start_jitter and spec["kind"] in ("coflows", "incast", "scatter_gather", "phases"):
             spec["start_jitter_ps"] = int(start_jitter)
@@ -59,12 +59,12 @@ class Application(Strict):
         return spec
 
     def _own(self, name: str, topology: Topology, seed: int) -> ApplicationSpec:
-        """Returns what its kind decides."""
+        """Returns the part that depends on the kind."""
         raise NotImplementedError
 
 
 def unknown_hosts(names: Iterable[tuple[KeyPath, str]], topology: Topology) -> Iterator[Broken]:
-    """Yields names that do not belong to hosts of the fabric."""
+    """Yields a problem for each name that is not a host of the fabric."""
     for path, name in names:
         if name not in topology.hosts:
             near = did_you_mean(name, topology.hosts)
@@ -73,6 +73,6 @@ def unknown_hosts(names: Iterable[tuple[KeyPath, str]], topology: Topology) -> I
 
 
 def differ(first: str, second: str, path: KeyPath) -> Iterator[Broken]:
-    """Yields a problem where both hosts are the same: a host does not send to itself."""
+    """Yields a problem if both hosts are the same: a host does not send to itself."""
     if first == second:
         yield path, "the two hosts must not be the same"

@@ -1,4 +1,4 @@
-"""Files of flows: distributions of their sizes, and lists of them."""
+"""Files of flows: distributions of flow sizes, and lists of flows."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _COLUMNS = ["source", "destination", "bytes", "start"]
 _MATRIX_COUNTS = ("Nodes", "Connections", "Triggers", "Failures")
 
 _MAX_EXPONENT = 30
-"""Exponent of a time: the engine takes none so long in any unit, and thousands of digits take long."""
+"""Maximum exponent of a time: larger ones exceed the engine's range in any unit, and are slow to parse."""
 
 _Lines = list[tuple[int, str]]
 """Lines that are neither empty nor comments, with their numbers."""
@@ -34,7 +34,7 @@ def shipped_sizes() -> list[str]:
 
 
 def shipped_points(name: str) -> list[list[float]]:
-    """Returns the points of a distribution that ships. Raises ValueError when there is none of this name."""
+    """Returns the points of a distribution that ships. Raises ValueError if there is none with this name."""
     known = shipped_sizes()
     if name not in known:
         raise ValueError(
@@ -45,9 +45,9 @@ def shipped_points(name: str) -> list[list[float]]:
 
 
 def read_points(path: Path) -> list[list[float]]:
-    """Reads the points of a cumulative distribution, `bytes probability` a line, as bytes and shares up to 1.
+    """Reads a cumulative distribution, `bytes probability` per line, as points of bytes and shares up to 1.
 
-    Probabilities are fractions that end at 1, or percent that end at 100. `#` begins a comment. Raises
+    Probabilities are fractions that end at 1, or percentages that end at 100. `#` begins a comment. Raises
     ValueError with the line.
     """
     points: list[list[float]] = []
@@ -82,22 +82,22 @@ def read_points(path: Path) -> list[list[float]]:
         raise ValueError(
             f"ends at {last}{'%' if percent else ''}; a distribution ends at 1, or at 100 percent"
         )
-    # Sums of probabilities end beside 1 by rounding.
+    # Because of rounding, sums of probabilities may not end exactly at 1.
     return [[size, min(share / last, 1.0)] for size, share in points]
 
 
 def read_list(path: Path) -> list[dict[str, object]]:
-    """Reads the flows of a file in one of three forms, told apart by the first line that is not empty or a
+    """Reads the flows of a file in one of three formats, recognized by the first line that is not empty or a
     comment.
 
-    * CSV: source, destination, bytes, start, with these names in the first line or without. `start` is a time
+    * CSV: source, destination, bytes, start; a first line with these names is optional. `start` is a time
       with its unit, or seconds.
-    * `flow.txt` of HPCC's simulator: how many flows there are, then `source destination class port bytes
-      seconds` a line.
-    * A connection matrix (`.cm`) of htsim: `Nodes N`, `Connections N`, then `source->destination start T
-      size S` a line, with T in picoseconds.
+    * `flow.txt` of HPCC's simulator: the number of flows, then `source destination class port bytes seconds`
+      on each line.
+    * A connection matrix (`.cm`) of htsim: `Nodes N`, `Connections N`, then `source->destination start T size
+      S` on each line, with T in picoseconds.
 
-    Hosts of the last two are numbers from 0. Class, port, `id` and `prio` are not used. Raises ValueError
+    In the last two, hosts are numbers from 0. Class, port, `id` and `prio` are ignored. Raises ValueError
     with the line.
     """
     flows: list[dict[str, object]] = []
@@ -149,7 +149,7 @@ def _flow_txt(lines: _Lines) -> Iterator[_Flow]:
     _check_count(counted, told)
     found = 0
     for number, line in lines[1:]:
-        # HPCC reads no further than it counts; its own file has a remark there.
+        # HPCC reads no lines beyond its count; its own file has a remark there.
         if found == told and not line[0].isdecimal():
             break
         *whole, start = line.split()
@@ -209,7 +209,7 @@ def _check_found(line: int, told: int, found: int) -> None:
 
 
 def _picoseconds(text: str) -> int:
-    """Returns a time with its unit, or seconds, in picoseconds."""
+    """Returns a time, given with its unit or in seconds, in picoseconds."""
     try:
         seconds = Decimal(text)
     except InvalidOperation:

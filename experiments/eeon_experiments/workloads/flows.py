@@ -1,5 +1,5 @@
-"""Flows whose sizes come from a distribution and whose times from a load, or from a list: for the slowdown of
-each class of size."""
+"""Flows whose sizes come from a distribution and whose times come from a load, or both from a list: for
+slowdowns by size class."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ class Sizes(Strict):
         return self
 
     def engine(self) -> SizesSpec:
-        """Returns the sizes as the engine reads them."""
+        """Returns the sizes in the engine's form."""
         if self.exponential is not None:
             return {"exponential": {"mean_bytes": float(self.exponential)}}
         if self.lognormal is not None:
@@ -98,7 +98,7 @@ class LognormalGaps(Strict):
 
 
 def _gaps(value: object) -> object:
-    """Refuses in one line what neither of the two is."""
+    """Refuses any other value in a single line."""
     sigma = value.get("lognormal") if isinstance(value, dict) and len(value) == 1 else None
     if value in ("poisson", "fixed") or (isinstance(sigma, int | float) and 0 <= sigma <= 4):
         return value
@@ -175,8 +175,8 @@ class Flows(Application):
         return self
 
     def broken(self, topology: Topology) -> Iterator[Broken]:
-        """Yields hosts and leaves that do not exist, a load that the leaves' uplinks cannot carry, and times
-        that leave nothing to measure."""
+        """Yields hosts and leaves that do not exist, a load that exceeds the leaves' uplinks, and times that
+        leave nothing to measure."""
         leaves = racks(topology)
         if self.rack is not None and self.rack not in leaves:
             yield ("rack",), f"topology {topology.name} has no leaf of that name; it has {', '.join(leaves)}"
@@ -190,7 +190,7 @@ class Flows(Application):
             yield (key,), f"leaves nothing to measure of a duration of {self.duration}; make it shorter"
 
     def _unknown_host(self, topology: Topology) -> str:
-        """Names the first flow with an end that is not a host; empty where there is none."""
+        """Returns a message about the first flow with an end that is not a host; empty if there is none."""
         names = list(topology.hosts)
         for number, one in enumerate(self.listed or (), 1):
             for end in (one.source, one.destination):
@@ -208,7 +208,7 @@ class Flows(Application):
         return ""
 
     def _beyond_uplinks(self, topology: Topology) -> Iterator[Broken]:
-        """Yields the first leaf whose uplinks carry less than its hosts send over them in the mean."""
+        """Yields the first leaf whose hosts send, on average, more over its uplinks than these can carry."""
         leaves = racks(topology)
         if self.load is None or self.pattern == "permutation" or len(leaves) < 2:
             return

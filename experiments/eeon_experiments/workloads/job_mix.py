@@ -1,20 +1,19 @@
-"""Small jobs that arrive at random and keep a cluster's cores busy to a given share: `kind: job_mix`.
+"""Small jobs that arrive at random and keep a given share of a cluster's cores busy: `kind: job_mix`.
 
-A mix becomes the jobs of one MapReduce application. Arrivals are a Poisson process over the time `arrivals`,
-given that exactly as many jobs come as the load asks for: that number of uniform times, in order, counted
-from the first. Kinds come in their shares, as exactly as whole jobs allow, in random order. So each seed
-offers the same load, at other times.
+A mix is converted to the jobs of one MapReduce application. Arrivals are a Poisson process over the time
+`arrivals`, conditioned on the number of jobs that the load requires: that many uniform times, in order,
+counted from the first. The kinds have their shares, as exactly as whole jobs allow, in random order. Each
+seed thus offers the same load at other times.
 
     jobs = load * workers * cores * arrivals / mean core time of a job, at least one of each kind
 
-The load is the share of all cores that work while jobs arrive; what runs on after the last one came is not in
-it. A core works for a task from its start to its end, but for the times that the task reads, fetches or
-writes.
+The load is the share of all cores that work while jobs arrive; work after the last arrival is not included. A
+core works for a task from its start to its end, except while the task reads, fetches or writes.
 
-Sources: EEE-MapReduce paper, tables II and III (10 maps and 1 reduce a job, 64 MB blocks; Terasort, Search
+Sources: EEE-MapReduce paper, tables II and III (10 maps and 1 reduce per job, 64 MB blocks; Terasort, Search
 and Index one third each, 640 MB of input; 40 % load), thesis section 4.2.2 and table 4.2. Cycles are MRPerf's
 (Wang et al., MASCOTS 2009): its Search and Index are Terasort with less output, and Search's map takes 4 to
-400 cycles a byte, drawn evenly on a logarithmic scale, of which 40, Terasort's own, is the middle.
+400 cycles per byte, log-uniformly distributed, of which 40, Terasort's own, is the median.
 """
 
 from __future__ import annotations
@@ -46,12 +45,12 @@ Share = Annotated[int, Field(strict=True, ge=0, le=1000)]
 
 @dataclass(frozen=True)
 class Benchmark:
-    """One kind of job: what it makes of each byte of its input, and what that costs."""
+    """One kind of job: its output per byte of input, and the cost."""
 
     shuffle_ratio: Fraction
-    """Bytes of all maps' output."""
+    """Bytes of all maps' output, per byte of input."""
     output_ratio: Fraction
-    """Bytes that the reducers write."""
+    """Bytes that the reducers write, per byte of input."""
     cost: CostSpec
     """Cycles."""
 
@@ -85,7 +84,7 @@ class JobMix(Cluster):
     """Number of cores per worker. The papers' nodes have two processors with two cores."""
 
     def broken(self, topology: Topology) -> Iterator[Broken]:
-        """Yields a load that no mix can have, and what the cluster finds."""
+        """Yields a load that no mix can have, and the cluster's problems."""
         yield from super().broken(topology)
         if not any(self.shares.values()):
             yield ("shares",), "all are zero: no job would ever arrive"
@@ -97,12 +96,12 @@ class JobMix(Cluster):
             )
 
     def counts(self, topology: Topology) -> dict[str, int]:
-        """Returns how many jobs of each kind arrive."""
+        """Returns the number of arriving jobs of each kind."""
         wanted, total = self._wanted(topology), sum(self.shares.values())
         return {name: max(1, round(wanted * share / total)) for name, share in self.shares.items() if share}
 
     def core_seconds(self, name: str) -> float:
-        """Returns the core seconds of all tasks of a job of this kind, without their noise."""
+        """Returns the core seconds of all tasks of a job of this kind, without noise."""
         benchmark = BENCHMARKS[name]
         cost = benchmark.cost
         read = self.maps * int(self.block)

@@ -1,4 +1,4 @@
-"""Hadoop jobs, after MRPerf (Wang et al., MASCOTS 2009): docs/models/mapreduce.md has the model."""
+"""Hadoop jobs, after MRPerf (Wang et al., MASCOTS 2009); docs/models/mapreduce.md describes the model."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ COSTS: dict[str, CostSpec] = {
         "map_cycles_per_byte": 40,
         "sort_cycles_per_byte": 44,
         "merge_cycles": 1e9,
-        # It names 4.8e9 for the end of a map, but the call that would spend them is commented out.
+        # It defines 4.8e9 for the end of a map, but the call that would use it is commented out.
         "wrapup_cycles": 0.0,
         "reduce_start_cycles": 6e9,
         "reduce_cycles_per_byte": 90,
@@ -68,7 +68,7 @@ class Cost(Strict):
     """Cycles of a reducer per byte that it received."""
 
     def engine(self) -> CostSpec:
-        """Returns the cost as the engine reads it."""
+        """Returns the cost in the engine's form."""
         return {
             "startup_cycles": self.startup_cycles,
             "map_cycles_per_byte": self.map_cycles_per_byte,
@@ -107,7 +107,7 @@ class Job(Strict):
     """CPU work: the name of a profile, or its values."""
 
     def engine(self, name: str) -> JobSpec:
-        """Returns the job as the engine reads it."""
+        """Returns the job in the engine's form."""
         return {
             "name": name,
             "arrival_ps": int(self.arrival),
@@ -144,7 +144,7 @@ class Locality(Strict):
 
 
 class Cluster(Application):
-    """A Hadoop cluster: its hosts and settings. Jobs are what subclasses add."""
+    """A Hadoop cluster: its hosts and settings. Subclasses add jobs."""
 
     workers: Annotated[list[str], Field(min_length=1)] | None = None
     """The hosts of the cluster. The default is all hosts of the fabric."""

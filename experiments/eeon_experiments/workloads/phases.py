@@ -1,4 +1,4 @@
-"""Ranks that compute, send to each other and wait for each other, in the manner of the NAS kernels."""
+"""Ranks that compute, send to each other and wait for each other, like the NAS kernels."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Step(Strict):
         return self
 
     def broken(self, ranks: int) -> str | None:
-        """Returns what does not fit that number of ranks, if anything."""
+        """Returns the first mismatch with that number of ranks, or None."""
         if self.grid is not None and prod(self.grid) != ranks:
             shape = " x ".join(map(str, self.grid))
             return f"a grid of {shape} has not as many places as there are ranks, {ranks}"
@@ -62,7 +62,7 @@ class Step(Strict):
         return None
 
     def count(self, ranks: int) -> int:
-        """Returns at most how many messages the step has."""
+        """Returns an upper limit of the number of messages in the step."""
         each = {"all_to_all": ranks - 1, "torus": 2 * len(self.grid or ())}
         return ranks * each.get(self.pattern, 1)
 
@@ -76,7 +76,7 @@ class Step(Strict):
         distance = self.distance or 0
         match self.pattern:
             case "all_to_all":
-                # From the next rank on, so that not all begin with the same receiver.
+                # Each rank starts with the next one, so that not all begin with the same receiver.
                 yield from ((rank + ahead) % ranks for ahead in range(1, ranks))
             case "exchange":
                 yield rank ^ distance
@@ -116,7 +116,7 @@ class Phases(Application):
     """One connection per pair of ranks, or a new one per message."""
 
     def broken(self, topology: Topology) -> Iterator[Broken]:
-        """Yields hosts that do not exist or are named twice, too few, and patterns that do not fit them."""
+        """Yields hosts that do not exist or are named twice, too few ranks, and unsuitable patterns."""
         names = self.ranks or list(topology.hosts)
         yield from unknown_hosts(((("ranks", index), name) for index, name in enumerate(names)), topology)
         for before, name in pairwise(sorted(names)):

@@ -1,4 +1,4 @@
-"""Queries that one host of another rack gathers from its whole rack: partition and aggregate."""
+"""Queries: a host of another rack gathers responses from its whole rack (partition and aggregate)."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class ScatterGather(Application):
     """Number of queries per client. It may be left out for an application in the background."""
 
     def broken(self, topology: Topology) -> Iterator[Broken]:
-        """Yields hosts that do not exist, racks of one host, and queries without end."""
+        """Yields hosts that do not exist, racks with one host, and unlimited queries in the foreground."""
         clients = enumerate(self.clients or [])
         yield from unknown_hosts(((("clients", index), name) for index, name in clients), topology)
         leaves = racks(topology).values()

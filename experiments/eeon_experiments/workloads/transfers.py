@@ -30,9 +30,9 @@ if TYPE_CHECKING:
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 
 POISSON_FRAME_BYTES = (62, 9014)
-"""Those of `FRAME_BYTES` in the engine's `workload`."""
+"""Limits of a frame; `FRAME_BYTES` in the engine's `workload`."""
 _ROUNDING = 1e-9
-"""By which loads that add up to all of a link may be more than that."""
+"""Tolerance of the sum of loads over the whole link rate."""
 
 
 class Transfer(Strict):
@@ -72,7 +72,7 @@ class CoflowFile(Strict):
     """Factor applied to the speed of arrivals."""
 
     def read(self, path: Path, topology: Topology) -> dict[str, object]:
-        """Returns the coflows by name, as a workload has them. Raises CoflowError."""
+        """Returns the coflows by name, in the form of a workload. Raises CoflowError."""
         hosts = list(topology.hosts)
         dealt = map_racks([host.leaf for host in topology.hosts.values()])
         found: dict[str, object] = {}
@@ -110,7 +110,7 @@ class Coflows(Application):
 
     @property
     def sets(self) -> dict[str, Coflow]:
-        """The coflows; those of a file have taken its place (`resolve`)."""
+        """The coflows; `resolve` has replaced a file with its coflows."""
         assert isinstance(self.coflows, dict), "a file has been read"
         return self.coflows
 
@@ -201,7 +201,7 @@ class Rpc(Application):
         return self
 
     def broken(self, topology: Topology) -> Iterator[Broken]:
-        """Yields hosts that do not exist, pairs of one host, and questions without end."""
+        """Yields hosts that do not exist, pairs of one host, and unlimited requests in the foreground."""
         if not self.background:
             yield ("background",), "must be true: questions are asked until the other applications end"
         for index, (client, server) in enumerate(self.pairs or []):
@@ -256,7 +256,7 @@ class Poisson(Application):
     """Time for which frames are sent."""
 
     def broken(self, topology: Topology) -> Iterator[Broken]:
-        """Yields hosts that do not exist, send to themselves, or more than their links take, and TCP."""
+        """Yields hosts that do not exist, send to themselves, or exceed their links, and TCP settings."""
         if self.tcp is not None:
             yield ("tcp",), "means nothing for UDP frames; leave it out"
         loads: defaultdict[str, float] = defaultdict(float)
