@@ -1,6 +1,6 @@
 """Claims Q1 to Q5: AQM alone (experiment `aqm`, chapter 5 of the E-EON thesis).
 
-Runtime and throughput are compared with DropTail on shallow buffers, delay with DropTail of the same depth
+Runtime and throughput are compared with DropTail on shallow buffers, delay with DropTail at the same depth
 (5.2.1).
 """
 

@@ -27,7 +27,7 @@ _CODEL = {
 }
 _NAMES = {"newreno": "TCP (dropped, not marked)", "ecn": "TCP-ECN", "dctcp": "DCTCP"}
 _SHALLOW = {"buffer": "shallow", "transport": "plain", "queue": "drop_tail"}
-"""Plain TCP on DropTail: no AQM, so none whose ECN could be off."""
+"""Plain TCP on DropTail. It has no AQM, so there is no variant with ECN off."""
 _PAPER: dict[str, dict[tuple[str, str], Rule]] = {
     "aqm-autored": {
         ("throughput", "shallow"): paper(0.7, "100 µs, -30 %"),
@@ -43,7 +43,7 @@ _PAPER: dict[str, dict[tuple[str, str], Rule]] = {
         ("latency", "deep"): paper(0.65, "500 µs/20 ms, -25 % shallow, -35 % deep"),
     },
 }
-"""What claims Q1, Q2 and Q4 name, by figure, number and buffer."""
+"""The numbers in claims Q1, Q2 and Q4, by figure, number and buffer."""
 
 
 def drawings(runs: Runs) -> list[Drawing]:
@@ -91,7 +91,7 @@ def drawings(runs: Runs) -> list[Drawing]:
 
 
 def label(queue: str) -> str:
-    """Returns a queue's setting as an axis shows it."""
+    """Returns the label of a queue's setting on an axis."""
     if queue in _FIXED:
         return queue.removeprefix("red_").replace("_", "/")
     return _CODEL.get(queue) or delay_label(queue)

@@ -1,6 +1,6 @@
-"""C2, C4, C5 and C6: what the short-and-fat paper says of commercial traffic (Crisan et al., HotI 2011).
+"""C2, C4, C5 and C6: the short-and-fat paper's claims on commercial traffic (Crisan et al., HotI 2011).
 
-The completion of queries is compared seed by seed, each setting with its like under the same TCP.
+Query completion times are compared seed by seed, and each setting with its counterpart under the same TCP.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ _WORSE = (0.65, 6.22)
 
 
 def at(tcp: str, queue: str, pfc: str) -> Point:
-    """Returns a point with what is assumed of the unknowns."""
+    """Returns a point with the assumed values of the unknowns."""
     return {"tcp": tcp, "queue": queue, "pfc": pfc, "unknown": None}
 
 
 def by_pfc(results: Results, tcp: str, queue: str) -> Spread:
-    """Returns by how much PFC changes the mean query. Raises Missing."""
+    """Returns the change of the mean query time by PFC. Raises Missing."""
     return change(results, _QUERY, at(tcp, queue, "headroom"), at(tcp, queue, "off"))
 
 
@@ -55,7 +55,7 @@ def _c2(results: Results) -> Checks:
 
 
 def _mean_over(results: Results, points: list[Point]) -> Spread:
-    """Returns the mean of the mean queries of several points, by seed. Raises Missing."""
+    """Returns the mean of several points' mean query times, by seed. Raises Missing."""
     found = [by_seed(results, _QUERY, point) for point in points]
     seeds = set.intersection(*(set(one) for one in found))
     return Spread.of([sum(one[seed] for one in found) / len(found) for seed in sorted(seeds)])

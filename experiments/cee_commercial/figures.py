@@ -1,4 +1,4 @@
-"""Queries under each TCP and queue, with and without PFC, and what the notes leave unsaid."""
+"""Queries with each TCP and queue, with and without PFC, and the settings that the notes leave open."""
 
 from __future__ import annotations
 

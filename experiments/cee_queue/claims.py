@@ -1,4 +1,4 @@
-"""C1 and C3: what the short-and-fat paper says of one hot spot (Crisan et al., HotI 2011)."""
+"""C1 and C3: the short-and-fat paper's claims on one hot spot (Crisan et al., HotI 2011)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from eeon_experiments.results import Results, Value
 _EPISODES = ("episode", "short_episode")
 _LONG = {"second": 250_000_000, "tenth": 25_000_000}
 _LEAST_LEVEL, _LEAST_FALLS, _LEAST_SHARE = 0.8, 3, 0.4
-# Payload of a full frame with everything that it takes on the wire.
+# Payload rate of full frames, including all overhead on the wire.
 _PAYLOAD_BPS = 10e9 * 1460 / 1538
 
 
@@ -55,14 +55,14 @@ def _c1(results: Results) -> Checks:
 
 
 def first_share(row: Mapping[str, Value], case: str) -> float | None:
-    """Returns the share of the link that the first flow to end had until then; None where none has ended."""
+    """Returns the first finished flow's share of the link until its end; None if none has finished."""
     told = row.get("coflow_completions_json")
     ended = [seconds for seconds in json.loads(told).values() if seconds] if isinstance(told, str) else []
     return 8 * _LONG[case] / min(ended) / _PAYLOAD_BPS if ended else None
 
 
 def largest_share(results: Results, case: str, queue: str, pfc: str) -> Spread:
-    """Returns the share of the link that the first flow to end had until then, over seeds. Raises Missing."""
+    """Returns the first finished flow's share of the link until its end, over seeds. Raises Missing."""
     rows = results.select(case=case, tcp="newreno", queue=queue, pfc=pfc, unknown=None).finished
     shares = [one for row in rows if (one := first_share(row, case)) is not None]
     if not shares:

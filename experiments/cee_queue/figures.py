@@ -1,4 +1,4 @@
-"""The shape of a hot spot's queue, and what the first flow to end has had of the link."""
+"""The shape of a hot spot's queue, and the first finished flow's share of the link."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""C7: what the short-and-fat paper says of scientific traffic (Crisan et al., HotI 2011)."""
+"""C7: the short-and-fat paper's claim on scientific traffic (Crisan et al., HotI 2011)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _RUNTIME = "runtime_seconds"
 
 
 def benchmarks(results: Results) -> tuple[str, ...]:
-    """Returns all five benchmarks, or the three that the quick form has."""
+    """Returns all five benchmarks, or the three in the quick form."""
     return BENCHMARKS if results.select(benchmark=list(BENCHMARKS[3:])).rows else BENCHMARKS[:3]
 
 

@@ -1,4 +1,4 @@
-"""How long the benchmarks take under each queue, with and without PFC."""
+"""The runtimes of the benchmarks with each queue, with and without PFC."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """E1 to E10: claims of the EEE-MapReduce paper and of E-EON thesis chapter 4 on EEE and coalescing.
 
 E2 and E8 are in `delay_claims`, E9 and E10 in `load_claims`. Energy is the sum over all transmitters of a
-kind and over the whole run, so a longer run uses more.
+kind over the whole run, so that a longer run uses more.
 """
 
 from __future__ import annotations

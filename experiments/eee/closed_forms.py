@@ -1,10 +1,10 @@
 """Mean power of one EEE transmitter under Poisson arrivals, in closed form.
 
-The link's time is a chain of cycles: busy, going to sleep (Ts, full power), asleep (a tenth of full
-power), waking (Tw, full power), busy again. With OFF the mean time asleep and EV the mean time not sending in
-a cycle, the share of full power is 1 - (1 - phi)(1 - rho) OFF / EV. Timer and count as in Christensen et al.,
-"IEEE 802.3az: the road to energy efficient Ethernet" (IEEE Communications Magazine, November 2010), whose
-curves the EEE paper redraws as its figure 2.
+The link's time is a chain of cycles: busy, going to sleep (Ts, full power), asleep (a tenth of full power),
+waking (Tw, full power), busy again. With OFF the mean time asleep and EV the mean time without transmission
+per cycle, the share of full power is 1 - (1 - phi)(1 - rho) OFF / EV. Timer and count are those of
+Christensen et al., "IEEE 802.3az: the road to energy efficient Ethernet" (IEEE Communications Magazine,
+November 2010), whose curves the EEE paper redraws as its figure 2.
 """
 
 from __future__ import annotations
@@ -30,15 +30,15 @@ GIGABIT = Phy(1e9, 16.5e-6, 182e-6)
 
 
 def ideal(load: float) -> float:
-    """Returns a link's share of full power if it sleeps whenever it is idle, at no cost; `load` 0 to 1."""
+    """Returns a link's share of full power if it sleeps at no cost whenever it is idle; `load` is 0 to 1."""
     return LPI_POWER + (1 - LPI_POWER) * load
 
 
 def standard(phy: Phy, load: float, frame_bytes: int) -> float:
-    """Returns a link's share of full power if it sleeps at once, until the first frame; 0 < `load` < 1."""
+    """Returns a link's share of full power if it sleeps at once and until the first frame; 0 < `load` < 1."""
     rate = _frames_per_second(phy, load, frame_bytes)
     asleep = math.exp(-rate * phy.sleep_seconds) / rate
-    # The idle period: a frame that comes while the link goes to sleep waits for the end of that.
+    # The idle period. A frame that arrives while the link goes to sleep waits until that ends.
     idle = phy.sleep_seconds + asleep + phy.wake_seconds
     return _share(load, asleep, idle)
 
@@ -47,7 +47,7 @@ def coalescing(phy: Phy, load: float, frame_bytes: int, timer_seconds: float, co
     """Returns a link's share of full power if it wakes `timer_seconds` after the first frame or at the
     `count`-th; 0 < `load` < 1.
 
-    Exact but for `count` frames arriving inside one transition to sleep; the timer is not shorter than that.
+    Exact except if `count` frames arrive during one transition to sleep. The timer is at least that long.
     """
     if timer_seconds < phy.sleep_seconds:
         raise ValueError(

@@ -1,4 +1,4 @@
-"""E2 and E8: the effect of time alone: idle time before sleeping, and latency of links without EEE."""
+"""E2 and E8: effects of time alone: idle time before sleep, and the latency of links without EEE."""
 
 from __future__ import annotations
 

@@ -141,10 +141,10 @@ def _standard(scenario: str, buffer: str, window: str) -> dict[str, str]:
 
 
 def _relative(runs: Runs, metric: str, eee: str, scenario: str, buffer: str, window: str) -> Spread | None:
-    """Returns a number of one setting as a multiple of Standard EEE's at the same place.
+    """Returns a number of one setting as a multiple of Standard EEE's at the same point.
 
-    `off` and `ideal` are computed from the run with Standard EEE: the energy of its links if they had never
-    slept, or had slept and woken in no time. Time and packets are the same.
+    `off` and `ideal` are computed from the run with Standard EEE: as the energy of its links if they had
+    never slept, or had slept and woken in no time. Time and packets are the same.
     """
     base = _standard(scenario, buffer, window)
     if eee in _COMPUTED:

@@ -1,5 +1,5 @@
-"""E9 and E10: EEE and coalescing over load: of the cores (thesis 4.3.3.4), and of one link (Christensen et
-al. 2010)."""
+"""E9 and E10: EEE and coalescing over load, of the cores (thesis 4.3.3.4) and of one link (Christensen et al.
+2010)."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _HELD = ("12us10_10g", "120us100_10g", "1ms1000_10g")
 _SETTINGS = ("standard", *_HELD)
 _NEEDED = ("standard", "120us100_10g", "1ms1000_10g")
 _FRAME_BYTES = 1500
-"""Size of E10's frames, with preamble, FCS and gap."""
+"""Size of E10's frames in bytes, including preamble, FCS and gap."""
 
 
 def _e9(results: Results) -> Checks:
@@ -85,7 +85,7 @@ def _energy_delay(results: Results, at: dict[str, Point], settings: Iterable[str
 
 
 def _present(results: Results, at: dict[str, Point]) -> dict[str, float]:
-    """Returns the energy-delay product by setting, of the settings that not every load has."""
+    """Returns the energy-delay product by setting, for the setting that not every load has."""
     try:
         return _energy_delay(results, at, ("12us10_10g",))
     except Missing:
@@ -97,9 +97,9 @@ def _name(eee: str) -> str:
 
 
 def loaded_power(row: Row) -> float | None:
-    """Returns E10's power of the loaded 10GBASE-T transmitter as a share of full power; None without numbers.
+    """Returns the power of E10's loaded 10GBASE-T transmitter as a share of full power; None without numbers.
 
-    The row's two 10GbE transmitters are that one and the sink's, which sends nothing: it sleeps all the time.
+    The row has two 10GbE transmitters: this one, and the sink's, which sends nothing and sleeps all the time.
     """
     used, legacy = row.number("energy_10g_used_joules"), row.number("energy_10g_legacy_joules")
     if not used or not legacy:
@@ -108,7 +108,7 @@ def loaded_power(row: Row) -> float | None:
 
 
 def closed_form(eee: str, load: float) -> float:
-    """Returns what the closed forms give for E10's settings at a load from 0 to 1."""
+    """Returns the result of the closed forms for E10's settings at a load from 0 to 1."""
     if eee == "standard":
         return closed_forms.standard(closed_forms.TEN_GIGABIT, load, _FRAME_BYTES)
     timer, count = {"12us10": (12e-6, 10), "120us100": (120e-6, 100)}[eee]

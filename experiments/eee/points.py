@@ -1,4 +1,4 @@
-"""The points of this experiment, and what its judges share."""
+"""The points of this experiment, and functions that its judges share."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from eeon_experiments.claims.model import Missing, Point, Spread, change
 from eeon_experiments.results import Results
 
 SCENARIOS = ("batch_24", "batch_50", "batch_80", "small_24", "small_50", "small_80")
-"""The paper's six: workload and nodes."""
+"""The paper's six scenarios: workload and number of nodes."""
 _AXES = ("scenario", "buffer", "window", "delay", "eee", "stall", "load", "rho")
 
 
 def point(scenario: str, buffer: str | None = "deep", window: str | None = "tuned", **axes: str) -> Point:
-    """Returns one point; an axis that is not named is one that its sweep does not use."""
+    """Returns a point; its sweep does not use the axes that are not given."""
     given = {"scenario": scenario, "buffer": buffer, "window": window, **axes}
     return {axis: given.get(axis) for axis in _AXES}
 
@@ -25,7 +25,7 @@ def changes(
     buffers: Sequence[str] = ("shallow", "deep"),
     windows: Sequence[str] = ("default", "tuned"),
 ) -> dict[str, Spread]:
-    """Returns the change of a column from Standard EEE to another setting, in every cell that has both."""
+    """Returns the change of a column from Standard EEE to another setting, for every cell that has both."""
     found: dict[str, Spread] = {}
     for scenario in SCENARIOS:
         for buffer in buffers:
@@ -41,7 +41,7 @@ def changes(
 
 
 def left(one: Spread) -> Spread:
-    """Returns the share that is left after a change."""
+    """Returns the share that remains after a change."""
     return Spread(one.mean + 1, one.low + 1, one.high + 1, one.seeds)
 
 

@@ -1,9 +1,9 @@
-"""J1 to J5: claims of E-EON thesis chapter 7 on coalescing on the 10GbE links, alone and beside RED with ECN.
+"""J1 to J5: thesis chapter 7's claims on coalescing on the 10GbE links, alone and combined with RED and ECN.
 
-Energy is that of the 10GbE transmitters, as in the thesis. `ideal` is that of the same run in J1, and that of
-the run without EEE in J3 and J5, which are about the cost of a job. Changes are against the run without EEE
-of the same buffer and control, unless said otherwise. Where the thesis names no baseline (J4, J5), the
-measurement against the other baseline is given as well.
+Energy is that of the 10GbE transmitters, as in the thesis. `ideal` is the ideal energy of the same run in J1,
+and of the run without EEE in J3 and J5, which are about the cost of a job. Changes are relative to the run
+without EEE with the same buffer and control, unless stated otherwise. Where the thesis names no baseline (J4,
+J5), the comparison with the other baseline is given as well.
 """
 
 from __future__ import annotations
@@ -37,13 +37,13 @@ def _point(buffer: str, control: str, eee: str = "off") -> Point:
 
 
 def _above_ideal(results: Results, buffer: str, control: str, eee: str) -> Spread:
-    """Returns the excess of energy over the ideal of a run without EEE, which a longer run cannot reach."""
+    """Returns the energy in excess of the ideal of the run without EEE, which a longer run cannot reach."""
     points = _point(buffer, control, eee), _point(buffer, control)
     return compare(results, (_USED, _IDEAL), points, lambda used, ideal: used / ideal - 1)
 
 
 def _above_own_ideal(results: Results, buffer: str, eee: str) -> Spread:
-    """Returns the excess of energy over the ideal of the same run, of TCP on drop tail."""
+    """Returns the energy in excess of the ideal of the same run, for TCP on drop tail."""
     there = _point(buffer, "tcp", eee)
     return compare(results, (_USED, _IDEAL), (there, there), lambda used, ideal: used / ideal - 1)
 
@@ -127,7 +127,7 @@ def _j4(results: Results) -> Checks:
 
 
 def _added_to_drop_tail(results: Results, buffer: str) -> Spread:
-    """Returns what 1ms1000 adds to the latency of RED with ECN, as a share of drop tail's at that depth."""
+    """Returns the latency that 1ms1000 adds to RED with ECN, as a share of drop tail's at this depth."""
     added = by_seed(results, _LATENCY, _point(buffer, "red_ecn", "1ms1000"))
     before = by_seed(results, _LATENCY, _point(buffer, "red_ecn"))
     whole = by_seed(results, _LATENCY, _point(buffer, "tcp"))

@@ -27,7 +27,7 @@ _SLOWER = (paper(1.25, "500us500, about +25 %"), paper(1.5, "1ms1000, above +50 
 
 
 def ideal(run: Run) -> float | None:
-    """Returns the energy of 10GbE transmitters that would sleep and wake in no time, in joules."""
+    """Returns the energy of 10GbE transmitters that sleep and wake in no time, in joules."""
     return run.number("energy_10g_ideal_joules")
 
 

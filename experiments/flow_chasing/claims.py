@@ -1,6 +1,6 @@
-"""F1 to F4: claims of the flow-chasing paper on its scheduler (Ren and Wang, KSII TIIS 10(4), 2016).
+"""F1 to F4: the flow-chasing paper's claims on its scheduler (Ren and Wang, KSII TIIS 10(4), 2016).
 
-Changes are from TCP alone to flow chasing, on the whole job where it was run, else on a tenth of it.
+Changes are from TCP alone to flow chasing, for the whole job if it was run, else for a tenth of it.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ def _f3(results: Results) -> Checks:
 
 
 def _took(results: Results, case: str, scheduler: str) -> dict[str, float]:
-    """Returns the seconds by transfer of the worked example. Raises Missing."""
+    """Returns the time in seconds of each transfer in the worked example. Raises Missing."""
     point = {"case": case, "scheduler": scheduler}
     by_seed(results, _RUNTIME, point)
     told = results.select(**point).finished[0].get("coflow_completions_json")

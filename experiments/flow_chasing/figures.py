@@ -1,4 +1,4 @@
-"""Flow chasing compared with TCP alone and other schedulers, and settings that the paper leaves open."""
+"""Flow chasing compared with TCP alone and other schedulers, and the settings that the paper leaves open."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The league table: each profile's slowdown of flows, relative to the threshold that `eeon tune` found."""
+"""The league table: each profile's slowdown of flows relative to the threshold found by `eeon tune`."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _ABOVE = "slowdown, of the best found"
 
 
 def drawings(runs: Runs) -> list[Drawing]:
-    """Returns the table over everything, then a figure for each kind of traffic."""
+    """Returns the overall table, then a figure for each kind of traffic."""
     traffics = runs.values("traffic")
     means = {
         name: Spread.over(one.mean for traffic in traffics if (one := _against_best(runs, traffic, queue)))

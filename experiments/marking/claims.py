@@ -1,7 +1,7 @@
-"""Claims M1 to M12: marks, drops, and their cost (experiment `marking`).
+"""Claims M1 to M12: marks, drops, and their costs (experiment `marking`).
 
 T is the E-EON thesis, M the marking-threshold paper. Runtime and throughput are compared with DropTail on
-shallow buffers, latency with DropTail of the same depth, as in the paper (M 4.2).
+shallow buffers, latency with DropTail at the same depth, as in the paper (M 4.2).
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ BUFFERS = ("shallow", "deep")
 TARGETS = ("red_100us", "red_500us", "red_2ms")
 THRESHOLDS = ("100us", "500us")
 PROTECTED = ("ece", "ack_syn")
-# The experiment's points of RED and CoDel, by buffer, protection and transport.
+# The experiment's points with RED and CoDel, by buffer, protection and transport.
 RED: dict[tuple[str, str], dict[str, tuple[str, ...]]] = {
     ("shallow", "ect"): {"ecn": TARGETS, "dctcp": ("red_100us", "red_2ms")},
     ("shallow", "ece"): {"ecn": TARGETS, "dctcp": ("red_100us",)},
@@ -159,7 +159,7 @@ def _m4(results: Results) -> Checks:
 
 @dataclass(frozen=True)
 class _Left:
-    """Dropped packets per seed without and with ACK+SYN, and their ratio seed by seed."""
+    """Dropped packets per seed before and after ACK+SYN protection, and their ratio, seed by seed."""
 
     before: float
     after: float

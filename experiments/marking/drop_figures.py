@@ -1,4 +1,4 @@
-"""Figures 5 and 6 of the marking paper: which packets switches drop."""
+"""Figures 5 and 6 of the marking paper: the packets that switches drop."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ CLASS_TITLES = {
 
 
 def drop_tail(buffer: str) -> dict[str, str]:
-    """Returns the papers' baseline at one depth: plain TCP on drop tail."""
+    """Returns the papers' baseline at this depth: plain TCP on drop tail."""
     return {"buffer": buffer, "transport": "newreno", "queue": "drop_tail"}
 
 
 def drop_share(name: str) -> Metric:
-    """Returns a class's percentage of all dropped packets as a metric; None where nothing was dropped."""
+    """Returns a class's percentage of all dropped packets as a metric; None if nothing was dropped."""
 
     def share(run: Run) -> float | None:
         total, own = all_dropped(run), dropped(run, name)
@@ -43,7 +43,7 @@ def drop_share(name: str) -> Metric:
 
 
 def drop_drawings(runs: Runs) -> list[Drawing]:
-    """Returns drops by class: standard RED with either transport, and RED that spares the ECE bit."""
+    """Returns drops by class: standard RED with both transports, and RED that protects packets with ECE."""
     return [_drops(runs, "ecn", "5", "ect"), _drops(runs, "dctcp", "6", "ect"), _drops_protected(runs)]
 
 

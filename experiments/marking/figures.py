@@ -1,4 +1,4 @@
-"""Figures 5 to 12 of the marking paper (thesis chapter 6), and results for which it has no figure."""
+"""Figures 5 to 12 of the marking paper (thesis chapter 6), and results without a figure in it."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _ECN = ("ecn", "dctcp")
 _MARKERS = {"ecn": "o", "dctcp": "s"}
 _DASHES = {"ecn": "-", "dctcp": "--"}
 _RUNTIME_CUT = 2.0
-"""The paper's own axes end below 1.5."""
+"""End of the runtime axis; the paper's own axes end below 1.5."""
 _CODEL = {
     "codel_1": "1: 500\N{NO-BREAK SPACE}µs/20\N{NO-BREAK SPACE}ms",
     "codel_2": "2: 800\N{NO-BREAK SPACE}µs/1.5\N{NO-BREAK SPACE}ms",
@@ -48,7 +48,7 @@ _PAPER: dict[tuple[str, Metric, str], list[Rule]] = {
     ("CoDel", LATENCY, "shallow"): [paper(0.6, "ACK+SYN, ECN, -40 %")],
     ("CoDel", LATENCY, "deep"): [paper(0.2, "CoDel, -80 %", ":")],
 }
-"""What claims M1 and M5 to M8 name, by AQM, number and buffer."""
+"""The numbers in claims M1 and M5 to M8, by AQM, number and buffer."""
 
 
 def drawings(runs: Runs) -> list[Drawing]:
@@ -90,7 +90,7 @@ def _drop_totals(runs: Runs) -> Drawing:
 def _alternatives(
     runs: Runs, metric: Metric, queues: list[str], base: dict[str, str] | None, buffer: str
 ) -> list[Series]:
-    """Returns the paper's six alternatives over queue settings, and the marking threshold at those delays."""
+    """Returns the paper's six alternatives by queue setting, and the marking threshold at those delays."""
     found = []
     for protect, title in PROTECTIONS.items():
         for transport in _ECN:

@@ -1,5 +1,5 @@
-"""MQ1 to MQ3: claims of the MQ-ECN paper (Bai, Chen, Chen and Wu, NSDI 2016) on marking where queues share a
-port by weight, from before its own proposal."""
+"""MQ1 to MQ3: claims of the MQ-ECN paper (Bai, Chen, Chen and Wu, NSDI 2016) on earlier marking schemes for
+queues that share a port by weight."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _PORT, _QUEUE, _FRACTION = "port_32", "queue_32", "queue_5"
 
 
 def shares(results: Results, marking: str) -> dict[str, Spread]:
-    """Returns the share of the link that one flow has, by the number of flows of the other service.
+    """Returns one flow's share of the link, by the number of flows of the other service.
 
     The fair share of each service is a half. Raises Missing.
     """
@@ -42,8 +42,8 @@ def shares(results: Results, marking: str) -> dict[str, Spread]:
 
 
 def latency(results: Results, above: tuple[str, str], below: tuple[str, str]) -> Spread:
-    """Returns mean latency at one point as a multiple of that at another: traffic and marking. Raises
-    Missing."""
+    """Returns the mean latency at one point as a multiple of that at another. A point is (traffic, marking).
+    Raises Missing."""
     points = [dict(zip(("traffic", "marking"), one, strict=True)) for one in (above, below)]
     return compare(results, (_LATENCY, _LATENCY), (points[0], points[1]), lambda a, b: a / b)
 

@@ -16,7 +16,7 @@ _HALF = Rule("its weight", 50.0, "#888888", ":")
 
 
 def drawings(runs: Runs) -> list[Drawing]:
-    """Returns shares over the flows of the other service, then latency over busy queues."""
+    """Returns shares by the number of flows of the other service, then latency over busy queues."""
     others = [one for one in runs.values("traffic") if one.startswith("against_") and one != "against_0"]
     queues = [one for one in runs.values("traffic") if one.startswith("queues_")]
     share_of = Panel(

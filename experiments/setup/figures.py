@@ -1,4 +1,4 @@
-"""The effect of the number of fetches on the loss that RED causes (block A)."""
+"""The effect of the number of fetches on the cost of RED (block A)."""
 
 from __future__ import annotations
 

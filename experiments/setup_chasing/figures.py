@@ -1,4 +1,4 @@
-"""Flow chasing relative to TCP alone with other reducers, maps and fetches."""
+"""Flow chasing relative to TCP alone with other numbers of reducers, maps and fetches."""
 
 from __future__ import annotations
 

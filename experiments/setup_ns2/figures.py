@@ -1,4 +1,4 @@
-"""The differences of ns-2 and MRPerf, one at a time (block E)."""
+"""The differences to ns-2 and MRPerf, one at a time (block E)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""RED and CoDel on buffers that count packets."""
+"""RED and CoDel on buffers with a limit in packets."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Queries and phases with one reaction point a host."""
+"""Queries and phases with one reaction point per host."""
 
 from __future__ import annotations
 

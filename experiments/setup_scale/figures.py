@@ -1,4 +1,4 @@
-"""What coalescing saves with three copies of the input, on 24 and on 80 nodes."""
+"""The savings of coalescing with three copies of the input, on 24 and on 80 nodes."""
 
 from __future__ import annotations
 

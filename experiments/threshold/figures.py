@@ -50,7 +50,7 @@ def packets(queue: str) -> int | None:
 
 
 def label(queue: str) -> str:
-    """Returns a queue's setting as an axis shows it."""
+    """Returns the label of a queue's setting on an axis."""
     threshold = packets(queue)
     return _QUEUES.get(queue, queue) if threshold is None else f"threshold {threshold}"
 

@@ -1,4 +1,4 @@
-"""Slowdowns of two runs of the same flows side by side: classes of sizes, bands, tables."""
+"""Comparison of the slowdowns in two runs of the same flows: size classes, bands, tables."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ CLASSES = (
     (10**7, "1 to 10 MB"),
     (None, "above"),
 )
-"""Largest flow of each class in bytes, and its name, as in `eeon_experiments.columns`."""
+"""The largest flow of each class in bytes, and its name, as in `eeon_experiments.columns`."""
 
 
 class FlowRow(TypedDict):
-    """One flow as the twin reports it."""
+    """One flow in the twin's report."""
 
     source: str
     destination: str
@@ -35,7 +35,7 @@ Summary = Mapping[str, float]
 
 
 class ClassPair(TypedDict):
-    """One class of sizes in all runs of the twin and in ns-3's."""
+    """One size class in all runs of the twin and in ns-3's run."""
 
     name: str
     flows: int
@@ -44,12 +44,12 @@ class ClassPair(TypedDict):
 
 
 Whole = Mapping[str, float]
-"""What a run came to beside its flows: queue_mean_bytes and queue_max_bytes of the ports to hosts, packets
-marked and dropped by switches, retransmissions, timeouts (without those of SYNs), cpu_seconds."""
+"""Results of a run besides its flows: queue_mean_bytes and queue_max_bytes of the ports to hosts, packets
+marked and dropped by switches, retransmissions, timeouts (except those of SYNs), cpu_seconds."""
 
 
 class Case(TypedDict):
-    """One list of flows under one congestion control."""
+    """One list of flows with one congestion control."""
 
     flows: int
     classes: list[ClassPair]
@@ -58,7 +58,7 @@ class Case(TypedDict):
 
 
 class PortDepths(TypedDict):
-    """The deepest queue of one port in each period, up to the last in which there was one."""
+    """The maximum depth of one port's queue in each period, up to the last period with a queue."""
 
     switch: str
     port: int
@@ -66,15 +66,15 @@ class PortDepths(TypedDict):
 
 
 class Depths(TypedDict):
-    """The queues of a run over time."""
+    """The depths of a run's queues over time."""
 
     period_ps: int
     queues: list[PortDepths]
 
 
 class Bands(TypedDict):
-    """How far ns-3's number may be from the range of the twin's runs, as a share of the larger: slowdowns by
-    algorithm and statistic, of classes with enough flows, and marks by algorithm."""
+    """Maximum distances of ns-3's numbers from the range of the twin's runs, as a share of the larger number:
+    for slowdowns by algorithm and statistic, in classes with enough flows, and for marks by algorithm."""
 
     least_flows: int
     slowdown: dict[str, dict[str, float]]
@@ -82,7 +82,7 @@ class Bands(TypedDict):
 
 
 def ns3_settings(settings: Mapping[str, Any]) -> list[str]:
-    """Returns what the twin is told, a run's settings, as arguments of `flows.cc`."""
+    """Converts the settings of the twin's run to arguments of `flows.cc`."""
     fabric, tcp = settings["topology"]["leaf_spine"], settings["tcp"]
     ports = {}
     for part in settings["config"]:
@@ -98,7 +98,7 @@ def ns3_settings(settings: Mapping[str, Any]) -> list[str]:
         "uplink_bps": int(DataRate.parse(fabric["uplink"]["rate"])),
         "delay_ps": int(Duration.parse(settings["topology"]["defaults"]["delay"])),
         "buffer_bytes": int(Bytes.parse(ports["buffer"])),
-        # With DCTCP no packet is Not-ECT, and ns-3's own RED is what it needs.
+        # With DCTCP no packet is Not-ECT; ns-3's RED needs this setting.
         "drop_not_ect": int(tcp["algorithm"] == "dctcp"),
         "threshold_bytes": int(Bytes.parse(aqm.get("threshold", aqm.get("max")))),
         "window_bytes": int(Bytes.parse(tcp["receive_buffer"])),
@@ -111,8 +111,8 @@ def ns3_settings(settings: Mapping[str, Any]) -> list[str]:
 
 
 def flow_lines(rows: Sequence[FlowRow], hosts: Sequence[str]) -> str:
-    """Returns the list as `flows.cc` reads it; hosts become their places in `hosts`. Raises ValueError for
-    another host."""
+    """Returns the list in the format of `flows.cc`; hosts become indices in `hosts`. Raises ValueError for an
+    unknown host."""
     place = {name: number for number, name in enumerate(hosts)}
     unknown = {row[end] for row in rows for end in ("source", "destination")} - place.keys()
     if unknown:
@@ -137,9 +137,8 @@ def summary(slowdowns: Sequence[float]) -> Summary:
 def slowdowns(
     rows: Sequence[FlowRow], completions_ps: Sequence[int | None], where: str
 ) -> dict[str, list[float]]:
-    """Returns the slowdowns of measured flows by class, against the least time that the twin has for their
-    paths. Raises ValueError where such a flow has no end, or the numbers of flows differ; `where` says of
-    what run."""
+    """Returns the slowdowns of measured flows by class, relative to the twin's minimum time for their paths.
+    Raises ValueError if such a flow has no end, or if the numbers of flows differ; `where` names the run."""
     if len(rows) != len(completions_ps):
         raise ValueError(f"{len(rows)} flows in the list, {len(completions_ps)} in {where}")
     found: dict[str, list[float]] = {name: [] for _, name in CLASSES}
@@ -154,8 +153,8 @@ def slowdowns(
 
 
 def by_class(runs: Sequence[Sequence[FlowRow]], theirs_ps: Sequence[int | None]) -> list[ClassPair]:
-    """Returns each class that has flows, from runs of the twin over one list and ns-3's completion times in
-    the list's order. Raises ValueError as `slowdowns`."""
+    """Returns each class with flows, from runs of the twin with one list and ns-3's completion times in the
+    list's order. Raises ValueError as `slowdowns` does."""
     ours = [slowdowns(rows, [row["completion_ps"] for row in rows], "the twin") for rows in runs]
     theirs = slowdowns(runs[0], theirs_ps, "ns-3")
     return [
@@ -171,22 +170,22 @@ def by_class(runs: Sequence[Sequence[FlowRow]], theirs_ps: Sequence[int | None])
 
 
 def mean_depth(depths: Depths, ports: Container[tuple[str, int]], count: int, seconds: float) -> float:
-    """Returns the mean over `count` ports and all whole periods of a run of the deepest queue of each period,
-    in bytes. A port that was always empty is not in `depths`."""
+    """Returns the mean of each period's maximum depth, over `count` ports and all whole periods of a run, in
+    bytes. A port that was always empty is not in `depths`."""
     periods = max(1, int(seconds * 1e12) // depths["period_ps"])
     kept = (one["max_bytes"][:periods] for one in depths["queues"] if (one["switch"], one["port"]) in ports)
     return sum(map(sum, kept)) / count / periods
 
 
 def beyond(ours: Sequence[float], theirs: float) -> float:
-    """Returns how far a number is from a range of others, as a share of the larger of it and the range's
-    nearer end; 0 within the range."""
+    """Returns the distance of `theirs` from the range of `ours`, as a share of the larger of it and the
+    range's nearer end; 0 within the range."""
     nearest = min(max(theirs, min(ours)), max(ours))
     return abs(theirs - nearest) / max(theirs, nearest) if theirs != nearest else 0.0
 
 
 def outside(cases: Mapping[str, Case], bands: Bands) -> list[str]:
-    """Returns what is outside its band, a line each with both numbers and the band."""
+    """Returns a line for each number outside its band, with the range, the number and the band."""
     return [line for name, case in cases.items() for line in _outside(name, case, bands)]
 
 
@@ -208,8 +207,8 @@ def _outside(name: str, case: Case, bands: Bands) -> Iterator[str]:
 
 
 def tables(cases: Mapping[str, Case]) -> list[str]:
-    """Returns the lines of both tables: slowdowns by class, and the rest of each run. A number of the twin is
-    the mean over its runs, with the lowest and the highest."""
+    """Returns the lines of both tables: slowdowns by class, and the other results of each run. A number of
+    the twin is the mean over its runs, with minimum and maximum."""
     lines = [
         "| case | flows of | number | mean: twin | ns-3 | median: twin | ns-3 | p99: twin | ns-3 |",
         "|---|---|" + "--:|" * 7,

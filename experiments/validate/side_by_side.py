@@ -57,7 +57,7 @@ def main() -> None:
 
 
 def _twin(seed: int) -> list[Row]:
-    """Runs twin.yaml, as far as it has not been, and returns its rows."""
+    """Executes the missing runs of twin.yaml, and returns its rows."""
     folder = _folder(seed)
     command = [str(Path(sys.executable).parent / "eeon"), "experiment", "run", str(HERE / "twin.yaml")]
     subprocess.run([*command, "--seeds", str(seed), "-o", str(folder)], check=True)

@@ -49,7 +49,7 @@ _FAIR = {**_USUAL, "nic": "fair"}
 _WHERE = "16 hosts at 10 Gbps, all to all, web search at 50 % load"
 _ONE = Rule("1 = alone", 1.0, "#888888", ":")
 Line = tuple[str, str, Sequence[Mapping[str, str]]]
-"""Name and colour of a line, and the point of each of its positions, without the host delay."""
+"""Name and colour of a line, and the point at each of its positions, without the host delay."""
 
 
 def drawings(runs: Runs) -> list[Drawing]:
@@ -81,7 +81,7 @@ def _drawing(key: str, title: str, caption: str, axis: str, panels: list[Panel])
 
 
 def _delays(runs: Runs) -> list[str]:
-    """Returns the two delays at which all else varies."""
+    """Returns the two delays at which all other axes vary."""
     return _known(runs, "host_delay", ("0us", "50us"))
 
 
@@ -96,7 +96,7 @@ def _panels(
     columns: Mapping[str, str] = _MEANS,
     kind: str = "lines",
 ) -> list[Panel]:
-    """Returns a panel for each delay and each of the columns, by what they are."""
+    """Returns a panel for each delay and each of the columns, which map to their titles."""
     return [
         Panel(
             f"{what}, host delay {delay}",
@@ -269,7 +269,7 @@ def _by_delay(runs: Runs) -> Drawing:
 
 
 def _told_by_delay(runs: Runs) -> Iterator[str]:
-    """Yields the numbers at the ends of the axis, and at the delay for which C x RTT / 7 is between them."""
+    """Yields the numbers at the ends of the axis, and at the delay whose C x RTT / 7 is between them."""
 
     def means(column: str, delay: str, queues: tuple[str, ...]) -> str:
         return ", ".join(_text(runs, column, queue, _FAIR, host_delay=delay) for queue in queues)
@@ -322,7 +322,7 @@ def _named(queue: str) -> str:
 
 
 def _text(runs: Runs, column: str, queue: str, at: Mapping[str, str], **where: str) -> str:
-    """Returns a mean over seeds as text, with the lowest and the highest where there are several."""
+    """Returns a mean over seeds as text, with minimum and maximum if there are several seeds."""
     one = runs.spread(column, **{**at, **where}, queue=queue)
     if one is None:
         return "unknown"
