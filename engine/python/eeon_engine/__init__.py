@@ -1,10 +1,10 @@
-"""The E-EON switch engine: BMv2 programs in virtual time, with BMv2's semantics and exact clocks.
+"""The E-EON switch engine: runs BMv2 programs in virtual time, with BMv2's semantics and exact clocks.
 
-`Program` is a compiled P4 program, `Switch` one switch that runs it, `Twin` a fabric of switches, links and
-hosts. `eeon_engine.p4runtime.serve` gives any of their switches a P4Runtime server. `Traffic` sends frames to
-switches in real time.
+`Program` is a compiled P4 program, `Switch` a switch that runs it, and `Twin` a fabric of switches, links and
+hosts. `eeon_engine.p4runtime.serve` starts a P4Runtime server for any of their switches. `Traffic` sends
+frames to switches in real time.
 
-`LiveSwitch` and `Traffic` work with the ports of Linux. On another system the package is without them.
+`LiveSwitch` and `Traffic` use the network interfaces of Linux. The package for other systems lacks them.
 """
 
 import sys

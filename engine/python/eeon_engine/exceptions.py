@@ -1,43 +1,43 @@
-"""What the engine and its Python layers raise.
+"""Exceptions of the engine and its Python layers.
 
 EngineError
 ├── ProgramError               a BMv2 JSON program that cannot be loaded
-├── ConfigError                settings of a switch or of a fabric that cannot be
-├── ClockError                 virtual time asked to run backwards
+├── ConfigError                invalid settings of a switch or of a fabric
+├── ClockError                 a request to run virtual time backwards
 └── ControlError               a refused control call; the switch is as it was before the call
-    ├── NoSuchObjectError      no table, counter, register, ... of that name
-    ├── NoSuchHandleError      no entry, member or group has that handle
-    ├── DuplicateError         an entry with that key is already there
-    ├── FullError              the table or profile holds as many entries as the program allows
-    ├── ImmutableError         the program declares it constant
-    ├── InUseError             something still refers to it
+    ├── NoSuchObjectError      no table, counter, register, ... has this name
+    ├── NoSuchHandleError      no entry, member or group has this handle
+    ├── DuplicateError         an entry with this key already exists
+    ├── FullError              the table or profile has as many entries as the program allows
+    ├── ImmutableError         the program declares the object constant
+    ├── InUseError             another object still refers to it
     ├── OutOfRangeError        an index beyond the end of an array
-    └── InvalidValueError      a key, parameter or value that does not suit the object
+    └── InvalidValueError      a key, parameter or value that does not match the object
 
-Messages name the object, the value, the limit. The extension raises these same classes.
+Messages name the object, the value and the limit. The extension raises these classes.
 """
 
 
 class EngineError(Exception):
-    """Base of everything that the engine raises on purpose."""
+    """Base class of the engine's exceptions."""
 
 
 class ProgramError(EngineError, ValueError):
-    """A BMv2 JSON program that cannot be loaded: the place in the JSON, and what would be right."""
+    """A BMv2 JSON program that cannot be loaded. The text has the place in it, and what is valid."""
 
 
 class ConfigError(EngineError, ValueError):
-    """Settings of a switch or of a fabric that contradict each other or name what is not there."""
+    """Settings of a switch or of a fabric that contradict each other or refer to missing objects."""
 
 
 class ClockError(EngineError, ValueError):
-    """Virtual time was asked to run backwards."""
+    """A request to run virtual time backwards."""
 
 
 class ControlError(EngineError):
     """A refused control call. The switch is as it was before the call.
 
-    `code` is BMv2's name for the refusal, for example `INVALID_HANDLE`; `ERROR` where it has none.
+    `code` is BMv2's name for the error, for example `INVALID_HANDLE`; `ERROR` if it has none.
     """
 
     def __init__(self, message: str = "", code: str = "ERROR") -> None:
@@ -46,19 +46,19 @@ class ControlError(EngineError):
 
 
 class NoSuchObjectError(ControlError, LookupError):
-    """No table, action profile, counter, register, ... has that name."""
+    """No table, action profile, counter, register, ... has this name."""
 
 
 class NoSuchHandleError(ControlError, LookupError):
-    """No entry, member or group has that handle."""
+    """No entry, member or group has this handle."""
 
 
 class DuplicateError(ControlError):
-    """An entry with the same key (and priority) is already there."""
+    """An entry with the same key (and priority) already exists."""
 
 
 class FullError(ControlError):
-    """The object holds as many entries as the program allows."""
+    """The object has as many entries as the program allows."""
 
 
 class ImmutableError(ControlError):
@@ -66,7 +66,7 @@ class ImmutableError(ControlError):
 
 
 class InUseError(ControlError):
-    """Something still refers to the object."""
+    """Another object still refers to this object."""
 
 
 class OutOfRangeError(ControlError, IndexError):
@@ -74,4 +74,4 @@ class OutOfRangeError(ControlError, IndexError):
 
 
 class InvalidValueError(ControlError, ValueError):
-    """A key, parameter or value that does not suit the object."""
+    """A key, parameter or value that does not match the object."""

@@ -1,7 +1,7 @@
-"""The stream of hops: what happened to each packet at each port, recorded by the engine in bounded memory.
+"""The stream of hops: the events of each packet at each port, recorded by the engine in bounded memory.
 
-`record` starts it on a twin or on one switch (of a twin, or live), `take` ends it and reads it. Nothing
-that happens to packets depends on it, and a switch that records nothing pays nothing for it.
+`record` starts it on a twin or on one switch (of a twin, or live); `take` ends and reads it. Recording does
+not affect packets, and a switch without recording has no overhead.
 
     record(twin, {"kinds": ["sent", "dropped"], "ports": [("leaf1", 3)]})
     ...
@@ -21,13 +21,13 @@ from typing import NamedTuple, TypedDict, cast
 from ._engine import SwitchHandle, Twin
 
 NONE = 0xFFFF_FFFF
-"""No flow, no values."""
+"""Marks the absence of a flow or of values."""
 _OTHER_CAUSES = {0xFE: "link_down", 0xFF: "nic"}
-"""Drops outside switches: by a link that was down, in a host's NIC."""
+"""Causes of drops outside switches: a link that was down, a host's NIC."""
 
 
 class FlowFilter(TypedDict, total=False):
-    """Parts of a 5-tuple; those left out are open."""
+    """Parts of a 5-tuple; omitted parts match any value."""
 
     source: str
     destination: str
@@ -37,12 +37,12 @@ class FlowFilter(TypedDict, total=False):
 
 
 class HopFilter(TypedDict, total=False):
-    """What is recorded. `kinds`: names of `Hop.kind`. `ports`: pairs of node and port. `from_ps`,
-    `until_ps`: events from the first time to before the second. `flow`: packets of this flow, and what
-    happens to ports. `limit`: events that are kept, 2**20 unless said, at most 2**24 (64 bytes each); of
-    more, only the number is. `snap_bytes`: bytes kept of each frame that is sent or dropped. `fields`: at
-    most 16 fields of the program, whose values are kept after ingress and egress. `port_field`: the one of
-    them that says after ingress for which port the program has decided."""
+    """Selects what is recorded. `kinds`: names of `Hop.kind`. `ports`: pairs of node and port. `from_ps`,
+    `until_ps`: events from the first time to before the second. `flow`: packets of this flow, and events of
+    ports. `limit`: number of events kept, by default 2**20, at most 2**24 (64 bytes each); further events are
+    only counted. `snap_bytes`: bytes kept of each frame that is sent or dropped. `fields`: at most 16 fields
+    of the program, whose values are kept after ingress and egress. `port_field`: the one of them that has,
+    after ingress, the program's choice of the port."""
 
     kinds: list[str]
     ports: list[tuple[str, int]]
@@ -66,16 +66,16 @@ class Flow(NamedTuple):
 
 
 class Hop(NamedTuple):
-    """One event. Times are picoseconds, depths are what waits at the port without this packet.
+    """One event. Times are in picoseconds; depths are those of the port's queues without this packet.
 
     `kind`: `offered` (by a host to its NIC), `arrived`, `judged` (ingress ended with these `values`),
-    `copied` (from the packet `until_ps`), `queued`, `held` (the gate of its port opens at `until_ps`),
-    `paused` (its queue is, until `until_ps`), `slept` (a port began to; asleep at `until_ps`), `woke` (it
-    began to; awake at `until_ps`), `recirculated` (back at `until_ps`), `sent` (its last bit at `until_ps`;
-    depths are what it left behind), `dropped` (for `cause`), `delivered`, `slowed` (a host's TCP sender
-    lowered its congestion window from `length` to `queue_bytes` bytes; `flow` is that of its data). `packet`:
-    numbered from 1 in the order in which hosts offer them; 0 for what happens to a port or a sender; copies
-    have numbers from 2**40 on. `values`: of the filter's fields, in order."""
+    `copied` (from packet `until_ps`), `queued`, `held` (its port's gate opens at `until_ps`), `paused` (its
+    queue is, until `until_ps`), `slept` (a port began to; asleep at `until_ps`), `woke` (it began to; awake
+    at `until_ps`), `recirculated` (back at `until_ps`), `sent` (its last bit at `until_ps`; depths are those
+    left behind), `dropped` (for `cause`), `delivered`, `slowed` (a host's TCP sender reduced its congestion
+    window from `length` to `queue_bytes` bytes; `flow` is that of its data). `packet`: numbered from 1 in the
+    order in which hosts offer packets; 0 for events of ports and senders; copies have numbers from 2**40.
+    `values`: those of the filter's fields, in order."""
 
     at_ps: int
     kind: str
@@ -95,8 +95,8 @@ class Hop(NamedTuple):
 
 @dataclass(frozen=True)
 class Hops:
-    """What was recorded, in order of time. `lost`: events that the filter admitted and its `limit` did
-    not."""
+    """A recording, in order of time. `lost`: number of events that the filter admitted but that exceeded its
+    `limit`."""
 
     columns: Mapping[str, object]
     nodes: list[str]
@@ -111,17 +111,17 @@ class Hops:
         return len(cast(bytes, self.columns["kind"]))
 
     def column(self, name: str) -> array[int]:
-        """Returns one column as numbers; `kind`, `node`, `cause` and `flow` are places in the lists of their
-        names."""
+        """Returns one column as numbers; `kind`, `node`, `cause` and `flow` are indices into the lists of
+        their names."""
         code = _CODES[name]
         found = array(code)
         found.frombytes(cast(bytes, self.columns[name]))
         return found
 
     def events(self) -> Iterator[Hop]:
-        """Returns every event with names for numbers."""
-        # A million events are read in a second or two: names are looked up by iterators that have no step in
-        # Python.
+        """Returns every event with names instead of numbers."""
+        # A million events are read in a second or two: iterators without a Python step per event look up the
+        # names.
         values = array("Q")
         values.frombytes(cast(bytes, self.columns["field_values"]))
         width = len(self.fields)
@@ -131,7 +131,7 @@ class Hops:
                 zip(range(0, len(values), width), zip(*[iter(values)] * width, strict=True), strict=True)
             )
         flows: dict[int, Flow | None] = {NONE: None, **dict(enumerate(self.flows))}
-        # Only a drop has a cause.
+        # Only drops have a cause.
         causes = [*self.causes, *[""] * (1 + max(_OTHER_CAUSES) - len(self.causes))]
         for at, name in _OTHER_CAUSES.items():
             causes[at] = name
@@ -185,13 +185,12 @@ _CODES = {
 
 
 def record(of: Twin | SwitchHandle, filter: HopFilter) -> None:
-    """Records hops from now on. Raises `ConfigError` for a filter that cannot be; then nothing is
-    recorded."""
+    """Starts recording hops. Raises `ConfigError` for an invalid filter; then nothing is recorded."""
     of.record_hops(json.dumps(filter))
 
 
 def take(of: Twin | SwitchHandle) -> Hops | None:
-    """Returns what was recorded; nothing is recorded any more. None when nothing was."""
+    """Returns the recording, and ends it. None if nothing was being recorded."""
     columns = of.take_hops()
     if columns is None:
         return None

@@ -1,7 +1,7 @@
-"""The documents that cross between Python and the engine as JSON, read and written as their types.
+"""Typed access to the documents that Python and the engine exchange as JSON.
 
-The extension takes and gives text, so that a result's bytes are the engine's own. This is the one place that
-says which text is of which type. `json_types` has the types; the tests hold real documents against them.
+The extension accepts and returns text, so that a result's bytes are the engine's own. Only this module maps
+each text to its type. `json_types` has the types; the tests check them with real documents.
 """
 
 from __future__ import annotations

@@ -1,12 +1,12 @@
-"""gNMI 0.8 for the engine's switches, beside P4Runtime on the same socket: ports and queues as OpenConfig has
-them, read-only. docs/run/gnmi.md is its reference.
+"""gNMI 0.8 for the engine's switches, on P4Runtime's socket: ports and queues in OpenConfig's models,
+read-only. docs/run/gnmi.md is its reference.
 
-calls          gRPC: threads, who waits where and how long, how many subscriptions there are
-service        Capabilities, Get, Set; what a request may ask for
+calls          gRPC: threads, limits on waiting calls and on subscriptions
+service        Capabilities, Get, Set; checks of requests
 subscribing    Subscribe: ONCE, POLL and STREAM
-model          the leaves that there are, and how they are read from a switch
-paths          paths of requests against the model
+model          the supported leaves, and how they are read from a switch
+paths          resolution of requested paths in the model
 encoding       values and subtrees as PROTO, JSON and JSON_IETF
 
-Nothing here keeps what the switch has. Reads ask the engine port by port and never pause it.
+These modules store no state of the switch. Reads query the engine port by port and never pause it.
 """

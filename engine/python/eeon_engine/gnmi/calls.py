@@ -1,4 +1,4 @@
-"""From gRPC to `Service` and `Stream`: who waits where, for how long, and how many may."""
+"""The layer between gRPC and `Service` and `Stream`: threads, and limits on the number and time of calls."""
 
 import queue
 import threading
@@ -32,12 +32,12 @@ from .service import Reader, Service
 from .subscribing import Stream
 
 MAX_STREAMS = 32
-"""Calls of Subscribe. As many more are kept for the connections of primaries."""
+"""Maximum number of Subscribe calls. The same number is reserved for the connections of primaries."""
 MAX_SILENT_STREAMS = 16
-"""Of them, those without a first message."""
+"""Maximum number of those without a first message."""
 _STREAM_THREADS = 2 * MAX_STREAMS + MAX_SILENT_STREAMS + 8
 _READ_THREADS = MAX_RECEIVING + 8
-# How long a stream may go on after its client has gone, or the interpreter has ended.
+# Maximum delay until a stream notices that its client has gone, or that the interpreter exits.
 _LOOK_S = 0.25
 
 _SERVICE = "gnmi.gNMI"
@@ -46,8 +46,8 @@ M = TypeVar("M", bound=Message)
 
 
 class Calls:
-    """The handlers of gNMI. `is_primary` says of a call whether it is on the connection of a primary of
-    P4Runtime, which others do not keep out."""
+    """The handlers of gNMI. `is_primary` returns whether a call uses the connection of a P4Runtime primary;
+    other clients do not keep these out."""
 
     def __init__(
         self, control: SwitchHandle, access: Access | None, is_primary: Callable[[grpc.ServicerContext], bool]
@@ -65,7 +65,7 @@ class Calls:
         self._reads = ThreadPoolExecutor(_READ_THREADS, thread_name_prefix="gnmi-read")
         self._stopping = threading.Event()
         service = Service(self._reader)
-        # Any: requests and answers of different types.
+        # Any, because requests and responses have different types.
         self._methods: dict[str, grpc.RpcMethodHandler[Any, Any]] = {
             "Subscribe": grpc.stream_stream_rpc_method_handler(
                 on_pool(self._streams, self._subscribe),
@@ -83,11 +83,11 @@ class Calls:
             )
 
     def handler(self) -> grpc.GenericRpcHandler:
-        """Returns what gRPC's server takes."""
+        """Returns the handler for gRPC's server."""
         return grpc.method_handlers_generic_handler(_SERVICE, self._methods)
 
     def stop(self) -> None:
-        """Ends the threads with their calls."""
+        """Ends the threads and their calls."""
         self._stopping.set()
         for pool in (self._streams, self._reads):
             pool.shutdown(wait=False)
@@ -108,8 +108,8 @@ class Calls:
     def _subscribe(
         self, requests: Iterator[bytes], context: grpc.ServicerContext
     ) -> Iterator[gnmi.SubscribeResponse]:
-        """Serves a subscription; each message waits for its client, so that one who takes none does not keep
-        a thread."""
+        """Serves a subscription. Each message waits for its client for a limited time, so that a client that
+        reads nothing does not hold a thread."""
         guard(context, lambda: self._caller(context).check_right(Right.READ))
         with self._place(context):
             messages = _Requests(requests, context)
@@ -138,7 +138,7 @@ class Calls:
         return stream
 
     def _follow(self, stream: Stream, messages: "_Requests") -> Iterator[gnmi.SubscribeResponse] | None:
-        """Waits until something is to be sent; None when the call is over."""
+        """Waits until messages are due, and returns them; None when the call is over."""
         wait_s = stream.wait_s() if stream.is_streaming else None
         message = self._next(messages, wait_s)
         if message is not None:
@@ -152,8 +152,8 @@ class Calls:
         return stream.due()
 
     def _next(self, messages: "_Requests", wait_s: float | None) -> gnmi.SubscribeRequest | None:
-        """Returns the next message of a client. None when there is none for so long, or (without `wait_s`)
-        when the client sends no more."""
+        """Returns the next message of a client; None if none arrives within `wait_s`, or (without `wait_s`)
+        if the client sends no more."""
         while not messages.has_ended.is_set() and not self._is_over():
             step = _LOOK_S if wait_s is None else min(wait_s, _LOOK_S)
             message = messages.take(step)
@@ -187,19 +187,19 @@ class Calls:
 def _guarded(
     context: grpc.ServicerContext, answers: Iterator[gnmi.SubscribeResponse]
 ) -> Iterator[gnmi.SubscribeResponse]:
-    """Yields the same; an error ends the call with its status."""
+    """Yields the same responses; an error ends the call with its status."""
     while (response := guard(context, lambda: next(answers, None))) is not None:
         yield response
 
 
 class _Requests:
-    """The messages of a stream, which a thread of its own waits for."""
+    """The requests of a stream, received by a separate thread."""
 
     def __init__(self, requests: Iterator[bytes], context: grpc.ServicerContext) -> None:
         self.has_ended = threading.Event()
-        """The call is over."""
+        """Set when the call is over."""
         self._is_complete = threading.Event()
-        # The client waits where it sends faster than it is answered.
+        # A size of 1 blocks a client that sends faster than it is served.
         self._queue: queue.Queue[bytes] = queue.Queue(1)
         self._requests = requests
         if not context.add_callback(self.has_ended.set):
@@ -208,11 +208,11 @@ class _Requests:
 
     @property
     def is_complete(self) -> bool:
-        """Whether the client sends no more."""
+        """Whether the client has finished sending."""
         return self._is_complete.is_set() and self._queue.empty()
 
     def take(self, wait_s: float) -> bytes | None:
-        """Returns the next message, if there is one by then."""
+        """Returns the next message, or None if none arrives in time."""
         if self._is_complete.is_set() and self._queue.empty():
             self.has_ended.wait(wait_s)
             return None
@@ -231,7 +231,7 @@ class _Requests:
                     except queue.Full:
                         continue
         except Exception:
-            # gRPC raises from the iterator when the call is over; a call that goes on sends no more.
+            # gRPC raises from the iterator when the call is over; otherwise this only ends the requests.
             pass
         finally:
             self._is_complete.set()

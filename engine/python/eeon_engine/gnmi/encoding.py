@@ -1,4 +1,4 @@
-"""Values as gNMI's encodings have them (gNMI 0.8 §2.3; RFC 7951 for JSON_IETF)."""
+"""Values in gNMI's encodings (gNMI 0.8 §2.3; RFC 7951 for JSON_IETF)."""
 
 import json
 from collections.abc import Sequence
@@ -16,13 +16,13 @@ Tree = dict[str, "Tree | list[Tree] | Value"]
 
 
 def check(encoding: int) -> None:
-    """Raises UNIMPLEMENTED for an encoding that is not offered."""
+    """Raises UNIMPLEMENTED for an unsupported encoding."""
     if encoding not in ENCODINGS:
         raise unimplemented(f"encoding {encoding}; this switch has JSON (0), PROTO (2) and JSON_IETF (4)")
 
 
 def scalar(leaf: Leaf, value: Value, encoding: int) -> gnmi.TypedValue:
-    """Returns one leaf's value."""
+    """Returns the value of one leaf."""
     if encoding == gnmi.PROTO:
         return (
             gnmi.TypedValue(uint_val=value) if isinstance(value, int) else gnmi.TypedValue(string_val=value)
@@ -31,8 +31,8 @@ def scalar(leaf: Leaf, value: Value, encoding: int) -> gnmi.TypedValue:
 
 
 def subtree(found: Sequence[Found], depth: int, encoding: int) -> gnmi.TypedValue:
-    """Returns the leaves below one node, which has `depth` elements, as a JSON object; or the value, of a
-    leaf."""
+    """Returns the leaves below one node, which has `depth` elements, as a JSON object; for a leaf, its
+    value."""
     path, leaf, value = found[0]
     if len(path) == depth:
         return scalar(leaf, value, encoding)
@@ -45,7 +45,7 @@ def _tree(found: Sequence[Found], encoding: int, *, is_top: bool) -> Tree:
     for name, below in groupby(found, lambda one: one[0][0][0]):
         members = list(below)
         path, leaf, value = members[0]
-        # Members carry their module where it is not that of what they are in (RFC 7951 §4).
+        # A member has its module's name if its parent is of another module (RFC 7951 §4).
         module = modules_of(leaf) if is_top else None
         if len(path) == 1:
             module = leaf.module or module
@@ -64,9 +64,9 @@ def _tree(found: Sequence[Found], encoding: int, *, is_top: bool) -> Tree:
 
 def _plain(leaf: Leaf, value: Value, encoding: int) -> Value:
     if encoding != gnmi.JSON_IETF:
-        # Without modules, which only this encoding has.
+        # Only JSON_IETF has modules' names.
         return value.partition(":")[2] if leaf.is_identity and isinstance(value, str) else value
-    # Numbers of 64 bits are strings there (RFC 7951 §6.1).
+    # In JSON_IETF, 64-bit numbers are strings (RFC 7951 §6.1).
     return str(value) if leaf.kind is Kind.COUNTER else value
 
 

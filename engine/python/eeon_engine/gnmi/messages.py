@@ -1,4 +1,4 @@
-"""gNMI's messages, as finsy carries them; `p4runtime.messages` says why not by `import finsy`."""
+"""gNMI's messages from finsy; `p4runtime.messages` explains why they are not imported as `finsy`."""
 
 from typing import TYPE_CHECKING
 

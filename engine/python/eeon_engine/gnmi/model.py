@@ -1,10 +1,10 @@
-"""What a switch shows over gNMI: leaves of OpenConfig's models, for each attached port.
+"""A switch's gNMI data: leaves of OpenConfig's models for each attached port.
 
 Sources: openconfig-interfaces 3.8.1, openconfig-qos 2.2.0 (the ECN counters), openconfig-p4rt 1.0.0 (`id`),
-and this project's own `eeon-qos`, which adds the depth of a queue now: OpenConfig has its maximum and mean.
+and this project's `eeon-qos`, which adds the current depth of a queue; OpenConfig has only maximum and mean.
 
-The engine counts frames and bytes by port. What an AQM has marked and dropped only the program knows: E-EON's
-counts it in `verdicts` (p4src/include/control/counters.p4), and other programs have no such leaves.
+The engine counts frames and bytes by port. Only the program knows the packets that an AQM marked and dropped:
+E-EON's counts them in `verdicts` (p4src/include/control/counters.p4); other programs have no such leaves.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -18,13 +18,13 @@ from ..json_types import PortStats
 from ..values import PortInfo
 
 QUEUE = "all"
-"""The one queue of a port: the engine counts all its priorities together."""
+"""Name of a port's single queue: the engine counts all its priorities together."""
 
 _CLASSES, _VERDICTS = 8, 16
 _CELLS_PER_PORT = _CLASSES * _VERDICTS
 _VERDICT_CELLS, _RECEIVED_CELLS = 512 * _CELLS_PER_PORT, 512 * _CLASSES
 MARKED, EARLY_DROPPED, TAIL_DROPPED = 1, 2, 3
-"""`verdict_t` of the program (p4src/include/types.p4)."""
+"""Values of the program's `verdict_t` (p4src/include/types.p4)."""
 
 
 class Model(NamedTuple):
@@ -44,7 +44,7 @@ MODELS = (
 
 
 class Kind(Enum):
-    """The type of a leaf, as far as it decides how a value is written."""
+    """The type of a leaf, as far as it determines the encoding of a value."""
 
     TEXT = "string"
     NUMBER = "uint32"
@@ -52,14 +52,14 @@ class Kind(Enum):
 
 
 class Step(NamedTuple):
-    """One element of a path: its name and, of a list, its key."""
+    """One element of a path: its name and, for a list, its key."""
 
     name: str
     key: str | None
 
 
 class Marks(NamedTuple):
-    """What the program has counted at a port."""
+    """The program's counts at a port."""
 
     packets: int
     octets: int
@@ -68,7 +68,7 @@ class Marks(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Port:
-    """A port at one moment. `stats` is None without a program, `marks` without E-EON's."""
+    """The state of a port at one moment. `stats` is None without a program, `marks` without E-EON's."""
 
     number: int
     name: str
@@ -78,7 +78,7 @@ class Port:
     marks: Marks | None = None
 
     def dropped(self) -> int | None:
-        """Returns the packets lost at the port's queue: by its limit, and by the program's AQM and buffer."""
+        """Returns the packets dropped at the port's queue: by its limit, or the program's AQM or buffer."""
         if self.stats is None:
             return None
         return self.stats["drops"].get("queue_full", 0) + (self.marks.dropped_packets if self.marks else 0)
@@ -89,17 +89,17 @@ Value = str | int
 
 @dataclass(frozen=True, slots=True)
 class Leaf:
-    """A leaf of the model, and its value at a port; None where the port has none."""
+    """A leaf of the model, and its value at a port; None if the port has none."""
 
     steps: tuple[Step, ...]
     kind: Kind
     value: Callable[[Port], Value | None]
     module: str | None = None
-    """Of the leaf, where it is not that of its tree."""
+    """Module of the leaf, if it differs from its tree's."""
     is_state: bool = True
     is_identity: bool = False
     is_counted: bool = False
-    """Changes with every packet, so that it is sampled and not told on change."""
+    """Whether it changes with every packet, so that it is sampled and not sent on change."""
 
 
 def _leaf(path: str, kind: Kind, value: Callable[[Port], Value | None], **more: bool | str) -> Leaf:
@@ -111,7 +111,7 @@ def _leaf(path: str, kind: Kind, value: Callable[[Port], Value | None], **more: 
 
 
 def _stat(key: str) -> Callable[[Port], int | None]:
-    # Any of the counts; TypedDict takes names that are literals only.
+    # `key` is any of the counts, but TypedDict accepts only literals.
     return lambda port: None if port.stats is None else int(port.stats[key])  # type: ignore[literal-required]
 
 
@@ -130,9 +130,9 @@ LEAVES: tuple[Leaf, ...] = (
     _leaf(f"{_IF}/state/name", Kind.TEXT, lambda port: port.name),
     _leaf(f"{_IF}/state/type", Kind.TEXT, lambda port: "iana-if-type:ethernetCsmacd", is_identity=True),
     _leaf(f"{_IF}/state/oper-status", Kind.TEXT, lambda port: "UP" if port.is_up else "DOWN"),
-    # finsy and others learn a port's number here.
+    # finsy and other clients read a port's number here.
     _leaf(f"{_IF}/state/ifindex", Kind.NUMBER, lambda port: port.number),
-    # The model's numbers begin with 1.
+    # The model's numbers start at 1.
     _leaf(f"{_IF}/state/id", Kind.NUMBER, lambda port: port.number or None, module="openconfig-p4rt"),
     *(
         _leaf(f"{_IF}/state/counters/{name}", Kind.COUNTER, value, is_counted=True)
@@ -169,21 +169,21 @@ LEAVES: tuple[Leaf, ...] = (
     _of_marks(f"{_QUEUE}/state/ecn-marked-pkts", lambda marks: marks.packets),
     _of_marks(f"{_QUEUE}/state/ecn-marked-octets", lambda marks: marks.octets),
 )
-"""Everything, in the order in which it is sent."""
+"""All leaves, in the order in which they are sent."""
 
 TREES = tuple(dict.fromkeys(leaf.steps[0].name for leaf in LEAVES))
 
 
 def modules_of(leaf: Leaf) -> str:
-    """Returns the module of the tree that a leaf is in."""
+    """Returns the module of the leaf's tree."""
     return f"openconfig-{leaf.steps[0].name}"
 
 
 def read(
     control: SwitchHandle, ports: Iterable[PortInfo], wants_counts: Callable[[str], bool]
 ) -> Iterator[Port]:
-    """Yields the ports, one after the other: packets move between them. `wants_counts` says of a port's name
-    whether its counts are needed. A switch without a program has none."""
+    """Yields the ports one after another; packets move in between. `wants_counts` returns whether the counts
+    of the port with this name are needed. Without a program, a port has no counts."""
     has_marks: bool | None = None
     for number, name, is_up in ports:
         if not wants_counts(name):
@@ -196,12 +196,12 @@ def read(
             marks = _marks(control, number) if has_marks else None
             yield Port(number, name, is_up, stats, control.queue_bytes(number), marks)
         except EngineError:
-            # Without a program, or between two of them.
+            # The switch has no program, or is replacing it.
             yield Port(number, name, is_up)
 
 
 def _has_verdicts(control: SwitchHandle) -> bool:
-    """Returns whether the program has E-EON's counters: both names, and exactly as many cells."""
+    """Returns whether the program has E-EON's counters: with both names and exactly this number of cells."""
     for name, cells in (("verdicts", _VERDICT_CELLS), ("received", _RECEIVED_CELLS)):
         try:
             control.read_counters(name, cells - 1)

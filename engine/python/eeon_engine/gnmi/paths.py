@@ -1,4 +1,4 @@
-"""Paths of requests against the model (gNMI 0.8 §2.2.2, openconfig/reference gnmi-path-strings)."""
+"""Resolution of requested paths in the model (gNMI 0.8 §2.2.2, openconfig/reference gnmi-path-strings)."""
 
 import re
 from collections.abc import Callable, Iterable, Sequence
@@ -10,41 +10,41 @@ from .messages import gnmi
 from .model import LEAVES, MODELS, QUEUE, TREES, Leaf, Port, Value
 
 MAX_PATHS = 512
-"""Paths of one request."""
+"""Maximum number of paths in a request."""
 _MAX_ELEMENTS = 16
 _MAX_WORD = 256
-# pygnmi takes the module in front of a path for the origin, and other targets allow that.
+# pygnmi sends the module in front of a path as the origin, and other targets accept that.
 _ORIGINS = ("", "openconfig", *(model.name for model in MODELS))
 
 Element = tuple[str, str | None, str | None]
-"""Name, and of a list its key and that key's value."""
+"""Name and, for a list, its key and the key's value."""
 Node = tuple[Element, ...]
 """A path without wildcards."""
 
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """The leaves below a path, at one interface or (None) at all."""
+    """The leaves below a path, at one interface or at all (None)."""
 
     text: str
     depth: int
-    """How many elements the path has."""
+    """Number of elements in the path."""
     leaves: tuple[Leaf, ...]
     interface: str | None
     is_of_one: bool
-    """Whether the path names an entry of a list, which is there or not, and not all."""
+    """Whether the path names a list entry, which may be missing, and not all entries."""
 
     def only(self, keep: Callable[[Leaf], bool]) -> "Selection":
-        """Returns a selection of those of its leaves, which may be none."""
+        """Returns a selection of the leaves that `keep` accepts; it may be empty."""
         return replace(self, leaves=tuple(filter(keep, self.leaves)))
 
     @property
     def has_counts(self) -> bool:
-        """Whether the switch has to be asked for counts."""
+        """Whether the switch must be queried for counts."""
         return any(leaf.is_counted for leaf in self.leaves)
 
     def values(self, ports: Iterable[Port]) -> list[tuple[Node, Leaf, Value]]:
-        """Returns what there is of it, tree by tree: what is below one node is together."""
+        """Returns the values of the selection, tree by tree: those below one node are adjacent."""
         wanted = [port for port in ports if self.interface is None or port.name == self.interface]
         return [
             (node(leaf, port.name), leaf, value)
@@ -62,7 +62,7 @@ def node(leaf: Leaf, interface: str) -> Node:
 
 
 def message(elements: Sequence[Element]) -> gnmi.Path:
-    """Returns the message of a path."""
+    """Returns a path as a message."""
     path = gnmi.Path()
     for name, key, value in elements:
         added = path.elem.add(name=name)
@@ -72,7 +72,7 @@ def message(elements: Sequence[Element]) -> gnmi.Path:
 
 
 def selections(prefix: gnmi.Path, paths: Sequence[gnmi.Path]) -> list[Selection]:
-    """Returns what each path selects. INVALID_ARGUMENT names the first that selects nothing of the model."""
+    """Returns the selection of each path. INVALID_ARGUMENT names the first path that is not in the model."""
     if len(paths) > MAX_PATHS:
         raise exhausted(f"{len(paths)} paths in one request, the limit is {MAX_PATHS}; send several requests")
     return [_selection(prefix, path) for path in paths]
@@ -80,7 +80,7 @@ def selections(prefix: gnmi.Path, paths: Sequence[gnmi.Path]) -> list[Selection]
 
 def _selection(prefix: gnmi.Path, path: gnmi.Path) -> Selection:
     for one in (prefix, path):
-        # Clients that also serve older targets send both, openconfig's own among them.
+        # Clients that also support older targets, such as OpenConfig's own, send both fields.
         if one.element and not one.elem:
             raise invalid("a path in `element`, which gNMI 0.4 deprecated; use `elem`")
         if one.element and [_unescaped(word) for word in one.element] != [_old(elem) for elem in one.elem]:
@@ -112,7 +112,7 @@ def _selection(prefix: gnmi.Path, path: gnmi.Path) -> Selection:
         try:
             interface, queue = _keys(leaf, elements, text)
         except StatusError as error:
-            # Of a list that a wildcard stands for as well.
+            # The wildcard also matches another list.
             errors.append(error)
             continue
         if queue in (None, QUEUE):
@@ -124,7 +124,7 @@ def _selection(prefix: gnmi.Path, path: gnmi.Path) -> Selection:
 
 
 def _keys(leaf: Leaf, elements: Sequence[gnmi.PathElem], text: str) -> tuple[str | None, str | None]:
-    """Returns the interface and the queue that a path names; None is any."""
+    """Returns the interface and the queue that a path names; None selects all."""
     asked: list[str | None] = []
     for element, step in zip(elements, leaf.steps, strict=False):
         wrong = [key for key in element.key if key != step.key]
@@ -148,7 +148,7 @@ def _fits(leaf: Leaf, names: list[str]) -> bool:
 
 
 def _unknown(names: list[str]) -> str:
-    """Returns where a path leaves the model, and what is there."""
+    """Returns a message with the place where a path leaves the model, and the valid names there."""
     for end in range(1, len(names) + 1):
         if any(_fits(leaf, names[:end]) for leaf in LEAVES):
             continue
@@ -166,7 +166,7 @@ def _unknown(names: list[str]) -> str:
 
 
 def _old(element: gnmi.PathElem) -> str:
-    """Returns an element as it was written before gNMI 0.4: `interface[name=port1]`."""
+    """Returns an element in the form used before gNMI 0.4: `interface[name=port1]`."""
     return element.name + "".join(f"[{key}={value}]" for key, value in element.key.items())
 
 

@@ -1,4 +1,4 @@
-"""Capabilities, Get and Set (gNMI 0.8 §3.2 to 3.4), and what Subscribe reads with."""
+"""Capabilities, Get and Set (gNMI 0.8 §3.2 to 3.4), and the reader that Subscribe also uses."""
 
 import threading
 import time
@@ -16,15 +16,15 @@ from .model import Leaf
 from .paths import Selection
 
 VERSION = "0.8.0"
-"""Whose messages finsy 0.30 carries."""
+"""The version of the messages in finsy 0.30."""
 MAX_VALUES = 65_536
-"""Values of one answer: some megabytes."""
+"""Maximum number of values in a response: some megabytes."""
 PORTS_AGE_S = 0.05
-"""How late a change of a port may be seen here; the switch itself looks at its links ten times a second."""
+"""Maximum delay until a port's change is visible here; the switch polls its links ten times a second."""
 
 
 class Reader:
-    """Reads of one switch, by any number of calls at once."""
+    """A reader of one switch, shared by any number of calls."""
 
     def __init__(self, control: SwitchHandle) -> None:
         self._control = control
@@ -33,7 +33,7 @@ class Reader:
         self._looked_at = float("-inf")
 
     def ports(self) -> tuple[PortInfo, ...]:
-        """Returns the ports as they were `PORTS_AGE_S` ago or later; the same tuple while none changes."""
+        """Returns the ports, at most `PORTS_AGE_S` old; the same tuple as long as none changes."""
         with self._lock:
             now = time.monotonic()
             if now - self._looked_at >= PORTS_AGE_S:
@@ -46,8 +46,8 @@ class Reader:
     def values(
         self, selections: Sequence[Selection], ports: Iterable[PortInfo] | None = None
     ) -> list[list[encodings.Found]]:
-        """Returns what there is of each selection, from one pass over the ports. RESOURCE_EXHAUSTED for more
-        than an answer may have."""
+        """Returns the values of each selection, from one pass over the ports. Raises RESOURCE_EXHAUSTED if
+        they exceed a response's limit."""
         counted = [selection.interface for selection in selections if selection.has_counts]
         everywhere, named = None in counted, set(counted)
         given = tuple(self._control.port_info()) if ports is None else tuple(ports)
@@ -64,13 +64,13 @@ class Reader:
 
 
 class Service:
-    """gNMI of one switch, but for Subscribe."""
+    """gNMI of one switch, except Subscribe."""
 
     def __init__(self, reader: Reader) -> None:
         self._reader = reader
 
     def capabilities(self, request: gnmi.CapabilityRequest, caller: Caller) -> gnmi.CapabilityResponse:
-        """Returns models, encodings and version, none of which is secret."""
+        """Returns models, encodings and version, which every client may read."""
         del request, caller
         return gnmi.CapabilityResponse(
             supported_models=[gnmi.ModelData(**one._asdict()) for one in model.MODELS],
@@ -79,8 +79,8 @@ class Service:
         )
 
     def get(self, request: gnmi.GetRequest, caller: Caller) -> gnmi.GetResponse:
-        """Returns one notification for each path, with an update for each node that the path selects, which
-        are none where a list is empty. NOT_FOUND for an entry of a list that is named and not there."""
+        """Returns one notification for each path, with an update for each node that the path selects; no
+        updates for an empty list. Raises NOT_FOUND for a named list entry that does not exist."""
         caller.check_right(Right.READ)
         encodings.check(request.encoding)
         check_models(request.use_models)
@@ -123,13 +123,13 @@ def update(path: paths.Node, leaf: Leaf, value: model.Value, encoding: int) -> g
 
 
 def set_target(notification: gnmi.Notification, prefix: gnmi.Path) -> None:
-    """Answers with the name by which the client calls this switch (§2.2.2.1)."""
+    """Copies the client's name for this switch into the response (§2.2.2.1)."""
     if prefix.target:
         notification.prefix.target = prefix.target
 
 
 def check_models(asked: Iterable[gnmi.ModelData]) -> None:
-    """Raises INVALID_ARGUMENT for a model that is not among those of Capabilities."""
+    """Raises INVALID_ARGUMENT for a model that Capabilities does not list."""
     known = {one.name for one in model.MODELS}
     for one in asked:
         if one.name not in known:
@@ -141,7 +141,7 @@ def _kept(kind: int) -> Callable[[Leaf], bool]:
         return lambda leaf: True
     if kind == gnmi.GetRequest.CONFIG:
         return lambda leaf: not leaf.is_state
-    # What is OPERATIONAL has no counterpart under `config`.
+    # Leaves of type OPERATIONAL have no counterpart under `config`.
     names = {step.name for leaf in model.LEAVES if not leaf.is_state for step in leaf.steps[-1:]}
     if kind == gnmi.GetRequest.OPERATIONAL:
         return lambda leaf: leaf.is_state and leaf.steps[-1].name not in names

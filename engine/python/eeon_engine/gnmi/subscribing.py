@@ -1,7 +1,7 @@
-"""Subscribe (gNMI 0.8 §3.5): values once, when polled, at intervals, and when they change.
+"""Subscribe (gNMI 0.8 §3.5): values once, when polled, at intervals, and on change.
 
-A stream is one loop: it sleeps until the next of its subscriptions is due, reads, and sends what is to be
-sent. Ports are looked at once for all streams (`Reader.ports`).
+A stream is one loop: it sleeps until the next subscription is due, reads, and sends. All streams share the
+polling of ports (`Reader.ports`).
 """
 
 import time
@@ -18,11 +18,11 @@ from .paths import Node, Selection
 from .service import PORTS_AGE_S, Reader, check_models, set_target, update
 
 MIN_INTERVAL_NS = 100_000_000
-"""Shortest interval of samples."""
+"""Minimum interval of samples."""
 DEFAULT_INTERVAL_NS = 10_000_000_000
-"""Where a client leaves the interval of what it does not sample on change to the switch (TARGET_DEFINED)."""
+"""Sampling interval if a client leaves mode and interval to the switch (TARGET_DEFINED)."""
 MAX_VALUES_PER_SECOND = 4000
-"""That one stream samples: what 32 of them cost is still a part of one processor."""
+"""Maximum sampling rate of one stream; 32 such streams cost less than one processor."""
 _UPDATES_PER_MESSAGE = 1000
 
 Response = gnmi.SubscribeResponse
@@ -35,9 +35,9 @@ class _Followed:
     selection: Selection
     on_change: bool
     interval_ns: int = 0
-    """Of samples; 0: not sampled."""
+    """Interval of samples; 0 without sampling."""
     is_lowest: bool = False
-    """The client wants the shortest interval that there is."""
+    """Whether the client wants the shortest possible interval."""
     suppress: bool = False
     heartbeat_ns: int = 0
     due_ns: int = 0
@@ -47,7 +47,7 @@ class _Followed:
 
 
 class Stream:
-    """What one call of Subscribe has asked for."""
+    """The subscriptions of one Subscribe call."""
 
     def __init__(self, reader: Reader, request: gnmi.SubscribeRequest) -> None:
         if request.WhichOneof("request") != "subscribe":
@@ -55,8 +55,8 @@ class Stream:
         self._reader = reader
         self._asked = asked = request.subscribe
         encodings.check(asked.encoding)
-        # JSON has the number of an encoding that was left out. Clients that leave it out, finsy among them,
-        # expect native values.
+        # JSON is number 0, the value of an omitted encoding. Clients that omit it, such as finsy, expect
+        # native values.
         self._encoding = gnmi.PROTO if asked.encoding == gnmi.JSON else asked.encoding
         check_models(asked.use_models)
         if not asked.subscription:
@@ -72,12 +72,12 @@ class Stream:
 
     @property
     def is_streaming(self) -> bool:
-        """Whether values are sent without being asked for."""
+        """Whether values are sent without a request for each."""
         return bool(self.mode == gnmi.SubscriptionList.STREAM)
 
     def check_rate(self) -> None:
-        """Raises INVALID_ARGUMENT for samples that are more than a stream may have. Sets the intervals that
-        the client leaves to the switch."""
+        """Raises INVALID_ARGUMENT if the samples exceed a stream's limit. Sets the intervals that the client
+        leaves to the switch."""
         ports = len(self._reader.ports())
         sampled = [
             (one, len(one.selection.leaves) * (ports if one.selection.interface is None else 1))
@@ -87,7 +87,7 @@ class Stream:
         values = sum(values for _, values in sampled)
         for one, _ in sampled:
             if one.is_lowest:
-                # With the others at the same interval it would be within the limit.
+                # At this interval, all samples together would be within the limit.
                 one.interval_ns = max(MIN_INTERVAL_NS, values * 1_000_000_000 // MAX_VALUES_PER_SECOND)
         per_second = sum(values * 1e9 / one.interval_ns for one, values in sampled)
         if per_second > MAX_VALUES_PER_SECOND + 1:
@@ -97,7 +97,7 @@ class Stream:
             )
 
     def first(self) -> Iterator[Response]:
-        """Yields all values, and that these are all."""
+        """Yields all values, then the end of the initial update."""
         ports = self._reader.ports() if self.is_streaming else None
         selections = [one.selection for one in self._followed]
         now = time.monotonic_ns()
@@ -109,7 +109,7 @@ class Stream:
         yield Response(sync_response=True)
 
     def wait_s(self) -> float:
-        """Returns how long nothing is due."""
+        """Returns the time in seconds until the next values are due."""
         now = time.monotonic_ns()
         due = [one.due_ns for one in self._followed if one.interval_ns]
         seconds = (min(due) - now) / 1e9 if due else 1.0
@@ -118,18 +118,18 @@ class Stream:
         return max(seconds, 0.0)
 
     def due(self) -> Iterator[Response]:
-        """Yields what has changed, and the samples whose time has come."""
+        """Yields changed values, and due samples."""
         now = time.monotonic_ns()
         ports = self._reader.ports()
         reading = []
         for one in self._followed:
             beats = one.heartbeat_ns and now >= one.beat_ns
             if one.on_change:
-                # Nothing else than the ports decides the leaves that are told on change.
+                # Only a change of ports changes the leaves that are sent on change.
                 if one.ports is not ports or beats:
                     reading.append(one)
             elif now >= one.due_ns:
-                # Samples that were missed are not made up for.
+                # Missed samples are skipped.
                 one.due_ns += one.interval_ns * (1 + (now - one.due_ns) // one.interval_ns)
                 reading.append(one)
         if not reading:
@@ -162,7 +162,7 @@ class Stream:
 
 
 def _followed(asked: gnmi.Subscription, selection: Selection) -> list[_Followed]:
-    """Returns one subscription of STREAM; two where the switch decides how its leaves are sent."""
+    """Returns one subscription of STREAM; two if the switch chooses the mode, which depends on the leaf."""
     interval = asked.sample_interval or MIN_INTERVAL_NS
     if asked.mode == gnmi.SAMPLE:
         if interval < MIN_INTERVAL_NS:

@@ -1,18 +1,18 @@
-"""P4Runtime 1.5 for the engine's switches. `serve` is the interface, `write` does without a server; the
-modules beside them are its parts.
+"""P4Runtime 1.5 for the engine's switches. `serve` starts a server, `write` works without one; the other
+modules are their parts.
 
-server/     gRPC: sockets, TLS, threads; who waits where, how long, and who makes way; one method a call
-clients/    who may do what: rights by certificate, roles, arbitration; what is queued for a client
+server/     gRPC: sockets, TLS, threads, limits on waiting calls; one method per call
+clients/    access: rights by certificate, roles, arbitration; queues of messages to clients
 device      one switch: lock, clients, pipeline, state
-batch, reading, reconcile    what several entities are done with: atomicity, answers in parts, another program
-entities/   each kind of entity, and what they share: keys, actions, parts of an answer
+batch, reading, reconcile    operations on several entities: atomicity, partial responses, a new program
+entities/   each kind of entity, and shared parts: keys, actions, chunks of a response
 packet_io   packets from and to clients
-program/    what a program declares, by id; whether its P4Info and its BMv2 JSON belong together
+program/    a program's declarations, by id; checks whether P4Info and BMv2 JSON match
 messages, errors, bytestrings    P4Runtime's messages, statuses and numbers
-offline     entries without a server
+offline     writes entries without a server
 
-No module keeps what the switch has: it is read from the engine, which Thrift changes as well. Externs are not
-supported, and refused by name. docs/develop/conformance.md goes through the specification.
+No module stores the switch's state: it is read from the engine, which Thrift also changes. Externs are not
+supported, and are refused by name. docs/develop/conformance.md covers the specification.
 """
 
 from .clients.access import Access

@@ -14,8 +14,8 @@ from .messages import p4r
 
 @contextmanager
 def undisturbed(control: SwitchHandle) -> Iterator[None]:
-    """Keeps packets and the calls of others, Thrift's too, waiting meanwhile. What is done can be taken
-    back."""
+    """Blocks packets and other calls, including Thrift's, until the end of the block. Its changes can be
+    undone."""
     control.pause()
     try:
         control.begin_batch()
@@ -30,11 +30,11 @@ def undisturbed(control: SwitchHandle) -> Iterator[None]:
 def write(
     control: SwitchHandle, forwarding: Forwarding, role: Role, updates: Sequence[p4r.Update], atomicity: int
 ) -> list[StatusError | None]:
-    """Applies the updates in order and returns the error of each, None where it worked.
+    """Applies the updates in order, and returns the error of each; None for success.
 
     CONTINUE_ON_ERROR attempts them all. ROLLBACK_ON_ERROR and DATAPLANE_ATOMIC stop at the first error and
-    take back what was done. No packet is processed meanwhile, whatever the mode: that costs a run loop one
-    wait instead of one for every update, and makes every batch atomic for packets.
+    undo the previous updates. No packet is processed meanwhile, in any mode: a run loop then waits once
+    instead of once per update, and every batch is atomic for packets.
     """
     if atomicity not in p4r.WriteRequest.Atomicity.values():
         raise invalid(
@@ -53,7 +53,7 @@ def _check_cost(forwarding: Forwarding, updates: Sequence[p4r.Update]) -> None:
         try:
             cells += forwarding.write_cost(update.entity)
         except StatusError:
-            # What it names is not there; the update will say so.
+            # The object does not exist; the update will report it.
             continue
     if cells > chunks.MAX_WRITE_CELLS:
         raise exhausted(

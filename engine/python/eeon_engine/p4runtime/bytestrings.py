@@ -1,9 +1,9 @@
-"""P4Runtime bytestrings: integers as big-endian bytes without needless leading ones.
+"""P4Runtime bytestrings: integers as big-endian bytes, without redundant leading bytes.
 
-P4Runtime 1.5 §8.4. Any number of leading zeros (or copies of the sign) is accepted, the shortest form is
-answered, so that what is read compares equal to what a canonical client wrote. Signed values appear in P4Data
-only. What does not fit is OUT_OF_RANGE, but INVALID_ARGUMENT in match fields, action parameters and packet
-metadata, whose sections say so (§9.1.1, §9.1.2, §16.1).
+P4Runtime 1.5 §8.4. Any number of leading zeros (or sign extensions) is accepted. Responses have the shortest
+form, so that values read are equal to values that a canonical client wrote. Only P4Data has signed values.
+Values that do not fit are OUT_OF_RANGE, but INVALID_ARGUMENT in match fields, action parameters and packet
+metadata, as their sections require (§9.1.1, §9.1.2, §16.1).
 """
 
 from collections.abc import Callable
@@ -12,8 +12,8 @@ from .errors import StatusError, out_of_range
 
 
 def decode(value: bytes, width: int, what: str, refuse: Callable[[str], StatusError] = out_of_range) -> int:
-    """Returns the integer in `value`, which must fit `bit<width>`; `what` names it in the error that `refuse`
-    makes."""
+    """Returns the integer in `value`, which must fit `bit<width>`; `what` names it in the error, which
+    `refuse` makes."""
     if not value:
         raise refuse(_empty(what))
     number = int.from_bytes(value, "big")
@@ -50,7 +50,7 @@ def _empty(what: str) -> str:
     return f"{what}: the bytestring is empty; write 0 as one zero byte"
 
 
-# A message may carry megabytes where two bytes are meant; an error shows the first of them.
+# A message may have megabytes instead of two bytes; an error shows only the beginning.
 def _shown(value: bytes) -> str:
     significant = value.lstrip(b"\0") or b"\0"
     return f"0x{significant[:20].hex()}{'...' if len(significant) > 20 else ''}"

@@ -1,8 +1,8 @@
-"""One switch as P4Runtime sees it: clients, pipeline, state. The RPCs of `service` are thin around it.
+"""One switch for P4Runtime: clients, pipeline, state. The RPCs of `service` are thin wrappers around it.
 
-One lock orders everything: a write is serial with all others, a read sees no half batch, and a new primary is
-accepted only between writes. Packets do not take it: the engine is paused for a batch, the first part of a
-read, a new program.
+One lock orders all operations: writes are serialized, a read sees no partial batch, and a new primary is
+accepted only between writes. Packets do not take the lock: the engine is paused for a batch, the first part
+of a read, and a new program.
 """
 
 import threading
@@ -31,12 +31,12 @@ class Device:
         self.noticing = threading.Event()
         """Set while `notify` may have something to send."""
         self.primary_peers: frozenset[str] = frozenset()
-        """Connections of the primaries of the default role and of those that the program names. Replaced
-        whole, for readers that do not hold the lock."""
+        """Connections of the primaries of the default role and of roles that the program names. The set is
+        replaced as a whole, for readers without the lock."""
         self._arbitration = Arbitration(control.device_id)
         self._pipeline = pipeline
         self._forwarding = Forwarding(control, pipeline.schema) if pipeline else None
-        # After VERIFY_AND_SAVE: what reads and writes see until COMMIT, over a switch made for the purpose.
+        # After VERIFY_AND_SAVE: the state that reads and writes use until COMMIT, on a temporary switch.
         self._saved: tuple[Pipeline, SwitchHandle, Forwarding] | None = None
         self._look_for_notices()
 
@@ -69,7 +69,7 @@ class Device:
         return {role for role in named if role}
 
     def leave(self, client: Client) -> None:
-        """Forgets a client whose stream has ended."""
+        """Removes a client whose stream has ended."""
         with self._lock:
             self._arbitration.leave(client)
             self._note_primaries()
@@ -108,9 +108,9 @@ class Device:
             client.send(_stream_error(error, digest_list_ack=p4r.DigestListAckError(digest_list_ack=ack)))
 
     def notify(self, now_ns: int, epoch_ns: int) -> None:
-        """Sends what is due: digest lists, and entries that were not hit for their time-out.
+        """Sends due notifications: digest lists, and entries whose idle timeout has expired.
 
-        `now_ns` is of a clock that does not run backwards, `epoch_ns` is the time that messages show.
+        `now_ns` is from a monotonic clock; `epoch_ns` is the time in the messages.
         """
         with self._lock:
             if self._forwarding is None:
@@ -142,7 +142,7 @@ class Device:
     # ---- pipeline
 
     def set_pipeline(self, request: p4r.SetForwardingPipelineConfigRequest, caller: Caller = ANYBODY) -> None:
-        """Sets the pipeline for the default role's primary: a program is everybody's (§5.1)."""
+        """Sets the pipeline for the default role's primary, because all roles share a program (§5.1)."""
         actions = p4r.SetForwardingPipelineConfigRequest
         with self._lock:
             role = self._arbitration.check_request(request, caller, Right.PIPELINE)
@@ -178,10 +178,10 @@ class Device:
                 self._reconcile(pipeline)
 
     def _commit(self, pipeline: Pipeline, updates: list[p4r.Update]) -> None:
-        """Replaces the program and all state. `updates` were accepted by a shadow.
+        """Replaces the program and all state. A temporary switch has already accepted `updates`.
 
-        The switch itself may still refuse a class of service, for which it may have no queue: the rest is
-        committed, and INVALID_ARGUMENT names what is missing.
+        The switch itself may still refuse a class of service for which it has no queue: the rest is then
+        committed, and INVALID_ARGUMENT names the missing parts.
         """
         refused = []
         self._control.pause()
@@ -219,7 +219,7 @@ class Device:
         self._commit(pipeline, updates)
 
     def _reconcile(self, pipeline: Pipeline) -> None:
-        """Keeps what the switch has, or refuses without having touched it."""
+        """Keeps the switch's state under the new program, or refuses without a change."""
         with batch.undisturbed(self._control) if self._forwarding else nullcontext():
             updates = reconcile.snapshot(self._forwarding) if self._forwarding else []
         shadow = self._shadow(pipeline.program)
@@ -229,7 +229,7 @@ class Device:
 
     @staticmethod
     def _shadow(program: Program) -> SwitchHandle:
-        # With every class of service that v1model knows: how many queues the switch has is not known here.
+        # With all classes of service of v1model, because the switch's number of queues is unknown here.
         return Switch(program, priorities=8)
 
     def get_pipeline(
@@ -255,7 +255,7 @@ class Device:
     # ---- entities
 
     def write(self, request: p4r.WriteRequest, caller: Caller = ANYBODY) -> list[StatusError | None]:
-        """Writes the updates, and returns the error of each, None where it worked."""
+        """Applies the updates, and returns the error of each; None for success."""
         with self._lock:
             role = self._arbitration.check_request(request, caller)
             control, forwarding = self._current()
@@ -264,7 +264,7 @@ class Device:
             return results
 
     def read(self, request: p4r.ReadRequest, caller: Caller = ANYBODY) -> Reading:
-        """Returns the answer to a read, which is made while it is sent."""
+        """Returns the response to a read, which is produced while it is sent."""
         with self._lock:
             self._arbitration.check_device(request.device_id)
             role = roles.of(request.role, 0)

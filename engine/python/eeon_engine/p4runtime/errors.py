@@ -1,9 +1,8 @@
-"""Errors of the P4Runtime server, and the ways in which they reach a client.
+"""Errors of the P4Runtime server, and their transport to a client.
 
-`StatusError` is what every module here raises for a client's mistake: a google.rpc code and a sentence. One
-that ends a whole call becomes the gRPC status of the call; one that concerns a single update of a batch
-becomes a `p4.v1.Error` in the trailing metadata (P4Runtime 1.5 §12.3), beside an `OK` for every update that
-worked.
+All modules here raise `StatusError` for a client's mistake: a google.rpc code and a sentence. An error of a
+whole call becomes the gRPC status of the call; an error of a single update in a batch becomes a `p4.v1.Error`
+in the trailing metadata (P4Runtime 1.5 §12.3), which also has an `OK` for every successful update.
 """
 
 from collections.abc import Sequence
@@ -13,14 +12,14 @@ import grpc
 from .. import exceptions as engine
 from .messages import p4r, rpc_code, rpc_status
 
-# Metadata beyond a client's limit ends the call without any status; finsy allows 64 KiB for all of it.
+# Metadata beyond a client's limit ends the call without a status; finsy's limit for all metadata is 64 KiB.
 _MAX_DETAILS_BYTES = 40 << 10
 
 _GRPC_CODES = {code.value[0]: code for code in grpc.StatusCode}
 
 
 class StatusError(Exception):
-    """A client's mistake or a refusal: `code` is a google.rpc.Code, `message` is for people."""
+    """A client's mistake or a refusal: `code` is a google.rpc.Code, `message` is for a reader."""
 
     def __init__(self, code: int, message: str) -> None:
         super().__init__(message)
@@ -29,32 +28,32 @@ class StatusError(Exception):
 
 
 def invalid(message: str) -> StatusError:
-    """Makes the error of a request that does not make sense for this program."""
+    """Makes the error of a request that is invalid for this program."""
     return StatusError(rpc_code.INVALID_ARGUMENT, message)
 
 
 def not_found(message: str) -> StatusError:
-    """Makes the error of a request about something that is not there."""
+    """Makes the error of a request about a missing object."""
     return StatusError(rpc_code.NOT_FOUND, message)
 
 
 def already_exists(message: str) -> StatusError:
-    """Makes the error of an INSERT of something that exists."""
+    """Makes the error of an INSERT of an existing object."""
     return StatusError(rpc_code.ALREADY_EXISTS, message)
 
 
 def denied(message: str) -> StatusError:
-    """Makes the error of what the client or the program does not allow."""
+    """Makes the error of a request that the client's rights or the program do not allow."""
     return StatusError(rpc_code.PERMISSION_DENIED, message)
 
 
 def precondition(message: str) -> StatusError:
-    """Makes the error of a request that something else must precede."""
+    """Makes the error of a request that needs a previous request."""
     return StatusError(rpc_code.FAILED_PRECONDITION, message)
 
 
 def exhausted(message: str) -> StatusError:
-    """Makes the error of a limit of the switch or of this server that is reached."""
+    """Makes the error of a request that reaches a limit of the switch or of this server."""
     return StatusError(rpc_code.RESOURCE_EXHAUSTED, message)
 
 
@@ -64,7 +63,7 @@ def out_of_range(message: str) -> StatusError:
 
 
 def unimplemented(message: str) -> StatusError:
-    """Makes the error of valid P4Runtime that this server does not do."""
+    """Makes the error of valid P4Runtime that this server does not implement."""
     return StatusError(rpc_code.UNIMPLEMENTED, message)
 
 
@@ -81,13 +80,13 @@ _ENGINE_CODES: tuple[tuple[type[Exception], int], ...] = (
 
 
 def from_engine(error: engine.EngineError) -> StatusError:
-    """Returns the engine's refusal under its google.rpc code, with the engine's own words."""
+    """Converts an error of the engine to its google.rpc code, with the engine's message."""
     code = next(code for kind, code in _ENGINE_CODES if isinstance(error, kind))
     return StatusError(code, str(error))
 
 
 class _GrpcStatus(grpc.Status):
-    """What `ServicerContext.abort_with_status` takes."""
+    """The argument of `ServicerContext.abort_with_status`."""
 
     def __init__(
         self, code: grpc.StatusCode, details: str, trailing_metadata: tuple[tuple[str, bytes], ...]
@@ -105,8 +104,7 @@ def abort(context: grpc.ServicerContext, error: StatusError) -> None:
 def abort_batch(
     context: grpc.ServicerContext, results: Sequence[StatusError | None], noun: str = "update"
 ) -> None:
-    """Ends a Write or Read of which some items failed: one `p4.v1.Error` an item, in order. Does not
-    return."""
+    """Ends a Write or Read with failed items: with one `p4.v1.Error` per item, in order. Does not return."""
     failed = [(index, error) for index, error in enumerate(results) if error is not None]
     index, first = failed[0]
     message = f"{len(failed)} of {len(results)} {noun}s failed; first, {noun} {index}: {first.message}"

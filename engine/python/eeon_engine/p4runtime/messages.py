@@ -1,9 +1,9 @@
-"""P4Runtime's messages, as finsy carries them, without the rest of finsy.
+"""P4Runtime's messages from finsy, without the rest of finsy.
 
-`import finsy` loads a whole controller, gNMI included, which costs a switch 7 MB that it never uses. The
-generated modules refer to each other by relative imports alone, so this module is a second name for their
-folder. protobuf keeps one class for each message whatever the name under which its file is loaded: messages
-made here and in `finsy.proto` are the same.
+`import finsy` loads a whole controller, including gNMI, which costs a switch 7 MB that it never uses. The
+generated modules refer to each other only by relative imports, so this module is a second name for their
+folder. protobuf keeps one class per message, under whatever name its file is loaded: messages made here are
+equal to those of `finsy.proto`.
 """
 
 from importlib.util import find_spec
@@ -30,10 +30,10 @@ __all__ = ["decode_u128", "encode_u128", "p4d", "p4i", "p4r", "p4r_grpc", "p4t",
 
 
 def encode_u128(value: int) -> p4r.Uint128:
-    """Returns the message of an integer of 128 bits."""
+    """Returns a 128-bit integer as a message."""
     return p4r.Uint128(high=value >> 64, low=value & (1 << 64) - 1)
 
 
 def decode_u128(value: p4r.Uint128) -> int:
-    """Returns the integer of a message."""
+    """Returns the integer in a message."""
     return value.high << 64 | value.low

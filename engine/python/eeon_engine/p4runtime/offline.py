@@ -1,4 +1,4 @@
-"""Entries written into a switch in this process, without a server: what a client's first Write would do."""
+"""Writes of entries into a switch in this process, without a server, with the effect of a client's Write."""
 
 from .._engine import SwitchHandle
 from ..exceptions import ConfigError
@@ -11,18 +11,18 @@ from .program.pipeline import Pipeline, config_from_files
 
 
 def write(switch: SwitchHandle, p4info: p4i.P4Info | str | bytes, request: p4r.WriteRequest) -> int:
-    """Applies the updates of a `WriteRequest`, all or none; returns their number.
+    """Applies the updates of a `WriteRequest`, all or none. Returns their number.
 
-    `p4info` is a `P4Info` message, or its text format; `request` needs neither a device nor an election id.
-    Raises `ConfigError` when the P4Info does not belong to the switch's program, or with the first update
-    that is refused, and why.
+    `p4info` is a `P4Info` message or its text format; `request` needs neither a device nor an election id.
+    Raises `ConfigError` if the P4Info does not match the switch's program, or with the first refused update
+    and the reason.
     """
     return Writer(switch, p4info).write(request)
 
 
 class Writer:
-    """Writes entries into a switch in this process. It reads the P4Info once, and again when the switch has
-    another program."""
+    """A writer of entries into a switch in this process. It parses the P4Info once, and again when the
+    switch's program changes."""
 
     def __init__(self, switch: SwitchHandle, p4info: p4i.P4Info | str | bytes) -> None:
         self._switch = switch

@@ -1,7 +1,7 @@
-"""Packet-in and packet-out: controller headers from and to P4Runtime metadata (P4Runtime 1.5 §16.1).
+"""Packet-in and packet-out: conversion of controller headers to P4Runtime metadata and back (§16.1).
 
-The headers of the P4Info stand in front of the packet on the CPU port, first field first. Pure: bytes and
-messages.
+On the CPU port, the controller header of the P4Info precedes the packet, first field first. These are pure
+functions of bytes and messages.
 """
 
 from . import bytestrings
@@ -9,12 +9,12 @@ from .errors import invalid
 from .messages import p4r
 from .program.schema import HeaderField, Schema
 
-# Longest frame that the engine takes.
+# Maximum length of a frame in the engine.
 _MAX_PACKET = 65_535
 
 
 def packet_out(schema: Schema, message: p4r.PacketOut) -> bytes:
-    """Returns what enters the switch on the CPU port for a `PacketOut`."""
+    """Returns the frame that enters the switch on the CPU port for a `PacketOut`."""
     given: dict[int, bytes] = {}
     known = {field.id for field in schema.packet_out}
     for metadata in message.metadata:
@@ -42,8 +42,8 @@ def _value(field: HeaderField, value: bytes | None) -> int:
 
 
 def packet_in(schema: Schema, packet: bytes) -> p4r.PacketIn | None:
-    """Returns the `PacketIn` for what left the switch on the CPU port; None when it is shorter than the
-    header."""
+    """Returns the `PacketIn` of a frame that left the switch on the CPU port; None if the frame is shorter
+    than the header."""
     bits = sum(field.width for field in schema.packet_in)
     if len(packet) < bits // 8:
         return None

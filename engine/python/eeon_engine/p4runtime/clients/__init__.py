@@ -1,1 +1,1 @@
-"""Who is connected, under which role and with which rights; who is primary; what waits to be sent to whom."""
+"""The connected clients with their roles and rights, the primaries, and the queues of messages to clients."""

@@ -1,7 +1,7 @@
-"""Who may do what: the rights of clients by the names in their certificates.
+"""Access control: the rights of clients by the names in their certificates.
 
-P4Runtime 1.5 §5 leaves to the server which roles a client may take, and §3.1.1 who a client is. With mutual
-TLS a file says both. Without one, every client that reaches the server has all rights, under any role.
+P4Runtime 1.5 leaves to the server how it identifies clients (§3.1.1) and which roles they may take (§5). With
+mutual TLS, a file defines both. Without one, every client has all rights in any role.
 
     [clients."controller.example.net"]
     rights = ["read", "write", "pipeline"]
@@ -10,9 +10,9 @@ TLS a file says both. Without one, every client that reaches the server has all 
     roles = ["routing"]
     rights = ["read", "write"]
 
-A client's names are the DNS names, URIs and addresses that its certificate is made for (subject alternative
-names) and its common name; it has the rights of the first entry of the file that has one of them. `roles` are
-P4Runtime roles, "" is the default role, which is the one that a client has where none is given; "*" are all.
+A client's names are the DNS names, URIs and addresses in its certificate (subject alternative names) and its
+common name. The first entry of the file with one of these names applies. `roles` are P4Runtime roles: "" is
+the default role, which also applies if `roles` is omitted, and "*" stands for all.
 """
 
 import tomllib
@@ -34,7 +34,7 @@ _NAMES = ("x509_subject_alternative_name", "x509_common_name")
 
 
 class Right(Enum):
-    """What a client may do."""
+    """A right of a client."""
 
     READ = "read"
     """Read, GetForwardingPipelineConfig, and a stream without an election id."""
@@ -46,38 +46,38 @@ class Right(Enum):
 
 @dataclass(frozen=True)
 class Caller:
-    """A client as far as its certificate says who it is. `roles` None: all."""
+    """A client as identified by its certificate. `roles` is None for all roles."""
 
     name: str
     rights: frozenset[Right]
     roles: frozenset[str] | None
 
     def check(self, right: Right, role: Role) -> None:
-        """Raises PERMISSION_DENIED unless the client has this right under this role."""
+        """Raises PERMISSION_DENIED unless the client has this right in this role."""
         if self.roles is not None and (role.number or role.name not in self.roles):
             named = ", ".join(sorted(repr(one) for one in self.roles)) or "none"
             raise denied(f"client '{self.name}' may not act as {role}; its roles are {named}")
         self.check_right(right)
 
     def check_right(self, right: Right) -> None:
-        """Raises PERMISSION_DENIED unless the client has this right under some role."""
+        """Raises PERMISSION_DENIED unless the client has this right in some role."""
         if right not in self.rights:
             raise denied(f"client '{self.name}' has no right to {right.value} on this switch")
 
 
 ANYBODY = Caller("", frozenset(Right), None)
-"""A client where no file says who may do what."""
+"""Any client, if no file defines rights."""
 
 
 class Access:
-    """The rights that a file gives. `entries` in the order of the file."""
+    """The rights in a file. `entries` are in the order of the file."""
 
     def __init__(self, entries: Mapping[str, Caller]) -> None:
         self._entries = dict(entries)
 
     @classmethod
     def from_file(cls, path: Path) -> "Access":
-        """Reads a file of rights; `ConfigError` says what is wrong with it."""
+        """Reads a file of rights; raises `ConfigError` with what is wrong with it."""
         content = read_private("client rights", path, _MAX_FILE_BYTES, is_secret=False)
         try:
             document = tomllib.loads(content.decode("utf-8"))
@@ -92,8 +92,8 @@ class Access:
         return cls({name: _caller(path, name, entry) for name, entry in clients.items()})
 
     def caller(self, context: grpc.ServicerContext) -> Caller:
-        """Returns the client of a call. One that the file does not name has no rights."""
-        # Several values a key, as gRPC documents it; its stubs say one.
+        """Returns the client of a call. A client that is not in the file has no rights."""
+        # Each key has several values, as gRPC documents; its stubs declare a single one.
         found = cast("Mapping[str, Iterable[bytes]]", context.auth_context())
         names = [value.decode("utf-8", "replace") for key in _NAMES for value in found.get(key, ())]
         for name, caller in self._entries.items():

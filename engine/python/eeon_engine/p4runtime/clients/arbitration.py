@@ -1,12 +1,12 @@
-"""Which client may write: election ids, roles, primaries (P4Runtime 1.5 §5).
+"""Arbitration between clients: election ids, roles, primaries (P4Runtime 1.5 §5).
 
-The client with the highest election id that was ever seen for its role is primary, while its stream is open.
-Nobody is promoted when it leaves: the others are told, and one of them has to ask with an id at least as
-high.
+The client with the highest election id ever received for its role is primary while its stream is open. When
+it leaves, no other client is promoted: the others are notified, and one of them must send an id that is at
+least as high.
 
-Not thread-safe: the caller holds the device's lock, which also means that a write in flight ends before a new
-primary is accepted. What a role may do is said in `roles`; a role configuration is refused, for no scheme of
-them has been agreed on.
+Not thread-safe: the caller holds the device's lock, so that a write in progress ends before a new primary is
+accepted. `roles` defines what a role may do; a role configuration is refused, because there is no agreed
+scheme for it.
 """
 
 from collections.abc import Callable, Collection
@@ -17,10 +17,10 @@ from . import roles
 from .access import ANYBODY, Caller, Right
 from .roles import DEFAULT, Role
 
-# What one device keeps for its clients; a fabric controller and a few observers need single digits.
+# Limits on a device's clients and roles; a fabric controller and a few observers need only single digits.
 MAX_STREAMS = 64
 _MAX_ROLES = 64
-# Of those that no program names.
+# Maximum number of roles that the program does not name.
 _MAX_STRANGE_ROLES = 32
 
 
@@ -34,7 +34,7 @@ class Client:
         caller: Caller = ANYBODY,
         peer: str = "",
     ) -> None:
-        """Makes a client; `peer` is the connection that the stream is on, as gRPC names it."""
+        """Makes a client; `peer` is gRPC's name of the stream's connection."""
         self.peer = peer
         self.send = send
         self.end = end
@@ -55,7 +55,7 @@ class Arbitration:
         self, client: Client, message: p4r.MasterArbitrationUpdate, known: Collection[str] = ()
     ) -> None:
         """Handles a `MasterArbitrationUpdate`. An error ends the client's stream. `known` are the roles that
-        the program names: they and the default role have room where others have none."""
+        the program names: for them and the default role, places are reserved."""
         role = roles.of(message.role.name, message.role.id)
         election_id = decode_u128(message.election_id) if message.HasField("election_id") else None
         first = client.role is None
@@ -90,7 +90,7 @@ class Arbitration:
         if election_id is not None and (highest is None or election_id >= highest):
             self._highest[role] = election_id
         if was_primary or self.primary(role) is not before:
-            # Those that are not primary hear of it first.
+            # Backups are notified first.
             for other in sorted(self._of(role), key=self.is_primary):
                 self._notify(other)
         else:
@@ -105,7 +105,7 @@ class Arbitration:
             )
 
     def _make_room(self, *, is_primary_to_be: bool) -> None:
-        """Makes room for one client more. For a primary the backup that came last makes way."""
+        """Makes room for another client. A backup, the latest one, is removed only for a primary."""
         if len(self._clients) < MAX_STREAMS:
             return
         backups = [client for client in self._clients if not self.is_primary(client)]
@@ -115,7 +115,7 @@ class Arbitration:
         backups[-1].end(exhausted(f"this device has {MAX_STREAMS} clients; a backup makes way for a primary"))
 
     def leave(self, client: Client) -> None:
-        """Forgets a client whose stream has ended."""
+        """Removes a client whose stream has ended."""
         if client not in self._clients:
             return
         was_primary = self.is_primary(client)
@@ -125,7 +125,7 @@ class Arbitration:
                 self._notify(other)
 
     def primary(self, role: Role) -> Client | None:
-        """Returns the client that may write under this role."""
+        """Returns the client that may write in this role."""
         return next((client for client in self._of(role) if self.is_primary(client)), None)
 
     def primaries(self) -> list[Client]:
@@ -144,8 +144,8 @@ class Arbitration:
         caller: Caller = ANYBODY,
         right: Right = Right.WRITE,
     ) -> Role:
-        """Returns the role of a Write or SetForwardingPipelineConfig; an error unless it comes from its
-        primary, and with this right."""
+        """Returns the role of a Write or SetForwardingPipelineConfig. Raises an error unless the request
+        comes from the role's primary, and the client has this right."""
         self.check_device(request.device_id)
         role = roles.of(request.role, request.role_id)
         caller.check(right, role)
@@ -163,7 +163,7 @@ class Arbitration:
         return role
 
     def check_device(self, device_id: int) -> None:
-        """Raises NOT_FOUND for a device that is not this one."""
+        """Raises NOT_FOUND for another device."""
         if device_id != self._device_id:
             raise not_found(f"this is device {self._device_id}, the request is for device {device_id}")
 

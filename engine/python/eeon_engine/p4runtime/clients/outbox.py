@@ -1,9 +1,9 @@
-"""What waits to be sent on one client's stream: bounded, and never blocking for the sender.
+"""The queue of messages to one client's stream. It is bounded, and never blocks the sender.
 
-A client that does not read its stream must not fill the memory, nor hold up the switch. Messages that
+A client that does not read its stream must neither fill the memory nor delay the switch. Messages that
 P4Runtime lets a server drop (packets, digests, idle notifications, errors: §16) are dropped, counted and
-logged when `LIMIT` messages wait. An arbitration update may not get lost, so a client that does not take one
-loses its stream.
+logged while `LIMIT` messages are queued. An arbitration update must not be lost, so a client that does not
+read one loses its stream.
 """
 
 import logging
@@ -20,13 +20,13 @@ LIMIT = 4096
 
 @dataclass(frozen=True)
 class End:
-    """The last item: how the stream ends."""
+    """The last item, with the status of the stream."""
 
     error: StatusError | None
 
 
 class Outbox:
-    """Messages for one client, oldest first. Any thread may put, one takes."""
+    """Messages for one client, oldest first. Any thread may put messages; one thread takes them."""
 
     def __init__(self, peer: str) -> None:
         self._peer = peer
@@ -42,7 +42,7 @@ class Outbox:
             self.end(exhausted(text))
         else:
             self.dropped += 1
-            # At 1, 2, 4, 8, ...: a flood does not flood the log.
+            # Logged at 1, 2, 4, 8, ... drops, so that a flood does not fill the log.
             if self.dropped & (self.dropped - 1) == 0:
                 _LOG.warning(
                     "client %s does not read its stream: %d messages wait, %d were dropped, the last a %s",
@@ -53,9 +53,9 @@ class Outbox:
                 )
 
     def end(self, error: StatusError | None) -> None:
-        """Ends the stream once what waits has been sent."""
+        """Ends the stream after the queued messages have been sent."""
         self._queue.put(End(error))
 
     def take(self) -> p4r.StreamMessageResponse | End:
-        """Returns the next message, or an `End`. Waits for one."""
+        """Waits for the next message or the `End`, and returns it."""
         return self._queue.get()

@@ -1,10 +1,10 @@
-"""Roles: who is asking, and what a role may write and see (P4Runtime 1.5 §5.2, §5.3).
+"""Roles: their identity, and the objects that a role may write and read (P4Runtime 1.5 §5.2, §5.3).
 
-The specification leaves the meaning of a role to an agreement outside of the protocol. Here that agreement is
-the P4 program's: an object annotated `@p4runtime_role("name")` belongs to that role alone, as in SONiC's P4
-programs. The default role has access to everything; any other role to what is its own and to what nobody
-claims. Of a controller header the annotation says whose packets these are. A role configuration sent by a
-client would be another agreement, and is refused (`arbitration`).
+The specification leaves the meaning of a role to an agreement outside the protocol. Here the P4 program is
+the agreement: an object annotated with `@p4runtime_role("name")` belongs to this role alone, as in SONiC's P4
+programs. The default role has access to everything; any other role has access to its own objects and to those
+without an owner. On a controller header, the annotation defines which role receives and sends its packets. A
+role configuration from a client would be another agreement, and is refused (`arbitration`).
 """
 
 from typing import NamedTuple
@@ -31,8 +31,8 @@ _MAX_NAME = 256
 
 
 def of(name: str, number: int) -> Role:
-    """Returns the role that a request names; INVALID_ARGUMENT if it gives both a name and a number, or a name
-    that is too long to be kept and told."""
+    """Returns the role in a request. Raises INVALID_ARGUMENT if it has both a name and a number, or a name
+    that is too long."""
     if len(name) > _MAX_NAME:
         raise invalid(f"a role's name of {len(name)} characters, the limit is {_MAX_NAME}")
     if name and number:
@@ -41,12 +41,12 @@ def of(name: str, number: int) -> Role:
 
 
 def in_scope(owner: str | None, role: Role) -> bool:
-    """Returns whether a role has access to what `owner` claims."""
+    """Returns whether a role has access to an object with this owner."""
     return role == DEFAULT or owner is None or owner == role.name
 
 
 def check_write(schema: Schema, role: Role, entity: p4r.Entity) -> None:
-    """Raises PERMISSION_DENIED for an update of what another role claims (§12)."""
+    """Raises PERMISSION_DENIED for an update of another role's object (§12)."""
     if role == DEFAULT:
         return
     object_id = _object_of(entity)
@@ -58,12 +58,12 @@ def check_write(schema: Schema, role: Role, entity: p4r.Entity) -> None:
 
 
 def is_visible(schema: Schema, role: Role, entity: p4r.Entity) -> bool:
-    """Returns whether a read under this role answers the entity (§13)."""
+    """Returns whether a read in this role returns the entity (§13)."""
     return role == DEFAULT or in_scope(schema.owners.get(_object_of(entity)), role)
 
 
 def _object_of(entity: p4r.Entity) -> int:
-    """Returns the P4Info id that an entity is about; 0 for what the P4Info does not list."""
+    """Returns the P4Info id of an entity's object; 0 if the P4Info does not list it."""
     kind = entity.WhichOneof("entity")
     if kind is None:
         return 0

@@ -1,1 +1,1 @@
-"""P4Runtime's entities, a module each: from messages to calls of the engine, and back."""
+"""P4Runtime's entities, one module each: conversion of messages to calls of the engine, and back."""

@@ -1,10 +1,10 @@
-"""Action profile members, groups and one-shot action sets, by P4Runtime ids (P4Runtime 1.5 §9.2), and what
-table entries say of them.
+"""Action profile members, groups and one-shot action sets, by P4Runtime ids (P4Runtime 1.5 §9.2), and the
+references of table entries to them.
 
-Nothing is kept here: the engine knows members and groups by id as well as by handle. A member of weight w is
-w members of the engine, as in BMv2 below its own P4Runtime server, and a one-shot is a group that goes with
-the last entry that uses it. What a member watches belongs to its place in a group: the engine passes it over
-while that port is down.
+These classes keep no state: the engine identifies members and groups by id as well as by handle. A member of
+weight w is w members of the engine, as in BMv2 under its own P4Runtime server. A one-shot is a group that is
+deleted with the last entry that uses it. A watched port belongs to a member's place in a group: the engine
+skips the member while this port is down.
 """
 
 from collections.abc import Iterator, Sequence
@@ -20,7 +20,7 @@ from . import translate
 from .chunks import Chunk
 from .translate import ActionCall
 
-# Far beyond any selector that is of use, and a bound on what one message can make the engine allocate.
+# Far beyond any useful selector; limits the memory that one message can make the engine allocate.
 _MAX_GROUP_WEIGHT = 65_536
 
 _PORT_BITS = 9
@@ -35,10 +35,10 @@ class ActionProfiles:
         self._control = control
         self._schema = schema
 
-    # ---- what table entries do
+    # ---- actions of table entries
 
     def action_from_message(self, table: Table, action: p4r.TableAction) -> ClientAction:
-        """Returns what an entry with this action does."""
+        """Converts the action of an entry for the engine."""
         kind, profile = action.WhichOneof("type"), table.profile
         if kind == "action":
             if profile is not None:
@@ -80,7 +80,7 @@ class ActionProfiles:
         return ("one_shot", note.SerializeToString(), choices)
 
     def action_to_message(self, table: Table, action: ClientAction, message: p4r.TableAction) -> None:
-        """Fills in what an entry does."""
+        """Fills in the action of an entry."""
         match action:
             case ("action", name, data):
                 translate.fill_action(table, name, data, message.action)
@@ -123,7 +123,7 @@ class ActionProfiles:
         return translate.action_from_message(self._table(profile), message.action)
 
     def _table(self, profile: ActionProfile) -> Table:
-        """Returns one of the profile's tables: all may call the same actions."""
+        """Returns one of the profile's tables; all of them may call the same actions."""
         for table_id in profile.tables:
             if table_id in self._schema.tables:
                 return self._schema.tables[table_id]
@@ -162,7 +162,7 @@ class ActionProfiles:
     # ---- reading
 
     def read_members(self, message: p4r.ActionProfileMember) -> Iterator[Chunk]:
-        """Yields the members that an `ActionProfileMember` request asks for; 0 stands for all."""
+        """Yields the members that an `ActionProfileMember` request selects; 0 stands for all."""
         for profile in self._asked(message.action_profile_id):
             members = self._control.client_members(profile.name, message.member_id or None)
             yield Chunk(len(members), partial(self._members, profile, members))
@@ -174,7 +174,7 @@ class ActionProfiles:
             yield p4r.Entity(action_profile_member=answer)
 
     def read_groups(self, message: p4r.ActionProfileGroup) -> Iterator[Chunk]:
-        """Yields the groups that an `ActionProfileGroup` request asks for; 0 stands for all."""
+        """Yields the groups that an `ActionProfileGroup` request selects; 0 stands for all."""
         for profile in self._asked(message.action_profile_id):
             if profile.with_selector:
                 groups = self._control.client_groups(profile.name, message.group_id or None)
@@ -198,16 +198,16 @@ def _groups(profile: ActionProfile, groups: list[ClientGroup]) -> Iterator[p4r.E
 
 
 def _group_note(max_size: int) -> bytes:
-    """Returns what the engine keeps with a group for its client."""
+    """Returns the data of a group that the engine stores for its client."""
     note: bytes = p4r.ActionProfileGroup(max_size=max_size).SerializeToString()
     return note
 
 
 def _shares(profile: ActionProfile, message: p4r.ActionProfileGroup) -> list[Share]:
-    """Returns the members with their weights and what they watch."""
+    """Returns the members with their weights and watched ports."""
     limit = profile.max_group_size
-    # With a limit in the P4Info, §9.2.2 wants max_size above 0. BMv2's server takes 0 as the limit, so this
-    # does too.
+    # If the P4Info has a limit, §9.2.2 requires a max_size above 0. Like BMv2's server, this one also accepts
+    # 0, which stands for the limit.
     if message.max_size < 0 or (limit and message.max_size > limit):
         raise invalid(
             f"profile '{profile.name}': group {message.group_id} asks for max_size {message.max_size}, "
@@ -225,10 +225,10 @@ def _shares(profile: ActionProfile, message: p4r.ActionProfileGroup) -> list[Sha
 
 
 def _check_modes(profile: ActionProfile, action_set: p4r.ActionProfileActionSet) -> None:
-    """Refuses a group whose modes are not those of the profile's others (§9.2.3)."""
+    """Refuses a group whose modes differ from those of the profile's other groups (§9.2.3)."""
     kinds = p4r.ActionProfileActionSet
     own_size = kinds.SUM_OF_WEIGHTS if profile.sum_of_weights else kinds.SUM_OF_MEMBERS
-    # v1model's selectors choose by a hash.
+    # v1model's selectors use a hash.
     if action_set.action_selection_mode not in (
         kinds.DEFAULT_MODE_DETERMINED_BY_ACTION_SELECTOR,
         kinds.HASH,
@@ -256,8 +256,8 @@ def _check_weights(profile: ActionProfile, weights: Sequence[int], max_size: int
 
 
 def _weight(profile: ActionProfile, weight: int) -> int:
-    """Returns the weight that the engine uses; where the profile disallows weights, 0 is the only one and
-    means 1."""
+    """Returns the weight for the engine. If the profile does not allow weights, only 0 is valid, and means
+    1."""
     if not profile.weights_disallowed:
         return weight
     if weight != 0:
@@ -266,7 +266,7 @@ def _weight(profile: ActionProfile, weight: int) -> int:
 
 
 def _watched(profile: ActionProfile, member: _Weighted) -> int | None:
-    """Returns the port that a member of a group, or an action of a set, watches."""
+    """Returns the watched port of a group's member or of a set's action; None if there is none."""
     if member.WhichOneof("watch_kind") == "watch":
         raise invalid("watch is deprecated and not supported; use watch_port")
     if not member.watch_port:
@@ -275,7 +275,7 @@ def _watched(profile: ActionProfile, member: _Weighted) -> int | None:
 
 
 def _show_weight(profile: ActionProfile | None, message: _Weighted, weight: int, watch: int | None) -> None:
-    """Puts a weight and a watched port into a member of a group or an action of a set."""
+    """Fills in the weight and the watched port of a group's member or of a set's action."""
     if profile is None or not profile.weights_disallowed:
         message.weight = weight
     if watch is not None:

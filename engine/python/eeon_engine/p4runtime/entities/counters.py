@@ -1,6 +1,4 @@
-"""Indirect counters (P4Runtime 1.5 §9.3). Their values live in the engine; direct counters belong to
-`tables`.
-"""
+"""Indirect counters (P4Runtime 1.5 §9.3). The engine stores their values. `tables` has direct counters."""
 
 from collections.abc import Iterator, Sequence
 from functools import partial
@@ -13,8 +11,8 @@ from ..program.schema import Counter, Schema, find
 from . import chunks
 from .chunks import Chunk
 
-# P4Runtime counts in int64, the engine in 64 bits without sign: what does not fit is shown as the largest
-# number.
+# P4Runtime's counts are int64, the engine's are unsigned 64-bit numbers: larger values are shown as this
+# maximum.
 _MAX_COUNT = 2**63 - 1
 
 
@@ -28,7 +26,7 @@ def cell_from_message(data: p4r.CounterData, what: str) -> CounterCell:
 
 
 def cell_to_message(counter: Counter, cell: CounterCell, data: p4r.CounterData) -> None:
-    """Fills `data` with what the counter counts; the engine always counts both."""
+    """Fills `data` with the values that the counter declares; the engine always counts both."""
     data.SetInParent()
     byte_count, packet_count = cell
     if counter.counts_bytes:
@@ -38,7 +36,7 @@ def cell_to_message(counter: Counter, cell: CounterCell, data: p4r.CounterData) 
 
 
 def check_index(what: str, index: int, size: int) -> int:
-    """Returns an index within an array; INVALID_ARGUMENT below 0, OUT_OF_RANGE beyond the end."""
+    """Returns a valid array index; raises INVALID_ARGUMENT below 0, OUT_OF_RANGE beyond the end."""
     if index < 0:
         raise invalid(f"{what}: index {index} is negative")
     if index >= size:
@@ -71,8 +69,8 @@ class Counters:
             self._control.write_counters(counter.name, index, *cell)
 
     def read(self, message: p4r.CounterEntry) -> Iterator[Chunk]:
-        """Yields the cells that a `CounterEntry` request asks for; counter 0 stands for all, no index for all
-        cells."""
+        """Yields the cells that a `CounterEntry` request selects; counter 0 stands for all counters, no index
+        for all cells."""
         for counter in self._asked(message):
             if message.counter_id and message.HasField("index"):
                 index = check_index(f"counter '{counter.name}'", message.index.index, counter.size)
@@ -84,7 +82,7 @@ class Counters:
                 yield Chunk(end - start, partial(_entities, counter, start, cells))
 
     def cost(self, message: p4r.CounterEntry) -> int:
-        """Returns the number of cells that a Read or a Write of this entry touches."""
+        """Returns the number of cells that a Read or a Write of this entry accesses."""
         if message.counter_id and message.HasField("index"):
             return 1
         return sum(counter.size for counter in self._asked(message))

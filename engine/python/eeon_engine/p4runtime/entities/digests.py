@@ -1,11 +1,11 @@
-"""Digests: which are wanted and how (`DigestEntry`), and the messages that come of them, gathered, without
-repeats, acknowledged (P4Runtime 1.5 §9.8, §16.3).
+"""Digests: their configuration (`DigestEntry`), and their messages, which are collected, deduplicated and
+acknowledged (P4Runtime 1.5 §9.8, §16.3).
 
-The time is given, in nanoseconds of any clock that does not run backwards. A message waits in its digest's
-buffer until `max_list_size` distinct ones wait or the first has waited for `max_timeout_ns`. What was sent is
-remembered until it is acknowledged, and is not sent again meanwhile. A list that nobody acknowledges is
-forgotten as PI forgets it: it looks each `ack_timeout_ns` since the configuration, and at its second look the
-list is gone, one to two time-outs after it was sent.
+Times are arguments, in nanoseconds of any monotonic clock. A message waits in its digest's buffer until
+`max_list_size` distinct messages wait or the first has waited for `max_timeout_ns`. Sent messages are
+remembered, and not sent again, until they are acknowledged. A list without acknowledgement is forgotten as in
+PI, which checks every `ack_timeout_ns` since the configuration: at the second check after it was sent, that
+is after one to two timeouts.
 """
 
 from collections import OrderedDict
@@ -20,17 +20,17 @@ from ..program.schema import Digest, Schema, find
 from . import chunks
 from .chunks import Chunk
 
-# What one digest may hold, so that a flood of samples and a client that never acknowledges cost a bounded
-# memory. PI's lists have 1024 messages where the client sets no limit.
+# Limits of one digest, which bound the memory for a flood of samples or a client that never acknowledges.
+# Lists in PI have up to 1024 messages if the client sets no limit.
 _MAX_LIST = 1024
 _MAX_REMEMBERED = 65_536
 _MIN_ACK_TIMEOUT_NS = 100_000_000
-"""PI looks no more often than each tenth of a second."""
+"""Minimum interval between PI's checks."""
 
 
 @dataclass(frozen=True)
 class Config:
-    """A `DigestEntry.Config`; 0 as the size stands for the server's own."""
+    """A `DigestEntry.Config`; 0 as the size stands for the server's default."""
 
     max_timeout_ns: int
     max_list_size: int
@@ -38,7 +38,7 @@ class Config:
 
     @property
     def list_size(self) -> int:
-        """Messages of the longest list."""
+        """Maximum number of messages in a list."""
         if self.max_timeout_ns == 0:
             return 1
         return min(self.max_list_size or _MAX_LIST, _MAX_LIST)
@@ -59,12 +59,13 @@ class DigestLists:
     _waiting: "OrderedDict[bytes, None]" = field(default_factory=OrderedDict)
     _first_ns: int = 0
     _begun_ns: int | None = None
-    """The first time that was heard: PI's clock starts with the configuration."""
+    """The first time given, from which PI's checks are counted: PI's clock starts with the configuration."""
     _sent: "OrderedDict[int, _Sent]" = field(default_factory=OrderedDict)
     _remembered: set[bytes] = field(default_factory=set)
 
     def add(self, message: bytes, now_ns: int) -> list[tuple[int, list[bytes]]]:
-        """Adds one message of the data plane; returns the list that it completes, if any: id and messages."""
+        """Adds a message of the data plane. Returns the list that it completes, if any, as id and
+        messages."""
         self._forget(now_ns)
         if message in self._remembered or message in self._waiting:
             return []
@@ -74,14 +75,14 @@ class DigestLists:
         return [self._send(now_ns)] if len(self._waiting) >= self.config.list_size else []
 
     def due(self, now_ns: int) -> list[tuple[int, list[bytes]]]:
-        """Returns the list whose time has come, if any."""
+        """Returns the list whose timeout has expired, if any."""
         self._forget(now_ns)
         if not self._waiting or now_ns - self._first_ns < self.config.max_timeout_ns:
             return []
         return [self._send(now_ns)]
 
     def acknowledge(self, list_id: int) -> None:
-        """Notes that the client has a list: its messages may be sent again. An unknown list is ignored."""
+        """Handles the acknowledgement of a list: its messages may be sent again. Ignores an unknown list."""
         sent = self._sent.pop(list_id, None)
         if sent is not None:
             self._remembered.difference_update(sent.messages)
@@ -110,8 +111,7 @@ class DigestLists:
 
 
 class Digests:
-    """All digests of one switch. What they hold is not data-plane state: a new configuration starts
-    afresh."""
+    """All digests of one switch. Their buffers are not data-plane state: a new configuration starts empty."""
 
     def __init__(self, schema: Schema) -> None:
         self._schema = schema
@@ -119,7 +119,7 @@ class Digests:
         self._lists: dict[int, DigestLists] = {}
 
     def write(self, kind: int, message: p4r.DigestEntry) -> None:
-        """Applies one update of a `DigestEntry`: INSERT begins to listen, DELETE ends it."""
+        """Applies one update of a `DigestEntry`: INSERT starts the digest's reports, DELETE stops them."""
         digest = find(self._schema.digests, "digest", message.digest_id)
         before = self._lists.get(digest.id)
         if kind == p4r.Update.INSERT and before is not None:
@@ -130,7 +130,7 @@ class Digests:
         if kind != p4r.Update.DELETE:
             after = DigestLists(_config(digest, message.config))
             if before is not None:
-                # So that an acknowledgement of an older list is not taken for one of these.
+                # Ids continue, so that an acknowledgement of an older list does not match a new one.
                 after.next_list_id = before.next_list_id
         self._set(digest.id, after)
 
@@ -141,20 +141,20 @@ class Digests:
             self._lists[digest_id] = lists
 
     def checkpoint(self) -> "dict[int, DigestLists]":
-        """Returns what is configured now, for `restore`."""
+        """Returns the current configuration, for `restore`."""
         return dict(self._lists)
 
     def restore(self, checkpoint: "dict[int, DigestLists]") -> None:
-        """Restores what `checkpoint` has returned."""
+        """Restores the configuration that `checkpoint` returned."""
         self._lists = checkpoint
 
     @property
     def is_any_configured(self) -> bool:
-        """Whether any digest is listened to."""
+        """Whether any digest is configured."""
         return bool(self._lists)
 
     def read(self, message: p4r.DigestEntry) -> Iterator[Chunk]:
-        """Yields the configurations that a `DigestEntry` asks for; 0 stands for all."""
+        """Yields the configurations that a `DigestEntry` selects; 0 stands for all."""
         if message.digest_id:
             find(self._schema.digests, "digest", message.digest_id)
         for digest_id in sorted(self._lists):
@@ -162,10 +162,9 @@ class Digests:
                 yield chunks.one(partial(_entity, digest_id, self._lists[digest_id].config))
 
     def collect(self, samples: list[tuple[str, bytes]], now_ns: int, epoch_ns: int) -> list[p4r.DigestList]:
-        """Returns the `DigestList`s that are to be sent now, given what the data plane has sent since the
-        last time.
+        """Returns the `DigestList`s that are due, given the data plane's samples since the last call.
 
-        `now_ns` is of a clock that does not run backwards; `epoch_ns` is what the lists show as their time.
+        `now_ns` is from a monotonic clock; `epoch_ns` is the time in the lists.
         """
         ready = []
         for name, sample in samples:
@@ -177,7 +176,7 @@ class Digests:
         return [_list(digest, list_id, messages, epoch_ns) for digest, list_id, messages in ready]
 
     def acknowledge(self, message: p4r.DigestListAck) -> None:
-        """Handles a `DigestListAck`; raises INVALID_ARGUMENT for a digest that the P4Info does not have."""
+        """Handles a `DigestListAck`; raises INVALID_ARGUMENT for a digest that is not in the P4Info."""
         digest = find(self._schema.digests, "digest", message.digest_id)
         lists = self._lists.get(digest.id)
         if lists is not None:

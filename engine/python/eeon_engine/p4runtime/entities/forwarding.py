@@ -1,8 +1,8 @@
-"""What a Write or a Read can address on one switch under one program, and which part an entity belongs to.
+"""The entities that Write and Read can address on one switch with one program, and their handlers.
 
-A committed program has one over the real switch. A program that is saved but not committed, or that has to
-take over the entries of another, has one over a switch made for the purpose, so that what is refused is
-refused before the real switch is touched.
+A committed program has a `Forwarding` of the real switch. A program that is saved but not committed, or that
+must keep another program's entries, has one of a temporary switch, so that errors are found before the real
+switch changes.
 """
 
 from collections.abc import Callable, Iterator
@@ -34,19 +34,19 @@ _Direct = p4r.DirectCounterEntry | p4r.DirectMeterEntry
 
 @dataclass(frozen=True)
 class _Kind:
-    """How one kind of entity is handled. Each function takes the kind's own message."""
+    """The handlers of one kind of entity. Each function takes the kind's own message."""
 
     write: Callable[[int, Any], None]
-    """Applies an update of a type."""
+    """Applies an update of the given type."""
     read: Callable[[Any], Iterator[Chunk]]
     cells: Callable[[Any], int] = lambda message: 1
-    """Returns how many cells an update changes."""
+    """Returns the number of cells that an update changes."""
     entries: Callable[[Any, Callable[[str], int]], int] | None = None
-    """Returns how many entries a read looks at. None: as many cells as an update changes."""
+    """Returns the number of entries that a read inspects. None: as many as `cells`."""
 
 
 class Forwarding:
-    """Everything that a Write or a Read can address on one switch."""
+    """All entities that a Write or a Read can address on one switch."""
 
     def __init__(self, control: SwitchHandle, schema: Schema) -> None:
         self.schema = schema
@@ -76,17 +76,17 @@ class Forwarding:
         }
 
     def checkpoint(self) -> Checkpoint:
-        """Returns a point to which `restore` takes back what was written. Only within `batch.undisturbed`."""
+        """Returns a point for `restore` to return to. Only within `batch.undisturbed`."""
         return self._control.savepoint(), self.digests.checkpoint()
 
     def restore(self, checkpoint: Checkpoint) -> None:
-        """Takes back everything that was written since."""
+        """Undoes all writes since the checkpoint."""
         savepoint, lists = checkpoint
         self._control.roll_back(savepoint)
         self.digests.restore(lists)
 
     def write(self, update: p4r.Update) -> None:
-        """Applies one update, whole or not at all. Only within `batch.undisturbed`."""
+        """Applies one update, completely or not at all. Only within `batch.undisturbed`."""
         before = self._control.savepoint()
         try:
             self._write(update)
@@ -105,12 +105,12 @@ class Forwarding:
 
     def _write_digest(self, update_type: int, entry: p4r.DigestEntry) -> None:
         if not self.digests.is_any_configured:
-            # What the data plane has sent while nobody listened.
+            # Discards the data plane's messages from before any digest was configured.
             self._control.take_digests()
         self.digests.write(update_type, entry)
 
     def _of(self, entity: p4r.Entity) -> tuple[_Kind, Any]:
-        """Returns how an entity is handled, and the message in it."""
+        """Returns the handlers of an entity, and the message in it."""
         name = entity.WhichOneof("entity")
         if name is None:
             raise invalid("the entity is empty; name what to read or write")
@@ -119,40 +119,40 @@ class Forwarding:
         return self._kinds[name], getattr(entity, name)
 
     def read(self, entity: p4r.Entity) -> Iterator[Chunk]:
-        """Returns what one request of a Read asks for, in chunks."""
+        """Returns the response to one request of a Read, in chunks."""
         kind, body = self._of(entity)
         return kind.read(body)
 
     def read_whole(self, entity: p4r.Entity) -> Iterator[p4r.Entity]:
-        """Returns the same, for a caller that keeps nobody waiting."""
+        """Returns the same response as entities, for use where no other call waits."""
         return chunks.whole(self.read(entity))
 
     def read_cost(self, entity: p4r.Entity, count: Callable[[str], int]) -> int:
-        """Returns how many cells one request of a Read looks at, as far as that is known before; `count`
-        knows how many entries a table has."""
+        """Returns the number of cells that one request of a Read inspects, as far as it is known in advance;
+        `count` returns the number of entries in a table."""
         kind, body = self._of(entity)
         return kind.entries(body, count) if kind.entries else kind.cells(body)
 
     def write_cost(self, entity: p4r.Entity) -> int:
-        """Returns how many cells an update of this entity changes."""
+        """Returns the number of cells that an update of this entity changes."""
         kind, body = self._of(entity)
         return kind.cells(body)
 
     def entries(self, table: str) -> int:
-        """Returns how many entries a table has."""
+        """Returns the number of entries in a table."""
         return self._control.mt_get_num_entries(table)
 
     def expired(self) -> list[tuple[Table, list[p4r.TableEntry]]]:
-        """Returns the table entries that were not hit for their time-out."""
+        """Returns the table entries whose idle timeout has expired."""
         return self._tables.expired()
 
     def digest_lists(self, now_ns: int, epoch_ns: int) -> list[p4r.DigestList]:
-        """Returns the `DigestList`s that must be sent now."""
+        """Returns the `DigestList`s that are due."""
         samples = self._control.take_digests() if self.digests.is_any_configured else []
         return self.digests.collect(samples, now_ns, epoch_ns)
 
     def is_initial(self, message: p4r.TableEntry) -> bool:
-        """Returns whether a table entry is one that the program came with, and that no client can insert."""
+        """Returns whether a table entry is one of the program's own, which no client can insert."""
         return bool(message.is_const)
 
     def is_default_set(self, table_id: int) -> bool:
@@ -160,16 +160,16 @@ class Forwarding:
         return self._tables.is_default_set(table_id)
 
     def read_resources_of_initial_entries(self, table_id: int) -> Iterator[p4r.Entity]:
-        """Yields the direct counters and meters of what is there from the start: const entries, and the
-        default entry."""
+        """Yields the direct counters and meters of the initial entries: const entries, and the default
+        entry."""
         return self._tables.read_initial_resources(table_id)
 
     @property
     def has_notices(self) -> bool:
-        """Whether digests or expired entries are to be looked for."""
+        """Whether there may be digests or expired entries to notify."""
         return self.digests.is_any_configured or self._tables.has_timeouts
 
 
 def rolled_back() -> StatusError:
-    """Returns what is reported for an update that worked, in a batch that was taken back."""
+    """Returns the error of a successful update in a batch that was rolled back."""
     return StatusError(rpc_code.ABORTED, "taken back: another update of this batch failed")

@@ -1,9 +1,9 @@
-"""Meters: configurations as rates of the engine, and indirect meters (P4Runtime 1.5 §9.4). Direct meters
-belong to `tables`.
+"""Meters: conversion of configurations to the engine's rates, and indirect meters (P4Runtime 1.5 §9.4).
+Direct meters belong to `tables`.
 
-Rates live in the engine, in BMv2's units: packets or bytes per microsecond as a floating-point number.
-P4Runtime's are integers per second; up to `_MAX_RATE` they come back unchanged. The engine runs two-rate
-three-colour meters, which colour as single-rate meters do when both rates are the same, without an excess
+The engine stores rates in BMv2's unit: packets or bytes per microsecond, as a floating-point number.
+P4Runtime's rates are integers per second; up to `_MAX_RATE` they are read back unchanged. The engine runs
+two-rate three-colour meters; with two equal rates, these colour like single-rate meters without an excess
 burst.
 """
 
@@ -22,7 +22,7 @@ from .chunks import Chunk
 from .counters import check_index
 
 _PER_MICROSECOND = 1_000_000
-# A double holds integers to 2^53; three bits are left for the way to microseconds and back.
+# A double holds integers up to 2^53; three bits are left for the conversion to microseconds and back.
 _MAX_RATE = 2**50
 _MAX_BURST = 2**32 - 1
 
@@ -53,7 +53,7 @@ def rates_from_message(meter: Meter, config: p4r.MeterConfig) -> list[MeterRate]
 
 
 def config_to_message(rates: list[MeterRate], config: p4r.MeterConfig) -> None:
-    """Fills a `MeterConfig` with what `rates_from_message` was given."""
+    """Fills a `MeterConfig` with the values from which `rates_from_message` made the rates."""
     (committed, cburst), (peak, pburst) = rates
     config.SetInParent()
     config.cir, config.cburst = round(committed * _PER_MICROSECOND), cburst
@@ -61,7 +61,7 @@ def config_to_message(rates: list[MeterRate], config: p4r.MeterConfig) -> None:
 
 
 def check_no_colour_counts(message: Message, field: str, what: str) -> None:
-    """Raises UNIMPLEMENTED where a request asks for counts by colour, which BMv2's meters do not keep."""
+    """Raises UNIMPLEMENTED if a request asks for counts by colour, which BMv2's meters do not keep."""
     if message.HasField(field):
         raise unimplemented(f"{what}: {field}; meters do not count packets by colour")
 
@@ -74,8 +74,8 @@ class Meters:
         self._schema = schema
 
     def write(self, kind: int, message: p4r.MeterEntry) -> None:
-        """Applies one update of a `MeterEntry`; without an index it sets every cell, without a config back to
-        green."""
+        """Applies one update of a `MeterEntry`; without an index it sets every cell, without a config it
+        resets to green."""
         if kind != p4r.Update.MODIFY:
             raise invalid("meter cells are always there; only MODIFY is possible")
         meter = find(self._schema.meters, "meter", message.meter_id)
@@ -89,8 +89,8 @@ class Meters:
             self._control.meter_array_set_rates(meter.name, rates)
 
     def read(self, message: p4r.MeterEntry) -> Iterator[Chunk]:
-        """Yields the cells that a `MeterEntry` request asks for; meter 0 stands for all, no index for all
-        cells."""
+        """Yields the cells that a `MeterEntry` request selects; meter 0 stands for all meters, no index for
+        all cells."""
         for meter in self._asked(message):
             what = f"meter '{meter.name}'"
             check_no_colour_counts(message, "counter_data", what)
@@ -104,7 +104,7 @@ class Meters:
                 yield Chunk(end - start, partial(_entities, meter, start, cells))
 
     def cost(self, message: p4r.MeterEntry) -> int:
-        """Returns the number of cells that a Read or a Write of this entry touches."""
+        """Returns the number of cells that a Read or a Write of this entry accesses."""
         if message.meter_id and message.HasField("index"):
             return 1
         return sum(meter.size for meter in self._asked(message))

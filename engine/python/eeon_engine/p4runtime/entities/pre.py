@@ -1,10 +1,10 @@
 """The packet replication engine: multicast groups and clone sessions (P4Runtime 1.5 §9.5).
 
-As in BMv2's own server, a clone session n that a client writes is a multicast group of its own, number
-32768 + n, so that a session can have several replicas; client groups keep to the lower half. Nothing is kept
-here. Of what was made over Thrift, a group is read with the copies that it makes, and a session with its port
-and with the copies of its group. Session 0, which P4Runtime cannot name, is read as 32768; groups above 32767
-that are of no client's session are read as they are, and not written.
+As in BMv2's own server, a client's clone session n has its own multicast group, 32768 + n, so that a session
+can have several replicas; groups of clients use the lower half. No state is kept here. Groups and sessions
+made over Thrift can be read as well: a group with its copies, and a session with its port and with the copies
+of its group. Session 0, which P4Runtime cannot name, is read as 32768. Groups above 32767 that belong to no
+client's session can be read but not written.
 """
 
 from collections.abc import Iterator, Sequence
@@ -20,14 +20,14 @@ from .chunks import Chunk
 
 _FIRST_CLONE_GROUP = 32_768
 _MAX_ID = 32_767
-# What session 0 of Thrift is called here.
+# The id of Thrift's session 0 here.
 _SESSION_0 = _MAX_ID + 1
 # v1model: egress_port has 9 bits, egress_rid has 16.
 _PORT_BITS = 9
 _MAX_INSTANCE = 65_535
 # v1model: priority has 3 bits.
 _MAX_CLASS = 7
-# BMv2's table of level-2 nodes; also what one message can make the engine hold.
+# Size of BMv2's table of level-2 nodes; also limits the memory that one message can make the engine use.
 _MAX_REPLICAS = 4096
 
 
@@ -84,7 +84,7 @@ class ReplicationEngine:
         )
 
     def read(self, message: p4r.PacketReplicationEngineEntry) -> Iterator[Chunk]:
-        """Yields the groups or sessions that a request asks for; 0 stands for all, an empty request for both
+        """Yields the groups or sessions that a request selects; 0 stands for all, an empty request for both
         kinds."""
         kind = message.WhichOneof("type")
         if kind in (None, "multicast_group_entry"):
@@ -137,8 +137,8 @@ def _check_there(what: str, kind: int, is_there: bool) -> None:
 
 
 def _by_number(replicas: Sequence[p4r.Replica]) -> list[p4r.Replica]:
-    """Returns the replicas whose port is given as a number, which P4Runtime has deprecated: kept, so that
-    they are read back as they were written."""
+    """Returns the replicas whose port is given as a number, a deprecated form in P4Runtime. They are stored
+    to be read back as written."""
     return [
         p4r.Replica(egress_port=replica.egress_port, instance=replica.instance)
         for replica in replicas

@@ -1,4 +1,4 @@
-"""Registers (P4Runtime 1.5 §9.7), which BMv2's own server lacks. Their values live in the engine."""
+"""Registers (P4Runtime 1.5 §9.7), which BMv2's own server lacks. The engine stores their values."""
 
 from collections.abc import Iterator
 from functools import partial
@@ -38,8 +38,8 @@ class Registers:
         self._control.register_write_range(register.name, indices.start, indices.stop, value)
 
     def read(self, message: p4r.RegisterEntry) -> Iterator[Chunk]:
-        """Yields the cells that a `RegisterEntry` request asks for; 0 stands for all, no index for all
-        cells."""
+        """Yields the cells that a `RegisterEntry` request selects; register 0 stands for all registers, no
+        index for all cells."""
         for register in self._asked(message):
             if message.register_id and message.HasField("index"):
                 index = check_index(f"register '{register.name}'", message.index.index, register.size)
@@ -52,8 +52,7 @@ class Registers:
                 yield Chunk(count * _cost(register), partial(_entities, register, start, count, cells))
 
     def cost(self, message: p4r.RegisterEntry) -> int:
-        """Returns the number of cells that a Read or a Write of this entry touches, as `chunks` counts
-        them."""
+        """Returns the cost of a Read or a Write of this entry in cells, as defined in `chunks`."""
         if message.register_id and message.HasField("index"):
             return 1
         return sum(register.size * _cost(register) for register in self._asked(message))
@@ -71,7 +70,7 @@ class Registers:
 
 
 def _entities(register: Register, first: int, count: int, cells: bytes) -> Iterator[p4r.Entity]:
-    """Yields `count` cells from index `first` on, which lie side by side in `cells`."""
+    """Yields `count` cells from index `first`, whose values are adjacent in `cells`."""
     assert register.type is not None, "only registers of a known type are read"
     length = len(cells) // count
     for index, at in enumerate(range(0, len(cells), length), first):

@@ -1,9 +1,9 @@
-"""Table entries, default entries, and what goes with them: direct counters and meters, time-outs (P4Runtime
-1.5 §9.1, §9.3.1, §9.4.1).
+"""Table entries, default entries, and their direct counters, direct meters and idle timeouts (P4Runtime 1.5
+§9.1, §9.3.1, §9.4.1).
 
-Nothing is kept here. Entries live in the engine, with a client's metadata as opaque bytes, so that what is
-written over Thrift is read here at once. A direct resource of None as its entry is the default entry's, which
-has them as any other (§9.1.3); BMv2 neither counts nor meters misses.
+No state is kept here. The engine stores entries, with a client's metadata as opaque bytes, so that entries
+written over Thrift are read here at once. A direct resource with entry None belongs to the default entry,
+which has direct resources like any other (§9.1.3); BMv2 neither counts nor meters misses.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -24,7 +24,7 @@ from .translate import Key
 
 @dataclass(eq=False)
 class Entry:
-    """One table entry as the engine has it, with its P4Runtime priority. Equal only to itself."""
+    """One table entry from the engine, with its P4Runtime priority. Equal only to itself."""
 
     table: Table
     handle: int
@@ -36,13 +36,13 @@ class Entry:
 
     @cached_property
     def key(self) -> Key:
-        """Its key. Made when it is needed, for which the engine need not wait."""
+        """Its key, computed on demand and without blocking the engine."""
         return translate.key_from_engine(self.table, self.params, self.priority)
 
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """Which direct resources and ages a read asks for."""
+    """The direct resources and ages that a read requests."""
 
     counter: bool = False
     meter: bool = False
@@ -51,7 +51,7 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True)
 class Resources:
-    """Those of one entry; None where they were not asked for."""
+    """The resources of one entry; None where they were not requested."""
 
     counter: CounterCell | None = None
     rates: list[MeterRate] | None = None
@@ -146,11 +146,11 @@ class Tables:
             self._control.client_set_default(table.name, None, b"")
         self._write_resources(table, None, message)
 
-    # ---- finding
+    # ---- lookups
 
     def _find(self, table: Table, key: Key) -> Entry | None:
         if table.is_const:
-            # Their priorities are those of their order, which the engine does not know.
+            # Priorities follow from the order of these entries, which the engine does not know.
             return next((entry for entry in self._entries(table) if entry.key.identity == key.identity), None)
         found = self._control.client_entry_from_key(table.name, key.params, key.engine_priority)
         return None if found is None else _entry(table, found)
@@ -159,12 +159,12 @@ class Tables:
         found = self._control.client_entries(table.name)
         if not table.is_const:
             return [_entry(table, entry) for entry in found]
-        # The first has the highest P4Runtime priority, the last 1.
+        # The first entry has the highest P4Runtime priority, the last has 1.
         last = max((priority for _, _, priority, *_ in found), default=0)
         return [_entry(table, entry, last + 1) for entry in found]
 
     def _named(self, table: Table, message: p4r.TableEntry) -> Entry | None:
-        """Returns the entry that a `TableEntry` names by its key, None for the default entry; NOT_FOUND."""
+        """Returns the entry with the key of a `TableEntry`, None for the default entry; raises NOT_FOUND."""
         if message.is_default_action:
             _check_default_key(table, message)
             return None
@@ -175,13 +175,13 @@ class Tables:
         return entry
 
     def _pages(self, table: Table, request: p4r.TableEntry) -> Iterator[list[Entry]]:
-        """Yields what the engine has of a table, some entries at a time; with a key, the entry that has
-        it."""
+        """Yields the entries of a table in the engine, in pages; if the request has a key, only the entry
+        with this key."""
         if request.match:
             one = self._find(table, translate.key_from_message(table, request))
             yield [] if one is None else [one]
         elif table.is_const:
-            # Their priorities count back from the last one's.
+            # Their priorities are counted back from the last entry's.
             yield self._entries(table)
         else:
             row: int | None = 0
@@ -190,7 +190,7 @@ class Tables:
                 yield [_entry(table, entry) for entry in page]
 
     def _read_pages(self, table: Table, request: p4r.TableEntry, wanted: Wanted) -> Iterator[_Page]:
-        """Yields pages of entries with what is wanted of each. Entries deleted meanwhile are left out."""
+        """Yields pages of entries with their wanted resources. Entries deleted meanwhile are left out."""
         for entries in self._pages(table, request):
             page = {}
             for entry in entries:
@@ -201,7 +201,7 @@ class Tables:
             yield page
 
     def _chosen(self, request: p4r.TableEntry, page: _Page) -> _Chosen:
-        """Returns those of a page that a request asks for, in an order that their keys alone decide."""
+        """Returns a page's entries that a request selects, in an order that depends only on their keys."""
         for entry in sorted(page, key=lambda entry: (-entry.priority, entry.key.identity)):
             message = self._message(entry)
             if request.match or _passes(request, message):
@@ -210,8 +210,8 @@ class Tables:
     # ---- reading
 
     def read(self, message: p4r.TableEntry) -> Iterator[Chunk]:
-        """Yields the entries that a `TableEntry` request asks for; table 0 stands for all tables, no match
-        for all entries."""
+        """Yields the entries that a `TableEntry` request selects; table 0 stands for all tables, no match for
+        all entries."""
         for table in self._tables_of(message):
             if message.table_id:
                 _check_resources(table, message)
@@ -230,7 +230,7 @@ class Tables:
                 yield Chunk(len(page), partial(self._entities, table, request, page))
 
     def cost(self, message: p4r.TableEntry, count: Callable[[str], int]) -> int:
-        """Returns the number of entries that a read looks at; `count` knows how many a table has."""
+        """Returns the number of entries that a read inspects; `count` returns a table's number of entries."""
         if message.is_default_action or (message.match and not self._tables_of(message)[0].is_const):
             return 1
         return sum(1 + count(table.name) for table in self._tables_of(message))
@@ -249,14 +249,14 @@ class Tables:
             yield p4r.Entity(table_entry=answer)
 
     def _message(self, entry: Entry) -> p4r.TableEntry:
-        """Returns what a read answers, without counts and meter rates."""
+        """Returns the message for a read, without counts and meter rates."""
         table = entry.table
         message: p4r.TableEntry = p4r.TableEntry.FromString(entry.note)
         message.table_id = table.id
         message.match.extend(entry.key.fields)
         message.priority = entry.priority
         message.idle_timeout_ns = entry.idle_timeout_ns
-        # The program's JSON does not say which of them are const: none can be changed, as in BMv2.
+        # The program's JSON does not say which entries are const. As in BMv2, none can be changed.
         message.is_const = table.has_initial_entries
         self._profiles.action_to_message(table, entry.action, message.action)
         return message
@@ -282,16 +282,15 @@ class Tables:
         _, _, is_set = self._control.client_default(self._schema.tables[table_id].name)
         return is_set
 
-    # ---- time-outs (§9.1.8, §16.4). Ages follow the switch's clock, which in a twin is virtual.
+    # ---- idle timeouts (§9.1.8, §16.4). Ages use the switch's clock, which is virtual in a twin.
 
     @property
     def has_timeouts(self) -> bool:
-        """Whether entries of some table may have a time-out."""
+        """Whether entries of some table may have an idle timeout."""
         return any(table.idle_timeout for table in self._schema.tables.values())
 
     def expired(self) -> list[tuple[Table, list[p4r.TableEntry]]]:
-        """Returns the entries that were not hit for their time-out, by table: keys, metadata and
-        time-outs."""
+        """Returns the entries whose idle timeout has expired, by table: keys, metadata and timeouts."""
         found = []
         for table in self._schema.tables.values():
             handles = set(self._control.mt_sweep_entries(table.name)) if table.idle_timeout else set()
@@ -317,7 +316,7 @@ class Tables:
             self._set_counter(table, entry.handle if entry else None, message.data)
 
     def write_meter(self, kind: int, message: p4r.DirectMeterEntry) -> None:
-        """Applies one update of a `DirectMeterEntry`; without a config the meter answers green again."""
+        """Applies one update of a `DirectMeterEntry`; without a config it resets the meter to green."""
         _check_modify("meters", kind)
         table = self._with(message.table_entry, "meter")
         meters.check_no_colour_counts(message, "counter_data", f"table '{table.name}'")
@@ -326,7 +325,7 @@ class Tables:
         self._set_meter(table, entry.handle if entry else None, config)
 
     def read_counters(self, message: p4r.DirectCounterEntry) -> Iterator[Chunk]:
-        """Yields the counters that a `DirectCounterEntry` asks for; table 0 stands for all tables, no match
+        """Yields the counters that a `DirectCounterEntry` selects; table 0 stands for all tables, no match
         for all entries."""
 
         def entity(table: Table, entry: Entry | None, of: Resources) -> p4r.Entity:
@@ -337,7 +336,7 @@ class Tables:
         return self._with_resource(message.table_entry, "counter", Wanted(counter=True), entity)
 
     def read_meters(self, message: p4r.DirectMeterEntry) -> Iterator[Chunk]:
-        """Yields the meters that a `DirectMeterEntry` asks for; table 0 stands for all tables, no match for
+        """Yields the meters that a `DirectMeterEntry` selects; table 0 stands for all tables, no match for
         all entries."""
 
         def entity(table: Table, entry: Entry | None, of: Resources) -> p4r.Entity:
@@ -350,8 +349,8 @@ class Tables:
         return self._with_resource(message.table_entry, "meter", Wanted(meter=True), entity)
 
     def read_initial_resources(self, table_id: int) -> Iterator[p4r.Entity]:
-        """Yields the counters and meters of a table's const entries and of its default entry, in both forms
-        of message."""
+        """Yields the counters and meters of a table's const entries and of its default entry, as messages of
+        both kinds."""
         table = self._schema.tables[table_id]
         const: list[Entry] = self._entries(table) if table.has_initial_entries else []
         for entry in [*const, None]:
@@ -386,8 +385,8 @@ class Tables:
         return table
 
     def _write_resources(self, table: Table, handle: int | None, message: p4r.TableEntry) -> None:
-        """Writes what an INSERT or MODIFY of an entry says of them: unset, a counter stays and a meter is
-        reset."""
+        """Writes the direct resources in an INSERT or MODIFY of an entry: if unset, a counter keeps its value
+        and a meter is reset."""
         if message.HasField("counter_data"):
             self._set_counter(table, handle, message.counter_data)
         if table.direct_meter is not None:
@@ -395,7 +394,7 @@ class Tables:
             self._set_meter(table, handle, config)
 
     def _resources(self, table: Table, handle: int | None, wanted: Wanted) -> Resources:
-        """Returns what the engine has of them now; handle None is the default entry."""
+        """Returns the current resources in the engine; handle None is the default entry."""
         control, name = self._control, table.name
         cell = rates = idle_ns = None
         if wanted.counter:
@@ -434,7 +433,7 @@ class Tables:
         return self._control.mt_get_meter_rates(table.name, handle)
 
     def _set_meter(self, table: Table, handle: int | None, config: p4r.MeterConfig | None) -> None:
-        """Sets a meter; without a config it answers green."""
+        """Sets a meter; without a config it is always green."""
         assert table.direct_meter is not None, "only called for tables with a meter"
         meter = self._schema.direct_meters[table.direct_meter]
         rates: Sequence[MeterRate] = [] if config is None else meters.rates_from_message(meter, config)
@@ -452,15 +451,15 @@ def _each(table: Table, chosen: Callable[[], _Chosen], entity: _Answer) -> Itera
 
 
 def _entry(table: Table, found: ClientEntry, above: int = translate.MAX_PRIORITY) -> Entry:
-    """Returns an entry that the engine has read back. P4Runtime's priorities count down from `above`, BMv2's
-    up from 0; the last of those, 2^31-1, has none above 0."""
+    """Converts an entry that was read from the engine. P4Runtime's priority is `above` minus BMv2's, which
+    starts at 0; BMv2's largest, 2^31-1, has no counterpart above 0."""
     handle, params, low_wins, action, note, idle_timeout_ns = found
     priority = above - low_wins if table.by_priority else 0
     return Entry(table, handle, params, priority, action, note, idle_timeout_ns)
 
 
 def _note(message: p4r.TableEntry) -> bytes:
-    """Returns what belongs to the client and means nothing to the switch, as the engine keeps it."""
+    """Returns the client's data that has no meaning to the switch, in the form that the engine stores."""
     if not message.metadata and not message.controller_metadata:
         return b""
     kept = p4r.TableEntry(metadata=message.metadata, controller_metadata=message.controller_metadata)
@@ -469,7 +468,7 @@ def _note(message: p4r.TableEntry) -> bytes:
 
 
 def _passes(request: p4r.TableEntry, entry: p4r.TableEntry) -> bool:
-    """Returns whether an entry passes the filters of a read (§9.1.6)."""
+    """Returns whether an entry matches the filters of a read (§9.1.6)."""
     if request.HasField("action") and request.action.action.action_id not in (
         0,
         entry.action.action.action_id,
@@ -503,8 +502,7 @@ def _check_default_key(table: Table, message: p4r.TableEntry) -> None:
 
 
 def _check_resources(table: Table, message: p4r.TableEntry) -> None:
-    """Checks that a `TableEntry` that is written or asked for fits the direct resources that the table
-    has."""
+    """Checks that the table has the direct resources that a `TableEntry` writes or requests."""
     what = f"table '{table.name}'"
     if message.HasField("counter_data") and table.direct_counter is None:
         raise invalid(f"{what} has no direct counter; leave counter_data out")
@@ -514,7 +512,7 @@ def _check_resources(table: Table, message: p4r.TableEntry) -> None:
 
 
 def _check_time_out(table: Table, message: p4r.TableEntry) -> None:
-    """Checks that the time-out of a `TableEntry` that is written fits what the table has."""
+    """Checks that the idle timeout in a written `TableEntry` is valid for the table."""
     what = f"table '{table.name}'"
     if message.HasField("time_since_last_hit"):
         raise invalid(f"{what}: time_since_last_hit is answered, not written; leave it out")
@@ -534,7 +532,7 @@ def _check_time_out(table: Table, message: p4r.TableEntry) -> None:
 
 
 def _check_age_asked(table: Table, message: p4r.TableEntry) -> None:
-    """Checks that the age that a read asks for is one that the table has."""
+    """Checks that the table has the age that a read requests."""
     if not message.HasField("time_since_last_hit"):
         return
     if message.is_default_action:

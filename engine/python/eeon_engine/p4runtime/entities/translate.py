@@ -1,10 +1,10 @@
-"""Table keys and actions, from P4Runtime messages to what the engine takes, and back.
+"""Conversion of table keys and actions from P4Runtime messages to the engine's form, and back.
 
-Both directions are pure. A key can be seen as three things: what the engine takes, a tuple of integers that
-identifies the entry within its table, and the canonical fields of the message that a read answers.
+Both directions are pure functions. A key has three forms: the engine's parameters, a tuple of integers that
+identifies the entry within its table, and the canonical fields of the message in a read's response.
 
-P4Runtime's higher priority wins, BMv2's lower number wins; P4's `optional` is a ternary field in the BMv2
-program.
+In P4Runtime the highest priority wins, in BMv2 the lowest number. P4's `optional` is a ternary field in the
+BMv2 program.
 """
 
 from collections.abc import Sequence
@@ -32,17 +32,17 @@ class Key:
 
     @property
     def identity(self) -> tuple[int | tuple[int, ...], ...]:
-        """What tells the entries of a table apart, and puts them in order."""
+        """An identity that distinguishes and orders the entries of a table."""
         return (self.priority, *(numbers for _, numbers in self.parts))
 
     @property
     def params(self) -> tuple[MatchParam, ...]:
-        """What the engine takes."""
+        """The key in the engine's form."""
         return tuple(_param_of(field, numbers) for field, numbers in self.parts)
 
     @property
     def fields(self) -> tuple[p4r.FieldMatch, ...]:
-        """The canonical fields of the message, "don't care" left out."""
+        """The canonical fields of the message, without "don't care" fields."""
         return tuple(
             _message_of(field, numbers)
             for field, numbers in self.parts
@@ -51,11 +51,11 @@ class Key:
 
     @property
     def engine_priority(self) -> int:
-        """BMv2's priority, 0 for tables without."""
+        """BMv2's priority, 0 for tables without priorities."""
         return to_engine_priority(self.priority)
 
     def text(self) -> str:
-        """Returns the text for an error message."""
+        """Returns the key as text for an error message."""
         fields = ", ".join(f"{match.field_id}: {_one_line(match)}" for match in self.fields)
         return f"{{{fields}}} priority {self.priority}"
 
@@ -75,7 +75,7 @@ def _one_line(match: p4r.FieldMatch) -> str:
 
 
 def to_engine_priority(priority: int) -> int:
-    """Returns BMv2's priority of a P4Runtime priority; 0 stays 0."""
+    """Returns BMv2's priority for a P4Runtime priority; 0 stays 0."""
     return MAX_PRIORITY - priority if priority else 0
 
 
@@ -102,13 +102,13 @@ def key_from_message(table: Table, entry: p4r.TableEntry) -> Key:
 
 
 def key_from_engine(table: Table, params: Sequence[MatchParam], priority: int) -> Key:
-    """Returns the key of an entry that the engine has read back; `priority` is P4Runtime's."""
+    """Returns the key of an entry that was read from the engine; `priority` is P4Runtime's."""
     parts = (_engine_field(field, param) for field, param in zip(table.fields, params, strict=True))
     return Key(tuple(parts), priority)
 
 
 def _field(table: Table, field: MatchField, match: p4r.FieldMatch | None) -> _Part:
-    """Returns one field with its integers."""
+    """Returns one field with the integers of its match."""
     what = f"table '{table.name}' field '{field.name}'"
     if match is None:
         if field.kind == "exact":
@@ -157,7 +157,7 @@ def _field(table: Table, field: MatchField, match: p4r.FieldMatch | None) -> _Pa
 def _engine_field(field: MatchField, param: MatchParam) -> _Part:
     match param:
         case ("lpm", value, length):
-            # A prefix inside a ternary table may be declared lpm or be masked by the compiler: the P4Info
+            # The compiler may declare a prefix field in a ternary table as lpm or mask it; the P4Info
             # decides.
             if field.kind == "ternary":
                 mask = ((1 << length) - 1) << (field.width - length)
@@ -171,7 +171,7 @@ def _engine_field(field: MatchField, param: MatchParam) -> _Part:
 
 
 def _wildcard(field: MatchField) -> tuple[int, int]:
-    """Returns the integers of "don't care"."""
+    """Returns the integers that stand for "don't care"."""
     return (0, (1 << field.width) - 1) if field.kind == "range" else (0, 0)
 
 
@@ -206,14 +206,14 @@ def _message_of(field: MatchField, numbers: tuple[int, ...]) -> p4r.FieldMatch:
 
 @dataclass(frozen=True)
 class ActionCall:
-    """An action with its parameters, as the engine takes them."""
+    """An action with its parameters in the engine's form."""
 
     action: Action
     data: tuple[bytes, ...]
 
 
 def action_from_message(table: Table, message: p4r.Action, *, default: bool = False) -> ActionCall:
-    """Returns the action in a request, checked against what `table` may call."""
+    """Returns the action in a request, after a check that `table` may call it."""
     choice = table.actions.get(message.action_id)
     if choice is None:
         names = ", ".join(f"{i} {c.action.name}" for i, c in table.actions.items())
@@ -243,7 +243,7 @@ def _param(action: Action, name: str, width: int, value: bytes) -> bytes:
 
 
 def fill_action(table: Table, name: str, data: Sequence[bytes], message: p4r.Action) -> None:
-    """Fills in an action that the engine has read back; one that the P4Info does not have is left out."""
+    """Fills in an action that was read from the engine; leaves out one that is not in the P4Info."""
     action = table.actions_by_name.get(name)
     if action is None:
         return

@@ -1,7 +1,7 @@
-"""Parser value sets (P4Runtime 1.5 §9.6). Their members live in the engine.
+"""Parser value sets (P4Runtime 1.5 §9.6). The engine stores their members.
 
-A member is the fields of the set side by side, compared for equality: p4c's BMv2 backend ignores `@match`, so
-a field that the P4Info declares ternary, range, ... takes full masks, single values, ... only.
+A member is the concatenation of the set's fields, compared for equality: p4c's BMv2 backend ignores `@match`,
+so that a field that the P4Info declares ternary, range, ... accepts only full masks, single values, ...
 """
 
 from collections.abc import Iterator
@@ -41,7 +41,7 @@ class ValueSets:
         self._control.parse_vset_set(value_set.name, after)
 
     def read(self, message: p4r.ValueSetEntry) -> Iterator[Chunk]:
-        """Yields the value sets that a `ValueSetEntry` request asks for; 0 stands for all."""
+        """Yields the value sets that a `ValueSetEntry` request selects; 0 stands for all."""
         chosen = list(self._schema.value_sets.values())
         if message.value_set_id:
             chosen = [find(self._schema.value_sets, "value set", message.value_set_id)]
@@ -58,7 +58,7 @@ def _entities(value_set: ValueSet, values: list[bytes]) -> Iterator[p4r.Entity]:
 
 
 def _value(value_set: ValueSet, member: p4r.ValueSetMember) -> bytes:
-    """Returns a member as the engine takes it."""
+    """Converts a member for the engine."""
     given: dict[int, p4r.FieldMatch] = {}
     known = {field.id for field in value_set.fields}
     for match in member.match:

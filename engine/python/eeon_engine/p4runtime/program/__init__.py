@@ -1,1 +1,1 @@
-"""What a program declares, by its P4Info and BMv2 JSON: what messages are checked against."""
+"""A program's declarations, from its P4Info and BMv2 JSON, against which messages are checked."""

@@ -1,9 +1,9 @@
-"""Whether a P4Info and a BMv2 program come from one compilation, as far as can be seen (P4Runtime 1.5 §7).
+"""Checks whether a P4Info and a BMv2 program may come from one compilation (P4Runtime 1.5 §7).
 
-Every object of the P4Info must be in the program, of the same shape: key fields, parameters and cells of the
-same number, kind and width. The program may have more: p4c hides tables of its own making, and a P4Info may
-be cut down for a role (§3.4.4). A P4Info that names nothing of a program that has something to name belongs
-to another one.
+Every object of the P4Info must be in the program, with the same shape: number, kind and width of key fields,
+parameters and cells. The program may have more: p4c hides its internal tables, and a P4Info may be reduced
+for a role (§3.4.4). A P4Info that names none of the program's objects, if it has any, belongs to another
+program.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -17,7 +17,7 @@ from .schema import Counter, Meter, Schema, Table
 
 _T = TypeVar("_T")
 
-# What p4c makes of P4Info's match kinds: `optional` becomes a mask, and so does what stands beside one.
+# p4c's forms of P4Info's match kinds: `optional` becomes a mask, and so do the other fields of its key.
 _KINDS = {
     "exact": {"exact", "valid"},
     "lpm": {"lpm"},
@@ -30,15 +30,15 @@ _KINDS = {
 def matched(schema: Schema, program: bytes) -> Schema:
     """Returns the P4Info in the order of its program.
 
-    Raises INVALID_ARGUMENT that names the first object of the P4Info that the program does not have, or has
-    otherwise."""
+    Raises INVALID_ARGUMENT with the first object of the P4Info that is missing in the program, or differs
+    there."""
     try:
         parsed = program_json.objects(program)
         schema = order.as_in_program(schema, parsed)
         _check(schema, parsed)
         return schema
     except (LookupError, TypeError, ValueError, AttributeError) as error:
-        # The engine has loaded it; what it does not need and p4c always writes may still be missing.
+        # The engine has loaded it, but parts that it does not need and that p4c always writes may be missing.
         reason = f"{type(error).__name__}: {error}"
         raise invalid(
             f"the program cannot be compared with the P4Info; p4c did not write it ({reason})"
@@ -87,7 +87,7 @@ def _check_table(table: Table, found: program_json.Table, shapes: "_Shapes") -> 
         if width is not None:
             _same("table", table.name, f"bits in field '{field.name}'", field.width, width)
     ids = found.get("action_ids")
-    # p4c-bm named a table's actions only.
+    # p4c-bm wrote only the names of a table's actions.
     of_names = zip(found["actions"], ids, strict=True) if ids is not None else shapes.named(found["actions"])
     actions = dict(of_names)
     for choice in table.actions.values():
@@ -144,7 +144,7 @@ def _check_something_is_named(schema: Schema, parsed: Objects, tables: Iterable[
     )
     if any(named):
         return
-    # Tables without a key are p4c's own, most of them; the others are the programmer's.
+    # Tables without a key are mostly p4c's own; the others are the programmer's.
     keyed = [table["name"] for table in tables if table["key"]]
     found = keyed or [
         item["name"]
@@ -165,7 +165,7 @@ def _check_something_is_named(schema: Schema, parsed: Objects, tables: Iterable[
 
 
 class _Shapes:
-    """Widths, looked up in the program."""
+    """Lookups of widths in the program."""
 
     def __init__(self, parsed: Objects) -> None:
         types = {
@@ -175,7 +175,7 @@ class _Shapes:
         self._actions = {action["id"]: action for action in parsed["actions"]}
 
     def width(self, target: object, match_type: str) -> int | None:
-        """Returns the bits of a key field; None unless it is a plain field of a header."""
+        """Returns the width of a key field in bits; None unless it is a plain field of a header."""
         if match_type == "valid" or not isinstance(target, list) or len(target) != 2:
             return 1 if match_type == "valid" else None
         if target[1] == "$valid$":
@@ -184,12 +184,12 @@ class _Shapes:
         return width if isinstance(width, int) else None
 
     def named(self, names: Iterable[str]) -> Iterator[tuple[str, int]]:
-        """Returns the ids of actions that only their names identify."""
+        """Yields the names and ids of actions that are identified only by their names."""
         ids = {action["name"]: number for number, action in self._actions.items()}
         return ((name, ids[name]) for name in names)
 
     def params(self, action: int) -> list[int]:
-        """Returns the bits of each parameter of an action."""
+        """Returns the width of each parameter of an action in bits."""
         return [param["bitwidth"] for param in self._actions[action]["runtime_data"]]
 
 

@@ -1,7 +1,7 @@
-"""P4 data types as P4Info describes them, and values of them as P4Data (P4Runtime 1.5 §8.5).
+"""P4 data types in a P4Info, and their values as P4Data (P4Runtime 1.5 §8.5).
 
-The engine knows integers only: a value of a type is a list of them, one for each bit, int or bool inside, in
-the order of the declaration. Pure, both ways.
+The engine knows only integers: a value is a list of integers, one for each bit, int or bool in its type, in
+the order of the declaration. Both conversions are pure functions.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -14,13 +14,13 @@ from ..messages import p4d, p4t
 
 _T = TypeVar("_T")
 
-# A P4Info may nest types; a message that a stranger made may nest them in themselves.
+# A P4Info may nest types; a malicious message may nest a type in itself.
 _MAX_DEPTH = 16
 
 
 @dataclass(frozen=True)
 class Scalar:
-    """`kind` is bit, int, bool or enum (a serializable enum: its value)."""
+    """A scalar type. `kind` is bit, int, bool or enum (a serializable enum, by its value)."""
 
     kind: str
     width: int
@@ -28,7 +28,7 @@ class Scalar:
 
 @dataclass(frozen=True)
 class Composite:
-    """`kind` is struct, header or tuple."""
+    """A composite type. `kind` is struct, header or tuple."""
 
     kind: str
     members: tuple["DataType", ...]
@@ -38,8 +38,8 @@ DataType = Scalar | Composite
 
 
 def resolve(info: p4t.P4TypeInfo, spec: p4t.P4DataTypeSpec, what: str, depth: int = 0) -> DataType:
-    """Returns the type that a `P4DataTypeSpec` means in the `P4TypeInfo` `info`; UNIMPLEMENTED for what BMv2
-    has not."""
+    """Returns the type of a `P4DataTypeSpec` in the `P4TypeInfo` `info`; raises UNIMPLEMENTED for a type that
+    BMv2 lacks."""
     if depth > _MAX_DEPTH:
         raise invalid(f"P4Info: {what} is of types nested more than {_MAX_DEPTH} deep")
 
@@ -90,7 +90,7 @@ def _named(types: Mapping[str, _T], name: str, what: str) -> _T:
 
 
 def scalars(kind: DataType) -> Iterator[Scalar]:
-    """Yields the integers that a value of this type consists of."""
+    """Yields the scalars in a value of this type."""
     if isinstance(kind, Scalar):
         yield kind
     else:
@@ -99,7 +99,7 @@ def scalars(kind: DataType) -> Iterator[Scalar]:
 
 
 def from_data(kind: DataType, data: p4d.P4Data, what: str) -> list[int]:
-    """Returns the integers of a `P4Data`, without sign; INVALID_ARGUMENT when it is of another type."""
+    """Returns the unsigned integers of a `P4Data`; raises INVALID_ARGUMENT if it has another type."""
     given = data.WhichOneof("data")
     if isinstance(kind, Scalar):
         wanted = {"bool": "bool", "enum": "enum_value"}.get(kind.kind, "bitstring")
@@ -135,7 +135,7 @@ def _number(kind: Scalar, data: p4d.P4Data, what: str) -> int:
 
 
 def to_data(kind: DataType, numbers: Iterator[int]) -> p4d.P4Data:
-    """Returns the `P4Data` of the next integers, which have no sign."""
+    """Returns the `P4Data` of the next integers, which are unsigned."""
     data = p4d.P4Data()
     if isinstance(kind, Scalar):
         number = next(numbers)

@@ -1,5 +1,5 @@
-"""The form of a program from before P4Runtime 1.0: a serialised `p4.tmp.P4DeviceConfig` around the BMv2 JSON.
-Clients such as the `p4runtime_lib` of p4lang's tutorials still send it, and PI takes it.
+"""The form of a program before P4Runtime 1.0: a serialised `p4.tmp.P4DeviceConfig` around the BMv2 JSON.
+Clients such as `p4runtime_lib` of p4lang's tutorials still send it, and PI accepts it.
 """
 
 import logging
@@ -13,8 +13,8 @@ _LOG = logging.getLogger(__name__)
 
 
 def unwrapped(device_config: bytes) -> bytes:
-    """Returns the BMv2 JSON in a `p4_device_config`, which is JSON itself or an old message around it."""
-    # No such message begins like JSON: the tag of its first field is neither a space nor a brace.
+    """Returns the BMv2 JSON in a `p4_device_config`, which is JSON or an old message around it."""
+    # No such message begins like JSON: its first tag is neither a space nor a brace.
     if device_config.lstrip(b" \t\r\n").startswith(b"{"):
         return device_config
     message = _message()
@@ -40,7 +40,7 @@ def _message() -> Message:
     kinds = descriptor_pb2.FieldDescriptorProto
     for number, name, kind in ((1, "reassign", kinds.TYPE_BOOL), (3, "device_data", kinds.TYPE_BYTES)):
         made.field.add(name=name, number=number, type=kind, label=kinds.LABEL_OPTIONAL)
-    # A pool of its own: a client in this process may have registered the message.
+    # A separate pool, because a client in this process may have registered the message.
     pool = descriptor_pool.DescriptorPool()
     pool.Add(file)  # type: ignore[no-untyped-call] # untyped
     found = pool.FindMessageTypeByName("p4.tmp.P4DeviceConfig")  # type: ignore[no-untyped-call] # untyped

@@ -1,7 +1,7 @@
-"""The order of key fields, parameters and metadata of packets: the program's, whatever that of the P4Info.
+"""The order of key fields, parameters and packet metadata: the program's, whatever the P4Info's.
 
-p4c writes both in the order of the P4 source. A P4Info that somebody has sorted or written by hand names the
-same fields in another order, and the engine takes values by their place.
+p4c writes both in the order of the P4 source. A P4Info that was sorted or written by hand has the same fields
+in another order, but the engine identifies values by their position.
 """
 
 from collections.abc import Sequence
@@ -22,9 +22,9 @@ _T = TypeVar("_T", bound=_Named)
 
 
 def as_in_program(schema: Schema, parsed: Objects) -> Schema:
-    """Returns a P4Info in the order of its program, as far as their names are the same.
+    """Returns a P4Info in the order of its program, as far as their names are equal.
 
-    Raises INVALID_ARGUMENT where a key's names are not those of the program and show that places differ."""
+    Raises INVALID_ARGUMENT if a key's names differ from the program's and show that positions differ."""
     keys = {
         table["name"]: [str(part.get("name")) for part in table["key"]]
         for pipeline in parsed.get("pipelines", [])
@@ -59,7 +59,7 @@ def as_in_program(schema: Schema, parsed: Objects) -> Schema:
 
 
 def _ordered(items: tuple[_T, ...], names: Sequence[str]) -> tuple[_T, ...]:
-    """Returns items in the order of `names` if they have these names, and as they are otherwise."""
+    """Returns items in the order of `names` if they have these names, otherwise unchanged."""
     by_name = {item.name: item for item in items}
     if len(items) != len(names) or by_name.keys() != set(names):
         return items
@@ -79,7 +79,7 @@ def _fields(table: Table, names: Sequence[str]) -> tuple[MatchField, ...]:
 
 
 def _metadata(fields: tuple[HeaderField, ...], headers: Sequence[Sequence[str]]) -> tuple[HeaderField, ...]:
-    """Returns them in the order of the header with these names; nothing else tells which header it is."""
+    """Returns the fields in the order of the header with these names, its only identification."""
     own = [field.name for field in fields]
     same = [header for header in headers if sorted(header) == sorted(own)]
     return fields if own in same or not same else _ordered(fields, same[0])

@@ -1,5 +1,5 @@
-"""Reads a P4Info message into a `Schema`, and refuses by name what this server cannot translate, before
-anything has been written to the switch.
+"""Conversion of a P4Info message to a `Schema`. It refuses by name the objects that this server cannot
+translate, before anything is written to the switch.
 """
 
 import re
@@ -39,7 +39,7 @@ _METER_TYPES = {
     p4i.MeterSpec.SINGLE_RATE_THREE_COLOR: MeterType.SINGLE_RATE_THREE_COLOR,
     p4i.MeterSpec.SINGLE_RATE_TWO_COLOR: MeterType.SINGLE_RATE_TWO_COLOR,
 }
-# What an object's id begins with (P4Runtime 1.5 §6.3, `P4Ids.Prefix`).
+# Prefixes of objects' ids (P4Runtime 1.5 §6.3, `P4Ids.Prefix`).
 _PREFIXES = {
     "action": p4i.P4Ids.ACTION,
     "table": p4i.P4Ids.TABLE,
@@ -57,14 +57,14 @@ _ROLE = re.compile(r'@p4runtime_role\(\s*"([^"]+)"\s*\)')
 
 
 class _Named(Protocol):
-    """An object of a P4Info, of any kind."""
+    """An object of a P4Info of any kind."""
 
     @property
     def preamble(self) -> p4i.Preamble: ...
 
 
 class _Sized(_Named, Protocol):
-    """One that has a number of cells or members."""
+    """An object with a number of cells or members."""
 
     size: int
 
@@ -73,7 +73,7 @@ _Object = TypeVar("_Object", bound=_Named)
 
 
 def read(info: p4i.P4Info) -> Schema:
-    """Indexes a `P4Info`; INVALID_ARGUMENT when it contradicts itself, UNIMPLEMENTED for string
+    """Indexes a `P4Info`; raises INVALID_ARGUMENT if it contradicts itself, UNIMPLEMENTED for string
     translation."""
     actions = {a.preamble.id: _action(a) for a in _unique("action", info.actions)}
     profiles = {p.preamble.id: _profile(p) for p in _unique("action profile", info.action_profiles)}
@@ -106,8 +106,8 @@ def read(info: p4i.P4Info) -> Schema:
 
 
 def _unique(kind: str, objects: Iterable[_Object]) -> Iterator[_Object]:
-    """Yields objects of one kind; INVALID_ARGUMENT where two share an id or a name, or an id is of another
-    kind."""
+    """Yields objects of one kind; raises INVALID_ARGUMENT if two share an id or a name, or an id has another
+    kind's prefix."""
     seen: dict[int | str, str] = {}
     for item in objects:
         number, name = item.preamble.id, item.preamble.name
@@ -152,7 +152,7 @@ def _owner(item: _Named | None) -> str | None:
 
 
 def _width(what: str, bitwidth: int) -> int:
-    # A field translated to strings (@p4runtime_translation with sdn_string) has no width.
+    # A field that is translated to strings (@p4runtime_translation with sdn_string) has no width.
     if bitwidth <= 0:
         raise unimplemented(f"P4Info: {what} has no bit width; translation to strings is not supported")
     return bitwidth
@@ -268,7 +268,7 @@ def _register(register: p4i.Register, types: p4t.P4TypeInfo) -> Register:
     try:
         kind = data_types.resolve(types, register.type_spec, f"register '{name}'")
     except StatusError:
-        # It may be declared; reading it says that it is not supported.
+        # It may be declared, but a read or write reports that it is not supported.
         kind = None
     if not isinstance(kind, data_types.Scalar):
         kind = None

@@ -1,6 +1,4 @@
-"""A forwarding pipeline configuration, checked: the P4Info and the BMv2 program belong together (P4Runtime
-1.5 §14).
-"""
+"""A checked forwarding pipeline configuration: its P4Info and its BMv2 program match (P4Runtime 1.5 §14)."""
 
 from dataclasses import dataclass
 from functools import lru_cache
@@ -17,7 +15,7 @@ from .schema import Schema
 
 @dataclass(frozen=True)
 class Pipeline:
-    """What a client pushed, in the form in which it is used."""
+    """A client's pipeline in parsed form."""
 
     config: p4r.ForwardingPipelineConfig
     program: Program
@@ -25,11 +23,11 @@ class Pipeline:
 
     @classmethod
     def from_config(cls, config: p4r.ForwardingPipelineConfig) -> "Pipeline":
-        """Checks a `ForwardingPipelineConfig`; INVALID_ARGUMENT names what cannot be realized."""
+        """Checks a `ForwardingPipelineConfig`; raises INVALID_ARGUMENT with what cannot be realized."""
         return _checked(config.SerializeToString(deterministic=True))
 
 
-# The switches of a fabric get one program, one after the other.
+# The switches of a fabric get the same program, one after another.
 @lru_cache(maxsize=1)
 def _checked(serialized: bytes) -> Pipeline:
     config = p4r.ForwardingPipelineConfig.FromString(serialized)
@@ -47,7 +45,7 @@ def _checked(serialized: bytes) -> Pipeline:
 
 
 def config_from_files(program: bytes, info: p4i.P4Info | str | bytes) -> p4r.ForwardingPipelineConfig:
-    """Returns a `ForwardingPipelineConfig` of BMv2 JSON and a P4Info, given as a message or in text
+    """Returns a `ForwardingPipelineConfig` from BMv2 JSON and a P4Info, which is a message or its text
     format."""
     if isinstance(info, str | bytes):
         parsed = p4i.P4Info()

@@ -1,8 +1,8 @@
-"""What a P4Info says, indexed by id, and nothing else: no state, no messages of the protocol.
+"""The content of a P4Info, indexed by id: without state or messages of the protocol.
 
 P4Info names and BMv2 names are the same fully qualified names, and `order` has put key fields and parameters
-into the order of the program, so a schema is all that is needed to speak to the engine. Ids only number:
-`@id` may give them in any order. `p4info.read` makes a schema.
+into the program's order, so that a schema is sufficient to call the engine. Ids are mere numbers: `@id` may
+assign them in any order. `p4info.read` makes a schema.
 """
 
 from dataclasses import dataclass
@@ -57,7 +57,8 @@ class ActionChoice:
 
 @dataclass(frozen=True)
 class ActionProfile:
-    """An action profile or selector. `max_group_size` 0: no bound; weights add up when `sum_of_weights`."""
+    """An action profile or selector. `max_group_size` 0 means unlimited; the limit applies to the sum of
+    weights if `sum_of_weights`."""
 
     id: int
     name: str
@@ -72,7 +73,7 @@ class ActionProfile:
 
 @dataclass(frozen=True)
 class Table:
-    """A table: its key, the actions it may call by id, and what belongs to it."""
+    """A table: its key, the actions that it may call by id, and its resources."""
 
     id: int
     name: str
@@ -89,19 +90,18 @@ class Table:
 
     @cached_property
     def actions_by_name(self) -> dict[str, Action]:
-        """Returns the actions that the table may call."""
+        """Returns the actions of the table by name."""
         return {choice.action.name: choice.action for choice in self.actions.values()}
 
     @cached_property
     def by_priority(self) -> bool:
-        """Returns whether entries carry a priority: some field matches under a mask, a range or a
-        wildcard."""
+        """Returns whether entries have a priority: some field matches by a mask, a range or a wildcard."""
         return any(field.kind in _BY_PRIORITY for field in self.fields)
 
 
 @dataclass(frozen=True)
 class Counter:
-    """A counter. `table` is set for a direct one, which has no cells of its own."""
+    """A counter. `table` is set for a direct counter, which has no cells of its own."""
 
     id: int
     name: str
@@ -112,7 +112,7 @@ class Counter:
 
 
 class MeterType(Enum):
-    """How a meter colours packets (P4Runtime 1.5 §6.4.5)."""
+    """The way a meter colours packets (P4Runtime 1.5 §6.4.5)."""
 
     TWO_RATE_THREE_COLOR = "two-rate three-colour"
     SINGLE_RATE_THREE_COLOR = "single-rate three-colour"
@@ -121,7 +121,7 @@ class MeterType(Enum):
 
 @dataclass(frozen=True)
 class Meter:
-    """A meter of bytes or of packets. `table` is set for a direct one, which has no cells of its own."""
+    """A meter of bytes or of packets. `table` is set for a direct meter, which has no cells of its own."""
 
     id: int
     name: str
@@ -132,7 +132,7 @@ class Meter:
 
 @dataclass(frozen=True)
 class Register:
-    """A register array. `type` is None where its cells are of a type that BMv2 has no registers of."""
+    """A register array. `type` is None if BMv2 has no registers with cells of this type."""
 
     id: int
     name: str
@@ -142,7 +142,7 @@ class Register:
 
 @dataclass(frozen=True)
 class ValueSet:
-    """A parser value set: what a member consists of, and how many there may be."""
+    """A parser value set: the fields of a member, and the maximum number of members."""
 
     id: int
     name: str
@@ -152,7 +152,7 @@ class ValueSet:
 
 @dataclass(frozen=True)
 class Digest:
-    """A digest: the type of what the data plane sends."""
+    """A digest: the type of the data plane's messages."""
 
     id: int
     name: str
@@ -161,7 +161,7 @@ class Digest:
 
 @dataclass(frozen=True)
 class HeaderField:
-    """One field of a controller header. Padding may be left out by the client."""
+    """One field of a controller header. A client may omit padding."""
 
     id: int
     name: str
@@ -171,7 +171,7 @@ class HeaderField:
 
 @dataclass(frozen=True)
 class Schema:
-    """A P4Info by id."""
+    """The objects of a P4Info by id."""
 
     tables: dict[int, Table]
     profiles: dict[int, ActionProfile]
@@ -185,13 +185,13 @@ class Schema:
     packet_in: tuple[HeaderField, ...]
     packet_out: tuple[HeaderField, ...]
     owners: dict[int, str]
-    """Objects that one role claims, by id; `roles` says what that means."""
+    """Objects that belong to one role, by id; `roles` explains ownership."""
     packet_in_owner: str | None
     packet_out_owner: str | None
 
 
 def find(objects: dict[int, _T], kind: str, object_id: int) -> _T:
-    """Returns the object of that id, or INVALID_ARGUMENT: the P4Info has none."""
+    """Returns the object with this id; raises INVALID_ARGUMENT if the P4Info has none."""
     found = objects.get(object_id)
     if found is None:
         raise _unknown(kind, object_id)
