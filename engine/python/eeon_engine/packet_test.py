@@ -4,7 +4,7 @@
     switch.insert("ipv4_lpm", {"hdr.ipv4.dst": "10.0.1.0/24"}, "forward", port=2)
     assert switch.send(1, Ether() / IP(dst="10.0.1.7")) == [(2, bytes(expected))]
 
-pytest has it as the fixture `eeon_switch` as soon as this package is installed (`pytest_plugin`).
+pytest provides it as the fixture `eeon_switch` once this package is installed (`pytest_plugin`).
 """
 
 from __future__ import annotations
@@ -30,27 +30,27 @@ from .p4runtime import Writer
 from .p4runtime.messages import p4i, p4r
 
 IDLE_LIMIT_PS = 60 * 10**12
-"""A packet that is still inside after a minute of virtual time goes round for ever."""
+"""A packet that is still inside after a minute of virtual time loops forever."""
 _BMV2_TICK_PS = 1_000_000
 _LAST_PORT = (1 << 9) - 1
-"""The largest that `standard_metadata` of v1model holds."""
+"""The largest port number in v1model's `standard_metadata`."""
 _CPU_PORT = _LAST_PORT - 1
 
 
 class Departure(NamedTuple):
-    """A frame that left the switch, without FCS; equal to the tuple of both."""
+    """A frame that left the switch, without FCS; equal to the tuple of its fields."""
 
     port: int
     frame: bytes
 
 
 class PacketSwitch:
-    """A switch with ports 0 to 511 but the CPU port 510, none of which has a rate; its timestamps count
+    """A switch with ports 0 to 511 except 510, the CPU port, all without a rate limit. Its timestamps count
     microseconds, as BMv2's do.
 
     `program` is a BMv2 JSON, `p4info` the P4Info in text format that p4c writes with `--p4runtime-files`.
-    Without it entries can be written through `control` only. Raises `ProgramError` for a program that the
-    engine cannot run, and OSError for a file that cannot be read.
+    Without `p4info`, entries can only be written through `control`. Raises `ProgramError` for a program that
+    the engine cannot run, and OSError for a file that cannot be read.
     """
 
     def __init__(
@@ -78,7 +78,7 @@ class PacketSwitch:
 
     @property
     def control(self) -> SwitchHandle:
-        """The switch's control surface: BMv2's calls by name, counters, registers, meters, packet-outs."""
+        """The switch's control interface: BMv2's calls by name, counters, registers, meters, packet-outs."""
         return self._switch
 
     @property
@@ -97,10 +97,10 @@ class PacketSwitch:
         priority: int = 0,
         **params: object,
     ) -> None:
-        """Inserts a table entry by the names of the P4Info.
+        """Inserts a table entry by the names in the P4Info.
 
         A match value is a number or text: `10.0.0.0/8` for LPM, `0x8/&0xf` for ternary, `1...9` for range; a
-        match or a parameter may be an address as text. Raises `ConfigError` with the reason of the refusal.
+        match or a parameter may be an address as text. Raises `ConfigError` with the reason if it is refused.
         """
         self._write(
             p4r.Update.INSERT,
@@ -115,7 +115,7 @@ class PacketSwitch:
         self._write(p4r.Update.MODIFY, entry)
 
     def multicast(self, group: int, ports: Iterable[int]) -> None:
-        """Makes a multicast group with one copy to each port; copy n has `egress_rid` n, from 0 on."""
+        """Makes a multicast group with one copy to each port; copy n has `egress_rid` n, starting from 0."""
         replicas = [(port, instance) for instance, port in enumerate(ports)]
         self._write(p4r.Update.INSERT, P4MulticastGroupEntry(group, replicas=replicas))
 
@@ -141,12 +141,12 @@ class PacketSwitch:
     # ---- packets
 
     def send(self, port: int, packet: bytes | SupportsBytes) -> list[Departure]:
-        """Sends a packet into a port and lets the switch run empty: what left, in order of time.
+        """Sends a packet into a port and runs the switch until it is idle. Returns the departures in order.
 
-        A packet is bytes, or what `bytes()` makes some of, such as a scapy packet. What goes to the CPU port
-        is listed too. Raises `ConfigError` for a port that the switch does not have, and when something is
-        still inside after a minute of virtual time, such as a packet that is recirculated for ever. Raises
-        `TypeError` for anything but a packet.
+        A packet is bytes, or an object that `bytes()` converts, such as a scapy packet. Packets to the CPU
+        port are included. Raises `ConfigError` for a port that the switch does not have, and if a packet is
+        still inside after a minute of virtual time, for example one that is recirculated forever. Raises
+        `TypeError` for an object that is not a packet.
         """
         if port == _CPU_PORT:
             raise ConfigError(
@@ -154,7 +154,7 @@ class PacketSwitch:
             )
         if not 0 <= port <= _LAST_PORT:
             raise ConfigError(f"port {port}: a switch has ports 0 to {_LAST_PORT}")
-        # Of a number n, `bytes()` makes n zeros.
+        # `bytes()` converts a number n to n zeros.
         if not isinstance(packet, bytes | bytearray | memoryview) and not hasattr(packet, "__bytes__"):
             raise TypeError(
                 f"a packet is bytes, or has them: {packet!r:.80} is of type {type(packet).__name__}"
@@ -172,7 +172,7 @@ class PacketSwitch:
 
 
 def _named(entity: P4TableEntry | P4MulticastGroupEntry | P4CloneSessionEntry) -> str:
-    """Returns what an entry is of, in words."""
+    """Returns the object of an entry, in words."""
     match entity:
         case P4TableEntry():
             return f"table {entity.table_id}"

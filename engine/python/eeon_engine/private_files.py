@@ -1,4 +1,4 @@
-"""Files on which the switch's security rests: keys, and who may do what."""
+"""Files on which the switch's security depends: keys, and clients' rights."""
 
 import os
 import stat
@@ -8,11 +8,11 @@ from .exceptions import ConfigError
 
 
 def read_private(what: str, path: Path, limit: int, *, is_secret: bool) -> bytes:
-    """Returns the content of a file that nobody else can have written and, of a secret, that nobody else can
-    read.
+    """Returns the content of a file that no other user can have written and, if it is secret, that no other
+    user can read.
 
-    Raises `ConfigError` where it cannot be read, is longer than `limit` bytes, belongs to somebody else than
-    this process or root, or is open to others; the message names the `chmod` that corrects it.
+    Raises `ConfigError` if the file cannot be read, is longer than `limit` bytes, belongs to a user other
+    than this process's or root, or is open to others; the message has the `chmod` that corrects this.
     """
     try:
         with path.open("rb") as file:

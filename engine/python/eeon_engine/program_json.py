@@ -1,9 +1,9 @@
-"""A program's JSON as the servers need it: what a control plane names, without what packets do."""
+"""A program's JSON for the servers: the objects that a control plane names, without the packet path."""
 
 import json
 from typing import NotRequired, TypedDict
 
-# States, primitives, expressions and places in the source are most of a program and name nothing.
+# States, primitives, expressions and source positions are most of a program, and name nothing.
 _LEFT_OUT = frozenset(
     {
         "checksums",
@@ -19,7 +19,7 @@ _LEFT_OUT = frozenset(
 
 
 class Object(TypedDict):
-    """What every named object has."""
+    """The base of all named objects."""
 
     name: str
     id: int
@@ -31,7 +31,7 @@ class KeyField(TypedDict):
     name: NotRequired[str]
     match_type: str
     target: object
-    """Header and field, where it is a plain field of a header."""
+    """Header and field, if it is a plain field of a header."""
 
 
 class DefaultEntry(TypedDict):
@@ -126,8 +126,8 @@ class Action(Object):
 
 
 class Objects(TypedDict):
-    """A program, as p4c-bm2-ss writes it. The engine has checked what it needs itself; the rest may be
-    missing, or be something else, in a program that p4c did not write."""
+    """A program, as p4c-bm2-ss writes it. The engine has checked the parts that it needs; other parts may be
+    missing or have another form if p4c did not write the program."""
 
     actions: list[Action]
     header_types: list[HeaderType]
@@ -142,8 +142,8 @@ class Objects(TypedDict):
 
 
 def objects(program: bytes) -> Objects:
-    """Returns the parsed JSON without the parts that no control plane names. Nothing of it is checked: who
-    reads it must expect `LookupError`, `TypeError` and `AttributeError`. Raises `ValueError` if it is not
+    """Returns the parsed JSON without the parts that no control plane names. The content is not checked:
+    callers must expect `LookupError`, `TypeError` and `AttributeError`. Raises `ValueError` if it is not
     JSON.
     """
     found: Objects = json.loads(program, object_pairs_hook=_without, strict=False)

@@ -1,4 +1,4 @@
-"""The pytest fixture `eeon_switch`: a switch that runs a P4 program of the test's own.
+"""The pytest fixture `eeon_switch`: a switch that runs the test's P4 program.
 
 def test_a_route_sends_a_packet_to_its_port(eeon_switch):
     switch = eeon_switch("build/router.json", "build/router.p4info.txtpb")
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class SwitchFactory(Protocol):
-    """Makes a switch of a BMv2 JSON and its P4Info; the arguments are those of `PacketSwitch`."""
+    """Makes a switch from a BMv2 JSON and its P4Info; the arguments are those of `PacketSwitch`."""
 
     def __call__(
         self,
@@ -33,8 +33,8 @@ class SwitchFactory(Protocol):
 
 @pytest.fixture
 def eeon_switch() -> SwitchFactory:
-    """Makes switches that run P4 programs in virtual time: `eeon_switch(program, p4info)`; each is new."""
-    # Loaded by the first test that asks, so that a run without such tests does not wait for the engine.
+    """Returns a function that makes new switches in virtual time: `eeon_switch(program, p4info)`."""
+    # Imported on first use, so that a run without such tests does not load the engine.
     from .packet_test import PacketSwitch
 
     return PacketSwitch

@@ -1,7 +1,7 @@
-"""What crosses the seam between Python and the engine, by name. What the calls mean is in `_engine.pyi`.
+"""Types of the values that Python and the engine exchange. `_engine.pyi` describes the calls.
 
-Values are big-endian bytes of any length, checked against the width in the program; handles are the engine's,
-ids are a client's.
+Values are big-endian bytes of any length, checked against the width in the program. Handles are assigned by
+the engine, ids by a client.
 """
 
 from collections.abc import Sequence
@@ -21,14 +21,14 @@ validity.
 EntryAction = (
     tuple[Literal["action"], str, list[bytes]] | tuple[Literal["member"], int] | tuple[Literal["group"], int]
 )
-"""What an entry does: an action with its data, or a member or group of the table's action profile, by handle.
-"""
+"""The action of an entry: an action with its data, or a member or group of the table's action profile, by
+handle."""
 
 Entry = tuple[int, list[MatchParam], int, EntryAction]
-"""One table entry as read back: handle, key, BMv2 priority (the low number wins), action."""
+"""One table entry as read back: handle, key, BMv2 priority (the lowest number wins), action."""
 
 Choice = tuple[str, Sequence[bytes], int, int | None]
-"""One action of a one-shot: name, data, weight, and the port that it watches, if it does."""
+"""One action of a one-shot: name, data, weight, and the watched port, if any."""
 
 ClientAction = (
     tuple[Literal["action"], str, Sequence[bytes]]
@@ -36,22 +36,22 @@ ClientAction = (
     | tuple[Literal["group"], int]
     | tuple[Literal["one_shot"], bytes, Sequence[Choice]]
 )
-"""What an entry does as a client says it: an action with its data; a member or a group by its id; a one-shot
-with opaque bytes that are given back with it."""
+"""The action of an entry in a client's form: an action with its data, a member or a group by its id, or a
+one-shot with opaque bytes that are returned with it."""
 
 ClientEntry = tuple[int, list[MatchParam], int, ClientAction, bytes, int]
 """One table entry as a client reads it: handle, key, BMv2 priority, action, the client's opaque bytes,
 time-out in nanoseconds (0: none)."""
 
 ClientDefault = tuple[ClientAction | None, bytes, bool]
-"""A default entry as a client reads it: action (None where nothing is set), the client's opaque bytes,
-whether somebody has set it since it was last reset."""
+"""A default entry as a client reads it: action (None if it is not set), the client's opaque bytes, and
+whether it was set since the last reset."""
 
 Share = tuple[int, int, int | None]
-"""A member's part of a group: its id, its weight, and the port that it watches, if it does."""
+"""A member's part of a group: its id, its weight, and the watched port, if any."""
 
 ClientGroup = tuple[int, list[Share], bytes]
-"""A group as a client reads it: id, members in the order in which they were given, opaque bytes."""
+"""A group as a client reads it: id, members in the given order, opaque bytes."""
 
 ClientMember = tuple[int, str, list[bytes]]
 """A member as a client reads it: id, action, data."""
@@ -60,7 +60,7 @@ CounterCell = tuple[int, int]
 """Bytes and packets."""
 
 MeterRate = tuple[float, int]
-"""Packets or bytes per microsecond, and the burst in the same unit."""
+"""Rate in packets or bytes per microsecond, and burst in packets or bytes."""
 
 Replica = tuple[int, int]
 """Egress port and replication id (`egress_rid`) of one copy."""
@@ -69,7 +69,7 @@ Member = tuple[int, str, list[bytes]]
 """A member of an action profile: handle, action, data."""
 
 Group = tuple[int, list[int]]
-"""A group of an action profile: handle, members in the order in which the selector counts them."""
+"""A group of an action profile: handle, members in the order in which the selector numbers them."""
 
 McGroup = tuple[int, list[int]]
 """A multicast group: id, nodes in the order of their copies."""
@@ -101,5 +101,5 @@ Savepoint = tuple[int, int]
 """A point in a batch, for `SwitchHandle.roll_back`."""
 
 CrcParameters = tuple[int, int, int, bool, bool]
-"""Polynomial without its top bit, initial remainder (not reflected), final xor, whether bytes of data are
-reflected, whether the remainder is. After Ross Williams' model, as in BMv2's `crc_custom`."""
+"""Polynomial without its top bit, initial remainder (not reflected), final xor, whether data bytes are
+reflected, whether the remainder is reflected. After Ross Williams' model, as in BMv2's `crc_custom`."""

@@ -1,9 +1,9 @@
-"""One Read: what it may cost, and its answer in parts (P4Runtime 1.5 §13).
+"""A Read: its cost limits, and its response in parts (P4Runtime 1.5 §13).
 
-The first part, of up to `CELLS_PER_CHUNK` cells, is of one state: no packet is processed while the engine is
-asked, and nothing written. A longer answer goes on in parts; packets and writes pass in between, and each
-entity is as it was at some time of the Read. Nobody is kept waiting while messages are made or a client takes
-its time to receive them.
+The first part, of up to `CELLS_PER_CHUNK` cells, is a consistent state: while the engine is queried, no
+packet is processed and nothing is written. A longer response continues in parts, with packets and writes in
+between; each entity is as it was at some time during the Read. No other call waits while messages are made,
+or while a client receives them.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -20,7 +20,7 @@ from .messages import p4r
 
 
 class Reading:
-    """An answer under way. `errors` has the status of each item asked for, as far as it is answered."""
+    """A response in progress. `errors` has the status of each requested item, as far as it is known."""
 
     def __init__(
         self,
@@ -30,8 +30,8 @@ class Reading:
         first_part: Callable[[], AbstractContextManager[None]],
         part: Callable[[], AbstractContextManager[None]],
     ) -> None:
-        """Makes a reading; `first_part` and `part` are entered while the engine is asked. Raises
-        RESOURCE_EXHAUSTED beyond a limit."""
+        """Makes a reading; `first_part` and `part` are entered while the engine is queried. Raises
+        RESOURCE_EXHAUSTED if it exceeds a limit."""
         if len(asked) > chunks.MAX_READ_ITEMS:
             raise exhausted(
                 f"the read asks for {len(asked)} entities, the limit is {chunks.MAX_READ_ITEMS}; use several"
@@ -40,7 +40,7 @@ class Reading:
         self._role = role
         self._first_part, self._part = first_part, part
         self.errors: list[StatusError | None] = [None] * len(asked)
-        # What is asked for twice is answered once, and both have its status.
+        # Duplicate items are read once, and share a status.
         self._items: dict[bytes, list[int]] = {}
         self._asked = asked
         for index, entity in enumerate(asked):
@@ -60,7 +60,7 @@ class Reading:
             try:
                 cells += self._forwarding.read_cost(self._asked[positions[0]], count)
             except (StatusError, EngineError):
-                # What it asks for is not there; its answer says so.
+                # The object does not exist; the response will report it.
                 continue
         if cells > chunks.MAX_READ_CELLS:
             raise exhausted(
@@ -69,7 +69,7 @@ class Reading:
             )
 
     def responses(self) -> Iterator[p4r.ReadResponse]:
-        """Yields the messages, at least one. Raises `StatusError` where the answer cannot be gone on with."""
+        """Yields the messages, at least one. Raises `StatusError` if the response cannot be continued."""
         source = self._chunks()
         sent = False
         for part in self._parts(source):
@@ -93,7 +93,7 @@ class Reading:
         cells = 0
         for chunk in source:
             part.append(chunk)
-            # Also where nothing is found, the engine was asked.
+            # A query of the engine that finds nothing also has a cost.
             cells += max(1, chunk.cells)
             if cells >= chunks.CELLS_PER_CHUNK:
                 break

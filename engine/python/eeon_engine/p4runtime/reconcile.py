@@ -1,9 +1,9 @@
-"""Bringing the state of one program over to another (P4Runtime 1.5 §14: COMMIT, RECONCILE_AND_COMMIT).
+"""Transfer of one program's state to another (P4Runtime 1.5 §14: COMMIT, RECONCILE_AND_COMMIT).
 
-State is written down as updates, tried on a switch made for the purpose, and refused or taken over whole.
-Entries, members, groups, replication, value sets, meters and digests are forwarding state, and have to be
-kept. Counts and register cells are not: where the new program has no place for them they are left behind, and
-the log says so.
+The state is converted to updates, which are tried on a temporary switch, and accepted or refused as a whole.
+Entries, members, groups, replication, value sets, meters and digests are forwarding state, which must be
+kept. Counts and register cells are not: those without a place in the new program are dropped, and the drop is
+logged.
 """
 
 import logging
@@ -16,14 +16,14 @@ from .program.schema import Schema
 
 _LOG = logging.getLogger(__name__)
 
-# As many refusals as a message names.
+# Maximum number of refusals in a message.
 _NAMED = 3
 
 _LEFT_BEHIND = frozenset({"counter_entry", "direct_counter_entry", "register_entry"})
 
 
 def snapshot(forwarding: Forwarding) -> list[p4r.Update]:
-    """Returns the updates that bring a fresh switch to this state, in an order in which they are accepted."""
+    """Returns the updates that give a new switch this state, in an order in which they are accepted."""
     return [
         *_inserts(forwarding),
         *_defaults(forwarding),
@@ -48,14 +48,14 @@ def _inserts(forwarding: Forwarding) -> Iterator[p4r.Update]:
 
 
 def _defaults(forwarding: Forwarding) -> Iterator[p4r.Update]:
-    """Yields the default entries that a client has set; the others are for the new program to say."""
+    """Yields the default entries that a client has set; the new program defines the others."""
     for entity in forwarding.read_whole(p4r.Entity(table_entry=p4r.TableEntry(is_default_action=True))):
         if forwarding.is_default_set(entity.table_entry.table_id):
             yield p4r.Update(type=p4r.Update.MODIFY, entity=entity)
 
 
 def _cells(forwarding: Forwarding) -> Iterator[p4r.Entity]:
-    """Yields the cells that differ from how a switch starts."""
+    """Yields the cells that differ from a switch's initial state."""
     for asked in (
         p4r.Entity(counter_entry=p4r.CounterEntry()),
         p4r.Entity(meter_entry=p4r.MeterEntry()),
@@ -63,7 +63,7 @@ def _cells(forwarding: Forwarding) -> Iterator[p4r.Entity]:
         p4r.Entity(value_set_entry=p4r.ValueSetEntry()),
     ):
         yield from (entity for entity in forwarding.read_whole(asked) if _was_set(entity))
-    # Those of other entries come with them.
+    # The direct resources of other entries are part of these entries.
     for table_id in forwarding.schema.tables:
         yield from (e for e in forwarding.read_resources_of_initial_entries(table_id) if _was_set(e))
 
@@ -86,8 +86,8 @@ def _was_set(entity: p4r.Entity) -> bool:
 
 
 def kept(updates: list[p4r.Update], trial: Forwarding) -> list[p4r.Update]:
-    """Returns the updates that `trial`, which is of the new program, takes; INVALID_ARGUMENT names what it
-    cannot keep."""
+    """Returns the updates that `trial`, a switch with the new program, accepts; raises INVALID_ARGUMENT with
+    the state that it cannot keep."""
     taken, refused, left = [], [], 0
     for update in updates:
         adapted = _without_counts(update, trial.schema)
@@ -115,7 +115,7 @@ def kept(updates: list[p4r.Update], trial: Forwarding) -> list[p4r.Update]:
 
 
 def _without_counts(update: p4r.Update, schema: Schema) -> p4r.Update:
-    """Returns the update without the count of an entry whose table has no counter in the new program."""
+    """Returns the update, without the count if the entry's table has no counter in the new program."""
     if update.entity.WhichOneof("entity") != "table_entry":
         return update
     table = schema.tables.get(update.entity.table_entry.table_id)

@@ -1,6 +1,6 @@
-"""BMv2's log: the format of its lines, to the console or to a file that rotates.
+"""BMv2's log: the format of its lines, on the console or in a rotated file.
 
-A file FILE is FILE.txt, and FILE.1.txt, FILE.2.txt, ... when it has been rotated, as BMv2 names them.
+FILE is written as FILE.txt, and after rotations as FILE.1.txt, FILE.2.txt, ..., as BMv2 does.
 """
 
 import logging
@@ -35,9 +35,9 @@ class _Bmv2Formatter(logging.Formatter):
 
 
 def set_up(options: Options) -> logging.Logger:
-    """Returns the log that the options ask for; raises `OSError` when its file cannot be written.
+    """Returns the log for these options; raises `OSError` if its file cannot be written.
 
-    Without one, warnings and errors go to stderr.
+    Without a log, warnings and errors go to stderr.
     """
     log = logging.getLogger("eeon_engine")
     log.propagate = False

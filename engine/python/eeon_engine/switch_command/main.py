@@ -1,7 +1,7 @@
-"""From arguments to a running switch, its P4Runtime and Thrift servers, and back.
+"""Runs a switch with its P4Runtime and Thrift servers, from the arguments to the exit status.
 
-Exit status: 0 after SIGINT or SIGTERM and for --help and its like; 1 for arguments, programs, ports or
-addresses that cannot be used (as BMv2), and when the switch stops by itself. SIGUSR1 shows the counts.
+Exit status: 0 after SIGINT or SIGTERM, and for --help and similar flags; 1 for invalid arguments, programs,
+ports or addresses (as BMv2), and if the switch stops by itself. SIGUSR1 prints the counts.
 """
 
 import logging
@@ -21,10 +21,10 @@ from .packet_log import PacketLog
 
 _STOPPING = {signal.SIGINT, signal.SIGTERM}
 _POLL_MS = 100
-"""How often what happened is written to the log."""
+"""Interval in milliseconds at which events are written to the log."""
 _SWITCH_SECONDS = 0.001
 _OPEN_FILES = 4096
-"""Connections to both servers, interfaces, files: some 1,200."""
+"""Limit on open files; connections to both servers, interfaces and files need some 1,200."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -64,7 +64,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _name(arguments: list[str]) -> tuple[str, list[str]]:
-    """Returns which command this is called as; --as is what the commands of `names` say."""
+    """Returns the name of the command, and its arguments; commands made by `names` pass the name in --as."""
     if arguments[:1] == ["--as"] and len(arguments) > 1:
         return arguments[1], arguments[2:]
     return Path(sys.argv[0]).name, arguments
@@ -87,9 +87,9 @@ def _install(arguments: list[str]) -> int:
 
 def _run(options: Options, log: logging.Logger) -> int:
     _allow_connections()
-    # Who waits for the interpreter's lock waits as often as others have it. A primary's write is one of them.
+    # Each other holder of the GIL delays a waiting thread, such as a primary's write, by this interval.
     sys.setswitchinterval(_SWITCH_SECONDS)
-    # No events of threading's: a signal that interrupts one of their calls would wait for its own lock.
+    # Not threading.Event: a signal handler that interrupts one of its methods would wait for its lock.
     came: set[int] = set()
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGUSR1):
         signal.signal(number, lambda number, _frame: came.add(number))
@@ -119,7 +119,7 @@ def _run(options: Options, log: logging.Logger) -> int:
 
 
 def _write_log(switch: LiveSwitch, log: logging.Logger, packet_log: PacketLog | None) -> None:
-    """Writes what packets have met, where that is logged, and the texts of the program's `log_msg`."""
+    """Writes the packets' steps, if they are logged, and the texts of the program's `log_msg`."""
     if packet_log is not None:
         packet_log.write()
     elif switch.program is not None:
@@ -128,7 +128,7 @@ def _write_log(switch: LiveSwitch, log: logging.Logger, packet_log: PacketLog | 
 
 
 def _allow_connections() -> None:
-    """Allows as many open files as this process may have, so that connections run out before they do."""
+    """Raises the limit of open files to the maximum, so that connections reach their own limit first."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = _OPEN_FILES if hard == resource.RLIM_INFINITY else min(hard, _OPEN_FILES)
     if soft != resource.RLIM_INFINITY and soft < wanted:
@@ -176,12 +176,12 @@ def _make(options: Options, follows_all: bool) -> LiveSwitch:
 
 
 ETHERNET_OVERHEAD_BYTES = 24
-"""Preamble, FCS and inter-frame gap of one frame (IEEE 802.3, 3.1.1 and 4.4.2)."""
+"""Preamble, SFD, FCS and inter-frame gap of one frame (IEEE 802.3, 3.1.1 and 4.4.2)."""
 
 
 def _start_servers(options: Options, switch: LiveSwitch, log: logging.Logger, stack: ExitStack) -> None:
     if options.grpc_address is not None:
-        # Imported here: gRPC takes longer to load than the rest, and simple_switch does without it.
+        # Imported here, because gRPC loads slowly and simple_switch does not need it.
         from ..p4runtime import MAX_MESSAGE_BYTES, Access, Tls, serve
 
         tls = None if options.tls is None else Tls.from_files(*options.tls)
@@ -212,7 +212,7 @@ def _open_thrift(options: Options, switch: LiveSwitch, log: logging.Logger, stac
     except ConfigError as error:
         if options.grpc_address is None or not options.thrift_port_is_default:
             raise
-        # Several switches with P4Runtime on one machine do not need Thrift, which nobody has asked for.
+        # Several switches with P4Runtime on one machine do not need Thrift, unless the user asked for it.
         log.warning("no Thrift server: %s", error)
         return
     stack.callback(server.stop)
@@ -220,7 +220,7 @@ def _open_thrift(options: Options, switch: LiveSwitch, log: logging.Logger, stac
 
 
 def _show_counts(switch: LiveSwitch) -> None:
-    """Prints every count that is not zero, on one line: what came, what left, what was lost and where."""
+    """Prints every count that is not zero, on one line: packets received, sent, and lost by place."""
     shown: dict[str, int] = {}
     if switch.program is not None:
         counts = switch.stats()

@@ -1,8 +1,7 @@
-"""The commands simple_switch and simple_switch_grpc in a folder that the user names, for scripts that call
-them so.
+"""The commands simple_switch and simple_switch_grpc in a given folder, for scripts that call these names.
 
-Nothing is ever put in front of a real BMv2 without being asked for: the folder is explicit, and a file that
-is not ours is not replaced.
+A real BMv2 is never hidden without a request: the user names the folder, and a file that this module did not
+write is not replaced.
 """
 
 import os
@@ -15,9 +14,9 @@ _MARK = "# Made by eeon-switch --install-names; the engine under BMv2's name."
 
 
 def install(folder: Path) -> list[Path]:
-    """Writes the commands; returns their paths.
+    """Writes the commands, and returns their paths.
 
-    Raises `FileExistsError` when one is there that is not ours, in which case nothing is written, and other
+    Raises `FileExistsError` if a foreign file has one of these names; then nothing is written. Raises other
     `OSError`s of the file system.
     """
     folder.mkdir(parents=True, exist_ok=True)
@@ -27,7 +26,7 @@ def install(folder: Path) -> list[Path]:
             raise FileExistsError(f"'{path}' exists and was not made by eeon-switch; choose another folder")
     for path in paths:
         command = f"exec {shlex.quote(sys.executable)} -m eeon_engine.switch_command --as {path.name}"
-        # Written beside and moved: a name that is in use never points at half a file.
+        # Written to a temporary file and renamed, so that no one can run a partial file.
         scratch = path.with_name(f".{path.name}.{os.getpid()}")
         scratch.write_text(f'#!/bin/sh\n{_MARK}\n{command} "$@"\n', encoding="utf-8")
         scratch.chmod(0o755)

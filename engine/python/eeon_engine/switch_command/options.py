@@ -1,8 +1,8 @@
-"""The command line of simple_switch and simple_switch_grpc, and the effect of each flag. Pure: arguments
-in, `Options` or `UsageError` out.
+"""The command line of simple_switch and simple_switch_grpc, and the effect of each flag. Pure functions:
+arguments in, `Options` or `UsageError` out.
 
-Flags for the debugging and observation of BMv2 are accepted and noted, so that scripts written for BMv2
-run. Flags that would change the switch's behaviour and have no effect here are refused by name.
+BMv2's flags for debugging and observation are accepted and noted, so that scripts for BMv2 run. Flags that
+would change the switch's behaviour, but have no effect here, are refused by name.
 Sources: BMv2's bm_sim/options_parse.cpp, targets/simple_switch/main.cpp, targets/simple_switch_grpc/main.cpp.
 """
 
@@ -18,12 +18,12 @@ from ..exceptions import ConfigError
 
 LOG_LEVELS = ("trace", "debug", "info", "warn", "error", "off")
 DEFAULT_GRPC_ADDRESS = "127.0.0.1:9559"
-"""BMv2's port, on loopback only."""
+"""BMv2's port, but only on loopback."""
 DEFAULT_THRIFT_PORT = 9090
 DEFAULT_THRIFT_HOST = "127.0.0.1"
 DEFAULT_DROP_PORT = 511
 DEFAULT_QUEUE_PACKETS = 64
-"""BMv2's capacity of a queue (SimpleSwitch::egress_buffers)."""
+"""BMv2's queue capacity in packets (SimpleSwitch::egress_buffers)."""
 
 _NO_PORT = "none"
 _PICOSECONDS = {"ns": 1_000, "us": 1_000_000}
@@ -69,7 +69,7 @@ _OWN_FLAGS = {
 
 
 class UsageError(Exception):
-    """Arguments that cannot be followed. The text says which, and what would be right."""
+    """Invalid arguments. The text names them, and what is valid."""
 
 
 class Shown(Exception):
@@ -78,28 +78,28 @@ class Shown(Exception):
 
 @dataclass(frozen=True)
 class Options:
-    """What the command line asks for."""
+    """The content of the command line."""
 
     program: Path | None = None
     interfaces: list[tuple[int, str]] = field(default_factory=list)
     packet_in: str | None = None
     files_wait_s: float | None = None
-    """Not None: ports are files, read after this many seconds."""
+    """Time after which ports that are files are read; None if ports are not files."""
     capture: Path | None = None
     thrift_port: int | None = DEFAULT_THRIFT_PORT
-    """None: no Thrift."""
+    """None: no Thrift server."""
     thrift_port_is_default: bool = True
     thrift_host: str = DEFAULT_THRIFT_HOST
     allowed_interfaces: list[str] = field(default_factory=list)
-    """Those that Thrift's clients may add as ports."""
+    """Interfaces that Thrift's clients may add as ports."""
     grpc_address: str | None = None
-    """None: no P4Runtime."""
+    """None: no P4Runtime server."""
     tls: tuple[Path, Path, Path | None] | None = None
-    """Certificate chain, private key, and the authority that signs clients' certificates."""
+    """Certificate chain, private key, and the authority for clients' certificates."""
     client_rights: Path | None = None
-    """File that says what the client of each certificate may do; None: all may do everything."""
+    """File with the rights of clients by certificate; None gives all clients all rights."""
     max_message_bytes: int | None = None
-    """Of P4Runtime; None: the server's own limit."""
+    """Limit of P4Runtime messages; None uses the server's default."""
     device_id: int = 0
     cpu_port: int | None = None
     drop_port: int = DEFAULT_DROP_PORT
@@ -111,7 +111,7 @@ class Options:
     log_file_max_files: int = 3
     tick_ps: int = _PICOSECONDS["us"]
     rate_bps: int | None = None
-    """Of the ports that `port_rates_bps` does not name."""
+    """Rate of the ports that are not in `port_rates_bps`."""
     port_rates_bps: dict[int, int] = field(default_factory=dict)
     queue_limit_packets: int | None = DEFAULT_QUEUE_PACKETS
     queue_limit_bytes: int | None = None
@@ -119,14 +119,14 @@ class Options:
     class_gate_register: str | None = None
     timer_register: str | None = None
     quanta_bytes: dict[int, int] = field(default_factory=dict)
-    """By priority, of the queues that share a port by weight."""
+    """Quanta by priority, for queues that share a port by weight."""
     seed: int = 0
     notes: list[str] = field(default_factory=list)
-    """Flags that were accepted and do nothing, each with the reason."""
+    """Flags that were accepted but have no effect, each with the reason."""
 
     @property
     def has_log(self) -> bool:
-        """Whether a log is wanted, on the console or in a file."""
+        """Whether a log is requested, on the console or in a file."""
         return self.log_console or self.log_file is not None
 
 
@@ -141,9 +141,9 @@ class _Parser(argparse.ArgumentParser):
 
 
 def parse(arguments: Sequence[str], *, with_grpc: bool, version: str, json_version: str) -> Options:
-    """Reads the arguments behind the command's name. `with_grpc`: as simple_switch_grpc.
+    """Parses the arguments after the command's name. `with_grpc`: as for simple_switch_grpc.
 
-    Raises `UsageError`, or `Shown` where the arguments ask for a text only.
+    Raises `UsageError`, or `Shown` if the arguments only request a text.
     """
     common, target = _split(list(arguments))
     parser, target_parser = _common_parser(), _target_parser()
@@ -161,7 +161,7 @@ def parse(arguments: Sequence[str], *, with_grpc: bool, version: str, json_versi
         behind = f"; flags of the target come behind '--': -- {unknown[0]}" if _is_target(unknown[0]) else ""
         raise UsageError(f"unknown flag {unknown[0]}{behind}")
     if given.program is None and not given.no_p4 and target and not target[0].startswith("-"):
-        # Where nothing in front of '--' is the program, BMv2 takes what follows it.
+        # If the program is not before '--', BMv2 takes the first argument after it.
         given.program = Path(target.pop(0))
     wanted, unknown = target_parser.parse_known_args(extra + target)
     if unknown:
@@ -180,8 +180,8 @@ def _split(arguments: list[str]) -> tuple[list[str], list[str]]:
 
 
 def _in_full(arguments: list[str], parser: _Parser) -> list[str]:
-    """Returns the arguments with shortened flags in full. A beginning that only one flag of BMv2 has is that
-    flag, whatever flags of the engine's own begin like it.
+    """Returns the arguments with abbreviated flags in full. A prefix of exactly one BMv2 flag stands for this
+    flag, even if flags of the engine have the same prefix.
     """
     known = parser.long_flags
     full = []
@@ -198,8 +198,8 @@ def _in_full(arguments: list[str], parser: _Parser) -> list[str]:
 
 
 def _with_pcap_folder(arguments: list[str]) -> list[str]:
-    """Joins --pcap with its folder, which is the next argument unless that is a flag. Nor is it a folder
-    where it ends in .json: then it is the program, and the folder is the current one."""
+    """Joins --pcap with its folder, which is the next argument, unless that is a flag. If it ends in .json,
+    it is the program, and the folder is the current one."""
     joined: list[str] = []
     rest = iter(arguments)
     for argument in rest:
@@ -264,7 +264,7 @@ def _options(
         thrift_port=thrift_port,
         thrift_port_is_default=given.thrift_port is None,
         thrift_host=given.thrift_host,
-        # Those of the command line may be removed and added again.
+        # Interfaces of the command line may be removed and added again.
         allowed_interfaces=[*(name for _, name in interfaces), *given.allow_interface],
         grpc_address=grpc_address,
         tls=tls,
@@ -282,7 +282,7 @@ def _options(
         tick_ps=_PICOSECONDS[given.timestamp_unit],
         rate_bps=_last([rate for port, rate in given.port_rate if port is None]),
         port_rates_bps={port: rate for port, rate in given.port_rate if port is not None},
-        # A limit in bytes is meant instead of BMv2's limit in packets, not besides it.
+        # A limit in bytes replaces BMv2's limit in packets.
         queue_limit_packets=DEFAULT_QUEUE_PACKETS if given.port_buffer is None else None,
         queue_limit_bytes=given.port_buffer,
         gate_register=given.port_gate,
@@ -323,7 +323,7 @@ def _thrift_port(given: int | str | None, has_tls: bool, with_grpc: bool, notes:
 
 
 def _open_to_others(address: str, *, is_default: bool) -> list[str]:
-    """Returns what a user should know who did not choose this address."""
+    """Returns notes about an address that is reachable by others, or about the default one."""
     if is_default:
         return [
             f"P4Runtime listens on {address}, for this computer only; -- --grpc-server-addr 0.0.0.0:9559 "

@@ -1,6 +1,6 @@
-"""What a program did to a packet, in the lines of BMv2's log.
+"""A program's operations on a packet, as lines of BMv2's log.
 
-The texts are those that people search for: behavioral-model's `parser.cpp`, `pipeline.cpp`,
+The texts are BMv2's, so that searches find them: behavioral-model's `parser.cpp`, `pipeline.cpp`,
 `match_tables.cpp`, `match_units.cpp`, `actions.cpp`, `conditionals.cpp`, `checksums.cpp`, `deparser.cpp`,
 and simple_switch's `primitives.cpp`.
 """
@@ -21,7 +21,7 @@ from ..json_types import (
     TraceEvent,
 )
 
-# The shape of a part of a program's JSON is BMv2's, and has been checked by the engine.
+# A part of a program's JSON, in BMv2's form, which the engine has checked.
 Json = dict[str, Any]
 """A part of a program's JSON."""
 _NAME_COLUMNS = 20
@@ -29,14 +29,14 @@ _KIND_COLUMNS = 10
 
 
 class Line(NamedTuple):
-    """A line of the log. `level`: its letter in BMv2's log: `T`, `D`, `I` or `E`."""
+    """A line of the log. `level` is its letter in BMv2's log: `T`, `D`, `I` or `E`."""
 
     level: str
     text: str
 
 
 class Lines:
-    """The lines of one program. `text`: its JSON, which the engine has accepted."""
+    """The lines of one program. `text` is its JSON, which the engine has accepted."""
 
     def __init__(self, text: bytes) -> None:
         program = json.loads(text, strict=False)
@@ -65,7 +65,7 @@ class Lines:
         }
 
     def parser(self, events: Sequence[TraceEvent], error: str | None) -> Iterator[Line]:
-        """Yields the lines of one run of the parser, which ended with `error` or without one."""
+        """Yields the lines of one run of the parser. `error` is None unless the parser failed."""
         yield Line("D", "Parser 'parser': start")
         states: list[tuple[Json, list[TraceEvent]]] = []
         checks: list[ChecksumEvent] = []
@@ -93,8 +93,8 @@ class Lines:
         for operation in state["parser_ops"]:
             op, parameters = operation["op"], operation["parameters"]
             if failed and not events:
-                # What failed has left no event, and nothing was done after it: an extraction, a lookahead, or
-                # what was to be verified.
+                # The failed operation (an extraction, a lookahead or a verification) has left no event, and
+                # is the last one.
                 if op.startswith("extract"):
                     yield from self._extracting(operation, walk)
                 if op.startswith("extract") or op == "verify" or parameters[-1].get("type") == "lookahead":
@@ -133,7 +133,7 @@ class Lines:
             yield Line("D", f"Parser state '{state['name']}': key is {shown}")
 
     def _bits(self, part: Json) -> int:
-        """Returns the width of a part of a transition key."""
+        """Returns the width of a part of a transition key in bits."""
         kind, value = part["type"], part["value"]
         if kind == "lookahead":
             return int(value[1])
@@ -150,7 +150,7 @@ class Lines:
         name, member = (value[0], f".{value[1]}") if kind == "union_stack" else (value, "")
         following = self._header_ids.get(f"{name}[{walk.extracted.get(name, 0)}]{member}")
         walk.extracted[name] = walk.extracted.get(name, 0) + 1
-        # A full stack ends the parser without a line.
+        # An extraction beyond the end of a stack ends the parser without a line.
         if following is not None:
             of = "header union stack" if kind == "union_stack" else "header stack"
             yield Line("D", f"Extracting to {of} {self._stack_ids[name]}, next header is {following}")
@@ -169,7 +169,7 @@ class Lines:
     def pipeline(
         self, name: str, events: Sequence[TraceEvent], next_message: Callable[[], str | None]
     ) -> Iterator[Line]:
-        """Yields the lines of one run of a pipeline. `next_message`: the next text of the program's
+        """Yields the lines of one run of a pipeline. `next_message` returns the next text of the program's
         `log_msg`."""
         yield Line("D", f"Pipeline '{name}': start")
         flow = _Flow(self._pipelines[name])
@@ -224,8 +224,8 @@ class Lines:
         return Line("T", _at_source(action) + f"Action {action['name']}")
 
     def _keyless(self, flow: _Flow, until: str | None, action: int | None = None) -> Iterator[Line]:
-        """Yields the lines of tables without a key on the way to the node `until`, or to the one that runs
-        `action`: the engine calls their action without a look-up."""
+        """Yields the lines of keyless tables on the way to the node `until`, or to the table that runs
+        `action`: the engine runs their actions without a lookup."""
         while (table := flow.keyless(until)) is not None:
             entry = table.get("default_entry") or {}
             index = entry.get("action_id")
@@ -281,7 +281,7 @@ class Lines:
         yield Line("D", f"Action entry is {entry}")
 
     def deparser(self, events: Sequence[TraceEvent], valid: Callable[[str], bool]) -> Iterator[Line]:
-        """Yields the lines of the deparser. `valid`: whether a header is."""
+        """Yields the lines of the deparser. `valid` returns whether a header is valid."""
         yield Line("D", "Deparser 'deparser': start")
         for event in events:
             if event["event"] != "checksum":
@@ -298,28 +298,28 @@ class Lines:
 
 
 class _Statements:
-    """Which primitive of an action comes next. A jump without a condition leaves no event."""
+    """The next primitive of an action. An unconditional jump leaves no event."""
 
     def __init__(self, primitives: Sequence[Json] = ()) -> None:
         self._primitives = primitives
         self._next = 0
 
     def go_to(self, number: int) -> Iterator[Line]:
-        """Yields the lines of what runs before a primitive, which then runs."""
+        """Yields the lines of the primitives before a given one, which runs next."""
         yield from self._until(number)
         self._next = number + 1
 
     def branch(self, holds: bool) -> None:
-        """Notes that a jump on zero has been decided."""
+        """Applies the outcome of a jump on zero."""
         if not holds:
             self._next = _target(self._primitives[self._next - 1])
 
     def finish(self) -> Iterator[Line]:
-        """Yields the lines of what runs until the action's end."""
+        """Yields the lines of the remaining primitives."""
         yield from self._until(len(self._primitives))
 
     def _until(self, number: int) -> Iterator[Line]:
-        # A jump back passes by a primitive that leaves an event, so that this ends.
+        # This ends, because a loop contains a primitive that leaves an event.
         while self._next != number and self._next < len(self._primitives):
             primitive = self._primitives[self._next]
             yield _primitive(primitive)
@@ -331,7 +331,7 @@ def _target(jump: Json) -> int:
 
 
 def _action_of_entry(events: Sequence[TraceEvent], at: int) -> ActionEvent | None:
-    """Returns the action of a table's entry, which begins at `at`; a direct meter may write its colour
+    """Returns the action of a table's entry, whose events begin at `at`; a direct meter may write its colour
     before."""
     for event in events[at:]:
         if event["event"] == "action":
@@ -342,7 +342,7 @@ def _action_of_entry(events: Sequence[TraceEvent], at: int) -> ActionEvent | Non
 
 
 class _Flow:
-    """Where a packet is among the tables and conditions of a pipeline: the name of what comes next."""
+    """A packet's position among the tables and conditions of a pipeline: the name of the next one."""
 
     def __init__(self, pipeline: Json) -> None:
         self._tables = {table["name"]: table for table in pipeline["tables"]}
@@ -358,14 +358,14 @@ class _Flow:
         self._next = following.get(by_result, default if action is None else following.get(action, default))
 
     def keyless(self, until: str | None) -> Json | None:
-        """Returns what comes next, if it is a table without a key that is not `until`."""
+        """Returns the next node if it is a table without a key and not `until`."""
         table = self._tables.get(self._next or "")
         return table if table is not None and not table["key"] and self._next != until else None
 
 
 class _Walk:
-    """Where a parser is in the packet, in bytes, the fields that it has seen, and how many headers of each
-    stack it was to extract. `offsets`: where it will extract."""
+    """A parser's position in the packet in bytes, the fields that it has extracted, and the number of
+    attempted extractions from each stack. `offsets`: positions of the remaining extractions."""
 
     def __init__(self, offsets: list[int]) -> None:
         self.bytes = 0
@@ -374,8 +374,8 @@ class _Walk:
         self.fields: dict[str, int] = {}
 
     def ahead(self, bits: Json) -> int:
-        """Returns by how many bits it advances: what the program says, or to the next header that is
-        extracted."""
+        """Returns the number of bits to advance by: the program's number, or the distance to the next
+        extracted header."""
         if bits["type"] == "hexstr":
             return int(bits["value"], 16)
         if bits["type"] == "field":
@@ -390,7 +390,7 @@ class _Walk:
 
 
 def _next(events: list[TraceEvent], kind: str) -> TraceEvent | None:
-    """Takes the first event of a kind out of a list, with those before it."""
+    """Removes the events up to and including the first of a kind from a list, and returns this event."""
     for at, event in enumerate(events):
         if event["event"] == kind:
             del events[: at + 1]
@@ -401,7 +401,7 @@ def _next(events: list[TraceEvent], kind: str) -> TraceEvent | None:
 def _parser_set(parameters: list[Json], events: list[TraceEvent], walk: _Walk) -> Line:
     to, source = parameters
     name = ".".join(to["value"])
-    # A value that does not change leaves no event.
+    # An assignment that does not change the value leaves no event.
     if events and events[0]["event"] == "set" and events[0]["field"] == name:
         walk.fields[name] = events[0]["new"]
         del events[0]
@@ -420,7 +420,7 @@ def _parser_set(parameters: list[Json], events: list[TraceEvent], walk: _Walk) -
 
 
 def _effect(event: TraceEvent) -> Iterator[Line]:
-    """Yields what a primitive of simple_switch says when it is done."""
+    """Yields the line that a primitive of simple_switch logs when it is done."""
     match event["event"]:
         case "register_read" if event["value"] is not None:
             yield Line(
@@ -467,7 +467,7 @@ def _primitive(call: Json) -> Line:
 
 
 def _at_source(thing: Json) -> str:
-    """Returns `basic.p4(123) `, where the JSON says it."""
+    """Returns `basic.p4(123) `, if the JSON has the source position."""
     source = thing.get("source_info")
     return f"{source['filename']}({source['line']}) " if source else ""
 
@@ -478,7 +478,7 @@ def _entry(action: ActionEvent) -> str:
 
 
 def _wanted(kind: str, wanted: NamedMatch, width: int, prefix_length: int | None) -> str:
-    """Returns what an entry wants of a key field: `LPM       0a000202/32`."""
+    """Returns an entry's value for a key field: `LPM       0a000202/32`."""
     column = f"{kind.upper():<{_KIND_COLUMNS}}"
     if "first" in wanted:
         return f"{column}{_hex(wanted['first'], width)} -> {_hex(wanted['last'], width)}"
@@ -496,5 +496,5 @@ def _width_of(part: SelectKey, bits: int) -> int:
 
 
 def _hex(value: int, width: int) -> str:
-    """Returns a value as its bytes in hexadecimal."""
+    """Returns the bytes of a value in hexadecimal."""
     return f"{value:0{2 * ((width + 7) // 8)}x}"

@@ -1,8 +1,8 @@
-"""The log of packets: what every packet met, step by step, in BMv2's order and words.
+"""The log of packets: the steps of every packet, in BMv2's order and words.
 
-It is made of the engine's journeys (`SwitchHandle.take_journey`). A line begins with the packet's number and
-that of the copy, as in BMv2: `[7.0] [cxt 0] Parser 'parser': start`. The switch's own lines are those of
-simple_switch's `simple_switch.cpp`; what is dropped there without a line has one here.
+It is made from the engine's journeys (`SwitchHandle.take_journey`). A line begins with the numbers of the
+packet and of its copy, as in BMv2: `[7.0] [cxt 0] Parser 'parser': start`. The switch's own lines are those
+of simple_switch's `simple_switch.cpp`; drops that simple_switch does not log have a line here.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ _VALID = ".$valid$"
 
 @dataclass
 class _Packet:
-    """A packet in the switch. `number`, `copy`: BMv2's names of it. `parent`: what it is a copy of. `stage`:
-    the pipeline that it has run through last. `is_new`: it is a copy to which nothing has happened yet."""
+    """A packet in the switch. `number`, `copy`: its numbers in BMv2. `parent`: the packet from which it was
+    copied. `stage`: the last pipeline that it has run through. `is_new`: a copy without events so far."""
 
     number: int
     copy: int
@@ -42,21 +42,21 @@ class _Packet:
     egress_spec: int = 0
     valid: frozenset[str] = frozenset()
     last_copy: list[int] = field(default_factory=lambda: [0])
-    """Of all copies of one packet, which share it."""
+    """The last copy's number, shared by all copies of one packet."""
 
     @property
     def name(self) -> str:
-        """As in BMv2's lines."""
+        """The name in BMv2's lines."""
         return f"{self.number}.{self.copy}"
 
     def next_copy(self) -> int:
-        """Returns a number that no copy of the packet has had."""
+        """Returns a new number for a copy of the packet."""
         self.last_copy[0] += 1
         return self.last_copy[0]
 
 
 class PacketLog:
-    """Writes what happens in a switch that follows all its packets to a log."""
+    """A log of the events in a switch that follows all its packets."""
 
     def __init__(self, switch: SwitchHandle, log: logging.Logger) -> None:
         self._switch = switch
@@ -68,7 +68,7 @@ class PacketLog:
         self._created = 0.0
 
     def write(self) -> None:
-        """Writes what has happened since the last call, with the texts of the program's `log_msg`."""
+        """Writes the events since the last call, with the texts of the program's `log_msg`."""
         program = self._switch.program
         if program is None:
             return
@@ -78,7 +78,7 @@ class PacketLog:
             self._program, self._lines = program, Lines(program.json)
             self._packets.clear()
         if self._switch.program is not program:
-            # The journey may be of either program.
+            # The journey may belong to either program.
             self._packets.clear()
             self._messages.clear()
             return
@@ -171,7 +171,7 @@ class PacketLog:
         return self._messages.popleft() if self._messages else None
 
     def _replica(self, packet: _Packet, group: int, port: int) -> None:
-        """Adds a copy made for a group, or the packet itself, which becomes the last one."""
+        """Logs a copy for a group. If it is the packet itself, it gets the last copy's number."""
         made = packet.is_new and not packet.is_clone
         original = packet.parent if made and packet.parent is not None else packet
         if not original.group_is_told:
@@ -210,7 +210,7 @@ class PacketLog:
         self._line(packet, Line("D", text))
 
     def _line(self, packet: _Packet, line: Line) -> None:
-        # log_msg is the one line that BMv2 writes without a packet's name.
+        # log_msg writes BMv2's only line without a packet's name.
         self._say(line.level, line.text if line.level == "I" else f"[{packet.name}] [cxt 0] {line.text}")
 
     def _say(self, letter: str, text: str) -> None:

@@ -48,7 +48,7 @@ class CellCalls:
 
     def bm_register_write_range(self, cxt: int, reg: str, first: int, beyond: int, value: int) -> None:
         if first == beyond:
-            # BMv2 writes nothing, but refuses a place beyond the end.
+            # BMv2 writes nothing, but refuses an index beyond the end.
             self._control.register_read(reg, unsigned(first - 1 if first else 0, 64))
             return
         self._control.register_write_range(
@@ -71,13 +71,13 @@ class CellCalls:
         self._control.parse_vset_clear(vset)
 
     def _cut(self, reg: str, value: int) -> bytes:
-        """Returns the low bits of a number, as many as a cell has; a negative one is its two's complement."""
+        """Returns the low bits of a number, as many as a cell has, of its two's complement if negative."""
         width = self._context.names.register_widths.get(reg, 64)
         return unsigned(value, width).to_bytes((width + 7) // 8, "big")
 
 
 def _rising(meter: str, rates: list[MeterRate]) -> list[MeterRate]:
-    """Returns the rates, of which none is lower than the one before, nor negative or not a number."""
+    """Returns the rates after a check that they are numbers, not negative, and in ascending order."""
     lowest = 0.0
     for rate, _ in rates:
         if not rate >= lowest:
@@ -90,5 +90,5 @@ def _rising(meter: str, rates: list[MeterRate]) -> list[MeterRate]:
 
 
 def _read(value: bytes) -> int:
-    """Returns a cell as i64. One that does not fit is the largest number, as in BMv2."""
+    """Returns a cell as an i64. A larger value becomes the maximum, as in BMv2."""
     return min(int.from_bytes(value, "big"), _I64_MAX)

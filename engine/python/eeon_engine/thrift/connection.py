@@ -1,8 +1,8 @@
-"""One client's connection: bytes in, calls answered, bytes out. One thread for as long as it lasts.
+"""One client's connection: reads and answers calls. One thread serves it until it ends.
 
-What a client may cost is bounded. Its first call must come within `FIRST_CALL_SECONDS`. Between calls it may
-be idle while the server has room, but a call that has begun must be there whole within `CALL_SECONDS`, and
-its answer be taken as soon. The whole server reads one long call at a time.
+The cost of a client is bounded. Its first call must arrive within `FIRST_CALL_SECONDS`. Between calls it may
+be idle while the server has room, but a call must be complete `CALL_SECONDS` after its start, and its answer
+must be received within the same time. The server reads only one long call at a time.
 """
 
 import contextlib
@@ -20,14 +20,14 @@ _LOG = logging.getLogger(__name__)
 FIRST_CALL_SECONDS = 10.0
 CALL_SECONDS = 30.0
 LONG_CALL_BYTES = 1 << 20
-"""A call beyond this waits for the one place that long calls have."""
+"""Size from which a call waits for the single place for long calls."""
 
 _CHUNK = 1 << 16
 _POLL_SECONDS = 0.5
 
 
 class _Gone(Exception):
-    """The client has closed the connection between calls, or the server stops."""
+    """The client has closed the connection between calls, or the server is stopping."""
 
 
 class Connection:
@@ -52,10 +52,10 @@ class Connection:
         self._is_long = False
         self._has_called = False
         self.quiet_since = time.monotonic()
-        """When the last call ended, or the client came."""
+        """Time at which the last call ended, or the client connected."""
 
     def run(self) -> None:
-        """Answers calls until the client or the server goes. Raises nothing."""
+        """Answers calls until the client disconnects or the server stops. Raises nothing."""
         try:
             while True:
                 self._wait_for_call()

@@ -1,8 +1,8 @@
-"""From a call to its answer: which method, with which arguments, and what becomes of what it raises.
+"""Dispatch of a call: selects its method, decodes its arguments, and encodes its result or exception.
 
-A refusal of the engine becomes the exception that the method declares, with BMv2's code; the engine's reason,
-for which that has no room, is logged. Where a method declares none, and for what BMv2 has no code, the client
-gets a TApplicationException with the reason in it.
+An error of the engine becomes the exception that the method declares, with BMv2's code; the exception has no
+field for the engine's reason, which is logged. If the method declares none, or BMv2 has no code, the client
+gets a TApplicationException with the reason.
 """
 
 import contextlib
@@ -30,7 +30,7 @@ _OF_MANY = {
     "bm_register_read_all",
     "bm_serialize_state",
 }
-"""Calls whose answers are made one at a time: in Python's objects they are many times as large as sent."""
+"""Calls whose answers are made one at a time: in memory they are many times their size on the wire."""
 
 _EMPTY: dict[int, object] = {
     TType.BOOL: False,
@@ -43,12 +43,12 @@ _EMPTY: dict[int, object] = {
     TType.BINARY: b"",
 }
 
-# What BMv2 answers where the engine is more exact.
+# BMv2's codes where the engine's are more exact.
 _INSTEAD = {("InvalidCounterOperation", "WRONG_TABLE_TYPE"): "INVALID_COUNTER_NAME"}
 
 
 class Dispatcher:
-    """Answers calls with the methods of handlers, one handler or more for each service."""
+    """A dispatcher of calls to handlers, of which each service has one or more."""
 
     def __init__(self, handlers: dict[str, list[object]]) -> None:
         self._methods: dict[tuple[str, str], Callable[..., object]] = {}
@@ -61,7 +61,7 @@ class Dispatcher:
                 self._methods[service, name] = found
 
     def answer(self, reader: Reader) -> bytes | None:
-        """Reads one call and makes it; returns the bytes to send back, None for a oneway call."""
+        """Reads and executes one call. Returns the bytes of the answer, None for a oneway call."""
         called, kind, sequence = reader.message_begin()
         service, _, name = called.rpartition(_SEPARATOR)
         method = self._methods.get((service, name))
@@ -111,7 +111,7 @@ class Dispatcher:
 
 
 def _empty(field: tuple[int, str, object, *tuple[object, ...]]) -> object:
-    """Returns what Thrift's C++ servers see in a field that was not sent."""
+    """Returns the value that Thrift's C++ servers use for a field that was not sent."""
     kind = field[0]
     if kind == TType.STRUCT and isinstance(field[2], type):
         return field[2]()
@@ -119,8 +119,8 @@ def _empty(field: tuple[int, str, object, *tuple[object, ...]]) -> object:
 
 
 def _refusal(result: TPayload, error: EngineError) -> TPayload:
-    """Returns the result with the declared exception in it; a TApplicationException where that cannot say
-    it."""
+    """Returns the result with the declared exception, or a TApplicationException if that cannot represent the
+    error."""
     declared = result.thrift_spec.get(1)
     if declared is None:
         return _internal(str(error))
@@ -136,8 +136,7 @@ def _refusal(result: TPayload, error: EngineError) -> TPayload:
 
 
 def _codes(exception: type[TPayload]) -> dict[str, int]:
-    """Returns the names and numbers of an exception's codes. An enum's field is an i32 that knows its
-    enum."""
+    """Returns the names and numbers of an exception's codes, from its i32 field, which knows its enum."""
     enum = exception.thrift_spec[1][2]
     return dict(enum._NAMES_TO_VALUES)
 

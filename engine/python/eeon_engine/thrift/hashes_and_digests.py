@@ -1,7 +1,7 @@
 """Calls on hash calculations and on digests.
 
-Digests have no setting here: what is wrong with a call is told as BMv2 tells it, and one with nothing
-wrong is refused as not there. No program that the engine loads has a Toeplitz hash.
+Digests have no settings here: invalid calls get BMv2's errors, and valid calls are refused because the
+setting does not exist. No program that the engine can load has a Toeplitz hash.
 """
 
 from ..exceptions import ControlError, NoSuchObjectError
@@ -11,7 +11,7 @@ from .names import Context
 
 
 def _crc(parameters: standard.BmCrc16Config | standard.BmCrc32Config, bits: int) -> CrcParameters:
-    """Returns what a `BmCrc16Config` or `BmCrc32Config` says; a field that was not sent is 0."""
+    """Converts a `BmCrc16Config` or `BmCrc32Config`; a field that was not sent is 0."""
     numbers = (parameters.polynomial, parameters.initial_remainder, parameters.final_xor_value)
     polynomial, initial_remainder, final_xor = (unsigned(number or 0, bits) for number in numbers)
     reflected = bool(parameters.data_reflected), bool(parameters.remainder_reflected)
@@ -47,7 +47,7 @@ class HashAndDigestCalls:
             f"calculation '{calculation}': is of type {found}, not toeplitz", "WRONG_TYPE_CALCULATION"
         )
 
-    # ---- digests. They are handed out one by one and wait for no acknowledgement.
+    # ---- digests. Their messages are delivered one by one, without acknowledgements.
 
     def bm_learning_ack(self, cxt: int, digest: int, buffer: int, samples: list[int]) -> None:
         self._check_digest(digest)

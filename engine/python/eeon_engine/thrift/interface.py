@@ -1,6 +1,6 @@
-"""The interface: services, methods and types, read from the .thrift files beside this one at import.
+"""The interface: services, methods and types, loaded from the .thrift files in this folder at import.
 
-Not the meaning of any method: that is in the modules of calls.
+The modules of calls implement the methods.
 """
 
 from pathlib import Path
@@ -15,12 +15,12 @@ _FOLDER = Path(__file__).parent
 
 
 def _load(name: str) -> ModuleType:
-    # The module's name must end in _thrift; it is where pickle and repr find the types.
+    # The module's name must end in _thrift; pickle and repr find the types there.
     return thriftpy2.load(str(_FOLDER / f"{name}.thrift"), module_name=f"eeon_{name}_thrift")
 
 
 if TYPE_CHECKING:
-    # Made of the same files by `make setup`.
+    # Generated from the same files by `make setup`.
     from . import simple_pre_lag_types as simple_pre_lag
     from . import simple_switch_types as simple_switch
     from . import standard_types as standard
@@ -31,7 +31,7 @@ else:
 
 
 class Service(Protocol):
-    """A service. Beside its names it has the struct `NAME_args` and `NAME_result` of each method."""
+    """A service. It also has the structs `NAME_args` and `NAME_result` of each method."""
 
     thrift_services: ClassVar[list[str]]
     """Names of its methods."""
@@ -42,15 +42,15 @@ SERVICES: dict[str, type[Service]] = {
     "simple_pre_lag": simple_pre_lag.SimplePreLAG,
     "simple_switch": simple_switch.SimpleSwitch,
 }
-"""Services by the name that a multiplexed call carries."""
+"""Services by their name in a multiplexed call."""
 
 
 def signed(value: int, bits: int) -> int:
-    """Returns the number that Thrift's signed type of this size carries for an unsigned one."""
+    """Converts an unsigned number to Thrift's signed type of this size."""
     value &= (1 << bits) - 1
     return value - (1 << bits) if value >> (bits - 1) else value
 
 
 def unsigned(value: int, bits: int) -> int:
-    """Returns the unsigned number that a signed one of Thrift carries."""
+    """Converts a signed number of Thrift to the unsigned one."""
     return value & ((1 << bits) - 1)

@@ -1,6 +1,6 @@
-"""What Thrift calls must know of a program and the engine does not tell: ids, kinds of tables, widths.
+"""Data of a program that Thrift calls need and the engine does not provide: ids, kinds of tables, widths.
 
-Read from the program's JSON once for each program; holds nothing that a control call changes.
+They are read from the program's JSON once per program, and never change by a control call.
 """
 
 from collections.abc import Iterator, Sequence
@@ -13,16 +13,16 @@ from ..exceptions import InvalidValueError
 from ..values import Entry, Group, Member
 
 MAX_ANSWER_CELLS = 1 << 20
-"""Register cells of one answer, which is in memory before it is sent."""
+"""Maximum number of register cells in an answer, which is in memory before it is sent."""
 MAX_ANSWER_ENTRIES = 1 << 16
-"""Entries, members, groups or nodes of one answer: BMv2's interface has no reads in parts. While the answer
-is made each takes some 2 kB."""
+"""Maximum number of entries, members, groups or nodes in an answer, because BMv2's interface has no partial
+reads. Each takes some 2 kB while the answer is made."""
 _CELLS_PER_STEP = 4096
 
 
 @dataclass(frozen=True)
 class Table:
-    """A table's kinds, in the JSON's words."""
+    """A table's kinds, in the words of the JSON."""
 
     match_type: str
     type: str
@@ -45,9 +45,9 @@ class Names:
     register_widths: dict[str, int] = field(default_factory=dict)
     register_sizes: dict[str, int] = field(default_factory=dict)
     algorithms: dict[str, str] = field(default_factory=dict)
-    """Of each hash calculation."""
+    """The algorithm of each hash calculation."""
 
-    # The switches of a fabric have one program.
+    # The switches of a fabric run the same program.
     @staticmethod
     @lru_cache(maxsize=1)
     def of(program: bytes) -> "Names":
@@ -84,7 +84,7 @@ def _table(table: program_json.Table) -> Table:
 
 
 class Context:
-    """The switch and the names of the program it runs."""
+    """The switch, and the names of its current program."""
 
     def __init__(self, control: SwitchHandle) -> None:
         self.control = control
@@ -92,20 +92,20 @@ class Context:
 
     @property
     def names(self) -> Names:
-        """Those of the program that runs now."""
+        """The names of the current program."""
         program = self.control.program
         known, names = self._known
         if program is not known:
             names = Names() if program is None else Names.of(program.json)
-            # One assignment, so that another thread sees the old pair or the new one.
+            # A single assignment, so that other threads see either the old or the new pair.
             self._known = (program, names)
         return names
 
     def register_cells(self, name: str) -> Iterator[int]:
-        """Yields every cell of a register, some at a time: packets move in between."""
+        """Yields every cell of a register, in blocks; packets move in between."""
         size = self.names.register_sizes.get(name)
         if size is None:
-            # The engine says that there is none, and which there are.
+            # The engine raises an error with the existing names.
             self.control.register_read(name, 0)
             return
         if size > MAX_ANSWER_CELLS:
@@ -121,7 +121,7 @@ class Context:
                 yield int.from_bytes(cells[at : at + length], "big")
 
     def check_entries(self, what: str, count: int) -> None:
-        """Refuses an answer that would be too large."""
+        """Refuses an answer that exceeds the limit."""
         if count > MAX_ANSWER_ENTRIES:
             raise InvalidValueError(
                 f"{what}: {count} entries, an answer has at most {MAX_ANSWER_ENTRIES}; read them by handle, "
@@ -129,23 +129,23 @@ class Context:
             )
 
     def entries(self, table: str) -> list[Entry]:
-        """Returns a table's entries, if they fit into an answer."""
+        """Returns a table's entries, if they are within the limit of an answer."""
         self.check_entries(f"table '{table}'", self.control.mt_get_num_entries(table))
         return self.control.mt_get_entries(table)
 
     def members(self, profile: str) -> list[Member]:
-        """Returns an action profile's members, if they fit into an answer."""
+        """Returns an action profile's members, if they are within the limit of an answer."""
         found = self.control.mt_act_prof_get_members(profile)
         self.check_entries(f"members of action profile '{profile}'", len(found))
         return found
 
     def groups(self, profile: str) -> list[Group]:
-        """Returns an action profile's groups with their members, if they fit into an answer."""
+        """Returns an action profile's groups with their members, if within the limit of an answer."""
         found = self.control.mt_act_prof_get_groups(profile)
         count = len(found) + sum(len(members) for _, members in found)
         self.check_entries(f"groups of action profile '{profile}'", count)
         return found
 
     def table(self, name: str) -> Table | None:
-        """Returns a table's kinds; `None` when the program has no such table."""
+        """Returns a table's kinds; `None` if the program has no such table."""
         return self.names.tables.get(name)

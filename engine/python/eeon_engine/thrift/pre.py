@@ -8,7 +8,7 @@ from .names import Context
 
 _MAX_U16 = 0xFFFF
 _MAP_BITS = 512
-"""Length of BMv2's sets of ports and of LAGs; what a longer string says beyond it is left out."""
+"""Length of BMv2's sets of ports and of LAGs; the rest of a longer string is ignored."""
 
 
 class PreCalls:
@@ -30,7 +30,7 @@ class PreCalls:
         try:
             self._control.mc_mgrp_destroy(_group(group))
         except NoSuchHandleError:
-            # No error in BMv2.
+            # This is not an error in BMv2.
             return
 
     def bm_mc_node_create(self, cxt: int, rid: int, ports: str, lags: str) -> int:
@@ -58,7 +58,7 @@ class PreCalls:
     def bm_mc_get_entries(self, cxt: int) -> str:
         groups, nodes, lags = self._control.mc_get_entries()
         self._context.check_entries("multicast groups and nodes", len(groups) + len(nodes))
-        # BMv2 calls a node's set of ports and LAGs its L2 node; both are made and destroyed together.
+        # BMv2 calls a node's set of ports and LAGs its L2 node; node and set are made and destroyed together.
         return json.dumps(
             {
                 "mgrps": [{"id": mgid, "l1_handles": members} for mgid, members in groups],
@@ -71,7 +71,7 @@ class PreCalls:
         )
 
     def _check_node(self, node: int) -> None:
-        """Checks that a node exists; BMv2 does so before it looks at the group."""
+        """Checks that a node exists; BMv2 checks it before the group."""
         _, nodes, _ = self._control.mc_get_entries()
         if unsigned(node, 32) not in {handle for handle, *_ in nodes}:
             raise NoSuchHandleError(f"multicast node {node}: does not exist", "INVALID_L1_HANDLE")
@@ -84,8 +84,8 @@ def _group(group: int) -> int:
 
 
 def _numbers(bits: str) -> list[int]:
-    """Returns the numbers of a set given as 0 and 1, number 0 last. Of too long a string BMv2 takes the
-    beginning."""
+    """Returns the numbers in a set given as 0 and 1, number 0 last. As in BMv2, only the beginning of a
+    string that is too long counts."""
     bits = bits[:_MAP_BITS]
     if bits.strip("01"):
         raise ControlError(f"set of ports or LAGs '{bits[:40]}': is written with 0 and 1, number 0 last")

@@ -1,8 +1,8 @@
-"""Reads one call off a byte stream: Thrift's strict binary protocol, with limits for untrusted clients.
+"""A reader of calls from a byte stream: Thrift's strict binary protocol, with limits for untrusted clients.
 
 thriftpy2's own reader trusts element types and counts: a list of two billion elements of an unknown type
-keeps it busy without a byte being sent. Here every count, length and type is checked before anything is
-stored or repeated. Writing is thriftpy2's.
+keeps it busy without further input. This reader checks every count, length and type before anything is stored
+or repeated. thriftpy2 does the writing.
 """
 
 import struct
@@ -12,11 +12,11 @@ from typing import TypeAlias, TypeVar
 from thriftpy2.thrift import TMessageType, TPayload, TType
 
 MAX_STRING_BYTES = 64 << 20
-"""As long as the longest program that the engine takes."""
+"""Maximum length of a string: that of the longest program that the engine accepts."""
 MAX_VALUES = 1 << 17
-"""Fields and elements of one message."""
+"""Maximum number of fields and elements in one message."""
 MAX_DEPTH = 16
-"""Structs and containers inside each other; the interface needs five."""
+"""Maximum nesting of structs and containers; the interface needs five."""
 MAX_NAME_BYTES = 256
 
 _VERSION = 0x80010000
@@ -36,15 +36,15 @@ _I32 = _FIXED[TType.I32]
 Payload = TypeVar("Payload", bound=TPayload)
 
 _Spec: TypeAlias = "type[TPayload] | int | tuple[int, _Spec] | None"
-"""What thriftpy2 keeps beside a type: of a struct its class, of a list its elements' type."""
+"""thriftpy2's details of a type: a struct's class, a list's element type."""
 
 
 class MessageError(Exception):
-    """The bytes do not form a call, or the call exceeds a limit. The rest of the stream has no meaning."""
+    """The bytes are not a call, or the call exceeds a limit. The rest of the stream is meaningless."""
 
 
 class Reader:
-    """Reads one message. `read(n)` must return exactly n bytes or raise."""
+    """A reader of one message. `read(n)` must return exactly n bytes or raise an exception."""
 
     def __init__(self, read: Callable[[int], bytes]) -> None:
         self._read = read
@@ -66,8 +66,8 @@ class Reader:
         return name, kind, sequence
 
     def struct(self, kind: type[Payload], depth: int = MAX_DEPTH) -> Payload:
-        """Returns a struct of a type of the interface. Fields of another type than the interface's are left
-        out."""
+        """Returns a struct of a type in the interface. Fields whose type differs from the interface's are
+        left out."""
         self._enter(depth)
         result = kind()
         fields = kind.thrift_spec
@@ -77,13 +77,13 @@ class Reader:
             if field is None or _wire(field[0]) != wire:
                 self._skip(wire, depth - 1)
                 continue
-            # Type, name, element type where there is one, whether it is required.
+            # Type, name, element type if there is one, whether it is required.
             spec = field[2] if len(field) == 4 else None
             setattr(result, field[1], self._value(field[0], spec, depth - 1))
         return result
 
     def skip_struct(self) -> None:
-        """Passes over the arguments of a method that is not there."""
+        """Skips the arguments of an unknown method."""
         self._skip(TType.STRUCT, MAX_DEPTH)
 
     def _value(self, kind: int, spec: _Spec, depth: int) -> object:
@@ -161,5 +161,5 @@ class Reader:
 
 
 def _wire(kind: int) -> int:
-    """Returns the type that travels: thriftpy2 tells binary from string, the wire does not."""
+    """Returns the type on the wire, which does not distinguish binary from string, as thriftpy2 does."""
     return TType.STRING if kind == TType.BINARY else kind

@@ -1,4 +1,4 @@
-"""The server: a listening socket, a thread for each client, and the handlers of one switch.
+"""The server: a listening socket, one thread per client, and the handlers of one switch.
 
 with serve(switch) as server:
     print(server.address)
@@ -28,14 +28,14 @@ from .whole import WholeCalls
 _LOG = logging.getLogger(__name__)
 
 DEFAULT_ADDRESS = "127.0.0.1:9090"
-"""BMv2's port, on loopback only."""
+"""BMv2's port, but only on loopback."""
 
 MAX_CONNECTIONS = 64
 _POLL_SECONDS = 0.5
 
 
 def dispatcher(control: SwitchHandle, port: int, interfaces: Collection[str] = ()) -> Dispatcher:
-    """Returns the calls of a switch whose server listens on `port`; clients may add these interfaces as
+    """Returns the dispatcher of a switch whose server listens on `port`; clients may add these interfaces as
     ports."""
     context = Context(control)
     return Dispatcher(
@@ -54,7 +54,7 @@ def dispatcher(control: SwitchHandle, port: int, interfaces: Collection[str] = (
 
 
 class Server:
-    """A running Thrift server. Made by `serve`."""
+    """A running Thrift server, made by `serve`."""
 
     def __init__(self, control: SwitchHandle, address: str, interfaces: Collection[str] = ()) -> None:
         self._listener = _listen(address)
@@ -66,22 +66,22 @@ class Server:
         self._guard = threading.Lock()
         self._connections: dict[Connection, threading.Thread] = {}
         self._ending: dict[Connection, threading.Thread] = {}
-        # No daemons: one that is in the engine when the interpreter ends aborts the process.
+        # Not daemons: a daemon in the engine's code at interpreter exit aborts the process.
         self._acceptor = threading.Thread(target=self._accept, name="thrift-accept")
 
     @property
     def address(self) -> str:
-        """Where clients connect: host and the port that was bound."""
+        """The address for clients: host and bound port."""
         return self._address
 
     def start(self) -> None:
-        """Begins to serve. `serve` has done so already."""
+        """Starts serving. `serve` has already done so."""
         self._acceptor.start()
 
     def stop(self) -> None:
         """Closes all connections. The switch keeps its state. May be called again."""
         self._stopping.set()
-        # Wakes the acceptor where the system allows it; elsewhere it looks up by itself soon.
+        # Wakes the acceptor if the system allows it; otherwise the acceptor soon checks by itself.
         with contextlib.suppress(OSError):
             self._listener.shutdown(socket.SHUT_RDWR)
         if self._acceptor.is_alive():
@@ -122,13 +122,13 @@ class Server:
                 self._begin(peer, f"Thrift client {next(numbers)} ({address[0]}:{address[1]})")
 
     def _make_room(self) -> None:
-        """Makes room where all places are taken: the client that has done nothing for the longest time makes
-        way."""
+        """Makes room if all places are taken: disconnects the client that has been idle for the longest
+        time."""
         with self._guard:
             if len(self._connections) < MAX_CONNECTIONS:
                 return
             quietest = min(self._connections, key=lambda connection: connection.quiet_since)
-            # Its thread ends by itself; it does not count as a client any more.
+            # Its thread ends by itself; it no longer counts as a client.
             self._ending[quietest] = self._connections.pop(quietest)
         _LOG.warning(
             "%d Thrift clients are connected, which is the limit; the quietest is closed", MAX_CONNECTIONS
@@ -160,11 +160,11 @@ class Server:
 def serve(switch: SwitchHandle, address: str = DEFAULT_ADDRESS, interfaces: Collection[str] = ()) -> Server:
     """Serves BMv2's Thrift interface for one switch: a `Switch`, or `Twin.switch(name)`.
 
-    Port 0 takes a free one; see `Server.address`. It has neither authentication nor encryption: keep it on
-    loopback. Clients may add the network interfaces that `interfaces` names as ports of the switch, and no
-    others: they would get them with the rights of the switch's user.
+    Port 0 selects a free port; see `Server.address`. The server has neither authentication nor encryption:
+    keep it on loopback. Clients may add only the network interfaces in `interfaces` as ports of the switch,
+    because they get them with the rights of the switch's user.
 
-    Raises `ConfigError` when the address cannot be bound.
+    Raises `ConfigError` if the address cannot be bound.
     """
     server = Server(switch, address, interfaces)
     server.start()

@@ -23,8 +23,8 @@ class SimpleSwitchCalls:
     # ---- clone sessions
 
     def mirroring_session_add(self, session: int, target: simple_switch.MirroringSessionConfig) -> None:
-        # The only declared refusal is "not found". BMv2 logs what cannot be and answers that it is done; any
-        # other answer would end simple_switch_CLI.
+        # The only declared error is "not found". BMv2 logs an invalid request and reports success; any other
+        # answer would end simple_switch_CLI.
         _result(lambda: self._add(session, target.port, target.mgid))
 
     def _add(self, session: int, port: int | None, mgid: int | None) -> None:
@@ -58,7 +58,7 @@ class SimpleSwitchCalls:
         port, _ = found or (None, None)
         return -1 if port is None else port
 
-    # ---- queues. A negative depth or rate is a very large one in BMv2: no limit.
+    # ---- queues. In BMv2 a negative depth or rate becomes a very large one: no limit.
 
     def set_egress_priority_queue_depth(self, port: int, priority: int, packets: int) -> int:
         return _result(
@@ -110,7 +110,7 @@ def _priority(priority: int) -> int:
 
 
 def _result(call: Callable[[], None]) -> int:
-    """Returns the number with which calls answer instead of an exception; the reason is logged."""
+    """Returns the number that calls return instead of an exception; the reason is logged."""
     try:
         call()
     except EngineError as error:

@@ -50,7 +50,7 @@ class TableCalls:
             return standard.BmActionEntry(action_type=standard.BmActionEntryType.NONE)
         return _action_entry(action)
 
-    # ---- entries with actions of their own
+    # ---- entries with their own actions
 
     def bm_mt_add_entry(
         self,
@@ -81,7 +81,7 @@ class TableCalls:
     def bm_mt_set_default_action(self, cxt: int, table: str, action: str, data: list[bytes]) -> None:
         shape = self._context.table(table)
         if shape is not None and shape.has_const_default:
-            # The engine takes what changes nothing, BMv2 does not.
+            # The engine accepts a call that changes nothing, BMv2 does not.
             raise ImmutableError(f"table '{table}': its default entry is const", "DEFAULT_ENTRY_IS_CONST")
         self._control.mt_set_default_action(table, action, data)
 
@@ -89,7 +89,7 @@ class TableCalls:
         self._check_type(table, _SIMPLE)
         self._control.mt_reset_default_entry(table)
 
-    # ---- entries that point at members or groups
+    # ---- entries that refer to members or groups
 
     def bm_mt_indirect_add_entry(
         self,

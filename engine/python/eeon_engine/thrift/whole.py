@@ -28,7 +28,7 @@ class WholeCalls:
     """Service `standard`: program, state, ports."""
 
     def __init__(self, context: Context, port: int, interfaces: Collection[str] = ()) -> None:
-        """Makes the service; `interfaces` are those that clients may add as ports."""
+        """Makes the service; clients may add `interfaces` as ports."""
         self._context = context
         self._control = context.control
         self._port = port
@@ -69,7 +69,7 @@ class WholeCalls:
         self._control.reset_state()
 
     def bm_serialize_state(self) -> str:
-        # BMv2's own dump is its memory layout, with a raw MD5 inside that its CLI cannot read.
+        # BMv2's dump is its memory layout, with a raw MD5 digest that its CLI cannot read.
         control, names = self._control, self._context.names
         if sum(names.register_sizes.values()) > MAX_ANSWER_CELLS:
             raise InvalidValueError(
@@ -102,7 +102,7 @@ class WholeCalls:
         try:
             return self._control.mt_act_prof_get_groups(profile)
         except InvalidValueError:
-            # It has no selector and so no groups.
+            # The profile has no selector and therefore no groups.
             return []
 
     # ---- the switch, its ports, its objects

@@ -1,1 +1,1 @@
-"""gRPC: sockets, threads, TLS, limits of time and number; every call ends in a method of `Service`."""
+"""gRPC: sockets, threads, TLS, limits on time and number; every call ends in a method of `Service`."""

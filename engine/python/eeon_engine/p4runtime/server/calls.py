@@ -1,9 +1,9 @@
-"""From gRPC to `Service`: who waits where, and for how long.
+"""The layer between gRPC and `Service`: threads, and limits on the number and time of calls.
 
-gRPC's own glue reads a request before anybody can say that it takes too long, and gives all calls the same
-threads. Here each call is taken as a stream of one message (which it is, on the wire), so that a client
-that sends its request slowly can be given up; and streams, writes and reads have threads of their own, so
-that none keeps the others waiting.
+gRPC's own code receives a request before the server can limit the time for it, and shares threads between all
+calls. Here each call is handled as a stream of one message (as it is on the wire), so that a client that
+sends its request slowly can be cut off. Streams, writes and reads have separate threads, so that none blocks
+the others.
 """
 
 from collections.abc import Callable, Iterator
@@ -20,26 +20,26 @@ from .rooms import Room
 from .service import Service
 
 MAX_SILENT_STREAMS = 16
-"""Streams without a first message."""
+"""Maximum number of streams without a first message."""
 FIRST_MESSAGE_SECONDS = 10.0
 MAX_RECEIVING = 32
-"""Requests that are being received, of writes and of reads each: their bytes are in memory."""
+"""Maximum number of requests being received, for writes and for reads each: their bytes are in memory."""
 REQUEST_SECONDS = 30.0
 MAX_SENDING = 8
-"""Answers of several messages whose clients have not taken the last one yet."""
+"""Maximum number of multi-message responses whose clients have not received the last message."""
 SEND_SECONDS = 30.0
 SEND_GRACE_S = 0.25
-"""A client that takes its answer has taken a message by then, and is not cut off by those that do not."""
+"""Time in which a client that reads has received a message; until then its call is not ended for others."""
 _STREAM_THREADS = MAX_STREAMS + MAX_SILENT_STREAMS + 16
 _WRITE_THREADS = 2 * MAX_RECEIVING + 8
 _READ_THREADS = 2 * MAX_RECEIVING + MAX_SENDING + 8
 MAX_READ_BYTES = 1 << 20
-"""A request to read or to be told something; thousands of cells by index are a tenth of it."""
+"""Maximum size of a request to read; one for thousands of cells by index has a tenth of it."""
 
 _SERVICE = "p4.v1.P4Runtime"
 
 M = TypeVar("M", bound=Message)
-# Any: what is read and answered differs by call, and gRPC checks neither.
+# Any: requests and responses differ by call, and gRPC checks neither.
 Handler = Callable[[Iterator[Any], grpc.ServicerContext], object]
 
 
@@ -51,7 +51,7 @@ class Calls:
         self._silent = Room(MAX_SILENT_STREAMS, FIRST_MESSAGE_SECONDS)
         self._writes = Room(MAX_RECEIVING, REQUEST_SECONDS)
         self._reads = Room(MAX_RECEIVING, REQUEST_SECONDS)
-        # A primary shares its place with nobody but other primaries.
+        # Primaries compete for places only with other primaries.
         self._primaries = Room(MAX_RECEIVING, REQUEST_SECONDS)
         self._sending = Room(MAX_SENDING, SEND_SECONDS, SEND_GRACE_S)
         self.rooms = [self._silent, self._writes, self._reads, self._primaries, self._sending]
@@ -64,7 +64,7 @@ class Calls:
             )
         ]
         streams, writes, reads = self._pools
-        # Any: requests and answers of different types.
+        # Any, because requests and responses have different types.
         self._methods: dict[str, grpc.RpcMethodHandler[Any, Any]] = {
             "StreamChannel": grpc.stream_stream_rpc_method_handler(
                 on_pool(streams, self._stream),
@@ -100,11 +100,11 @@ class Calls:
             )
 
     def handler(self) -> grpc.GenericRpcHandler:
-        """Returns what gRPC's server takes."""
+        """Returns the handler for gRPC's server."""
         return grpc.method_handlers_generic_handler(_SERVICE, self._methods)
 
     def stop(self) -> None:
-        """Ends the threads with their calls."""
+        """Ends the threads and their calls."""
         for pool in self._pools:
             pool.shutdown(wait=False)
 
@@ -121,7 +121,7 @@ class Calls:
         room = self._primaries if self._service.is_primary(context) else self._reads
         request = only_request(requests, context, room, MAX_READ_BYTES, p4r.ReadRequest)
         for response in self._service.Read(request, context):
-            # Back here when the message is on its way.
+            # gRPC returns here when it has sent the message.
             with self._sending.wait(context.cancel):
                 yield response
 
@@ -132,14 +132,14 @@ class Calls:
 
 
 def on_pool(pool: ThreadPoolExecutor, behaviour: Handler) -> Handler:
-    """Returns the same, run by threads of this pool."""
+    """Returns the handler, run by threads of this pool."""
     behaviour_of_pool = _Behaviour(behaviour)
     behaviour_of_pool.experimental_thread_pool = pool
     return behaviour_of_pool
 
 
 class _Behaviour:
-    """A function with the attribute by which grpcio chooses threads."""
+    """A function with the attribute from which grpcio chooses threads."""
 
     experimental_thread_pool: ThreadPoolExecutor
 
@@ -153,7 +153,7 @@ class _Behaviour:
 def only_request(
     requests: Iterator[bytes], context: grpc.ServicerContext, room: Room, limit: int, kind: type[M]
 ) -> M:
-    """Returns the one message of a call."""
+    """Returns the single message of a call."""
     with room.wait(context.cancel):
         content = next(requests, None)
     if content is None:
@@ -164,6 +164,6 @@ def only_request(
     try:
         return kind.FromString(content)
     except DecodeError:
-        # It says no more.
+        # The parser gives no reason.
         abort(context, invalid(f"the request is not a {kind.DESCRIPTOR.full_name}"))
         raise

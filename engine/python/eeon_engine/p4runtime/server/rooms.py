@@ -1,8 +1,8 @@
-"""Rooms: how many calls may wait for their clients at once, and for how long.
+"""Rooms: limits on the number of calls that wait for their clients, and on the time that they wait.
 
-A client that lets the server wait costs a thread and memory. When a room is full, the call that has waited
-longest makes way for the next: a client that does what it is expected to do waits for milliseconds, and gets
-in however many others let the server wait.
+A client for which the server waits costs a thread and memory. When a room is full, the call that has waited
+longest is ended for the next one: a well-behaved client waits only milliseconds, and gets a place however
+many others keep the server waiting.
 """
 
 import threading
@@ -14,21 +14,21 @@ _POLL_S = 0.1
 
 
 class Room:
-    """`limit` places, for at most `seconds` each. A call that has waited for less than `grace_s` makes no
-    way: until it has, there may be more than `limit`."""
+    """`limit` places, for at most `seconds` each. A call that has waited for less than `grace_s` is not
+    ended: until then, more than `limit` calls may be in the room."""
 
     def __init__(self, limit: int, seconds: float, grace_s: float = 0.0) -> None:
         self._limit = limit
         self._seconds = seconds
         self._grace_s = grace_s
         self._lock = threading.Lock()
-        # Oldest first: since when, and how to end the wait.
+        # Oldest first: the start of the wait, and the function that ends it.
         self._waiting: dict[object, tuple[float, Callable[[], object]]] = {}
 
     @contextmanager
     def wait(self, give_up: Callable[[], object]) -> Iterator[None]:
-        """Counts a call that waits for its client. `give_up` ends the wait, from another thread; it must not
-        wait itself."""
+        """Counts a call that waits for its client. `give_up` ends the wait from another thread, and must not
+        block."""
         place = self.enter(give_up)
         try:
             yield
@@ -36,7 +36,7 @@ class Room:
             self.leave(place)
 
     def enter(self, give_up: Callable[[], object]) -> object:
-        """Takes a place, until `leave`."""
+        """Takes a place until `leave`."""
         place = object()
         with self._lock:
             self._waiting[place] = (time.monotonic(), give_up)
@@ -44,12 +44,12 @@ class Room:
         return place
 
     def leave(self, place: object) -> None:
-        """Gives a place back; it may have been lost."""
+        """Releases a place, which may have been lost."""
         with self._lock:
             self._waiting.pop(place, None)
 
     def sweep(self) -> None:
-        """Ends the waits that have taken too long, and the oldest of those that are too many."""
+        """Ends the waits that exceed the time limit, and the oldest of those that exceed the number."""
         now, ended = time.monotonic(), []
         with self._lock:
             for place, (since, give_up) in list(self._waiting.items()):
@@ -64,12 +64,12 @@ class Room:
 
 
 class Caretaker:
-    """A thread that sweeps rooms."""
+    """A thread that calls `sweep` of rooms."""
 
     def __init__(self, rooms: list[Room], is_wanted: Callable[[], bool]) -> None:
         self._rooms, self._is_wanted = rooms, is_wanted
         self._stopping = threading.Event()
-        # No daemon, as the server's other threads.
+        # Not a daemon, like the server's other threads.
         self._thread = threading.Thread(target=self._run, name="p4runtime-deadlines")
 
     def start(self) -> None:
@@ -77,7 +77,7 @@ class Caretaker:
         self._thread.start()
 
     def stop(self) -> None:
-        """Ends it. May be called again."""
+        """Ends the thread. May be called again."""
         self._stopping.set()
         if self._thread.is_alive():
             self._thread.join()

@@ -28,20 +28,20 @@ from .service import Service
 from .tls import Tls
 
 MAX_MESSAGE_BYTES = 8 << 20
-"""Longest message that a client may send: many times a program such as E-EON's. Every stream, and every call
-that is being received, may have one in memory."""
+"""Maximum length of a client's message: many times the size of E-EON's program. Every stream, and every call
+that is being received, may have one message in memory."""
 _MAX_METADATA_BYTES = 16 << 10
 _MAX_CONNECTIONS = 1024
 _PACKET_IN_POLL_MS = 50
-# How late digest lists and idle notifications may be; the specification's own example scans as often.
+# Maximum delay of digest lists and idle notifications; the specification's own example uses the same period.
 _NOTICE_PERIOD_S = 0.01
-# How long a stop may take while there is nothing to look for.
+# Maximum delay of a stop while no notifications are possible.
 _NOTICE_IDLE_S = 0.25
 _LOG = logging.getLogger(__name__)
 
 
 class Server:
-    """A running P4Runtime server. Made by `serve`."""
+    """A running P4Runtime server, made by `serve`."""
 
     def __init__(
         self,
@@ -56,7 +56,7 @@ class Server:
         self._device = device
         self._stopping = threading.Event()
         self._grpc = grpc.server(
-            # Only calls of `Calls` are served, which have threads of their own.
+            # Only calls of `Calls` are served, which have separate threads.
             ThreadPoolExecutor(max_workers=1, thread_name_prefix="p4runtime"),
             options=_options(max_message_bytes),
         )
@@ -65,7 +65,7 @@ class Server:
         self._gnmi_calls = GnmiCalls(control, access, service.is_primary)
         self._grpc.add_generic_rpc_handlers((self._calls.handler(), self._gnmi_calls.handler()))
         self._caretaker = Caretaker([*self._calls.rooms, *self._gnmi_calls.rooms], self._is_wanted)
-        # A socket in the file system is for this user alone, from its first moment.
+        # Only this user may open a Unix socket, from the moment it exists.
         umask = os.umask(0o177) if address.startswith("unix:") else None
         try:
             if tls is None:
@@ -83,33 +83,31 @@ class Server:
             )
         unix = address.startswith("unix:")
         if unix:
-            # Bound under the umask below; said again for a socket that was there.
+            # The umask below set the mode; this also sets it for a socket that already existed.
             Path(address.removeprefix("unix:")).chmod(0o600)
         self._address = address if unix else f"{address.rpartition(':')[0]}:{port}"
-        # No daemon: one that is in the engine when the interpreter ends aborts the process.
+        # Not a daemon: a daemon in the engine's code at interpreter exit aborts the process.
         self._packets = threading.Thread(target=self._forward_packets, name="p4runtime-packet-in")
         self._notices = threading.Thread(target=self._notify, name="p4runtime-notices")
 
     @property
     def address(self) -> str:
-        """Where clients connect: host and the port that was bound."""
+        """The address for clients: host and bound port."""
         return self._address
 
     def start(self) -> None:
-        """Begins to serve. `serve` has done so already."""
+        """Starts serving. `serve` has already done so."""
         self._grpc.start()
         self._caretaker.start()
         self._packets.start()
         self._notices.start()
 
     def stop(self, grace_seconds: float = 0.5) -> None:
-        """Ends all calls, after `grace_seconds` at the latest. The switch keeps its state. May be called
-        again.
-        """
+        """Ends all calls, after at most `grace_seconds`. The switch keeps its state. May be called again."""
         self._stopping.set()
         self._device.noticing.set()
-        # grpcio waits for ever for a stream that was sent bytes that do not form a message; its threads are
-        # idle.
+        # grpcio waits forever for a stream that received bytes that are not a message; the stream's threads
+        # are idle.
         self._grpc.stop(grace_seconds).wait(grace_seconds + 1)
         self._caretaker.stop()
         self._calls.stop()
@@ -138,7 +136,7 @@ class Server:
             try:
                 self._device.notify(time.monotonic_ns(), time.time_ns())
             except EngineError:
-                # A switch that is between two programs; what is due is due the next time as well.
+                # The switch is replacing its program; due notifications stay due.
                 _LOG.debug("digests and idle time-outs were not looked at", exc_info=True)
 
     def _is_wanted(self) -> bool:
@@ -148,24 +146,24 @@ class Server:
 def _options(max_message_bytes: int) -> list[tuple[str, int]]:
     return [
         ("grpc.max_receive_message_length", max_message_bytes),
-        # What was accepted can be read back.
+        # Accepted objects must be readable.
         ("grpc.max_send_message_length", 2 * max_message_bytes),
         ("grpc.max_metadata_size", _MAX_METADATA_BYTES),
         ("grpc.absolute_max_metadata_size", _MAX_METADATA_BYTES),
         ("grpc.so_reuseport", 0),
         ("grpc.max_concurrent_streams", 128),
         ("grpc.max_allowed_incoming_connections", _MAX_CONNECTIONS),
-        # A connection that has not begun to speak, or has no call.
+        # Connections without a handshake, or without calls.
         ("grpc.server_handshake_timeout_ms", 10_000),
         ("grpc.max_connection_idle_ms", 60_000),
-        # A client whose computer is gone.
+        # Clients whose computer has disappeared.
         ("grpc.keepalive_time_ms", 60_000),
         ("grpc.keepalive_timeout_ms", 20_000),
     ]
 
 
 def _hint(tls: Tls | None) -> str:
-    # gRPC says no more than that it failed.
+    # gRPC reports no reason.
     return "" if tls is None else " Do the certificate chain and the private key belong together?"
 
 
@@ -181,14 +179,13 @@ def serve(
 
     Without `p4info` the switch waits for a client to push a pipeline, whatever program it runs until then.
     With `p4info` (a `P4Info` message, or its text format) the switch's own program is the pipeline from the
-    start. Port 0 takes a free one; see `Server.address`. Its clients see what is changed
-    otherwise, over Thrift or through the switch itself. Without `tls` the server has no authentication and no
-    encryption: keep it on loopback, or on a Unix socket (`unix:PATH`), which only this user can open. With
-    `access`, which needs the certificates of mutual TLS, each client has the rights that it gives; without,
-    all.
+    start. Port 0 selects a free port; see `Server.address`. Clients also see changes made over Thrift or
+    through the switch itself. Without `tls` the server has no authentication and no encryption: keep it on
+    loopback, or on a Unix socket (`unix:PATH`), which only this user can open. With `access`, which needs the
+    certificates of mutual TLS, each client has the rights defined there; otherwise it has all rights.
 
-    Raises `ConfigError` when the address cannot be bound, when the P4Info does not belong to the program, or
-    when gRPC cannot use the certificates.
+    Raises `ConfigError` if the address cannot be bound, if the P4Info does not match the program, or if gRPC
+    cannot use the certificates.
     """
     pipeline = None
     if p4info is not None:

@@ -1,4 +1,4 @@
-"""The RPCs of P4Runtime around a `Device`: threads, queues and statuses, no meaning of their own."""
+"""The RPCs of P4Runtime around a `Device`: threads, queues and statuses, without their meaning."""
 
 import logging
 import threading
@@ -18,7 +18,7 @@ from .rooms import Room
 
 _LOG = logging.getLogger(__name__)
 
-# The version whose messages finsy 0.30 carries.
+# The version of the messages in finsy 0.30.
 API_VERSION = "1.5.0"
 
 _T = TypeVar("_T")
@@ -36,11 +36,11 @@ class Service(p4r_grpc.P4RuntimeServicer):
         return ANYBODY if self._access is None else self._access.caller(context)
 
     def is_primary(self, context: ServicerContext) -> bool:
-        """Returns whether a call is on the connection of a primary's stream."""
+        """Returns whether a call uses the connection of a primary's stream."""
         return context.peer() in self._device.primary_peers
 
     def Write(self, request: p4r.WriteRequest, context: ServicerContext) -> p4r.WriteResponse:
-        """Applies a batch; errors of single updates travel in the trailing metadata."""
+        """Applies a batch; the trailing metadata has the errors of single updates."""
         caller = self._caller(context)
         results = guard(context, lambda: self._device.write(request, caller))
         if any(result is not None for result in results):
@@ -48,7 +48,7 @@ class Service(p4r_grpc.P4RuntimeServicer):
         return p4r.WriteResponse()
 
     def Read(self, request: p4r.ReadRequest, context: ServicerContext) -> Iterator[p4r.ReadResponse]:
-        """Yields the entities asked for; errors of single requests travel in the trailing metadata."""
+        """Yields the requested entities; the trailing metadata has the errors of single requests."""
         caller = self._caller(context)
         reading = guard(context, lambda: self._device.read(request, caller))
         responses = reading.responses()
@@ -61,7 +61,7 @@ class Service(p4r_grpc.P4RuntimeServicer):
         self, request: p4r.SetForwardingPipelineConfigRequest, context: ServicerContext
     ) -> p4r.SetForwardingPipelineConfigResponse:
         """Sets the forwarding pipeline: verifies, saves or commits a program."""
-        # Rare, and what an operator looks for when a switch does nothing.
+        # Logged, because it is rare, and operators look for it when a switch does nothing.
         caller = self._caller(context)
         guard(context, lambda: self._device.set_pipeline(request, caller), logging.WARNING)
         return p4r.SetForwardingPipelineConfigResponse()
@@ -69,14 +69,14 @@ class Service(p4r_grpc.P4RuntimeServicer):
     def GetForwardingPipelineConfig(
         self, request: p4r.GetForwardingPipelineConfigRequest, context: ServicerContext
     ) -> p4r.GetForwardingPipelineConfigResponse:
-        """Answers the program that is set."""
+        """Returns the current program."""
         caller = self._caller(context)
         return guard(context, lambda: self._device.get_pipeline(request, caller))
 
     def Capabilities(
         self, request: p4r.CapabilitiesRequest, context: ServicerContext
     ) -> p4r.CapabilitiesResponse:
-        """Answers the version of the API, which is all there is to say of any device."""
+        """Returns the version of the API, which is the same for all devices."""
         if request.device_id:
             guard(context, lambda: self._device.check_device(request.device_id))
         return p4r.CapabilitiesResponse(p4runtime_api_version=API_VERSION)
@@ -87,8 +87,8 @@ class Service(p4r_grpc.P4RuntimeServicer):
         context: ServicerContext,
         silent: Room | None = None,
     ) -> Iterator[p4r.StreamMessageResponse]:
-        """Serves a stream: arbitration, packets in and out. One thread reads, this one writes. Until its
-        first message the stream is in the room `silent`."""
+        """Serves a stream: arbitration, packets in and out. A separate thread reads, this thread writes.
+        Until its first message, the stream is in the room `silent`."""
         outbox = Outbox(context.peer())
         client = Client(outbox.put, outbox.end, self._caller(context), context.peer())
         place = None if silent is None else silent.enter(lambda: outbox.end(_silent()))
@@ -104,7 +104,7 @@ class Service(p4r_grpc.P4RuntimeServicer):
         try:
             while not isinstance(item := outbox.take(), End):
                 yield item
-            # First the arbitration, then the status: a client that sees its stream end may come back at once.
+            # Arbitration comes before the status: a client may reconnect as soon as its stream has ended.
             self._device.leave(client)
             if item.error is not None:
                 abort(context, item.error)
@@ -129,7 +129,7 @@ class Service(p4r_grpc.P4RuntimeServicer):
         except EngineError as caught:
             error = from_engine(caught)
         except Exception as caught:
-            # gRPC raises from the iterator when the call is over; anything else is a bug to be seen.
+            # gRPC raises from the iterator when the call is over; any other exception is a bug.
             if requests_active(requests):
                 _LOG.exception("stream of a P4Runtime client failed")
                 error = StatusError(rpc_code.INTERNAL, f"{type(caught).__name__}: {caught}")
@@ -144,13 +144,13 @@ def _silent() -> StatusError:
 
 
 def requests_active(requests: Iterator[p4r.StreamMessageRequest]) -> bool:
-    """Returns whether the call that a request iterator belongs to is still open."""
+    """Returns whether the call of a request iterator is still open."""
     return bool(getattr(requests, "is_active", lambda: False)())
 
 
 def guard(context: ServicerContext, call: Callable[[], _T], level: int = logging.INFO) -> _T:
-    """Runs one RPC; errors end it with their status and a line in the log, at `level`. A bug is logged with
-    its traceback and answered as INTERNAL.
+    """Runs one RPC. An error ends it with its status, and is logged at `level`. A bug is logged with its
+    traceback and returned as INTERNAL.
     """
     try:
         return call()

@@ -1,4 +1,4 @@
-"""TLS for the server's socket (P4Runtime 1.5 §3.1.1). The cryptography is gRPC's."""
+"""TLS for the server's socket (P4Runtime 1.5 §3.1.1). gRPC implements the cryptography."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,10 +13,10 @@ _MAX_BYTES = 1 << 20
 
 @dataclass(frozen=True)
 class Tls:
-    """The server's certificate chain and its private key, in PEM.
+    """The server's certificate chain and private key, in PEM.
 
-    With `client_ca`, a client must show a certificate that one of these authorities has signed (mutual TLS);
-    one without is refused before any call. Without `client_ca`, any client that reaches the socket may
+    With `client_ca`, a client must present a certificate signed by one of these authorities (mutual TLS);
+    without one, it is refused before any call. Without `client_ca`, any client that reaches the socket may
     connect.
     """
 
@@ -26,8 +26,8 @@ class Tls:
 
     @classmethod
     def from_files(cls, certificate_chain: Path, private_key: Path, client_ca: Path | None = None) -> "Tls":
-        """Reads PEM files. `ConfigError` names one that cannot be read, a key that others may read, and any
-        that others may change."""
+        """Reads PEM files. Raises `ConfigError` with the name of a file that cannot be read or that others
+        may change, or of a key that others may read."""
         return cls(
             _read("certificate", certificate_chain),
             _read("private key", private_key, is_secret=True),
@@ -35,7 +35,7 @@ class Tls:
         )
 
     def credentials(self) -> grpc.ServerCredentials:
-        """Returns what gRPC takes."""
+        """Returns the credentials for gRPC."""
         return grpc.ssl_server_credentials(
             [(self.private_key, self.certificate_chain)],
             root_certificates=self.client_ca,
