@@ -1,8 +1,8 @@
-"""The extension: the engine itself, in Rust. Times are picoseconds of virtual time, sizes are bytes without
+"""The extension: the engine itself, in Rust. Times are in picoseconds of virtual time, sizes in bytes without
 FCS.
 
-All classes may be used from any thread. Calls into the engine release the GIL; a control call waits for the
-slice of the run loop that is under way, a few milliseconds at most.
+All classes may be used from any thread. Calls into the engine release the GIL; a control call waits at most a
+few milliseconds, for the current slice of the run loop.
 """
 
 from collections.abc import Callable, Sequence
@@ -61,20 +61,20 @@ JSON_VERSION: str
 """The newest version of BMv2's JSON that `Program` understands, such as 2.24."""
 
 TCP_NAMES: tuple[str, ...]
-"""What a `json_types.TcpSpec` may have as `algorithm`."""
+"""The values of `algorithm` in a `json_types.TcpSpec`."""
 
 SOURCE_DIGEST: str
-"""SHA-256, in hexadecimal, over the Rust sources that this extension was built from."""
+"""SHA-256, in hexadecimal, of the Rust sources from which this extension was built."""
 
 def parse_data_rate(text: str) -> int:
-    """Returns the bits per second of a rate with its unit, such as 10Gbps. Raises `ConfigError`."""
+    """Returns a rate with its unit, such as 10Gbps, in bits per second. Raises `ConfigError`."""
 
 def check_workload(spec: str, hosts: Sequence[tuple[str, int, int]]) -> None:
-    """Checks a workload, the JSON of a `WorkloadSpec`, against hosts: their names, the rates of their links
-    in bits per second, and the bytes that these add to a frame. Raises `ConfigError` with the place in it."""
+    """Checks a workload, the JSON of a `WorkloadSpec`. Each host has its name, its link's rate in bits per
+    second, and the link's overhead per frame in bytes. Raises `ConfigError` with the place in it."""
 
 def parse_size(text: str) -> int:
-    """Returns the bytes of a size with its unit, such as 300KB (300 000) or 64KiB. Raises `ConfigError`."""
+    """Returns a size with its unit, such as 300KB (300 000) or 64KiB, in bytes. Raises `ConfigError`."""
 
 def run_fluid(
     scheduler: str,
@@ -89,41 +89,40 @@ def run_fluid(
     only_whole_transfers: bool = False,
     progress: Callable[[int], object] | None = None,
 ) -> tuple[list[tuple[int, int]], int]:
-    """Returns when each transfer ends, (transfer, picoseconds) by number, on hosts around one switch that
-    never blocks; and how many flows were given no rate when they arrived.
+    """Returns the end of each transfer, (transfer, picoseconds) by number, for hosts around one non-blocking
+    switch; and the number of flows that had no rate on arrival.
 
-    Without packets: each flow sends at the rate that `scheduler` (fair, fca, sebf, scf, dclas) gives it.
-    A flow is (picoseconds of its arrival, transfer, sending host, receiving host, bits). `order` (total,
+    There are no packets: each flow sends at the rate that `scheduler` (fair, fca, sebf, scf, dclas) assigns.
+    A flow is (arrival in picoseconds, transfer, sending host, receiving host, bits). `order` (total,
     remaining), `work_conserving` and `preempt` are for fca. Events happen at multiples of `step_ps`; with
-    `only_whole_transfers` rates are decided again when a transfer ends, not each flow. `progress`
-    hears from time to time how many flows have ended. Raises `InvalidValueError`, and what `progress`
-    raises."""
+    `only_whole_transfers`, rates are recomputed when a transfer ends, not when each flow ends. `progress` is
+    called from time to time with the number of finished flows. Raises `InvalidValueError`, and any exception
+    of `progress`."""
 
 @final
 class Program:
     """A compiled P4 program: immutable, shared by the switches that run it.
 
-    `json` is the output of p4c-bm2-ss. A program loaded `for_tracing` does the same to packets, slower, and
-    lets `SwitchHandle.take_journey` say where in the source each event belongs. Raises `ProgramError` with
-    the place in the JSON when the engine cannot run it.
+    `json` is the output of p4c-bm2-ss. A program loaded `for_tracing` does the same to packets, but slower,
+    and lets `SwitchHandle.take_journey` report the source position of each event. Raises `ProgramError` with
+    the place in the JSON if the engine cannot run it.
     """
 
     def __new__(cls, json: bytes, *, for_tracing: bool = False) -> Program: ...
     @property
     def json(self) -> bytes:
-        """What it was loaded from."""
+        """The JSON from which it was loaded."""
     @property
     def digest(self) -> str:
         """SHA-256 of `json`, in hexadecimal."""
 
 class SwitchHandle:
-    """A running switch, to be controlled, and its counts.
+    """The control interface of a running switch.
 
-    Names and meaning are those of BMv2's runtime interface, where it has such a call. Calls that begin with
-    `client` are for who names members and groups itself, as P4Runtime's clients do; they work on the same
-    objects. Every call is atomic, may come from any thread, and raises a `ControlError` when it is refused,
-    in which case nothing has changed, and `ConfigError` when the switch runs no program. `values` has the
-    types.
+    Names and meanings are those of BMv2's runtime interface, if it has the call. Calls that begin with
+    `client` are for clients that choose the ids of members and groups, as P4Runtime's do; they work on the
+    same objects. Every call is atomic and may come from any thread. A refused call raises a `ControlError`
+    and changes nothing; a call to a switch without a program raises `ConfigError`. `values` has the types.
     """
 
     @property
@@ -134,18 +133,18 @@ class SwitchHandle:
         """Port of packet-ins and packet-outs."""
     @property
     def program(self) -> Program | None:
-        """What it runs. None without a program, or when another handle has loaded it."""
+        """The running program. None without a program, or if another handle has loaded it."""
     def load_program(self, program: Program) -> None:
-        """Replaces the program and all state; packets inside are dropped and counted. The clock goes on.
+        """Replaces the program and all state; packets inside are dropped and counted. The clock continues.
 
-        Raises `ConfigError`, and the old program runs on, when this switch cannot run the new one.
+        Raises `ConfigError` if this switch cannot run the new program; the old one then continues.
         """
     def check_program(self, program: Program) -> None:
-        """Raises what `load_program` would raise, and changes nothing."""
+        """Raises the exception that `load_program` would raise, and changes nothing."""
     def pause(self) -> None:
-        """Makes run loops wait until `resume`, and returns once no packet is being processed. Calls nest."""
+        """Makes run loops wait until `resume`. Returns once no packet is being processed. Calls nest."""
     def resume(self) -> None:
-        """Takes one `pause` back."""
+        """Undoes one `pause`."""
     def mt_add_entry(
         self, table: str, key: Sequence[MatchParam], action: str, data: Sequence[bytes], priority: int = 0
     ) -> int:
@@ -155,78 +154,77 @@ class SwitchHandle:
     def mt_delete_entry(self, table: str, handle: int) -> None:
         """Deletes an entry of any table."""
     def mt_set_default_action(self, table: str, action: str, data: Sequence[bytes]) -> None:
-        """Sets what a direct table does on a miss."""
+        """Sets the action of a direct table for misses."""
     def mt_reset_default_entry(self, table: str) -> None:
-        """Sets the default entry back to what the program says."""
+        """Resets the default entry to the program's."""
     def mt_get_entries(self, table: str) -> list[Entry]:
         """Returns the entries in order of handle."""
     def mt_get_default_entry(self, table: str) -> EntryAction | None:
-        """Returns the default entry; None where nothing is set."""
+        """Returns the default entry; None if it is not set."""
     def mt_indirect_add_entry(
         self, table: str, key: Sequence[MatchParam], member: int, priority: int = 0
     ) -> int:
-        """Adds an entry that points at a member and returns its handle."""
+        """Adds an entry that refers to a member and returns its handle."""
     def mt_indirect_modify_entry(self, table: str, handle: int, member: int) -> None:
-        """Points an entry at a member."""
+        """Makes an entry refer to a member."""
     def mt_indirect_ws_add_entry(
         self, table: str, key: Sequence[MatchParam], group: int, priority: int = 0
     ) -> int:
-        """Adds an entry that points at a group and returns its handle."""
+        """Adds an entry that refers to a group and returns its handle."""
     def mt_indirect_ws_modify_entry(self, table: str, handle: int, group: int) -> None:
-        """Points an entry at a group."""
+        """Makes an entry refer to a group."""
     def client_add_entry(
         self, table: str, key: Sequence[MatchParam], priority: int, action: ClientAction, note: bytes
     ) -> int:
-        """Adds an entry to any table and returns its handle. `note` is opaque and kept with it."""
+        """Adds an entry to any table and returns its handle. `note` is opaque and stored with it."""
     def client_modify_entry(self, table: str, handle: int, action: ClientAction | None, note: bytes) -> None:
-        """Replaces the opaque bytes of an entry and, where one is given, its action."""
+        """Replaces the opaque bytes of an entry and, if given, its action."""
     def client_entries(self, table: str) -> list[ClientEntry]:
-        """Returns the entries in order of their rows, those that were added by other calls included."""
+        """Returns the entries in order of their rows, including those added by other calls."""
     def client_entries_page(self, table: str, first: int, count: int) -> tuple[list[ClientEntry], int | None]:
-        """Returns at most `count` entries from the row `first` on, and the row to go on from, None at the
-        end. An entry that stays while others come and go is in exactly one of the pages from row 0 on."""
+        """Returns at most `count` entries from the row `first`, and the row to continue from, None at the
+        end. An entry that exists throughout is in exactly one page, whatever else is added or deleted."""
     def client_entry_from_key(
         self, table: str, key: Sequence[MatchParam], priority: int
     ) -> ClientEntry | None:
-        """Returns the entry with this key and, where the table has priorities, this priority."""
+        """Returns the entry with this key and, if the table has priorities, this priority."""
     def client_set_default(self, table: str, action: tuple[str, Sequence[bytes]] | None, note: bytes) -> None:
-        """Sets what a direct table does on a miss: an action with its data; None: what the program says."""
+        """Sets the action of a direct table for misses, with its data; None stands for the program's."""
     def client_default(self, table: str) -> ClientDefault:
         """Returns the default entry of any table."""
     def client_add_member(self, profile: str, member: int, action: str, data: Sequence[bytes]) -> None:
-        """Adds a member under an id. A member that was added by handle and has that id as its made-up one
-        gets another."""
+        """Adds a member with an id. If a member that was added by handle has this id as a generated one, that
+        member gets another."""
     def client_modify_member(self, profile: str, member: int, action: str, data: Sequence[bytes]) -> None:
-        """Replaces a member's action, in every group and entry that it is in."""
+        """Replaces a member's action in all groups and entries with this member."""
     def client_delete_member(self, profile: str, member: int) -> None:
         """Deletes a member that no entry and no group uses."""
     def client_add_group(self, profile: str, group: int, members: Sequence[Share], note: bytes) -> None:
-        """Adds a group under an id, with opaque bytes. A member of weight w takes the places of w members in
-        the selector."""
+        """Adds a group with an id and opaque bytes. A member of weight w has w places in the selector."""
     def client_modify_group(self, profile: str, group: int, members: Sequence[Share], note: bytes) -> None:
         """Replaces a group's members and its opaque bytes."""
     def client_delete_group(self, profile: str, group: int) -> None:
         """Deletes a group that no entry uses."""
     def client_members(self, profile: str, member: int | None = None) -> list[ClientMember]:
-        """Returns the members by rising id, or the one of that id if there is one. One that was added by
-        handle has a made-up id: 2^32-1 less its handle, or the next one below that nobody has."""
+        """Returns the members by ascending id, or the one with the given id, if any. A member that was added
+        by handle has a generated id: 2^32-1 minus its handle, or the next lower unused one."""
     def client_groups(self, profile: str, group: int | None = None) -> list[ClientGroup]:
-        """Returns the groups by rising id, or the one of that id if there is one; made-up ids as for
+        """Returns the groups by ascending id, or the one with the given id, if any. Generated ids are as for
         members."""
     def begin_batch(self) -> None:
-        """Begins to write down what calls change. Calls of other threads wait until `end_batch`. Pause the
-        switch first: what packets change meanwhile may be taken back with the calls.
+        """Starts recording changes by calls. Calls of other threads wait until `end_batch`. Pause the switch
+        first: otherwise changes by packets may be undone with those by calls.
 
-        `reset_state`, CRC parameters, sweeps, and the `mc_` and `mirroring_` calls but for `mc_set_group`,
-        `mc_delete_group`, `mirroring_session_add` and `mirroring_session_delete` are not written down.
+        Not recorded: `reset_state`, CRC parameters, sweeps, and the `mc_` and `mirroring_` calls except
+        `mc_set_group`, `mc_delete_group`, `mirroring_session_add` and `mirroring_session_delete`.
         """
     def savepoint(self) -> Savepoint:
-        """Returns a point in the batch to go back to."""
+        """Returns a point in the batch for `roll_back`."""
     def roll_back(self, savepoint: Savepoint) -> None:
-        """Takes back what was changed since a savepoint: handles, the order of rows, counts, meters, ages are
-        as they were."""
+        """Undoes the changes since a savepoint: restores handles, the order of rows, counts, meters and
+        ages."""
     def end_batch(self) -> None:
-        """Ends the batch; what was not taken back stays."""
+        """Ends the batch, and keeps the changes that were not undone."""
     def mt_act_prof_add_member(self, profile: str, action: str, data: Sequence[bytes]) -> int:
         """Adds a member and returns its handle."""
     def mt_act_prof_modify_member(
@@ -234,17 +232,17 @@ class SwitchHandle:
     ) -> None:
         """Replaces a member's action."""
     def mt_act_prof_delete_member(self, profile: str, member: int) -> None:
-        """Deletes a member that nothing uses."""
+        """Deletes an unused member."""
     def mt_act_prof_create_group(self, profile: str) -> int:
         """Creates an empty group and returns its handle."""
     def mt_act_prof_delete_group(self, profile: str, group: int) -> None:
-        """Deletes a group that nothing uses."""
+        """Deletes an unused group."""
     def mt_act_prof_add_member_to_group(
         self, profile: str, member: int, group: int, watch_port: int | None = None
     ) -> None:
-        """Adds a member to a group. While `watch_port` is down, or not attached, it is not selected."""
+        """Adds a member to a group. It is not selected while `watch_port` is down or not attached."""
     def mt_act_prof_watch_port(self, profile: str, member: int, group: int, watch_port: int | None) -> None:
-        """Lets a member of a group watch another port, or none."""
+        """Sets the port that a member of a group watches; None for no port."""
     def mt_act_prof_remove_member_from_group(self, profile: str, member: int, group: int) -> None:
         """Removes a member from a group."""
     def mt_read_counters(self, table: str, handle: int) -> CounterCell:
@@ -252,34 +250,34 @@ class SwitchHandle:
     def mt_write_counters(self, table: str, handle: int, bytes: int, packets: int) -> None:
         """Sets the direct counter of an entry."""
     def mt_read_default_counters(self, table: str) -> CounterCell:
-        """Returns the direct counter of the default entry: misses that ran it. BMv2 does not count them."""
+        """Returns the direct counter of the default entry: its number of misses. BMv2 does not count them."""
     def mt_write_default_counters(self, table: str, bytes: int, packets: int) -> None:
         """Sets the direct counter of the default entry."""
     def mt_get_meter_rates(self, table: str, handle: int) -> list[MeterRate]:
         """Returns the rates of an entry's direct meter, lowest first; empty if never set."""
     def mt_set_meter_rates(self, table: str, handle: int, rates: Sequence[MeterRate]) -> None:
-        """Sets the rates of an entry's direct meter, lowest first; none switches it off."""
+        """Sets the rates of an entry's direct meter, lowest first; no rates disable it."""
     def mt_get_default_meter_rates(self, table: str) -> list[MeterRate]:
         """Returns the rates of the default entry's direct meter; empty if never set."""
     def mt_set_default_meter_rates(self, table: str, rates: Sequence[MeterRate]) -> None:
-        """Sets the rates of the default entry's direct meter. BMv2 meters no misses."""
+        """Sets the rates of the default entry's direct meter. BMv2 does not meter misses."""
     def mt_set_entry_ttl(self, table: str, handle: int, ttl_ns: int) -> None:
-        """Sets the idle time-out of an entry, by the switch's clock; 0 means never."""
+        """Sets the idle timeout of an entry, in the switch's time; 0 means none."""
     def mt_get_entry_idle(self, table: str, handle: int) -> int:
-        """Returns the nanoseconds since an entry was last hit, or since its time-out was first set."""
+        """Returns the time in nanoseconds since an entry's last hit, or since its timeout was first set."""
     def mt_sweep_entries(self, table: str) -> list[int]:
-        """Returns handles of entries without a hit during their time-out; each again after another."""
+        """Returns the handles of entries without a hit during their timeout, again after each further one."""
     def take_digests(self) -> list[tuple[str, bytes]]:
-        """Returns what `digest()` has sent since the last call: name of the learn list, and its fields.
+        """Returns the messages of `digest()` since the last call: name of the learn list, and its fields.
 
-        Each field is padded to whole bytes. At most 1024 wait; older ones give way.
+        Each field is padded to whole bytes. At most 1024 messages are queued; older ones are dropped.
         """
     def meter_get_rates(self, meter: str, index: int) -> list[MeterRate]:
         """Returns the rates of one cell of an indirect meter, lowest first; empty if never set."""
     def meter_get_rates_range(self, meter: str, start: int, end: int) -> list[list[MeterRate]]:
         """Returns the rates of cells `start` to `end` - 1 of an indirect meter; at least one."""
     def meter_set_rates(self, meter: str, index: int, rates: Sequence[MeterRate]) -> None:
-        """Sets the rates of one cell of an indirect meter; none switches it off."""
+        """Sets the rates of one cell of an indirect meter; no rates disable it."""
     def meter_array_set_rates(self, meter: str, rates: Sequence[MeterRate]) -> None:
         """Sets the rates of every cell of an indirect meter."""
     def parse_vset_get(self, vset: str) -> list[bytes]:
@@ -295,7 +293,7 @@ class SwitchHandle:
     def read_counters(self, counter: str, index: int) -> CounterCell:
         """Returns a cell of an indirect counter."""
     def read_counters_all(self, counter: str) -> list[CounterCell]:
-        """Returns every cell of an indirect counter, at one time."""
+        """Returns every cell of an indirect counter, from one instant."""
     def read_counters_range(self, counter: str, start: int, end: int) -> list[CounterCell]:
         """Returns the cells `start` to `end` - 1 of an indirect counter; at least one."""
     def write_counter_array(self, counter: str, bytes: int, packets: int) -> None:
@@ -303,24 +301,24 @@ class SwitchHandle:
     def write_counters(self, counter: str, index: int, bytes: int, packets: int) -> None:
         """Sets a cell of an indirect counter."""
     def register_read(self, register: str, index: int) -> bytes:
-        """Returns a cell, big-endian, in whole bytes of its width."""
+        """Returns a cell, big-endian, in as many whole bytes as its width needs."""
     def register_read_all(self, register: str) -> list[bytes]:
-        """Returns every cell, at one time."""
+        """Returns every cell, from one instant."""
     def register_read_range(self, register: str, start: int, end: int) -> bytes:
-        """Returns the cells `start` to `end` - 1 side by side, each big-endian, in whole bytes of its width;
-        at least one."""
+        """Returns the concatenated cells `start` to `end` - 1, each big-endian, in as many whole bytes as its
+        width needs; at least one cell."""
     def register_write(self, register: str, index: int, value: bytes) -> None:
         """Sets a cell."""
     def mc_set_group(self, group: int, replicas: Sequence[Replica], note: bytes = ...) -> None:
-        """Creates or replaces a whole multicast group: copies in the order given, with opaque bytes that
-        `mc_groups` gives back."""
+        """Creates or replaces a whole multicast group: copies in the given order, with opaque bytes that
+        `mc_groups` returns."""
     def mc_groups(self, group: int | None = None) -> list[McCopies]:
-        """Returns the multicast groups by rising id, or the one of that id if there is one."""
+        """Returns the multicast groups by ascending id, or the one with the given id, if any."""
     def mirroring_sessions(
         self, session: int | None = None
     ) -> list[tuple[int, int | None, int | None, int, int]]:
-        """Returns the fields of `values.Session` for each clone session by rising id, or for the one of that
-        id if there is one."""
+        """Returns the fields of `values.Session` for each clone session by ascending id, or for the one with
+        the given id, if any."""
     def mc_delete_group(self, group: int) -> None:
         """Deletes a multicast group."""
     def mirroring_session_add(
@@ -331,19 +329,19 @@ class SwitchHandle:
         class_of_service: int = 0,
         packet_length_bytes: int = 0,
     ) -> None:
-        """Adds a clone session, or replaces it: copies to a port, to a group, or to both.
+        """Adds or replaces a clone session: copies to a port, to a group, or to both.
 
-        Copies wait in the queue `class_of_service`, and at most `packet_length_bytes` of them leave (0: all).
-        BMv2's sessions have neither.
+        Copies use the queue `class_of_service`, and are cut to `packet_length_bytes` (0: not cut). BMv2's
+        sessions have neither.
         """
     def mirroring_session_delete(self, session: int) -> None:
         """Deletes a clone session."""
     def mt_get_entry(self, table: str, handle: int) -> Entry:
         """Returns one entry."""
     def mt_get_entry_from_key(self, table: str, key: Sequence[MatchParam], priority: int = 0) -> Entry | None:
-        """Returns the entry with exactly this key (and priority, where the table has priorities), if any."""
+        """Returns the entry with exactly this key (and priority, if the table has priorities), if any."""
     def mt_get_entry_life(self, table: str, handle: int) -> tuple[int, int]:
-        """Returns the idle time-out of an entry (0: never), and how long it has been idle, in nanoseconds."""
+        """Returns the idle timeout of an entry (0: none) and its time since the last hit, in nanoseconds."""
     def mt_get_num_entries(self, table: str) -> int:
         """Returns the number of entries, without the default entry."""
     def mt_clear_entries(self, table: str, reset_default: bool) -> None:
@@ -361,7 +359,7 @@ class SwitchHandle:
     def reset_counters(self, counter: str) -> None:
         """Zeroes an indirect counter."""
     def register_write_range(self, register: str, start: int, end: int, value: bytes) -> None:
-        """Writes cells `start` up to and without `end`."""
+        """Writes the cells `start` to `end` - 1."""
     def register_reset(self, register: str) -> None:
         """Zeroes a register."""
     def set_crc16_custom_parameters(self, calculation: str, parameters: CrcParameters) -> None:
@@ -369,9 +367,9 @@ class SwitchHandle:
     def set_crc32_custom_parameters(self, calculation: str, parameters: CrcParameters) -> None:
         """Sets a calculation of type `crc32_custom`; numbers of 32 bits."""
     def reset_state(self) -> None:
-        """Resets tables, counters, meters, registers and value sets to how the program starts them, without
-        multicast groups. Clone sessions, queue settings, parameters of CRCs and packets inside stay, as in
-        BMv2."""
+        """Resets tables, counters, meters, registers and value sets to the program's initial state, and
+        deletes multicast groups. Clone sessions, queue settings, CRC parameters and packets inside stay, as
+        in BMv2."""
     def mc_mgrp_create(self, group: int) -> None:
         """Creates an empty multicast group."""
     def mc_mgrp_destroy(self, group: int) -> None:
@@ -381,53 +379,51 @@ class SwitchHandle:
     def mc_node_update(self, node: int, ports: Sequence[int], lags: Sequence[int]) -> None:
         """Replaces a node's ports and LAGs."""
     def mc_node_associate(self, group: int, node: int) -> None:
-        """Puts a node at the end of a group."""
+        """Adds a node at the end of a group."""
     def mc_node_dissociate(self, group: int, node: int) -> None:
-        """Takes a node out of a group."""
+        """Removes a node from a group."""
     def mc_node_destroy(self, node: int) -> None:
-        """Destroys a node, taking it out of its group first."""
+        """Removes a node from its group, and destroys it."""
     def mc_set_lag_membership(self, lag: int, ports: Sequence[int]) -> None:
         """Sets the ports of a LAG."""
     def mc_get_entries(self) -> tuple[list[McGroup], list[McNode], list[McLag]]:
         """Returns all groups, nodes and LAGs."""
     def mirroring_session_get(self, session: int) -> tuple[int | None, int | None] | None:
-        """Returns the port and multicast group of a clone session; `None` when it is not configured."""
+        """Returns the port and multicast group of a clone session; `None` if it is not configured."""
     def set_queue_depth(self, packets: int, port: int | None = None, priority: int | None = None) -> None:
-        """Sets how many packets one queue, each queue of a port, or every queue may hold."""
+        """Sets the capacity in packets of one queue, of each queue of a port, or of every queue."""
     def set_queue_rate(self, rate_pps: int, port: int | None = None, priority: int | None = None) -> None:
-        """Sets the rate of one queue, of each queue of a port, or of every queue, in packets per second; 0 is
-        no limit. It applies to each queue by itself, besides the rate of the port's link.
+        """Sets the rate of one queue, of each queue of a port, or of every queue, in packets per second; 0
+        means no limit. It applies to each queue separately, in addition to the rate of the port's link.
         """
     @property
     def time_elapsed_us(self) -> int:
-        """What the switch's clock shows, in microseconds."""
+        """The switch's clock in microseconds."""
     @property
     def time_since_epoch_us(self) -> int:
-        """Microseconds since the epoch of the computer's clock; in virtual time, what the switch's clock
-        shows.
-        """
+        """The computer's clock in microseconds since the epoch; in virtual time, the switch's clock."""
     def port_info(self) -> list[PortInfo]:
-        """Returns the attached ports by number. In virtual time they are up unless `port_set_link` says
-        otherwise."""
+        """Returns the attached ports by number. In virtual time they are up unless `port_set_link` sets them
+        down."""
     def port_add(self, interface: str, port: int) -> None:
-        """Attaches a port; `ConfigError` when it is attached already, or fixed by a topology. In virtual time
-        the interface's name means nothing and the port has no rate.
+        """Attaches a port. Raises `ConfigError` if it is attached already, or if a topology fixes the ports.
+        In virtual time the interface's name is ignored, and the port has no rate limit.
         """
     def port_set_link(self, port: int, is_up: bool) -> None:
-        """Says in virtual time whether a port's link is up, for members of action profiles that watch it;
-        frames pass all the same. `ConfigError` for a port that is not attached, and on a live switch, whose
-        interfaces say it themselves.
+        """Sets in virtual time whether a port's link is up, for members of action profiles that watch it;
+        frames pass in any case. Raises `ConfigError` for a port that is not attached, and on a live switch,
+        whose interfaces determine the link state.
         """
     def port_remove(self, port: int) -> None:
-        """Detaches a port; what arrives from it or is sent to it is dropped and counted."""
+        """Detaches a port; frames from it and to it are dropped and counted."""
     def packet_out(self, packet: bytes) -> None:
-        """Sends a packet in on the CPU port, now, with its packet-out header in front."""
+        """Sends a packet into the switch on the CPU port, now. It begins with the packet-out header."""
     def take_packets_in(self, timeout_ms: int) -> list[bytes]:
-        """Takes the packets that left on the CPU port, with their packet-in headers. Without any, waits for
-        one."""
+        """Takes the packets that left on the CPU port, with their packet-in headers. If there are none, waits
+        for one."""
     @property
     def packets_in_lost(self) -> int:
-        """Packets that left on the CPU port while 4096 waited already."""
+        """Number of packets that left on the CPU port while 4096 were already queued."""
     def queue_bytes(self, port: int) -> int:
         """Returns the bytes waiting in all queues of a port."""
     def queue_packets(self, port: int) -> int:
@@ -437,21 +433,21 @@ class SwitchHandle:
     def port_stats(self, port: int) -> PortStats:
         """Returns the counts of one port."""
     def record_hops(self, filter: str) -> None:
-        """Records from now on what happens to packets by hop. `filter` is the JSON of a `hops.HopFilter`,
-        which `hops.record` writes. What was recorded before is forgotten. Raises `ConfigError`."""
+        """Starts recording the events of packets by hop, and discards an earlier recording. `filter` is the
+        JSON of a `hops.HopFilter`, which `hops.record` writes. Raises `ConfigError`."""
     def take_hops(self) -> dict[str, object] | None:
-        """Takes what was recorded, as columns that `hops.take` reads, and records nothing any more. None when
-        nothing was recorded."""
+        """Ends the recording, and returns it as columns for `hops.take`. None if nothing was being
+        recorded."""
     def follow(self, tag: int) -> None:
-        """Writes down from now on what happens to frames that arrive with this tag, and to their copies.
+        """Starts recording the journeys of frames that arrive with this tag, and of their copies.
 
-        Loading another program ends it.
+        Loading another program ends this.
         """
     def take_journey(self) -> str:
-        """Takes what was written down since `follow`: the JSON of a `Journey`, which
-        `json_documents.take_journey` reads."""
+        """Takes the record since `follow`: the JSON of a `Journey`, which `json_documents.take_journey`
+        reads."""
     def stop_following(self) -> None:
-        """Follows nothing any more."""
+        """Stops recording journeys."""
     def take_log(self) -> list[str]:
         """Takes the messages of the program's `log_msg` since the last call."""
 
@@ -460,9 +456,9 @@ class Port:
     """A port and its link. Without `rate_bps` it sends without delay; without limits its queues never
     overflow.
 
-    `overhead_bytes` is added to each frame's time on the wire: 24 for Ethernet's preamble, FCS and gap.
-    `quanta_bytes` are those of queues that share the link in deficit round robin, by priority; other queues
-    are strict.
+    `overhead_bytes` is added to each frame on the wire: 24 for Ethernet's preamble, SFD, FCS and gap.
+    `quanta_bytes` are the quanta, by priority, of queues that share the link in deficit round robin; other
+    queues have strict priority.
     """
 
     def __new__(
@@ -477,18 +473,18 @@ class Port:
     ) -> Port: ...
     @property
     def port(self) -> int:
-        """Its number."""
+        """The port's number."""
 
 @final
 class Switch(SwitchHandle):
-    """One switch by itself, with a virtual clock that its user moves.
+    """A standalone switch with a virtual clock that its user advances.
 
     Without a program it waits for `load_program`, or for a P4Runtime client to push one. Without `ports` it
-    has all of v1model's, without rates. `cpu_port` is 510 unless given; `tick_ps` is one tick of the
-    timestamps that the program sees (BMv2: 1 us, 1_000_000); `gate_register` names the register with the tick
-    before which a port sends nothing, `class_gate_register` one with a cell for each queue, port << 3 |
-    priority, `timer_register` another with the tick at which the program runs without a packet.
-    Raises `ConfigError`.
+    has all of v1model's, without rate limits. `cpu_port` is 510 by default. `tick_ps` is one tick of the
+    timestamps that the program sees (BMv2: 1 us, 1_000_000). `gate_register` names the register with the tick
+    before which a port sends nothing, `class_gate_register` one with a cell for each queue (port << 3 |
+    priority), and `timer_register` one with the tick at which the program runs without a packet. Raises
+    `ConfigError`.
     """
 
     def __new__(
@@ -510,35 +506,35 @@ class Switch(SwitchHandle):
     ) -> Switch: ...
     @property
     def now_ps(self) -> int:
-        """What the clock shows."""
+        """The clock."""
     def inject(self, port: int, frame: bytes, at_ps: int | None = None, tag: int = 0) -> None:
-        """Lets a frame arrive on a port, now or at a later time, with a tag by which it can be followed.
+        """Schedules the arrival of a frame on a port, now or at a later time, with a tag for `follow`.
 
-        Raises `ClockError` for the past.
+        Raises `ClockError` for a time in the past.
         """
     def advance_to(self, at_ps: int) -> list[tuple[int, int, bytes]]:
-        """Lets everything happen up to and including `at_ps`; returns what left, as (time, port, frame).
+        """Processes all events up to and including `at_ps`. Returns the departures as (time, port, frame).
 
-        The time is that of the first bit. What leaves on the CPU port is listed too, and waits in
+        The time is that of the first bit. Departures on the CPU port are included, and also queued for
         `take_packets_in`.
         """
     @property
     def next_event_ps(self) -> int | None:
-        """When something is to happen next; None when nothing is left."""
+        """Time of the next event; None if there are no more."""
 
 @final
 class LiveSwitch(SwitchHandle):
-    """One switch in real time. Its packets are moved by a thread of its own that never holds the GIL.
-    Not there on other systems than Linux.
+    """One switch in real time. A separate thread, which never holds the GIL, moves its packets. Only
+    available on Linux.
 
-    Ports are one of: `interfaces`, network interfaces by number and name (needs root or CAP_NET_RAW; more can
-    be added with `port_add`); `packet_in`, a nanomsg address for all of v1model's ports; `files`, a number
-    and a NAME for each port, which reads NAME_in.pcap and writes NAME_out.pcap, files or FIFOs, from `wait_s`
-    seconds after `start`. Every port gets the same queue limits and, unless `port_rates_bps` has it, the same
-    rate; BMv2's are an unlimited rate and 64 packets.
-    `capture` is a folder for pcap files of each interface. Timestamps are microseconds by default, as BMv2's.
+    Ports are one of: `interfaces`, network interfaces by number and name (needs root or CAP_NET_RAW;
+    `port_add` can add more); `packet_in`, a nanomsg address for all of v1model's ports; `files`, a number and
+    a NAME for each port, which reads NAME_in.pcap and writes NAME_out.pcap, files or FIFOs, from `wait_s`
+    seconds after `start`. All ports have the same queue limits and, unless `port_rates_bps` has them, the
+    same rate; BMv2's are an unlimited rate and 64 packets. `capture` is a folder for pcap files of each
+    interface. Timestamps are in microseconds by default, as BMv2's.
 
-    Ports are open when it is made, and no frame is taken before `start`. Raises `ConfigError`.
+    Ports are opened by the constructor, but no frame is received before `start`. Raises `ConfigError`.
     """
 
     def __new__(
@@ -569,36 +565,37 @@ class LiveSwitch(SwitchHandle):
         follows_all: bool = False,
     ) -> LiveSwitch: ...
     def start(self) -> None:
-        """Begins to take frames. Once."""
+        """Starts receiving frames. May be called once."""
     def stop(self) -> None:
         """Ends its thread, and writes pending output to files. May be called again."""
     @property
     def has_ended(self) -> bool:
         """Whether its thread has ended, by `stop` or by itself."""
     def take_events(self, timeout_ms: int) -> list[str]:
-        """Takes what people should know, such as interfaces that went down; without any, waits for one."""
+        """Takes messages for the user, such as interfaces that went down. If there are none, waits for
+        one."""
     def io_counts(self) -> LiveCounts:
-        """Returns the frames lost or repaired outside the switch, as of a moment ago, and what its loop has
-        counted."""
+        """Returns the recent counts of frames lost or repaired outside the switch, and the counts of its
+        loop."""
 
 @final
 class Twin:
     """Switches, links and hosts under one clock. `spec` is the JSON of a `json_types.FabricSpec`;
     `json_documents.make_twin` writes it.
 
-    The same program, spec, control calls at the same times and frames give the same report, byte for byte.
+    The same program, spec, frames, and control calls at the same times give the same report, byte for byte.
     Raises `ConfigError` with the place in the spec.
     """
 
     def __new__(cls, program: Program, spec: str) -> Twin: ...
     @property
     def switches(self) -> list[str]:
-        """Names, in the order of the spec."""
+        """Names of switches, in the order of the spec."""
     @property
     def hosts(self) -> list[str]:
-        """Names, in the order of the spec: the numbers that `feed` takes."""
+        """Names of hosts, in the order of the spec; `feed` takes their positions as numbers."""
     def switch(self, name: str) -> SwitchHandle:
-        """Returns a switch, to be controlled or served over P4Runtime. Raises `NoSuchObjectError`."""
+        """Returns a switch, for control or for a P4Runtime server. Raises `NoSuchObjectError`."""
     def feed(
         self,
         hosts: str | Buffer,
@@ -607,96 +604,96 @@ class Twin:
         frames: Buffer,
         lengths: Buffer | None = None,
     ) -> int:
-        """Takes frames that hosts are to send, as flat arrays in order of time; returns how many were taken.
+        """Accepts frames for hosts to send, as flat arrays in order of time. Returns the number accepted.
 
-        `hosts` is one name for all or a uint32 array of host numbers, `times_ps` a uint64 array. Frame i is
-        frames[offsets[i]:offsets[i + 1]] of the uint8 array `frames`, `offsets` being uint64 with one item
-        more than there are frames. `lengths` (uint32) are lengths on the wire: a shorter frame is filled up
-        with zeros.
+        `hosts` is one name for all, or a uint32 array of host numbers; `times_ps` is a uint64 array. Frame i
+        is frames[offsets[i]:offsets[i + 1]] of the uint8 array `frames`; `offsets` is uint64, with one
+        element more than there are frames. `lengths` (uint32) are lengths on the wire: shorter frames are
+        padded with zeros.
 
-        At most 2**20 frames wait at a time; with fewer taken than given, run before feeding the rest. Raises
-        `ClockError` for a frame out of order and `InvalidValueError` for arrays that do not fit; frames
-        before the one that is named have been taken.
+        At most 2**20 frames are queued; if not all were accepted, run before you feed the rest. Raises
+        `ClockError` for a frame out of order and `InvalidValueError` for arrays that do not match; the frames
+        before the one in the message have been accepted.
         """
     @staticmethod
     def tag_of(at_ps: int, frame: bytes, length: int | None = None) -> int:
-        """Returns the tag with which a frame fed for this time travels, for `SwitchHandle.follow`.
+        """Returns the tag of a frame that is fed for this time, for `SwitchHandle.follow`.
 
-        It says when the frame was sent and of which class it is; frames that agree in both share it.
+        The tag consists of the frame's time and class; frames with the same time and class share it.
         """
     @property
     def pending(self) -> int:
-        """Frames fed and not yet sent."""
+        """Number of frames fed and not yet sent."""
     @property
     def now_ps(self) -> int:
-        """Everything before this time has happened."""
+        """Time before which all events have been processed."""
     @property
     def events(self) -> int:
-        """Events handled so far."""
+        """Number of events processed so far."""
     @property
     def p4_passes(self) -> int:
-        """Runs of parser and ingress of all switches so far."""
+        """Number of runs of parser and ingress so far, over all switches."""
     def run_until(self, at_ps: int) -> None:
-        """Lets everything happen that is due before `at_ps`. Ctrl-C stops it between two slices."""
+        """Processes all events before `at_ps`. Ctrl-C stops it between two slices."""
     def run_to_idle(self, limit_ps: int = ...) -> bool:
-        """Lets everything happen until nothing is left (True) or `limit_ps` is reached (False)."""
+        """Processes events until none are left (True) or until `limit_ps` (False)."""
     def listen(self, host: str, on: bool = True) -> None:
-        """Keeps from now on every frame that arrives at a host, for `take_heard`, or no longer."""
+        """Starts or stops keeping every frame that arrives at a host, for `take_heard`."""
     def run_until_heard(self, limit_ps: int = ...) -> bool:
-        """Lets everything happen until a frame has arrived at a host that is listened to (True).
+        """Processes events until a frame has arrived at a host in `listen` (True).
 
-        The clock then stands at that instant, so that an answer can leave at once. False when `limit_ps` came
-        first; the clock then stands there.
+        The clock is then at this instant, so that an answer can be sent at once. Returns False, with the
+        clock at `limit_ps`, if no frame arrives before.
         """
     def take_heard(self) -> list[tuple[int, str, bytes]]:
-        """Takes what has arrived at hosts that are listened to: time in picoseconds, host, frame without
+        """Takes the frames that arrived at hosts in `listen`: time in picoseconds, host, frame without
         FCS."""
     @property
     def heard_lost(self) -> int:
-        """Frames that arrived at hosts that are listened to while 65,536 waited already."""
+        """Number of frames that arrived at hosts in `listen` while 65,536 were already queued."""
     def start_flow(
         self, source: str, destination: str, size: int, *, at_ps: int | None = None, tcp: str | None = None
     ) -> int:
-        """Starts a flow of `size` bytes from a host to another over TCP; returns its number in the report's
+        """Starts a TCP flow of `size` bytes from one host to another. Returns its number in the report's
         `flows`.
 
-        `tcp` is the JSON of a `json_types.TcpSpec`, New Reno without. It starts now unless `at_ps` says
-        later. Raises `ConfigError`.
+        `tcp` is the JSON of a `json_types.TcpSpec`; the default is New Reno. It starts now or at `at_ps`.
+        Raises `ConfigError`.
         """
     def start_workload(self, spec: str) -> None:
-        """Starts applications whose transfers are TCP connections between the hosts, once for a twin.
+        """Starts applications whose transfers are TCP connections between the hosts. Once per twin.
 
-        `spec` is the JSON of a `json_types.WorkloadSpec`; docs/models/mapreduce.md says what it means. All of
-        it is checked before anything starts. Raises `ConfigError` with place, value and reason.
+        `spec` is the JSON of a `json_types.WorkloadSpec`; docs/models/mapreduce.md explains it. It is checked
+        completely before anything starts. Raises `ConfigError` with place, value and reason.
         """
     def run_workload(self, limit_ps: int = ...) -> bool:
-        """Lets everything happen until every foreground application has finished (True).
+        """Processes events until every foreground application has finished (True).
 
-        The clock then stands at that instant. False when `limit_ps` came first, when nothing is left to
-        happen, and when no workload has been started. Ctrl-C stops it between two slices.
+        The clock is then at this instant. Returns False at `limit_ps`, if no events are left, and if no
+        workload was started. Ctrl-C stops it between two slices.
         """
     def record_hops(self, filter: str) -> None:
-        """Records from now on what happens to packets by hop. `filter` is the JSON of a `hops.HopFilter`,
-        which `hops.record` writes. What was recorded before is forgotten. Raises `ConfigError`."""
+        """Starts recording the events of packets by hop, and discards an earlier recording. `filter` is the
+        JSON of a `hops.HopFilter`, which `hops.record` writes. Raises `ConfigError`."""
     def take_hops(self) -> dict[str, object] | None:
-        """Takes what was recorded, as columns that `hops.take` reads, and records nothing any more. None when
-        nothing was recorded."""
+        """Ends the recording, and returns it as columns for `hops.take`. None if nothing was being
+        recorded."""
     def flow_report(self, number: int) -> str:
-        """Returns what has come of one flow of `start_flow` so far: the JSON of a `FlowReport`, which
-        `json_documents.flow_report` reads. Cheap, where `report` looks at the whole fabric. Raises
-        `ConfigError` when there is none of this number."""
+        """Returns the state of one flow of `start_flow`: the JSON of a `FlowReport`, which
+        `json_documents.flow_report` reads. Faster than `report`, which covers the whole fabric. Raises
+        `ConfigError` if there is no flow with this number."""
     def report(self) -> str:
-        """Returns what happened so far: the JSON of a `Report`, which `json_documents.twin_report` reads."""
+        """Returns a report of the run so far: the JSON of a `Report`, for `json_documents.twin_report`."""
 
 @final
 class Traffic:
-    """Frames that leave hosts' interfaces at their times, in real time, and what arrives at these hosts.
-    Not there on other systems than Linux.
+    """Frames sent from hosts' interfaces at given times, in real time, and the arrivals at these hosts. Only
+    available on Linux.
 
-    A host is the path of its network namespace (None: the caller's own), the name of its interface there, and
-    the IP addresses to which packets are delivered when they arrive there. It needs root or CAP_NET_RAW and
-    CAP_SYS_ADMIN. It is over when every packet has arrived, or when nothing has for `settle_ms`. At most
-    `memory_limit` bytes of frames are kept. Raises `ConfigError` for a host that cannot be used.
+    A host is the path of its network namespace (None: the caller's), the name of its interface there, and the
+    IP addresses whose packets are delivered there. It needs root, or CAP_NET_RAW and CAP_SYS_ADMIN. The run
+    is over when every packet has arrived, or none has for `settle_ms`. At most `memory_limit` bytes of frames
+    are kept. Raises `ConfigError` for a host that cannot be used.
     """
 
     def __new__(
@@ -707,16 +704,16 @@ class Traffic:
         memory_limit: int = ...,
     ) -> Traffic: ...
     def add(self, hosts: Buffer, times_ns: Buffer, offsets: Buffer, frames: Buffer, lengths: Buffer) -> None:
-        """Adds frames in order of time, as the flat arrays of `Twin.feed`; times in nanoseconds since the
-        start. Raises `InvalidValueError` with the number of the frame that does not fit, counted from 0 over
-        all that were added; those before it have been taken."""
+        """Adds frames in order of time, as flat arrays like those of `Twin.feed`; times are in nanoseconds
+        since the start. Raises `InvalidValueError` with the number of the first invalid frame, counted from 0
+        over all added frames; the frames before it have been accepted."""
     @property
     def passed(self) -> int:
-        """Frames whose time has come so far."""
+        """Number of frames whose time has passed."""
     def run(self, timeout_ms: int) -> bool:
-        """Goes on for so long, without the GIL; the clock starts with the first call. True when it is over.
+        """Runs for `timeout_ms` without the GIL; the clock starts with the first call. True at the end.
 
-        Call it again at once: frames that fall due between two calls are late. Raises `ConfigError` when a
+        Call it again at once: frames that are due between two calls are late. Raises `ConfigError` if a
         host's interface fails.
         """
     def report(self, late_after_ns: int) -> str:
