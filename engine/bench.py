@@ -1,13 +1,12 @@
 """Runs the engine's benches and prints one table of what they measured, with the change against the last run.
 
-Not a bench itself: Criterion measures speed (`*/benches/*.rs`), `netsim/benches/memory.rs` memory, and
-`netsim/benches/shuffle.rs` both of whole shuffles, in processor time. Every
-run adds a line to `out/bench/history.jsonl`: date, commit, processor, compiler, and for each bench
-nanoseconds and packets (P4 passes) a second, or bytes. The change is against the last line from the same
-processor. With `--record` the line goes into `docs/bench-history.jsonl` as well, which is committed with a
-release.
+It is not a bench itself: Criterion measures speed (`*/benches/*.rs`), `netsim/benches/memory.rs` memory, and
+`netsim/benches/shuffle.rs` both for whole shuffles, in processor time. Every run adds a line to
+`out/bench/history.jsonl`: date, commit, processor, compiler, and for each bench nanoseconds and packets (P4
+passes) per second, or bytes. The change is relative to the last line from the same processor. With `--record`
+the line is also added to `docs/bench-history.jsonl`, which is committed with a release.
 
-Where valgrind is installed, instructions of a pass are counted as well: see `instructions.py`.
+If valgrind is installed, the instructions of a pass are counted as well: see `instructions.py`.
 """
 
 from __future__ import annotations
@@ -33,7 +32,7 @@ Results = dict[str, dict[str, float]]
 
 
 def output_of(*command: str) -> str:
-    """Returns what a command prints, or nothing where it fails or is not installed."""
+    """Returns the output of a command; nothing if it fails or is not installed."""
     try:
         done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
     except (OSError, subprocess.CalledProcessError):
@@ -55,7 +54,7 @@ def processor() -> str:
 
 
 def run_benches(only: str) -> str:
-    """Runs cargo bench, shows what it prints, and returns it. Exits when it fails."""
+    """Runs cargo bench, prints its output, and returns it. Exits if it fails."""
     command = ["cargo", "bench", "--manifest-path", str(ENGINE / "Cargo.toml"), "--quiet"]
     command += ["--workspace", "--exclude", "eeon-python", "--bench", only]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as bench:
@@ -70,7 +69,7 @@ def run_benches(only: str) -> str:
 
 
 def speeds(since: float) -> Results:
-    """Returns the medians that Criterion has written since a time: ns, and elements a second where known."""
+    """Returns the medians that Criterion has written since a time: ns, and elements per second if known."""
     metadata = output_of(
         "cargo",
         "metadata",
@@ -96,13 +95,13 @@ def speeds(since: float) -> Results:
 
 
 def memories(printed: str) -> Results:
-    """Returns what the memory bench has printed: peak resident bytes and their limit, by case."""
+    """Returns the results of the memory bench: peak resident bytes and their limit, by case."""
     rows = (line.split("\t") for line in printed.splitlines() if line.startswith("memory\t"))
     return {name: {"bytes": float(count), "limit": float(limit)} for _, name, count, limit in rows}
 
 
 def costs(printed: str) -> Results:
-    """Returns what the shuffle bench has printed: processor time of a P4 pass, by case."""
+    """Returns the results of the shuffle bench: processor time of a P4 pass, by case."""
     rows = (line.split("\t") for line in printed.splitlines() if line.startswith("cost\t"))
     return {
         name: {"ns": float(taken) / float(passes), "per_second": float(passes) / float(taken) * 1e9}
@@ -136,7 +135,7 @@ def row(name: str, result: dict[str, float], before: dict[str, float] | None) ->
 
 
 def print_table(results: Results, before: Results) -> None:
-    """Prints one line a bench."""
+    """Prints one line per bench."""
     rows = [("bench", "passes/s", "per pass, or peak", "change of cost")]
     rows += [row(name, result, before.get(name)) for name, result in results.items()]
     widths = [max(len(cells[column]) for cells in rows) for column in range(4)]

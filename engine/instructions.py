@@ -1,11 +1,11 @@
 """Counts the instructions of a P4 pass with valgrind, in the cases of `netsim/benches/instructions.rs`.
 
-    python3 engine/instructions.py             # shows the counts beside the committed ones
+    python3 engine/instructions.py             # shows the counts and the committed ones
     python3 engine/instructions.py --record    # writes them into engine/instructions.json
 
-Counts do not depend on what else the machine does, but on the compiler, valgrind, the C library, and whether
-the processor has AVX2, with which the library has another `memcpy`. So the file names these, and `differs`
-says which of them are others here. `python/tests/test_instructions.py` compares counts where none is.
+Counts do not depend on the load of the machine, but on the compiler, valgrind, the C library, and whether the
+processor has AVX2, for which the library has a different `memcpy`. The file therefore names these, and
+`differs` reports those that differ here. `python/tests/test_instructions.py` compares counts if none does.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ ENGINE = Path(__file__).resolve().parent
 COMMITTED = ENGINE / "instructions.json"
 CASES = ("one switch", "replay", "shuffle", "coalescing")
 
-# The part by which a count may be off: the compiler orders code by the folder of the sources, too.
+# Tolerated relative deviation: the compiler's order of code depends on the sources' folder, too.
 TOLERANCE = 0.03
 
 RECORD = "python3 engine/instructions.py --record"
 
 
 def output_of(*command: str) -> str:
-    """Returns what a command prints, stripped."""
+    """Returns the output of a command, stripped."""
     return subprocess.run(command, cwd=ENGINE, capture_output=True, text=True, check=True).stdout.strip()
 
 
@@ -41,7 +41,7 @@ def is_possible() -> bool:
 
 
 def tools() -> dict[str, str]:
-    """Returns what counts depend on, besides the sources."""
+    """Returns the tools and properties on which counts depend, besides the sources."""
     flags = Path("/proc/cpuinfo").read_text() if Path("/proc/cpuinfo").exists() else ""
     return {
         "rustc": output_of("rustc", "--version"),
@@ -52,13 +52,13 @@ def tools() -> dict[str, str]:
 
 
 def differs(recorded: dict[str, str], here: dict[str, str]) -> str:
-    """Returns which tools differ from those of the committed counts, or nothing."""
+    """Returns the tools that differ from those of the committed counts; empty if none does."""
     others = (name for name in here if recorded.get(name) != here[name])
     return "; ".join(f"{name} is {here[name]}, recorded with {recorded.get(name)}" for name in others)
 
 
 def build() -> Path:
-    """Builds the bench. Returns its path."""
+    """Builds the bench, and returns its path."""
     command = ["cargo", "bench", "--no-run", "--quiet", "--package", "netsim", "--bench", "instructions"]
     for line in output_of(*command, "--message-format", "json").splitlines():
         message = json.loads(line)
@@ -73,7 +73,7 @@ def count(program: Path, case: str) -> float:
         profile = Path(folder) / "profile"
         command = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={profile}", "--quiet"]
         command += ["--toggle-collect=instructions::counted*", str(program), case]
-        # These change which code of the C library runs.
+        # These variables would select other code of the C library.
         environment = {name: value for name, value in os.environ.items() if name != "GLIBC_TUNABLES"}
         printed = subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout
         passes = next(
@@ -92,7 +92,7 @@ def committed() -> tuple[dict[str, str], dict[str, float]]:
 
 
 def verdict(case: str, counted: float, recorded: float) -> str:
-    """Returns how a count contradicts the committed one, or nothing."""
+    """Returns how a count contradicts the committed one; empty if it does not."""
     change = counted / recorded - 1
     if abs(change) <= TOLERANCE:
         return ""
@@ -117,7 +117,7 @@ def table(counts: dict[str, float], tools_here: dict[str, str]) -> str:
 
 
 def show(record: bool = False) -> None:
-    """Counts every case and prints the table; writes the counts down, if wanted. Needs valgrind."""
+    """Counts every case and prints the table; with `record`, writes the counts. Needs valgrind."""
     if not is_possible():
         print("valgrind is not installed, so instructions are not counted")
         return

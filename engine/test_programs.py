@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 """Compile the P4 programs of the engine's tests and of examples, or check that they belong to their sources.
 
-    engine/test_programs.py          compile every *.p4 of FOLDERS: writes what p4c made, and provenance.json
+    engine/test_programs.py          compile every *.p4 of FOLDERS: writes p4c's output, and provenance.json
     engine/test_programs.py --check  fail unless the committed files belong to the sources; needs no compiler
 
-The outputs are committed, because p4c is in no package registry: who only runs the tests needs no compiler.
-They are without source positions, which would name the machine's paths. E-EON's own program has a compiler of
-its own: p4src/compile.py.
+The outputs are committed, because p4c is in no package registry: running the tests needs no compiler. They
+have no source positions, which would contain the machine's paths. E-EON's own program has a separate script:
+p4src/compile.py.
 """
 
 from __future__ import annotations
@@ -39,15 +39,15 @@ class Folder:
     options: Sequence[str] = ("--Wdisable",)
 
     def programs(self) -> list[Path]:
-        """Returns every program, in a fixed order."""
+        """Returns all programs, in a fixed order."""
         return sorted(self.path.glob("*.p4"))
 
     def sources(self) -> list[Path]:
-        """Returns what the outputs are made of."""
+        """Returns the files from which the outputs are made."""
         return sorted([*self.programs(), *self.path.glob("*.h")])
 
     def outputs(self, program: Path) -> list[Path]:
-        """Returns what is made of a program; the JSON first."""
+        """Returns the output files of a program; the JSON comes first."""
         names = [".json", ".p4info.txtpb"] if self.with_p4info else [".json"]
         return [program.with_name(program.stem + name) for name in names]
 
@@ -64,7 +64,7 @@ FOLDERS = (
 
 
 class CompileError(Exception):
-    """A program cannot be compiled here. Says which, and p4c's words."""
+    """A program that cannot be compiled here. The text names it, and has p4c's message."""
 
 
 def digests(files: Iterable[Path]) -> dict[str, str]:
@@ -73,7 +73,7 @@ def digests(files: Iterable[Path]) -> dict[str, str]:
 
 
 def without_sources(node: Any) -> Any:  # noqa: ANN401
-    """Returns the same JSON without any `source_info`."""
+    """Returns the JSON without any `source_info`."""
     if isinstance(node, dict):
         return {key: without_sources(value) for key, value in node.items() if key != "source_info"}
     if isinstance(node, list):
@@ -133,7 +133,7 @@ def compile_folder(folder: Folder, compiler: str) -> None:
 
 
 def check(folder: Folder) -> list[str]:
-    """Returns the faults of the committed files of a folder, a sentence each; empty when all is in order."""
+    """Returns the faults of a folder's committed files, one sentence each; empty if there are none."""
     try:
         provenance = json.loads((folder.path / PROVENANCE).read_text(encoding="utf-8"))
         recorded = {**provenance["sources"], **provenance["outputs"]}
@@ -158,7 +158,7 @@ def check(folder: Folder) -> list[str]:
 
 
 def main() -> int:
-    """Returns the exit status. 0: done, or all in order. 1: not, with the reason on stderr."""
+    """Returns the exit status: 0 on success; 1 on failure, with the reason on stderr."""
     parser = argparse.ArgumentParser(
         description="Compile the engine's test programs, or check what was compiled."
     )

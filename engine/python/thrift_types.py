@@ -1,8 +1,8 @@
-"""The stubs of the Thrift interface: what mypy knows of the modules that thriftpy2 makes of .thrift files.
+"""Stubs of the Thrift interface: mypy's view of the modules that thriftpy2 makes from .thrift files.
 
-`python engine/python/thrift_types.py` writes a stub beside each .thrift file; `make setup` does so
-where one is older. No program imports the stubs: `eeon_engine/thrift/interface.py` has thriftpy2's
-modules in their place.
+`python engine/python/thrift_types.py` writes a stub beside each .thrift file; `make setup` runs it if a stub
+is out of date. No program imports the stubs: `eeon_engine/thrift/interface.py` puts thriftpy2's modules in
+their place.
 """
 
 from pathlib import Path
@@ -74,7 +74,7 @@ def _struct(kind: type[TPayload], base: str) -> str:
 
 
 def _type(kind: int, spec: object) -> str:
-    """Returns the Python type of a field: `spec` is what thriftpy2 keeps of a struct, a list's element or
+    """Returns the Python type of a field: `spec` is thriftpy2's description of a struct, a list's element or
     a map."""
     if kind in _SCALARS:
         return _SCALARS[kind]
@@ -88,8 +88,8 @@ def _type(kind: int, spec: object) -> str:
 
 
 def _element(spec: object) -> str:
-    """Returns the Python type of an element. thriftpy2 writes it as a number, or with what it needs to
-    know beside it."""
+    """Returns the Python type of an element, which thriftpy2 represents as a number, or as a tuple with its
+    details."""
     kind, inner = spec if isinstance(spec, tuple) else (spec, None)
     return _type(kind, inner)
 

@@ -1,7 +1,7 @@
-"""The Python types of what crosses between Rust and Python, made of `schema.json` beside this file.
+"""The Python types of the JSON that Rust and Python exchange, generated from `schema.json` in this folder.
 
 `python engine/schema/python_types.py FILE` writes them; `make reference` does so after it has written the
-schema. They are TypedDicts: what crosses stays the plain dictionary that JSON gives, and mypy knows its keys.
+schema. They are TypedDicts: values remain the plain dictionaries from JSON, and mypy knows their keys.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def python_types() -> str:
     """Returns the module's source."""
     schema = json.loads(SCHEMA.read_text(encoding="utf-8"))
     with warnings.catch_warnings():
-        # JSON Schema does not know formats such as "uint64"; to Python all of them are int.
+        # JSON Schema does not define formats such as "uint64"; in Python all of them are int.
         warnings.filterwarnings("ignore", "format of '.*' not understood")
         source = generate(
             json.dumps(_in_order(schema)),
@@ -58,12 +58,12 @@ def python_types() -> str:
             use_union_operator=True,
         )
     assert isinstance(source, str), "a schema of one document makes one module"
-    # A member that only one of several types has tells it from the others; to mypy, of final ones only.
+    # mypy narrows a union by a member that only one type has, but only if the types are final.
     return _formatted(re.sub(r"^class \w+\(TypedDict\)", r"@final\n\g<0>", source, flags=re.MULTILINE))
 
 
 def _in_order(node: Any) -> Any:  # noqa: ANN401
-    """Returns the schema with members in the order of their declaration, as far as `required` tells it."""
+    """Returns the schema with members in the order of their declaration, as far as `required` has it."""
     if isinstance(node, list):
         return [_in_order(item) for item in node]
     if not isinstance(node, dict):

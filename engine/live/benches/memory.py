@@ -2,10 +2,10 @@
 """Memory of a live `eeon-switch` whose tables and action profiles are full, as Linux counts it (proc(5)), and
 how many updates a second it takes over P4Runtime.
 
-The switch is started as a user starts it, with a P4Runtime and a Thrift server, and gets the E-EON program
-and its entries over P4Runtime, so that what the servers keep of them counts too. With BMv2's
-simple_switch_grpc on PATH the same is done to it. Each row is the resident set after the step, the highest
-so far, and where the step writes, updates a second: of one client that waits for each answer.
+The switch is started as by a user, with a P4Runtime and a Thrift server, and gets the E-EON program and its
+entries over P4Runtime, so that the memory of the servers is included. If BMv2's simple_switch_grpc is on
+PATH, it is measured in the same way. Each row has the resident set after the step, the peak so far, and, if
+the step writes, updates per second: those of one client that waits for each answer.
 """
 
 import argparse
@@ -25,37 +25,37 @@ from google.protobuf import text_format
 
 COMPILED = Path(__file__).resolve().parents[3] / "p4src" / "compiled"
 GROUP_MEMBERS = 16
-"""A leaf of a large fabric has as many spines; the program's own limit is 64."""
+"""A leaf of a large fabric has this many spines; the program's own limit is 64."""
 PORTS = 510
-"""All that v1model's field holds, but the program's CPU port and the drop port."""
+"""All ports in the range of v1model's field, except the program's CPU port and the drop port."""
 _BATCH = 512
 _READY_SECS = 60.0
 _SETTLE_SECS = 1.0
 _SINGLE_WRITES = 1000
-"""Batches of one that are timed."""
+"""Number of timed batches with a single update."""
 
 
 def resident(pid: int) -> tuple[int, int]:
-    """Resident set now and at its highest, in kB."""
+    """Returns the current and the peak resident set in kB."""
     lines = Path(f"/proc/{pid}/status").read_text().splitlines()
     fields = {name: words.split() for name, _, words in (line.partition(":") for line in lines)}
     return int(fields["VmRSS"][0]), int(fields["VmHWM"][0])
 
 
 def number(value: int) -> bytes:
-    """The canonical bytestring."""
+    """Returns the canonical bytestring of a number."""
     return value.to_bytes(max(1, (value.bit_length() + 7) // 8), "big")
 
 
 class Filler:
-    """Everything that the program has room for, as updates."""
+    """The updates that fill the program's tables and action profiles."""
 
     def __init__(self, info: Any) -> None:
         self._info = info
         self._actions = {action.preamble.id: action for action in info.actions}
 
     def updates(self) -> Iterator[Any]:
-        """Members, groups, entries of every table with a key."""
+        """Yields members, groups, and entries of every table with a key."""
         for profile in self._info.action_profiles:
             yield from self._profile(profile)
         for table in self._info.tables:
@@ -87,7 +87,7 @@ class Filler:
 
     def _table(self, table: Any) -> Iterator[Any]:
         profiles = {profile.preamble.id: profile for profile in self._info.action_profiles}
-        # Entries differ in the last field.
+        # Entries differ only in the last field.
         *same, field = table.match_fields
         room = min(table.size, 1 << field.bitwidth)
         for entry in range(min(room, PORTS) if field.bitwidth == 9 else room):
@@ -108,7 +108,7 @@ class Filler:
 
 
 def entity(of: Any) -> Any:
-    """An entity that holds this."""
+    """Returns an entity that contains this message."""
     kinds = {
         p4r.ActionProfileMember: "action_profile_member",
         p4r.ActionProfileGroup: "action_profile_group",
@@ -120,7 +120,7 @@ def entity(of: Any) -> Any:
 
 
 def batches(updates: Iterable[Any]) -> Iterator[list[Any]]:
-    """Lists of some updates."""
+    """Yields the updates in lists."""
     batch = []
     for one in updates:
         batch.append(p4r.Update(type=p4r.Update.INSERT, entity=entity(one)))
@@ -132,19 +132,19 @@ def batches(updates: Iterable[Any]) -> Iterator[list[Any]]:
 
 
 def chunks(updates: list[Any]) -> Iterator[list[Any]]:
-    """The same, some at a time."""
+    """Yields the list in parts."""
     return (updates[at : at + _BATCH] for at in range(0, len(updates), _BATCH))
 
 
 def free_port() -> int:
-    """A TCP port that nobody has."""
+    """Returns a free TCP port."""
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         return int(taken.getsockname()[1])
 
 
 def measure(name: str, command: list[str]) -> None:
-    """Starts a switch, fills it, prints a row for each step."""
+    """Starts a switch, fills it, and prints a row for each step."""
     info = text_format.Parse((COMPILED / "eeon.p4info.txtpb").read_text(), p4i.P4Info())
     address, thrift = f"127.0.0.1:{free_port()}", free_port()
     with tempfile.TemporaryDirectory() as scratch:
@@ -169,7 +169,7 @@ def measure(name: str, command: list[str]) -> None:
 
 
 def fill(stub: Any, info: Any, row: Any) -> None:
-    """Loads the program and writes everything that it has room for."""
+    """Loads the program and writes as many objects as it has room for."""
     election = U128.encode(1)
     request = p4r.StreamMessageRequest()
     request.arbitration.device_id = 1
@@ -219,7 +219,7 @@ def fill(stub: Any, info: Any, row: Any) -> None:
 
 
 def main() -> int:
-    """Prints a table."""
+    """Prints the table."""
     argparse.ArgumentParser(description=__doc__.splitlines()[0]).parse_args()
     print(f"{'switch':20} {'step':36} {'MB now':>8} {'highest':>8} {'writes/s':>10}")
     measure("eeon-switch", [sys.executable, "-m", "eeon_engine.switch_command"])

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Frames per second of eeon-switch and of BMv2's simple_switch with the same program, entries and frames.
 
-`files`: frames are written into a FIFO as fast as the switch takes them; the time is that from the first byte
+`files`: frames are written into a FIFO as fast as the switch takes them; the time is from the first byte
 written to the last frame in the output file. `veth`: a generator (port_io/examples/load.rs) sends at rising
-rates on a veth pair and counts what comes back on another; the result is the highest rate at which less than
-one frame in a thousand is lost. veth needs root. BMv2's simple_switch is measured where it is on PATH.
+rates on a veth pair and counts the frames that return on another; the result is the highest rate with a loss
+below one frame in a thousand. veth needs root. BMv2's simple_switch is measured if it is on PATH.
 """
 
 import argparse
@@ -31,7 +31,7 @@ _PATIENCE_S = 1.5
 
 @dataclass(frozen=True)
 class Program:
-    """A program, what is written into its tables, and the frame that is sent."""
+    """A program, its table entries, and the frame that is sent."""
 
     name: str
     json: Path
@@ -40,7 +40,7 @@ class Program:
 
 
 def _udp(length: int) -> bytes:
-    """An IPv4 UDP frame from 10.0.0.1 to 10.0.0.2."""
+    """Returns an IPv4 UDP frame from 10.0.0.1 to 10.0.0.2."""
     header = struct.pack(
         "!BBHHHBBH4s4s", 0x45, 0, length - 14, 0, 0, 64, 17, 0, bytes([10, 0, 0, 1]), bytes([10, 0, 0, 2])
     )
@@ -53,7 +53,7 @@ def _udp(length: int) -> bytes:
 
 
 def programs(length: int) -> list[Program]:
-    """A patch panel that parses nothing, and the E-EON program."""
+    """Returns a patch panel that parses nothing, and the E-EON program."""
     route = "eeon_ingress.route"
     commands = f"""
 table_set_default eeon_ingress.admit.l3_admit eeon_ingress.admit.admit_to_l3
@@ -70,7 +70,7 @@ table_indirect_add {route}.ipv4_route 10.0.0.0/8 => 0
 
 @contextmanager
 def switch(command: list[str], program: Program, interfaces: list[str], cwd: Path) -> Iterator[int]:
-    """A running switch with its entries; gives its process id."""
+    """Runs a switch with its entries, and yields its process id."""
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         port = taken.getsockname()[1]
@@ -92,7 +92,7 @@ def switch(command: list[str], program: Program, interfaces: list[str], cwd: Pat
 
 
 def through_files(command: list[str], program: Program, frames: int) -> tuple[float, float]:
-    """Frames per second through a FIFO and a file, and the share that is lost."""
+    """Returns the frames per second through a FIFO and a file, and the share that is lost."""
     record = struct.pack("<IIII", 0, 0, len(program.frame), len(program.frame)) + program.frame
     expected = len(PCAP_HEADER) + frames * len(record)
     with tempfile.TemporaryDirectory() as scratch:
@@ -150,13 +150,13 @@ a.close()
 
 @contextmanager
 def veth_pairs() -> Iterator[list[tuple[str, str]]]:
-    """Two pairs: the switch's end and the generator's."""
+    """Makes two pairs, each with the switch's end and the generator's."""
     pairs = [(f"bs{os.getpid()}x{number}", f"bl{os.getpid()}x{number}") for number in range(2)]
     try:
         for ours, theirs in pairs:
             subprocess.run(["ip", "link", "add", ours, "type", "veth", "peer", "name", theirs], check=True)
             for name in (ours, theirs):
-                # Without IPv6 the kernel sends nothing of its own.
+                # Without IPv6, the kernel sends no frames of its own.
                 Path(f"/proc/sys/net/ipv6/conf/{name}/disable_ipv6").write_text("1")
                 subprocess.run(["ip", "link", "set", name, "up"], check=True)
         yield pairs
@@ -166,7 +166,7 @@ def veth_pairs() -> Iterator[list[tuple[str, str]]]:
 
 
 def through_veth(command: list[str], program: Program, load: Path, seconds: float) -> tuple[float, float]:
-    """The highest rate tried with a loss below the limit, and that loss."""
+    """Returns the highest tested rate with a loss below the limit, and this loss."""
     best, best_loss = 0.0, 0.0
     with veth_pairs() as pairs, tempfile.TemporaryDirectory() as scratch:
         interfaces = [flag for port, pair in enumerate(pairs) for flag in ("-i", f"{port}@{pair[0]}")]
@@ -179,7 +179,7 @@ def through_veth(command: list[str], program: Program, load: Path, seconds: floa
                 found = subprocess.run([load, *ends, *shape], check=True, capture_output=True, text=True)
                 sent, received, took = (float(word) for word in found.stdout.split())
                 loss = 1 - received / sent
-                # A generator that falls behind its own rate has measured itself.
+                # A generator that falls behind its own rate is the bottleneck.
                 if loss >= LOSS_LIMIT or received / took < 0.9 * rate:
                     return best, best_loss
                 best, best_loss = received / took, loss
@@ -187,7 +187,7 @@ def through_veth(command: list[str], program: Program, load: Path, seconds: floa
 
 
 def main() -> int:
-    """Prints a table."""
+    """Prints the table."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--frame-bytes", type=int, default=64)
     parser.add_argument("--frames", type=int, default=200_000, help="through files, a multiple of 1000")

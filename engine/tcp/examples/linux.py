@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Linux' TCP beside ours: the same transfer over the same path, sent by one and received by the other.
+"""Linux' TCP against ours: the same transfer over the same path, sent by one and received by the other.
 
-The path is the example `edge` of the crate tcp: a delay, and losses and ECN marks of chosen data segments on
-their first way. Linux is on the other side of a TUN device in a network namespace of its own, so it needs
-root and nothing of the machine's network:
+The path is the example `edge` of the crate tcp: a delay, with losses and ECN marks of chosen data segments at
+their first transmission. Linux is on the other side of a TUN device in a separate network namespace. This
+needs root, but does not affect the machine's network:
 
     cargo build --release --package tcp --example edge
     unshare --net python3 engine/tcp/examples/linux.py engine/target/release/examples/edge
@@ -24,10 +24,10 @@ from pathlib import Path
 
 LINUX, OURS = "10.99.0.1", "10.99.0.2"
 PORTS = itertools.count(5001)
-"""Each transfer has a port of its own: none meets the TIME-WAIT of another."""
+"""A new port for each transfer, so that none meets the TIME-WAIT of another."""
 DELAY_MS = 20
 SEGMENT_BYTES = 1448
-"""A full segment with timestamps."""
+"""Payload of a full segment with timestamps."""
 LOSSES = {
     "none": "",
     "20": "20",
@@ -41,13 +41,13 @@ MARKS = {
     "20, 150": "20,150",
 }
 ALGORITHMS = {"newreno": "reno", "cubic": "cubic"}
-"""Our names and Linux'."""
+"""Our names of algorithms, and Linux'."""
 _TUNSETIFF, _IFF_TUN, _IFF_NO_PI = 0x400454CA, 0x0001, 0x1000
 _DEADLINE_SECONDS = 60
 
 
 def open_tun() -> int:
-    """Opens a TUN device between Linux and us, sets Linux' address and settings, and returns its
+    """Opens a TUN device between Linux and us, sets Linux' address and settings, and returns the
     descriptor."""
     device = os.open("/dev/net/tun", os.O_RDWR)
     fcntl.ioctl(device, _TUNSETIFF, struct.pack("16sH", b"judge", _IFF_TUN | _IFF_NO_PI))
@@ -62,8 +62,8 @@ def open_tun() -> int:
 
 
 def serve(listener: socket.socket, sends: int) -> None:
-    """Serves one connection as Linux' application: sends `sends` bytes, if any, and takes everything that
-    comes."""
+    """Serves one connection as Linux' application: sends `sends` bytes, if any, and receives everything that
+    arrives."""
     connection, _ = listener.accept()
     with connection:
         if sends:
@@ -76,11 +76,11 @@ def serve(listener: socket.socket, sends: int) -> None:
 def transfer(
     edge: str, device: int, sender: str, algorithm: str, segments: int, lost: str, marked: str
 ) -> dict[str, object]:
-    """Runs one transfer, and returns what the path saw of it."""
+    """Runs one transfer, and returns the path's observations of it."""
     port = next(PORTS)
     Path("/proc/sys/net/ipv4/tcp_ecn").write_text("1" if marked else "0")
     with socket.create_server((LINUX, port)) as listener:
-        # Root may choose what a namespace is not allowed by its own setting.
+        # Root may choose algorithms that the namespace's own setting does not allow.
         listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, ALGORITHMS[algorithm].encode())
         linux_sends = segments * SEGMENT_BYTES if sender == "Linux" else 0
         application = threading.Thread(target=serve, args=(listener, linux_sends), daemon=True)
@@ -116,7 +116,7 @@ def main() -> None:
                 try:
                     one = transfer(edge, device, sender, algorithm, segments, lost, marked)
                 except OSError as error:
-                    # The kernel is without it.
+                    # The kernel lacks the algorithm.
                     print(f"{algorithm}: skipped, {error}", file=sys.stderr)
                     break
                 assert one["bytes"] == segments * SEGMENT_BYTES, one

@@ -1,5 +1,5 @@
-"""Fuzz targets for the two servers of a switch that are Python over the engine: P4Runtime and Thrift.
+"""Fuzz targets for the two Python servers of a switch: P4Runtime and Thrift.
 
-A target is a function of bytes that raises when something does not hold; `targets.TARGETS` names them, and
-`CONTRIBUTING.md` says what each one checks. Nothing here needs a fuzzer but `python -m server_fuzz fuzz`.
+A target is a function of bytes that raises an exception if a condition is violated. `targets.TARGETS` lists
+them, and `CONTRIBUTING.md` describes their conditions. Only `python -m server_fuzz fuzz` needs a fuzzer.
 """

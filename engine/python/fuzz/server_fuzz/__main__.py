@@ -1,6 +1,6 @@
 """Runs the targets: `python -m server_fuzz fuzz TARGET`, `minimise TARGET`, `run TARGET FILE...`.
 
-`fuzz` and `minimise` need atheris, which is a development tool and on PyPI for Linux on x86-64 and for macOS.
+`fuzz` and `minimise` need atheris, a development tool, which PyPI has for Linux on x86-64 and for macOS.
 """
 
 import argparse
@@ -17,7 +17,7 @@ _MAX_LENGTH = 1500
 
 
 def main() -> int:
-    """Runs the command, and returns the exit status: 0 when nothing was found."""
+    """Runs the command, and returns the exit status: 0 if it found nothing."""
     arguments = _parser().parse_args()
     logging.basicConfig(level=logging.CRITICAL)
     return int(arguments.do(arguments))
@@ -79,7 +79,7 @@ def _fuzz(arguments: argparse.Namespace) -> NoReturn:
 def _minimise(arguments: argparse.Namespace) -> int:
     folder = corpora.ENGINE_FUZZ / "corpus" / arguments.target
     with tempfile.TemporaryDirectory() as scratch:
-        # libFuzzer runs itself again for each part of the inputs, by the name that it was called with.
+        # libFuzzer starts itself again for each part of the inputs, by the name of its own command.
         again, kept = Path(scratch, "again"), Path(scratch, "kept")
         kept.mkdir()
         again.write_text(
@@ -103,7 +103,7 @@ def _libfuzzer(target: str, command: list[str]) -> NoReturn:
         import atheris
     except ImportError:
         sys.exit("atheris is not installed: `pip install atheris`; it has wheels for few platforms")
-    # Only what is imported here, for the first time, is watched.
+    # Only modules first imported here are instrumented.
     with atheris.instrument_imports(include=["eeon_engine"]):
         from .targets import TARGETS
     folder = corpora.ENGINE_FUZZ / "corpus" / target

@@ -1,5 +1,5 @@
-"""Inputs as files: packed corpora as `engine/fuzz/checks` packs them, folders that libFuzzer reads, inputs
-changed from a fixed seed."""
+"""Inputs in files: corpora in the packed format of `engine/fuzz/checks`, folders for libFuzzer, and inputs
+mutated with a fixed seed."""
 
 import random
 from collections.abc import Iterable
@@ -11,14 +11,14 @@ REGRESSIONS = Path(__file__).resolve().parents[1] / "regressions"
 
 
 def pack(inputs: Iterable[bytes]) -> bytes:
-    """Packs inputs into one file: each after its length in four bytes, the short ones first."""
+    """Packs inputs into one file, short ones first, each preceded by its length in four bytes."""
     return b"".join(
         len(item).to_bytes(4, "big") + item for item in sorted(set(inputs), key=lambda i: (len(i), i))
     )
 
 
 def unpack(file: bytes) -> list[bytes]:
-    """Returns the inputs of a packed corpus. Raises `ValueError` when it breaks off."""
+    """Returns the inputs of a packed corpus. Raises `ValueError` if it is truncated."""
     inputs = []
     at = 0
     while at < len(file):
@@ -37,25 +37,25 @@ def committed(target: str) -> list[bytes]:
 
 
 def regressions(target: str) -> list[bytes]:
-    """Returns inputs that once showed a fault: files named for their target, TARGET-what."""
+    """Returns inputs that once revealed a fault, from files named TARGET-what."""
     return [path.read_bytes() for path in sorted(REGRESSIONS.glob(f"{target}-*"))]
 
 
 def write_folder(folder: Path, inputs: Iterable[bytes]) -> None:
-    """Writes inputs as libFuzzer reads them: a file each."""
+    """Writes inputs in libFuzzer's form: one file each."""
     folder.mkdir(parents=True, exist_ok=True)
     for at, item in enumerate(inputs):
         (folder / f"seed-{at:04}").write_bytes(item)
 
 
 def read_folder(folder: Path) -> list[bytes]:
-    """Returns the inputs that libFuzzer has left."""
+    """Returns the inputs in a folder of libFuzzer."""
     return [path.read_bytes() for path in sorted(folder.iterdir())]
 
 
 def changed(item: bytes, other: bytes, rng: random.Random) -> bytes:
-    """Returns an input with one to four changes: bits, bytes, extreme numbers, parts taken out, repeated
-    or exchanged with those of another."""
+    """Returns an input with one to four mutations: bits, bytes, extreme numbers, parts removed, repeated, or
+    replaced with parts of another input."""
     data = bytearray(item)
     for _ in range(rng.randint(1, 4)):
         at = rng.randint(0, len(data))

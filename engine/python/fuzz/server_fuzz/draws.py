@@ -1,4 +1,4 @@
-"""Choices read off an input, so that a fuzzer that changes a byte changes a choice. An input that is used up
+"""Choices read from an input, so that a fuzzer that changes a byte changes a choice. Beyond its end, an input
 gives zeros, which choose the first and the fewest."""
 
 from collections.abc import Sequence
@@ -16,17 +16,17 @@ class Draws:
 
     @property
     def is_over(self) -> bool:
-        """Whether nothing is left to read."""
+        """Whether the input is used up."""
         return self._at >= len(self._data)
 
     def bytes(self, count: int) -> bytes:
-        """Returns the next `count` bytes; fewer where the input ends."""
+        """Returns the next `count` bytes; fewer at the end of the input."""
         taken = self._data[self._at : self._at + count]
         self._at += count
         return taken
 
     def rest(self) -> bytes:
-        """Returns everything that is left."""
+        """Returns all remaining bytes."""
         return self.bytes(max(0, len(self._data) - self._at))
 
     def number(self, size: int) -> int:
@@ -38,7 +38,7 @@ class Draws:
         return self.number(1 if limit <= 256 else 2 if limit <= 65_536 else 4) % limit
 
     def one_in(self, limit: int) -> bool:
-        """Returns True once in `limit` times; never once the input is over."""
+        """Returns True once in `limit` times; never at the end of the input."""
         return self.below(limit) == limit - 1
 
     def pick(self, choices: Sequence[_T]) -> _T:

@@ -1,4 +1,4 @@
-"""Entities of a P4Info, made of choices: most are accepted or nearly so, and the same keys come again."""
+"""Random entities of a P4Info: most are valid or nearly so, and keys are repeated."""
 
 from typing import Any
 
@@ -17,7 +17,7 @@ def number_bytes(value: int) -> bytes:
 
 
 class Maker:
-    """Entities of one P4Info."""
+    """A generator of entities of one P4Info."""
 
     def __init__(self, info: Any, draws: Draws) -> None:
         self._info = info
@@ -97,7 +97,7 @@ class Maker:
     # ---- entities
 
     def table_entry(self) -> Any:
-        """Returns a `TableEntry` with some of what it may carry."""
+        """Returns a `TableEntry` with some of its optional parts."""
         draws = self._draws
         table = draws.pick(self._info.tables)
         entry = p4r.TableEntry(table_id=table.preamble.id, is_default_action=draws.one_in(8))

@@ -1,4 +1,4 @@
-"""Changes to any protobuf message, field by field: numbers, byte strings, names, repetition, absence."""
+"""Mutations of any protobuf message, by field: numbers, byte strings, names, repetition, absence."""
 
 from typing import Any
 
@@ -17,7 +17,7 @@ _LONGEST = 64
 
 
 def change(message: Any, draws: Draws) -> None:
-    """Changes one thing, somewhere inside."""
+    """Mutates one field, at any depth."""
     while True:
         present = [field for field, _ in message.ListFields()]
         known = message.DESCRIPTOR.fields
@@ -31,7 +31,7 @@ def change(message: Any, draws: Draws) -> None:
 
 
 def _descend(message: Any, field: Any, draws: Draws) -> Any:
-    """Returns the message in which to go on, or None when the change is made."""
+    """Returns the message in which to continue, or None if the mutation is done."""
     is_message = field.cpp_type == FieldDescriptor.CPPTYPE_MESSAGE
     if field.is_repeated:
         return _change_list(message, field, draws, is_message)

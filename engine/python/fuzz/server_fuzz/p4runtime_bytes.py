@@ -1,8 +1,8 @@
-"""Target: bytes as the messages of each call, through the servicer.
+"""Target: bytes as the messages of each call of the servicer.
 
-An input is a sequence of calls, each a kind, a length and that many bytes. Bytes that do not form a message
-gRPC itself refuses before the servicer sees it. With one bit of the kind the message is signed as the
-primary's: a fuzzer need not find out an election id.
+An input is a sequence of calls, each with a kind, a length and that many bytes. gRPC itself refuses bytes
+that are not a message. One bit of the kind makes the message the primary's, so that a fuzzer need not guess
+an election id.
 """
 
 from finsy.proto import p4r
@@ -46,7 +46,7 @@ def run(data: bytes) -> None:
                 stream.end()
             session.close()
         check_conservation(session.switch)
-        # A server anew over the same switch, as after a restart: no election id is in the way.
+        # A new server for the same switch, as after a restart, has no election ids.
         after = Session(session.switch, None)
         after.arbitrate()
         try:
@@ -81,5 +81,5 @@ def _call(session: Session, streams: list[Stream], draws: Draws) -> None:
             case _:
                 [session, *streams][kind % (1 + _STREAMS)].send(request)
     except Refused:
-        # With a status that a client may see.
+        # The call ended with a valid status.
         return

@@ -1,7 +1,7 @@
-"""Target: pipelines. A program of ours with its P4Info, both changed here and there, in any action of
+"""Target: pipelines. One of our programs with its P4Info, both mutated, in any action of
 SetForwardingPipelineConfig, with entries before and after.
 
-What is refused leaves the switch as it was; what is taken can be read back, written to, and run.
+A refused pipeline leaves the switch unchanged; an accepted one can be read back, written to, and run.
 """
 
 import json
@@ -26,7 +26,7 @@ from .world import (
     world,
 )
 
-# E-EON's own program takes a hundred times as long to be checked, and has little that these have not.
+# A check of E-EON's own program takes a hundred times as long, and adds little.
 _SMALL = PROGRAMS[1:]
 _MAX_PUSHES = 4
 _MAX_ENTITIES = 4
@@ -81,7 +81,7 @@ def _push(session: Session, of: World, draws: Draws) -> None:
     try:
         session.set_pipeline(request)
     except Refused:
-        # The one refusal that follows a commit is that of a class of service, which no queue serves.
+        # The only refusal after a commit is that of a class of service without a queue.
         if runs_first and session.switch.program is program:
             require(engine_state(session.switch, of) == before, "a refused pipeline changed the switch")
         return
@@ -96,7 +96,7 @@ def _document(name: str) -> str:
 
 
 def _edited(name: str, draws: Draws) -> bytes:
-    """Returns the program's JSON with one to three values exchanged, taken out or made extreme."""
+    """Returns the program's JSON with one to three values swapped, removed or set to extremes."""
     document = json.loads(_document(name))
     for _ in range(1 + draws.below(3)):
         _edit(document, draws)

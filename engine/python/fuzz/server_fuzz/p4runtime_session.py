@@ -1,5 +1,5 @@
-"""The P4Runtime servicer in this process: its methods are called as gRPC calls them, without a socket, and
-what it answers is checked."""
+"""The P4Runtime servicer in this process: its methods are called as by gRPC, but without a socket, and its
+responses are checked."""
 
 import queue
 from collections.abc import Iterator
@@ -29,13 +29,13 @@ DOCUMENTED = frozenset(
         rpc_code.UNIMPLEMENTED,
     }
 )
-"""What the server may refuse with. INTERNAL is a bug, UNKNOWN is for batches with details."""
+"""Valid codes of refusals. INTERNAL is a bug; UNKNOWN is for batches with details."""
 
 _LONGEST_MESSAGE = 4000
 
 
 class Refused(Exception):
-    """A call that ended with a status: `code`, and the code of each item of a batch."""
+    """A call that ended with an error: its `code`, and the code of each item in a batch."""
 
     def __init__(self, code: int, codes: list[int]) -> None:
         super().__init__(code, codes)
@@ -44,7 +44,7 @@ class Refused(Exception):
 
 
 class _Context:
-    """What the servicer uses of a `grpc.ServicerContext`."""
+    """The part of `grpc.ServicerContext` that the servicer uses."""
 
     def peer(self) -> str:
         return "fuzzer"
@@ -94,7 +94,7 @@ class _Requests:
 
 
 class Stream:
-    """One client's stream. What the server sends is taken with `end`."""
+    """One client's stream. `end` returns the server's messages."""
 
     def __init__(self, service: Service) -> None:
         self._requests = _Requests()
@@ -109,7 +109,7 @@ class Stream:
         return next(self._answers)
 
     def end(self) -> list[Any]:
-        """Ends the stream, takes what is left on it, and checks its errors."""
+        """Ends the stream, returns its remaining messages, and checks its errors."""
         self._requests.put(None)
         left = []
         try:
@@ -120,13 +120,13 @@ class Stream:
                     code = message.error.canonical_code
                     require(code in DOCUMENTED, f"code {code} on the stream: {message.error.message}")
         except Refused:
-            # A status of the stream, which has been checked.
+            # The stream ended with a status that was checked.
             pass
         return left
 
 
 class Session:
-    """A device of its own, its servicer, and the stream of its primary."""
+    """A separate device, its servicer, and its primary's stream."""
 
     def __init__(self, switch: Switch, pipeline: Pipeline | None) -> None:
         self.switch = switch
@@ -155,14 +155,14 @@ class Session:
             self._primary.end()
 
     def sign(self, request: Any) -> None:
-        """Makes a request one of the primary."""
+        """Makes a request the primary's."""
         request.device_id = self.switch.device_id
         request.role = ""
         request.role_id = 0
         request.election_id.CopyFrom(U128.encode(ELECTION_ID))
 
     def write(self, request: Any) -> list[int]:
-        """Calls Write, and returns the code of each update. Raises `Refused` when the whole of it is
+        """Calls Write, and returns the code of each update. Raises `Refused` if the whole request is
         refused."""
         try:
             self.service.Write(request, _Context())
@@ -174,7 +174,7 @@ class Session:
         return [rpc_code.OK] * len(request.updates)
 
     def read(self, request: Any) -> tuple[list[Any], list[int]]:
-        """Calls Read, and returns entities and the code of each thing asked for."""
+        """Calls Read, and returns the entities and the code of each requested item."""
         found: list[Any] = []
         try:
             for response in self.service.Read(request, _Context()):
@@ -188,7 +188,7 @@ class Session:
         return found, [rpc_code.OK] * len(request.entities)
 
     def read_all(self, *entities: Any) -> list[Any]:
-        """Returns what there is of these entities, all of which can be asked for."""
+        """Returns the response to these entities, all of which must be valid requests."""
         request = p4r.ReadRequest(device_id=self.switch.device_id, entities=entities)
         found, codes = self.read(request)
         require(not any(codes), f"a plain read is refused: {codes}")

@@ -1,9 +1,8 @@
-"""Target: valid requests for a program, and what becomes of them when they are changed here and there.
+"""Target: valid requests for a program, and mutations of them.
 
-An input is a program and a sequence of batches, reads, packets, stream messages and moments. Entities are
-made from the P4Info and some are changed as messages. After every batch what can be read is what was written;
-after one that was taken back everything is as before; at the end the switch takes its program anew and
-forwards.
+An input is a program and a sequence of batches, reads, packets, stream messages and delays. Entities are made
+from the P4Info, and some are mutated as messages. After every batch, reads return what was written; after a
+rolled-back batch, the state is as before; at the end, the switch accepts its program again and forwards.
 """
 
 from typing import Any
@@ -49,20 +48,20 @@ def run(data: bytes) -> None:
 
 
 def forwards(session: Session, world: World) -> None:
-    """Requires that the switch takes the program again, and that a packet-out leaves by its port."""
+    """Requires that the switch accepts the program again, and that a packet-out leaves on its port."""
     switch = session.switch
     request = p4r.SetForwardingPipelineConfigRequest(
         action=p4r.SetForwardingPipelineConfigRequest.VERIFY_AND_COMMIT, config=world.pipeline.config
     )
     session.sign(request)
     session.set_pipeline(request)
-    # Packets that are still to arrive, packets-out among them.
+    # Lets packets in flight arrive, including packets-out.
     switch.advance_to(switch.now_ps + 10**12)
     header = next(h for h in world.info.controller_packet_metadata if h.preamble.name == "packet_out")
     packet = p4r.PacketOut(payload=_PROOF_PAYLOAD)
     for field in header.metadata:
         packet.metadata.add(metadata_id=field.id, value=bytes([_PROOF_PORT if field.id == 1 else 0]))
-    # In this thread: what is sent on the stream comes when another one has run.
+    # Handled in this thread; over the stream, another thread would handle it later.
     client = session.device._arbitration.primaries()[0]
     session.device.stream_message(client, p4r.StreamMessageRequest(packet=packet))
     sent = switch.advance_to(switch.now_ps + 10**12)
@@ -71,7 +70,7 @@ def forwards(session: Session, world: World) -> None:
 
 
 class _Case:
-    """One switch, and what is known of it."""
+    """One switch, and its expected state."""
 
     def __init__(self, world: World, draws: Draws) -> None:
         self.world = world
@@ -83,7 +82,7 @@ class _Case:
         self.session.arbitrate()
 
     def step(self) -> None:
-        """Takes one step: a read, traffic, a message on a stream, or a write."""
+        """Performs one step: a read, traffic, a message on a stream, or a write."""
         match self._draws.below(8):
             case 0:
                 self._read()
@@ -137,7 +136,7 @@ class _Case:
         self._check_readback()
 
     def _state(self) -> dict[str, Any]:
-        """Returns everything that can be read, and what the engine has."""
+        """Returns all state that can be read, and the engine's state."""
         plain = p4r.TableEntry(counter_data=p4r.CounterData(), meter_config=p4r.MeterConfig())
         default = p4r.TableEntry(is_default_action=True)
         default.MergeFrom(plain)
@@ -151,13 +150,13 @@ class _Case:
             p4r.Entity(packet_replication_engine_entry=p4r.PacketReplicationEngineEntry()),
         )
         state = engine_state(self.session.switch, self.world)
-        # Entries that a deletion took out and the way back put in again are the last ones now.
+        # Entries that a rollback restored have moved to the end.
         state["read"] = sorted(entity.SerializeToString(deterministic=True) for entity in found)
         return state
 
     def _check_readback(self) -> None:
-        """Requires that reads return what was written, and that tables hold as many entries here as in the
-        engine."""
+        """Requires that reads return what was written, and that the tables have as many entries here as in
+        the engine."""
         for key, answer in self._written.expected():
             found = [canonical(entity) for entity in self.session.read_all(key)]
             require(found == ([] if answer is None else [answer]), f"{key} reads {found}, not {answer}")
@@ -166,7 +165,7 @@ class _Case:
             count = self.session.switch.mt_get_num_entries(table.preamble.name)
             require(len(there) == count, f"{table.preamble.name}: {len(there)} entries, engine {count}")
 
-    # ---- the rest
+    # ---- other steps
 
     def _read(self) -> None:
         draws = self._draws

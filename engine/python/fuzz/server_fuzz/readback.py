@@ -1,4 +1,4 @@
-"""What a Read must answer for an entity that was written: the same, in the shortest form."""
+"""Expected responses to a Read of written entities: the same entities, in the shortest form."""
 
 from typing import Any
 
@@ -30,7 +30,7 @@ def _shorten(message: Any) -> None:
 
 
 class WrittenEntities:
-    """The last that was written under each key and can be read back by it."""
+    """The last entity written under each key that a read can return."""
 
     def __init__(self, info: Any) -> None:
         self._bit_registers = {
@@ -40,11 +40,11 @@ class WrittenEntities:
         self._written: dict[bytes, tuple[Any, Any]] = {}
 
     def forget(self) -> None:
-        """Forgets everything, because something else may have changed what was written."""
+        """Forgets all entities, after another client may have changed them."""
         self._written.clear()
 
     def note(self, kind: int, entity: Any) -> None:
-        """Notes an update that worked."""
+        """Records a successful update."""
         found = self._key_and_answer(canonical(entity))
         if found is None:
             self._forget_array(entity)
@@ -53,7 +53,7 @@ class WrittenEntities:
         name = key.SerializeToString(deterministic=True)
         is_entry = kind == p4r.Update.MODIFY and entity.HasField("table_entry")
         if is_entry and not entity.table_entry.HasField("action"):
-            # It leaves the action as it is; which one that is, is known if it was noted.
+            # It leaves the action unchanged, which is known only if it was recorded.
             known = self._written.get(name)
             if known is None or known[1] is None:
                 return
@@ -61,7 +61,7 @@ class WrittenEntities:
         self._written[name] = (key, None if kind == p4r.Update.DELETE else answer)
 
     def _forget_array(self, entity: Any) -> None:
-        """Forgets all cells of a kind of array, because a write without an index reaches every cell."""
+        """Forgets all cells of this kind of array, because a write without an index reaches every cell."""
         kind = entity.WhichOneof("entity")
         if kind in ("register_entry", "counter_entry"):
             self._written = {
@@ -69,7 +69,7 @@ class WrittenEntities:
             }
 
     def expected(self) -> list[tuple[Any, Any]]:
-        """Returns what to ask for, and the answer; None where nothing must be there."""
+        """Returns requests and their expected responses; None if nothing must exist."""
         return list(self._written.values())
 
     def _key_and_answer(self, entity: Any) -> tuple[Any, Any] | None:

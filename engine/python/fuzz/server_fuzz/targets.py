@@ -1,4 +1,4 @@
-"""The targets by name, each with inputs to begin with."""
+"""The targets by name, each with initial inputs."""
 
 import random
 from collections.abc import Callable
@@ -16,8 +16,8 @@ from .world import PROGRAMS, world
 
 @dataclass(frozen=True)
 class Target:
-    """A target: `run` raises when something does not hold. `mutations` is how many changed inputs a replay
-    makes."""
+    """A target: `run` raises an exception if a condition is violated. `mutations` is the number of mutated
+    inputs in a replay."""
 
     run: Callable[[bytes], None]
     seeds: Callable[[], list[bytes]]
@@ -25,7 +25,7 @@ class Target:
 
 
 def _random_seeds() -> list[bytes]:
-    """Returns random choices, for targets that make their calls themselves."""
+    """Returns random choices, for targets that generate their calls."""
     rng = random.Random(0)
     return [rng.randbytes(rng.choice((20, 100, 300, 1000))) for _ in range(30)]
 
@@ -64,7 +64,7 @@ def _packed(calls: list[tuple[int, object]]) -> bytes:
 
 
 def _thrift_messages() -> list[bytes]:
-    """Returns one call of each method for each program, in the shape that `thrift_calls` makes."""
+    """Returns one call of each method for each program, in the form that `thrift_calls` makes."""
     seeds = []
     for at, name in enumerate(PROGRAMS):
         draws = Draws(random.Random(at).randbytes(20_000))

@@ -1,5 +1,5 @@
-"""Target: bytes at the Thrift server. Where pieces end makes no difference; what is answered are answers; the
-switch goes on."""
+"""Target: bytes to the Thrift server. The boundaries of their pieces make no difference, all answers are
+valid messages, and the switch continues."""
 
 from itertools import pairwise
 
@@ -11,7 +11,7 @@ _MAX_PIECES = 8
 
 
 def run(data: bytes) -> None:
-    """Runs one input: a program, where to cut, the bytes."""
+    """Runs one input: a program, the positions of cuts, the bytes."""
     draws = Draws(data)
     chosen = world(draws.pick(PROGRAMS))
     cuts = draws.bytes(draws.below(_MAX_PIECES))

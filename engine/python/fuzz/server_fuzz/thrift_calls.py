@@ -1,7 +1,7 @@
-"""Target: calls of every method of the Thrift interface, in any order, with arguments that mostly fit.
+"""Target: calls of every method of the Thrift interface, in any order, with mostly valid arguments.
 
-Every call is answered with its result, an exception that it declares with a code of its enum, or a reason in
-words. A refused call changes nothing, what was written is what is read, and the switch goes on.
+Every call is answered with its result, a declared exception with a code of its enum, or a reason in words. A
+refused call changes nothing, reads return what was written, and the switch continues.
 """
 
 from typing import Any
@@ -30,7 +30,7 @@ METHODS = [
     for name in SERVICES[service].thrift_services
 ]
 _KINDS = ("tables", "actions", "action_profiles", "counters", "meters", "registers", "value_sets", "digests")
-# By name of the argument: which objects it names.
+# By name of the argument: the kind of objects that it names.
 _NAMES = {"table": 0, "action": 1, "profile": 2, "counter": 3, "meter": 4, "reg": 5, "vset": 6}
 _NUMBERS = (0, 1, 2, 3, 7, 15, 255, 511, 512, 65_535, -1)
 _EXTREMES = {TType.BYTE: 8, TType.I16: 16, TType.I32: 32, TType.I64: 64}
@@ -56,7 +56,7 @@ def run(data: bytes) -> None:
 
 
 def _goes_on(chosen: World, switch: Switch) -> None:
-    """Checks that the same switch takes a new program and conserves packets."""
+    """Checks that the same switch accepts a new program and conserves packets."""
     switch.advance_to(switch.now_ps + 10**12)
     check_conservation(switch)
     switch.load_program(chosen.program)
@@ -85,13 +85,13 @@ def _call(chosen: World, switch: Switch, caller: Caller, draws: Draws) -> None:
 
 
 def _read_back(chosen: World, switch: Switch, name: str, given: Any) -> None:
-    """Requires that what an accepted call has written is there."""
+    """Requires that an accepted call's values can be read back."""
     match name:
         case "bm_register_write":
             found = switch.register_read(given.reg or "", given.cell or 0)
             width = 8 * len(found)
             wrote, there = (given.value or 0) % (1 << width), int.from_bytes(found, "big")
-            # A cell that is not of whole bytes holds the low bits.
+            # A cell that is not a whole number of bytes stores the low bits.
             require(wrote & there == there, f"{given} reads {there}")
         case "bm_counter_write":
             value = given.value or standard.BmCounterValue()
@@ -99,7 +99,7 @@ def _read_back(chosen: World, switch: Switch, name: str, given: Any) -> None:
             found = switch.read_counters(given.counter or "", given.cell or 0)
             require(found == wrote, f"{given} reads {found}")
         case "bm_mt_clear_entries":
-            # Those that the program itself has stay.
+            # The program's own entries stay.
             own = chosen.switch().mt_get_num_entries(given.table or "")
             require(switch.mt_get_num_entries(given.table or "") == own, f"{given} leaves entries")
         case "bm_parse_vset_clear":

@@ -1,7 +1,6 @@
-"""The Thrift server's connection in this process: the bytes of a client in, its answers out, no socket.
+"""The Thrift server's connection in this process: a client's bytes in, its answers out, without a socket.
 
-Reader, dispatcher and calls are the server's own; `Wire` stands where a socket would, and hands the bytes out
-in pieces.
+Reader, dispatcher and calls are the server's own; `Wire` replaces a socket, and provides the bytes in pieces.
 """
 
 import threading
@@ -21,7 +20,7 @@ _PORT = 9090
 
 
 class Wire:
-    """What `Connection` uses of a socket. After the last piece the client is gone."""
+    """The part of a socket that `Connection` uses. After the last piece the client has disconnected."""
 
     def __init__(self, pieces: list[bytes]) -> None:
         self._pieces = [piece for piece in pieces if piece]
@@ -50,14 +49,14 @@ class Wire:
 
 
 class Caller:
-    """The calls of one switch. Each `exchange` is a connection of its own."""
+    """A client of one switch. Each `exchange` uses a new connection."""
 
     def __init__(self, switch: Switch) -> None:
         self._dispatcher = dispatcher(switch, _PORT)
         self._long_calls = threading.Lock()
 
     def exchange(self, pieces: list[bytes]) -> bytes:
-        """Returns what the server sends to a client that sends these pieces and goes."""
+        """Returns the server's bytes to a client that sends these pieces and disconnects."""
         wire = Wire(pieces)
         Connection(wire, "fuzzer", self._dispatcher, self._long_calls, lambda: False).run()  # type: ignore[arg-type]
         require(not self._long_calls.locked(), "the lock of long calls is not released")
@@ -74,7 +73,7 @@ class Caller:
 
 
 def message(name: str, arguments: Any) -> bytes:
-    """Returns a call as a client writes it."""
+    """Returns a call in a client's encoding."""
     buffer = TMemoryBuffer()
     protocol = TBinaryProtocol(buffer)
     protocol.write_message_begin(name, TMessageType.CALL, 1)
@@ -84,8 +83,8 @@ def message(name: str, arguments: Any) -> bytes:
 
 
 def answers(sent: bytes, service: str | None = None) -> list[tuple[str, Any]]:
-    """Returns the messages that a server has sent, each with its method's name. Raises `Finding` when the
-    bytes are not messages."""
+    """Returns the messages that a server has sent, each with its method's name. Raises `Finding` if the bytes
+    are not messages."""
     found = []
     buffer = TMemoryBuffer(sent)
     protocol = TBinaryProtocol(buffer)

@@ -1,5 +1,5 @@
-"""What every target needs: programs with their P4Info, fresh switches, frames, and the checks that hold for a
-switch whatever was asked of it."""
+"""Parts that every target needs: programs with their P4Info, new switches, frames, and the conditions that
+hold for a switch after any calls."""
 
 import logging
 from collections.abc import Callable, Iterator
@@ -29,18 +29,18 @@ _PORTS = (0, 1, 2, 3, 7, 510, 511)
 
 
 class Finding(AssertionError):
-    """Something that must hold does not."""
+    """A violated condition."""
 
 
 def require(holds: bool, what: object) -> None:
-    """Raises a `Finding` unless it holds. No `assert`: it must stay under `python -O`."""
+    """Raises a `Finding` unless the condition holds. Not an `assert`, which `python -O` would remove."""
     if not holds:
         raise Finding(what)
 
 
 @dataclass(frozen=True)
 class World:
-    """A program with its P4Info, checked."""
+    """A program with its checked P4Info."""
 
     name: str
     program: Program
@@ -56,7 +56,7 @@ class World:
         return [item.preamble.name for item in getattr(self.info, kind)]
 
     def switch(self) -> Switch:
-        """Returns a fresh switch that runs the program."""
+        """Returns a new switch that runs the program."""
         return Switch(self.program)
 
 
@@ -82,8 +82,8 @@ class _Caught(logging.Handler):
 
 @contextmanager
 def no_bug_is_logged() -> Iterator[None]:
-    """Raises `Finding` when the servers log an error meanwhile: they answer a bug of theirs with a status,
-    and log its traceback. Warnings are for strangers' mistakes, and dropped."""
+    """Raises `Finding` if the servers log an error in the block: they answer a bug with a status, and log its
+    traceback. Warnings are about clients' mistakes, and are dropped."""
     log = logging.getLogger("eeon_engine")
     caught, propagate = _Caught(), log.propagate
     log.addHandler(caught)
@@ -99,7 +99,7 @@ def no_bug_is_logged() -> Iterator[None]:
 
 
 def frame(draws: Draws) -> bytes:
-    """Returns a frame that the programs understand, more or less."""
+    """Returns a frame that the programs can, mostly, parse."""
     ethernet = bytes.fromhex("020000000001020000000002")
     match draws.below(4):
         case 0:
@@ -122,7 +122,7 @@ def traffic(switch: Switch, draws: Draws) -> None:
 
 
 def check_conservation(switch: Switch) -> None:
-    """Requires that no packet is lost or made out of nothing."""
+    """Requires that no packet is lost or created."""
     stats: dict[str, Any] = switch.stats()
     came = stats["received"] + stats["copies"]
     gone = stats["sent"] + sum(stats["drops"].values()) + stats["in_flight"]
@@ -130,7 +130,7 @@ def check_conservation(switch: Switch) -> None:
 
 
 def engine_state(switch: Switch, world: World) -> Any:
-    """Returns what the engine holds, without handles: they differ once a deletion has been taken back."""
+    """Returns the engine's state without handles, which differ after a deletion was undone."""
     profiles = {}
     for name in world.names("action_profiles"):
         members = {handle: (action, data) for handle, action, data in switch.mt_act_prof_get_members(name)}
@@ -158,7 +158,7 @@ def engine_state(switch: Switch, world: World) -> Any:
 
 
 def _cells(arrays: Any, read_all: Callable[[str], Any], read: Callable[[str, int], Any]) -> Any:
-    """Returns arrays by name: short ones whole, of long ones the cells that targets write to most."""
+    """Returns arrays by name: short ones whole, and of long ones the cells that targets write most."""
     return {
         array.preamble.name: read_all(array.preamble.name)
         if array.size <= _SHORT

@@ -5,8 +5,8 @@
     confirm_on_bmv2.py a b          a.script and b.script
 
 Needs `simple_switch` on PATH, and `simple_switch_CLI` beside this Python or on PATH. Not part of the tests:
-what BMv2 1.15.5 did is in the scripts. The language of scripts is described in README.md. Lines after
-`# engine only` are left out here, and a script that begins with that line is skipped.
+the scripts contain the results of BMv2 1.15.5. README.md describes the language of scripts. Lines after `#
+engine only` are skipped here, as is a script that begins with this line.
 """
 
 from __future__ import annotations
@@ -30,24 +30,24 @@ CLI = shutil.which("simple_switch_CLI", path=str(Path(sys.executable).parent)) o
 THRIFT_PORT = 29390
 START_TIMEOUT_SECONDS = 20
 SETTLE_SECONDS = 0.3
-"""After a packet or a command, for BMv2's threads to come to rest."""
+"""Delay after a packet or a command, until BMv2's threads are idle."""
 
 PCAP_HEADER = struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 1)
 
 
 class Mismatch(Exception):
-    """BMv2 does something else than the script expects."""
+    """BMv2's behaviour differs from the script's expectation."""
 
 
 def statements(script: Path) -> list[str]:
-    """Lines without comments, up to `# engine only`."""
+    """Returns the lines without comments, up to `# engine only`."""
     text = script.read_text(encoding="utf-8").split(ENGINE_ONLY)[0]
     lines = (line.split("#")[0].strip() for line in text.splitlines())
     return [line for line in lines if line]
 
 
 def ports_of(lines: list[str]) -> list[int]:
-    """Ports that packets come in by or are expected on."""
+    """Returns the ports on which packets are sent or expected."""
     return sorted({int(line.split()[1]) for line in lines if line.split()[0] in ("packet", "expect")})
 
 
@@ -60,7 +60,7 @@ class Bench:
             os.mkfifo(folder / f"p{port}_in.pcap")
         interfaces = [word for port in ports for word in ("-i", f"{port}@p{port}")]
         log = ["--log-file", "switch.log", "--log-flush"]
-        # Of its own, for another simple_switch of this machine has the usual one.
+        # A separate address, because another simple_switch on this machine may use the default one.
         notifications = ["--notifications-addr", f"ipc://{folder}/notifications.ipc"]
         options = ["--use-files", "0", "--thrift-port", str(THRIFT_PORT)]
         command = ["simple_switch", *log, *notifications, *options]
@@ -70,32 +70,32 @@ class Bench:
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
         )
-        # BMv2 opens them in this order, and waits at each until it has read the header.
+        # BMv2 opens the files in this order, and waits for the header of each.
         self.deadline = time.monotonic() + START_TIMEOUT_SECONDS
         self.inputs: dict[int, int] = {}
         for port in ports:
             while port not in self.inputs:
-                with contextlib.suppress(OSError):  # No reader yet.
+                with contextlib.suppress(OSError):  # no reader yet
                     path = folder / f"p{port}_in.pcap"
                     self.inputs[port] = os.open(path, os.O_WRONLY | os.O_NONBLOCK)
                 self.wait()
             os.write(self.inputs[port], PCAP_HEADER)
             if port not in sources:
-                # BMv2 sends nothing on before it has a packet, or the end, of every file.
+                # BMv2 forwards nothing before it has a packet, or the end, of every file.
                 os.close(self.inputs.pop(port))
                 self.inputs[port] = -1
         while socket.socket().connect_ex(("127.0.0.1", THRIFT_PORT)) != 0:
             self.wait()
 
     def wait(self) -> None:
-        """A moment of its start; a mismatch when it does not come to it."""
+        """Waits a moment during the start; raises a Mismatch if the switch has ended or takes too long."""
         if self.switch.poll() is not None or time.monotonic() > self.deadline:
             self.switch.kill()
             raise Mismatch("simple_switch does not start")
         time.sleep(0.02)
 
     def packet(self, port: int, frame: bytes) -> None:
-        """Hand a frame in."""
+        """Sends a frame to the switch."""
         try:
             os.write(self.inputs[port], struct.pack("<IIII", 0, 0, len(frame), len(frame)) + frame)
         except BrokenPipeError as error:
@@ -103,7 +103,7 @@ class Bench:
         time.sleep(SETTLE_SECONDS)
 
     def command(self, line: str) -> str:
-        """What the CLI answers; an error that it prints is a mismatch."""
+        """Returns the CLI's answer; raises a Mismatch if it prints an error."""
         run = subprocess.run(
             [CLI, "--thrift-port", str(THRIFT_PORT)],
             input=line + "\n",
@@ -119,7 +119,7 @@ class Bench:
         return answer
 
     def check(self, what: str, rest: str) -> None:
-        """A `check` statement."""
+        """Executes a `check` statement."""
         if what == "log":
             time.sleep(SETTLE_SECONDS)
             log = (self.folder / "switch.log.txt").read_text(errors="replace")
@@ -133,7 +133,7 @@ class Bench:
             raise Mismatch(f"{what} {name}[{index}] is {numbers}, expected {expected}")
 
     def close(self) -> None:
-        """End input, then the switch."""
+        """Ends the input, then the switch."""
         for stream in self.inputs.values():
             if stream >= 0:
                 os.close(stream)
@@ -143,7 +143,7 @@ class Bench:
 
 
 def sent(path: Path) -> list[str]:
-    """Frames of a capture file in hexadecimal."""
+    """Returns the frames of a capture file in hexadecimal."""
     data, at, frames = path.read_bytes(), 24, []
     while at + 16 <= len(data):
         length = struct.unpack_from("<I", data, at + 8)[0]
@@ -153,7 +153,7 @@ def sent(path: Path) -> list[str]:
 
 
 def is_like(frame: str, pattern: str) -> bool:
-    """Whether a frame is as expected: `*` is any digit, `$` ends it."""
+    """Returns whether a frame matches: `*` is any digit, `$` ends the pattern."""
     whole = pattern.endswith("$")
     digits = pattern.rstrip("$").lower()
     fits = len(frame) == len(digits) if whole else len(frame) >= len(digits)
@@ -161,7 +161,7 @@ def is_like(frame: str, pattern: str) -> bool:
 
 
 def run(script: Path) -> None:
-    """One script."""
+    """Runs one script."""
     lines = statements(script)
     expected: dict[int, list[str]] = {port: [] for port in ports_of(lines)}
     with tempfile.TemporaryDirectory() as scratch:
@@ -192,7 +192,7 @@ def run(script: Path) -> None:
 
 
 def main() -> int:
-    """Exit status 1 when some script differs."""
+    """Runs the scripts. Returns the exit status: 1 if some script differs."""
     known = sorted(path.stem for path in HERE.glob("*.script"))
     parser = argparse.ArgumentParser(description="Run the constructs' scripts on simple_switch.")
     parser.add_argument("construct", nargs="*", metavar="CONSTRUCT", help="all of them by default")

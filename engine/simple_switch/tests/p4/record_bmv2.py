@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Record what BMv2's simple_switch does with probe.json into bmv2_outputs.json, for tests/it/bmv2.rs.
+"""Record the output of BMv2's simple_switch with probe.json in bmv2_outputs.json, for tests/it/bmv2.rs.
 
 Needs `simple_switch` and `simple_switch_CLI` on PATH; BMv2 1.15.5 recorded the committed file. Each request
-runs in a switch of its own. Fields that depend on real time are put to 1 when they are not 0; queue depths
-and waits to 0.
+runs in a new switch. Non-zero fields that depend on real time are replaced with 1; queue depths and waiting
+times are replaced with 0.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ HERE = Path(__file__).resolve().parent
 PORTS = range(8)
 THRIFT_PORT = 29190
 
-# Control plane: tests/it/bmv2.rs makes the same.
+# Control plane: tests/it/bmv2.rs makes the same calls.
 COMMANDS = """
 mc_mgrp_create 3
 mc_node_create 1 4
@@ -35,7 +35,7 @@ mirroring_add 3 6
 def request(
     op: int, count: int = 0, port: int = 1, argument: int = 0, is_checked: int = 0, checksum: int = 0
 ) -> str:
-    """A request packet with 20 bytes of payload, in hexadecimal."""
+    """Returns a request packet with 20 bytes of payload, in hexadecimal."""
     header = struct.pack(">BBHHBBH", op, count, port, argument, 0, is_checked, checksum)
     return (header + bytes(range(20))).hex()
 
@@ -69,13 +69,13 @@ REQUESTS = {
     "empty payload": request(0)[:20],
 }
 
-# Offset and length in the report of what depends on real time.
+# Offset and length in the report of fields that depend on real time.
 TIMES = ((20, 8), (28, 8), (36, 4))
 DEPTHS = ((40, 4), (44, 4), (48, 4))
 
 
 def write_pcap(path: Path, frame: bytes) -> None:
-    """One frame, or none when it is empty."""
+    """Writes one frame, or none if it is empty."""
     data = struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 1)
     if frame:
         data += struct.pack("<IIII", 1, 0, len(frame), len(frame)) + frame
@@ -83,7 +83,7 @@ def write_pcap(path: Path, frame: bytes) -> None:
 
 
 def read_pcap(path: Path) -> list[bytes]:
-    """The frames of a file in the machine's byte order."""
+    """Returns the frames of a file in the machine's byte order."""
     data = path.read_bytes()[24:]
     frames = []
     while data:
@@ -94,7 +94,7 @@ def read_pcap(path: Path) -> list[bytes]:
 
 
 def without_times(frame: bytes) -> str:
-    """The frame in hexadecimal, its real times put to 1 and its depths to 0."""
+    """Returns the frame in hexadecimal, with its real times replaced by 1 and its depths by 0."""
     changed = bytearray(frame)
     for offset, length in TIMES:
         value = 1 if any(changed[offset : offset + length]) else 0
@@ -105,7 +105,7 @@ def without_times(frame: bytes) -> str:
 
 
 def run(frame: bytes) -> list[list[object]]:
-    """What one switch sends for one frame at port 0: [port, frame] by port, in order on each port."""
+    """Returns the output of one switch for one frame at port 0: [port, frame], by port, then in order."""
     with tempfile.TemporaryDirectory() as scratch:
         for port in PORTS:
             write_pcap(Path(scratch) / f"p{port}_in.pcap", frame if port == 0 else b"")
@@ -132,7 +132,7 @@ def run(frame: bytes) -> list[list[object]]:
 
 
 def main() -> None:
-    """Write bmv2_outputs.json beside probe.json."""
+    """Writes bmv2_outputs.json beside probe.json."""
     cases = []
     for name, frame in REQUESTS.items():
         cases.append({"name": name, "request": frame, "outputs": run(bytes.fromhex(frame))})
