@@ -1,4 +1,4 @@
-"""Experiment files for tests: one that is right, to be changed in one place."""
+"""Experiment files for tests: a valid one, for changes in one place."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ TINY = bases(Path(__file__).parent / "expected" / "experiment.yaml")["tiny"]
 
 
 def write(folder: Path, text: str = TINY) -> Path:
-    """Write an experiment file."""
+    """Writes an experiment file."""
     path = folder / "experiment.yaml"
     path.write_text(text, encoding="utf-8")
     return path
@@ -25,5 +25,5 @@ def write(folder: Path, text: str = TINY) -> Path:
 def points(
     folder: Path, text: str = TINY, *, quick: bool = False, versions: Versions = VERSIONS
 ) -> list[Point]:
-    """The points of an experiment given as text."""
+    """Returns the points of an experiment given as text."""
     return expand(files.load(write(folder, text)), versions, quick=quick)

@@ -1,4 +1,4 @@
-"""Rows of experiments made up for tests of what is done with rows. Nothing here was measured."""
+"""Made-up rows of experiments, for tests of the code that processes rows. Nothing here was measured."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _EEE = ("off", "standard", "12us10", "120us100", "1ms1000", "10ms1000", "12us10+
 
 
 def row(experiment: str, seed: int, axes: dict[str, str], **changed: Any) -> dict[str, Any]:
-    """A finished run with a number in every column that the report looks at."""
+    """Returns a finished run with a number in every column that the report reads."""
     draw = random.Random(repr((experiment, seed, sorted(axes.items()))))
     near = lambda value: value * draw.uniform(0.97, 1.03)  # noqa: E731
     buffer = axes.get("buffer", "shallow")
@@ -59,7 +59,7 @@ def row(experiment: str, seed: int, axes: dict[str, str], **changed: Any) -> dic
 
 
 def marking_points() -> Iterator[dict[str, str]]:
-    """The axes of experiment `marking`, whole."""
+    """Yields all combinations of axes in experiment `marking`."""
     for buffer in ("shallow", "deep"):
         yield {"buffer": buffer, "transport": "newreno", "queue": "drop_tail"}
         for transport in ("ecn", "dctcp"):
@@ -76,7 +76,7 @@ def marking_points() -> Iterator[dict[str, str]]:
 
 
 def aqm_points() -> Iterator[dict[str, str]]:
-    """The axes of experiment `aqm`, whole."""
+    """Yields all combinations of axes in experiment `aqm`."""
     fixed = ("red_70_70", "red_25_51", "red_25_75", "red_50_150")
     for buffer in ("shallow", "deep"):
         yield {"buffer": buffer, "transport": "plain", "queue": "drop_tail"}
@@ -86,7 +86,7 @@ def aqm_points() -> Iterator[dict[str, str]]:
 
 
 def eee_points() -> Iterator[dict[str, str]]:
-    """The axes of experiment `eee`, whole."""
+    """Yields all combinations of axes in experiment `eee`."""
     for scenario in _SCENARIOS:
         for buffer in ("shallow", "deep"):
             for window in ("default", "tuned"):
@@ -118,7 +118,7 @@ def eee_points() -> Iterator[dict[str, str]]:
 
 
 def eee_ecn_points() -> Iterator[dict[str, str]]:
-    """The axes of experiment `eee_ecn`, whole."""
+    """Yields all combinations of axes in experiment `eee_ecn`."""
     for buffer in ("shallow", "deep"):
         for control in ("tcp", "red_ecn"):
             for eee in ("off", "standard", "12us10", "120us100", "500us500", "1ms1000"):
@@ -126,7 +126,7 @@ def eee_ecn_points() -> Iterator[dict[str, str]]:
 
 
 def threshold_points() -> Iterator[dict[str, str]]:
-    """The axes of experiment `threshold`, whole."""
+    """Yields all combinations of axes in experiment `threshold`."""
     aqms = ("red_100us", "red_500us", "red_500us_ack_syn", "codel", "codel_ack_syn")
     for buffer in ("shallow", "deep"):
         yield {"buffer": buffer, "transport": "newreno", "queue": "drop_tail"}
@@ -152,5 +152,5 @@ POINTS = {
 
 
 def rows(experiment: str, seeds: Iterable[int] = (1, 2, 3)) -> list[dict[str, Any]]:
-    """A whole experiment."""
+    """Returns the rows of a whole experiment."""
     return [row(experiment, seed, point) for point in POINTS[experiment]() for seed in seeds]

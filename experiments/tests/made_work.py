@@ -1,4 +1,4 @@
-"""What workers do in tests instead of a twin: importable by name, as worker processes need it."""
+"""Functions that workers execute in tests instead of a twin, importable by name for worker processes."""
 
 from __future__ import annotations
 
@@ -21,32 +21,32 @@ def _finished(run: Run) -> Outcome:
 
 
 def _mark(run: Run) -> Path:
-    """A file that says that this run was started."""
+    """Returns the path of a file that marks this run as started."""
     path = Path(os.environ[FOLDER]) / run.id
     path.write_text(str(os.getpid()))
     return path
 
 
 def at_once(run: Run) -> Outcome:
-    """Finishes."""
+    """Finishes at once."""
     return _finished(run)
 
 
 def weighed(run: Run) -> Outcome:
-    """Finishes, and has taken as many seconds as its id begins with."""
+    """Finishes, and reports one second plus the first two hexadecimal digits of its id."""
     took = {"cpu_seconds": 1.0 + int(run.id[:2], 16), "peak_rss_bytes": 250_000_000}
     done = _finished(run)
     return Outcome(done.run_id, done.seed, done.versions, done.commit, {**done.measured, **took})
 
 
 def noted(run: Run) -> Outcome:
-    """Finishes, and leaves a file."""
+    """Finishes, and writes a file."""
     _mark(run)
     return _finished(run)
 
 
 def seed_two_fails(run: Run) -> Outcome:
-    """Fails in words for seed 2."""
+    """Fails with a message for seed 2."""
     if run.seed == 2:
         found = {"status": "failed", "error": "seed 2 is not liked"}
         return Outcome(run.id, run.seed, VERSIONS, Commit("c", False), found)
@@ -54,14 +54,14 @@ def seed_two_fails(run: Run) -> Outcome:
 
 
 def seed_two_is_killed(run: Run) -> Outcome:
-    """Its process is gone for seed 2, as when memory runs out."""
+    """Kills its process for seed 2, as when memory runs out."""
     if run.seed == 2:
         os.kill(os.getpid(), signal.SIGKILL)
     return _finished(run)
 
 
 def slow_after_two(run: Run) -> Outcome:
-    """The first two finish; later ones take a minute."""
+    """Finishes at once for the first two runs; later ones take a minute."""
     folder = Path(os.environ[FOLDER])
     started = len(list(folder.iterdir()))
     _mark(run)

@@ -1,4 +1,4 @@
-"""What stands in the folders of the experiments that ship, by the experiment's name."""
+"""The parts of the experiments that ship, by the experiment's name."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from eeon_experiments.folder import Draw
 
 
 def claims_of(name: str) -> Sequence[Claim]:
-    """Its claims."""
+    """Returns its claims."""
     return folder.claims(shipped.folder() / name)
 
 
 def figures_of(name: str) -> Draw | None:
-    """What draws its figures."""
+    """Returns the function that draws its figures."""
     return folder.figures(shipped.folder() / name)
 
 
 def module_of(name: str, module: str) -> ModuleType:
-    """One of its modules."""
+    """Returns one of its modules."""
     found = folder.module(shipped.folder() / name, module)
     assert found is not None, f"experiments/{name}/{module}.py"
     return found

@@ -1,4 +1,4 @@
-"""C1 to C7 against rows as the paper would have them, and against rows that are not so."""
+"""C1 to C7 with rows that match the paper's claims, and with rows that do not."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def hot_spot(first_seconds: float = 0.45, of_pfc: Callable[[str], Values] = shap
 
 
 def query_us(tcp: str, queue: str, pfc: str) -> float:
-    """As the paper says: PFC helps but QCN/20, Vegas is best, CUBIC worst, RED better than QCN."""
+    """Returns times as in the paper: PFC helps except QCN/20; Vegas is best, CUBIC worst; RED beats QCN."""
     base = {"newreno": 1000.0, "cubic": 1200.0, "vegas": 800.0}[tcp]
     factor = {"drop_tail": 1.0, "red": 0.9, "qcn_20": 3.0, "qcn_66": 1.5}[queue]
     helped = 0.97 if pfc == "headroom" and queue != "qcn_20" else 1.0
@@ -111,7 +111,7 @@ def slower(tcp: str, queue: str, pfc: str, factor: float) -> Callable[[str, str,
         ("C1", hot_spot(of_pfc=lambda pfc: {**shape(pfc), "queue_falls": 2})),
         ("C1", hot_spot(of_pfc=lambda pfc: {**shape(pfc), "tail_dropped_data": 7})),
         ("C1", hot_spot(of_pfc=lambda pfc: {**shape(pfc), "queue_level_share": 0.79})),
-        # 250 MB of payload take 0.2107 s alone: 39 % of the link.
+        # Alone, 250 MB of payload take 0.2107 s, which is 39 % of the link.
         ("C3", hot_spot(first_seconds=0.54)),
         ("C2", queries(slower("cubic", "red", "headroom", 1.1))),
         ("C2", queries(slower("newreno", "qcn_20", "headroom", 0.9))),

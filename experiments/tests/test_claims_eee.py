@@ -1,4 +1,4 @@
-"""Judges of the EEE claims on made-up rows: all as claimed, bent until the claim differs, rows missing."""
+"""Judges of the EEE claims on made-up rows: all as claimed, changed until the claim differs, rows missing."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def row(axes: dict[str, str | None], seed: int, values: Values) -> Row:
 
 
 def eee_points() -> list[tuple[dict[str, str | None], Values]]:
-    """What the paper says, in numbers."""
+    """Returns rows with the paper's numbers."""
     found: list[tuple[dict[str, str | None], Values]] = []
 
     def add(axes: Any, **values: float) -> None:
@@ -197,7 +197,7 @@ def test_rows_without_their_columns_are_not_measured(experiment: str, name: str)
 
 @pytest.mark.parametrize(("experiment", "name"), ALL)
 def test_the_smallest_fabric_alone_can_be_judged(experiment: str, name: str) -> None:
-    """The quick form has no others."""
+    """The quick form has only this fabric."""
     whole = results(experiment)
     few = [one for one in whole.rows if (one.axes.get("scenario") or "_24")[-3:] in ("_24", "son")]
     assert claim_of(experiment, name).judge(Results(few)).outcome == "reproduced"
@@ -206,7 +206,7 @@ def test_the_smallest_fabric_alone_can_be_judged(experiment: str, name: str) -> 
 @pytest.mark.parametrize("quick", [False, True])
 @pytest.mark.parametrize("experiment", list(POINTS))
 def test_the_runs_of_an_experiment_measure_every_claim(experiment: str, quick: bool) -> None:
-    """Whatever the numbers are: no judge asks for a point that neither form has."""
+    """The numbers do not matter: no judge needs a point that neither form has."""
     columns = {name: 1.0 for _, values in POINTS[experiment]() for name in values}
     points = expand(files.load(experiment), Versions("program", "engine"), quick=quick)
     rows = Results([row(one.axes, one.run.seed, columns) for one in points])

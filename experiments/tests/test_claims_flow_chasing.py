@@ -1,4 +1,4 @@
-"""F1 to F4 against rows as the paper would have them, and against rows that are not so."""
+"""F1 to F4 with rows that match the paper's claims, and with rows that do not."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The judges of M1 to M12 and Q1 to Q5 against made-up rows at the points of the experiments' own files."""
+"""The judges of M1 to M12 and Q1 to Q5 with made-up rows at the points of the experiments' own files."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ VERSIONS = Versions("p" * 64, "e" * 64)
 Values = dict[str, Any]
 Change = Callable[[Values], None]
 
-# Rows that the papers would be right with: DropTail is 100 s, 1 Gbit/s, 1000 us (deep 6000 us).
+# Rows that match the papers' claims: DropTail is 100 s, 1 Gbit/s, 1000 us (deep 6000 us).
 RED_RUNTIME = {"red_100us": 1.35, "red_300us": 1.2, "red_500us": 1.1, "red_1ms": 1.05, "red_2ms": 1.0}
 
 
 def as_in_the_papers(axes: dict[str, str | None]) -> Values:
-    """A row of the marking experiment."""
+    """Returns a row of the marking experiment."""
     buffer, transport, queue, protect = (axes.get(key) for key in ("buffer", "transport", "queue", "protect"))
     assert queue is not None
     runtime, throughput, latency = 1.0, 1.0, 1.0
@@ -65,7 +65,7 @@ def as_in_the_papers(axes: dict[str, str | None]) -> Values:
 
 
 def as_in_chapter_5(axes: dict[str, str | None]) -> Values:
-    """A row of the AQM experiment."""
+    """Returns a row of the AQM experiment."""
     buffer, transport, queue = (axes.get(key) for key in ("buffer", "transport", "queue"))
     assert queue is not None and transport is not None
     deep = buffer == "deep"
@@ -102,12 +102,12 @@ CLAIMS = {one.id: (name, one) for name in MAKERS for one in claims_of(name)}
 
 @cache
 def points_of(experiment: str, quick: bool = False) -> list[Point]:
-    """What the experiment's file runs."""
+    """Returns the points in the experiment's file."""
     return expand(files.load(experiment), VERSIONS, quick=quick)
 
 
 def rows_of(experiment: str, quick: bool = False) -> list[Values]:
-    """One made-up row for every point that the experiment's file runs."""
+    """Returns one made-up row for every point in the experiment's file."""
     found = []
     for number, point in enumerate(points_of(experiment, quick)):
         axes = {f"axis_{name}": value for name, value in point.axes.items()}
@@ -121,7 +121,7 @@ def judgment_of(id: str, rows: list[Values]) -> Judgment:
 
 
 def where(column: str, factor: float, **axes: Any) -> Change:
-    """Multiplies a column at the points with these axes."""
+    """Returns a change that multiplies a column at the points with these axes."""
 
     def change(row: Values) -> None:
         if all(row.get(f"axis_{name}") == value for name, value in axes.items()):
@@ -131,7 +131,7 @@ def where(column: str, factor: float, **axes: Any) -> Change:
 
 
 def every_drop(name: str, **axes: Any) -> Change:
-    """All drops are of one class; of none that is known, nothing is dropped."""
+    """Returns a change by which all drops are of one class; for an unknown class, nothing is dropped."""
 
     def change(row: Values) -> None:
         if all(row.get(f"axis_{key}") == value for key, value in axes.items()):
@@ -142,7 +142,7 @@ def every_drop(name: str, **axes: Any) -> Change:
     return change
 
 
-# By claim, what would make it wrong, and a word of the check that must notice.
+# By claim: a change that makes it wrong, and a word of the check that must notice it.
 WRONG: list[tuple[str, Change, str]] = [
     ("M1", where("runtime_seconds", 0.8, protect="ect", buffer="shallow"), "worst runtime with RED"),
     ("M1", where("runtime_seconds", 1.3, protect="ect", buffer="shallow", queue="codel_4"), "with CoDel"),

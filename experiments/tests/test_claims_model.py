@@ -1,4 +1,4 @@
-"""How claims are held against rows."""
+"""Comparisons of claims with rows."""
 
 from __future__ import annotations
 

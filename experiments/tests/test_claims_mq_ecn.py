@@ -1,4 +1,4 @@
-"""MQ1 to MQ3 against rows as the paper would have them, and against rows that are not so."""
+"""MQ1 to MQ3 with rows that match the paper's claims, and with rows that do not."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def test_rows_as_the_paper_has_them_reproduce_its_claim(name: str) -> None:
     ("name", "point", "numbers"),
     [
         ("MQ1", ("against_4", "port_32"), (0.2 / 0.36, 170.0)),  # too much for one flow of five
-        ("MQ1", ("against_16", "port_32"), (0.2 / 0.3, 170.0)),  # more than beside eight
+        ("MQ1", ("against_16", "port_32"), (0.2 / 0.3, 170.0)),  # more than with eight flows
         ("MQ1", ("against_8", "queue_32"), (0.2 / 0.44, 340.0)),
         ("MQ2", ("queues_7", "queue_32"), (1.2, 500.0)),
         ("MQ2", ("queues_7", "port_32"), (1.2, 400.0)),

@@ -1,4 +1,4 @@
-"""A file in the form of the coflow benchmark as a workload whose hosts react."""
+"""A file in the format of the coflow benchmark, as a workload whose hosts react."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from made_experiments import VERSIONS, write
 from control_plane.tests.expected_rows import bases
 
 EXPERIMENT = bases(Path(__file__).parent / "expected" / "workloads.yaml")["traced"]
-# Racks 0 to 4 are h1, h3, h2, h4, h1: dealt over two leaves in turn.
+# Racks 0 to 4 are h1, h3, h2, h4, h1: assigned to the two leaves in turn.
 TRACE = bases(Path(__file__).parent / "expected" / "workloads.yaml")["trace"]
 
 
@@ -32,7 +32,7 @@ def test_a_rack_is_a_host_and_a_reducer_gets_equal_parts_from_its_mappers(tmp_pa
         for name, one in application.sets.items()
     }
     assert found == {
-        # Mapper and reducer of the first are one host: it sends nothing, and the run begins with its arrival.
+        # The first has mapper and reducer on one host: it sends nothing, and the run begins with its arrival.
         "2_8": (
             50 * 10**9,
             [("h1", "h2", 1_500_000), ("h3", "h2", 1_500_000), ("h1", "h4", 1), ("h3", "h4", 1)],
@@ -54,6 +54,6 @@ def test_hosts_carry_the_files_bytes_and_a_row_has_when_each_coflow_ended(tmp_pa
     outcome = run_one(points(tmp_path, made_for=versions())[0].run)
     assert outcome.measured["status"] == "finished", outcome.measured["error"]
     ended = json.loads(str(outcome.measured["coflow_completions_json"]))
-    # Three megabytes into one link of 1 Gbit/s take 24 ms and more, two 16 ms.
+    # Three megabytes over one link of 1 Gbit/s take at least 24 ms, two take 16 ms.
     assert 0.024 < ended["trace/2_8"] < 1
     assert 0.016 < ended["trace/3_9"] < 0.03

@@ -1,4 +1,4 @@
-"""Two values of an axis side by side: which runs are pairs, what is refused, and the interval."""
+"""Comparison of two values of an axis: the pairs of runs, refusals, and the interval."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What makes the counts of a run not add up."""
+"""Counts of a run that do not add up."""
 
 from __future__ import annotations
 

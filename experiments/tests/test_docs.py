@@ -1,5 +1,5 @@
-"""docs/experiments.md and the experiments' README.md: what is made is fresh, the example is legal, links lead
-somewhere."""
+"""docs/experiments.md and the experiments' README.md: generated parts are up to date, the example is valid,
+links have targets."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Closed forms of an EEE link's power against a walk through random arrivals that knows no formula."""
+"""Closed forms of an EEE link's power, compared with a simulation of random arrivals."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ FRAME = 1500
 
 
 def walked(phy: theory.Phy, load: float, timer: float, count: int, frames: int = 200_000) -> float:
-    """Share of full power over random arrivals; a timer of 0 with count 1 is Standard EEE."""
+    """Returns the share of full power over random arrivals; timer 0 with count 1 is Standard EEE."""
     draw = random.Random(7)
     serve = 8 * FRAME / phy.rate_bps
     arrivals, now = [], 0.0

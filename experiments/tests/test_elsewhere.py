@@ -1,4 +1,4 @@
-"""Claims judged again in other registered set-ups: whose rows, under which names, and where that is told."""
+"""Claims judged again in other registered set-ups: the rows, their names, and the pages with the results."""
 
 from __future__ import annotations
 
@@ -235,7 +235,7 @@ def test_an_experiment_that_others_claims_are_judged_on_says_what_came_of_them()
 
 
 def test_the_claims_that_the_published_set_up_has_on_fewer_points_are_known() -> None:
-    """E6 differs by the fabrics of 50 and 80 nodes alone, F2 by the job of 200 GB."""
+    """E6 differs only because of the fabrics with 50 and 80 nodes, F2 only because of the job of 200 GB."""
     from eeon_experiments import folder
 
     results = Path(__file__).parents[2] / "docs" / "results" / "data"
@@ -250,7 +250,7 @@ def test_the_claims_that_the_published_set_up_has_on_fewer_points_are_known() ->
 
 
 def test_of_a_set_up_the_largest_form_with_results_is_shown_first(tmp_path: Path) -> None:
-    # `setup` has a view of `marking`; what its rows do not suffice for is left out.
+    # `setup` has a view of `marking`; claims that its rows cannot decide are left out.
     place = tmp_path / "setup"
     place.mkdir()
     store.write_rows(place / store.ROWS, [], ["fetches"])

@@ -1,4 +1,4 @@
-"""Meanings and refusals of experiments, workloads and searches: each row of `expected/*.yaml`."""
+"""Results and refusals of experiments, workloads and searches: each row of `expected/*.yaml`."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ MODELS = {one.__name__: one for one in (Scheduler, Tcp, Qcn, Dcqcn, Nic, JobMix)
 
 
 def refused(read: Callable[[], object], folder: Path) -> Messages:
-    """Tells every problem for which something is refused, without the folder."""
+    """Returns every problem in a refusal, without the folder."""
     try:
         read()
     except ControlInputError as error:
@@ -51,7 +51,7 @@ def experiment(text: str, folder: Path, quick: bool = False) -> Messages:
 
 
 def application(text: str, folder: Path, key: str) -> object:
-    """Returns what the engine receives for an application under a key."""
+    """Returns the engine's form of an application, under a key."""
     settings, fabric, _ = points(folder, text)[0].run.parts()
     found: object = workload_of(settings, fabric, 1)["applications"][0]
     for part in key.split("."):
@@ -61,7 +61,7 @@ def application(text: str, folder: Path, key: str) -> object:
 
 
 def model(text: str, folder: Path, of: str) -> object:
-    """Returns settings as the engine has them, or tells why they cannot be."""
+    """Returns settings in the engine's form, or the reasons why they are invalid."""
     try:
         made = MODELS[of].model_validate(value(text))
     except ValidationError as error:
@@ -74,7 +74,7 @@ def advice(text: str, folder: Path) -> Messages:
 
 
 def nic(text: str, folder: Path) -> object:
-    """Returns a NIC at 1 Gbit/s as the engine has it, which queues like a port with this profile."""
+    """Returns the engine's form of a NIC at 1 Gbit/s that queues like a port with this profile."""
     return test_nic_queue.of(**{"buffer": "shallow", **value(text)})
 
 
@@ -86,7 +86,7 @@ def job_mix(text: str, folder: Path) -> Messages:
 
 
 def distribution(text: str, folder: Path) -> Messages:
-    """Tells why a file is not a distribution: to its reader, and in an experiment that names it."""
+    """Returns the reasons why a file is not a distribution: from its reader, and from an experiment."""
     (folder / "own.cdf").write_text(text, encoding="utf-8")
     alone = refused(lambda: read_points(folder / "own.cdf"), folder)
     return Messages([*alone, *experiment(FLOWS.replace("websearch", "own.cdf"), folder)])
@@ -102,7 +102,7 @@ def search(text: str, folder: Path) -> Messages:
 
 
 def folder_of_ones_own(text: str, folder: Path, file: str) -> Messages:
-    """Tells what is wrong with a file beside an experiment's."""
+    """Returns the mistakes in a file beside an experiment's."""
     (folder / "experiment.yaml").write_text(EXPERIMENT)
     (folder / file).write_text(text)
     read: dict[str, Callable[[], object]] = {
@@ -115,7 +115,7 @@ def folder_of_ones_own(text: str, folder: Path, file: str) -> Messages:
 
 
 def compared(text: str, folder: Path) -> Messages:
-    # Its module needs scipy.
+    # This module needs scipy.
     from test_compare import runs
 
     there = runs(("l30", "slow", 1, 1.0), ("l30", "fast", 1, 2.0), ("l70", "slow", 2, 1.0))

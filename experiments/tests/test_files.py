@@ -1,4 +1,4 @@
-"""Experiment files: what they become, and how mistakes in them are told."""
+"""Experiment files: their conversion, and reports of mistakes in them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Flows in an experiment's file: what the engine is told, what is read, what is refused, and a run."""
+"""Flows in an experiment's file: the engine's input, flow files, refusals, and a run."""
 
 from __future__ import annotations
 
@@ -217,7 +217,7 @@ def test_an_incast_in_the_background_comes_on_top_of_drawn_flows_and_ends_with_t
     alone = measured(text)
     on_top = measured(text.replace("  time_limit: 100s\n", INCAST))
     assert {**on_top, "flows": 0} == {**alone, "flows": 0}
-    # Three answers at a time, a millisecond and a round's time apart, until the last flow has ended.
+    # Three answers at a time, one millisecond plus a round's duration apart, until the last flow has ended.
     assert on_top["flows"] > alone["flows"] + 3 * 8
 
 

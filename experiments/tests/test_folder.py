@@ -1,4 +1,4 @@
-"""An experiment's folder: what is found in it, wherever it lies, and what a mistake in it says."""
+"""An experiment's folder: its parts, in any place, and messages about mistakes in it."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def drawings(runs):
 
 @pytest.fixture
 def mine(tmp_path: Path) -> Path:
-    """A folder of somebody's own, outside of what ships."""
+    """Returns a user's folder, outside the experiments that ship."""
     own = tmp_path / "somewhere" / "mine"
     own.mkdir(parents=True)
     (own / "experiment.yaml").write_text(EXPERIMENT)

@@ -1,4 +1,4 @@
-"""Mixes of small jobs: the load that was asked for, at random times, in random order."""
+"""Mixes of small jobs: the requested load, at random times, in random order."""
 
 from __future__ import annotations
 

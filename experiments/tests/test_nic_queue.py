@@ -1,4 +1,4 @@
-"""NICs that queue like the switch ports that they face."""
+"""NICs that queue like the switch ports at the other end of their links."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from made_experiments import points
 
 
 def of(**queue: Any) -> dict[str, Any]:
-    """The NIC of a host whose port has this profile."""
+    """Returns the NIC of a host whose port has this profile."""
     roles = {role: {"queue": "fabric"} for role in ("host_facing", "uplink", "spine")}
     known = config.from_value({"profiles": {"queue": {"fabric": queue}}, "roles": roles}, "made")
     leaf = topology.load("leaf-spine-160").port("leaf1:1")
@@ -39,7 +39,7 @@ seeds: [1]
 def test_where_flows_take_turns_a_small_flow_does_not_wait_for_what_a_large_one_has_queued(
     tmp_path: Path,
 ) -> None:
-    # Of these, the small flow alone begins after the warm-up.
+    # Only the small flow starts after the warm-up.
     (tmp_path / "flows.csv").write_text("h1,h3,3MB,0\nh1,h4,20KB,5ms\n", encoding="utf-8")
 
     def slowdown(nic: str) -> float:

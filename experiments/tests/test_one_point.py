@@ -1,4 +1,4 @@
-"""One point of each experiment that ships, simulated again: every number is the published one."""
+"""One point of each experiment that ships, simulated again: every number equals the published one."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ pytestmark = [pytest.mark.slow, pytest.mark.system]
 
 DATA = Path(__file__).resolve().parents[2] / "docs" / "results" / "data"
 NO_RESULTS = {*columns.OF_THE_MACHINE, "events", "settings_json", "error"}
-"""Columns that another machine, another way to the same numbers, or a new option's default changes."""
+"""Columns that depend on the machine, on the way to the same numbers, or on a new option's default."""
 MOVED: dict[str, str] = {}
-"""Experiments whose published numbers are older than a change that moves them, and what moved them. The next
-run of the experiment takes its line away."""
+"""Experiments whose published numbers predate a change that affects them, and this change. The next run of
+the experiment removes its line."""
 
 
 LARGE = {"setup_chasing"}
@@ -27,7 +27,7 @@ LARGE = {"setup_chasing"}
 
 
 def used(axes: Mapping[str, str | None]) -> dict[str, str]:
-    """Returns the axes that have a value: a row that is older than an axis has none of it."""
+    """Returns the axes with a value: a row that is older than an axis has no value of it."""
     return {axis: value for axis, value in axes.items() if value is not None}
 
 
@@ -43,7 +43,7 @@ def test_the_quickest_point_gives_the_published_numbers(name: str) -> None:
     made = run_one(run).measured
     assert made["status"] == "finished", made.get("error")
     numbers = [one.name for one in columns.MEASURED if one.name not in NO_RESULTS]
-    # A column that is younger than the published rows has no value there.
+    # A column that is newer than the published rows has no value there.
     known = [column for column in numbers if row.get(column) is not None]
     changed = {column: (row[column], made.get(column)) for column in known if row[column] != made.get(column)}
     if name in MOVED:

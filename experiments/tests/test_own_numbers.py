@@ -1,4 +1,4 @@
-"""An experiment of one's own, without claims: its numbers in a terminal, as CSV, as JSON and on a page."""
+"""A user's experiment without claims: its numbers in a terminal, as CSV, as JSON and on a page."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from eeon_experiments.sweep import Sweep
 from made_experiments import TINY, VERSIONS, write
 
 QUEUES, TRANSPORTS = ("drop_tail", "mark"), ("newreno", "dctcp")
-# Two seeds of one point; what differs between points and what does not.
+# Two seeds of one point; some columns differ between points, others do not.
 RUNTIMES = {("drop_tail", "newreno"): (10, 14), ("drop_tail", "dctcp"): (9, 9), ("mark", "newreno"): (8, 9)}
 
 
@@ -41,7 +41,7 @@ def rows() -> list[Row]:
 
 @pytest.fixture
 def mine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A file with results where `eeon experiment run` leaves them."""
+    """Returns a file with results in the folder that `eeon experiment run` uses."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "80")
     folder = tmp_path / "out" / "experiments" / "tiny"

@@ -1,4 +1,4 @@
-"""The lines of docs/experiments.md that read rows with pandas, and the extra that brings it."""
+"""The lines of docs/experiments.md that read rows with pandas, and the extra that installs it."""
 
 from __future__ import annotations
 

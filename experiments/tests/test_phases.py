@@ -1,4 +1,4 @@
-"""Phases and QCN in an experiment's file: what the engine is told, what is refused, and runs."""
+"""Phases and QCN in an experiment's file: the engine's input, refusals, and runs."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def test_patterns_say_who_sends_to_whom() -> None:
     assert len(set(sent(pattern="all_to_all"))) == 12
     assert sent(pattern="exchange", distance=1) == [(0, 1), (1, 0), (2, 3), (3, 2)]
     assert sent(pattern="shift", distance=3) == [(0, 3), (1, 0), (2, 1), (3, 2)]
-    # Rows of two: both neighbours along a row are the same one.
+    # In rows of two ranks, both neighbours along a row are the same rank.
     assert sent(pattern="torus", grid=[2, 2])[:4] == [(0, 1), (0, 2), (1, 0), (1, 3)]
     assert sent(pattern="torus", grid=[4])[:4] == [(0, 1), (0, 3), (1, 2), (1, 0)]
     assert sent(pattern="torus", grid=[1, 4]) == sent(pattern="torus", grid=[4])
@@ -55,7 +55,7 @@ def test_ranks_go_on_when_everything_has_arrived(tmp_path: Path) -> None:
     found = run_one(points(tmp_path, PHASES, versions=versions())[0].run).measured
     assert found["status"] == "finished", found["error"]
     assert found["messages_resent"] == 0
-    # 20 KB to one host take 160 us at 1 Gbit/s, the other step computes for 1 ms before 30 KB.
+    # 20 KB to one host take 160 us at 1 Gbit/s; the other step computes for 1 ms before it sends 30 KB.
     assert found["step_p50_us"] > 160
     assert 1_240 < found["step_p99_us"] < 3_000
     assert found["runtime_seconds"] == pytest.approx(6 * found["step_mean_us"] / 1e6, rel=1e-3)

@@ -1,4 +1,4 @@
-"""Scatter and gather in an experiment's file: what the engine is told, what is refused, and a run."""
+"""Scatter and gather in an experiment's file: the engine's input, refusals, and a run."""
 
 from __future__ import annotations
 
@@ -74,6 +74,6 @@ def test_queries_are_answered_beside_background_traffic(tmp_path: Path) -> None:
     found = run_one(points(tmp_path, QUERIES, versions=versions())[0].run).measured
     assert found["status"] == "finished", found["error"]
     assert found["queries_failed"] == 0
-    # 20 KB over links of 1 Gbit/s twice, one after the other.
+    # 20 KB cross links of 1 Gbit/s twice, one after another.
     assert 320 < found["query_p50_us"] <= found["query_p99_us"]
     assert found["rpc_mean_us"] > 0

@@ -1,5 +1,5 @@
 """The quick forms of all experiments that ship: every claim gets a number, and what must hold on any fabric
-holds. Those with claims are run whole, of the others that have hundreds of points a part."""
+holds. Those with claims run whole, large ones without claims in part."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ HOLDS = {
     "eee": ("E2", "E8", "E10"),
     "flow_chasing": ("F4",),
 }
-"""Claims that come out on the small fabrics, too. The others need the papers' sizes, or differ there as well:
-experiments/NAME/findings.yaml."""
+"""Claims that are also reproduced on the small fabrics. The others need the papers' sizes, or differ there as
+well: experiments/NAME/findings.yaml."""
 PART = {
     "setup": ("--only", "buffer=shallow,queue=drop_tail"),
     "setup_eee": ("--only", "scenario=batch_24,buffer=deep,window=tuned,fetches=5"),
@@ -33,7 +33,7 @@ PART = {
     "setup_scale": ("--only", "scenario=batch_24,small_80,fetches=5"),
     "setup_ns2": ("--only", "buffer=shallow,transport=ecn"),
 }
-"""What is run of experiments that judge other experiments' claims, with their first seed."""
+"""The points to run of experiments that judge other experiments' claims, with their first seed."""
 _FIRST_SEED = ("--seeds", "4")
 
 

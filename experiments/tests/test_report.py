@@ -1,4 +1,4 @@
-"""The report's page, figures and data from rows that were made up; nothing in them was measured."""
+"""The report's page, figures and data from made-up rows; nothing in them was measured."""
 
 from __future__ import annotations
 

@@ -57,7 +57,7 @@ CLAIMS = (Claim("J1", "legacy above 5x ideal", "thesis 7.4", "5 to 6", lambda _:
 
 @pytest.fixture
 def folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Path, Path]:
-    """(folder of experiments, folder of results)."""
+    """Returns (folder of experiments, folder of results)."""
     experiments, results = tmp_path / "experiments", tmp_path / "results"
     own = experiments / "eee_ecn"
     own.mkdir(parents=True)
@@ -68,13 +68,13 @@ def folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Path, Path
     shutil.copy(shipped.folder() / "eee_ecn" / "figures.py", own)
     (own / "findings.yaml").write_text("J1: {reason: Ports are idle., evidence: busy 4 %}\n")
     monkeypatch.setattr(shipped, "_PLACES", (experiments,))
-    # A name is that of a folder here first, and there is one of this name where the experiments are.
+    # A name means a folder here first, and the experiments' folder has one with this name.
     monkeypatch.chdir(tmp_path)
     return experiments, results
 
 
 def keep(results: Path, made: list[dict[str, Any]]) -> None:
-    """Put rows into a store as a run of the experiment does."""
+    """Writes rows into a store, as a run of the experiment does."""
     folder = results / "eee_ecn"
     folder.mkdir(parents=True)
     store.write_rows(folder / store.ROWS, [Row(row) for row in made], ["buffer", "control", "eee"])

@@ -1,4 +1,4 @@
-"""Columns of results that are asked for by name."""
+"""Columns of results that are requested by name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""docs/results: its pages are what their data, judges and findings give today; nothing else is kept."""
+"""docs/results: its pages match their data, judges and findings; it has no other files."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ PICTURES = {".svg", ".png", ".jpg", ".gif"}
 
 @dataclass(frozen=True)
 class Page:
-    """Pages that are committed together, and what they are made from."""
+    """Pages that are committed together, and their sources."""
 
     folder: Path
     families: list[Family]
 
     @property
     def text(self) -> str:
-        """What stands in the first of them."""
+        """Returns the text of the first page."""
         return (self.folder / output.PAGE).read_text(encoding="utf-8")
 
     @property
     def command(self) -> str:
-        """The command that it says makes it."""
+        """Returns the command in it that rebuilds it."""
         [found] = re.findall(r"^    (eeon experiment report .*--results .*)$", self.text, re.MULTILINE)
         return found
 
@@ -47,7 +47,7 @@ def page() -> Page:
 
 
 def test_pages_are_what_their_data_give_and_there_are_no_others(page: Page) -> None:
-    # Who draws it again may have other versions of what draws.
+    # A rebuild may use other versions of the drawing packages.
     def without_versions(text: str) -> str:
         return re.sub(r"^\* Drawn with [^*]*", "", text, flags=re.MULTILINE)
 
@@ -59,7 +59,7 @@ def test_pages_are_what_their_data_give_and_there_are_no_others(page: Page) -> N
 
 
 def test_the_first_page_prints_on_five_sheets(page: Page) -> None:
-    # 60 lines of 100 characters a sheet; a table is taken as if it were text, a link as its words.
+    # 60 lines of 100 characters per sheet; a table counts as text, a link as its words.
     words = re.sub(r"\]\([^)]*\)", "]", page.text)
     lines = sum(max(1, -(-len(line) // 100)) for line in words.splitlines())
     assert lines <= 5 * 60
@@ -95,13 +95,13 @@ def test_the_data_that_a_page_names_are_there(page: Page) -> None:
         folder = page.folder / named.replace("NAME", family.name)
         assert folder.resolve() == family.results.resolve()
         there = [(folder / name).is_file() for name in ("rows.csv.xz", "manifest.json")]
-        # An experiment that is registered and not run yet has a page, and no data.
+        # An experiment that is registered but was not run has a page, but no data.
         assert all(there) if family.rows else not any(there)
 
 
 @pytest.mark.system
 def test_every_commit_that_made_published_rows_can_be_checked_out() -> None:
-    """A recipe is one that others can follow: its commit is in this history, without changes beside it."""
+    """A reader can follow the recipe: its commit is in this history, and had no uncommitted changes."""
     git = ["git", "-C", str(ROOT)]
     shallow = subprocess.run([*git, "rev-parse", "--is-shallow-repository"], capture_output=True, text=True)
     if shallow.stdout.strip() != "false":
@@ -147,7 +147,7 @@ def test_every_picture_that_a_page_shows_is_there_and_every_picture_is_shown() -
 
 
 def test_every_experiment_that_was_run_shows_its_numbers(page: Page) -> None:
-    """A page without a figure has no number of its runs."""
+    """A page without figures has no numbers from its runs."""
     without = [
         family.name
         for family in page.families
@@ -157,7 +157,7 @@ def test_every_experiment_that_was_run_shows_its_numbers(page: Page) -> None:
 
 
 def test_letters_of_figures_can_be_read_on_a_phone() -> None:
-    """A picture as wide as a phone of 390 pixels has no letters smaller than 7.5 of them."""
+    """In a picture as wide as a phone of 390 pixels, letters are at least 7.5 pixels high."""
     small = {}
     for path in sorted(RESULTS.rglob("*.svg")):
         text = path.read_text(encoding="utf-8")

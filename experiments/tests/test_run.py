@@ -50,7 +50,7 @@ def test_a_job_has_shares_and_moves_its_bytes(tmp_path: Path) -> None:
     assert found["map_share"] + found["shuffle_share"] + found["reduce_share"] == pytest.approx(1)
     assert found["runtime_seconds"] == found["job_runtime_mean_seconds"] == found["virtual_seconds"]
     assert json.loads(found["job_runtimes_json"]) == {"mapreduce/sort": found["runtime_seconds"]}
-    # 8 maps on 4 hosts, 4 reducers: at least a fetch for each pair of hosts that differ.
+    # 8 maps on 4 hosts, 4 reducers: at least one fetch for each pair of different hosts.
     assert found["flows"] >= 12
     assert found["marked_data"] == found["mark_reductions"] == 0
     assert 0 < found["goodput_per_node_runtime_bps"] <= found["throughput_per_node_bps"] < 1e9
@@ -81,7 +81,7 @@ seeds: [1]
 def test_what_hosts_take_for_a_segment_is_in_each_way_of_a_transfer(tmp_path: Path) -> None:
     bare = numbers(tmp_path, TRANSFER)["fct_mean_seconds"]
     slow = TRANSFER.replace("  time_limit", "  host: {tx_delay: 2us, rx_delay: 5us}\n  time_limit")
-    # SYN, SYN-ACK, data: the ACK of the handshake leaves with the data.
+    # SYN, SYN-ACK, data: the handshake's ACK is sent with the data.
     assert numbers(tmp_path, slow)["fct_mean_seconds"] - bare == pytest.approx(3 * 7e-6, abs=1e-9)
 
 

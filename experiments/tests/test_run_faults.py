@@ -1,4 +1,4 @@
-"""Links that fail in an experiment: what the engine is told, and what a run says of them."""
+"""Failing links in an experiment: the engine's input, and a run's report of them."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """A run is longer than ten of its longest timer, or the page of its experiment says so.
 
-A shorter run sees a timer's first cycles or none, so that its numbers may be about how it begins.
+A shorter run has only a timer's first cycles, or none, so that its numbers may show only its start.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ DATA = Path(__file__).resolve().parents[2] / "docs" / "results" / "data"
 TIMERS_OF_A_RUN = 10
 
 TIMERS = {"timer", "alpha_timer", "min_rto"}
-"""Settings that a run has to outlast: cycles of reaction points, delayed ACKs, the least time-out. Holds of
+"""Settings that a run must outlast: cycles of reaction points, delayed ACKs, the minimum timeout. Holds of
 coalescing are in the names of EEE's settings."""
 NO_TIMERS = {
     *("delay", "tx_delay", "rx_delay", "link_delay", "target", "target_delay", "interval", "stall"),
@@ -29,13 +29,13 @@ NO_TIMERS = {
     *("mean_interval", "heartbeat", "compute", "arrivals", "duration", "warm_up", "cool_down", "time_limit"),
     "start_jitter",
 }
-"""Times that nothing waits for again and again, or that are the workload's own or a handshake's."""
+"""Times that do not recur, or that belong to the workload or to a handshake."""
 _HOLD = re.compile(r"(\d+[um]s)\d+(?:\+|_10g)?")
 _TIME = re.compile(r"\d+(?:\.\d+)?(?:ns|us|ms|s)")
 
 
 def times(settings: object, key: str = "") -> Iterator[tuple[str, str]]:
-    """Yields key and time of every setting that is one, a hold's under the key `eee`."""
+    """Yields key and time of every setting that is a time; a hold has the key `eee`."""
     if isinstance(settings, dict):
         for name, value in settings.items():
             yield from times(value, name)
@@ -49,7 +49,7 @@ def times(settings: object, key: str = "") -> Iterator[tuple[str, str]]:
 
 
 def longest_timer(settings: object, timeouts: int) -> str | None:
-    """Returns the longest timer of a run; the least time-out is one where a time-out came."""
+    """Returns the longest timer of a run; the minimum timeout counts if there were timeouts."""
     timers = [
         time
         for key, time in times(settings)

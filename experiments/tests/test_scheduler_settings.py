@@ -1,4 +1,4 @@
-"""A scheduler of flows in an experiment's file: what the engine is told, and what is refused."""
+"""A scheduler of flows in an experiment's file: the engine's input, and refusals."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""The registered set-ups: their points are those of the experiments whose judges read them, and no seed of
-theirs was seen before they were registered."""
+"""The registered set-ups: their points are those of the experiments whose judges read them, and none of their
+seeds was used before their registration."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from eeon_experiments import files
 
 NAMES_IN_AQM = {"drops": "newreno"}
 LATER = {"setup_reaction": ("length",), "setup_held": ("load",)}
-"""By experiment, axes of points that were registered later, with seeds of their own."""
+"""By experiment: axes of points that were registered later, with separate seeds."""
 
 
 @pytest.mark.parametrize(
@@ -102,7 +102,7 @@ def test_what_is_varied_is_varied_around_the_base_of_the_judged_experiment(name:
     for key in mine.keys() & theirs.keys() - {"config", "workload", "tcp"}:
         assert mine[key] == theirs[key], key
     if judged != "eee_ecn":
-        # An experiment says it only where transfers begin at the same instant.
+        # An experiment only sets it if transfers begin at the same instant.
         assert mine.keys() - {"start_jitter"} == theirs.keys() - {"start_jitter"}
         assert all(mine[key] == theirs[key] for key in mine.keys() & theirs.keys())
 

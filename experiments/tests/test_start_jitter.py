@@ -1,4 +1,4 @@
-"""Starts that the seed spreads, so that equal flows do not stay in step."""
+"""Start times spread by the seed, so that equal flows do not stay in step."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from eeon_experiments.fabric import workload_of
 from made_experiments import VERSIONS, points, write
 
 FRAME_PS = 1538 * 8 * 1000
-"""1514 bytes and 24 of overhead at 1 Gbit/s."""
+"""The transmit time of 1514 bytes and 24 of overhead at 1 Gbit/s."""
 PUBLISHED_WITH_JITTER = {"mq_ecn", "rtt"}
 INCAST = """\
 name: incast
@@ -66,7 +66,7 @@ def test_seeds_differ_by_their_starts_alone(tmp_path: Path) -> None:
 
     def runs(setting: str) -> list[dict[str, object]]:
         text = INCAST.replace("  time_limit", f"{setting}  time_limit")
-        # Without the application that draws anyway.
+        # Without the application that draws its start times in any case.
         path = write(
             tmp_path, "".join(line for line in text.splitlines(keepends=True) if "apart:" not in line)
         )

@@ -1,4 +1,4 @@
-"""Results on disk: kept one by one, collected as rows, never mixed."""
+"""Results on disk: stored one by one, collected as rows, never mixed."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ def test_results_of_other_table_entries_are_missing_again_and_named(tmp_path: Pa
     for point, one in zip(found, entries, strict=False):
         results.write(outcome(point, entries_digest=one))
     rows = results.collect(found, VERSIONS)
-    # What was published before entries were kept has none.
+    # Rows published before entries were recorded have none.
     assert [row["run_id"] for row in rows.rows] == [found[0].run.id, found[2].run.id]
     assert rows.refused == ["1 results of other table entries than the controller plans now"]
     state = Sweep(files.load(write(tmp_path)), tmp_path / "results", VERSIONS).state()
@@ -125,7 +125,7 @@ def test_the_controllers_plan_decides_the_digest_of_entries_and_not_the_id(
 
 
 def published(folder: Path, found: list[Point]) -> Path:
-    """A folder of results without the files of its runs, as results are committed."""
+    """Returns a folder of results without the files of its runs, like committed results."""
     kept(folder, found).collect(found, VERSIONS)
     for path in (folder / "results" / store.RUNS).iterdir():
         path.unlink()

@@ -28,7 +28,7 @@ DEADLINE_SECONDS = 60.0
 
 @pytest.fixture(autouse=True)
 def known_versions(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
-    """Worker processes find the tests' modules, and need no engine."""
+    """Makes worker processes find the tests' modules and need no engine."""
     monkeypatch.setenv("PYTHONPATH", str(HERE))
     started = tmp_path / "started"
     started.mkdir()
@@ -98,7 +98,7 @@ def test_what_is_left_takes_what_the_same_points_took_with_other_seeds(tmp_path:
     seed_one = sweep(tmp_path, Selection(seeds=[1]))
     seed_one.run(count=2, work=made_work.weighed)
     assert (left := sweep(tmp_path).estimate()) is not None
-    # Each of the four points took its own time with seed 1, and takes it again with seed 2.
+    # Each of the four points took a different time with seed 1, and is expected to take it with seed 2.
     rows = store.load(tmp_path / "results").finished
     assert left.cpu_seconds == pytest.approx(sum(row.number("cpu_seconds") or 0 for row in rows))
     assert (left.rows, left.peak_rss_bytes) == (4, 250_000_000)
@@ -126,7 +126,7 @@ def test_a_worker_that_is_killed_takes_only_its_own_run_with_it(tmp_path: Path) 
 
 
 def _sweep_in_a_process(tmp_path: Path) -> subprocess.Popen[bytes]:
-    """A sweep that hangs once two runs are finished, in a process group of its own."""
+    """Starts a sweep that hangs once two runs have finished, in a separate process group."""
     write(tmp_path)
     code = (
         "import made_work\n"

@@ -1,4 +1,4 @@
-"""TCP's settings in users' units, and as the engine reads them."""
+"""TCP's settings in users' units, and in the engine's form."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`eeon tune` without a twin: files, knobs, the search on made landscapes, and what the answer says."""
+"""`eeon tune` without a twin: files, knobs, the search on made-up landscapes, and the answer's sentences."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ TWO_KNOBS = FILE.replace(
 )
 
 Landscape = Callable[[Run, float, float], dict[str, float]]
-"""From a run, the threshold of its leaves in bytes (0 for none) and their buffer to columns."""
+"""From a run, its leaves' threshold in bytes (0 for none) and their buffer to columns."""
 
 
 def write(folder: Path, text: str = FILE) -> Path:
@@ -45,7 +45,7 @@ def write(folder: Path, text: str = FILE) -> Path:
 
 
 def made(landscape: Landscape, asked: list[str] | None = None):
-    """What runs in place of twins."""
+    """Returns a replacement for runs of twins."""
 
     def work(runs: Iterable[Run]) -> Generator[Outcome, None, None]:
         for run in runs:
@@ -68,7 +68,7 @@ def made(landscape: Landscape, asked: list[str] | None = None):
 
 
 def valley(run: Run, threshold: float, buffer: float) -> dict[str, float]:
-    """Best at 30 KB, 10 without a threshold; seeds differ by a hundredth, which all settings share."""
+    """Returns columns that are best at 30 KB, 10 without a threshold; seeds add up to 6 % to all of them."""
     off = abs(math.log(threshold / 30e3)) if threshold else 6.0
     return {"runtime_seconds": (4 + off) * (1 + run.seed % 7 / 100)}
 
@@ -83,7 +83,7 @@ def tuned(folder: Path, text: str, landscape: Landscape, asked: list[str] | None
 
 
 def refusal(folder: Path, text: str) -> str:
-    """What is said before the first run."""
+    """Returns the error before the first run."""
     asked: list[str] = []
     with pytest.raises((InputError, ToolsError)) as error:
         tuned(folder, text, valley, asked)
@@ -102,7 +102,7 @@ def test_the_best_of_a_valley_is_found_and_confirmed_and_written_as_a_configurat
     answer = tuned(tmp_path, FILE, valley)
     assert answer.recommended == answer.best.name
     threshold = str(answer.best.setting["threshold"])
-    assert threshold == "28.1KB"  # of the twelve the nearest to 30 KB as multiples go
+    assert threshold == "28.1KB"  # the nearest of the twelve values to 30 KB by ratio
     read = configs.from_text(words.configuration(answer))
     aqm = read.profiles.queue["fabric"].aqm
     assert isinstance(aqm, MarkThreshold) and str(aqm.threshold) == threshold
@@ -180,7 +180,7 @@ def test_the_budget_counts_every_run_of_the_search(tmp_path: Path) -> None:
 
 def test_minutes_of_processor_time_end_a_search(tmp_path: Path) -> None:
     answer = tuned(tmp_path, TWO_KNOBS.replace("{runs: 30}", "{minutes: 0.1}"), valley)
-    assert answer.search_runs == 9  # the baseline, and rounds of four until six seconds are over
+    assert answer.search_runs == 9  # the baseline, and rounds of four until six seconds are used
 
 
 def test_settings_far_behind_are_dropped_after_their_first_seed(tmp_path: Path) -> None:
@@ -197,7 +197,7 @@ def test_settings_far_behind_in_the_small_form_are_never_run_whole(tmp_path: Pat
     def noted(run: Run, threshold: float, buffer: float) -> dict[str, float]:
         is_small = "77KB" in json.dumps(run.settings)
         ran[is_small].append(run.id)
-        # Twice as fast, and as good: what is compared is of one form.
+        # Twice as fast, and as good: only runs of the same form are compared.
         found = valley(run, threshold, buffer)
         return {
             "runtime_seconds": found["runtime_seconds"] / (1 + is_small),
@@ -209,7 +209,7 @@ def test_settings_far_behind_in_the_small_form_are_never_run_whole(tmp_path: Pat
     answer = tuned(tmp_path, text, noted)
     assert answer.dropped > 0
     assert answer.search_runs <= 30
-    # The baseline and what was not dropped.
+    # The baseline and the settings that were not dropped.
     assert len(ran[True]) == 1 + answer.dropped + len(answer.tried)
     assert len(set(ran[False])) == answer.runs
     assert "dropped after their small form" in words.cost(answer)
@@ -256,7 +256,7 @@ def test_workloads_count_by_their_weights(tmp_path: Path) -> None:
     text = FILE + f"workloads: {{few: {{}}, many: {{workload: {many}}}}}\n"
     few = tuned(tmp_path, text + "weights: {few: 3}\n", two)
     assert few.best.setting["threshold"] == "1.5KB"
-    # What the compromise costs: 2.0 where the baseline has 2.0, and 1.0 could be had.
+    # The cost of the compromise: 2.0, as with the baseline, although 1.0 is possible.
     assert few.alone()["many"].setting["threshold"] == "150KB"
     said = "many alone would have threshold 150KB: 50 % better there in the search."
     assert said in words.sentences(few)
@@ -320,12 +320,12 @@ def test_a_knob_that_matters_only_beside_some_values_of_others_is_no_mistake(tmp
         f"  {name}: {{path: profiles.queue.fabric.aqm.{name}, from: 3KB, to: {to}, steps: 3}}\n"
         for name, to in (("min", "150KB"), ("max", "250KB"))
     )
-    # Between equal thresholds a probability has no room, as beside the first values of both.
+    # A probability has no room between equal thresholds, for example with the first values of both.
     paths += "  share: {path: profiles.queue.fabric.aqm.max_probability, choices: [1%, 100%]}\n"
     text = text[: text.index("  threshold")] + paths + text[text.index("objectives") :]
     answer = tuned(tmp_path, text, lambda run, threshold, buffer: {"runtime_seconds": 1.0})
     assert answer.tune.space.size() == 18
-    # min 76.5KB or 150KB above max 3KB, and 150KB above 127KB: refused by the configuration's own checks.
+    # min 76.5KB or 150KB above max 3KB, and 150KB above 127KB: the configuration's own checks refuse them.
     assert answer.impossible == 6
     assert len(answer.tried) == 12 and answer.is_whole_grid
 

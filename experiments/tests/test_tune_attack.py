@@ -147,7 +147,7 @@ def test_three_quarters_of_the_headroom_are_found_out_and_all_of_it_holds(tmp_pa
     done = CliRunner().invoke(main, ["tune", "attack", str(EXAMPLE), "-o", str(output), "--json"])
     assert done.exit_code == 2, done.output
     found = json.loads(done.stdout)
-    # Two senders at least must meet at a port.
+    # At least two senders must meet at a port.
     assert found["least"] and 2 <= len(found["flows"]) <= 4
     assert (output / "attack.pcapng").is_file() and (output / "attack.html").is_file()
     [point] = expand(files.load(output), versions())

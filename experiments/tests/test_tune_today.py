@@ -1,4 +1,4 @@
-"""`eeon tune --from-targets`: what switches hold as a configuration again, and the load that they count."""
+"""`eeon tune --from-targets`: the switches' state as a configuration, and the load from their counters."""
 
 from __future__ import annotations
 
@@ -47,12 +47,12 @@ held_back: [101, 102, 103]
 
 
 def held(config: configs.FabricConfig) -> dict[str, tuple[object, ...]]:
-    """What switches hold that have this configuration."""
+    """Returns the state of switches with this configuration."""
     return with_defaults(intended(FABRIC, config, TICK), programs.load().schema())
 
 
 def counted(sent: Mapping[str, int], at_seconds: float) -> FabricObservation:
-    """A reading: bytes that each host has sent."""
+    """Returns a reading with the bytes that each host has sent."""
     switches = {}
     for name in FABRIC.switches:
         received = tuple(
@@ -154,7 +154,7 @@ def test_counters_that_stand_still_are_said_to() -> None:
 
 
 def prometheus(folder: Path, values: Mapping[str, list[int]]) -> Path:
-    """An answer to query_range with these samples of each host's port, a second apart."""
+    """Returns an answer to query_range with these samples of each host's port, one second apart."""
     result = [
         {
             "metric": {
@@ -227,7 +227,7 @@ def test_a_workload_without_a_load_cannot_take_the_measured_one(tmp_path: Path) 
 
 @contextlib.contextmanager
 def switches(*names: str) -> Iterator[dict[str, str]]:
-    """Engine switches with this configuration: address by name."""
+    """Runs engine switches with this configuration, and yields their addresses by name."""
     with serving(FABRIC) as (_, found):
         fabric.apply_sync(FABRIC, configs.load(*names), found, int(TICK))
         yield found

@@ -1,4 +1,4 @@
-"""`eeon tune` on twins: optima that theory or a whole grid knows."""
+"""`eeon tune` on twins: optima known from theory or from a whole grid."""
 
 from __future__ import annotations
 
@@ -138,8 +138,8 @@ def answered(folder: Path, text: str) -> Answer:
 def test_the_least_threshold_that_keeps_long_flows_at_their_rate_is_where_theory_has_it(
     tmp_path: Path,
 ) -> None:
-    # The band, written before any run: from C x RTT / 7, the theory's least (Alizadeh et al. 2010), to the
-    # 15 frames for bursts above it that are in use, with one step of the knob's values to either side.
+    # The band, fixed before any run: from C x RTT / 7, the theoretical minimum (Alizadeh et al. 2010), to 15
+    # frames more for bursts, as used in practice, with one step of the knob's values on either side.
     rate, rtt = DataRate.parse("10Gbps"), Duration.parse("400us")
     least = int(rate) * int(rtt) / 7 / 8 / 10**12
     step = (150 / 1.5) ** (1 / 13)
@@ -148,19 +148,19 @@ def test_the_least_threshold_that_keeps_long_flows_at_their_rate_is_where_theory
     assert answer.recommended == answer.best.name
     found = int(Bytes.parse(answer.best.setting["threshold"]))
     assert low <= found <= high, f"{found} is not from {low:.0f} to {high:.0f}"
-    # One frame costs far more than the limit allows, which the search finds by itself.
+    # A single frame costs far more than the limit allows; the search must find this by itself.
     of_one_frame = next(one for one in answer.tried if one.setting["threshold"] == "1.5KB")
     assert of_one_frame.broken
     assert answer.scanned[0].losses[0] == math.inf
 
 
 def held_latency_us(hold_seconds: float) -> float:
-    """Mean time from the NIC to the last bit of Poisson frames at a tenth of 10 Gbps behind a link that wakes
-    `hold_seconds` after the first frame.
+    """Returns the mean time from the NIC to the last bit of Poisson frames at a tenth of 10 Gbps, on a link
+    that wakes `hold_seconds` after the first frame.
 
-    The queue of M/D/1 with a server that begins when Q = 1 + Poisson frames are there has
-    E[Q(Q-1)] / (2 E[Q]) frames more than M/D/1 in the mean (Fuhrmann and Cooper 1985), each of them waits
-    that many times the time between frames.
+    On average, an M/D/1 queue whose server starts when Q = 1 + Poisson frames are present has E[Q(Q-1)] / (2
+    E[Q]) more frames than M/D/1 (Fuhrmann and Cooper 1985). Each frame waits longer by that number times the
+    time between frames.
     """
     service, wake = 1500 * 8 / 10e9, 4.48e-6
     rate, load = 0.1 / service, 0.1
@@ -175,16 +175,16 @@ def held_latency_us(hold_seconds: float) -> float:
 def test_the_longest_hold_that_a_limit_of_latency_allows_is_where_its_closed_form_has_it(
     tmp_path: Path,
 ) -> None:
-    # Written before any run: a longer hold always saves more, so that the limit decides. Between the seventh
-    # and the eighth of twelve values; one to either side for what frames do that come while the link goes to
-    # sleep, and for 4,000 frames a seed.
+    # Fixed before any run: a longer hold always saves more, so that the limit decides. The limit is between
+    # the seventh and the eighth of twelve values; one more on either side allows for frames that arrive while
+    # the link goes to sleep, and for only 4,000 frames per seed.
     holds = [float(Duration.parse(one)) / 1e12 for one in knobs.values("10us", "1ms", 12, log=True)]
     limit = math.sqrt(held_latency_us(holds[6]) * held_latency_us(holds[7]))
     answer = answered(tmp_path, POISSON.replace("LIMIT", f"{limit:.1f}"))
     assert answer.recommended == answer.best.name
     found = float(Duration.parse(answer.best.setting["hold"])) / 1e12
     assert holds[5] <= found <= holds[7]
-    # Every longer one is beyond the limit.
+    # Every longer hold exceeds the limit.
     longest = max(answer.tried, key=lambda one: Duration.parse(one.setting["hold"]))
     assert longest.broken
 
@@ -193,7 +193,7 @@ def test_the_longest_hold_that_a_limit_of_latency_allows_is_where_its_closed_for
 def test_red_under_an_incast_is_best_where_it_spares_syns_and_acks(tmp_path: Path) -> None:
     answer = answered(tmp_path, INCAST)
     assert answer.recommended == answer.best.name
-    # SYNs of ECN's handshake have ECE, too; what is dropped otherwise costs whole time-outs.
+    # SYNs of ECN's handshake also have ECE; dropping other packets costs whole timeouts.
     assert answer.best.setting["protect"] in ("ece", "ack_syn")
     assert answer.of(answer.best.name).against.low > 0.5
     [protect] = answer.scanned
@@ -232,7 +232,7 @@ def test_a_search_of_64_runs_comes_within_3_percent_of_the_best_of_the_whole_gri
     answer = answered(tmp_path, text)
     assert answer.search_runs == 64
     searched = min(math.fsum(one.losses) / 3 for one in answer.tried)
-    # The grid, with the same baseline and seed: losses are of one scale.
+    # The grid has the same baseline and seed, so that its losses have the same scale.
     whole = answered(tmp_path, text.replace("runs: 64", "runs: 193"))
     assert whole.is_whole_grid and len(whole.tried) == 192
     best = min(math.fsum(one.losses) / 3 for one in whole.tried)

@@ -1,4 +1,4 @@
-"""`make validate` without ns-3: lists, slowdowns, bands and tables of made runs, and the page."""
+"""`make validate` without ns-3: lists, slowdowns, bands and tables of made-up runs, and the page."""
 
 from __future__ import annotations
 
