@@ -1,10 +1,10 @@
-"""What one client may do at a switch, tried in a process of its own. For `test_security_page.py`.
+"""Tries each operation that a client may be allowed at a switch. A program for `test_security_page.py`.
 
     python access_probe.py '{"grpc": ADDRESS, "thrift": ADDRESS, "tls": [CA, CERTIFICATE, KEY], "role": NAME,
                              "as_nobody": BOOL}'
 
-Prints a JSON object: for each thing that a client may try, whether it may. `tls` may lack certificate and
-key, or be missing; `role` is the P4Runtime role that it names.
+Prints a JSON object: for each operation, whether it is allowed. `tls` may lack certificate and key, or be
+missing; `role` is the client's P4Runtime role.
 """
 
 import json
@@ -26,7 +26,7 @@ PROGRAM = "resources"
 
 
 def may(deed: Callable[[], object]) -> bool:
-    """Whether it works. Being kept out and being refused are the same here."""
+    """Returns whether it succeeds. A client that cannot connect and one that is refused count the same."""
     try:
         deed()
     except (Failed, OSError, TTransportException, TException):
@@ -35,7 +35,7 @@ def may(deed: Callable[[], object]) -> bool:
 
 
 def pushed(client: Client, action: int) -> None:
-    """SetForwardingPipelineConfig."""
+    """Calls SetForwardingPipelineConfig."""
     config = p4r.ForwardingPipelineConfig(p4info=p4info(PROGRAM), p4_device_config=program_json(PROGRAM))
     client.push(action, config)
 
@@ -50,7 +50,7 @@ def written(client: Client) -> None:
 
 
 def ports_read(address: str, credentials: grpc.ChannelCredentials | None) -> None:
-    """A subscription up to its first answers. A switch without ports has none for Get."""
+    """Subscribes up to the first values. A switch without ports has none for Get."""
     client = GnmiClient(address, credentials)
     try:
         until_sync(client.subscribe(request(subscription("interfaces"))))
@@ -69,7 +69,7 @@ def thrift_written(address: str) -> None:
 
 
 def main() -> None:
-    """Tries everything."""
+    """Tries all operations."""
     asked = json.loads(sys.argv[1])
     credentials = None
     if "tls" in asked:
@@ -93,7 +93,7 @@ def main() -> None:
         client.arbitrate()
         pushed(client, p4r.SetForwardingPipelineConfigRequest.VERIFY_AND_COMMIT)
     print(json.dumps(result), flush=True)
-    # Neither a stream nor a channel is waited for.
+    # Does not wait for streams and channels.
     os._exit(0)
 
 

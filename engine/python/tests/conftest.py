@@ -1,4 +1,4 @@
-"""A switch that runs the program `everything`, served over P4Runtime on loopback, and its primary client."""
+"""A switch that runs the program `everything`, with a P4Runtime server on loopback, and a client."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -49,7 +49,7 @@ def server(switch: Switch) -> Iterator[Server]:
 
 @pytest.fixture
 def client(server: Server) -> Iterator[Client]:
-    """The primary client."""
+    """Connects the primary client."""
     with primary(server.address) as client:
         yield client
 
@@ -61,7 +61,7 @@ def resource_names() -> Names:
 
 @pytest.fixture
 def resource_switch() -> Switch:
-    """A switch that runs the program `resources`."""
+    """Returns a switch that runs the program `resources`."""
     return Switch(Program(program_json("resources")))
 
 
@@ -73,28 +73,28 @@ def resource_server(resource_switch: Switch) -> Iterator[Server]:
 
 @pytest.fixture
 def resources(resource_server: Server) -> Iterator[Client]:
-    """The primary client of that switch."""
+    """Connects the primary client of this switch."""
     with primary(resource_server.address) as client:
         yield client
 
 
 @pytest.fixture
 def thrift(switch: Switch) -> Iterator[ThriftClient]:
-    """A Thrift client of the first switch."""
+    """Connects a Thrift client to the first switch."""
     with serve_thrift(switch, "127.0.0.1:0") as server, ThriftClient(server.address) as client:
         yield client
 
 
 @pytest.fixture
 def resource_thrift(resource_switch: Switch) -> Iterator[ThriftClient]:
-    """A Thrift client of the second."""
+    """Connects a Thrift client to the second switch."""
     with serve_thrift(resource_switch, "127.0.0.1:0") as server, ThriftClient(server.address) as client:
         yield client
 
 
 @pytest.fixture(scope="module")
 def fabric_program() -> Program:
-    """The project's own program."""
+    """Returns the project's own program."""
     return Program((COMPILED / "eeon.json").read_bytes())
 
 

@@ -1,4 +1,4 @@
-"""A gNMI client for tests: bare messages, so that every field of a request can be chosen."""
+"""A gNMI client for tests, with plain messages, so that every field of a request can be chosen."""
 
 import threading
 from collections.abc import Iterator
@@ -12,12 +12,12 @@ SECONDS = 60.0
 
 
 def path(text: str) -> gnmi.Path:
-    """`interfaces/interface[name=*]/state`."""
+    """Parses a path such as `interfaces/interface[name=*]/state`."""
     return GNMIPath(text).path if text else gnmi.Path()
 
 
 def text(message: gnmi.Path) -> str:
-    """The other way."""
+    """Formats a path as text."""
     keys = lambda elem: "".join(f"[{key}={value}]" for key, value in elem.key.items())  # noqa: E731
     return "/".join(elem.name + keys(elem) for elem in message.elem)
 
@@ -31,7 +31,7 @@ def updates(notification: gnmi.Notification) -> dict[str, Any]:
 
 
 class GnmiClient:
-    """One connection."""
+    """One connection to a server."""
 
     def __init__(self, address: str, credentials: grpc.ChannelCredentials | None = None) -> None:
         options = [("grpc.use_local_subchannel_pool", 1)]
@@ -44,7 +44,7 @@ class GnmiClient:
         self.stub: Any = gnmi_grpc.gNMIStub(self.channel)
 
     def close(self) -> None:
-        # gRPC has a thread for the requests of each call.
+        # gRPC uses one thread for the requests of each call.
         self._closing.set()
         self.channel.close()
 
@@ -53,11 +53,11 @@ class GnmiClient:
         return list(self.stub.Get(request, timeout=SECONDS).notification)
 
     def values(self, *paths: str, **fields: Any) -> dict[str, Any]:
-        """Every leaf by its path."""
+        """Returns every leaf by its path."""
         return {key: value for one in self.get(*paths, **fields) for key, value in updates(one).items()}
 
     def subscribe(self, *requests: gnmi.SubscribeRequest, timeout: float = SECONDS) -> Any:
-        """The call; it does not end its requests, as clients that stream do not."""
+        """Starts the call. Like a streaming client, it does not end its requests."""
         return self.stub.Subscribe(self._unended(requests), timeout=timeout)
 
     def _unended(self, requests: tuple[gnmi.SubscribeRequest, ...]) -> Iterator[gnmi.SubscribeRequest]:
@@ -80,7 +80,7 @@ def request(
 
 
 def until_sync(call: Any) -> dict[str, Any]:
-    """Leaves up to the sync_response."""
+    """Returns the leaves up to the sync_response."""
     found: dict[str, Any] = {}
     for response in call:
         if response.sync_response:

@@ -1,9 +1,9 @@
-"""A process that does to a switch what its argument names, until it is ended. For `test_hostile_suite.py`.
+"""Attacks a switch until its input ends; an argument names the attack. For `test_hostile_suite.py`.
 
     python hostile_client.py ATTACK GRPC_ADDRESS THRIFT_ADDRESS CA
 
-Started by root, it becomes the user nobody once everything is imported. It prints `ready` when it begins and,
-when its standard input ends, how often it has begun its deed.
+If it was started by root, it becomes the user nobody after all imports. It prints `ready` when it starts and,
+when its standard input ends, the number of times that it has started the attack.
 """
 
 import itertools
@@ -27,7 +27,7 @@ _THRIFT_CALL = struct.pack("!II", 0x80010001, 30) + b"standard:bm_mt_get_num_ent
 
 
 class Attacker:
-    """One client's deeds."""
+    """The attacks of one client."""
 
     def __init__(self, grpc_address: str, thrift_address: str, authority: str) -> None:
         self.grpc_address, self.thrift_address = grpc_address, thrift_address
@@ -37,7 +37,7 @@ class Attacker:
 
     @contextmanager
     def connected(self) -> Iterator[tuple[grpc.Channel, Callable[[], Iterator[bytes]]]]:
-        """A connection, and requests that never come while it lasts."""
+        """Yields a connection, and an iterator of requests that blocks until the block ends."""
         is_over = threading.Event()
 
         def never() -> Iterator[bytes]:
@@ -48,7 +48,7 @@ class Attacker:
             try:
                 yield channel, never
             finally:
-                # gRPC has a thread for each of these iterators.
+                # gRPC uses one thread for each of these iterators.
                 is_over.set()
 
     def _channel(self) -> grpc.Channel:
@@ -59,14 +59,14 @@ class Attacker:
         return grpc.insecure_channel(self.grpc_address, options=options)
 
     def again(self, deed: Callable[[], object], threads: int = 4) -> None:
-        """Repeats it until the end, in `threads` threads."""
+        """Repeats an attack until the end, in `threads` threads."""
 
         def work() -> None:
             while not self.stopping.is_set():
                 self.deeds += 1
                 with suppress(grpc.RpcError, OSError, ValueError):
                     deed()
-                # As fast as it can, but for what the operating system does with threads and sockets that end.
+                # Leaves the operating system some time for threads and sockets that end.
                 time.sleep(0.001)
 
         for _ in range(threads):
@@ -76,7 +76,7 @@ class Attacker:
     # ---- P4Runtime
 
     def silent_streams(self) -> None:
-        """Streams that never speak, some hundred at a time."""
+        """Opens streams that never send, some hundred at a time."""
 
         def deed() -> None:
             with self.connected() as (channel, never):
@@ -88,7 +88,7 @@ class Attacker:
         self.again(deed)
 
     def made_up_roles(self) -> None:
-        """Streams that become primary of roles nobody knows, and backups of the default role."""
+        """Opens streams that become primary of unknown roles, and backups of the default role."""
         numbers = itertools.count(1)
 
         def deed() -> None:
@@ -116,7 +116,7 @@ class Attacker:
         self.again(deed, 2)
 
     def slow_requests(self) -> None:
-        """Calls whose requests never come."""
+        """Starts calls without sending requests."""
 
         def deed() -> None:
             with self.connected() as (channel, never):
@@ -130,7 +130,7 @@ class Attacker:
         self.again(deed)
 
     def large_messages(self) -> None:
-        """Requests of megabytes, of all kinds."""
+        """Sends requests of megabytes, of all kinds."""
         content = p4r.WriteRequest(device_id=1, role="x" * (7 << 20)).SerializeToString()
         too_long = bytes(9 << 20)
 
@@ -144,7 +144,7 @@ class Attacker:
         self.again(deed, 8)
 
     def wildcard_reads(self) -> None:
-        """Reads of everything, as often as fits into a request."""
+        """Reads everything, as often as fits into a request."""
         request = p4r.ReadRequest(device_id=1)
         for number in range(2000):
             request.entities.add().register_entry.SetInParent()
@@ -159,7 +159,7 @@ class Attacker:
         self.again(deed)
 
     def slow_readers(self) -> None:
-        """Reads of everything whose answers are not taken."""
+        """Reads everything without receiving the responses."""
         request = p4r.ReadRequest(device_id=1)
         request.entities.add().register_entry.SetInParent()
 
@@ -172,7 +172,7 @@ class Attacker:
         self.again(deed)
 
     def calls(self) -> None:
-        """As many small calls as possible, refused and answered."""
+        """Makes as many small calls as possible, valid and invalid."""
         write = p4r.WriteRequest(device_id=1)
 
         def deed() -> None:
@@ -188,7 +188,7 @@ class Attacker:
     # ---- gNMI
 
     def gnmi_gets(self) -> None:
-        """Everything, as often as fits into a request."""
+        """Gets everything, as often as fits into a request."""
         request = gnmi.GetRequest(path=[gnmi.Path()] * 512, encoding=gnmi.JSON_IETF)
 
         def deed() -> None:
@@ -198,7 +198,7 @@ class Attacker:
         self.again(deed)
 
     def gnmi_subscriptions(self) -> None:
-        """Everything as often as may be asked for and on every change; the answers are not taken."""
+        """Subscribes to everything at the highest rate and on every change, and reads no responses."""
         everything = gnmi.SubscriptionList(encoding=gnmi.PROTO)
         everything.subscription.add(mode=gnmi.SAMPLE, sample_interval=100_000_000)
         everything.subscription.add(mode=gnmi.ON_CHANGE)
@@ -224,7 +224,7 @@ class Attacker:
         return socket.create_connection((host, int(port)), timeout=5)
 
     def silent_connections(self) -> None:
-        """Connections that say nothing, some hundred to each server."""
+        """Opens connections that send nothing, some hundred to each server."""
         held: list[socket.socket] = []
 
         def deed() -> None:
@@ -239,7 +239,7 @@ class Attacker:
         self.again(deed, 1)
 
     def garbage(self) -> None:
-        """Connections that send random bytes."""
+        """Opens connections that send random bytes."""
         preface = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + b"\0\0\0\x04\0\0\0\0\0"
 
         def deed() -> None:
@@ -251,7 +251,7 @@ class Attacker:
         self.again(deed)
 
     def slow_thrift(self) -> None:
-        """Calls over Thrift that are begun, and long ones."""
+        """Starts calls over Thrift without completing them, and sends long calls."""
         long_string = struct.pack("!bhi", 11, 2, 32 << 20)
 
         def deed() -> None:
@@ -266,7 +266,7 @@ class Attacker:
         self.again(deed)
 
     def handshakes(self) -> None:
-        """TLS handshakes: without a certificate, broken off, and never begun."""
+        """Performs TLS handshakes: without a certificate, interrupted, and never started."""
         context = ssl.create_default_context()
         context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
 
@@ -281,7 +281,7 @@ class Attacker:
 
 
 def main() -> None:
-    """Does one deed until its standard input ends."""
+    """Repeats one attack until its standard input ends."""
     name, grpc_address, thrift_address, authority = sys.argv[1:5]
     attacker = Attacker(grpc_address, thrift_address, authority)
     if os.geteuid() == 0:
@@ -293,7 +293,7 @@ def main() -> None:
     sys.stdin.read()
     attacker.stopping.set()
     print(attacker.deeds, flush=True)
-    # Threads and channels that wait for the switch are not waited for.
+    # Does not wait for threads and channels that wait for the switch.
     os._exit(0)
 
 

@@ -1,4 +1,4 @@
-"""Frames that tests of this package send: one place for all of them."""
+"""Frames for this package's tests."""
 
 import socket
 import struct
@@ -11,7 +11,7 @@ def frame(key: int, ether_type: int = 0x1234, payload: bytes = b"payload") -> by
 
 
 def numbered(number: int) -> bytes:
-    """Makes a frame of 60 bytes without IP, told from others by its number."""
+    """Makes a frame of 60 bytes without IP, identified by its number."""
     return bytes(12) + b"\x88\xb5" + number.to_bytes(4, "big") + bytes(42)
 
 

@@ -1,4 +1,4 @@
-"""Calls as a user without rights, for tests that run as root."""
+"""Calls as a user without privileges, for tests that run as root."""
 
 import os
 import pickle
@@ -12,8 +12,8 @@ _T = TypeVar("_T")
 
 
 def as_nobody(call: Callable[[], _T]) -> _T:
-    """What `call` returns in a process of the user nobody; raises what it raises. The result goes through
-    pickle. Skips the test where this process may not change its user.
+    """Returns the result of `call` in a process of the user nobody, or raises its exception. The result is
+    pickled. Skips the test if this process may not change its user.
     """
     if os.geteuid() != 0:
         pytest.skip("needs root, to act as another user")

@@ -1,6 +1,6 @@
-"""A P4Runtime client that hides nothing: messages as they are, names looked up in the P4Info. For tests only.
+"""A P4Runtime client with plain messages and with names from the P4Info. For tests only.
 
-Independent of the server: of `finsy` it uses the message classes, and names are found by scanning the P4Info.
+Independent of the server: it uses only the message classes of `finsy`, and searches the P4Info for names.
 """
 
 import contextlib
@@ -20,17 +20,17 @@ INSERT, MODIFY, DELETE = p4r.Update.INSERT, p4r.Update.MODIFY, p4r.Update.DELETE
 
 
 def program_json(name: str = "everything") -> bytes:
-    """A compiled test program."""
+    """Returns a compiled test program."""
     return (PROGRAMS / f"{name}.json").read_bytes()
 
 
 def p4info(name: str = "everything") -> Any:
-    """The P4Info of a test program."""
+    """Returns the P4Info of a test program."""
     return text_format.Parse((PROGRAMS / f"{name}.p4info.txtpb").read_text(), p4i.P4Info())
 
 
 class Names:
-    """Ids by alias, found by scanning a P4Info."""
+    """Ids by alias, from a search of the P4Info."""
 
     def __init__(self, info: Any) -> None:
         self.info = info
@@ -55,14 +55,14 @@ class Names:
         return self.ids[alias]
 
     def action(self, alias: str, *values: int) -> Any:
-        """An action with its parameters in order."""
+        """Returns an action with its parameters in order."""
         action = p4r.Action(action_id=self[alias])
         for number, value in enumerate(values, 1):
             action.params.add(param_id=number, value=number_bytes(value))
         return action
 
     def entry(self, table: str, *match: Any, action: Any = None, priority: int = 0, **fields: Any) -> Any:
-        """A table entry; `action` is an `Action` or a `TableAction`."""
+        """Returns a table entry; `action` is an `Action` or a `TableAction`."""
         entry = p4r.TableEntry(table_id=self[table], match=match, priority=priority, **fields)
         if isinstance(action, p4r.Action):
             entry.action.action.CopyFrom(action)
@@ -72,49 +72,49 @@ class Names:
 
 
 def admit_all(names: Names) -> tuple[int, Any]:
-    """The update by which the E-EON program routes frames for any station, without entries of `l3_admit`."""
+    """Returns the update that makes the E-EON program route frames to any MAC, without `l3_admit` entries."""
     admit = names.action("admit_to_l3")
     return MODIFY, names.entry("l3_admit", action=admit, is_default_action=True)
 
 
 def number_bytes(value: int) -> bytes:
-    """The canonical bytestring of a number."""
+    """Returns the canonical bytestring of a number."""
     return value.to_bytes(max(1, (value.bit_length() + 7) // 8), "big")
 
 
 def exact(field: int, value: int) -> Any:
-    """An exact match."""
+    """Returns an exact match."""
     return p4r.FieldMatch(field_id=field, exact=p4r.FieldMatch.Exact(value=number_bytes(value)))
 
 
 def lpm(field: int, value: int, length: int) -> Any:
-    """A prefix."""
+    """Returns an LPM match."""
     return p4r.FieldMatch(
         field_id=field, lpm=p4r.FieldMatch.LPM(value=number_bytes(value), prefix_len=length)
     )
 
 
 def ternary(field: int, value: int, mask: int) -> Any:
-    """A masked match."""
+    """Returns a ternary match."""
     return p4r.FieldMatch(
         field_id=field, ternary=p4r.FieldMatch.Ternary(value=number_bytes(value), mask=number_bytes(mask))
     )
 
 
 def between(field: int, low: int, high: int) -> Any:
-    """A range."""
+    """Returns a range match."""
     return p4r.FieldMatch(
         field_id=field, range=p4r.FieldMatch.Range(low=number_bytes(low), high=number_bytes(high))
     )
 
 
 def optional(field: int, value: int) -> Any:
-    """An optional match."""
+    """Returns an optional match."""
     return p4r.FieldMatch(field_id=field, optional=p4r.FieldMatch.Optional(value=number_bytes(value)))
 
 
 def one_shot(*actions: tuple[Any, int]) -> Any:
-    """A one-shot action set of actions with weights."""
+    """Returns a one-shot action set of actions with weights."""
     set_ = p4r.ActionProfileActionSet()
     for action, weight in actions:
         set_.action_profile_actions.add(action=action, weight=weight)
@@ -122,7 +122,7 @@ def one_shot(*actions: tuple[Any, int]) -> Any:
 
 
 def bits(value: int) -> Any:
-    """Register data."""
+    """Returns register data."""
     return p4d.P4Data(bitstring=number_bytes(value))
 
 
@@ -137,7 +137,7 @@ class Failed(Exception):
         self.message: str = error.details() or ""
         self.updates: list[tuple[int, str]] = []
         for key, value in error.trailing_metadata() or ():
-            # PI sends details of other errors too, without any item.
+            # PI also sends details with other errors, but without items.
             if key == "grpc-status-details-bin":
                 status = rpc_status.Status.FromString(value)
                 assert status.code == self.code
@@ -149,7 +149,7 @@ class Failed(Exception):
 
 
 class Client:
-    """One client of one server."""
+    """A client of one server."""
 
     def __init__(
         self,
@@ -168,7 +168,7 @@ class Client:
         self.stub = p4r_grpc.P4RuntimeStub(self.channel)
         self.device_id, self.election_id, self.role = device_id, election_id, role
         self._requests: queue.SimpleQueue[Any] = queue.SimpleQueue()
-        # So that a test that waits for a message which does not come fails.
+        # With a timeout, so that a test fails if it waits for a message that does not arrive.
         self.stream = self.stub.StreamChannel(iter(self._requests.get, None), timeout=stream_timeout_s)
 
     def close(self) -> None:
@@ -180,18 +180,18 @@ class Client:
     # ---- stream
 
     def send(self, **message: Any) -> None:
-        """One message on the stream."""
+        """Sends one message on the stream."""
         self._requests.put(p4r.StreamMessageRequest(**message))
 
     def receive(self) -> Any:
-        """The next message of the stream."""
+        """Returns the next message of the stream."""
         try:
             return next(self.stream)
         except grpc.RpcError as error:
             raise Failed(error) from None
 
     def arbitrate(self, election_id: int | None = None, **fields: Any) -> Any:
-        """Sends an election id and returns the answer; without one, that of this client."""
+        """Sends an election id (by default, this client's), and returns the answer."""
         self.election_id = self.election_id if election_id is None else election_id
         update = p4r.MasterArbitrationUpdate(
             device_id=self.device_id, election_id=U128.encode(self.election_id), **fields
@@ -210,7 +210,7 @@ class Client:
             raise Failed(error) from None
 
     def push(self, action: int, config: Any = None, **fields: Any) -> None:
-        """SetForwardingPipelineConfig."""
+        """Calls SetForwardingPipelineConfig."""
         request = p4r.SetForwardingPipelineConfigRequest(
             device_id=self.device_id,
             role=self.role,
@@ -222,14 +222,14 @@ class Client:
         self._call(lambda: self.stub.SetForwardingPipelineConfig(request))
 
     def pipeline(self, response_type: int = 0) -> Any:
-        """GetForwardingPipelineConfig."""
+        """Calls GetForwardingPipelineConfig."""
         request = p4r.GetForwardingPipelineConfigRequest(
             device_id=self.device_id, response_type=response_type
         )
         return self._call(lambda: self.stub.GetForwardingPipelineConfig(request)).config
 
     def write(self, *updates: tuple[int, Any], atomicity: int = 0, **fields: Any) -> None:
-        """A Write of (kind, entity) pairs; raises `Failed`."""
+        """Writes (kind, entity) pairs; raises `Failed`."""
         request = p4r.WriteRequest(
             device_id=self.device_id,
             role=self.role,
@@ -242,14 +242,14 @@ class Client:
         self._call(lambda: self.stub.Write(request))
 
     def read(self, *entities: Any, role: str = "") -> list[Any]:
-        """What a Read answers, unwrapped from its `Entity`."""
+        """Returns the response to a Read, unwrapped from its `Entity`s."""
         found, failed = self.read_some(*entities, role=role)
         if failed is not None:
             raise failed
         return found
 
     def read_some(self, *entities: Any, role: str = "") -> tuple[list[Any], Failed | None]:
-        """What a Read answers before it fails, and how it fails."""
+        """Returns the response to a Read before it fails, and the failure."""
         request = p4r.ReadRequest(
             device_id=self.device_id, role=role, entities=[entity_of(entity) for entity in entities]
         )
@@ -262,7 +262,7 @@ class Client:
         return found, None
 
     def state(self) -> list[Any]:
-        """Everything that can be read."""
+        """Returns all state that can be read."""
         resources = {"counter_data": p4r.CounterData(), "meter_config": p4r.MeterConfig()}
         return self.read(
             p4r.TableEntry(**resources),
@@ -279,13 +279,13 @@ class Client:
         )
 
     def read_refused(self, *entities: Any) -> Failed:
-        """The failure of a Read that must fail."""
+        """Returns the failure of a Read that must fail."""
         failed = self.read_some(*entities)[1]
         assert failed is not None, "the read was accepted"
         return failed
 
     def refused(self, *updates: tuple[int, Any], **fields: Any) -> Failed:
-        """The failure of a Write that must fail."""
+        """Returns the failure of a Write that must fail."""
         try:
             self.write(*updates, **fields)
         except Failed as failed:
@@ -295,7 +295,7 @@ class Client:
 
 @contextlib.contextmanager
 def primary(address: str) -> Iterator[Client]:
-    """A client that is primary, until the block ends."""
+    """Connects a primary client until the block ends."""
     client = Client(address)
     client.arbitrate()
     yield client
@@ -303,7 +303,7 @@ def primary(address: str) -> Iterator[Client]:
 
 
 def failure(code: int, match: str, call: Callable[..., object], *arguments: Any, **fields: Any) -> Failed:
-    """How a call fails, which it must do with that code and words like these."""
+    """Returns the failure of a call, which must have this code and a message that matches."""
     with pytest.raises(Failed, match=match or None) as caught:
         call(*arguments, **fields)
     assert caught.value.code == code, caught.value
@@ -318,7 +318,7 @@ _FIELDS = {
 
 
 def entity_of(entity: Any) -> Any:
-    """An `Entity` around one of its kinds."""
+    """Returns an `Entity` around one of its kinds."""
     kind = type(entity).DESCRIPTOR.name
     if kind == "Entity":
         return entity
@@ -330,10 +330,10 @@ def entity_of(entity: Any) -> Any:
 
 
 def codes(failed: Failed) -> list[int]:
-    """The codes of a batch."""
+    """Returns the codes of a batch."""
     return [code for code, _ in failed.updates]
 
 
 def ports(sent: Iterable[tuple[int, int, bytes]]) -> list[int]:
-    """The ports that frames left by."""
+    """Returns the ports on which frames left."""
     return [port for _, port, _ in sent]

@@ -1,10 +1,10 @@
-"""Scripts of P4Runtime requests and the code of each, against which any server that runs the test programs
-can be held. For tests only.
+"""Scripts of P4Runtime requests with the code of each, to check any server that runs the test programs. For
+tests only.
 
-A script of `p4rt_scripts/` is a line `[area::situation]`, as docs/develop/conformance.md names tests, and
-then a line for each request: the code, in parentheses that of BMv2's server where it is another, in quotation
-marks what the message contains, the kind of update or READ, and the entity in Protobuf's text format, in
-which `$name` stands for an id. Each update is a batch of its own.
+A script in `p4rt_scripts/` is a line `[area::situation]`, as docs/develop/conformance.md names tests, and
+then a line for each request: the code, in parentheses BMv2's if it differs, in quotation marks a part of the
+message, the kind of update or READ, and the entity in Protobuf's text format, in which `$name` stands for an
+id. Each update is a separate batch.
 """
 
 import re
@@ -25,7 +25,7 @@ _LINE = re.compile(
 
 
 class Step(NamedTuple):
-    """One request, and its answer."""
+    """One request, and its expected answer."""
 
     code: str
     bmv2: str
@@ -34,7 +34,7 @@ class Step(NamedTuple):
     entity: Any
 
     def answer(self, client: Client) -> tuple[str, str]:
-        """Code and message of the request, made by a client."""
+        """Makes the request with a client, and returns its code and message."""
         try:
             if self.kind == "READ":
                 client.read(self.entity)
@@ -47,7 +47,7 @@ class Step(NamedTuple):
 
 
 class Script(NamedTuple):
-    """Requests to one switch, in their order."""
+    """Requests to one switch, in order."""
 
     name: str
     program: str
@@ -65,7 +65,7 @@ def _step(line: str, names: Names) -> Step:
 
 @cache
 def scripts(program: str) -> list[Script]:
-    """The scripts for a test program."""
+    """Returns the scripts for a test program."""
     names = Names(p4info(program))
     lines = (SCRIPTS / f"{program}.txt").read_text().splitlines()
     told = "\n".join(line for line in lines if line and not line.startswith("#"))

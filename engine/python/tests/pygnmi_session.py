@@ -1,7 +1,7 @@
-"""A session of pygnmi, run by `test_gnmi_pygnmi`: a process of its own, because pygnmi and finsy each bring
-gNMI's messages and one process takes one of them. Not a test. Arguments: address, and for TLS the files of
-authority, certificate and key. Each line `saw ...` that it prints has a JSON
-value: what pygnmi saw. pygnmi prints errors as well.
+"""A session of pygnmi, run by `test_gnmi_pygnmi` in a separate process, because pygnmi and finsy both bring
+gNMI's messages, and a process can load only one of them. Not a test. Arguments: address, and for TLS the
+files of authority, certificate and key. Each line `saw ...` that it prints has a JSON value that pygnmi
+received. pygnmi also prints errors.
 """
 
 import json
@@ -34,7 +34,7 @@ def main(address, *tls):
         changes = client.subscribe_stream(subscribe=stream(STATUS, mode="on_change"))
         for response in changes:
             if "update" in response:
-                # The test makes the link change when it has seen the first.
+                # After the first value, the test changes the link.
                 say([update["val"] for update in response["update"]["update"]])
                 if response["update"]["update"][0]["val"] == "DOWN":
                     break

@@ -1,7 +1,7 @@
-"""Random P4Runtime requests over a valid P4Info, of bytes that hypothesis chooses. For tests only.
+"""Random P4Runtime requests for a valid P4Info, from bytes that hypothesis chooses. For tests only.
 
-Entities are made by the fuzzer's `Maker`, so that most of them are accepted or nearly so; `changed` makes of
-them messages that mean nothing.
+The fuzzer's `Maker` makes entities, so that most of them are valid or nearly so; `changed` turns them into
+meaningless messages.
 """
 
 import sys
@@ -20,7 +20,7 @@ from server_fuzz.draws import Draws
 from server_fuzz.entities import Maker
 
 _BYTES = 64
-"""Of which an entity is made. Most entities take fewer choices."""
+"""Number of random bytes for an entity. Most entities need fewer choices."""
 
 _Message = TypeVar("_Message", bound=Message)
 
@@ -34,7 +34,7 @@ def entities(draw: st.DrawFn, info: p4i.P4Info) -> p4r.Entity:
 
 @st.composite
 def batches(draw: st.DrawFn, info: p4i.P4Info, most: int = 12) -> list[tuple[int, p4r.Entity]]:
-    """Makes up to `most` updates; an entity often comes again, as what it would modify or delete."""
+    """Makes up to `most` updates; entities are often repeated, to be modified or deleted."""
     updates: list[tuple[int, p4r.Entity]] = []
     for _ in range(draw(st.integers(1, most))):
         again = updates and draw(st.integers(0, 2)) == 0
@@ -44,12 +44,12 @@ def batches(draw: st.DrawFn, info: p4i.P4Info, most: int = 12) -> list[tuple[int
 
 
 def changed(message: _Message, rng: Random) -> _Message:
-    """Changes up to twenty fields of a message, at any depth: what it meant, it means no longer."""
+    """Changes up to twenty fields of a message, at any depth, so that it loses its meaning."""
     for _ in range(rng.randrange(20)):
         messages.change(message, Draws(rng.randbytes(_BYTES)))
     return message
 
 
 def anything(info: p4i.P4Info, rng: Random) -> p4r.Entity:
-    """Makes an entity that no honest client writes, with ids that there are."""
+    """Makes an entity that no honest client writes, with existing ids."""
     return changed(Maker(info, Draws(rng.randbytes(_BYTES))).entity(), rng)

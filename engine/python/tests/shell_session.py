@@ -1,7 +1,7 @@
-"""A session of p4runtime-shell, run by `test_p4rt_shell` with a Python of its own: the shell needs an older
+"""A session of p4runtime-shell, run by `test_p4rt_shell` with a separate Python: the shell needs an older
 protobuf than finsy. Not a test. Arguments: address, P4Info, program. Each line that it prints is one JSON
-value: what the shell saw. Before a line that waits for the switch it prints its name, and the test makes the
-switch act.
+value that the shell received. Before it waits for the switch, it prints the name of the line, and the test
+makes the switch act.
 """
 
 import json
@@ -80,6 +80,6 @@ if __name__ == "__main__":
         session(*sys.argv[1:])
     except (P4RuntimeException, sh.UserError) as error:
         say(f"{type(error).__name__}: {error}")
-    # The shell leaves threads behind that wait for its stream.
+    # The shell leaves threads that wait for its stream.
     sys.stdout.flush()
     os._exit(0)

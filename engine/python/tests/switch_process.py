@@ -1,4 +1,4 @@
-"""A running `eeon-switch` for tests: started as a user starts it, stopped at the end."""
+"""A running `eeon-switch` for tests: started like a user's, stopped at the end."""
 
 import contextlib
 import queue
@@ -14,12 +14,12 @@ PROGRAMS = Path(__file__).resolve().parents[2] / "live" / "tests" / "p4"
 PATCH = PROGRAMS / "patch.json"
 PATCH_P4INFO = PROGRAMS / "patch.p4info.txtpb"
 
-# Generous: the machine may be busy with other tests.
+# Long, because the machine may be busy with other tests.
 _SECONDS = 60.0
 
 
 class SwitchProcess:
-    """The process, and the lines that it prints as they come."""
+    """The process, and the lines that it has printed so far."""
 
     def __init__(self, *arguments: str, cwd: Path, name: str = "eeon-switch") -> None:
         command = [sys.executable, "-m", "eeon_engine.switch_command", "--as", name, *arguments]
@@ -37,11 +37,11 @@ class SwitchProcess:
         self._queue.put(None)
 
     def wait_for(self, text: str) -> str:
-        """The first line, from those not yet waited for, that contains a text."""
+        """Returns the next line that contains a text, after those already returned."""
         return self.wait_for_all(text)[0]
 
     def wait_for_all(self, *texts: str) -> list[str]:
-        """The first lines, from those not yet waited for, that contain these texts, in any order."""
+        """Returns the next lines that contain these texts, in any order, after those already returned."""
         found: dict[str, str] = {}
         while len(found) < len(texts):
             line = self._queue.get(timeout=_SECONDS)
@@ -52,7 +52,7 @@ class SwitchProcess:
         return [found[text] for text in texts]
 
     def end(self, number: signal.Signals = signal.SIGTERM) -> tuple[int, str]:
-        """Stops it: exit status and everything it printed."""
+        """Stops the process. Returns the exit status and its whole output."""
         if self.process.poll() is None:
             self.process.send_signal(number)
         status = self.process.wait(_SECONDS)
@@ -63,7 +63,7 @@ class SwitchProcess:
 
 @contextlib.contextmanager
 def running(*arguments: str, cwd: Path, name: str = "eeon-switch") -> Iterator[SwitchProcess]:
-    """A switch with these arguments, killed at the end if the test has not stopped it."""
+    """Runs a switch with these arguments; kills it at the end if the test has not stopped it."""
     switch = SwitchProcess(*arguments, cwd=cwd, name=name)
     try:
         yield switch
@@ -76,7 +76,7 @@ def running(*arguments: str, cwd: Path, name: str = "eeon-switch") -> Iterator[S
 
 
 def free_port() -> int:
-    """A TCP port that nobody has at the moment."""
+    """Returns a TCP port that is currently free."""
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         port: int = taken.getsockname()[1]
@@ -84,10 +84,10 @@ def free_port() -> int:
 
 
 def local_thrift() -> list[str]:
-    """Options in front of the program that put Thrift on a free local port."""
+    """Returns options, before the program, that put Thrift on a free local port."""
     return ["--thrift-port", str(free_port())]
 
 
 def local_grpc() -> list[str]:
-    """Target arguments for P4Runtime on a free local port."""
+    """Returns target arguments that put P4Runtime on a free local port."""
     return ["--", "--grpc-server-addr", "127.0.0.1:0"]

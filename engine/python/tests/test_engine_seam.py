@@ -1,4 +1,4 @@
-"""The seam between Rust and Python: the stub says what the extension has."""
+"""The interface between Rust and Python: the stub matches the extension."""
 
 import ast
 import subprocess
@@ -13,7 +13,7 @@ PACKAGE = Path(eeon_engine.__file__).parent
 
 
 def stub() -> dict[str, set[str]]:
-    """Names in the stub: classes with their members."""
+    """Returns the names in the stub: classes with their members."""
     tree = ast.parse((PACKAGE / "_engine.pyi").read_text())
     return {
         node.name: {item.name for item in node.body if isinstance(item, ast.FunctionDef)}

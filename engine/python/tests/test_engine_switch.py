@@ -1,4 +1,4 @@
-"""One switch with a virtual clock, through the extension alone."""
+"""One switch with a virtual clock, used only through the extension."""
 
 import threading
 
@@ -42,7 +42,7 @@ def test_frames_leave_in_order_of_time_with_their_bytes(switch: Switch) -> None:
 
 
 def test_a_port_with_a_rate_takes_the_time_of_its_wire(program: Program) -> None:
-    """1000 bit/us: 25 bytes and 24 of overhead are 392 bits, 392 ns."""
+    """1000 bits per us: 25 bytes and 24 of overhead are 392 bits, which take 392 ns."""
     port = Port(4, rate_bps=1_000_000_000, overhead_bytes=24)
     switch = Switch(program, ports=[Port(1), port])
     switch.mt_add_entry(EXACT, key(9), FORWARD, [b"\x04"])
@@ -206,13 +206,13 @@ def test_a_pause_holds_the_clock_until_it_is_taken_back(switch: Switch) -> None:
     runner.start()
     runner.join(0.2)
     assert runner.is_alive()
-    # Control calls are not held up.
+    # Control calls are not blocked.
     switch.mt_add_entry(EXACT, key(9), FORWARD, [b"\x04"])
     assert switch.now_ps == 0
     switch.resume()
     runner.join(10)
     assert switch.now_ps == 1_000
-    switch.resume()  # One too many does nothing.
+    switch.resume()  # One too many has no effect.
 
 
 def test_waiting_for_packets_in_ends_when_one_comes_or_time_is_up(switch: Switch) -> None:

@@ -1,4 +1,4 @@
-"""A fabric in virtual time that runs the project's own program, controlled over P4Runtime while it runs."""
+"""A fabric in virtual time that runs the project's own program, controlled over P4Runtime during the run."""
 
 import array
 import json
@@ -18,7 +18,7 @@ GIGABIT = 1_000_000_000
 
 
 def spec() -> dict[str, object]:
-    """Two hosts on one switch."""
+    """Returns a spec with two hosts on one switch."""
 
     def link(port: int, host: str) -> dict[str, object]:
         return {
@@ -61,13 +61,13 @@ def client(twin: Twin, fabric_names: Names) -> Iterator[Client]:
 
 
 def route(names: Names) -> p4r.TableEntry:
-    """10.0.1.2/32 by port 2."""
+    """Returns a route for 10.0.1.2/32 to port 2."""
     forward = names.action("forward", 2, 0x020100000001, 0x020000000102)
     return names.entry("ipv4_route", lpm(1, 0x0A000102, 32), action=one_shot((forward, 1)))
 
 
 def batch(count: int, gap_ps: int, start_ps: int = 0) -> dict[str, object]:
-    """`count` frames, of which only the headers are given."""
+    """Returns `count` frames, of which only the headers are given."""
     headers = udp_frame()[:42]
     return {
         "times_ps": array.array("Q", [start_ps + gap_ps * number for number in range(count)]),

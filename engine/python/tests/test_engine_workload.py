@@ -1,4 +1,4 @@
-"""Applications in a twin: what Python starts, waits for and reads, and which descriptions are refused."""
+"""Applications in a twin: starts, waits and reports from Python, and refused descriptions."""
 
 import json
 from collections.abc import Iterator
@@ -19,7 +19,7 @@ HOSTS = 4
 
 
 def spec() -> dict[str, Any]:
-    """Four hosts on one switch."""
+    """Returns a spec with four hosts on one switch."""
     hosts = range(1, HOSTS + 1)
     return {
         "seed": 1,
@@ -45,7 +45,7 @@ def twin(fabric_program: Program, fabric_names: Names) -> Iterator[Twin]:
 
 @contextmanager
 def routed(program: Program, names: Names, spec: dict[str, Any], *updates: tuple[int, Any]) -> Iterator[Twin]:
-    """A twin whose switch has routes to all hosts, and what else is given."""
+    """Returns a twin whose switch has routes to all hosts, after additional updates."""
     made = Twin(program, json.dumps(spec | {"gate_register": gate_register(names)}))
     with serve(made.switch("leaf1"), p4info=names.info) as server:
         client = Client(server.address, device_id=3)

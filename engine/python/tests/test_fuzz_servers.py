@@ -1,7 +1,7 @@
-"""A little fuzzing of the P4Runtime and the Thrift server wherever tests run, without a fuzzer: inputs of the
-committed corpora, every input that once showed a fault, and changed ones from a fixed seed.
+"""A short fuzzing run of the P4Runtime and the Thrift server, without a fuzzer: inputs of the committed
+corpora, all inputs that once revealed a fault, and mutations with a fixed seed.
 
-What must hold is in `engine/python/fuzz/server_fuzz`; the last test sees that a broken server is noticed.
+The conditions are in `engine/python/fuzz/server_fuzz`; the last test checks that they find a fault.
 """
 
 import random
@@ -19,7 +19,7 @@ from server_fuzz.draws import Draws
 from server_fuzz.targets import TARGETS
 from server_fuzz.world import Finding
 
-# Spread over the corpus, whose longest inputs take the longest.
+# Spread over the corpus, whose longest inputs take longest.
 _REPLAYED = 40
 
 

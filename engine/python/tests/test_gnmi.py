@@ -1,4 +1,4 @@
-"""gNMI of a switch: ports and queues as OpenConfig has them, over the socket of P4Runtime."""
+"""gNMI of a switch: ports and queues in OpenConfig's models, on P4Runtime's socket."""
 
 import json
 import re
@@ -28,7 +28,7 @@ JSON, JSON_IETF, PROTO = gnmi.JSON, gnmi.JSON_IETF, gnmi.PROTO
 
 @pytest.fixture
 def switch(fabric_program: Program) -> Switch:
-    """Two ports that take a microsecond for a byte."""
+    """Returns a switch with two ports that send a byte per microsecond."""
     ports = [Port(number, rate_bps=8_000_000) for number in (1, 2)]
     return Switch(fabric_program, ports=ports, tick_ps=1000)
 
@@ -47,14 +47,14 @@ def client(address: str) -> Iterator[GnmiClient]:
 
 
 def refused(call: Callable[[], object]) -> tuple[str, str]:
-    """Status and message of a call that does not work."""
+    """Returns status and message of a call that fails."""
     with pytest.raises(grpc.RpcError) as caught:
         call()
     return caught.value.code().name, caught.value.details()
 
 
 def forward(address: str, names: Names) -> None:
-    """10.0.1.2 by port 2, whose queue marks above 2000 bytes and takes 6000."""
+    """Routes 10.0.1.2 to port 2, whose queue marks above 2000 bytes and holds 6000."""
     client = Client(address)
     client.arbitrate()
     send = names.action("forward", 2, 0x020100000001, 0x020000000102)
@@ -93,7 +93,7 @@ def test_counters_are_those_of_the_port(
     waiting = client.values(QUEUE)
     assert waiting[f"{QUEUE}/queue-len"] == switch.queue_bytes(2) > 0
     switch.advance_to(10_000_000_000_000)
-    # The frames have a destination and no ECN: they are forwarded, and nothing is marked or dropped.
+    # The frames have a route and no ECN: they are forwarded, and none is marked or dropped.
     assert client.values(COUNTERS) == {
         f"{COUNTERS}/in-pkts": 0,
         f"{COUNTERS}/in-octets": 0,
@@ -116,7 +116,7 @@ def test_counters_are_those_of_the_port(
 def test_marks_and_drops_are_what_the_program_has_counted_at_the_port(
     client: GnmiClient, switch: Switch
 ) -> None:
-    # Port 2 << 7 | class << 4 | verdict: marked, dropped early, dropped at the tail; and one of port 1.
+    # Cell port 2 << 7 | class << 4 | verdict: marked, dropped early, dropped at the tail; and one of port 1.
     for packet_class, verdict, packets in (
         (0, 1, 5),
         (6, 1, 2),
@@ -294,7 +294,7 @@ def test_what_a_request_may_ask_for_is_limited(client: GnmiClient) -> None:
 
 
 def test_an_answer_has_a_limit_of_values() -> None:
-    """All of v1model's ports, sixty-four times."""
+    """Requests all of v1model's ports, sixty-four times."""
     with serve(Switch()) as server:
         client = GnmiClient(server.address)
         code, message = refused(lambda: client.get(*["interfaces"] * 64))
@@ -368,7 +368,7 @@ def test_samples_come_at_their_interval_and_unchanged_ones_can_be_left_out(
     assert until_sync(call) == {counter: 0}
     first, second = next(call).update, next(call).update
     assert updates(first) == updates(second) == {counter: 0}
-    # Two intervals, less what the first message was late.
+    # Two intervals, minus the delay of the first message.
     assert second.timestamp > first.timestamp
     call.cancel()
     sampled.suppress_redundant = True

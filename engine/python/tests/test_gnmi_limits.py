@@ -1,4 +1,4 @@
-"""What clients of gNMI may cost, and whom they keep out."""
+"""The cost of gNMI clients, and the limits that keep them from blocking others."""
 
 import contextlib
 import time
@@ -23,7 +23,7 @@ SECONDS = 60.0
 
 @pytest.fixture
 def served(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., str]]:
-    """Serves a switch with two places for subscriptions, and other limits where a test sets them."""
+    """Serves a switch with two places for subscriptions, and with other limits that a test sets."""
     with contextlib.ExitStack() as stack:
 
         def serving(program: Program | None = None, **limits: float) -> str:
@@ -47,7 +47,7 @@ def test_a_subscription_too_many_is_refused_until_one_ends(served: Callable[...,
     first, _ = opened(client), opened(client)
     message = "2 subscriptions are open already; end one, or poll with Get"
     assert refused(lambda: next(client.subscribe(ON_CHANGE))) == ("RESOURCE_EXHAUSTED", message)
-    # Who reads once is served all the same.
+    # A client that reads once is still served.
     assert client.values("interfaces/interface[name=port1]/name")
     first.cancel()
     deadline = time.monotonic() + SECONDS
@@ -69,7 +69,7 @@ def test_a_primary_has_places_that_others_do_not_take(served: Callable[..., str]
     primary.arbitrate()
     own = GnmiClient(address)
     own.channel.close()
-    # Both on the one connection of the primary, as the controller has them.
+    # Both on the primary's single connection, as in the controller.
     from finsy.proto import gnmi_grpc
 
     own.channel, own.stub = primary.channel, gnmi_grpc.gNMIStub(primary.channel)
@@ -93,10 +93,10 @@ def test_a_stream_without_a_first_message_makes_way(served: Callable[..., str]) 
 def test_who_takes_no_answers_is_ended_and_gives_the_place_back(served: Callable[..., str]) -> None:
     address = served(MAX_STREAMS=1, SEND_SECONDS=0.5)
     client = GnmiClient(address)
-    # Some megabytes each time, which nobody reads.
+    # Some megabytes each time, which the client does not read.
     asked = request(*[subscription("interfaces")] * 11, mode=gnmi.SubscriptionList.POLL)
     stalled = client.subscribe(asked, *[gnmi.SubscribeRequest(poll=gnmi.Poll())] * 50)
-    # It has its place, and takes no more.
+    # It has its place, and reads nothing more.
     next(stalled)
     deadline = time.monotonic() + SECONDS
     other = GnmiClient(address)

@@ -1,4 +1,4 @@
-"""pygnmi, unmodified, against the server."""
+"""The server with pygnmi, unmodified."""
 
 import json
 import subprocess

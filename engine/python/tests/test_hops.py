@@ -1,4 +1,4 @@
-"""The stream of hops as Python asks for it: of a twin, and of a switch alone."""
+"""The stream of hops in Python: of a twin, and of a single switch."""
 
 import pytest
 from eeon_engine import ConfigError, Program, Switch, Twin, hops
@@ -34,7 +34,7 @@ def test_a_twin_tells_the_way_of_each_packet_under_names(
     judged, sent = way[3], way[5]
     assert judged.values == (0, 1000)
     assert judged.flow == hops.Flow("10.0.1.1", "10.0.1.2", 17, 1000, 1000)
-    # 1000 bytes and 24 of preamble, FCS and gap at 1 Gbit/s.
+    # 1000 bytes and 24 of preamble, SFD, FCS and gap at 1 Gbit/s.
     assert sent.until_ps - sent.at_ps == 1024 * 8 * 1000
     assert (len(sent.frame), sent.frame[:6].hex(), sent.length) == (20, "020000000102", 1000)
     assert found.lost == 0
@@ -50,7 +50,7 @@ def test_a_switch_alone_tells_its_hops_and_how_many_were_too_many(fabric_program
     found = hops.take(switch)
     assert found is not None
     events = [(event.kind, event.node, event.cause) for event in found.events()]
-    # Without a route ingress drops them.
+    # Without a route, ingress drops the frames.
     assert events == [("arrived", "switch", ""), ("dropped", "switch", "ingress"), ("arrived", "switch", "")]
     assert (found.lost, found.limit, len(found)) == (3, 3, 3)
 

@@ -1,8 +1,8 @@
-"""Hostile clients at a running `eeon-switch`, each kind in a process of its own and as another user where
-tests run as root; meanwhile a primary writes and frames pass.
+"""Hostile clients of a running `eeon-switch`, each kind in a separate process, and as another user if tests
+run as root. Meanwhile a primary writes, and frames pass.
 
-`make test` runs each attack for about a second, and only asks that nobody is locked out. `make hostile` runs
-each for `--hostile-seconds` and all of them together, with the deadlines that docs/run/security.md states.
+`make test` runs each attack for about a second, and only checks that every client is served. `make hostile`
+runs each for `--hostile-seconds`, and all of them together, with the deadlines in docs/run/security.md.
 """
 
 import contextlib
@@ -29,10 +29,10 @@ from veth import Link
 pytestmark = pytest.mark.system
 
 MEMORY_LIMIT_MB = 1024
-"""What docs/run/security.md says that a switch needs at most, whatever its clients do."""
+"""Maximum memory of a switch in docs/run/security.md, whatever its clients do."""
 WRITE_SECONDS = 1.0
-"""Within so long a write of the primary ends, in the long form, unless the computer is so busy that one takes
-a tenth of it without hostile clients; the short form runs where others have the processors as well."""
+"""Maximum time of a primary's write in the long form, unless the computer is so busy that a write takes a
+tenth of it without hostile clients. In the short form, other tests use the processors as well."""
 _SHORT_WRITE_SECONDS = 60.0
 _SECONDS = 60.0
 
@@ -52,7 +52,7 @@ ATTACKS = [
 ]
 
 SHORT_ATTACKS = ["slow_readers", "gnmi_subscriptions"]
-"""What the short form has time for on veth pairs; gNMI has nothing to tell of a switch without ports."""
+"""The attacks of the short form on veth pairs; a switch without ports has no data for gNMI."""
 
 
 @dataclass
@@ -67,16 +67,16 @@ class Subject:
     authority: str = ""
 
     def highest_mb(self) -> float:
-        """The largest resident set so far."""
+        """The peak resident set so far."""
         status = Path(f"/proc/{self.process.process.pid}/status").read_text()
         line = next(line for line in status.splitlines() if line.startswith("VmHWM"))
         return int(line.split()[1]) / 1000
 
     def scheduled(self) -> tuple[float, float]:
-        """How long its threads have run and have waited for a processor, in seconds. Linux's schedstat."""
+        """The times that its threads have run and waited for a processor, in seconds (schedstat)."""
         ran = waited = 0
         for thread in Path(f"/proc/{self.process.process.pid}/task").iterdir():
-            # A thread may end in between.
+            # A thread may end meanwhile.
             with contextlib.suppress(OSError):
                 numbers = (thread / "schedstat").read_text().split()
                 ran, waited = ran + int(numbers[0]), waited + int(numbers[1])
@@ -85,7 +85,7 @@ class Subject:
 
 @contextlib.contextmanager
 def subject(folder: Path, *ports: str) -> Iterator[Subject]:
-    """One whose frames come over nanomsg, or on the given ports."""
+    """Runs a switch whose frames use nanomsg, or the given ports."""
     grpc_port, thrift_port = free_port(), free_port()
     ports = ports or ("--packet-in", f"ipc://{folder}/p")
     arguments = [*ports, "--device-id", "1", "--thrift-port", str(thrift_port)]
@@ -100,7 +100,7 @@ def subject(folder: Path, *ports: str) -> Iterator[Subject]:
 def primary_at(
     address: str, credentials: grpc.ChannelCredentials | None
 ) -> Iterator[tuple[Client, p4r.RegisterEntry]]:
-    # The highest of all election ids, so that the suite says who leads.
+    # The highest election id, so that no attacker becomes primary.
     client = Client(address, election_id=2**128 - 1, credentials=credentials, stream_timeout_s=3600)
     client.arbitrate()
     client.push(COMMIT, pipeline())
@@ -112,7 +112,7 @@ def primary_at(
 
 @contextlib.contextmanager
 def attack(name: str, at: Subject, niceness: int = 0) -> Iterator[None]:
-    """While it is open, a process does this to the switch, as urgently as the operating system is told."""
+    """Runs an attack on the switch during the block, in a process with this niceness."""
     script = str(Path(__file__).parent / "hostile_client.py")
     command = ["nice", "-n", str(niceness), sys.executable, script, name]
     process = subprocess.Popen(
@@ -136,7 +136,7 @@ def attack(name: str, at: Subject, niceness: int = 0) -> Iterator[None]:
 
 
 def written(at: Subject, seconds: float, limit: float) -> float:
-    """Writes and reads back over and over; the longest that a write took. Fails beyond the limit."""
+    """Writes and reads back repeatedly. Returns the longest time of a write. Fails above the limit."""
     longest, number, end = 0.0, 0, time.monotonic() + seconds
     while number < 5 or time.monotonic() < end:
         number += 1
@@ -150,7 +150,7 @@ def written(at: Subject, seconds: float, limit: float) -> float:
 
 
 def newcomer_is_served(address: str) -> None:
-    """Somebody who comes now can read."""
+    """Checks that a new client can read."""
     end = time.monotonic() + _SECONDS
     while True:
         client = Client(address)
@@ -159,7 +159,7 @@ def newcomer_is_served(address: str) -> None:
             assert client.stub.Capabilities(request, timeout=_SECONDS).p4runtime_api_version
             return
         except grpc.RpcError:
-            # It may have made way for others; then it comes again.
+            # Its place may have been given to others; then it tries again.
             assert time.monotonic() < end
         finally:
             client.close()
@@ -181,7 +181,7 @@ def test_the_switch_goes_on_whatever_its_clients_do(tmp_path: Path, seconds: flo
     with subject(tmp_path) as at:
         with traffic_through(tmp_path / "p") as traffic:
             before = written(at, seconds, limit)
-            # On a computer whose processors others have, a write takes long without anybody's doing.
+            # If other processes use the processors, a write takes long without an attack.
             limit = max(limit, 10 * before)
             print(f"without hostile clients: a write took up to {before:.3f} s")
             for name in ATTACKS:
@@ -193,7 +193,7 @@ def test_the_switch_goes_on_whatever_its_clients_do(tmp_path: Path, seconds: flo
             if is_long:
                 with contextlib.ExitStack() as stack:
                     for name in ATTACKS:
-                        # Clients on other computers would not take the switch's processors.
+                        # Clients on other computers would not use the switch's processors.
                         stack.enter_context(attack(name, at, niceness=19))
                     ran, waited = at.scheduled()
                     longest = written(at, seconds, limit)
@@ -218,14 +218,14 @@ class Wires(NanomsgPeer):
     def __init__(self, left: Link, right: Link) -> None:
         self._left, self._right = left.socket(), right.socket()
         self._right.settimeout(0.2)
-        # What ends `receive`, as of the nanomsg socket.
+        # Closing this socket ends `receive`, as with nanomsg.
         self.socket, self._other = socket.socketpair()
 
     def send(self, port: int, frame: bytes) -> None:
         self._left.send(frame)
 
     def receive(self) -> tuple[int, bytes]:
-        """The next test frame; kernels send frames of their own."""
+        """Returns the next test frame; kernels also send frames of their own."""
         while True:
             if select.select([self.socket], [], [], 0)[0]:
                 raise OSError("closed")
@@ -240,7 +240,7 @@ class Wires(NanomsgPeer):
 
 
 class PatientTraffic(Traffic):
-    """Sends no more than a window of frames that have not come back, so that all that are lost show."""
+    """Sends at most a window of frames that have not returned, so that every loss is detected."""
 
     PATIENCE_SECONDS = _SECONDS
 
@@ -266,7 +266,7 @@ def test_a_switch_on_veth_pairs_loses_no_frame_whatever_its_clients_do(
             traffic.finish()
         finally:
             traffic.close()
-    # In their order, each once.
+    # In order, each once.
     assert traffic.received == list(range(traffic.sent))
 
 
@@ -294,7 +294,7 @@ def test_a_switch_with_tls_goes_on_whatever_strangers_do(
     with running(*arguments, *target, cwd=tmp_path) as switch:
         switch.wait_for("Server listening on ")
         with primary_at(f"127.0.0.1:{port}", credentials) as (primary, write):
-            # The attackers must be able to read it.
+            # The attackers must be able to read this file.
             at = Subject(switch, f"127.0.0.1:{port}", "", primary, write, str(tmp_path / "ca"))
             for name in ("handshakes", "silent_connections", "garbage", "silent_streams", "calls"):
                 with attack(name, at):

@@ -1,4 +1,4 @@
-"""The instructions of a P4 pass stay what they were, in the four cases of `engine/instructions.py`."""
+"""The instructions of a P4 pass equal the committed counts, in the four cases of `engine/instructions.py`."""
 
 import importlib.util
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What crosses between Rust and Python has one definition, in Rust; Python types are made of its schema."""
+"""The JSON between Rust and Python has one definition, in Rust; Python's types are made from its schema."""
 
 import json
 import sys
@@ -19,7 +19,7 @@ __all__ = ["twin"]  # the fixture
 
 
 def check(document: object, name: str) -> None:
-    """The document has the members that the schema names, all of them and no others, of its types."""
+    """Checks that the document has exactly the members in the schema, with the schema's types."""
     definitions = {
         defined: schema | {"unevaluatedProperties": False} if "properties" in schema else schema
         for defined, schema in SCHEMA["$defs"].items()

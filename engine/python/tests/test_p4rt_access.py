@@ -1,4 +1,4 @@
-"""Rights by certificate: who may read, write, push a program, and under which roles."""
+"""Rights by certificate: clients that may read, write or push a program, and their roles."""
 
 import shutil
 import socket
@@ -55,7 +55,7 @@ Connect = Callable[..., Client]
 
 @pytest.fixture
 def connect(server: Server, authority: Identity) -> Iterator[Connect]:
-    """A client with the certificate of that name."""
+    """Returns a function that connects a client with the certificate of a name."""
     made = []
 
     def connected(name: str, **settings: object) -> Client:
@@ -73,7 +73,7 @@ def connect(server: Server, authority: Identity) -> Iterator[Connect]:
 
 
 def code(call: Callable[[], object]) -> int:
-    """The status of a call."""
+    """Returns the status of a call."""
     try:
         call()
     except Failed as failed:
@@ -169,7 +169,7 @@ def test_a_client_without_rights_may_still_ask_for_the_version(server: Server, a
 
 
 def test_a_socket_in_the_file_system_is_for_its_user_alone(switch: Switch, tmp_path: Path) -> None:
-    # Others may look into the folder: what keeps them out is the mode of the socket.
+    # Other users may read the folder: only the mode of the socket keeps them out.
     folder = Path(tempfile.mkdtemp(dir="/tmp"))
     folder.chmod(0o755)
     path = folder / "switch.p4rt"

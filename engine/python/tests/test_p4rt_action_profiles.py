@@ -48,7 +48,7 @@ def to_member(number: int) -> p4r.TableAction:
 
 
 def spread(switch: Switch, count: int = 400) -> dict[int, int]:
-    """How many of `count` frames with different keys leave by each port."""
+    """Returns the number of frames that leave on each port, of `count` frames with different keys."""
     for key in range(count):
         switch.inject(1, frame(0x0A000000 + key * 7919))
     found: dict[int, int] = {}
@@ -151,7 +151,7 @@ def test_equal_one_shots_share_their_members(client: Client, switch: Switch, nam
     assert len(client.read(p4r.TableEntry(table_id=names["lpm_table"]))) == 500
     assert set(spread(switch)) <= set(range(16))
     client.write(*((DELETE, route) for route in routes))
-    # All hidden members are gone: as many others fit again.
+    # All hidden members are gone: the same number of others fits again.
     action = one_shot(*((names.action("forward", port), 1) for port in range(100, 116)))
     client.write((INSERT, names.entry("lpm_table", lpm(1, 0, 16), action=action)))
 
@@ -159,7 +159,7 @@ def test_equal_one_shots_share_their_members(client: Client, switch: Switch, nam
 def test_a_one_shot_is_replaced_by_another(client: Client, switch: Switch, names: Names) -> None:
     key = lpm(1, 0x0A000000, 8)
     client.write((INSERT, names.entry("lpm_table", key, action=one_shot((names.action("forward", 1), 16)))))
-    for round_ in range(20):  # More rounds than the selector has room for, were any member left behind.
+    for round_ in range(20):  # More rounds than the selector could hold if a member were left.
         new = one_shot((names.action("forward", round_), 8), (names.action("forward", round_ + 1), 8))
         client.write((MODIFY, names.entry("lpm_table", key, action=new)))
     assert set(spread(switch)) == {19, 20}
@@ -194,7 +194,7 @@ def test_one_shots_may_name_the_modes_that_the_selector_has_and_keep_them(
 
 @pytest.fixture
 def unweighted() -> Iterator[Client]:
-    """A switch whose selector disallows weights."""
+    """Connects to a switch whose selector does not allow weights."""
     info = p4info()
     selector = next(p for p in info.action_profiles if p.preamble.alias == "selector")
     selector.weights_disallowed = True

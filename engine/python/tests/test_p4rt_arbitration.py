@@ -1,4 +1,4 @@
-"""Who may write (P4Runtime 1.5 §5), against a real server; every stream is a client of its own."""
+"""Arbitration (P4Runtime 1.5 §5) with a real server; every stream is a separate client."""
 
 from collections.abc import Callable, Iterator
 
@@ -78,7 +78,7 @@ def test_when_the_primary_leaves_the_backups_are_told_and_one_may_take_over(conn
     told = backup.receive().arbitration
     assert told.status.code == rpc_code.NOT_FOUND
     assert U128.decode(told.election_id) == 5
-    # Nobody is promoted: the highest id ever seen is 5, and 4 is below it.
+    # No client is promoted: the highest id ever received is 5, and 4 is lower.
     assert backup.arbitrate(election_id=4).status.code == rpc_code.NOT_FOUND
     assert backup.arbitrate(election_id=5).status.code == rpc_code.OK
 
@@ -130,4 +130,4 @@ def test_writes_without_arbitration_are_denied_and_reads_are_not(connect: Connec
         client.write,
         (INSERT, names.entry("exact_table", exact(1, 1), action=names.action("drop"))),
     )
-    assert len(client.read(p4r.TableEntry())) == 2  # The const entries.
+    assert len(client.read(p4r.TableEntry())) == 2  # the const entries

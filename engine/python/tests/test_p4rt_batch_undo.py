@@ -1,5 +1,5 @@
-"""A batch that fails leaves nothing behind: what both interfaces read, and which handles come next, are as on
-a switch that was never asked."""
+"""A failed batch leaves no trace: reads over both interfaces, and the next handles, are as on a switch that
+never got it."""
 
 import json
 from typing import Any
@@ -45,7 +45,7 @@ class Subject:
         return [rpc_code.OK if error is None else error.code for error in results]
 
     def seen(self) -> tuple[Any, ...]:
-        """Everything that either interface reads."""
+        """Returns all state that either interface can read."""
         asked = p4r.TableEntry(counter_data=p4r.CounterData())
         kinds = [
             asked,
@@ -79,7 +79,7 @@ def test_a_batch_that_is_refused_leaves_everything_as_it_was(
     before = asked.seen()
     assert asked.write([*attempt, (INSERT, p4r.Entity())], ROLLBACK)[-1] != rpc_code.OK
     assert asked.seen() == before == spared.seen()
-    # Handles, free rows and what is counted go on alike.
+    # Handles, free rows and counts continue in the same way.
     assert asked.write(after, CONTINUE) == spared.write(after, CONTINUE)
     assert asked.seen() == spared.seen()
 

@@ -1,4 +1,4 @@
-"""Batches: order, atomicity, errors of single updates (P4Runtime 1.5 §12); what is not supported."""
+"""Batches: order, atomicity, errors of single updates (P4Runtime 1.5 §12); unsupported entities."""
 
 import pytest
 from eeon_engine import Switch
@@ -56,7 +56,7 @@ def test_an_empty_batch_is_accepted(client: Client) -> None:
 def test_an_atomic_batch_is_taken_back_whole(
     client: Client, switch: Switch, names: Names, atomicity: int
 ) -> None:
-    """Everything that can be written is written, and then the last update fails."""
+    """The batch writes all kinds of entities; only its last update fails."""
     forward = [names.action("forward", port) for port in range(4)]
     key = lpm(1, 0x0A000000, 8)
     plain = names["plain_profile"]
@@ -96,7 +96,7 @@ def test_an_atomic_batch_is_taken_back_whole(
     failed = client.refused(*batch, atomicity=atomicity)
     assert codes(failed) == [rpc_code.ABORTED] * 14 + [rpc_code.ALREADY_EXISTS]
     assert sorted(map(str, client.state())) == sorted(map(str, before))
-    # What the server knows is right too: the same batch without its last update works, and can be undone.
+    # The server's own state was restored too: the batch without its last update works, and can be undone.
     client.write(*batch[:-1], atomicity=atomicity)
     switch.inject(1, frame(2))
     assert ports(switch.advance_to(2000)) == [3]

@@ -1,7 +1,7 @@
-"""The same requests to this server and to simple_switch_grpc: the same codes, or a difference that is named.
+"""This server and simple_switch_grpc answer requests with the same codes, except for named differences.
 
-Both run `everything`. A script is what one client asks, in its order; where a code differs the script says
-what BMv2's server (PI) answers, and why ours does not.
+Both run `everything`. A script is a sequence of one client's requests; if a code differs, the script has the
+answer of BMv2's server (PI), and the reason for ours.
 """
 
 import shutil
@@ -26,14 +26,14 @@ pytestmark = [
 
 @pytest.fixture(scope="module")
 def bmv2(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The address of a simple_switch_grpc without a program."""
+    """Returns the address of a simple_switch_grpc without a program."""
     with start_bmv2(tmp_path_factory.mktemp("bmv2")) as started:
         yield started.address
 
 
 @pytest.fixture
 def both(bmv2: str) -> Iterator[tuple[Client, Client]]:
-    """A primary of this server and one of BMv2's, each with the program and nothing else."""
+    """Connects a primary to this server and one to BMv2's, each with only the program."""
     with serve(Switch()) as server:
         clients = (Client(server.address), Client(bmv2))
         config = p4r.ForwardingPipelineConfig(p4info=p4info(), p4_device_config=program_json())
@@ -53,7 +53,7 @@ def entry(names: Names, key: int = 1) -> p4r.TableEntry:
 def test_the_same_requests_get_the_same_codes_but_where_the_script_says_otherwise(
     both: tuple[Client, Client], script: Script
 ) -> None:
-    """What this server answers, `test_p4rt_requests.py` sees to."""
+    """`test_p4rt_requests.py` checks the answers of this server."""
     assert [step.answer(both[1])[0] for step in script.steps] == [step.bmv2 for step in script.steps]
 
 
@@ -65,7 +65,7 @@ def test_bmv2_has_no_atomic_batches(both: tuple[Client, Client], names: Names, a
 
 
 def test_both_read_back_the_same_entries(both: tuple[Client, Client], names: Names) -> None:
-    # BMv2 does not say is_const, and its const entries have other priorities than §9.1.4 wants.
+    # BMv2 does not send is_const, and its const entries have priorities that differ from §9.1.4.
     const = names["const_table"]
     written = ("an_entry_comes", "keys_that_suit", "the_default_entry_is_changed")
     steps = [

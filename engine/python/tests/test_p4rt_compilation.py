@@ -1,4 +1,4 @@
-"""P4Info and program belong together, or the pipeline is refused by name (P4Runtime 1.5 §7, §14)."""
+"""A P4Info that does not match its program is refused by name (P4Runtime 1.5 §7, §14)."""
 
 import re
 from collections.abc import Callable

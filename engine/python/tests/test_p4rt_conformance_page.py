@@ -1,4 +1,4 @@
-"""The page of conformance names tests that exist."""
+"""The conformance page names only tests that exist."""
 
 import ast
 import re
@@ -11,7 +11,7 @@ PAGE = HERE.parents[2] / "docs" / "develop" / "conformance.md"
 
 
 def names_in(area: str) -> set[str]:
-    """Tests of an area, and scripts."""
+    """Returns the tests and scripts of an area."""
     tree = ast.parse((HERE / f"test_p4rt_{area}.py").read_text())
     tests = {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
     return tests | {script.name.replace(f"{area}::", "test_") for script in ALL}
@@ -19,7 +19,7 @@ def names_in(area: str) -> set[str]:
 
 def test_every_test_that_the_page_names_exists() -> None:
     named = re.findall(r"`(\w+)::(\w+)`", PAGE.read_text())
-    # `tables::name` is how the page says what a name means.
+    # The page explains the form of names with `tables::name`.
     named = [pair for pair in named if pair != ("tables", "name")]
     missing = [f"{area}::{name}" for area, name in named if f"test_{name}" not in names_in(area)]
     assert missing == []

@@ -1,4 +1,4 @@
-"""Counters and registers over P4Runtime (1.5 §9.3, §9.7): what packets did is what is read."""
+"""Counters and registers over P4Runtime (1.5 §9.3, §9.7): reads show the effect of packets."""
 
 import pytest
 from eeon_engine import Switch
@@ -56,7 +56,7 @@ def test_counters_are_read_by_array_or_all_at_once(client: Client, switch: Switc
 
 def test_counters_are_set_by_cell_or_whole(client: Client, names: Names) -> None:
     client.write((MODIFY, counter(names, "both", 2, byte_count=7, packet_count=1)))
-    client.write((MODIFY, counter(names, "both", 2)))  # Without data nothing changes.
+    client.write((MODIFY, counter(names, "both", 2)))  # without data, nothing changes
     assert client.read(counter(names, "both", 2))[0].data == p4r.CounterData(byte_count=7, packet_count=1)
     client.write((MODIFY, counter(names, "both", byte_count=5, packet_count=5)))
     assert {e.data.packet_count for e in client.read(counter(names, "both"))} == {5}
@@ -129,7 +129,7 @@ def test_signed_cells_are_twos_complement_in_the_fewest_bytes(
 
 
 def test_the_program_sees_signed_cells_as_written(client: Client, switch: Switch, names: Names) -> None:
-    receive(switch, 0)  # The program counts cell 0 down.
+    receive(switch, 0)  # the program decrements cell 0
     assert client.read(register(names, "signed_cells", 0))[0].data.bitstring == b"\xff"
     client.write((MODIFY, register(names, "signed_cells", 0, p4d.P4Data(bitstring=b"\xfd\x1d"))))
     receive(switch, 0)

@@ -1,4 +1,4 @@
-"""When a digest list is full, due, repeated and forgotten; the clock is a number (P4Runtime 1.5 §9.8)."""
+"""Digest lists that are full, due, repeated and forgotten; the clock is a number (P4Runtime 1.5 §9.8)."""
 
 from eeon_engine.p4runtime.entities.digests import Config, DigestLists
 

@@ -1,4 +1,4 @@
-"""Digests over P4Runtime: what is configured, sent, acknowledged (P4Runtime 1.5 §9.8, §16.3)."""
+"""Digests over P4Runtime: configuration, lists, acknowledgements (P4Runtime 1.5 §9.8, §16.3)."""
 
 import pytest
 from eeon_engine import Switch
@@ -17,7 +17,7 @@ def config(names: Names, **fields: int) -> p4r.DigestEntry:
 
 @pytest.fixture
 def learning(resources: Client, resource_names: Names) -> Client:
-    """Every frame is learned."""
+    """Configures the digest of every frame."""
     learn = resource_names.entry("routes", action=resource_names.action("learn"))
     resources.write((INSERT, learn))
     return resources
@@ -30,7 +30,7 @@ def receive(switch: Switch, *keys: int) -> None:
 
 
 def learned(offset: bytes) -> p4d.P4Data:
-    """What the program learns of a frame from port 5: source, port, last byte of the key as int<8>."""
+    """Returns the program's digest of a frame from port 5: source, port, last byte of the key as int<8>."""
     members = [bytes.fromhex("020000000002"), b"\x05", offset]
     return p4d.P4Data(struct=p4d.P4StructLike(members=[p4d.P4Data(bitstring=m) for m in members]))
 
@@ -62,7 +62,7 @@ def test_a_message_is_not_repeated_until_it_is_acknowledged(
     receive(resource_switch, 1, 1)
     first = learning.receive().digest
     receive(resource_switch, 1, 2)
-    # The repeat of 1 is held back: what comes next is 2.
+    # The repetition of 1 is suppressed: the next message is 2.
     second = learning.receive().digest
     assert list(second.data) == [learned(b"\x02")]
     learning.send(digest_ack=p4r.DigestListAck(digest_id=first.digest_id, list_id=first.list_id))

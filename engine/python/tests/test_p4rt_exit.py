@@ -1,4 +1,4 @@
-"""How a process ends that serves P4Runtime."""
+"""The exit of a process that serves P4Runtime."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""finsy, the client that the controller is built on, against the server: connect, push, write, read, be told
+"""The server with finsy, the client on which the controller is built: connect, push, write, read, receive
 errors.
 """
 
@@ -132,7 +132,7 @@ def test_finsy_deletes_everything() -> None:
             ]
         )
         await client.delete_all()
-        # The const entries stay; so do the other kinds, which finsy 0.30 forgets beside a const table.
+        # The const entries stay; so do other kinds, which finsy 0.30 does not delete beside a const table.
         assert [entry.is_const async for entry in client.read(fy.P4TableEntry())] == [True, True]
 
     run(switch, work)
@@ -173,7 +173,7 @@ def test_two_finsy_controllers_agree_who_is_primary() -> None:
 
 
 def test_a_finsy_controller_configures_a_fabric_and_reads_it_back() -> None:
-    """As the controller does: every switch of a twin, routes with ECMP, counters, registers."""
+    """Works like the controller: every switch of a twin, routes with ECMP, counters, registers."""
     compiled = Path(__file__).parents[3] / "p4src" / "compiled"
     p4info, p4blob = compiled / "eeon.p4info.txtpb", compiled / "eeon.json"
     spec = {

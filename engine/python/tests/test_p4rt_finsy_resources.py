@@ -1,5 +1,5 @@
-"""finsy, unmodified, with what `everything` lacks: digests and their acknowledgements, meters, idle
-time-outs."""
+"""finsy, unmodified, with features that `everything` lacks: digests and their acknowledgements, meters, idle
+timeouts."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -45,7 +45,7 @@ def test_finsy_reads_digests_and_acknowledges_them() -> None:
         first = await reader
         assert first.data == [{"src": 0x020000000002, "port": 5, "offset": 7}]
         await client.write([first.ack()])
-        # What was acknowledged may be told again.
+        # An acknowledged message may be sent again.
         reader = asyncio.ensure_future(anext(lists))
         while not reader.done():
             switch.inject(5, frame(7))

@@ -1,5 +1,5 @@
-"""Messages that no honest client sends: the server refuses them, goes on, and what it knows agrees with
-the switch.
+"""Messages that no honest client sends: the server refuses them and continues, and its state agrees with the
+switch's.
 """
 
 import random
@@ -21,12 +21,12 @@ from test_p4rt_read_limits import Served
 
 pytestmark = pytest.mark.system
 
-# INTERNAL and UNKNOWN without details are what a bug looks like from outside.
+# Codes of a bug, as a client sees it: INTERNAL, and UNKNOWN without details.
 _BUGS = {13}
 
 
 def settled(client: Client, switch: Switch, names: Names) -> None:
-    """What P4Runtime says is there is what the engine has."""
+    """Checks that a read over P4Runtime agrees with the engine's state."""
     for table in names.info.tables:
         there = client.read(p4r.TableEntry(table_id=table.preamble.id))
         assert len(there) == len(switch.mt_get_entries(table.preamble.name)), table.preamble.name
@@ -115,7 +115,7 @@ def test_where_all_streams_are_taken_a_backup_makes_way_for_a_primary(server: Se
     primary = Client(server.address, election_id=65)
     assert primary.arbitrate().status.code == rpc_code.OK
     failure(rpc_code.RESOURCE_EXHAUSTED, "makes way for a primary", clients[-1].receive)
-    # A primary makes way for nobody, whatever role a stranger makes up for itself.
+    # A primary keeps its place, whatever role another client invents.
     for number in range(40):
         stranger = Client(server.address, role=f"made up {number}")
         with pytest.raises(Failed):
@@ -144,7 +144,7 @@ def test_roles_that_nobody_knows_leave_room_for_those_of_the_program(resource_se
 def test_streams_that_never_speak_keep_nobody_out(server: Server, names: Names) -> None:
     silent = [Client(server.address) for _ in range(100)]
     for stranger in silent[:-20]:
-        # The last of them show that all have come in: each has made way for a later one.
+        # The last endings show that all streams were accepted: each stream was ended for a later one.
         failure(rpc_code.DEADLINE_EXCEEDED, "has sent no MasterArbitrationUpdate", stranger.receive)
     primary = Client(server.address)
     assert primary.arbitrate().status.code == rpc_code.OK
@@ -168,7 +168,7 @@ def test_a_stream_that_never_speaks_is_ended_when_its_time_is_over(
 def begin(
     server: Server, method: str, channel: grpc.Channel | None = None
 ) -> tuple[grpc.Channel, grpc.Future]:
-    """A call whose request does not come, on a connection of its own if none is given."""
+    """Starts a call without a request, on a new connection if none is given."""
     if channel is None:
         channel = grpc.insecure_channel(server.address, options=[("grpc.use_local_subchannel_pool", 1)])
     never = threading.Event()
@@ -197,7 +197,7 @@ def test_requests_that_never_come_keep_nobody_out(
     server: Server, client: Client, names: Names, method: str
 ) -> None:
     calls = [begin(server, method) for _ in range(80)]
-    # Those that had to make way show that all have come in.
+    # The first calls have been ended, so all later ones were accepted.
     for _, call in calls[:20]:
         assert call.exception(timeout=60).code() == grpc.StatusCode.CANCELLED
     entry = names.entry("exact_table", exact(1, 1), action=names.action("drop"))
@@ -232,7 +232,7 @@ def test_clients_that_do_not_take_their_answers_keep_nobody_out(
     monkeypatch.setattr("eeon_engine.p4runtime.server.calls.Room", TimedRoom)
     served = Served(200_000)
     try:
-        # Each has an answer of megabytes under way and takes none of it.
+        # Each response is megabytes long, and the client reads none of it.
         slow = []
         for _ in range(12):
             reader = Client(served.server.address)
@@ -240,7 +240,7 @@ def test_clients_that_do_not_take_their_answers_keep_nobody_out(
             slow.append((reader, reader.stub.Read(request, timeout=120)))
         for _, answer in slow:
             answer.initial_metadata()
-        # Messages go on until buffers on the way are full; then each waits for longer than any that is taken.
+        # Messages are sent until all buffers are full; then each waits longer than any that a client reads.
         deadline = time.monotonic() + 60
         while time.monotonic() - entered[0] < 1.5:
             assert time.monotonic() < deadline
@@ -267,12 +267,12 @@ def test_a_request_beyond_what_its_kind_needs_is_refused(client: Client) -> None
 def test_a_client_that_does_not_read_its_stream_holds_nobody_up(
     server: Server, client: Client, switch: Switch, names: Names
 ) -> None:
-    """Packets for a primary that reads nothing: some wait, the rest is dropped and logged, others are
-    served."""
+    """Packets for a primary that reads nothing: some are queued, the rest are dropped and logged, and other
+    clients are served."""
     client.write((INSERT, names.entry("exact_table", exact(1, 9), action=names.action("to_cpu"))))
     other = Client(server.address, election_id=0)
     other.arbitrate(election_id=0)
-    # Beyond what the network and the outbox hold together.
+    # More than the network and the outbox can hold together.
     big = frame(9, payload=bytes(16_000))
     for _ in range(40):
         for _ in range(250):
@@ -284,7 +284,7 @@ def test_a_client_that_does_not_read_its_stream_holds_nobody_up(
 
 
 def test_concurrent_writers_of_one_primary_are_serial(server: Server, client: Client, names: Names) -> None:
-    """Eight connections write under the primary's election id: every update is answered once, none is
+    """Eight connections write with the primary's election id: every update gets one answer, and none is
     lost."""
 
     def work(number: int) -> int:
@@ -334,7 +334,7 @@ def test_values_of_megabytes_are_refused_in_short_sentences(client: Client, name
 
 
 def test_a_client_that_vanishes_leaves_its_place(server: object) -> None:
-    for number in range(100):  # More than the server keeps at a time.
+    for number in range(100):  # more than the server allows at a time
         deadline = time.monotonic() + 10
         while True:
             client = Client(server.address)  # type: ignore[attr-defined]
@@ -342,7 +342,7 @@ def test_a_client_that_vanishes_leaves_its_place(server: object) -> None:
                 client.arbitrate(election_id=number)
                 break
             except Failed as failed:
-                # The server learns from the network when a client is gone.
+                # The server learns from the network when a client has disconnected.
                 assert failed.code == rpc_code.RESOURCE_EXHAUSTED and time.monotonic() < deadline, failed
             finally:
                 client.channel.close()

@@ -1,5 +1,5 @@
-"""A P4Info whose ids are not in the order of declaration, as `@id` makes them, or whose lists are not, as a
-sorted one has them: ids only number, and names say what is meant."""
+"""A P4Info whose ids are not in the order of declaration, as with `@id`, or whose lists are not, as in a
+sorted P4Info: ids are mere numbers, and names determine the meaning."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -28,7 +28,7 @@ from p4rt_client import (
 
 
 def resorted(name: str) -> Any:
-    """The P4Info of a test program, with fields, parameters and metadata listed backwards."""
+    """Returns the P4Info of a test program, with fields, parameters and metadata in reverse order."""
     info = p4info(name)
     lists = [table.match_fields for table in info.tables]
     lists += [action.params for action in info.actions]
@@ -41,7 +41,7 @@ def resorted(name: str) -> Any:
 
 
 def renumbered(name: str) -> Any:
-    """The P4Info of a test program, with the ids of fields, parameters and metadata counted downwards."""
+    """Returns the P4Info of a test program, with descending ids of fields, parameters and metadata."""
     info = p4info(name)
     lists = [table.match_fields for table in info.tables]
     lists += [action.params for action in info.actions]
@@ -60,7 +60,7 @@ def renumbered_client(switch: Switch) -> Iterator[Client]:
 
 
 def forward_as(names: Names, port: int, src: int) -> p4r.Action:
-    """An action whose first parameter has id 2."""
+    """Returns an action whose first parameter has id 2."""
     action = p4r.Action(action_id=names["forward_as"])
     action.params.add(param_id=2, value=number_bytes(port))
     action.params.add(param_id=1, value=number_bytes(src))

@@ -1,4 +1,4 @@
-"""Idle time-outs, by the switch's own clock (P4Runtime 1.5 §9.1.8, §16.4)."""
+"""Idle timeouts, in the switch's own time (P4Runtime 1.5 §9.1.8, §16.4)."""
 
 import pytest
 from eeon_engine import Switch
@@ -106,7 +106,7 @@ def test_a_time_out_whose_change_is_taken_back_is_the_old_one_again(
         atomicity=p4r.WriteRequest.ROLLBACK_ON_ERROR,
     )
     assert codes(failed)[-1] == rpc_code.ALREADY_EXISTS
-    # This one is due later: it comes first if the old time-out is gone.
+    # This entry expires later: its notification comes first only if the old timeout is gone.
     resources.write((INSERT, entry(resource_names, 2, timeout_ns=20 * MS)))
     resource_switch.advance_to(10 * MS * PS)
     (told,) = resources.receive().idle_timeout_notification.table_entry

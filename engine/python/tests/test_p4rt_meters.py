@@ -1,4 +1,4 @@
-"""Indirect meters (P4Runtime 1.5 §9.4.2), and what a configuration may be."""
+"""Indirect meters (P4Runtime 1.5 §9.4.2), and their valid configurations."""
 
 import pytest
 from eeon_engine import Switch
@@ -24,14 +24,14 @@ def meter(names: Names, index: int | None = None, config: p4r.MeterConfig | None
 def test_a_meter_is_set_and_read_by_index(resources: Client, resource_names: Names) -> None:
     resources.write((MODIFY, meter(resource_names, 2, CONFIG)))
     assert resources.read(meter(resource_names, 2)) == [meter(resource_names, 2, CONFIG)]
-    # A meter that was never set has no config to show.
+    # A meter that was never set has no config in a read.
     assert resources.read(meter(resource_names, 1)) == [meter(resource_names, 1)]
 
 
 def test_without_an_index_every_cell_is_set_and_read(resources: Client, resource_names: Names) -> None:
     resources.write((MODIFY, meter(resource_names, None, CONFIG)))
     assert resources.read(meter(resource_names)) == [meter(resource_names, i, CONFIG) for i in range(4)]
-    # Id 0 stands for all arrays: that of two cells is there as well.
+    # Id 0 stands for all arrays, including that of two cells.
     assert len(resources.read(p4r.MeterEntry())) == 6
 
 
@@ -44,7 +44,7 @@ def test_without_a_config_a_meter_is_green_again(resources: Client, resource_nam
 def test_a_meter_that_is_set_colours_packets(
     resources: Client, resource_switch: Switch, resource_names: Names
 ) -> None:
-    """Bursts of one frame committed and two at peak: the third frame is red, which the program drops."""
+    """The committed burst is one frame, the peak burst two: the program drops the third, a red one."""
     size = len(frame(9))
     config = p4r.MeterConfig(cir=1, cburst=size, pir=1, pburst=2 * size)
     entry = resource_names.entry("routes", lpm(1, 9, 32), action=resource_names.action("measured", 4))

@@ -1,4 +1,4 @@
-"""A `WriteRequest` that is applied to a switch without a server."""
+"""A `WriteRequest` applied to a switch without a server."""
 
 import pytest
 from eeon_engine import Program, Switch
@@ -10,7 +10,7 @@ from p4rt_client import INSERT, Names, entity_of, exact, p4info, ports, program_
 
 
 def request(names: Names, *keys: int) -> p4r.WriteRequest:
-    """Entries of the exact table, each of which forwards to the port of its key."""
+    """Returns entries of the exact table, each of which forwards to the port of its key."""
     made = p4r.WriteRequest()
     for key in keys:
         entry = names.entry("exact_table", exact(1, key), action=names.action("forward", key))

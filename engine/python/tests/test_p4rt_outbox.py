@@ -1,4 +1,4 @@
-"""A client that does not read its stream: what is dropped, what is counted, what ends."""
+"""A client that does not read its stream: dropped and counted messages, and the end of the stream."""
 
 import logging
 

@@ -39,7 +39,7 @@ def config(cookie: int | None = None) -> p4r.ForwardingPipelineConfig:
 
 @pytest.fixture
 def bare() -> Switch:
-    """A switch without a program."""
+    """Returns a switch without a program."""
     return Switch()
 
 
@@ -79,7 +79,7 @@ def test_a_committed_pipeline_runs_and_is_read_back(client: Client, bare: Switch
 
 
 def wrapped(program: bytes) -> bytes:
-    """A `p4.tmp.P4DeviceConfig` on the wire: `reassign`, empty extras, `device_data`."""
+    """Returns an encoded `p4.tmp.P4DeviceConfig`: `reassign`, empty extras, `device_data`."""
     length, size = [], len(program)
     while size >= 128:
         length.append(size % 128 + 128)
@@ -240,7 +240,7 @@ def test_reconcile_says_everything_that_cannot_be_kept_and_touches_nothing(
     write_resources(client, resource_names)
     before = client.state()
     failed = failure(rpc_code.INVALID_ARGUMENT, "", client.push, Action.RECONCILE_AND_COMMIT, config())
-    # Six: the count of the default entry is not forwarding state.
+    # Six, because the count of the default entry is not forwarding state.
     assert "6 of 7 parts of the switch's state do not fit the new program" in failed.message
     assert "and 3 more" in failed.message
     assert client.state() == before
@@ -262,7 +262,7 @@ def test_reconcile_keeps_a_class_of_service(program: Program, names: Names) -> N
 def test_a_saved_write_that_the_switch_refuses_is_named_by_commit_and_the_rest_is_committed(
     client: Client, bare: Switch, names: Names
 ) -> None:
-    """The switch has one queue a port, which shows only when the session gets to it."""
+    """The switch has one queue per port, which shows only when the clone session is committed."""
     client.push(Action.VERIFY_AND_SAVE, config(cookie=4))
     client.write((INSERT, cloning(3)), (INSERT, drop_entry(names)))
     failure(

@@ -1,6 +1,6 @@
-"""Random requests over valid P4Infos, by hypothesis: no bug shows, and what is taken back leaves no trace.
+"""Random requests for valid P4Infos, by hypothesis: they reveal no bug, and undone batches leave no trace.
 
-`test_p4rt_hostile` throws messages that mean nothing.
+`test_p4rt_hostile` sends meaningless messages.
 """
 
 from collections.abc import Iterator
@@ -18,14 +18,13 @@ from random_requests import batches, entities
 
 PROGRAMS = ("everything", "resources")
 
-# What a bug looks like from outside: UNKNOWN without details, or one of these.
+# Codes of a bug, as a client sees it. UNKNOWN also ends batches, but then with details.
 _BUGS = {rpc_code.INTERNAL, rpc_code.UNKNOWN}
 
 
 @pytest.fixture(scope="module", params=PROGRAMS)
 def served(request: pytest.FixtureRequest) -> Iterator[tuple[str, Switch, Client]]:
-    """A switch that goes through all examples of a test, and is never put back by anything but its
-    clients."""
+    """Serves a switch for all examples of a test; only its clients restore its state."""
     switch = Switch(Program(program_json(request.param)))
     with serve(switch, p4info=p4info(request.param)) as server:
         client = Client(server.address, stream_timeout_s=3600)
@@ -35,7 +34,7 @@ def served(request: pytest.FixtureRequest) -> Iterator[tuple[str, Switch, Client
 
 
 def check(failed: Failed) -> None:
-    """A refusal that says what is wrong with each update."""
+    """Checks that a refusal has a reason for each update."""
     assert failed.code == rpc_code.UNKNOWN and failed.updates, failed
     assert not _BUGS & set(codes(failed)), failed.updates
     assert all(message for code, message in failed.updates if code != rpc_code.OK), failed.updates
@@ -76,8 +75,8 @@ def test_random_batches_are_accepted_or_refused_update_by_update(
 def test_a_random_batch_that_is_taken_back_leaves_the_state_as_it_was_to_the_byte(
     served: tuple[str, Switch, Client], data: st.DataObject
 ) -> None:
-    """What is refused is taken out, until only the last update, which nobody can accept, takes all others
-    back."""
+    """Refused updates are removed, until only the last update fails, which is always invalid and undoes all
+    others."""
     program, _, client = served
     updates = data.draw(batches(p4info(program)))
     atomicity = data.draw(st.sampled_from([1, 2]))

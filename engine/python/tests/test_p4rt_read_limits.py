@@ -1,4 +1,4 @@
-"""What a Read or a Write may cost, and who waits meanwhile: limits, parts, packets in between."""
+"""The cost of a Read or a Write, and waits of others: limits, partial responses, packets in between."""
 
 import json
 import threading
@@ -19,14 +19,14 @@ pytestmark = pytest.mark.system
 
 REGISTER, COUNTER = "EverythingIngress.wide_cells", "EverythingIngress.both"
 TABLE = "EverythingIngress.exact_table"
-# From BMv2's JSON limits: a program has no more cells than this.
+# The limit on cells of BMv2 JSON programs.
 LARGEST = 1 << 26
 
 
 @cache
 def sized(cells: int) -> tuple[bytes, p4i.P4Info]:
-    """The program `everything` with that number of cells in its register and counter, and entries in its
-    table."""
+    """Returns the program `everything` with this number of cells in its register and counter, and of entries
+    in its table."""
     document, info = json.loads(program_json()), p4info()
     for kind, name in (("register_arrays", REGISTER), ("counter_arrays", COUNTER)):
         next(one for one in document[kind] if one["name"] == name)["size"] = cells
@@ -41,7 +41,7 @@ def sized(cells: int) -> tuple[bytes, p4i.P4Info]:
 
 
 class Served:
-    """A switch with large arrays, served, and its primary."""
+    """A switch with large arrays, its server, and its primary."""
 
     def __init__(self, cells: int) -> None:
         program, info = sized(cells)
@@ -100,7 +100,7 @@ def test_many_small_requests_may_cost_no_more_than_one_large_one(
     monkeypatch.setattr(chunks, "MAX_READ_CELLS", 9_999)
     assert len(large.client.read(large.register)) == 5000
     assert large.client.read_refused(large.register, large.counter).code == rpc_code.RESOURCE_EXHAUSTED
-    # Each filter is another request, and looks at every entry.
+    # Each filter is a separate request, and inspects every entry.
     large.client.write(*((INSERT, entry) for entry in entries(large, 1000)))
     table = large.names["exact_table"]
     filters = [p4r.TableEntry(table_id=table, controller_metadata=number) for number in range(1, 11)]
@@ -132,7 +132,7 @@ def test_cells_that_are_asked_for_one_by_one_come_in_messages_of_a_thousand(larg
 def test_packets_move_and_others_write_while_a_long_answer_is_taken(large: Served) -> None:
     answer = large.responses(large.register)
     next(answer)
-    # The client does not go on reading. Each of these would wait for ever if the answer kept the switch.
+    # The client stops reading. Each of these calls would block forever if the response held the switch.
     large.switch.advance_to(10**12)
     last = p4r.RegisterEntry(
         register_id=large.register.register_id, index=p4r.Index(index=4999), data=bits(7)
@@ -225,7 +225,7 @@ def test_requests_that_find_nothing_do_not_keep_the_switch(
 
 
 def test_a_short_answer_is_of_one_state(large: Served) -> None:
-    """Of 900 cells, none is from before a packet or a write that another is from after."""
+    """No two of 900 cells are from different sides of a packet or a write."""
     index = [p4r.Index(index=number) for number in range(900)]
     register = large.register.register_id
     stopping = threading.Event()

@@ -45,7 +45,7 @@ def test_a_clone_session_copies_to_its_replicas(client: Client, switch: Switch, 
     client.write((INSERT, names.entry("exact_table", exact(1, 9), action=names.action("mirror", 2, 7))))
     assert send(switch, 9) == [2]
     client.write((INSERT, session(7, (5, 0), (6, 0))))
-    # A clone is parsed and runs egress again, without ingress.
+    # A clone is parsed and passes egress again, without ingress.
     assert send(switch, 9) == [2, 5, 6]
     client.write((MODIFY, session(7, (6, 0))))
     assert send(switch, 9) == [2, 6]
@@ -90,7 +90,7 @@ def test_a_class_of_service_needs_its_queue(names: Names, program: Program) -> N
 
 
 def test_a_refused_session_leaves_no_group_behind(client: Client, switch: Switch, names: Names) -> None:
-    """The switch has one queue a port, so class 1 is refused by the switch and not by the message's form."""
+    """The switch has one queue per port: it refuses class 1, whose message is valid."""
     failed = client.refused((INSERT, session(1, (2, 0), class_of_service=1)))
     assert codes(failed) == [rpc_code.INVALID_ARGUMENT]
     assert "ports have 1 queues" in failed.updates[0][1]
@@ -139,7 +139,7 @@ def packet_out(port: int, payload: bytes, *extra: tuple[int, bytes]) -> p4r.Pack
 
 
 def wait_for_arrival(switch: Switch) -> None:
-    """The stream has no acknowledgement: waits until the packet stands before the switch."""
+    """Waits until the packet has reached the switch, because the stream has no acknowledgements."""
     import time
 
     deadline = time.monotonic() + 10
@@ -175,7 +175,7 @@ def test_a_packet_out_that_does_not_fit_is_reported_on_the_stream(
     assert error.canonical_code == code
     assert error.packet_out.packet_out == packet
     assert switch.next_event_ps is None
-    # The stream goes on.
+    # The stream continues.
     assert client.arbitrate().status.code == rpc_code.OK
 
 

@@ -1,5 +1,5 @@
-"""Every request of the scripts has its code, and one that is refused changes nothing and is told in a short
-sentence. Sequences, refusals of all kinds: P4Runtime 1.5 §9, §12."""
+"""Every request of the scripts gets its code, and a refused one changes nothing and has a short message.
+Sequences, refusals of all kinds: P4Runtime 1.5 §9, §12."""
 
 import pytest
 from p4rt_requests import ALL, Script

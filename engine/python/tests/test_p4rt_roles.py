@@ -1,8 +1,8 @@
-"""Roles: arbitration by role, what a role may write, read and hear (P4Runtime 1.5 §5.2, §5.3, §12, §13,
-§16.1).
+"""Roles: arbitration by role, and what a role may write, read and receive (P4Runtime 1.5 §5.2, §5.3, §12,
+§13, §16.1).
 
-In the program `resources`, `routes` belongs to the role routing, `filters` to filter, packets to watcher;
-nobody claims the other tables.
+In the program `resources`, `routes` belongs to the role routing, `filters` to filter, packets to watcher; the
+other tables have no owner.
 """
 
 from collections.abc import Callable, Iterator
@@ -21,7 +21,7 @@ Connect = Callable[[str], Client]
 
 @pytest.fixture
 def connect(resource_server: Server) -> Iterator[Connect]:
-    """Opens a stream that is primary of its role."""
+    """Returns a function that opens a stream as the primary of its role."""
     clients = []
 
     def made(role: str) -> Client:
@@ -89,7 +89,7 @@ def test_packets_go_to_the_roles_that_have_them(
     resource_switch.advance_to(1000)
     for client in (watcher, everyone):
         assert client.receive().packet.metadata[0].value == b"\x05"
-    # Nothing was sent to routing: the next message is the answer to what it asks now.
+    # Nothing was sent to routing: its next message is the answer to this request.
     assert routing.arbitrate(election_id=9).status.code == rpc_code.OK
 
 
@@ -102,7 +102,7 @@ def test_a_packet_out_of_a_role_without_packets_is_denied(connect: Connect, reso
     assert error.packet_out.packet_out == packet
     assert "belong to role 'watcher'" in error.message
     watcher.send(packet=packet)
-    # The stream is in order: once this is answered, the packet is in the switch.
+    # A stream is ordered: after this answer, the packet is in the switch.
     watcher.arbitrate(election_id=9)
     assert [port for _, port, _ in resource_switch.advance_to(1000)] == [2]
 

@@ -1,4 +1,4 @@
-"""Rooms: who makes way for whom, and when."""
+"""Rooms: the calls that are ended for others, and when."""
 
 import time
 

@@ -1,6 +1,6 @@
-"""p4runtime-shell, unmodified, against the server.
+"""The server with p4runtime-shell, unmodified.
 
-It needs protobuf below 3.21, and finsy needs more: so it runs with a Python of its own, which
+The shell needs protobuf below 3.21, and finsy a later one: it therefore runs with a separate Python, which
 `P4RUNTIME_SHELL_PYTHON` names. `python -m venv shell && shell/bin/pip install p4runtime-shell==0.0.6` makes
 one.
 """
@@ -32,20 +32,20 @@ pytestmark = [
 
 @pytest.fixture
 def switch() -> Switch:
-    """A switch without a program: the shell pushes it."""
+    """Returns a switch without a program, which the shell pushes."""
     return Switch()
 
 
 @pytest.fixture
 def said(switch: Switch) -> Iterator[Iterator[object]]:
-    """What the shell says, line by line."""
+    """Yields the shell's output, line by line."""
     program = PROGRAMS / "resources"
     with serve(switch) as server:
         arguments = [server.address, f"{program}.p4info.txtpb", f"{program}.json"]
         assert PYTHON is not None
         with subprocess.Popen([PYTHON, str(SESSION), *arguments], stdout=subprocess.PIPE, text=True) as shell:
             assert shell.stdout is not None
-            # The shell prints what it parses of matches and actions; JSON values begin otherwise.
+            # The shell also prints parsed matches and actions; JSON values begin differently.
             yield (
                 json.loads(line)
                 for line in shell.stdout
@@ -95,6 +95,6 @@ def test_commands_of_the_programs_page_set_a_threshold(tmp_path: Path) -> None:
             env={**os.environ, "HOME": str(tmp_path), "IPYTHONDIR": str(tmp_path)},
         ).stdout
     assert "Error" not in said
-    # What the shell reads back: the entry, and the cell of marked packets.
+    # The shell's reads: the entry, and the cell of marked packets.
     assert '"threshold_bytes")\n      value: "\\\\x75\\\\x30"' in said
     assert "index: 257" in said

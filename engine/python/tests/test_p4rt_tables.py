@@ -1,4 +1,4 @@
-"""Table entries over P4Runtime (1.5 §9.1): what is written is what packets meet and what is read back."""
+"""Table entries over P4Runtime (1.5 §9.1): written entries apply to packets, and can be read back."""
 
 import pytest
 from eeon_engine import Switch
@@ -25,7 +25,7 @@ pytestmark = pytest.mark.system
 
 
 def send(switch: Switch, key: int, ether_type: int = 0x1234) -> list[int]:
-    """Where a frame with this key goes."""
+    """Returns the ports on which a frame with this key leaves."""
     switch.inject(1, frame(key, ether_type))
     return ports(switch.advance_to(switch.now_ps + 1000))
 
@@ -166,7 +166,7 @@ def test_const_entries_are_read_with_the_priorities_of_their_order(
             is_const=True,
         ),
     ]
-    # By its key, each is the same.
+    # Each can be read by its key, with the same result.
     for entry in found:
         assert entries(client, names, "const_table", match=entry.match, priority=entry.priority) == [entry]
     assert send(switch, 0xCAFE0001) == [7]
@@ -180,7 +180,7 @@ def test_wildcard_reads_take_all_tables_or_one(client: Client, names: Names) -> 
     two = names.entry("range_table", between(1, 5, 9), action=names.action("drop"), priority=1)
     client.write((INSERT, one), (INSERT, two))
     found = client.read(p4r.TableEntry())
-    assert one in found and two in found and len(found) == 4  # And the two const entries.
+    assert one in found and two in found and len(found) == 4  # with the two const entries
     assert entries(client, names, "exact_table") == [one]
 
 

@@ -1,4 +1,4 @@
-"""TLS and mutual TLS (P4Runtime 1.5 §3.1.1): who holds no certificate gets nothing."""
+"""TLS and mutual TLS (P4Runtime 1.5 §3.1.1): a client without a certificate gets no access."""
 
 import re
 from collections.abc import Iterator
@@ -36,7 +36,7 @@ def mutual(switch: Switch, authority: Identity, server_identity: Identity) -> It
 
 
 def call(address: str, credentials: grpc.ChannelCredentials | None) -> str:
-    """What the server answers to Capabilities: its version, or the name of the status."""
+    """Returns the server's answer to Capabilities: its version, or the name of the status."""
     channel = (
         grpc.insecure_channel(address) if credentials is None else grpc.secure_channel(address, credentials)
     )

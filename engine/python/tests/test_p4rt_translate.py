@@ -1,4 +1,4 @@
-"""Translation between P4Runtime and the engine's values: pure functions, no switch."""
+"""Conversions between P4Runtime's and the engine's values: pure functions, no switch."""
 
 import pytest
 from eeon_engine.p4runtime import bytestrings

@@ -30,7 +30,7 @@ def test_a_value_set_starts_empty_is_replaced_whole_and_emptied(
 
 
 def test_members_steer_the_parser(resources: Client, resource_switch: Switch, resource_names: Names) -> None:
-    """The program sends to port 3 what a value set holds."""
+    """The program sends frames with a member of the value set to port 3."""
 
     def received(ether_type: int, key: int) -> list[int]:
         resource_switch.inject(1, frame(key, ether_type=ether_type))

@@ -12,7 +12,7 @@ ROUTE = lpm(1, 0x0A000000, 8)
 
 
 def group(names: Names, *members: tuple[int, int, int | None]) -> p4r.ActionProfileGroup:
-    """Group 1 of members by id, weight and watched port."""
+    """Returns group 1 with members by id, weight and watched port."""
     made = p4r.ActionProfileGroup(action_profile_id=names["selector"], group_id=1, max_size=16)
     for member_id, weight, port in members:
         added = made.members.add(member_id=member_id, weight=weight)
@@ -22,7 +22,7 @@ def group(names: Names, *members: tuple[int, int, int | None]) -> p4r.ActionProf
 
 
 def one_shot(names: Names, *actions: tuple[int, int, int | None]) -> p4r.TableEntry:
-    """A route to ports by weight and watched port."""
+    """Returns a route to ports by weight and watched port."""
     made = p4r.TableAction()
     for to, weight, watched in actions:
         added = made.action_profile_action_set.action_profile_actions.add(
@@ -121,7 +121,7 @@ def test_a_group_without_an_active_member_does_nothing(client: Client, switch: S
     unforwarded = Switch(Program(program_json()))
     switch.port_set_link(1, False)
     switch.port_set_link(2, False)
-    # As a group that BMv2 finds empty: no action runs, and the packet goes on as if there were no entry.
+    # As with an empty group in BMv2: no action runs, and the packet continues as if there were no entry.
     assert not {1, 2} & set(spread(switch))
     assert spread(switch) == spread(unforwarded)
     switch.port_set_link(2, True)

@@ -1,4 +1,4 @@
-"""Packet tests of programs of one's own: what `PacketSwitch` writes, sends and refuses."""
+"""Packet tests of a user's program: writes, packets and refusals of `PacketSwitch`."""
 
 from pathlib import Path
 
@@ -13,7 +13,7 @@ EXAMPLE = Path(__file__).parents[3] / "examples" / "own_program"
 
 @pytest.fixture
 def router() -> tuple[Path, Path]:
-    """A program and its P4Info."""
+    """Returns a program and its P4Info."""
     return EXAMPLE / "router.json", EXAMPLE / "router.p4info.txtpb"
 
 

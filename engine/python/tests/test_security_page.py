@@ -1,4 +1,4 @@
-"""The table of docs/run/security.md that says who may do what at a switch: each line is tried."""
+"""The table of operations and clients in docs/run/security.md: each line is tried."""
 
 import json
 import os
@@ -41,12 +41,12 @@ STARTED = {
     "mutual TLS": ([], [*ADDRESS, *MUTUAL_TLS]),
     "mutual TLS, `--client-rights`": (["--client-rights", "rights.toml"], [*ADDRESS, *MUTUAL_TLS]),
 }
-"""The column "switch started with": flags, and target flags. "nothing" gets free ports, for 9090 is one."""
+"""The column "switch started with": flags, and target flags. "nothing" gets free ports, not 9090."""
 CLIENTS = {
     "any user of the computer": {"as_nobody": True},
     "another user of the computer": {"as_nobody": True},
     "the switch's user": {},
-    # Another address than that of loopback which servers listen on; from outside there is not even that one.
+    # Another loopback address than that on which servers listen; other computers cannot even reach this one.
     "another computer": {"host": "127.0.0.2"},
     "clients that trust its authority": {"tls": ["ca"], "as_nobody": True},
     "one without a certificate": {"tls": ["ca"], "as_nobody": True},
@@ -63,7 +63,7 @@ CLIENTS = {
 
 
 def lines() -> list[dict[str, str]]:
-    """The table, a mapping from column to cell for each line."""
+    """Returns the table, as a mapping from column to cell for each line."""
     text = PAGE.read_text(encoding="utf-8").partition(HEADING)[2].partition("\n## ")[0]
     rows = [
         [cell.strip() for cell in line.strip("|").split("|")]
@@ -76,7 +76,7 @@ def lines() -> list[dict[str, str]]:
 
 @pytest.fixture(scope="module")
 def folder() -> Iterator[Path]:
-    """Certificates and rights, in a folder that any user may look into."""
+    """Makes certificates and rights, in a folder that any user may read."""
     pytest.importorskip("cryptography", reason="cryptography is not installed; no certificates can be made")
     from control_plane.tests.certificates import made as identity
 
@@ -97,7 +97,7 @@ def folder() -> Iterator[Path]:
 
 
 def tried(folder: Path, grpc: str, thrift: str, **client: object) -> dict[str, bool]:
-    """What the probe finds."""
+    """Returns the results of the probe."""
     asked: dict[str, object] = {"grpc": grpc, "thrift": thrift, **client}
     if os.geteuid() != 0:
         asked.pop("as_nobody", None)

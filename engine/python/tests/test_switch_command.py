@@ -26,7 +26,7 @@ def record(frame: bytes, at_us: int = 0) -> bytes:
 
 
 def frames_of(path: Path) -> list[bytes]:
-    """Frames of a pcap file as far as it is written."""
+    """Returns the frames of a pcap file that have been written so far."""
     content, place, frames = path.read_bytes(), len(HEADER), []
     while place + 16 <= len(content):
         (length,) = struct.unpack_from("<I", content, place + 8)
@@ -79,7 +79,7 @@ def test_fifos_deliver_frames_while_they_are_open(tmp_path: Path) -> None:
 
 
 class NanomsgPeer:
-    """A PAIR socket as far as BMv2's packet messages need it; independent of the engine's."""
+    """A PAIR socket, as far as BMv2's packet messages need it, independent of the engine's."""
 
     def __init__(self, path: Path) -> None:
         self.socket = socket.socket(socket.AF_UNIX)
@@ -254,7 +254,7 @@ def test_simple_switch_serves_thrift_and_no_p4runtime(tmp_path: Path) -> None:
         with ThriftClient(f"127.0.0.1:{thrift_options[1]}") as client:
             assert client.standard.bm_register_read(0, "PatchIngress.frames", 4) == 1
             assert client.switch.get_time_elapsed_us() > 0
-        with pytest.raises(ConnectionRefusedError):  # Would be taken if it listened on every address.
+        with pytest.raises(ConnectionRefusedError):  # a server on every address would accept it
             socket.create_connection(("127.0.0.2", int(thrift_options[1])), timeout=SECONDS).close()
         peer.close()
         assert "Server listening" not in switch.end()[1]

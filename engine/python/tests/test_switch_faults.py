@@ -1,8 +1,8 @@
-"""What goes wrong around a running `eeon-switch`, while frames pass through it: it goes on, and no frame is
-unaccounted for.
+"""Faults around a running `eeon-switch` while frames pass through it: it continues, and every frame is
+accounted for.
 
-A peer sends numbered frames through BMv2's nanomsg socket; what it gets back and what the switch prints at
-its end must add up. Faults of interfaces are in `test_switch_interfaces.py`, hostile messages by the thousand
+A peer sends numbered frames through BMv2's nanomsg socket; the frames that return and the switch's final
+counts must add up. Faults of interfaces are in `test_switch_interfaces.py`, large numbers of hostile messages
 in `test_p4rt_hostile.py` and `test_thrift_hostile.py`.
 """
 
@@ -34,11 +34,11 @@ _FRAME = struct.Struct("!I")
 
 
 class Traffic:
-    """Frames through port 0, in windows, until it is stopped; those that come back on port 1."""
+    """Sends frames to port 0, in windows, until it is stopped, and receives those that return on port 1."""
 
     WINDOW = 64
     PATIENCE_SECONDS = 0.05
-    """After which frames that have not come back count as dropped, and the window moves on."""
+    """Time after which frames that have not returned count as dropped, and the window moves on."""
 
     def __init__(self, peer: NanomsgPeer) -> None:
         self.sent = 0
@@ -53,7 +53,7 @@ class Traffic:
     def _send(self) -> None:
         with contextlib.suppress(OSError):
             while not self._stop.is_set():
-                # Frames that a switch drops never come back: the window moves on after a while.
+                # Dropped frames never return; the window moves on after a while.
                 with self._moved:
                     self._moved.wait_for(
                         lambda: self.sent - len(self.received) < self.WINDOW, self.PATIENCE_SECONDS
@@ -72,13 +72,13 @@ class Traffic:
                     self._moved.notify_all()
 
     def wait_for_more(self, frames: int = 500) -> None:
-        """Waits until that number more have come back."""
+        """Waits until `frames` more have returned."""
         with self._moved:
             goal = len(self.received) + frames
             assert self._moved.wait_for(lambda: len(self.received) >= goal, SECONDS), "no frames come back"
 
     def finish(self) -> None:
-        """Sends no more, and waits until nothing comes back any more."""
+        """Stops sending, and waits until no more frames return."""
         self._stop.set()
         self._threads[0].join(SECONDS)
         with self._moved:
@@ -129,7 +129,7 @@ def pipeline(p4info: str | None = None, json: bytes | None = None) -> p4r.Forwar
 
 
 def packet_counts(output: str) -> tuple[int, int, int]:
-    """Frames received, sent and dropped for any reason, as the switch prints them at its end."""
+    """Returns the frames received, sent and dropped for any reason, from the switch's final output."""
     line = next(line for line in reversed(output.splitlines()) if "received=" in line)
     counts = {name: int(value) for name, value in re.findall(r"(\w+)=(\d+)", line)}
     lost = sum(count for name, count in counts.items() if name.startswith(("drops_", "tx_")))
@@ -149,7 +149,7 @@ def test_a_switch_that_was_killed_comes_back_clean_on_the_same_addresses(tmp_pat
     with switch_at(tmp_path, thrift_options, port) as second:
         with traffic_through(tmp_path / "p") as traffic:
             client = Client(f"127.0.0.1:{port}")
-            # Nobody is primary any more, and the pipeline that was pushed is gone.
+            # No client is primary any more, and the pushed pipeline is gone.
             assert client.arbitrate(election_id=1).status.code == 0
             with pytest.raises(Failed, match="No forwarding pipeline"):
                 client.read(p4r.TableEntry())
@@ -186,12 +186,12 @@ def test_every_frame_of_a_swap_under_load_has_passed_or_is_counted(tmp_path: Pat
     assert received == traffic.sent
     assert sent == len(traffic.received)
     assert received == sent + dropped
-    # Order, and none twice.
+    # In order, none twice.
     assert traffic.received == sorted(set(traffic.received))
 
 
 def reset(address: tuple[str, int], content: bytes) -> None:
-    """A client that says something and is gone, as one that was killed with data unread."""
+    """Sends bytes as a client that then disappears, as if killed with unread data."""
     with socket.create_connection(address, timeout=SECONDS) as vanishing:
         vanishing.sendall(content)
         vanishing.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
@@ -210,7 +210,7 @@ def test_clients_that_vanish_or_talk_nonsense_hold_nobody_up(tmp_path: Path) -> 
                 reset(("127.0.0.1", port), content)
             for content in (b"", half_call, b"\xff" * 500, b"\0\0\0\x10garbage"):
                 reset(("127.0.0.1", int(thrift_options[1])), content)
-        # The primary vanishes without a word, in the middle of its stream.
+        # The primary disappears without notice, in the middle of its stream.
         primary.channel.close()
         successor = Client(f"127.0.0.1:{port}", election_id=8)
         assert successor.arbitrate().status.code == 0

@@ -36,13 +36,13 @@ def switch_on(links: list[Link], tmp_path: Path, *more: str) -> Iterator[SwitchP
     interfaces = [f"-i {port}@{link.switch}" for port, link in enumerate(links)]
     arguments = [*interfaces, "--log-console", *more, *local_thrift(), str(PATCH)]
     with running(*arguments, *local_grpc(), cwd=tmp_path) as switch:
-        # Ports come up in the kernel's order.
+        # The kernel determines the order in which ports come up.
         switch.wait_for_all(*(f"port {port}: interface {link.switch}: up" for port, link in enumerate(links)))
         yield switch
 
 
 def receive(receiver: socket.socket, accept: int = 0x88B5) -> bytes:
-    """The next frame with this type behind its tag, if it has one, as it was on the wire."""
+    """Returns the next frame with this type, after its tag if it has one, as it was on the wire."""
     end = time.monotonic() + SECONDS
     while True:
         receiver.settimeout(max(0.01, end - time.monotonic()))

@@ -1,4 +1,4 @@
-"""The command line of `eeon-switch`: BMv2's flags and ours, without starting anything."""
+"""The command line of `eeon-switch`: BMv2's flags and its own, without starting a switch."""
 
 from pathlib import Path
 

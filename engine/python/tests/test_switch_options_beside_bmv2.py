@@ -1,6 +1,6 @@
-"""Every option that `simple_switch` and `simple_switch_grpc` name in their help, in each spelling of boost's.
+"""Every option in the help of `simple_switch` and `simple_switch_grpc`, in each spelling that boost accepts.
 
-What BMv2 takes, `eeon-switch` takes, and what it refuses is refused, but for what is written here.
+`eeon-switch` accepts and refuses the same options as BMv2, with the exceptions listed here.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from eeon_engine.switch_command.options import UsageError, parse
 pytestmark = [pytest.mark.system, pytest.mark.slow]
 
 PROGRAM = "none.json"
-"""It is not there: BMv2 says so as soon as it has understood its arguments."""
+"""A missing file, which BMv2 reports as soon as it has parsed its arguments."""
 
 VALUES = {
     "--interface": "0@none0",
@@ -35,15 +35,15 @@ VALUES = {
     "--grpc-server-cacert": "none",
     "--dp-grpc-server-addr": "127.0.0.1:0",
 }
-"""Of options that take no number."""
+"""Values of options that take no number."""
 
 SHOW = {"--help", "--version", "--json-version"}
 
 REFUSED = {"--restore-state", "--load-modules", "--dp-grpc-server-addr"}
-"""What BMv2 has and `eeon-switch` has not, with a message that says so."""
+"""BMv2's options that `eeon-switch` lacks and refuses with a message."""
 
 TLS = ("--grpc-server-cert", "--grpc-server-key", "--grpc-server-cacert", "--grpc-server-with-client-auth")
-"""Refused alone: without `--grpc-server-ssl` P4Runtime would be in clear, which BMv2 leaves unsaid."""
+"""Refused without `--grpc-server-ssl`: P4Runtime would be unencrypted, which BMv2 does not report."""
 
 
 DIFFERENT = {
@@ -53,7 +53,7 @@ DIFFERENT = {
 
 
 def options_of(help_text: str) -> tuple[dict[str, tuple[str, bool]], dict[str, tuple[str, bool]]]:
-    """The general options and the target's: name to letter and whether a value follows."""
+    """Returns the general options and the target's: name to letter, and whether a value follows."""
     general, _, target = help_text.partition("Target specific options")
     found = []
     for text in (general, target):
@@ -63,9 +63,9 @@ def options_of(help_text: str) -> tuple[dict[str, tuple[str, bool]], dict[str, t
 
 
 def spellings(name: str, letter: str, has_value: bool, all_names: list[str]) -> Iterator[list[str]]:
-    """The whole name, its shortest beginning, one that is too short, and the letter.
+    """Yields the whole name, its shortest prefix, one that is too short, and the letter.
 
-    The value stands behind it or after an equals sign.
+    The value is the next argument, or follows an equals sign.
     """
     value = VALUES.get(name, "1")
     shortest = next(
@@ -108,9 +108,9 @@ def lines_of(switch: str) -> Iterator[list[str]]:
 
 
 def bmv2_takes(switch: str, arguments: list[str], folder: Path) -> bool:
-    """Whether it goes on to the program, or starts without one.
+    """Returns whether it continues to the program, or starts without one.
 
-    A BMv2 of the same device id that runs beside it keeps the socket of its notifications.
+    Another running BMv2 with this device id would use the same socket for notifications.
     """
     try:
         done = subprocess.run(
@@ -135,7 +135,7 @@ def ours_takes(arguments: list[str], with_grpc: bool) -> bool:
 
 
 def named(arguments: list[str]) -> set[str]:
-    """The options that stand in a line, as they are written."""
+    """Returns the options in a command line, as they are written."""
     return {argument.partition("=")[0] for argument in arguments if argument.startswith("-")}
 
 

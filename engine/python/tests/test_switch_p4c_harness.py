@@ -1,7 +1,7 @@
-"""p4c's own test harness for BMv2, unmodified, with `simple_switch` on PATH being ours.
+"""p4c's own test harness for BMv2, unmodified, with our `simple_switch` on PATH.
 
 P4C_TESTDATA names the folder testdata of a p4c source tree, as for `make stf`; p4c-bm2-ss and BMv2's
-simple_switch_CLI must be on PATH. Skipped otherwise. All of them run by `make stf`, without processes.
+simple_switch_CLI must be on PATH, or the tests are skipped. `make stf` runs all of them, without processes.
 """
 
 import os
@@ -37,7 +37,7 @@ def test_a_program_of_p4c_passes_in_its_own_harness(program: str, testdata: Path
     names.install(tmp_path / "bin")
     compiler = shutil.which("p4c-bm2-ss")
     assert compiler is not None
-    # The harness looks for the compiler and for its configuration in the folder that it is called in.
+    # The harness searches the compiler and its configuration in the current folder.
     (tmp_path / "p4c-bm2-ss").symlink_to(compiler)
     (tmp_path / "config.h").write_text("#define HAVE_SIMPLE_SWITCH 1\n")
     root = testdata.parent

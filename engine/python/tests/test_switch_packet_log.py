@@ -1,4 +1,4 @@
-"""The log of packets, in BMv2's words. The programs are those that BMv2 has confirmed
+"""The log of packets, in BMv2's words, with programs that were confirmed on BMv2
 (`engine/simple_switch/tests/constructs`)."""
 
 import logging
@@ -35,7 +35,7 @@ class _Kept(logging.Handler):
 def logged(
     program: Path, *frames: str, prepare: Callable[[Switch], object] | None = None, level: int = TRACE
 ) -> list[str]:
-    """What the log says of frames that come in by port 0; the lines of packet 0.0 without their beginning."""
+    """Returns the log of frames that arrive on port 0; lines of packet 0.0 are without their prefix."""
     switch = Switch(Program(program.read_bytes(), for_tracing=True), ports=[Port(n) for n in range(8)])
     switch.follow(0)
     if prepare is not None:
@@ -55,7 +55,7 @@ def of_construct(name: str, *frames: str, prepare: Callable[[Switch], object] | 
 
 
 def switch_lines(lines: list[str]) -> list[str]:
-    """Those of the switch itself: what it does with copies and queues."""
+    """Returns the lines of the switch itself, about copies and queues."""
     begins = "Cloning|Replicating|Multicast|Res|Rec|Egress port|Dropping|Transmitting|Processing"
     return [line for line in lines if re.match(rf"(\[\S+\] \[cxt 0\] )?({begins})", line)]
 
@@ -105,7 +105,7 @@ def test_a_routed_packet_is_told_from_its_parser_to_its_wire() -> None:
 
 
 def test_a_parser_that_fails_says_with_what() -> None:
-    # A body of two bytes, of which one is there.
+    # The body should have two bytes, but has one.
     lines = of_construct("parser_errors", "02bb")
     at = lines.index("Parser 'parser' entering state 'body'")
     assert lines[at + 1 : at + 4] == [
@@ -219,7 +219,7 @@ def test_a_member_of_a_group_is_told_with_its_group() -> None:
 
 
 def frames(folder: Path, count: int) -> list[str]:
-    """Options of a switch that reads that number of frames of port 0 from a file."""
+    """Returns options of a switch that reads this number of frames for port 0 from a file."""
     frame = bytes(64)
     record = struct.pack("<IIII", 0, 0, len(frame), len(frame)) + frame
     (folder / "a_in.pcap").write_bytes(PCAP_HEADER + count * record)

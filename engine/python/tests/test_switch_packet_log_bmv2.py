@@ -1,4 +1,4 @@
-"""The log of packets beside BMv2's: the same frames through both give the same lines of each packet."""
+"""The log of packets compared with BMv2's: the same frames give the same lines of each packet."""
 
 import importlib.util
 import os
@@ -16,12 +16,12 @@ BMV2 = shutil.which("simple_switch")
 SOME = ("clone", "multicast", "recirculate", "resubmit", "checksums", "header_stack", "action_selector")
 LINE = re.compile(r"\[\d\d:\d\d:\d\d\.\d+\] \[bmv2\] \[([A-Z])\] \[thread \d+\] (?:\[([\d.]+)\] \[cxt 0\] )?")
 LEFT_OUT = re.compile(
-    # What is drawn, times of the clock, and what docs/LIMITATIONS.md says that the log here leaves out.
+    # Random values, clock times, and lines that this log omits according to docs/LIMITATIONS.md.
     r"random\(|Executing meter|Dropping packet: |Parser set: setting field '\S*timestamp"
     r"|.* needs to be a multiple of 8"
 )
 WIDE = ("wide_arithmetic", "wide_keys")
-"""They have values of more than 128 bits, of which a journey has the low ones."""
+"""They have values of more than 128 bits, of which a journey has only the low bits."""
 pytestmark = [
     pytest.mark.system,
     pytest.mark.skipif(BMV2 is None, reason="simple_switch is not on PATH"),
@@ -37,7 +37,7 @@ def bench() -> ModuleType:
 
 
 def log_of(construct: str, folder: Path) -> dict[str, list[str]]:
-    """The lines of each packet, by its name, that the `simple_switch` that is first on PATH writes."""
+    """Returns the lines of each packet, by its name, from the first `simple_switch` on PATH."""
     module = bench()
     folder.mkdir()
     lines = module.statements(CONSTRUCTS / f"{construct}.script")
@@ -57,13 +57,13 @@ def log_of(construct: str, folder: Path) -> dict[str, list[str]]:
 
 
 def by_packet(text: str) -> dict[str, list[str]]:
-    """A log's lines by packet; what follows a line without a head belongs to it."""
+    """Returns a log's lines by packet; a line without a prefix belongs to the line before."""
     found: dict[str, list[str]] = defaultdict(list)
     heads = list(LINE.finditer(text))
     for head, following in zip(heads, [*heads[1:], None], strict=True):
         told = text[head.end() : None if following is None else following.start()].rstrip("\n")
         if head[2] is not None and not LEFT_OUT.match(told):
-            # The members of a group follow its index. A hash modulo nothing is one modulo 1.
+            # BMv2 lists a group's members after its index. A hash modulo 0 is one modulo 1.
             told = told.split("Group members:")[0].rstrip().replace("max=0)", "max=1)")
             found[head[2]].append(f"{head[1]} {told}")
     return found

@@ -1,4 +1,4 @@
-"""A member whose watched port loses its link, on `eeon-switch` and veth pairs. Skipped without root."""
+"""A member whose watched port loses its link, with `eeon-switch` and veth pairs. Skipped without root."""
 
 import contextlib
 import itertools
@@ -28,7 +28,7 @@ _numbers = itertools.count()
 
 @pytest.fixture
 def links() -> Iterator[list[Link]]:
-    """Ports 0 to 2."""
+    """Makes the links of ports 0 to 2."""
     if os.geteuid() != 0 or shutil.which("ip") is None:
         pytest.skip("needs root and `ip` to make veth pairs")
     with contextlib.ExitStack() as stack:
@@ -56,7 +56,7 @@ def engine(links: list[Link], folder: Path) -> Iterator[str]:
 
 
 def spread(left: socket.socket, right: list[socket.socket]) -> list[int]:
-    """By which ports frames with different keys leave: how many of them by each."""
+    """Returns the number of frames with different keys that leave on each port."""
     for key in range(FRAMES):
         left.send(frame(0x0A000000 + key * 7919))
     found, end = [0 for _ in right], time.monotonic() + 1

@@ -1,8 +1,7 @@
-"""The crate tcp beside Linux' own TCP, over a TUN device: `engine/tcp/examples/linux.py`, as a person runs
-it.
+"""The crate tcp compared with Linux' TCP over a TUN device: `engine/tcp/examples/linux.py`, run as by a user.
 
-Judged is what does not hang on the machine's load: what was lost is sent again once, by both. How their
-windows compare is measured on a quiet machine; docs/models/tcp.md has the table.
+Only results that do not depend on the machine's load are checked: both resend lost data once. Windows are
+compared on a quiet machine; docs/models/tcp.md has the table.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ NAMESPACE = ("unshare", "--net")
 
 @pytest.fixture(scope="module")
 def rows() -> list[list[str]]:
-    """The table's cells."""
+    """Returns the table's cells."""
     if os.geteuid() != 0 or shutil.which("unshare") is None or not Path("/dev/net/tun").exists():
         pytest.skip("needs root, `unshare` and /dev/net/tun")
     if subprocess.run([*NAMESPACE, "true"], capture_output=True, check=False).returncode != 0:

@@ -78,7 +78,7 @@ def test_an_entrys_meter_colours_its_packets(resource_switch: Switch, resource_t
     assert call.bm_mt_get_meter_rates(0, table, handle)[1].burst_size == 2
     for _ in range(4):
         resource_switch.inject(1, frame(7))
-    # Two packets of the peak rate's burst pass; the third is red, and dropped.
+    # Two packets of the peak rate's burst pass; the third is red, and is dropped.
     assert ports(resource_switch.advance_to(1_000_000)) == [4, 4]
     assert call.bm_mt_read_counter(0, table, handle).packets == 4
     call.bm_mt_write_counter(0, table, handle, standard.BmCounterValue(bytes=1, packets=2))

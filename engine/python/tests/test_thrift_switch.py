@@ -21,7 +21,7 @@ NO_OPTIONS = standard.BmAddEntryOptions()
 
 
 def add(thrift: ThriftClient, value: int, action: str, *data: bytes) -> None:
-    """An entry of the exact table."""
+    """Adds an entry to the exact table."""
     key = [exact(value.to_bytes(4, "big"))]
     thrift.standard.bm_mt_add_entry(0, EXACT, key, f"EverythingIngress.{action}", list(data), NO_OPTIONS)
 
@@ -80,7 +80,7 @@ def test_a_queues_depth_is_in_packets_and_its_rate_in_packets_per_second(
     assert thrift.switch.set_egress_queue_rate(2, 1000) == 0
     for _ in range(9):
         switch.inject(1, frame(1))
-    # The first leaves at once, three wait, the rest finds no room.
+    # The first leaves at once, three wait, and there is no room for the rest.
     sent = switch.advance_to(10_000_000_000)
     assert [at for at, _, _ in sent] == [0, 10**9, 2 * 10**9, 3 * 10**9]
     assert thrift.switch.set_all_egress_queue_rates(0) == 0

@@ -1,4 +1,4 @@
-"""Tables and action profiles over Thrift: entries, keys, handles, codes, and that packets obey them."""
+"""Tables and action profiles over Thrift: entries, keys, handles, codes, and their effect on packets."""
 
 from collections.abc import Callable
 from typing import Any
@@ -34,7 +34,7 @@ def refusal(call: Callable[..., Any], *arguments: Any) -> int:
 
 
 def out(switch: Switch, value: int) -> list[int]:
-    """Where a frame with this key leaves."""
+    """Returns the ports on which a frame with this key leaves."""
     switch.inject(1, frame(value))
     return ports(switch.advance_to(switch.now_ps + 10_000_000))
 

@@ -21,7 +21,7 @@ _numbers = itertools.count()
 
 
 def packet(number: int, destination: str = "192.0.2.2") -> bytes:
-    """A UDP packet over IPv4 from 192.0.2.1; `number` is its IP identification."""
+    """Returns a UDP packet over IPv4 from 192.0.2.1; `number` is its IP identification."""
     header = struct.pack("!BBHHHBBH", 0x45, 2, 28, number, 0, 64, 17, 0)
     header += socket.inet_aton("192.0.2.1") + socket.inet_aton(destination)
     return bytes(12) + b"\x08\x00" + header + struct.pack("!HHHH", 7, 9, 8, 0)
@@ -29,7 +29,7 @@ def packet(number: int, destination: str = "192.0.2.2") -> bytes:
 
 @pytest.fixture
 def pair() -> Iterator[tuple[str, str]]:
-    """Two interfaces that are one link, without addresses."""
+    """Makes two interfaces that form one link, without addresses."""
     if os.geteuid() != 0 or shutil.which("ip") is None:
         pytest.skip("needs root and `ip` to make a veth pair")
     number = f"{os.getpid() % 100_000}x{next(_numbers)}"
@@ -97,7 +97,7 @@ def test_frames_that_do_not_fit_are_named_and_not_sent(pair: tuple[str, str]) ->
 
 def test_an_interface_whose_link_comes_up_while_it_is_opened_is_waited_for(pair: tuple[str, str]) -> None:
     subprocess.run(["ip", "link", "set", pair[1], "down"], check=True)
-    # Linux tells the other end later.
+    # Linux reports the other end later.
     deadline = time.monotonic() + 60
     while Path(f"/sys/class/net/{pair[0]}/operstate").read_text().strip() == "up":
         assert time.monotonic() < deadline

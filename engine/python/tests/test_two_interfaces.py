@@ -1,5 +1,5 @@
-"""What is written over P4Runtime is read over Thrift at once, and the other way round: there is one home for
-both."""
+"""Objects written over P4Runtime can be read over Thrift at once, and vice versa, because the engine stores
+the state of both."""
 
 from typing import Any
 
@@ -19,7 +19,7 @@ RESOURCES = "ResourcesIngress."
 NO_OPTIONS = standard.BmAddEntryOptions()
 ROLLBACK = p4r.WriteRequest.ROLLBACK_ON_ERROR
 MADE_UP = 2**32 - 1
-"""The id of what has handle 0."""
+"""The generated id of an object with handle 0."""
 
 
 def key(value: int) -> bytes:
@@ -231,7 +231,7 @@ def test_a_one_shot_is_a_group_over_thrift_and_goes_with_its_entry(
     client.write((INSERT, entry))
     assert [list(found.mbr_handles) for found in call.bm_mt_act_prof_get_groups(0, profile)] == [[0, 1, 2]]
     assert client.read(p4r.ActionProfileMember(), p4r.ActionProfileGroup()) == []
-    # Another entry, of Thrift, for the same group.
+    # Another entry for the same group, over Thrift.
     call.bm_mt_indirect_ws_add_entry(0, table, [lpm(key(0x0B000000), 8)], 0, NO_OPTIONS)
     other = names.entry("lpm_table", prefix(1, 0x0B000000, 8), action=shot)
     assert client.read(p4r.TableEntry(table_id=names["lpm_table"])) == [entry, other]
@@ -340,7 +340,7 @@ def test_meters_and_value_sets_are_the_same_for_both(
 def test_thrift_waits_while_a_batch_of_p4runtime_is_on_its_way(
     client: Client, thrift: ThriftClient, switch: Switch, names: Names
 ) -> None:
-    """What Thrift writes is never taken back with a batch that fails."""
+    """A failed batch never undoes a write over Thrift."""
     entry = names.entry("exact_table", exactly(1, 1), action=names.action("forward", 1))
     for value in range(2, 10):
         refused = client.refused(

@@ -1,6 +1,6 @@
-"""What the extension needs where live ports are not built: on systems other than Linux.
+"""The extension without live ports, as built on systems other than Linux.
 
-Cannot see whether it compiles there: `make lint` compiles it here without the feature `live-ports`.
+This does not show whether it compiles there: `make lint` compiles it here without the feature `live-ports`.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Runs command scripts through a simple_switch_CLI, on BMv2 or on the engine. For tests only.
+"""Runs command scripts through a simple_switch_CLI, with BMv2 or the engine. For tests only.
 
-What BMv2 answered to each script is recorded beside it; run this file to record it again.
+BMv2's answers are recorded beside each script; run this file to record them again.
 """
 
 import contextlib
@@ -31,16 +31,16 @@ class Command:
 
     text: str
     is_answered_otherwise: bool
-    """Whether BMv2 answers something else, as documented."""
+    """Whether BMv2's answer differs, as documented."""
 
     @property
     def typed(self) -> str:
-        """What the CLI is given."""
+        """The input of the CLI."""
         return self.text.replace("{programs}", str(PROGRAMS))
 
 
 def commands(name: str) -> list[Command]:
-    """The commands of a script, without its comments."""
+    """Returns the commands of a script, without its comments."""
     lines = (SCRIPTS / f"{name}.txt").read_text().splitlines()
     return [
         Command(line.removeprefix("! "), line.startswith("! "))
@@ -50,7 +50,7 @@ def commands(name: str) -> list[Command]:
 
 
 def recorded(name: str) -> list[str]:
-    """What BMv2 answered to each command of a script."""
+    """Returns BMv2's recorded answer to each command of a script."""
     texts = (SCRIPTS / f"{name}.bmv2.txt").read_text().split(PROMPT)[1:]
     script = commands(name)
     assert [text.partition("\n")[0] for text in texts] == [command.text for command in script], "record again"
@@ -58,14 +58,14 @@ def recorded(name: str) -> list[str]:
 
 
 def path_outside_venv() -> str:
-    """PATH without this interpreter's own folder: an installed CLI has its Thrift library elsewhere."""
+    """Returns PATH without this interpreter's folder: an installed CLI has its Thrift library elsewhere."""
     own = Path(sys.prefix, "bin").resolve()
     folders = os.environ.get("PATH", "").split(os.pathsep)
     return os.pathsep.join(folder for folder in folders if folder and Path(folder).resolve() != own)
 
 
 def installed_cli() -> list[str] | None:
-    """BMv2's own CLI, where it is installed and starts."""
+    """Returns BMv2's own CLI, if it is installed and starts."""
     cli = shutil.which("simple_switch_CLI", path=path_outside_venv())
     if cli is None:
         return None
@@ -74,13 +74,13 @@ def installed_cli() -> list[str] | None:
 
 
 def environment() -> dict[str, str]:
-    """For programs that must not see this interpreter's venv."""
+    """Returns the environment for programs that must not see this interpreter's venv."""
     kept = {key: value for key, value in os.environ.items() if key not in ("VIRTUAL_ENV", "PYTHONPATH")}
     return {**kept, "PATH": path_outside_venv()}
 
 
 def run(cli: list[str], port: int, script: list[Command]) -> list[str]:
-    """What the CLI prints for each command. Fails when it ends before the last one."""
+    """Returns the CLI's output for each command. Fails if the CLI ends before the last one."""
     done = subprocess.run(
         [*cli, "--thrift-port", str(port)],
         input="".join(f"{command.typed}\n" for command in script),
@@ -89,18 +89,18 @@ def run(cli: list[str], port: int, script: list[Command]) -> list[str]:
         env=environment(),
         timeout=120,
     )
-    # The last prompt is answered by the end of input.
+    # The end of the input follows the last prompt.
     answers = done.stdout.split(PROMPT)[1:-1]
     if len(answers) != len(script) or done.returncode != 0:
         reached = script[min(len(answers), len(script) - 1)].text
         raise AssertionError(f"the CLI ended at '{reached}':\n{done.stdout[-2000:]}{done.stderr[-2000:]}")
-    # Each answer but an empty one ends the line; the prompt may follow without.
+    # Each answer ends its line, unless it is empty; the prompt may follow without a line break.
     return [answer if answer.endswith("\n") or not answer else answer + "\n" for answer in answers]
 
 
 @contextlib.contextmanager
 def bmv2(json: Path, folder: Path) -> Iterator[int]:
-    """A running BMv2 `simple_switch` without interfaces; its Thrift port."""
+    """Runs BMv2's `simple_switch` without interfaces, and yields its Thrift port."""
     port = free_port()
     switch = shutil.which("simple_switch", path=path_outside_venv())
     assert switch is not None
@@ -129,7 +129,7 @@ def bmv2(json: Path, folder: Path) -> Iterator[int]:
 
 
 def record() -> None:
-    """Writes what the BMv2 of this machine answers."""
+    """Records the answers of this machine's BMv2."""
     cli = installed_cli()
     assert cli is not None, "no simple_switch_CLI on PATH"
     for name in NAMES:

@@ -1,4 +1,4 @@
-"""A plain Thrift client of the server, made with thriftpy2 from the interface files. For tests only."""
+"""A plain Thrift client, made with thriftpy2 from the interface files. For tests only."""
 
 from collections.abc import Callable
 from types import TracebackType
@@ -25,7 +25,7 @@ __all__ = [
 
 
 class ThriftClient:
-    """One connection with all three services on it."""
+    """One connection with all three services."""
 
     def __init__(self, address: str) -> None:
         host, _, port = address.rpartition(":")
@@ -54,33 +54,33 @@ class ThriftClient:
 
 
 def exact(key: bytes) -> Any:
-    """An exact field of a key."""
+    """Returns an exact field of a key."""
     return standard.BmMatchParam(
         type=standard.BmMatchParamType.EXACT, exact=standard.BmMatchParamExact(key=key)
     )
 
 
 def lpm(key: bytes, length: int) -> Any:
-    """A prefix."""
+    """Returns an LPM field of a key."""
     return standard.BmMatchParam(
         type=standard.BmMatchParamType.LPM, lpm=standard.BmMatchParamLPM(key=key, prefix_length=length)
     )
 
 
 def ternary(key: bytes, mask: bytes) -> Any:
-    """A value under a mask."""
+    """Returns a ternary field of a key."""
     return standard.BmMatchParam(
         type=standard.BmMatchParamType.TERNARY, ternary=standard.BmMatchParamTernary(key=key, mask=mask)
     )
 
 
 def rate(units_per_micros: float, burst_size: int) -> Any:
-    """A rate of a meter."""
+    """Returns a meter rate."""
     return standard.BmMeterRateConfig(units_per_micros=units_per_micros, burst_size=burst_size)
 
 
 def code_of(kind: type[TException], call: Callable[..., Any], *arguments: Any) -> int:
-    """The code of a call that must be refused with that exception."""
+    """Returns the code of a call that must be refused with this exception."""
     with pytest.raises(kind) as refused:
         call(*arguments)
     return int(refused.value.code)  # type: ignore[attr-defined]

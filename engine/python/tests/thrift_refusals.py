@@ -1,8 +1,8 @@
-"""Scripts of Thrift calls and the answer to each, against which any switch that runs the test programs can be
-held. For tests only.
+"""Scripts of Thrift calls with the answer to each, to check any switch that runs the test programs. For tests
+only.
 
-A script of `thrift_refusals/` is a line `[situation]`, and then a line for each call: `OK`, or the exception
-and its code, in parentheses those of BMv2 where they are others; and the call, its arguments as plain data.
+A script in `thrift_refusals/` is a line `[situation]`, and then a line for each call: `OK`, or the exception
+and its code, in parentheses BMv2's if they differ; then the call, with its arguments as plain data.
 """
 
 import ast
@@ -22,14 +22,14 @@ _LINE = re.compile(
 
 
 class Step(NamedTuple):
-    """One call, and its answer."""
+    """One call, and its expected answer."""
 
     answer: str
     bmv2: str
     call: Call
 
     def asked(self, client: Client) -> str:
-        """What a switch answers, as a script has it."""
+        """Makes the call, and returns the answer in a script's form."""
         found: Any = client.make(self.call)
         if not isinstance(found, tuple):
             return "OK"
@@ -41,7 +41,7 @@ class Step(NamedTuple):
 
 
 class Script(NamedTuple):
-    """Calls to one switch, in their order."""
+    """Calls to one switch, in order."""
 
     name: str
     program: str
@@ -57,7 +57,7 @@ def _step(line: str) -> Step:
 
 @cache
 def scripts(program: str) -> list[Script]:
-    """The scripts for a test program."""
+    """Returns the scripts for a test program."""
     blocks = re.split(r"(?m)^\[(.*)\]$", (SCRIPTS / f"{program}.txt").read_text())[1:]
     return [
         Script(name, program, tuple(map(_step, filter(None, text.splitlines()))))

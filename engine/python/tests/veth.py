@@ -1,4 +1,4 @@
-"""veth pairs for tests: one end for the switch, the other for a host in a namespace of its own."""
+"""veth pairs for tests: one end for the switch, the other for a host in a separate namespace."""
 
 import contextlib
 import ctypes
@@ -26,7 +26,7 @@ def ip(*arguments: str) -> None:
 
 @dataclass
 class Link:
-    """A veth pair: the end for the switch, and the end of a host in a namespace of its own."""
+    """A veth pair: the end for the switch, and the end of a host in a separate namespace."""
 
     switch: str
     namespace: str
@@ -37,11 +37,11 @@ class Link:
         ip("-n", self.namespace, "link", "set", "host", "up")
 
     def socket(self) -> socket.socket:
-        """A packet socket at the host's end. Its file descriptor stays in the namespace it was made in."""
+        """Returns a packet socket at the host's end. It stays in the namespace in which it was made."""
         found: list[socket.socket] = []
 
         def opened() -> None:
-            # A thread changes its own namespace and no other's.
+            # A thread changes only its own namespace.
             with Path(f"/run/netns/{self.namespace}").open() as namespace:
                 set_network_namespace(namespace.fileno())
             taken = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(3))
@@ -56,7 +56,7 @@ class Link:
 
 
 def set_network_namespace(descriptor: int) -> None:
-    """setns(2), which Python 3.11 does not have."""
+    """Calls setns(2), which Python 3.11 lacks."""
     clone_newnet = 0x40000000
     if ctypes.CDLL(None, use_errno=True).setns(descriptor, clone_newnet):
         raise OSError(ctypes.get_errno(), "setns")
